@@ -1,0 +1,344 @@
+// What a profile file is: the plain structs that lie in it, drawn in docs/file-format.md.
+// The recorder writes these records in place (the image in memory is the file), the reporter's read/
+// checks and reads them. Little-endian, fixed-size records, every offset asserted below.
+//
+// Rules of change: a field is only ever appended to its record (older readers read the known prefix,
+// newer readers zero-fill a shorter record); a TableType is never used again; format_major changes only
+// when the meaning of an existing field does. This header includes nothing of ours.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mpiprof::format {
+
+// The first line of every profile, so that `head -1 file` says what it is.
+inline constexpr char first_line[] = "mpiprof profile, format 1. Read it with: mpiprof-report <this file>\n";
+inline constexpr std::uint64_t byte_order_mark = 0x0102030405060708;
+inline constexpr std::uint16_t format_major = 1;
+inline constexpr std::uint16_t format_minor = 0;
+inline constexpr std::uint32_t segment_bytes = 64 * 1024;  // the file grows by this much
+
+enum class State : std::uint32_t {
+    running = 1,    // also what kill -9 leaves behind
+    finalized = 2,  // MPI_Finalize was entered: the numbers are final
+    aborted = 3,    // MPI_Abort was called by this rank
+    exited = 4,     // the process ended by exit() without MPI_Finalize
+};
+
+enum class TableType : std::uint32_t {
+    none = 0,
+    calls = 1,             // CallRecord: the dictionary, one record for each call that was made
+    counters = 2,          // Counter: counted calls, indexed by CallRecord::counter, one table per thread
+    cells = 3,             // Cell, one or more tables per thread
+    histograms = 4,        // Histogram, per thread
+    histogram_blocks = 5,  // HistogramBlock, per thread
+    sites = 6,             // Site
+    frames = 7,            // Frame
+    modules = 8,           // Module
+    communicators = 9,     // Communicator
+    threads = 10,          // Thread
+    strings = 11,          // bytes; referred to by file offset and length
+    settings = 12,         // Setting: what was in force
+    // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
+    peers = 13,
+    regions = 14,
+    activity = 15,
+    completions = 16,
+    exact_sizes = 17,
+    nccl_operations = 18,
+    placement = 19,
+    environment = 20,
+    trace = 21,
+    barriers = 22,
+};
+
+enum class Family : std::uint8_t { mpi = 1, nccl = 2, cuda = 3 };
+
+enum class Treatment : std::uint8_t {
+    timed = 1,    // may wait or move data: two clock reads, a cell
+    counted = 2,  // a local query: one counter, no clock
+    passed = 3,   // not exported at all; listed in docs/coverage.md with the reason
+};
+
+// What kind of traffic the bytes of a call are. The reporter groups by it and knows no call by name.
+enum class Traffic : std::uint8_t {
+    none = 0,        // queries and object management
+    send = 1,        // point-to-point, this rank sends
+    receive = 2,     // point-to-point, this rank receives
+    exchange = 3,    // Sendrecv: both
+    collective = 4,  // data moves among all members
+    one_sided = 5,   // RMA
+    file = 6,        // MPI-IO: file traffic, never added to message bytes
+    completion = 7,  // Wait*, Test*, Start: no bytes of its own
+    probe = 8,
+    sync = 9,   // Barrier, Win_fence: waits, moves nothing
+    setup = 10, // communicator, window, file and process management that may wait
+    local = 11, // moves bytes within the process (Pack, Unpack)
+};
+
+// How the message size of a call is defined; docs/coverage.md words each.
+enum class SizeRule : std::uint8_t {
+    none = 0,
+    count_type = 1,        // count x type size
+    received = 2,          // what arrived by the status, else the posted count x type size
+    rblock = 3,            // receive count x receive type size: one block
+    rblock_mine = 4,       // rcounts[this rank] x receive type size
+    gather = 5,            // at the root its receive block, elsewhere the block sent
+    gatherv = 6,           // at the root rcounts[root], elsewhere the block sent
+    scatter = 7,           // at the root one block sent, elsewhere the block received
+    scatterv = 8,          // at the root scounts[root], elsewhere the block received
+    alltoallv = 9,         // mean of scounts x send type size
+    alltoallw = 10,        // mean of scounts[i] x size of stypes[i]
+    rcounts_sum = 11,      // sum of rcounts x type size
+    rcount_times_size = 12,// rcount x type size x communicator size
+    sendrecv = 13,         // sent + received; a PROC_NULL side counts 0
+    sendrecv_replace = 14, // the same with one buffer
+    one_element = 15,      // 1 x type size
+    partitioned = 16,      // partitions x count x type size
+    neighbor_rcounts_mean = 17, // mean of rcounts over the incoming neighbours x receive type size
+    neighbor_alltoallv = 18,    // mean of scounts over the outgoing neighbours x send type size
+    neighbor_alltoallw = 19,    // mean of scounts[i] x size of stypes[i] over the outgoing neighbours
+};
+
+enum class BufferKind : std::uint8_t { host = 0, device = 1, managed = 2 };
+enum class ClockKind : std::uint32_t { tsc = 1, monotonic = 2, cntvct = 3 };
+enum class StoreKind : std::uint32_t { mapped = 1, written = 2 };
+enum class MpiFamily : std::uint32_t { unknown = 0, open_mpi = 1, mpich = 2, standard_abi = 3, none = 4 };
+enum class ThreadKind : std::uint32_t { main = 1, other = 2 };
+
+// One moment seen on three clocks. The reporter converts ticks with the two anchors farthest apart.
+struct Anchor {
+    std::uint64_t ticks;
+    std::uint64_t monotonic_ns;
+    std::uint64_t realtime_ns;
+};
+
+struct ResourceUse {  // getrusage(RUSAGE_SELF), at the last update
+    std::uint64_t user_us;
+    std::uint64_t system_us;
+    std::uint64_t max_resident_kib;
+    std::uint64_t minor_faults;
+    std::uint64_t major_faults;
+    std::uint64_t blocks_in;   // 512-byte blocks
+    std::uint64_t blocks_out;
+    std::uint64_t voluntary_switches;
+    std::uint64_t involuntary_switches;
+};
+
+// What could not be kept. Every figure is said in every report when it is not zero.
+struct Drops {
+    std::uint64_t cells;       // calls booked in their call's "other" cell because the cell table was full
+    std::uint64_t sites;       // call sites not told apart (site 0)
+    std::uint64_t histograms;  // calls without a histogram entry
+    std::uint64_t communicators;  // communicators not told apart (communicator 0)
+    std::uint64_t threads;     // calls made by threads that got no ledger (counted nowhere else)
+    std::uint64_t backwards;   // calls whose clock ran backwards (booked with 0 ticks)
+    std::uint64_t strings;     // strings cut or left out
+    std::uint64_t write_errors;
+};
+
+// Page 0. Text fields are NUL-terminated and zero-filled.
+struct Header {
+    char first_line[96];
+    std::uint64_t byte_order;
+    std::uint16_t format_major;
+    std::uint16_t format_minor;
+    std::uint32_t header_size;
+    std::uint64_t directory_offset;  // the first Directory block
+    std::uint64_t image_bytes;       // bytes of the image in use; a shorter file is truncated
+    State state;
+    std::int32_t exit_code;          // MPI_Abort's code; 0 otherwise
+    std::uint32_t rank;              // in MPI_COMM_WORLD, or by the launcher where there is no world
+    std::uint32_t size;              // of MPI_COMM_WORLD
+    std::uint32_t pid;
+    StoreKind store;
+    std::uint32_t store_period_ms;   // of the written store; 0 = at the end only
+    ClockKind clock;
+    MpiFamily mpi_family;
+    std::uint32_t thread_level;      // 0 single .. 3 multiple, as provided
+    std::uint32_t flags;             // HeaderFlags
+    std::uint32_t local_rank;        // on this node, by the launcher; no_local_rank where unknown
+    Anchor loaded;                   // the first MPI call, before the real MPI_Init
+    Anchor started;                  // after the real MPI_Init: "elapsed" begins
+    Anchor updated;                  // last update of this header
+    Anchor ended;                    // MPI_Finalize entered (or abort, exit): "elapsed" ends; 0 while running
+    std::uint64_t process_start_ns;  // REALTIME at which the process began (10 ms resolution); 0 unknown
+    std::uint64_t init_ticks;        // inside the real MPI_Init
+    std::uint64_t finalize_ticks;    // inside the real MPI_Finalize
+    std::uint64_t paused_ticks;      // recording was off by MPI_Pcontrol(0)
+    ResourceUse usage;
+    Drops drops;
+    std::uint64_t own_setup_ns;      // time this library spent outside calls: start and end
+    char launch[128];                // identity of the launch, equal on all its ranks
+    char job[64];                    // as people call it
+    char node[128];                  // identity of the machine
+    char host[64];                   // its label
+    char library[32];                // version of libmpiprof
+    char mpi_library[256];           // MPI_Get_library_version, first line
+    char command[1024];              // command line, token-like values masked, NUL between arguments replaced by blanks
+    char executable[256];
+    char directory[256];             // working directory at start
+    char launcher[32];               // "Open MPI", "Hydra", "Slurm", ...
+    std::uint64_t parent_pid;        // the launcher's local process
+};
+
+enum HeaderFlags : std::uint32_t {
+    world_is_spawned = 1,     // this world has a parent (MPI_Comm_spawn)
+    several_mpis = 2,         // a second MPI library was met and passed through
+    no_world = 4,             // sessions only: rank and size by the launcher
+    initialized_by_session = 8,
+};
+inline constexpr std::uint32_t no_local_rank = 0xffffffff;
+
+// A directory block is followed by its `capacity` entries. An entry is published by storing `type` last.
+struct Directory {
+    std::uint64_t next;      // file offset of the next block, 0 = none
+    std::uint32_t used;
+    std::uint32_t capacity;
+};
+
+struct Table {
+    TableType type;
+    std::uint32_t record_size;
+    std::uint64_t offset;
+    std::uint32_t used;      // records published so far
+    std::uint32_t capacity;
+    std::uint32_t thread;    // ThreadRecord::id whose table this is; 0 = the rank's
+    std::uint32_t reserved;
+};
+
+// The dictionary. `call` is the id that cells and thread records refer to; it differs between versions
+// of the library, so the name is what counts across files.
+struct CallRecord {
+    std::uint16_t call;
+    Family family;
+    Treatment treatment;
+    Traffic traffic;
+    SizeRule size_rule;
+    std::uint16_t counter;   // index into `counters` tables if counted
+    char name[40];
+};
+
+struct Counter {
+    std::uint64_t calls;     // completed with success
+    std::uint64_t errors;
+};
+
+// One (call, size bin, buffer, communicator, region, site) of one thread.
+struct Cell {
+    std::uint16_t call;
+    std::uint8_t bin;        // size_bins.h
+    BufferKind buffer;
+    std::uint16_t communicator;  // index into `communicators`; 0 = not told apart
+    std::uint16_t region;
+    std::uint32_t site;      // index into `sites`; 0 = not told apart
+    std::uint32_t histogram; // file offset / 8 of its Histogram; 0 = none
+    std::uint64_t calls;     // completed with success
+    std::uint64_t bytes;
+    std::uint64_t ticks;
+    std::uint64_t min_ticks; // all ones while calls == 0
+    std::uint64_t max_ticks;
+    std::uint64_t errors;    // calls that returned an error: neither in calls, bytes nor ticks
+};
+
+// Call durations, log-linear: octave o >= 1 holds ticks in [2^(o+3), 2^(o+4)) in 16 equal sub-buckets,
+// octave 0 holds 0..15 exactly. A block is claimed when the first duration of its octave arrives.
+inline constexpr unsigned histogram_sub_bits = 4;
+inline constexpr unsigned histogram_sub_buckets = 1u << histogram_sub_bits;
+inline constexpr unsigned histogram_octaves = 61;
+struct Histogram {
+    std::uint16_t call;
+    std::uint8_t bin;
+    std::uint8_t reserved0;
+    std::uint32_t reserved1;
+    std::uint32_t block[histogram_octaves];  // file offset / 8 of the octave's HistogramBlock; 0 = not claimed
+    std::uint32_t reserved2;
+};
+struct HistogramBlock {
+    std::uint64_t count[histogram_sub_buckets];
+};
+
+// A call site: `frames` records from `first_frame` on, innermost first.
+struct Site {
+    std::uint32_t first_frame;
+    std::uint16_t frames;
+    std::uint16_t flags;
+};
+struct Frame {
+    std::uint64_t offset;    // return address - module's load bias; the call is at offset - 1
+    std::uint32_t module;    // index into `modules`; 0 = unknown (offset is then absolute)
+    std::uint32_t reserved;
+};
+struct Module {
+    std::uint64_t base;      // load bias in this process
+    std::uint64_t end;       // end of the mapped range
+    std::uint64_t path_offset;  // into the file
+    std::uint32_t path_length;
+    std::uint32_t build_id_length;
+    std::uint8_t build_id[32];
+};
+
+struct Communicator {
+    std::uint64_t id;        // agreed by all members without communication; 0 = not known
+    std::uint64_t parent;
+    std::uint32_t size;      // of the group this rank talks to
+    std::uint32_t rank;      // of this rank in it
+    std::uint16_t how;       // Origin
+    std::uint16_t flags;     // 1 = intercommunicator
+    std::uint32_t members_hash;
+    std::uint64_t entered;   // collectives entered and returned: who never arrived
+    std::uint64_t returned;
+    char name[64];
+    std::uint64_t reserved[2];
+};
+enum Origin : std::uint16_t { origin_unknown = 0, origin_world = 1, origin_self = 2, origin_made = 3 };
+
+struct Thread {
+    std::uint32_t id;        // 1, 2, ...; `Table::thread`
+    ThreadKind kind;
+    std::uint32_t os_thread; // gettid of the present (or last) owner
+    std::uint32_t owners;    // threads that used this ledger one after the other
+    std::uint64_t in_call;   // 0 = outside MPI; else call id << 48 | return address
+    std::uint64_t in_call_since;  // ticks
+    std::uint64_t nested;    // calls made by MPI inside MPI: forwarded, not recorded
+    std::uint64_t reserved[3];
+};
+
+struct Setting {
+    char name[32];
+    char value[96];
+    std::uint32_t source;    // 0 default, 1 environment
+    std::uint32_t reserved;
+};
+
+// ---- the offsets that files on disk rely on ----
+static_assert(sizeof(Anchor) == 24);
+static_assert(sizeof(ResourceUse) == 72);
+static_assert(sizeof(Drops) == 64);
+static_assert(offsetof(Header, byte_order) == 96);
+static_assert(offsetof(Header, directory_offset) == 112);
+static_assert(offsetof(Header, state) == 128);
+static_assert(offsetof(Header, rank) == 136);
+static_assert(offsetof(Header, loaded) == 176);
+static_assert(offsetof(Header, process_start_ns) == 272);
+static_assert(offsetof(Header, usage) == 304);
+static_assert(offsetof(Header, drops) == 376);
+static_assert(offsetof(Header, launch) == 448);
+static_assert(offsetof(Header, command) == 1120);
+static_assert(offsetof(Header, parent_pid) == 2688);
+static_assert(sizeof(Header) == 2696);
+static_assert(sizeof(Directory) == 16);
+static_assert(sizeof(Table) == 32 && offsetof(Table, offset) == 8 && offsetof(Table, used) == 16);
+static_assert(sizeof(CallRecord) == 48 && offsetof(CallRecord, name) == 8);
+static_assert(sizeof(Cell) == 64 && offsetof(Cell, site) == 8 && offsetof(Cell, calls) == 16 && offsetof(Cell, errors) == 56);
+static_assert(sizeof(Histogram) == 256 && offsetof(Histogram, block) == 8);
+static_assert(sizeof(HistogramBlock) == 128);
+static_assert(sizeof(Site) == 8 && sizeof(Frame) == 16);
+static_assert(sizeof(Module) == 64 && offsetof(Module, build_id) == 32);
+static_assert(sizeof(Communicator) == 128 && offsetof(Communicator, name) == 48);
+static_assert(sizeof(Counter) == 16);
+static_assert(sizeof(Thread) == 64 && offsetof(Thread, in_call) == 16);
+static_assert(sizeof(Setting) == 136);
+
+}  // namespace mpiprof::format
