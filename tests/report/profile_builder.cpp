@@ -1,0 +1,503 @@
+// Lays a ProfileSpec out as a profile file: header, directory, then one table after the other.
+// Tables are collected first with references among them as record numbers; once every table has its offset,
+// those become file offsets.
+#include "tests/report/profile_builder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "libmpiprof/format/histogram.h"
+#include "libmpiprof/format/size_bins.h"
+
+namespace mpiprof::test {
+namespace {
+
+using format::TableType;
+
+constexpr std::uint64_t boot_ns = 1'000'000'000'000;  // CLOCK_MONOTONIC when MPI_Init returned
+
+template <std::size_t N>
+void set_text(char (&field)[N], std::string_view text) {
+    std::memcpy(field, text.data(), std::min(text.size(), N - 1));
+}
+
+template <typename T>
+void append(Bytes& bytes, const T& record, std::size_t record_size) {
+    const std::size_t at = bytes.size();
+    bytes.resize(at + record_size);
+    std::memcpy(bytes.data() + at, &record, std::min(sizeof record, record_size));
+}
+
+struct TableData {
+    format::Table table{};
+    Bytes bytes;
+};
+
+// One table per type and thread, in order of first use.
+class Tables {
+  public:
+    explicit Tables(std::int32_t growth) : growth_(growth) {}
+
+    template <typename T>
+    std::uint32_t add(TableType type, std::uint32_t thread, const T& record) {
+        TableData& data = of(type, thread, sizeof(T));
+        append(data.bytes, record, data.table.record_size);
+        return data.table.used++;
+    }
+    std::uint32_t add_string(std::string_view text) {
+        TableData& data = of(TableType::strings, 0, 1);
+        const std::uint32_t at = data.table.used;
+        for (const char c : text) data.bytes.push_back(static_cast<std::byte>(c));
+        data.table.used += static_cast<std::uint32_t>(text.size());
+        return at;
+    }
+    TableData& of(TableType type, std::uint32_t thread, std::size_t record_size) {
+        for (TableData& data : tables_)
+            if (data.table.type == type && data.table.thread == thread) return data;
+        format::Table table{};
+        table.type = type;
+        table.thread = thread;
+        const std::int64_t changed = static_cast<std::int64_t>(record_size) + growth_of(type);
+        table.record_size = static_cast<std::uint32_t>(std::max(changed, std::min<std::int64_t>(8, record_size)));
+        return tables_.emplace_back(TableData{table, {}});
+    }
+    std::vector<TableData>& all() { return tables_; }
+    [[nodiscard]] std::uint64_t offset_of(TableType type, std::uint32_t thread, std::uint32_t index) const {
+        for (const TableData& data : tables_)
+            if (data.table.type == type && data.table.thread == thread)
+                return data.table.offset + std::uint64_t{index} * data.table.record_size;
+        throw std::logic_error("profile_builder: reference into a table that does not exist");
+    }
+
+  private:
+    // Histograms are referred to by offset and read whole, strings are bytes: they only ever grow by new tables.
+    [[nodiscard]] std::int32_t growth_of(TableType type) const {
+        const bool fixed =
+            type == TableType::strings || type == TableType::histograms || type == TableType::histogram_blocks;
+        return fixed ? 0 : growth_;
+    }
+    std::int32_t growth_;
+    std::vector<TableData> tables_;
+};
+
+class Builder {
+  public:
+    explicit Builder(const ProfileSpec& spec) : spec_(spec), tables_(spec.record_growth) {}
+
+    Bytes build() {
+        add_calls();
+        add_threads();
+        add_communicators();
+        add_modules_and_sites();
+        add_settings();
+        if (spec_.unknown_table) tables_.add(static_cast<TableType>(999), 0, std::uint64_t{42});
+        place();
+        resolve();
+        return assemble();
+    }
+
+  private:
+    [[nodiscard]] std::uint64_t ticks(std::uint64_t ns) const { return ns * spec_.ticks_per_us / 1000; }
+
+    void add_calls() {
+        std::uint16_t id = 0;
+        std::uint16_t counter = 0;
+        for (const CallSpec& call : spec_.calls) {
+            // Ids that are not positions, as in a library whose table has more rows than this program called.
+            call_ids_[call.name] = id = static_cast<std::uint16_t>(id + 7);
+            format::CallRecord record{};
+            record.call = id;
+            record.family = call.family;
+            record.treatment = call.treatment;
+            record.traffic = call.traffic;
+            record.size_rule = call.size_rule;
+            set_text(record.name, call.name);
+            if (call.treatment == format::Treatment::counted) {
+                record.counter = counter++;
+                add_counter(call, record.counter);
+            }
+            tables_.add(TableType::calls, 0, record);
+            for (const CellSpec& cell : call.cells) add_cell(id, cell);
+        }
+    }
+
+    void add_counter(const CallSpec& call, std::uint16_t index) {
+        const TableData& data = tables_.of(TableType::counters, call.thread, sizeof(format::Counter));
+        while (data.table.used < index) tables_.add(TableType::counters, call.thread, format::Counter{});
+        tables_.add(TableType::counters, call.thread, format::Counter{call.calls, call.errors});
+        note_thread(call.thread);
+    }
+
+    // The durations of a cell as (duration, number of calls); they agree with its time, smallest and largest.
+    [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> durations(const CellSpec& cell) const {
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> result;
+        for (const std::uint64_t ns : cell.durations_ns) result.emplace_back(ns, 1);
+        if (!result.empty() || cell.calls == 0) return result;
+        const std::uint64_t mean = cell.time_ns / cell.calls;
+        if (cell.calls < 2) return {{mean, 1}};
+        const std::uint64_t least = cell.min_ns.value_or(mean);
+        const std::uint64_t most = cell.max_ns.value_or(mean);
+        result = {{least, 1}, {most, 1}};
+        const std::uint64_t rest = cell.time_ns > least + most ? cell.time_ns - least - most : 0;
+        if (cell.calls > 2) result.emplace_back(rest / (cell.calls - 2), cell.calls - 2);
+        return result;
+    }
+
+    void add_cell(std::uint16_t call, const CellSpec& spec) {
+        const auto times = durations(spec);
+        format::Cell cell{};
+        cell.call = call;
+        cell.buffer = spec.buffer;
+        cell.communicator = spec.communicator;
+        cell.region = spec.region;
+        cell.site = spec.site;
+        cell.calls = spec.durations_ns.empty() ? spec.calls : spec.durations_ns.size();
+        cell.bytes = spec.bytes;
+        cell.ticks = ticks(spec.durations_ns.empty()
+                               ? spec.time_ns
+                               : std::accumulate(spec.durations_ns.begin(), spec.durations_ns.end(), std::uint64_t{0}));
+        cell.min_ticks = ~std::uint64_t{0};
+        for (const auto& [ns, n] : times) cell.min_ticks = std::min(cell.min_ticks, ticks(ns));
+        for (const auto& [ns, n] : times) cell.max_ticks = std::max(cell.max_ticks, ticks(ns));
+        if (spec.min_ns && cell.calls != 0) cell.min_ticks = ticks(*spec.min_ns);
+        if (spec.max_ns && cell.calls != 0) cell.max_ticks = ticks(*spec.max_ns);
+        cell.errors = spec.errors;
+        const std::uint64_t mean_bytes = cell.calls == 0 ? 0 : (cell.bytes + cell.calls - 1) / cell.calls;
+        cell.bin = spec.bin.value_or(static_cast<std::uint8_t>(format::size_bin(mean_bytes)));
+        if (spec_.histograms)  // a record number + 1 for now; resolve() turns it into an offset
+            cell.histogram = 1 + histogram_of(call, cell.bin, spec.thread, times);
+        tables_.add(TableType::cells, spec.thread, cell);
+        note_thread(spec.thread);
+    }
+
+    std::uint32_t histogram_of(std::uint16_t call, std::uint8_t bin, std::uint32_t thread,
+                               const std::vector<std::pair<std::uint64_t, std::uint64_t>>& times) {
+        const auto key = std::make_tuple(thread, call, bin);
+        if (!histograms_.contains(key)) {
+            format::Histogram histogram{};
+            histogram.call = call;
+            histogram.bin = bin;
+            histograms_[key] = tables_.add(TableType::histograms, thread, histogram);
+        }
+        const std::uint32_t index = histograms_[key];
+        for (const auto& [ns, n] : times) count(thread, index, format::histogram_position(ticks(ns)), n);
+        return index;
+    }
+
+    void count(std::uint32_t thread, std::uint32_t histogram, format::Position position, std::uint64_t n) {
+        Bytes& bytes = tables_.of(TableType::histograms, thread, sizeof(format::Histogram)).bytes;
+        const std::size_t slot = histogram * sizeof(format::Histogram) + offsetof(format::Histogram, block) +
+                                 position.octave * sizeof(std::uint32_t);
+        std::uint32_t block = 0;  // record number + 1
+        std::memcpy(&block, bytes.data() + slot, sizeof block);
+        if (block == 0) {
+            block = 1 + tables_.add(TableType::histogram_blocks, thread, format::HistogramBlock{});
+            Bytes& again = tables_.of(TableType::histograms, thread, sizeof(format::Histogram)).bytes;
+            std::memcpy(again.data() + slot, &block, sizeof block);
+        }
+        Bytes& blocks = tables_.of(TableType::histogram_blocks, thread, sizeof(format::HistogramBlock)).bytes;
+        const std::size_t at = (block - 1) * sizeof(format::HistogramBlock) + position.sub * sizeof(std::uint64_t);
+        std::uint64_t value = 0;
+        std::memcpy(&value, blocks.data() + at, sizeof value);
+        value += n;
+        std::memcpy(blocks.data() + at, &value, sizeof value);
+    }
+
+    void note_thread(std::uint32_t id) {
+        const auto same = [id](const ThreadSpec& thread) { return thread.id == id; };
+        if (std::none_of(spec_.threads.begin(), spec_.threads.end(), same))
+            spec_.threads.push_back({.id = id, .kind = format::ThreadKind::other});
+    }
+
+    void add_threads() {
+        for (const ThreadSpec& spec : spec_.threads) {
+            format::Thread thread{};
+            thread.id = spec.id;
+            thread.kind = spec.kind;
+            thread.os_thread = spec_.pid + spec.id - 1;
+            thread.owners = 1;
+            thread.nested = spec.nested;
+            if (!spec.in_call.empty()) {
+                thread.in_call = std::uint64_t{call_ids_.at(spec.in_call)} << 48 | 0x401234;
+                thread.in_call_since = ticks(boot_ns + spec_.elapsed_ns - spec.in_call_for_ns);
+            }
+            tables_.add(TableType::threads, 0, thread);
+        }
+    }
+
+    // In communicators, modules and sites record 0 stands for "not told apart" or "unknown".
+    void add_communicators() {
+        tables_.add(TableType::communicators, 0, format::Communicator{});
+        for (const CommunicatorSpec& spec : spec_.communicators) {
+            format::Communicator record{};
+            record.id = spec.id;
+            record.parent = spec.parent;
+            record.size = spec.size == 0 ? spec_.size : spec.size;
+            record.rank = spec.size == 0 ? spec_.rank : spec.rank;
+            record.how = spec.how;
+            record.flags = spec.flags;
+            record.entered = spec.entered;
+            record.returned = spec.returned;
+            set_text(record.name, spec.name);
+            tables_.add(TableType::communicators, 0, record);
+        }
+    }
+
+    void add_modules_and_sites() {
+        if (spec_.sites.empty() && spec_.modules.empty()) return;
+        tables_.add(TableType::modules, 0, format::Module{});
+        for (const ModuleSpec& spec : spec_.modules) {
+            format::Module module{};
+            module.base = spec.base;
+            module.end = spec.end;
+            module.path_offset = tables_.add_string(spec.path);  // into the table for now
+            module.path_length = static_cast<std::uint32_t>(spec.path.size());
+            module.build_id_length = static_cast<std::uint32_t>(std::min(spec.build_id.size(), sizeof module.build_id));
+            std::copy_n(spec.build_id.begin(), module.build_id_length, module.build_id);
+            tables_.add(TableType::modules, 0, module);
+        }
+        tables_.add(TableType::sites, 0, format::Site{});
+        std::uint32_t first = 0;
+        for (const auto& frames : spec_.sites) {
+            tables_.add(TableType::sites, 0, format::Site{first, static_cast<std::uint16_t>(frames.size()), 0});
+            for (const FrameSpec& frame : frames)
+                tables_.add(TableType::frames, 0, format::Frame{frame.offset, frame.module, 0});
+            first += static_cast<std::uint32_t>(frames.size());
+        }
+    }
+
+    void add_settings() {
+        for (const SettingSpec& spec : spec_.settings) {
+            format::Setting setting{};
+            set_text(setting.name, spec.name);
+            set_text(setting.value, spec.value);
+            setting.source = spec.source;
+            tables_.add(TableType::settings, 0, setting);
+        }
+    }
+
+    [[nodiscard]] std::size_t header_size() const {
+        return static_cast<std::size_t>(static_cast<std::int64_t>(sizeof(format::Header)) + spec_.header_growth);
+    }
+    [[nodiscard]] std::size_t block_bytes() const {
+        return sizeof(format::Directory) + spec_.directory_capacity * sizeof(format::Table);
+    }
+
+    void place() {
+        const std::size_t tables = tables_.all().size();
+        blocks_ = std::max<std::size_t>(1, (tables + spec_.directory_capacity - 1) / spec_.directory_capacity);
+        std::uint64_t at = (header_size() + 7) / 8 * 8;
+        directory_ = at;
+        at += blocks_ * block_bytes();
+        for (TableData& data : tables_.all()) {
+            at = (at + 7) / 8 * 8;
+            data.table.offset = at;
+            data.table.capacity = data.table.used;
+            at += data.bytes.size();
+        }
+        end_ = at;
+    }
+
+    void resolve() {
+        for (TableData& data : tables_.all()) {
+            const std::uint32_t thread = data.table.thread;
+            const auto each = [&data]<typename T>(T, auto change) {
+                for (std::uint32_t i = 0; i < data.table.used; ++i) {
+                    std::byte* at = data.bytes.data() + std::size_t{i} * data.table.record_size;
+                    const std::size_t n = std::min<std::size_t>(sizeof(T), data.table.record_size);
+                    T record{};
+                    std::memcpy(&record, at, n);
+                    change(record);
+                    std::memcpy(at, &record, n);
+                }
+            };
+            const auto place_of = [&](TableType type, std::uint32_t number) {
+                return number == 0 ? 0 : static_cast<std::uint32_t>(tables_.offset_of(type, thread, number - 1) / 8);
+            };
+            if (data.table.type == TableType::cells)
+                each(format::Cell{},
+                     [&](format::Cell& cell) { cell.histogram = place_of(TableType::histograms, cell.histogram); });
+            if (data.table.type == TableType::histograms)
+                each(format::Histogram{}, [&](format::Histogram& histogram) {
+                    for (std::uint32_t& block : histogram.block) block = place_of(TableType::histogram_blocks, block);
+                });
+            if (data.table.type == TableType::modules)
+                each(format::Module{}, [&](format::Module& module) {
+                    if (module.path_length != 0) module.path_offset += tables_.offset_of(TableType::strings, 0, 0);
+                });
+        }
+    }
+
+    [[nodiscard]] format::Anchor anchor(std::int64_t since_start_ns) const {
+        const std::uint64_t monotonic = boot_ns + static_cast<std::uint64_t>(since_start_ns);
+        return {ticks(monotonic), monotonic, spec_.start_realtime_ns + static_cast<std::uint64_t>(since_start_ns)};
+    }
+
+    [[nodiscard]] format::Header header() const {
+        format::Header header{};
+        set_text(header.first_line, format::first_line);
+        header.byte_order = format::byte_order_mark;
+        header.format_major = spec_.format_major;
+        header.format_minor = spec_.format_minor;
+        header.header_size = static_cast<std::uint32_t>(header_size());
+        header.directory_offset = directory_;
+        header.image_bytes = end_;
+        header.state = spec_.state;
+        header.exit_code = spec_.exit_code;
+        header.rank = spec_.rank;
+        header.size = spec_.size;
+        header.pid = spec_.pid;
+        header.store = spec_.store;
+        header.store_period_ms = spec_.store_period_ms;
+        header.clock = spec_.clock;
+        header.mpi_family = spec_.mpi_family;
+        header.thread_level = spec_.thread_level;
+        header.flags = spec_.flags;
+        header.local_rank = spec_.local_rank;
+        header.loaded = anchor(-static_cast<std::int64_t>(spec_.init_ns));
+        header.started = anchor(0);
+        header.updated = anchor(static_cast<std::int64_t>(spec_.elapsed_ns));
+        if (spec_.state != format::State::running) header.ended = header.updated;
+        header.process_start_ns = spec_.start_realtime_ns - spec_.init_ns - spec_.before_init_ns;
+        header.init_ticks = ticks(spec_.init_ns);
+        header.finalize_ticks = spec_.state == format::State::finalized ? ticks(spec_.finalize_ns) : 0;
+        header.paused_ticks = ticks(spec_.paused_ns);
+        header.usage = spec_.usage;
+        header.drops = spec_.drops;
+        header.own_setup_ns = spec_.own_setup_ns;
+        set_text(header.launch, spec_.launch);
+        set_text(header.job, spec_.job);
+        set_text(header.node, spec_.node.empty() ? "boot-" + spec_.host : spec_.node);
+        set_text(header.host, spec_.host);
+        set_text(header.library, spec_.library);
+        set_text(header.mpi_library, spec_.mpi_library);
+        set_text(header.command, spec_.command);
+        set_text(header.executable, spec_.executable);
+        set_text(header.directory, spec_.directory);
+        set_text(header.launcher, spec_.launcher);
+        header.parent_pid = 1000;
+        return header;
+    }
+
+    Bytes assemble() {
+        Bytes bytes(end_);
+        const format::Header head = header();
+        std::memcpy(bytes.data(), &head, std::min(sizeof head, header_size()));
+        const auto& tables = tables_.all();
+        for (std::size_t block = 0; block < blocks_; ++block) {
+            const std::size_t begin = block * spec_.directory_capacity;
+            const std::size_t used = std::min<std::size_t>(spec_.directory_capacity, tables.size() - begin);
+            std::uint64_t at = directory_ + block * block_bytes();
+            const std::uint64_t next = block + 1 < blocks_ ? at + block_bytes() : 0;
+            overwrite(bytes, at, format::Directory{next, static_cast<std::uint32_t>(used), spec_.directory_capacity});
+            at += sizeof(format::Directory);
+            for (std::size_t i = 0; i < used; ++i, at += sizeof(format::Table))
+                overwrite(bytes, at, tables[begin + i].table);
+        }
+        for (const TableData& data : tables)
+            std::copy(data.bytes.begin(), data.bytes.end(),
+                      bytes.begin() + static_cast<std::ptrdiff_t>(data.table.offset));
+        return bytes;
+    }
+
+    ProfileSpec spec_;
+    Tables tables_;
+    std::map<std::string, std::uint16_t> call_ids_;
+    std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t>, std::uint32_t> histograms_;
+    std::uint64_t directory_ = 0;
+    std::uint64_t end_ = 0;
+    std::size_t blocks_ = 0;
+};
+
+CallSpec timed(std::string name, format::Traffic traffic, format::SizeRule rule, std::vector<CellSpec> cells) {
+    return {.name = std::move(name), .traffic = traffic, .size_rule = rule, .cells = std::move(cells)};
+}
+
+}  // namespace
+
+CallSpec collective(std::string name, std::vector<CellSpec> cells) {
+    return timed(std::move(name), format::Traffic::collective, format::SizeRule::count_type, std::move(cells));
+}
+CallSpec sends(std::string name, std::vector<CellSpec> cells) {
+    return timed(std::move(name), format::Traffic::send, format::SizeRule::count_type, std::move(cells));
+}
+CallSpec receives(std::string name, std::vector<CellSpec> cells) {
+    return timed(std::move(name), format::Traffic::receive, format::SizeRule::received, std::move(cells));
+}
+CallSpec sync(std::string name, std::vector<CellSpec> cells) {
+    return timed(std::move(name), format::Traffic::sync, format::SizeRule::none, std::move(cells));
+}
+CallSpec completion(std::string name, std::vector<CellSpec> cells) {
+    return timed(std::move(name), format::Traffic::completion, format::SizeRule::none, std::move(cells));
+}
+CallSpec file_access(std::string name, std::vector<CellSpec> cells) {
+    return timed(std::move(name), format::Traffic::file, format::SizeRule::count_type, std::move(cells));
+}
+CallSpec counted(std::string name, std::uint64_t calls) {
+    return {.name = std::move(name), .treatment = format::Treatment::counted, .calls = calls};
+}
+
+Bytes build(const ProfileSpec& spec) { return Builder(spec).build(); }
+
+std::filesystem::path write_profile(const std::filesystem::path& directory, const ProfileSpec& spec) {
+    const auto path = directory / ("mpi_profile." + spec.job + "." + std::to_string(spec.rank));
+    write_file(path, build(spec));
+    return path;
+}
+
+void write_file(const std::filesystem::path& path, const Bytes& bytes) {
+    write_file(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
+}
+
+std::string read_file(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw std::runtime_error("cannot read " + path.string());
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::optional<TablePlace> table_of(const Bytes& bytes, TableType type, std::uint32_t thread) {
+    format::Header header{};
+    std::memcpy(&header, bytes.data(), std::min(sizeof header, bytes.size()));
+    for (std::uint64_t at = header.directory_offset; at != 0;) {
+        format::Directory directory{};
+        std::memcpy(&directory, bytes.data() + at, sizeof directory);
+        for (std::uint32_t i = 0; i < directory.used; ++i) {
+            const std::size_t entry = at + sizeof directory + i * sizeof(format::Table);
+            format::Table table{};
+            std::memcpy(&table, bytes.data() + entry, sizeof table);
+            if (table.type == type && table.thread == thread) return TablePlace{entry, table};
+        }
+        at = directory.next;
+    }
+    return std::nullopt;
+}
+
+TemporaryDirectory::TemporaryDirectory() {
+    std::string name = (std::filesystem::temp_directory_path() / "mpiprof-test-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary directory");
+    path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace mpiprof::test

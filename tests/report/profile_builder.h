@@ -1,0 +1,180 @@
+// Builds the bytes of a profile file from a readable description, for the tests of the reporter: goldens, every
+// prefix of a valid file, damaged offsets, files of another version.
+// It knows libmpiprof/format and nothing else, so a test never checks the reader against the recorder's own code.
+// It describes what a rank did; where the tables lie in the file is its own business (see table_of).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libmpiprof/format/layout.h"
+
+namespace mpiprof::test {
+
+using Bytes = std::vector<std::byte>;
+
+// Calls of one function that fell into one size bin, from one site, on one communicator, by one thread.
+struct CellSpec {
+    std::uint64_t calls = 1;
+    std::uint64_t bytes = 0;                // of all calls together
+    std::uint64_t time_ns = 0;              // of all calls together
+    std::optional<std::uint64_t> min_ns{};  // default: the mean
+    std::optional<std::uint64_t> max_ns{};  // default: the mean
+    std::uint64_t errors = 0;
+    format::BufferKind buffer = format::BufferKind::host;
+    std::uint16_t communicator = 1;  // index into ProfileSpec::communicators, counted from 1; 0 = not told apart
+    std::uint32_t site = 0;          // index into ProfileSpec::sites, counted from 1; 0 = not told apart
+    std::uint16_t region = 0;
+    std::uint32_t thread = 1;                   // ThreadSpec::id
+    std::optional<std::uint8_t> bin{};          // default: the bin of the mean size
+    std::vector<std::uint64_t> durations_ns{};  // if given: calls, time, min, max and histogram follow from it
+};
+
+struct CallSpec {
+    std::string name;
+    format::Traffic traffic = format::Traffic::none;
+    format::SizeRule size_rule = format::SizeRule::none;
+    std::vector<CellSpec> cells{};
+    format::Treatment treatment = format::Treatment::timed;
+    std::uint64_t calls = 0;   // of a counted call
+    std::uint64_t errors = 0;  // of a counted call
+    std::uint32_t thread = 1;  // of a counted call
+    format::Family family = format::Family::mpi;
+};
+
+// The usual kinds, so that a description reads as a list of calls.
+CallSpec collective(std::string name, std::vector<CellSpec> cells);
+CallSpec sends(std::string name, std::vector<CellSpec> cells);
+CallSpec receives(std::string name, std::vector<CellSpec> cells);
+CallSpec sync(std::string name, std::vector<CellSpec> cells);
+CallSpec completion(std::string name, std::vector<CellSpec> cells);
+CallSpec file_access(std::string name, std::vector<CellSpec> cells);
+CallSpec counted(std::string name, std::uint64_t calls);
+
+struct FrameSpec {
+    std::uint32_t module;  // index into ProfileSpec::modules, counted from 1; 0 = unknown
+    std::uint64_t offset;
+};
+struct ModuleSpec {
+    std::string path;
+    std::uint64_t base = 0x400000;
+    std::uint64_t end = 0x500000;
+    std::vector<std::uint8_t> build_id{};
+};
+struct CommunicatorSpec {
+    std::string name = "MPI_COMM_WORLD";
+    std::uint64_t id = 1;
+    std::uint64_t parent = 0;
+    std::uint32_t size = 0;  // 0: the world's
+    std::uint32_t rank = 0;
+    format::Origin how = format::origin_world;
+    std::uint16_t flags = 0;
+    std::uint64_t entered = 0;
+    std::uint64_t returned = 0;
+};
+struct ThreadSpec {
+    std::uint32_t id = 1;
+    format::ThreadKind kind = format::ThreadKind::main;
+    std::string in_call{};  // name of a call of this profile; empty = outside MPI
+    std::uint64_t in_call_for_ns = 0;
+    std::uint64_t nested = 0;
+};
+struct SettingSpec {
+    std::string name;
+    std::string value;
+    std::uint32_t source = 1;
+};
+
+struct ProfileSpec {
+    std::uint32_t rank = 0;
+    std::uint32_t size = 1;
+    std::string host = "node1";
+    std::string node{};  // default: "boot-" + host
+    std::string job = "4711";
+    std::string launch = "pmix:4711.0";
+    std::string command = "./app --steps 10";
+    std::string executable = "/home/user/app";
+    std::string directory = "/home/user";
+    std::string launcher = "Open MPI";
+    std::string library = "0.1.0";
+    std::string mpi_library = "Open MPI v4.1.4";
+    format::MpiFamily mpi_family = format::MpiFamily::open_mpi;
+    format::State state = format::State::finalized;
+    std::int32_t exit_code = 0;
+    std::uint32_t pid = 1234;
+    std::uint32_t local_rank = format::no_local_rank;
+    std::uint32_t thread_level = 0;
+    std::uint32_t flags = 0;
+    format::StoreKind store = format::StoreKind::mapped;
+    std::uint32_t store_period_ms = 0;
+
+    // Clock. Ticks of the file are nanoseconds unless ticks_per_us says otherwise (2500 is a 2.5 GHz TSC).
+    format::ClockKind clock = format::ClockKind::monotonic;
+    std::uint64_t ticks_per_us = 1000;
+    std::uint64_t start_realtime_ns = 1'700'000'000'000'000'000;  // when MPI_Init returned
+    std::uint64_t elapsed_ns = 1'000'000'000;                     // from there to MPI_Finalize, or to the last update
+    std::uint64_t init_ns = 20'000'000;                           // inside MPI_Init
+    std::uint64_t before_init_ns = 50'000'000;                    // from the start of the process to MPI_Init
+    std::uint64_t finalize_ns = 5'000'000;
+    std::uint64_t paused_ns = 0;
+    std::uint64_t own_setup_ns = 100'000;
+
+    format::ResourceUse usage{};
+    format::Drops drops{};
+    std::vector<CallSpec> calls{};
+    std::vector<CommunicatorSpec> communicators{CommunicatorSpec{}};
+    std::vector<std::vector<FrameSpec>> sites{};
+    std::vector<ModuleSpec> modules{};
+    std::vector<ThreadSpec> threads{ThreadSpec{}};  // threads met only in cells are added by themselves
+    std::vector<SettingSpec> settings{};
+    bool histograms = true;
+
+    // What only files of other versions, or unlucky ones, look like.
+    std::uint16_t format_major = format::format_major;
+    std::uint16_t format_minor = format::format_minor;
+    std::int32_t record_growth = 0;         // every record longer (or shorter) by this many bytes, multiple of 8
+    std::int32_t header_growth = 0;         // the same for the header
+    bool unknown_table = false;             // one more table, of a type nobody knows
+    std::uint32_t directory_capacity = 32;  // small values chain several directory blocks
+};
+
+Bytes build(const ProfileSpec& spec);
+
+// `mpi_profile.<job>.<rank>` of this profile in `directory`; returns the path.
+std::filesystem::path write_profile(const std::filesystem::path& directory, const ProfileSpec& spec);
+void write_file(const std::filesystem::path& path, const Bytes& bytes);
+void write_file(const std::filesystem::path& path, std::string_view text);
+std::string read_file(const std::filesystem::path& path);
+
+// For damage: where things lie in what build() returned.
+struct TablePlace {
+    std::size_t entry;  // offset of the directory entry
+    format::Table table;
+};
+std::optional<TablePlace> table_of(const Bytes& bytes, format::TableType type, std::uint32_t thread = 0);
+
+template <typename T>
+void overwrite(Bytes& bytes, std::size_t offset, const T& value) {
+    const auto* from = reinterpret_cast<const std::byte*>(&value);
+    for (std::size_t i = 0; i < sizeof(T); ++i) bytes.at(offset + i) = from[i];
+}
+
+// A directory of its own for one test, removed at its end.
+class TemporaryDirectory {
+  public:
+    TemporaryDirectory();
+    ~TemporaryDirectory();
+    TemporaryDirectory(const TemporaryDirectory&) = delete;
+    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+}  // namespace mpiprof::test
