@@ -1,0 +1,121 @@
+// Job: the profiles of one launch merged. merge/ makes it; sections, layouts and exports ask it.
+// It holds a short record of every rank and sums over ranks for every (call, size bin, buffer). The cells of
+// single ranks are held only for the ranks that were asked for, so 100 000 ranks fit into memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "report/model/profile.h"
+#include "report/model/words.h"
+
+namespace mpiprof::report {
+
+// What one rank spent on one (call, size bin, buffer), over its threads, sites and communicators.
+struct Sum {
+    std::uint16_t call = 0;  // index into Job::calls
+    std::uint8_t bin = 0;
+    Buffer buffer = Buffer::host;
+    std::uint64_t calls = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t time_ns = 0;
+    std::uint64_t min_ns = 0;  // of one call; 0 = not known
+    std::uint64_t max_ns = 0;
+    std::uint64_t errors = 0;
+    std::uint64_t other_thread_calls = 0;  // of `calls`: made by other threads than the main thread
+    std::uint64_t other_thread_ns = 0;     // of `time_ns`
+};
+
+// The same over all ranks.
+struct Row {
+    Sum sum;
+    std::uint32_t ranks = 0;         // how many ranks made such a call
+    std::uint64_t largest_ns = 0;    // time of the rank that spent most
+    std::uint32_t largest_rank = 0;  // the lowest of them
+    // Percentiles of the duration of one call over all ranks; absent where no histogram was recorded.
+    // They are of (call, bin): buffers are not told apart.
+    std::optional<double> p05_ns, p50_ns, p99_ns;
+};
+
+struct Rank {
+    std::uint32_t rank = 0;
+    State state = State::finalized;
+    bool has_profile = true;  // false: only known from the rank table of another rank's mpitrace text
+    bool is_text = false;
+    std::uint32_t host = 0;  // index into Job::hosts
+    std::uint32_t node = 0;  // index into Job::nodes
+    std::uint32_t pid = 0;
+    int exit_code = 0;
+    std::uint64_t started_at_ns = 0;
+    std::uint64_t updated_at_ns = 0;
+    std::uint64_t elapsed_ns = 0;  // end of MPI_Init to beginning of MPI_Finalize, or the last update
+    std::uint64_t process_ns = 0;  // start of the process to the same moment; 0 = not known
+    std::uint64_t init_ns = 0;
+    std::uint64_t finalize_ns = 0;
+    std::uint64_t paused_ns = 0;
+    std::uint64_t mpi_ns = 0;               // all timed calls (MPI_Init and MPI_Finalize are none of them)
+    std::uint64_t mpi_other_thread_ns = 0;  // of that: on other threads than the main thread
+    std::uint64_t calls = 0;                // timed calls
+    std::uint64_t message_bytes = 0;        // never file traffic
+    std::uint64_t file_bytes = 0;
+    std::uint64_t errors = 0;
+    Usage usage;
+    std::optional<std::uint16_t> in_call;  // index into Job::calls: inside it at the last update
+    std::uint64_t in_call_ns = 0;
+
+    // Time outside MPI, in which the main thread computes. Several threads in MPI at once may exceed elapsed.
+    std::uint64_t outside_ns() const { return elapsed_ns > mpi_ns ? elapsed_ns - mpi_ns : 0; }
+};
+
+// Another launch whose profiles lie beside this one's.
+struct OtherLaunch {
+    unsigned number = 0;  // what --launch takes
+    std::string launch;
+    std::string job;
+    std::string command;
+    std::uint64_t started_at_ns = 0;
+    std::uint32_t files = 0;
+    std::uint32_t size = 0;
+};
+
+struct Job {
+    std::string launch;
+    std::string job;
+    std::string command;
+    std::string executable;
+    std::string directory;
+    std::string launcher;
+    std::string mpi_library;
+    std::string mpi_family;
+    std::string library_version;
+    std::uint32_t size = 0;  // of MPI_COMM_WORLD
+    std::uint32_t thread_level = 0;
+    unsigned launch_number = 1;
+    bool is_partial_on_purpose = false;  // FILEs were named: missing ranks are no fault
+
+    std::vector<Call> calls;  // sorted by name
+    std::vector<Row> rows;    // sorted by call, bin, buffer; counted calls too (bin 0, no time)
+    std::vector<Rank> ranks;  // sorted by rank; ranks without a profile are absent
+    std::vector<std::string> hosts;
+    std::vector<std::string> nodes;
+    std::vector<Setting> settings;      // of the lowest rank
+    Drops drops;                        // summed over ranks
+    std::uint64_t setup_ns = 0;         // largest
+    bool is_text = false;               // some rank is mpitrace's text: its times are rounded to ms
+    std::vector<std::string> problems;  // damaged, duplicate, foreign files: one line each
+    std::vector<std::string> notes;
+    std::vector<OtherLaunch> other_launches;
+
+    // The cells of one rank, sorted by call, bin, buffer. Empty unless they were asked for when merging.
+    std::span<const Sum> cells(std::uint32_t rank) const;
+    std::unordered_map<std::uint32_t, std::vector<Sum>> kept_cells;
+
+    const Rank* find(std::uint32_t rank) const;
+    std::uint32_t profiles() const;  // ranks that have a profile of their own
+};
+
+}  // namespace mpiprof::report

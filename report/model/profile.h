@@ -1,0 +1,179 @@
+// Profile: what one rank's file says, as plain values in nanoseconds and bytes, every index checked.
+// read/ makes it (from a profile file or from mpitrace's text), merge/ adds it to a Job, exports write it out.
+// It knows neither offsets nor ticks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/model/words.h"
+
+namespace mpiprof::report {
+
+// A function of MPI or NCCL, from the file's own dictionary.
+struct Call {
+    std::string name;
+    Family family = Family::mpi;
+    Treatment treatment = Treatment::timed;
+    Traffic traffic = Traffic::none;
+};
+
+// One (call, size bin, buffer, communicator, region, site) of one thread.
+struct Cell {
+    std::uint16_t call = 0;  // index into Profile::calls
+    std::uint8_t bin = 0;
+    Buffer buffer = Buffer::host;
+    std::uint16_t communicator = 0;  // index into Profile::communicators; 0 = not told apart
+    std::uint16_t region = 0;
+    std::uint32_t site = 0;    // index into Profile::sites; 0 = not told apart
+    std::uint32_t thread = 0;  // index into Profile::threads
+    std::uint64_t calls = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t time_ns = 0;
+    std::uint64_t min_ns = 0;  // of one call; 0 while calls == 0, and where not known (mpitrace's text)
+    std::uint64_t max_ns = 0;
+    std::uint64_t errors = 0;  // calls that returned an error: in none of the above
+};
+
+// How many calls took how long: one (call, size bin) of one thread.
+struct Histogram {
+    struct Bucket {
+        double low_ns;
+        double high_ns;
+        std::uint64_t calls;
+    };
+    std::uint16_t call = 0;
+    std::uint8_t bin = 0;
+    std::vector<Bucket> buckets;  // ascending, empty ones left out
+};
+
+struct Thread {
+    ThreadKind kind = ThreadKind::main;
+    std::uint32_t os_thread = 0;
+    std::uint32_t owners = 0;
+    std::optional<std::uint16_t> in_call;  // index into Profile::calls: inside it at the last update
+    std::uint64_t in_call_ns = 0;          // for so long at the last update; 0 = not known
+    std::uint64_t nested = 0;
+};
+
+struct Communicator {
+    std::uint64_t id = 0;
+    std::uint64_t parent = 0;
+    std::uint32_t size = 0;
+    std::uint32_t rank = 0;
+    bool is_inter = false;
+    std::uint64_t entered = 0;
+    std::uint64_t returned = 0;
+    std::string name;
+};
+
+struct Frame {
+    std::uint64_t offset = 0;  // return address in the module's file
+    std::uint32_t module = 0;  // index into Profile::modules; 0 = unknown
+};
+struct Site {
+    std::vector<Frame> frames;  // innermost first
+};
+struct Module {
+    std::string path;
+    std::string build_id;  // hexadecimal
+};
+
+struct Setting {
+    std::string name;
+    std::string value;
+    bool is_set = false;  // by the environment; else the default
+};
+
+struct Usage {
+    std::uint64_t user_ns = 0;
+    std::uint64_t system_ns = 0;
+    std::uint64_t max_resident_bytes = 0;
+    std::uint64_t minor_faults = 0;
+    std::uint64_t major_faults = 0;
+    std::uint64_t blocks_in = 0;
+    std::uint64_t blocks_out = 0;
+    std::uint64_t voluntary_switches = 0;
+    std::uint64_t involuntary_switches = 0;
+
+    std::uint64_t switches() const { return voluntary_switches + involuntary_switches; }
+    bool operator==(const Usage&) const = default;
+};
+
+// What the recorder could not keep apart or keep at all.
+struct Drops {
+    std::uint64_t cells = 0;
+    std::uint64_t sites = 0;
+    std::uint64_t histograms = 0;
+    std::uint64_t communicators = 0;
+    std::uint64_t threads = 0;
+    std::uint64_t backwards = 0;
+    std::uint64_t strings = 0;
+    std::uint64_t write_errors = 0;
+
+    bool operator==(const Drops&) const = default;
+};
+
+// A line of the rank table at the end of mpitrace's text: what one rank's file says of another rank.
+struct RankLine {
+    std::uint32_t rank = 0;
+    std::string host;
+    std::uint64_t mpi_ns = 0;
+    std::uint64_t elapsed_ns = 0;
+    Usage usage;
+};
+
+struct Profile {
+    std::string path;
+    bool is_text = false;  // read from mpitrace's text: times are rounded to ms, no min, max or threads
+    State state = State::finalized;
+    int exit_code = 0;
+    std::uint32_t rank = 0;
+    std::uint32_t size = 1;
+    std::uint32_t pid = 0;
+    std::uint64_t parent_pid = 0;
+    std::string launch;           // equal on all ranks of one mpirun, srun step, torchrun
+    std::string job;              // as people call it
+    std::string node;             // the machine's identity
+    std::string host;             // its label
+    std::string library_version;  // of libmpiprof
+    std::string mpi_library;
+    std::string mpi_family;  // "Open MPI", "MPICH", ...; empty = not known
+    std::string command;
+    std::string executable;
+    std::string directory;
+    std::string launcher;
+    std::uint32_t thread_level = 0;  // 0 single .. 3 multiple
+    std::optional<std::uint32_t> local_rank;
+    bool is_spawned = false;  // by MPI_Comm_spawn
+    bool has_several_mpis = false;
+    bool has_no_world = false;  // sessions only
+    bool is_written = false;    // the written store: what came after the last update is lost if it was killed
+    std::uint64_t store_period_ns = 0;
+
+    std::uint64_t started_at_ns = 0;  // wall clock (since 1970) after MPI_Init; 0 = not known
+    std::uint64_t updated_at_ns = 0;  // wall clock of the last thing known
+    std::uint64_t elapsed_ns = 0;     // from the end of MPI_Init to the beginning of MPI_Finalize (or the last update)
+    std::uint64_t process_ns = 0;     // from the start of the process to the same moment; 0 = not known
+    std::uint64_t init_ns = 0;        // inside MPI_Init
+    std::uint64_t finalize_ns = 0;    // inside MPI_Finalize; 0 = not known
+    std::uint64_t paused_ns = 0;      // recording was off by MPI_Pcontrol
+    std::uint64_t setup_ns = 0;       // libmpiprof's own work at start and end
+    Usage usage;
+    Drops drops;
+
+    std::vector<Call> calls;
+    std::vector<Cell> cells;  // counted calls too: one cell each and thread, bin 0, no time
+    std::vector<Thread> threads;
+    std::vector<Histogram> histograms;
+    std::vector<Communicator> communicators;
+    std::vector<Site> sites;
+    std::vector<Module> modules;
+    std::vector<Setting> settings;
+    std::vector<RankLine> rank_table;  // only in mpitrace's text; sorted by rank
+    std::vector<std::string> notes;    // oddities that were passed over, one line each
+};
+
+}  // namespace mpiprof::report

@@ -1,0 +1,64 @@
+// The words in print.
+#include "report/model/words.h"
+
+namespace mpiprof::report {
+
+std::string_view name_of(Traffic traffic) {
+    switch (traffic) {
+        case Traffic::none:
+            return "none";
+        case Traffic::send:
+            return "send";
+        case Traffic::receive:
+            return "receive";
+        case Traffic::exchange:
+            return "exchange";
+        case Traffic::collective:
+            return "collective";
+        case Traffic::one_sided:
+            return "one_sided";
+        case Traffic::file:
+            return "file";
+        case Traffic::completion:
+            return "completion";
+        case Traffic::probe:
+            return "probe";
+        case Traffic::sync:
+            return "sync";
+        case Traffic::setup:
+            return "setup";
+        case Traffic::local:
+            return "local";
+        case Traffic::unknown:
+            break;
+    }
+    return "unknown";
+}
+
+std::string_view name_of(Buffer buffer) {
+    switch (buffer) {
+        case Buffer::host:
+            return "host";
+        case Buffer::device:
+            return "device";
+        case Buffer::managed:
+            return "managed";
+    }
+    return "unknown";
+}
+
+std::string_view name_of(State state) {
+    switch (state) {
+        case State::running:
+            return "running";
+        case State::finalized:
+            return "finalized";
+        case State::aborted:
+            return "aborted";
+        case State::exited:
+            return "exited";
+    }
+    return "unknown";
+}
+
+}  // namespace mpiprof::report

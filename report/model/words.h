@@ -1,0 +1,60 @@
+// The vocabulary of the model: what kinds of calls, buffers, threads and endings there are, and the size bins.
+// The model's own copies of what libmpiprof/format says, so that only read/ knows the file; read/ asserts
+// that they agree.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace mpiprof::report {
+
+enum class Family : std::uint8_t { unknown = 0, mpi = 1, nccl = 2, cuda = 3 };
+enum class Treatment : std::uint8_t { timed = 1, counted = 2 };
+
+// What kind of traffic the bytes of a call are; sections group by it and know no call by its name.
+enum class Traffic : std::uint8_t {
+    none = 0,
+    send = 1,
+    receive = 2,
+    exchange = 3,
+    collective = 4,
+    one_sided = 5,
+    file = 6,  // file traffic is never added to message bytes
+    completion = 7,
+    probe = 8,
+    sync = 9,
+    setup = 10,
+    local = 11,
+    unknown = 255,  // a newer library's kind
+};
+std::string_view name_of(Traffic traffic);
+
+// True where bytes are messages to other ranks.
+constexpr bool carries_messages(Traffic traffic) { return traffic >= Traffic::send && traffic <= Traffic::one_sided; }
+
+enum class Buffer : std::uint8_t { host = 0, device = 1, managed = 2 };
+std::string_view name_of(Buffer buffer);
+
+enum class State : std::uint8_t {
+    running = 1,    // still running, or killed
+    finalized = 2,  // MPI_Finalize was entered
+    aborted = 3,    // MPI_Abort
+    exited = 4,     // exit() without MPI_Finalize
+};
+std::string_view name_of(State state);
+
+enum class ThreadKind : std::uint8_t { main = 1, other = 2 };
+
+// Size bins: 0 holds size 0, then upper-inclusive powers of two: 1..4, 5..8, 9..16 ...
+inline constexpr unsigned size_bins = 64;
+constexpr std::uint64_t bin_max_bytes(unsigned bin) {
+    if (bin == 0) return 0;
+    return bin >= 63 ? ~std::uint64_t{0} : std::uint64_t{2} << bin;
+}
+constexpr unsigned size_bin(std::uint64_t bytes) {
+    unsigned bin = 0;
+    while (bin_max_bytes(bin) < bytes) ++bin;
+    return bin;
+}
+
+}  // namespace mpiprof::report
