@@ -1,0 +1,66 @@
+// What every row of a table of calls keeps, whatever MPI is there. Used by row_rules.cpp, which includes the
+// table; reaching one of the functions declared here while a row is checked stops the build, and the compiler
+// prints its name as the reason, with the row's line.
+#pragma once
+
+#include <string_view>
+
+#include "libmpiprof/calls/call.h"
+#include "libmpiprof/format/layout.h"
+
+namespace mpiprof {
+
+void a_timed_row_has_traffic_and_a_counted_row_has_none();
+void only_traffic_that_carries_bytes_has_a_size_rule();
+void a_word_stands_twice_in_this_row();
+void an_array_of_requests_comes_with_its_number();
+void the_three_spellings_of_the_name_differ();
+void the_name_is_too_long_for_the_dictionary();
+
+consteval bool carries_bytes(Traffic traffic) {
+    switch (traffic) {
+        case Traffic::send:
+        case Traffic::receive:
+        case Traffic::exchange:
+        case Traffic::collective:
+        case Traffic::one_sided:
+        case Traffic::file:
+        case Traffic::local:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// `find` returns the first argument of a role, so a second one would be overlooked.
+consteval bool repeats_a_word(const Roles& roles) {
+    for (const Role role : roles)
+        if (role != Role::none && role != Role::arg && role != Role::str && count_of(roles, role) > 1) return true;
+    return false;
+}
+
+consteval bool row_is_sound(Treatment treatment, Traffic traffic, SizeRule rule, int arity, std::string_view words) {
+    const Roles roles = parse_roles(words, arity);
+    if (!size_rule_satisfied(rule, roles)) this_size_rule_needs_an_argument_that_the_row_lacks();
+    if ((treatment == Treatment::timed) != (traffic != Traffic::none))
+        a_timed_row_has_traffic_and_a_counted_row_has_none();
+    if (rule != SizeRule::none && !carries_bytes(traffic)) only_traffic_that_carries_bytes_has_a_size_rule();
+    if (repeats_a_word(roles)) a_word_stands_twice_in_this_row();
+    if (find(roles, Role::requests) >= 0 && find(roles, Role::n) < 0) an_array_of_requests_comes_with_its_number();
+    return true;
+}
+
+// The preprocessor cannot change case, so a row spells its name three times.
+consteval bool name_is_sound(std::string_view name, std::string_view lower, std::string_view upper) {
+    constexpr std::size_t room = sizeof(format::CallRecord::name) - std::string_view("MPI__c").size() - 1;
+    if (name.size() > room) the_name_is_too_long_for_the_dictionary();
+    if (name.size() != lower.size() || name.size() != upper.size()) the_three_spellings_of_the_name_differ();
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const char small = name[i] >= 'A' && name[i] <= 'Z' ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
+        const char large = name[i] >= 'a' && name[i] <= 'z' ? static_cast<char>(name[i] - 'a' + 'A') : name[i];
+        if (lower[i] != small || upper[i] != large) the_three_spellings_of_the_name_differ();
+    }
+    return true;
+}
+
+}  // namespace mpiprof
