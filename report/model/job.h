@@ -59,11 +59,13 @@ struct Rank {
     std::uint64_t paused_ns = 0;
     std::uint64_t mpi_ns = 0;               // all timed calls (MPI_Init and MPI_Finalize are none of them)
     std::uint64_t mpi_other_thread_ns = 0;  // of that: on other threads than the main thread
+    std::uint64_t file_ns = 0;              // of mpi_ns: in MPI-IO (Traffic::file); the layouts count it apart
     std::uint64_t calls = 0;                // timed calls
     std::uint64_t message_bytes = 0;        // never file traffic
     std::uint64_t file_bytes = 0;
     std::uint64_t errors = 0;
     Usage usage;
+    std::optional<std::int32_t> cpu;       // the processor it ran on, where known
     std::optional<std::uint16_t> in_call;  // index into Job::calls: inside it at the last update
     std::uint64_t in_call_ns = 0;
 

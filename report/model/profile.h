@@ -38,15 +38,17 @@ struct Cell {
 };
 
 // How many calls took how long: one (call, size bin) of one thread.
+struct Bucket {
+    double low_ns;
+    double high_ns;
+    std::uint64_t calls;
+};
 struct Histogram {
-    struct Bucket {
-        double low_ns;
-        double high_ns;
-        std::uint64_t calls;
-    };
     std::uint16_t call = 0;
     std::uint8_t bin = 0;
-    std::vector<Bucket> buckets;  // ascending, empty ones left out
+    std::uint32_t thread = 0;
+    std::uint32_t first_bucket = 0;  // into Profile::buckets; ascending, empty ones left out
+    std::uint32_t buckets = 0;
 };
 
 struct Thread {
@@ -123,6 +125,7 @@ struct RankLine {
     std::uint64_t mpi_ns = 0;
     std::uint64_t elapsed_ns = 0;
     Usage usage;
+    std::optional<std::int32_t> cpu;  // the processor it ran on; only in the newer layout
 };
 
 struct Profile {
@@ -168,6 +171,7 @@ struct Profile {
     std::vector<Cell> cells;  // counted calls too: one cell each and thread, bin 0, no time
     std::vector<Thread> threads;
     std::vector<Histogram> histograms;
+    std::vector<Bucket> buckets;
     std::vector<Communicator> communicators;
     std::vector<Site> sites;
     std::vector<Module> modules;
