@@ -1,0 +1,206 @@
+// Listing, looking at the heads in parallel, grouping, choosing.
+#include "report/read/job_dir.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+
+#include "report/read/file.h"
+#include "report/read/mpitrace_text.h"
+#include "report/read/parallel.h"
+#include "report/read/profile_reader.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::string_view file_prefix = "mpi_profile.";
+constexpr std::string_view text_suffix = ".txt";
+
+struct CloseDirectory {
+    void operator()(DIR* directory) const { closedir(directory); }
+};
+
+// The names in a directory that profiles have, sorted. Text written beside a profile is the same rank again.
+Result<std::vector<std::string>> profiles_in(const std::string& directory) {
+    const std::unique_ptr<DIR, CloseDirectory> open(opendir(directory.c_str()));
+    if (!open) return problem(directory, fmt::format("cannot be listed: {}", std::strerror(errno)));
+    std::vector<std::string> names;
+    while (const dirent* entry = readdir(open.get())) {
+        const std::string_view name = entry->d_name;
+        if (name.starts_with(file_prefix) && name.size() > file_prefix.size()) names.emplace_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    const auto is_twin = [&](const std::string& name) {
+        return name.ends_with(text_suffix) &&
+               std::binary_search(names.begin(), names.end(), name.substr(0, name.size() - text_suffix.size()));
+    };
+    std::vector<std::string> paths;
+    const std::string base = directory == "." ? "" : directory.ends_with('/') ? directory : directory + "/";
+    for (const std::string& name : names)
+        if (!is_twin(name)) paths.push_back(base + name);
+    return paths;
+}
+
+struct Listing {
+    std::vector<std::string> paths;
+    std::vector<std::string> directories;
+    std::vector<std::string> problems;
+    bool only_files = true;
+};
+
+Listing list(const std::vector<std::string>& arguments) {
+    Listing listing;
+    for (const std::string& path : arguments) {
+        struct stat info {};
+        if (stat(path.c_str(), &info) != 0) {
+            listing.problems.push_back(fmt::format("{}: {}", path, std::strerror(errno)));
+            continue;
+        }
+        if (!S_ISDIR(info.st_mode)) {
+            listing.paths.push_back(path);
+            continue;
+        }
+        listing.only_files = false;
+        listing.directories.push_back(path);
+        auto paths = profiles_in(path);
+        if (!paths) {
+            listing.problems.push_back(paths.error().line());
+            continue;
+        }
+        std::move(paths->begin(), paths->end(), std::back_inserter(listing.paths));
+    }
+    std::unordered_set<std::string> seen;
+    std::erase_if(listing.paths, [&](const std::string& path) { return !seen.insert(path).second; });
+    return listing;
+}
+
+Head head_of(const Profile& profile, std::uint64_t modified_at_ns) {
+    return {.launch = profile.launch,
+            .job = profile.job,
+            .command = profile.command,
+            .mpi_library = profile.mpi_library,
+            .rank = profile.rank,
+            .size = profile.size,
+            .started_at_ns = profile.started_at_ns ? profile.started_at_ns : modified_at_ns,
+            .is_text = true};
+}
+
+Result<Head> look_at(FileReader& reader, const std::string& path) {
+    auto file = reader.read(path, head_bytes);
+    if (!file) return tl::make_unexpected(file.error());
+    if (!looks_like_mpitrace(file->bytes)) return read_head(file->bytes, file->file_size, path);
+    file = reader.read(path);
+    if (!file) return tl::make_unexpected(file.error());
+    const auto profile = read_mpitrace(file->bytes, path);
+    if (!profile) return tl::make_unexpected(profile.error());
+    return head_of(*profile, file->modified_at_ns);
+}
+
+struct Looked {
+    std::string path;
+    Head head;
+};
+
+// Keeps one file of each rank: the one that started last.
+void drop_duplicates(std::vector<Looked>& files, Launch& launch) {
+    std::stable_sort(files.begin(), files.end(), [](const Looked& a, const Looked& b) {
+        if (a.head.rank != b.head.rank) return a.head.rank < b.head.rank;
+        if (a.head.is_text != b.head.is_text) return b.head.is_text;
+        return a.head.started_at_ns > b.head.started_at_ns;
+    });
+    for (const Looked& file : files) {
+        if (!launch.files.empty() && launch.files.back().rank == file.head.rank) {
+            launch.problems.push_back(fmt::format("rank {} has two profiles: {} is used, {} is left out",
+                                                  file.head.rank, launch.files.back().path, file.path));
+            continue;
+        }
+        launch.files.push_back({file.head.rank, file.path});
+    }
+}
+
+// The size that most ranks agree on; a rank of another world has no place among them.
+void drop_other_sizes(std::vector<Looked>& files, Launch& launch) {
+    std::map<std::uint32_t, std::size_t> votes;
+    for (const Looked& file : files) ++votes[file.head.size];
+    const auto more = [](const auto& a, const auto& b) { return a.second < b.second; };
+    launch.size = std::max_element(votes.begin(), votes.end(), more)->first;
+    std::erase_if(files, [&](const Looked& file) {
+        if (file.head.size == launch.size) return false;
+        launch.problems.push_back(fmt::format("{} is of a world of {} ranks, the others of {}: it is left out",
+                                              file.path, file.head.size, launch.size));
+        return true;
+    });
+}
+
+std::vector<Launch> group(std::vector<Looked> looked) {
+    std::map<std::string, std::vector<Looked>> by_launch;
+    for (Looked& file : looked) by_launch[file.head.launch].push_back(std::move(file));
+    std::vector<Launch> launches;
+    for (auto& [identity, files] : by_launch) {
+        Launch launch{.launch = identity, .job = {}, .command = {}, .files = {}, .problems = {}};
+        drop_other_sizes(files, launch);
+        drop_duplicates(files, launch);
+        launch.job = files.front().head.job;
+        launch.command = files.front().head.command;
+        launch.is_text = files.front().head.is_text;
+        for (const Looked& file : files) launch.started_at_ns = std::max(launch.started_at_ns, file.head.started_at_ns);
+        launches.push_back(std::move(launch));
+    }
+    std::stable_sort(launches.begin(), launches.end(),
+                     [](const Launch& a, const Launch& b) { return a.started_at_ns > b.started_at_ns; });
+    return launches;
+}
+
+}  // namespace
+
+Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Progress& progress) {
+    Listing listing = list(paths.empty() ? std::vector<std::string>{"."} : paths);
+    const std::vector<std::string>& files = listing.paths;
+    progress.total_files = files.size();
+
+    const unsigned workers = worker_count(threads, files.size());
+    std::vector<FileReader> readers(workers);
+    std::vector<Result<Head>> heads(files.size());
+    run_in_parallel(files.size(), workers, [&](std::size_t i, unsigned worker) {
+        heads[i] = look_at(readers[worker], files[i]);
+        ++progress.files;
+    });
+
+    Found found;
+    found.directories = std::move(listing.directories);
+    found.only_files = listing.only_files;
+    found.problems = std::move(listing.problems);
+    std::vector<Looked> looked;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (heads[i])
+            looked.push_back({files[i], std::move(*heads[i])});
+        else
+            found.problems.push_back(heads[i].error().line());
+    }
+    found.launches = group(std::move(looked));
+    return found;
+}
+
+Result<std::size_t> choose_launch(const std::vector<Launch>& launches, const Choice& choice) {
+    if (!choice.launch.empty()) {
+        for (std::size_t i = 0; i < launches.size(); ++i)
+            if (launches[i].launch == choice.launch || fmt::format("{}", i + 1) == choice.launch) return i;
+        return problem("--launch " + choice.launch, fmt::format("no such launch among {}", launches.size()),
+                       "mpiprof-report lists them; 1 is the newest");
+    }
+    for (std::size_t i = 0; i < launches.size(); ++i)
+        if (choice.job.empty() || launches[i].job == choice.job) return i;
+    std::vector<std::string> jobs;
+    for (const Launch& launch : launches)
+        if (std::find(jobs.begin(), jobs.end(), launch.job) == jobs.end()) jobs.push_back(launch.job);
+    return problem("--job " + choice.job, "no profile of that job", fmt::format("there is {}", fmt::join(jobs, ", ")));
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,48 @@
+// Finds the profiles in directories and among named files, and groups them into launches (one mpirun, srun step ...)
+// by the identity in their headers, never by their names. What cannot be used is a line in `problems`.
+// main calls it first; merge reads what it chose.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/model/result.h"
+#include "report/read/progress.h"
+
+namespace mpiprof::report {
+
+struct RankFile {
+    std::uint32_t rank = 0;
+    std::string path;
+};
+
+struct Launch {
+    std::string launch;
+    std::string job;
+    std::string command;
+    std::uint64_t started_at_ns = 0;  // of the last rank that started
+    std::uint32_t size = 0;
+    std::vector<RankFile> files;        // one per rank, sorted by rank
+    std::vector<std::string> problems;  // duplicates, ranks of another size
+    bool is_text = false;
+};
+
+struct Found {
+    std::vector<Launch> launches;          // newest first
+    std::vector<std::string> problems;     // files that are no profiles: one line each
+    std::vector<std::string> directories;  // that were searched
+    bool only_files = false;               // FILEs were named, no DIR
+};
+
+// `paths` empty: the current directory.
+Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Progress& progress);
+
+// Which launch is wanted: by job (`4711`), by number as listed (1 = newest) or by identity; empty = newest.
+struct Choice {
+    std::string job;
+    std::string launch;
+};
+Result<std::size_t> choose_launch(const std::vector<Launch>& launches, const Choice& choice);
+
+}  // namespace mpiprof::report

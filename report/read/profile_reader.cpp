@@ -1,0 +1,421 @@
+// The tables of a profile, one function each, after the header has been accepted.
+#include "report/read/profile_reader.h"
+
+#include <array>
+#include <limits>
+#include <unordered_map>
+#include <variant>
+
+#include "libmpiprof/format/histogram.h"
+#include "libmpiprof/format/layout.h"
+#include "libmpiprof/format/size_bins.h"
+#include "report/read/header.h"
+#include "report/read/mpitrace_text.h"
+#include "report/read/tick_scale.h"
+
+namespace mpiprof::report {
+namespace {
+
+using namespace format;
+namespace model = mpiprof::report;
+
+// The model has its own words for what the file's numbers mean; they agree.
+constexpr bool bins_agree() {
+    for (unsigned bin = 0; bin < format::size_bins; ++bin)
+        if (format::bin_max_bytes(bin) != model::bin_max_bytes(bin)) return false;
+    return format::size_bins == model::size_bins;
+}
+static_assert(bins_agree());
+static_assert(static_cast<int>(format::Traffic::local) == static_cast<int>(model::Traffic::local));
+static_assert(static_cast<int>(format::Traffic::sync) == static_cast<int>(model::Traffic::sync));
+static_assert(static_cast<int>(format::Traffic::file) == static_cast<int>(model::Traffic::file));
+static_assert(static_cast<int>(format::Treatment::counted) == static_cast<int>(model::Treatment::counted));
+static_assert(static_cast<int>(format::State::exited) == static_cast<int>(model::State::exited));
+static_assert(static_cast<int>(format::BufferKind::managed) == static_cast<int>(model::Buffer::managed));
+
+constexpr std::uint32_t nothing = 0xffffffff;
+
+class Reader {
+  public:
+    Reader(ByteSpan bytes, std::string_view path, const Header& header) : bytes_(bytes), path_(path), header_(header) {}
+
+    Result<Profile> read() {
+        profile_.path = path_;
+        read_identity();
+        read_times();
+        if (auto ok = collect_tables(); !ok) return tl::make_unexpected(ok.error());
+        read_calls();
+        read_threads();
+        read_cells();
+        read_counters();
+        if (auto ok = read_histograms(); !ok) return tl::make_unexpected(ok.error());
+        read_communicators();
+        read_modules();
+        read_sites();
+        read_settings();
+        return std::move(profile_);
+    }
+
+  private:
+    using Ok = Result<std::monostate>;
+
+    void note(std::string text) { profile_.notes.push_back(std::move(text)); }
+
+    void read_identity() {
+        Profile& p = profile_;
+        p.state = static_cast<model::State>(header_.state);
+        if (header_.state < format::State::running || header_.state > format::State::exited) {
+            note(fmt::format("rank {} ended in a way this version does not know ({})", header_.rank,
+                             static_cast<std::uint32_t>(header_.state)));
+            p.state = model::State::running;
+        }
+        p.exit_code = header_.exit_code;
+        p.rank = header_.rank;
+        p.size = header_.size;
+        p.pid = header_.pid;
+        p.parent_pid = header_.parent_pid;
+        p.launch = text_of(header_.launch);
+        p.job = text_of(header_.job);
+        p.node = text_of(header_.node);
+        p.host = text_of(header_.host);
+        p.library_version = text_of(header_.library);
+        p.mpi_library = text_of(header_.mpi_library);
+        p.mpi_family = family_name(header_.mpi_family);
+        p.command = text_of(header_.command);
+        p.executable = text_of(header_.executable);
+        p.directory = text_of(header_.directory);
+        p.launcher = text_of(header_.launcher);
+        p.thread_level = header_.thread_level;
+        if (header_.local_rank != no_local_rank) p.local_rank = header_.local_rank;
+        p.is_spawned = header_.flags & world_is_spawned;
+        p.has_several_mpis = header_.flags & several_mpis;
+        p.has_no_world = header_.flags & no_world;
+        p.is_written = header_.store == StoreKind::written;
+        p.store_period_ns = std::uint64_t{header_.store_period_ms} * 1'000'000;
+        p.usage = {.user_ns = header_.usage.user_us * 1000,
+                   .system_ns = header_.usage.system_us * 1000,
+                   .max_resident_bytes = header_.usage.max_resident_kib * 1024,
+                   .minor_faults = header_.usage.minor_faults,
+                   .major_faults = header_.usage.major_faults,
+                   .blocks_in = header_.usage.blocks_in,
+                   .blocks_out = header_.usage.blocks_out,
+                   .voluntary_switches = header_.usage.voluntary_switches,
+                   .involuntary_switches = header_.usage.involuntary_switches};
+        p.drops = {.cells = header_.drops.cells,
+                   .sites = header_.drops.sites,
+                   .histograms = header_.drops.histograms,
+                   .communicators = header_.drops.communicators,
+                   .threads = header_.drops.threads,
+                   .backwards = header_.drops.backwards,
+                   .strings = header_.drops.strings,
+                   .write_errors = header_.drops.write_errors};
+    }
+
+    static std::string_view family_name(MpiFamily family) {
+        switch (family) {
+            case MpiFamily::open_mpi:
+                return "Open MPI";
+            case MpiFamily::mpich:
+                return "MPICH";
+            case MpiFamily::standard_abi:
+                return "MPI standard ABI";
+            case MpiFamily::none:
+            case MpiFamily::unknown:
+                break;
+        }
+        return "";
+    }
+
+    void read_times() {
+        Profile& p = profile_;
+        if (header_.clock != ClockKind::monotonic) {
+            const std::array anchors{header_.loaded, header_.started, header_.updated, header_.ended};
+            if (const auto scale = TickScale::from(anchors))
+                scale_ = *scale;
+            else
+                note(fmt::format("rank {}: the clock's rate is not known, times are in ticks", p.rank));
+        }
+        const Anchor& begin = header_.started;
+        const Anchor& end = header_.ended.monotonic_ns ? header_.ended : header_.updated;
+        if (begin.monotonic_ns && end.monotonic_ns > begin.monotonic_ns)
+            p.elapsed_ns = end.monotonic_ns - begin.monotonic_ns;
+        p.started_at_ns = started_at(header_);
+        p.updated_at_ns = updated_at(header_);
+        if (header_.process_start_ns && p.updated_at_ns > header_.process_start_ns)
+            p.process_ns = p.updated_at_ns - header_.process_start_ns;
+        p.init_ns = scale_.ns(header_.init_ticks);
+        p.finalize_ns = scale_.ns(header_.finalize_ticks);
+        p.paused_ns = scale_.ns(header_.paused_ticks);
+        p.setup_ns = header_.own_setup_ns;
+    }
+
+    // Walks the directory and keeps the tables in their order. Tables of a valid file do not overlap, so together
+    // they are no larger than the file: this bounds what a hostile directory can make us read.
+    Ok collect_tables() {
+        std::uint64_t total = 0;
+        std::uint64_t blocks = 0;
+        for (std::uint64_t at = header_.directory_offset; at != 0;) {
+            if (!lies_within(at, sizeof(Directory), bytes_.size()) || ++blocks > bytes_.size() / sizeof(Directory))
+                return damaged("its directory leads out of the file");
+            const auto block = load_prefix<Directory>(bytes_.data() + at, sizeof(Directory));
+            const std::uint64_t entries = at + sizeof(Directory);
+            if (block.used > block.capacity ||
+                !lies_within(entries, std::uint64_t{block.used} * sizeof(Table), bytes_.size()))
+                return damaged("its directory is larger than the file");
+            for (std::uint32_t i = 0; i < block.used; ++i) {
+                const auto table = load_prefix<Table>(bytes_.data() + entries + i * sizeof(Table), sizeof(Table));
+                if (table.type == TableType::none) continue;  // being published when the rank ended
+                const std::uint64_t length = std::uint64_t{table.used} * table.record_size;
+                if (table.record_size == 0 || table.used > table.capacity ||
+                    !lies_within(table.offset, length, bytes_.size()))
+                    return damaged(fmt::format("table {} of its directory lies outside the file", tables_.size()));
+                total += length;
+                if (total > bytes_.size()) return damaged("its tables overlap");
+                tables_.push_back(table);
+            }
+            at = block.next;
+        }
+        return std::monostate{};
+    }
+
+    tl::unexpected<Problem> damaged(std::string what) const {
+        return problem(path_, "is damaged: " + what, "it is left out");
+    }
+
+    // Every record of one type in the order of the directory, and the table it is in.
+    template <class T, class Use>
+    void each(TableType type, Use use) const {
+        for (const Table& table : tables_) {
+            if (table.type != type) continue;
+            const std::byte* at = bytes_.data() + table.offset;
+            for (std::uint32_t i = 0; i < table.used; ++i, at += table.record_size)
+                use(load_prefix<T>(at, table.record_size), table);
+        }
+    }
+
+    std::size_t records(TableType type) const {
+        std::size_t n = 0;
+        for (const Table& table : tables_)
+            if (table.type == type) n += table.used;
+        return n;
+    }
+
+    void read_calls() {
+        profile_.calls.reserve(records(TableType::calls));
+        each<CallRecord>(TableType::calls, [&](const CallRecord& record, const Table&) {
+            if (index_of_call_.size() <= record.call) index_of_call_.resize(record.call + 1u, nothing);
+            if (index_of_call_[record.call] != nothing ||
+                profile_.calls.size() >= std::numeric_limits<std::uint16_t>::max())
+                return;
+            index_of_call_[record.call] = static_cast<std::uint32_t>(profile_.calls.size());
+            profile_.calls.push_back(
+                {.name = std::string(text_of(record.name)),
+                 .family = static_cast<model::Family>(record.family),
+                 .treatment = record.treatment == format::Treatment::counted ? model::Treatment::counted
+                                                                             : model::Treatment::timed,
+                 .traffic = record.traffic <= format::Traffic::local ? static_cast<model::Traffic>(record.traffic)
+                                                                     : model::Traffic::unknown});
+            counter_of_call_.push_back(record.counter);
+        });
+    }
+
+    // A cell whose call the dictionary does not name keeps its numbers under a name of its own: the rank may have
+    // been killed between the two.
+    std::uint16_t call_index(std::uint16_t id) {
+        if (index_of_call_.size() <= id) index_of_call_.resize(id + 1u, nothing);
+        if (index_of_call_[id] == nothing) {
+            if (profile_.calls.size() >= std::numeric_limits<std::uint16_t>::max()) return 0;
+            index_of_call_[id] = static_cast<std::uint32_t>(profile_.calls.size());
+            profile_.calls.push_back({.name = fmt::format("(call {})", id), .traffic = model::Traffic::unknown});
+            counter_of_call_.push_back(0);
+        }
+        return static_cast<std::uint16_t>(index_of_call_[id]);
+    }
+
+    void read_threads() {
+        each<format::Thread>(TableType::threads, [&](const format::Thread& record, const Table&) {
+            model::Thread thread{
+                .kind = record.kind == format::ThreadKind::other ? model::ThreadKind::other : model::ThreadKind::main,
+                .os_thread = record.os_thread,
+                .owners = record.owners,
+                .in_call = {},
+                .nested = record.nested};
+            if (record.in_call != 0) {
+                thread.in_call = call_index(static_cast<std::uint16_t>(record.in_call >> 48));
+                const Anchor& last = header_.ended.ticks ? header_.ended : header_.updated;
+                if (last.ticks > record.in_call_since) thread.in_call_ns = scale_.ns(last.ticks - record.in_call_since);
+            }
+            index_of_thread_.emplace(record.id, static_cast<std::uint32_t>(profile_.threads.size()));
+            profile_.threads.push_back(thread);
+        });
+    }
+
+    std::uint32_t thread_index(std::uint32_t id) {
+        const auto [at, is_new] = index_of_thread_.emplace(id, static_cast<std::uint32_t>(profile_.threads.size()));
+        if (is_new) profile_.threads.push_back({.in_call = {}});
+        return at->second;
+    }
+
+    void read_cells() {
+        profile_.cells.reserve(records(TableType::cells));
+        each<format::Cell>(TableType::cells, [&](const format::Cell& record, const Table& table) {
+            if (record.calls == 0 && record.errors == 0) return;
+            const bool has_min = record.calls != 0 && record.min_ticks != ~std::uint64_t{0};
+            profile_.cells.push_back({.call = call_index(record.call),
+                                      .bin = std::min<std::uint8_t>(record.bin, model::size_bins - 1),
+                                      .buffer = record.buffer <= BufferKind::managed
+                                                    ? static_cast<model::Buffer>(record.buffer)
+                                                    : model::Buffer::host,
+                                      .communicator = record.communicator,
+                                      .region = record.region,
+                                      .site = record.site,
+                                      .thread = thread_index(table.thread),
+                                      .calls = record.calls,
+                                      .bytes = record.bytes,
+                                      .time_ns = scale_.ns(record.ticks),
+                                      .min_ns = has_min ? scale_.ns(record.min_ticks) : 0,
+                                      .max_ns = scale_.ns(record.max_ticks),
+                                      .errors = record.errors});
+        });
+    }
+
+    void read_counters() {
+        for (const Table& table : tables_) {
+            if (table.type != TableType::counters) continue;
+            const std::size_t calls = counter_of_call_.size();
+            for (std::size_t i = 0; i < calls; ++i) {
+                if (profile_.calls[i].treatment != model::Treatment::counted || counter_of_call_[i] >= table.used)
+                    continue;
+                const std::byte* at =
+                    bytes_.data() + table.offset + std::uint64_t{counter_of_call_[i]} * table.record_size;
+                const auto counter = load_prefix<Counter>(at, table.record_size);
+                if (counter.calls == 0 && counter.errors == 0) continue;
+                profile_.cells.push_back({.call = static_cast<std::uint16_t>(i),
+                                          .thread = thread_index(table.thread),
+                                          .calls = counter.calls,
+                                          .errors = counter.errors});
+            }
+        }
+    }
+
+    Ok read_histograms() {
+        std::uint64_t blocks = 0;
+        bool is_damaged = false;
+        each<format::Histogram>(TableType::histograms, [&](const format::Histogram& record, const Table& table) {
+            model::Histogram histogram{.call = call_index(record.call),
+                                       .bin = std::min<std::uint8_t>(record.bin, model::size_bins - 1),
+                                       .thread = thread_index(table.thread),
+                                       .first_bucket = static_cast<std::uint32_t>(profile_.buckets.size())};
+            for (unsigned octave = 0; octave < histogram_octaves && !is_damaged; ++octave) {
+                if (record.block[octave] == 0) continue;
+                const std::uint64_t offset = std::uint64_t{record.block[octave]} * 8;
+                // A block belongs to one octave of one histogram, so all of them fit into the file.
+                is_damaged = !lies_within(offset, sizeof(HistogramBlock), bytes_.size()) ||
+                             ++blocks > bytes_.size() / sizeof(HistogramBlock);
+                if (!is_damaged)
+                    add_buckets(octave, load_prefix<HistogramBlock>(bytes_.data() + offset, sizeof(HistogramBlock)));
+            }
+            histogram.buckets = static_cast<std::uint32_t>(profile_.buckets.size()) - histogram.first_bucket;
+            if (histogram.buckets != 0) profile_.histograms.push_back(histogram);
+        });
+        if (is_damaged) return damaged("a histogram leads out of the file");
+        return std::monostate{};
+    }
+
+    void add_buckets(unsigned octave, const HistogramBlock& block) {
+        for (unsigned sub = 0; sub < histogram_sub_buckets; ++sub) {
+            if (block.count[sub] == 0) continue;
+            const std::uint64_t begin = bucket_begin(octave, sub);
+            profile_.buckets.push_back({.low_ns = scale_.ns_exact(begin),
+                                        .high_ns = scale_.ns_exact(begin + (bucket_width(octave) - 1)),
+                                        .calls = block.count[sub]});
+        }
+    }
+
+    void read_communicators() {
+        each<format::Communicator>(TableType::communicators, [&](const format::Communicator& record, const Table&) {
+            profile_.communicators.push_back({.id = record.id,
+                                              .parent = record.parent,
+                                              .size = record.size,
+                                              .rank = record.rank,
+                                              .is_inter = (record.flags & 1) != 0,
+                                              .entered = record.entered,
+                                              .returned = record.returned,
+                                              .name = std::string(text_of(record.name))});
+        });
+        for (model::Cell& cell : profile_.cells)
+            if (cell.communicator >= profile_.communicators.size()) cell.communicator = 0;
+    }
+
+    void read_modules() {
+        each<format::Module>(TableType::modules, [&](const format::Module& record, const Table&) {
+            model::Module module;
+            // A path longer than any file system has is damage; the module stays without a name.
+            if (record.path_length <= 65536 && lies_within(record.path_offset, record.path_length, bytes_.size()))
+                module.path = as_text(bytes_.subspan(record.path_offset, record.path_length));
+            for (std::uint32_t i = 0; i < std::min<std::uint32_t>(record.build_id_length, sizeof record.build_id); ++i)
+                module.build_id += fmt::format("{:02x}", record.build_id[i]);
+            profile_.modules.push_back(std::move(module));
+        });
+    }
+
+    void read_sites() {
+        std::vector<model::Frame> frames;
+        each<format::Frame>(TableType::frames, [&](const format::Frame& record, const Table&) {
+            const bool is_known = record.module < profile_.modules.size();
+            frames.push_back({.offset = record.offset, .module = is_known ? record.module : 0});
+        });
+        std::size_t used = 0;
+        each<format::Site>(TableType::sites, [&](const format::Site& record, const Table&) {
+            model::Site site;
+            // Sites do not share frames, so hostile ones cannot make more of them than the file holds.
+            if (lies_within(record.first_frame, record.frames, frames.size()) &&
+                (used += record.frames) <= frames.size())
+                site.frames.assign(frames.begin() + record.first_frame,
+                                   frames.begin() + record.first_frame + record.frames);
+            profile_.sites.push_back(std::move(site));
+        });
+        for (model::Cell& cell : profile_.cells)
+            if (cell.site >= profile_.sites.size()) cell.site = 0;
+    }
+
+    void read_settings() {
+        each<format::Setting>(TableType::settings, [&](const format::Setting& record, const Table&) {
+            profile_.settings.push_back(
+                {std::string(text_of(record.name)), std::string(text_of(record.value)), record.source != 0});
+        });
+    }
+
+    ByteSpan bytes_;
+    std::string_view path_;
+    const Header& header_;
+    TickScale scale_;
+    std::vector<Table> tables_;
+    std::vector<std::uint32_t> index_of_call_;  // call id of the file -> index into profile_.calls
+    std::vector<std::uint16_t> counter_of_call_;
+    std::unordered_map<std::uint32_t, std::uint32_t> index_of_thread_;
+    Profile profile_;
+};
+
+}  // namespace
+
+Result<Head> read_head(ByteSpan bytes, std::uint64_t file_size, std::string_view path) {
+    const auto header = read_header(bytes, file_size, path);
+    if (!header) return tl::make_unexpected(header.error());
+    return Head{.launch = std::string(text_of(header->launch)),
+                .job = std::string(text_of(header->job)),
+                .command = std::string(text_of(header->command)),
+                .mpi_library = std::string(text_of(header->mpi_library)),
+                .rank = header->rank,
+                .size = header->size,
+                .started_at_ns = started_at(*header)};
+}
+
+Result<Profile> read_profile(ByteSpan bytes, std::string_view path) {
+    if (looks_like_mpitrace(bytes)) return read_mpitrace(bytes, path);
+    const auto header = read_header(bytes, bytes.size(), path);
+    if (!header) return tl::make_unexpected(header.error());
+    return Reader(bytes, path, *header).read();
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,34 @@
+// One profile's bytes -> Profile, or a Problem in one line. Every offset and count is checked; any bytes at all
+// are safe. Unknown tables are skipped, longer records read by their known prefix, shorter ones zero-filled.
+// It opens no file: file.h does. Called by job_dir (heads) and by merge (whole profiles).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "report/model/profile.h"
+#include "report/model/result.h"
+#include "report/read/bytes.h"
+
+namespace mpiprof::report {
+
+// What is needed to group files into launches; read from the first `head_bytes` of a file.
+inline constexpr std::size_t head_bytes = 4096;
+struct Head {
+    std::string launch;
+    std::string job;
+    std::string command;
+    std::string mpi_library;
+    std::uint32_t rank = 0;
+    std::uint32_t size = 1;
+    std::uint64_t started_at_ns = 0;
+    bool is_text = false;
+};
+
+// `bytes` is the beginning of a file that is `file_size` long.
+Result<Head> read_head(ByteSpan bytes, std::uint64_t file_size, std::string_view path);
+
+Result<Profile> read_profile(ByteSpan bytes, std::string_view path);
+
+}  // namespace mpiprof::report

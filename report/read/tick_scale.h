@@ -1,0 +1,39 @@
+// Ticks -> nanoseconds, from the two anchors of a profile that lie farthest apart.
+// Used by the profile reader only; durations beyond 2^64 ns become the largest number.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "libmpiprof/format/layout.h"
+
+namespace mpiprof::report {
+
+class TickScale {
+  public:
+    // Ticks that are nanoseconds (ClockKind::monotonic).
+    TickScale() = default;
+    // Empty if the anchors cannot tell: fewer than two moments, or a clock that no machine has.
+    static std::optional<TickScale> from(std::span<const format::Anchor> anchors);
+
+    std::uint64_t ns(std::uint64_t ticks) const {
+        if (is_identity_) return ticks;
+        using Wide = unsigned __int128;
+        const Wide whole = Wide{ticks} * whole_;
+        const Wide part = (Wide{ticks} * fraction_ + (Wide{1} << 63)) >> 64;
+        const Wide sum = whole + part;
+        return sum > ~std::uint64_t{0} ? ~std::uint64_t{0} : static_cast<std::uint64_t>(sum);
+    }
+    double ns_exact(std::uint64_t ticks) const {
+        return static_cast<double>(ticks) *
+               (is_identity_ ? 1.0 : static_cast<double>(whole_) + static_cast<double>(fraction_) / 0x1p64);
+    }
+
+  private:
+    bool is_identity_ = true;
+    std::uint64_t whole_ = 1;     // ns per tick: whole part ...
+    std::uint64_t fraction_ = 0;  // ... and 2^-64ths, so that a conversion is two multiplications
+};
+
+}  // namespace mpiprof::report
