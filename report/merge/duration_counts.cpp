@@ -1,0 +1,47 @@
+// Buckets of the merged durations.
+#include "report/merge/duration_counts.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace mpiprof::report {
+
+void DurationCounts::add(double low_ns, double high_ns, std::uint64_t calls) {
+    const double middle = std::clamp((low_ns + high_ns) / 2 + 0.5, 0.0, 0x1p63);
+    const auto ns = static_cast<std::uint64_t>(middle);
+    const unsigned octave = ns < sub_buckets ? 0 : static_cast<unsigned>(std::bit_width(ns)) - sub_bits;
+    const std::uint64_t sub = octave == 0 ? ns : (ns >> (octave - 1)) & (sub_buckets - 1);
+    if (!octaves_[octave]) octaves_[octave] = std::make_unique<Octave>();
+    (*octaves_[octave])[sub] += calls;
+    calls_ += calls;
+}
+
+void DurationCounts::add(const DurationCounts& other) {
+    for (unsigned octave = 0; octave < octaves; ++octave) {
+        if (!other.octaves_[octave]) continue;
+        if (!octaves_[octave]) octaves_[octave] = std::make_unique<Octave>();
+        for (unsigned sub = 0; sub < sub_buckets; ++sub) (*octaves_[octave])[sub] += (*other.octaves_[octave])[sub];
+    }
+    calls_ += other.calls_;
+}
+
+double DurationCounts::percentile(double share) const {
+    const double wanted = share * static_cast<double>(calls_);
+    std::uint64_t seen = 0;
+    double last = 0;
+    for (unsigned octave = 0; octave < octaves; ++octave) {
+        if (!octaves_[octave]) continue;
+        for (unsigned sub = 0; sub < sub_buckets; ++sub) {
+            const std::uint64_t calls = (*octaves_[octave])[sub];
+            if (calls == 0) continue;
+            seen += calls;
+            const double width = octave == 0 ? 1 : static_cast<double>(std::uint64_t{1} << (octave - 1));
+            const double begin = octave == 0 ? sub : static_cast<double>(sub_buckets + sub) * width;
+            last = begin + (width - 1) / 2;
+            if (static_cast<double>(seen) >= wanted) return last;
+        }
+    }
+    return last;
+}
+
+}  // namespace mpiprof::report

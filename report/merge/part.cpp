@@ -1,0 +1,365 @@
+// Adding, absorbing, finishing.
+#include "report/merge/part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t most_names = 16;  // different commands or MPI libraries that are told apart
+
+std::uint64_t smallest(std::uint64_t a, std::uint64_t b) { return a == 0 ? b : b == 0 ? a : std::min(a, b); }
+
+void add_sum(Sum& to, const Sum& from) {
+    to.calls += from.calls;
+    to.bytes += from.bytes;
+    to.time_ns += from.time_ns;
+    to.min_ns = smallest(to.min_ns, from.min_ns);
+    to.max_ns = std::max(to.max_ns, from.max_ns);
+    to.errors += from.errors;
+    to.other_thread_calls += from.other_thread_calls;
+    to.other_thread_ns += from.other_thread_ns;
+}
+
+void take_larger(Row& row, std::uint64_t ns, std::uint32_t rank) {
+    if (ns < row.largest_ns || (ns == row.largest_ns && rank >= row.largest_rank && row.ranks != 0)) return;
+    row.largest_ns = ns;
+    row.largest_rank = rank;
+}
+
+void add_drops(Drops& to, const Drops& from) {
+    to.cells += from.cells;
+    to.sites += from.sites;
+    to.histograms += from.histograms;
+    to.communicators += from.communicators;
+    to.threads += from.threads;
+    to.backwards += from.backwards;
+    to.strings += from.strings;
+    to.write_errors += from.write_errors;
+}
+
+void add_name(std::map<std::string, std::uint32_t>& names, const std::string& name, std::uint32_t rank) {
+    if (const auto found = names.find(name); found != names.end())
+        found->second = std::min(found->second, rank);
+    else if (names.size() < most_names)
+        names.emplace(name, rank);
+}
+
+auto key(const Sum& sum) { return std::make_tuple(sum.call, sum.bin, sum.buffer); }
+
+template <class T>
+void append(std::vector<T>& to, std::vector<T>&& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+}  // namespace
+
+std::uint16_t Part::call_index(const Call& call) {
+    const auto [found, is_new] = call_of_name_.try_emplace(call.name, static_cast<std::uint16_t>(calls_.size()));
+    if (is_new) calls_.push_back({.call = call, .row = {}, .durations = {}});
+    return found->second;
+}
+
+// Ranks of a job mostly have the same dictionary, so the map of the rank before is tried first.
+void Part::map_calls(const Profile& profile) {
+    call_map_.resize(std::max(call_map_.size(), profile.calls.size()), 0);
+    for (std::size_t i = 0; i < profile.calls.size(); ++i) {
+        const Call& call = profile.calls[i];
+        if (call_map_[i] >= calls_.size() || calls_[call_map_[i]].call.name != call.name)
+            call_map_[i] = call_index(call);
+    }
+}
+
+Row& Part::row_of(std::uint16_t call, std::uint8_t bin, Buffer buffer) {
+    std::uint32_t& slot = calls_[call].row[bin * 3u + static_cast<unsigned>(buffer)];
+    if (slot == 0) {
+        rows_.push_back(
+            {.sum = {.call = call, .bin = bin, .buffer = buffer}, .p05_ns = {}, .p50_ns = {}, .p99_ns = {}});
+        slot = static_cast<std::uint32_t>(rows_.size());
+    }
+    return rows_[slot - 1];
+}
+
+DurationCounts& Part::durations_of(std::uint16_t call, std::uint8_t bin) {
+    std::uint32_t& slot = calls_[call].durations[bin];
+    if (slot == 0) {
+        durations_.push_back({call, bin, {}});
+        slot = static_cast<std::uint32_t>(durations_.size());
+    }
+    return durations_[slot - 1].counts;
+}
+
+std::uint32_t Part::intern(std::vector<std::string>& names, std::unordered_map<std::string, std::uint32_t>& index,
+                           const std::string& name) {
+    const auto [found, is_new] = index.try_emplace(name, static_cast<std::uint32_t>(names.size()));
+    if (is_new) names.push_back(name);
+    return found->second;
+}
+
+void Part::take_identity(const Profile& profile) {
+    add_name(commands_, profile.command, profile.rank);
+    add_name(mpi_libraries_, profile.mpi_library, profile.rank);
+    if (profile.rank >= identity_rank_) return;
+    identity_rank_ = profile.rank;
+    identity_ = {.command = profile.command,
+                 .executable = profile.executable,
+                 .directory = profile.directory,
+                 .launcher = profile.launcher,
+                 .launch = profile.launch,
+                 .job = profile.job,
+                 .mpi_library = profile.mpi_library,
+                 .mpi_family = profile.mpi_family,
+                 .library_version = profile.library_version,
+                 .size = profile.size,
+                 .thread_level = profile.thread_level,
+                 .settings = profile.settings};
+}
+
+Rank Part::rank_of(const Profile& profile) {
+    Rank rank{.rank = profile.rank,
+              .state = profile.state,
+              .is_text = profile.is_text,
+              .host = intern(hosts_, host_index_, profile.host),
+              .node = intern(nodes_, node_index_, profile.node.empty() ? profile.host : profile.node),
+              .pid = profile.pid,
+              .exit_code = profile.exit_code,
+              .started_at_ns = profile.started_at_ns,
+              .updated_at_ns = profile.updated_at_ns,
+              .elapsed_ns = profile.elapsed_ns,
+              .process_ns = profile.process_ns,
+              .init_ns = profile.init_ns,
+              .finalize_ns = profile.finalize_ns,
+              .paused_ns = profile.paused_ns,
+              .usage = profile.usage,
+              .cpu = {},
+              .in_call = {}};
+    for (const RankLine& line : profile.rank_table)
+        if (line.rank == profile.rank) rank.cpu = line.cpu;
+    for (const Thread& thread : profile.threads) {
+        if (!thread.in_call || (rank.in_call && thread.in_call_ns <= rank.in_call_ns)) continue;
+        rank.in_call = call_map_[*thread.in_call];
+        rank.in_call_ns = thread.in_call_ns;
+    }
+    return rank;
+}
+
+// The rank's cells, over threads, sites and communicators, into own_.
+void Part::sum_cells(const Profile& profile, Rank& rank) {
+    for (const std::uint32_t row : row_of_own_) own_of_row_[row] = 0;
+    own_.clear();
+    row_of_own_.clear();
+    for (const Cell& cell : profile.cells) {
+        const std::uint16_t call = call_map_[cell.call];
+        const auto row = static_cast<std::size_t>(&row_of(call, cell.bin, cell.buffer) - rows_.data());
+        if (own_of_row_.size() <= row) own_of_row_.resize(row + 1, 0);
+        if (own_of_row_[row] == 0) {
+            own_.push_back({.call = call, .bin = cell.bin, .buffer = cell.buffer});
+            row_of_own_.push_back(static_cast<std::uint32_t>(row));
+            own_of_row_[row] = static_cast<std::uint32_t>(own_.size());
+        }
+        const bool is_other = profile.threads[cell.thread].kind == ThreadKind::other;
+        add_sum(own_[own_of_row_[row] - 1], {.calls = cell.calls,
+                                             .bytes = cell.bytes,
+                                             .time_ns = cell.time_ns,
+                                             .min_ns = cell.min_ns,
+                                             .max_ns = cell.max_ns,
+                                             .errors = cell.errors,
+                                             .other_thread_calls = is_other ? cell.calls : 0,
+                                             .other_thread_ns = is_other ? cell.time_ns : 0});
+    }
+    for (const Sum& sum : own_) {
+        const Call& call = calls_[sum.call].call;
+        rank.errors += sum.errors;
+        if (call.treatment == Treatment::counted) continue;
+        rank.calls += sum.calls;
+        rank.mpi_ns += sum.time_ns;
+        rank.mpi_other_thread_ns += sum.other_thread_ns;
+        if (carries_messages(call.traffic)) rank.message_bytes += sum.bytes;
+        if (call.traffic != Traffic::file) continue;
+        rank.file_bytes += sum.bytes;
+        rank.file_ns += sum.time_ns;
+    }
+}
+
+void Part::add(const Profile& profile, bool keep_cells) {
+    map_calls(profile);
+    take_identity(profile);
+    Rank rank = rank_of(profile);
+    sum_cells(profile, rank);
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+        Row& row = rows_[row_of_own_[i]];
+        take_larger(row, own_[i].time_ns, profile.rank);
+        add_sum(row.sum, own_[i]);
+        ++row.ranks;
+    }
+    for (const Histogram& histogram : profile.histograms) {
+        DurationCounts& counts = durations_of(call_map_[histogram.call], histogram.bin);
+        for (std::uint32_t i = 0; i < histogram.buckets; ++i) {
+            const Bucket& bucket = profile.buckets[histogram.first_bucket + i];
+            counts.add(bucket.low_ns, bucket.high_ns, bucket.calls);
+        }
+    }
+    ranks_.push_back(rank);
+    if (keep_cells) kept_.emplace(profile.rank, own_);
+    for (const RankLine& line : profile.rank_table) rank_lines_.try_emplace(line.rank, line);
+    add_drops(drops_, profile.drops);
+    setup_ns_ = std::max(setup_ns_, profile.setup_ns);
+    is_text_ |= profile.is_text;
+    has_several_mpis_ |= profile.has_several_mpis;
+    notes_.insert(notes_.end(), profile.notes.begin(), profile.notes.end());
+}
+
+void Part::absorb(Part&& other) {
+    std::vector<std::uint16_t> call_map(other.calls_.size());
+    for (std::size_t i = 0; i < call_map.size(); ++i) call_map[i] = call_index(other.calls_[i].call);
+
+    for (const Row& from : other.rows_) {
+        Row& row = row_of(call_map[from.sum.call], from.sum.bin, from.sum.buffer);
+        if (from.ranks != 0) take_larger(row, from.largest_ns, from.largest_rank);
+        add_sum(row.sum, from.sum);
+        row.ranks += from.ranks;
+    }
+    for (const Durations& from : other.durations_) durations_of(call_map[from.call], from.bin).add(from.counts);
+    for (Rank& rank : other.ranks_) {
+        rank.host = intern(hosts_, host_index_, other.hosts_[rank.host]);
+        rank.node = intern(nodes_, node_index_, other.nodes_[rank.node]);
+        if (rank.in_call) rank.in_call = call_map[*rank.in_call];
+    }
+    append(ranks_, std::move(other.ranks_));
+    for (auto& [rank, sums] : other.kept_) {
+        for (Sum& sum : sums) sum.call = call_map[sum.call];
+        kept_.emplace(rank, std::move(sums));
+    }
+    rank_lines_.merge(other.rank_lines_);
+    for (const auto& [name, rank] : other.commands_) add_name(commands_, name, rank);
+    for (const auto& [name, rank] : other.mpi_libraries_) add_name(mpi_libraries_, name, rank);
+    if (other.identity_rank_ < identity_rank_) {
+        identity_ = std::move(other.identity_);
+        identity_rank_ = other.identity_rank_;
+    }
+    add_drops(drops_, other.drops_);
+    setup_ns_ = std::max(setup_ns_, other.setup_ns_);
+    is_text_ |= other.is_text_;
+    has_several_mpis_ |= other.has_several_mpis_;
+    append(problems_, std::move(other.problems_));
+    append(notes_, std::move(other.notes_));
+}
+
+std::vector<std::uint16_t> Part::sort_calls(Job& job) {
+    std::vector<std::uint16_t> by_name(calls_.size());
+    std::iota(by_name.begin(), by_name.end(), std::uint16_t{0});
+    std::sort(by_name.begin(), by_name.end(),
+              [&](std::uint16_t a, std::uint16_t b) { return calls_[a].call.name < calls_[b].call.name; });
+    std::vector<std::uint16_t> order(calls_.size());
+    for (std::size_t i = 0; i < by_name.size(); ++i) {
+        order[by_name[i]] = static_cast<std::uint16_t>(i);
+        job.calls.push_back(std::move(calls_[by_name[i]].call));
+    }
+    return order;
+}
+
+void Part::sort_rows(Job& job, const std::vector<std::uint16_t>& order) {
+    for (Row& row : rows_) {
+        if (const std::uint32_t slot = calls_[row.sum.call].durations[row.sum.bin]; slot != 0) {
+            const DurationCounts& counts = durations_[slot - 1].counts;
+            // The exact extremes are known: a bucket's middle never lies beyond them.
+            const auto within = [&](double ns) {
+                const auto low = static_cast<double>(row.sum.min_ns);
+                return std::clamp(ns, low, std::max(low, static_cast<double>(row.sum.max_ns)));
+            };
+            row.p05_ns = within(counts.percentile(0.05));
+            row.p50_ns = within(counts.percentile(0.50));
+            row.p99_ns = within(counts.percentile(0.99));
+        }
+        row.sum.call = order[row.sum.call];
+    }
+    job.rows = std::move(rows_);
+    std::sort(job.rows.begin(), job.rows.end(), [](const Row& a, const Row& b) { return key(a.sum) < key(b.sum); });
+    for (auto& [rank, sums] : kept_) {
+        for (Sum& sum : sums) sum.call = order[sum.call];
+        std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return key(a) < key(b); });
+    }
+    job.kept_cells = std::move(kept_);
+}
+
+// Ranks without a profile of their own that another rank's mpitrace text tells of are added; hosts and nodes are
+// numbered by their lowest rank, so that the result does not depend on who read what.
+void Part::sort_ranks(Job& job, const std::vector<std::uint16_t>& order) {
+    std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) { return a.rank < b.rank; });
+    const auto has_profile = [&](std::uint32_t rank) {
+        const auto at = std::lower_bound(ranks_.begin(), ranks_.end(), rank,
+                                         [](const Rank& r, std::uint32_t n) { return r.rank < n; });
+        return at != ranks_.end() && at->rank == rank;
+    };
+    std::vector<Rank> told;
+    for (const auto& [number, line] : rank_lines_) {
+        if (number >= identity_.size || has_profile(number)) continue;
+        told.push_back({.rank = number,
+                        .has_profile = false,
+                        .is_text = true,
+                        .host = intern(hosts_, host_index_, line.host),
+                        .node = intern(nodes_, node_index_, line.host),
+                        .elapsed_ns = line.elapsed_ns,
+                        .mpi_ns = line.mpi_ns,
+                        .usage = line.usage,
+                        .cpu = line.cpu,
+                        .in_call = {}});
+    }
+    append(ranks_, std::move(told));
+    std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) { return a.rank < b.rank; });
+
+    std::unordered_map<std::string, std::uint32_t> hosts, nodes;
+    for (Rank& rank : ranks_) {
+        rank.host = intern(job.hosts, hosts, hosts_[rank.host]);
+        rank.node = intern(job.nodes, nodes, nodes_[rank.node]);
+        if (rank.in_call) rank.in_call = order[*rank.in_call];
+    }
+    job.ranks = std::move(ranks_);
+}
+
+void Part::note_differences(Job& job) const {
+    const auto tell = [&](const std::map<std::string, std::uint32_t>& names, std::string_view what) {
+        for (const auto& [name, rank] : names)
+            if (rank != identity_rank_ && names.size() > 1)
+                job.notes.push_back(
+                    fmt::format("{} differs: rank {} has {}", what, rank, name.empty() ? "none" : name));
+    };
+    tell(commands_, "the program");
+    tell(mpi_libraries_, "the MPI library");
+    if (has_several_mpis_)
+        job.notes.push_back("a second MPI library was met in some process; its calls are not recorded");
+}
+
+Job Part::finish() {
+    Job job;
+    note_differences(job);
+    const auto order = sort_calls(job);
+    sort_rows(job, order);
+    sort_ranks(job, order);
+    job.launch = std::move(identity_.launch);
+    job.job = std::move(identity_.job);
+    job.command = std::move(identity_.command);
+    job.executable = std::move(identity_.executable);
+    job.directory = std::move(identity_.directory);
+    job.launcher = std::move(identity_.launcher);
+    job.mpi_library = std::move(identity_.mpi_library);
+    job.mpi_family = std::move(identity_.mpi_family);
+    job.library_version = std::move(identity_.library_version);
+    job.size = identity_.size;
+    job.thread_level = identity_.thread_level;
+    job.settings = std::move(identity_.settings);
+    job.drops = drops_;
+    job.setup_ns = setup_ns_;
+    job.is_text = is_text_;
+    std::sort(problems_.begin(), problems_.end());
+    std::sort(notes_.begin(), notes_.end());
+    job.problems = std::move(problems_);
+    job.notes.insert(job.notes.end(), notes_.begin(), notes_.end());
+    return job;
+}
+
+}  // namespace mpiprof::report
