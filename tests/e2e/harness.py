@@ -1,0 +1,297 @@
+"""What an end-to-end case stands on: compile a small program with one MPI, run it with and without the
+preload in a fresh directory, read its profiles with mpiprof-report.
+
+Cases (cases/*.py) get a `Scene` and never start a process by other means, so that every run has a time limit,
+a scrubbed environment and its own process group. Needs Python's standard library only."""
+
+import csv
+import io
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAMS = HERE / "programs"
+ROOT = HERE.parent.parent
+SKIP_CODE = 77  # what CMakeLists.txt tells ctest
+MPIS = ("openmpi", "mpich")
+
+# What a scheduler, a launcher or a user's profile may have left in the environment must not reach a case.
+FOREIGN = ("MPIPROF_", "LD_PRELOAD", "OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDI_", "HYDRA_", "MPICH_", "MPIR_", "MPIEXEC_",
+           "SLURM", "PBS_", "LSB_", "JOB_ID", "PALS_", "FLUX_", "COBALT_", "SGE_", "TORCHELASTIC_")
+
+
+START_AND_END = {"MPI_Init", "MPI_Init_thread", "MPI_Session_init", "MPI_Finalize", "MPI_Session_finalize"}
+
+
+class Skip(Exception):
+    """The case cannot be tried here; the reason is printed and ctest says Skipped."""
+
+
+class Failed(AssertionError):
+    pass
+
+
+def check(condition, message):
+    if not condition:
+        raise Failed(message)
+
+
+def same(found, expected, what):
+    check(found == expected, f"{what}:\n  expected {expected!r}\n  found    {found!r}")
+
+
+@dataclass
+class Case:
+    name: str
+    function: object
+    mpis: tuple
+    ranks: int
+    tier: str
+    timeout: int
+
+
+CASES = []
+
+
+def case(mpis=MPIS, ranks=4, tier="ci", timeout=120):
+    """Registers a function as a case, once for each MPI. mpis=() means that it needs none."""
+    def register(function):
+        CASES.append(Case(function.__name__, function, tuple(mpis), ranks, tier, timeout))
+        return function
+    return register
+
+
+@dataclass
+class Ran:
+    argv: list
+    code: int
+    out: str
+    err: str
+
+    def succeeded(self):
+        check(self.code == 0, f"exit code {self.code} of {' '.join(map(str, self.argv))}\n{self.out[-2000:]}{self.err[-4000:]}")
+        return self
+
+
+def execute(argv, cwd=None, env=None, timeout=100, stdin=subprocess.DEVNULL, preexec=None):
+    """Runs argv to its end or its time limit, in a session of its own so that no child outlives it."""
+    argv = [str(a) for a in argv]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=stdin, stdout=out, stderr=err, start_new_session=True,
+                                   preexec_fn=preexec)
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            end_session(process)
+            code = None
+        except BaseException:
+            end_session(process)
+            raise
+        texts = []
+        for stream in (out, err):
+            stream.seek(0)
+            texts.append(stream.read().decode(errors="replace"))
+    check(code is not None, f"still running after {timeout} s: {' '.join(argv)}\n{texts[0][-2000:]}{texts[1][-2000:]}")
+    return Ran(argv, code, *texts)
+
+
+def end_session(process):
+    """mpirun ends its ranks when asked; what ignores that is killed."""
+    for number, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            pass
+        try:
+            process.wait(patience)
+            return
+        except subprocess.TimeoutExpired:
+            pass
+
+
+def clean_environment():
+    env = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
+    # Open MPI refuses root, and more ranks than cores, unless told.
+    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+               OMPI_MCA_mpi_yield_when_idle="1", LC_ALL="C.UTF-8")
+    return env
+
+
+@dataclass
+class Scene:
+    """One case under one MPI: its directory, its tools."""
+    name: str
+    mpi: str
+    library: pathlib.Path
+    report: pathlib.Path
+    work: pathlib.Path
+    dir: pathlib.Path = field(init=False)
+
+    def __post_init__(self):
+        self.dir = self.work / f"{self.name}.{self.mpi}"
+        shutil.rmtree(self.dir, ignore_errors=True)
+        self.dir.mkdir(parents=True)
+        self.bin = self.work / "bin"
+        self.bin.mkdir(parents=True, exist_ok=True)
+
+    # ---- tools ----
+    def tool(self, name):
+        path = shutil.which(name)
+        if path is None:
+            raise Skip(f"{name} is not installed")
+        return path
+
+    def mpicc(self):
+        return self.tool(f"mpicc.{self.mpi}")
+
+    def mpifort(self):
+        return self.tool(f"mpif90.{self.mpi}")
+
+    def python_with(self, *modules):
+        """A Python that has these modules; the first one on PATH need not be the distribution's."""
+        for candidate in dict.fromkeys([sys.executable, shutil.which("python3"), "/usr/bin/python3"]):
+            imports = ";".join(f"import importlib.util as u; assert u.find_spec('{m}')" for m in modules)
+            if candidate and os.path.exists(candidate) and execute([candidate, "-c", imports], env=clean_environment()).code == 0:
+                return candidate
+        raise Skip(f"no Python with {', '.join(modules)}")
+
+    def subdir(self, name):
+        path = self.dir / name
+        path.mkdir(parents=True)
+        return path
+
+    # ---- building ----
+    def compile(self, source, *flags, name=None, compiler=None, label=None):
+        """Compiles programs/SOURCE (cached in work/bin) and returns the path. `label` names the MPI in the
+        file name, "" for plain programs."""
+        source = PROGRAMS / source
+        label = self.mpi if label is None else label
+        target = self.bin / (name or f"{source.stem}.{label}".rstrip("."))
+        if compiler is None:
+            compiler = self.mpifort() if source.suffix == ".f90" else self.mpicc()
+        if target.exists() and target.stat().st_mtime > max(source.stat().st_mtime, pathlib.Path(__file__).stat().st_mtime):
+            return target
+        # Fortran modules and a second case that compiles the same program: build aside, then rename.
+        with tempfile.TemporaryDirectory(dir=self.bin) as aside:
+            part = pathlib.Path(aside) / "part"
+            execute([compiler, "-g", "-O1", source, "-o", part, *flags], cwd=aside, env=clean_environment()).succeeded()
+            os.replace(part, target)
+        return target
+
+    def shared_object(self, source, *flags, name=None):
+        return self.compile(source, "-shared", "-fPIC", *flags, name=(name or source.replace(".c", "")) + f".{self.mpi}.so")
+
+    def oracle(self, language, program):
+        """The independent counter (oracle/make_oracle.py) for the MPI libraries that a program is linked with."""
+        linked = execute(["ldd", program]).succeeded().out
+        libraries = sorted({words[2] for words in map(str.split, linked.splitlines())
+                            if len(words) > 2 and "mpi" in words[0] and words[2].startswith("/")})
+        target = self.bin / f"oracle.{language}.{self.mpi}.so"
+        maker = HERE / "oracle" / "make_oracle.py"
+        if not target.exists() or target.stat().st_mtime < maker.stat().st_mtime:
+            part = self.bin / f"{target.name}.{os.getpid()}"
+            execute([sys.executable, maker, "--language", language, "--output", part, *libraries]).succeeded()
+            os.replace(part, target)
+        return target
+
+    # ---- running ----
+    def environment(self, extra=None):
+        env = clean_environment()
+        env.update({k: str(v) for k, v in (extra or {}).items()})
+        return env
+
+    def preload(self, *before):
+        return ":".join(str(p) for p in (*before, self.library))
+
+    def launcher(self, ranks):
+        command = [self.tool(f"mpirun.{self.mpi}")]
+        if self.mpi == "openmpi":
+            command += ["--oversubscribe", "--bind-to", "none"]
+        return command + ["-n", str(ranks)]
+
+    def mpirun(self, ranks, program, profiled="exported", env=None, cwd=None, timeout=100, before=()):
+        """Runs `program` (a list) on `ranks` ranks.
+        profiled: "exported" LD_PRELOAD is in mpirun's own environment, as in a user's job script;
+                  "ranks" only the ranks see it; None without the library.
+        before: libraries to preload in front of ours."""
+        env = self.environment(env)
+        program = [program] if isinstance(program, (str, pathlib.Path)) else list(program)
+        if profiled == "exported":
+            env["LD_PRELOAD"] = self.preload(*before)
+        elif profiled == "ranks":
+            program = ["env", "LD_PRELOAD=" + self.preload(*before), *program]
+        elif before:
+            program = ["env", "LD_PRELOAD=" + ":".join(map(str, before)), *program]
+        return execute(self.launcher(ranks) + program, cwd=cwd or self.dir, env=env, timeout=timeout)
+
+    def alone(self, argv, profiled=True, env=None, cwd=None, timeout=60):
+        """Runs a command without mpirun."""
+        env = self.environment(env)
+        if profiled:
+            env["LD_PRELOAD"] = self.preload()
+        return execute(argv, cwd=cwd or self.dir, env=env, timeout=timeout)
+
+    # ---- reading ----
+    def profiles(self, directory=None):
+        """The binary profiles in a directory, without the .txt files for people."""
+        found = sorted((directory or self.dir).glob("mpi_profile.*"))
+        return [p for p in found if p.suffix != ".txt"]
+
+    def run_report(self, *arguments, cwd=None, env=None, preexec=None):
+        return execute([self.report, *arguments], cwd=cwd or self.dir, env=self.environment(env), preexec=preexec)
+
+    def export_rows(self, *paths, cwd=None):
+        ran = self.run_report("export", "-f", "csv", *paths, cwd=cwd).succeeded()
+        reader = csv.DictReader(io.StringIO(ran.out))
+        check((reader.fieldnames or [])[:9] == "rank,call,bin_max_bytes,buffer,calls,bytes,time_ns,min_ns,max_ns".split(","),
+              f"header of export -f csv is {reader.fieldnames}")
+        return list(reader)
+
+    def export(self, *paths, cwd=None):
+        """{(rank, call, bin_max_bytes): (calls, bytes)}, as `export -f csv` says; buffers summed."""
+        rows = {}
+        for row in self.export_rows(*paths, cwd=cwd):
+            key = int(row["rank"]), row["call"], int(row["bin_max_bytes"])
+            calls, size = rows.get(key, (0, 0))
+            rows[key] = calls + int(row["calls"]), size + int(row["bytes"])
+        return rows
+
+    def calls(self, *paths, cwd=None, with_errors=False):
+        """{(rank, call): calls} over all sizes, on request with the calls that returned an error."""
+        totals = {}
+        for row in self.export_rows(*paths, cwd=cwd):
+            key = int(row["rank"]), row["call"]
+            totals[key] = totals.get(key, 0) + int(row["calls"]) + (int(row["errors"]) if with_errors else 0)
+        return {key: n for key, n in totals.items() if n}
+
+
+def read_tables(pattern):
+    """The `rank,call,bin_max_bytes,calls,bytes` tables that test programs write, as Scene.export() has them."""
+    rows = {}
+    for path in sorted(pattern.parent.glob(pattern.name)):
+        with open(path, newline="") as file:
+            for row in csv.DictReader(file):
+                rows[int(row["rank"]), row["call"], int(row["bin_max_bytes"])] = int(row["calls"]), int(row["bytes"])
+    check(rows, f"the program wrote no {pattern}")
+    return rows
+
+
+def without_start_and_end(rows):
+    """Init and Finalize are the frame of a profile; whether they are rows too is not what a table is about."""
+    return {key: value for key, value in rows.items() if key[1] not in START_AND_END}
+
+
+def differences(found, expected, limit=12):
+    """Readable lines for two dicts that should be equal."""
+    lines = []
+    for key in sorted(set(found) | set(expected), key=str):
+        if found.get(key) != expected.get(key):
+            lines.append(f"  {key}: expected {expected.get(key)}, found {found.get(key)}")
+    more = [] if len(lines) <= limit else [f"  and {len(lines) - limit} more"]
+    return "\n".join(lines[:limit] + more)
