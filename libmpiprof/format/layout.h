@@ -69,11 +69,11 @@ enum class Traffic : std::uint8_t {
     exchange = 3,    // Sendrecv: both
     collective = 4,  // data moves among all members
     one_sided = 5,   // RMA
-    file = 6,        // MPI-IO: file traffic, never added to message bytes
+    file = 6,        // MPI-IO, opening and closing included: never added to message bytes
     completion = 7,  // Wait*, Test*, Start: no bytes of its own
     probe = 8,
     sync = 9,   // Barrier, Win_fence: waits, moves nothing
-    setup = 10, // communicator, window, file and process management that may wait
+    setup = 10, // communicator, window and process management that may wait
     local = 11, // moves bytes within the process (Pack, Unpack)
 };
 

@@ -14,6 +14,7 @@ void a_timed_row_has_traffic_and_a_counted_row_has_none();
 void only_traffic_that_carries_bytes_has_a_size_rule();
 void a_word_stands_twice_in_this_row();
 void an_array_of_requests_comes_with_its_number();
+void time_in_MPI_File_calls_is_file_traffic();
 void the_three_spellings_of_the_name_differ();
 void the_name_is_too_long_for_the_dictionary();
 
@@ -37,6 +38,13 @@ consteval bool repeats_a_word(const Roles& roles) {
     for (const Role role : roles)
         if (role != Role::none && role != Role::arg && role != Role::str && count_of(roles, role) > 1) return true;
     return false;
+}
+
+// mpitrace's users know "MPI-IO time" as the time in all MPI_File_* calls; the reporter sums it by traffic.
+consteval bool is_sound_file_traffic(std::string_view name, Treatment treatment, Traffic traffic) {
+    const bool of_files = name.substr(0, 5) == "File_" && treatment == Treatment::timed;
+    if (of_files != (traffic == Traffic::file)) time_in_MPI_File_calls_is_file_traffic();
+    return true;
 }
 
 consteval bool row_is_sound(Treatment treatment, Traffic traffic, SizeRule rule, int arity, std::string_view words) {
