@@ -1,0 +1,36 @@
+"""The symbols that a row of calls.def stands for: C, the large-count twin, and every Fortran spelling."""
+
+BUFFERS = {"buf", "sbuf", "rbuf"}
+
+
+def of_mpif_h(name):
+    """mpif.h and `use mpi`: what compilers make of a name (gfortran: one underscore; g77: two; xlf: none)."""
+    lower = "mpi_" + name.lower()
+    return {lower, lower + "_", lower + "__", "MPI_" + name.upper()}
+
+
+def of_f08(name, large, descriptors):
+    """`use mpi_f08`. A choice buffer comes as a descriptor in MPICH (ts), as an address in Open MPI."""
+    lower = "mpi_" + name.lower()
+    kinds = ["_f08"] + ["_f08ts"] * descriptors
+    found = {lower + kind + "_" for kind in kinds}
+    if large:  # MPICH 4.0 calls these _large; the standard's own names (4.1) follow the C name
+        found |= {lower + kind + "_large_" for kind in kinds} | {lower + "_c" + kind + "_" for kind in kinds}
+    return found
+
+
+def of_row(row, descriptors):
+    if row.passed: return set()
+    found = {"MPI_" + row.name} | of_mpif_h(row.name) | of_f08(row.name, row.large, descriptors)
+    if row.large: found.add("MPI_%s_c" % row.name)
+    return found
+
+
+def needed(rows):
+    """What programs can call. Only functions with a choice buffer have descriptors to pass."""
+    return set().union(*(of_row(row, bool(BUFFERS & set(row.words))) for row in rows))
+
+
+def possible(rows):
+    """What may be exported: a descriptor's spelling more does no harm."""
+    return set().union(*(of_row(row, True) for row in rows))
