@@ -37,11 +37,11 @@ enum class Role : std::uint8_t {
     arg,
 };
 
-struct Word {
+struct RoleWord {
     std::string_view text;
     Role role;
 };
-inline constexpr Word words[] = {
+inline constexpr RoleWord role_words[] = {
     {"buf", Role::buf}, {"sbuf", Role::sbuf}, {"rbuf", Role::rbuf},
     {"count", Role::count}, {"scount", Role::scount}, {"rcount", Role::rcount},
     {"counts", Role::counts}, {"scounts", Role::scounts}, {"rcounts", Role::rcounts},
@@ -66,7 +66,7 @@ void arity_and_signature_disagree();
 void this_size_rule_needs_an_argument_that_the_row_lacks();
 
 constexpr Role role_of(std::string_view text) {
-    for (const Word& word : words)
+    for (const RoleWord& word : role_words)
         if (word.text == text) return word.role;
     a_word_of_this_row_is_not_in_the_vocabulary();
     return Role::none;

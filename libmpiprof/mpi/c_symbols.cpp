@@ -1,0 +1,20 @@
+// The rows as C functions: MPI_X, and MPI_X_c where a large-count twin exists. Every parameter is a register-wide word and
+// the whole result register is returned, so one function serves every MPI's types; the program never notices.
+#include "libmpiprof/mpi/parameters.h"
+#include "libmpiprof/mpi/sizes.h"
+
+using mpiprof::Word;
+using mpiprof::mpi::CBinding;
+using mpiprof::mpi::Id;
+using mpiprof::mpi::Mpi;
+
+#define SYMBOL(Name, arity, Large)                                                                                     \
+    extern "C" [[gnu::visibility("default")]] Word MPI_##Name(MPIPROF_PARAMETERS_##arity) {                            \
+        return mpiprof::wrap::call<Mpi, Id::Name, 0, CBinding<Large>>(                                                 \
+            "MPI_" #Name, reinterpret_cast<Word>(__builtin_return_address(0)), MPIPROF_RETURN_SLOT() MPIPROF_ARGUMENTS_##arity); \
+    }
+#define MPI(Name, name, NAME, arity, ...) SYMBOL(Name, arity, false)
+#define MPI_C(Name, name, NAME, arity, ...) SYMBOL(Name, arity, false) SYMBOL(Name##_c, arity, true)
+#define MPI_SPECIAL(...)  // special.cpp
+#define MPI_PASSED(...)
+#include "libmpiprof/mpi/calls.def"

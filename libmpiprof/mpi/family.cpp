@@ -1,0 +1,150 @@
+// Open MPI, MPICH and everybody with MPICH's ABI, the MPI-5 standard ABI; by symbols, never by file name.
+#include "libmpiprof/mpi/family.h"
+
+#include <string.h>
+
+#include "libmpiprof/wrap/real.h"
+
+namespace mpiprof::mpi {
+namespace {
+
+using wrap::find_beside;
+
+template <class F>
+void ask(F& function, const char* name, const void* near) {
+    function = reinterpret_cast<F>(find_beside(name, near));
+}
+
+Questions find_questions(const void* init) {
+    Questions q{};
+    ask(q.type_size_x, "PMPI_Type_size_x", init);
+    ask(q.comm_rank, "PMPI_Comm_rank", init);
+    ask(q.comm_size, "PMPI_Comm_size", init);
+    ask(q.comm_test_inter, "PMPI_Comm_test_inter", init);
+    ask(q.comm_remote_size, "PMPI_Comm_remote_size", init);
+    ask(q.comm_get_name, "PMPI_Comm_get_name", init);
+    ask(q.comm_get_parent, "PMPI_Comm_get_parent", init);
+    ask(q.topo_test, "PMPI_Topo_test", init);
+    ask(q.cartdim_get, "PMPI_Cartdim_get", init);
+    ask(q.graph_neighbors_count, "PMPI_Graph_neighbors_count", init);
+    ask(q.dist_graph_neighbors_count, "PMPI_Dist_graph_neighbors_count", init);
+    ask(q.get_count, "PMPI_Get_count", init);
+    ask(q.query_thread, "PMPI_Query_thread", init);
+    ask(q.get_library_version, "PMPI_Get_library_version", init);
+    ask(q.comm_f2c, "PMPI_Comm_f2c", init);
+    ask(q.type_f2c, "PMPI_Type_f2c", init);
+    return q;
+}
+
+// A Fortran constant that is a variable's address, or the address that a variable holds.
+const void* address(const char* name, const void* near) { return find_beside(name, near); }
+const void* pointed_to(const char* name, const void* near) {
+    const void* variable = find_beside(name, near);
+    return variable ? *static_cast<void* const*>(variable) : nullptr;
+}
+
+FamilyFacts open_mpi(const void* init, const Questions& q) {
+    FamilyFacts f{};
+    f.family = MpiFamily::open_mpi;
+    f.wide_handles = true;
+    // Never the symbol ompi_mpi_comm_world: in executables with copy relocations it has another address.
+    f.world = q.comm_f2c ? q.comm_f2c(0) : no_handle;
+    f.self = q.comm_f2c ? q.comm_f2c(1) : no_handle;
+    f.comm_null = q.comm_f2c ? q.comm_f2c(2) : no_handle;
+    f.in_place = 1;
+    f.status_ignore = f.statuses_ignore = 0;
+    f.proc_null = -2;
+    f.root = -4;
+    f.topo_cart = 1;
+    f.topo_graph = 2;
+    f.topo_dist_graph = 3;
+    f.fortran_in_place = f.f08_in_place = address("mpi_fortran_in_place_", init);
+    f.fortran_status_ignore = f.f08_status_ignore = address("mpi_fortran_status_ignore_", init);
+    return f;
+}
+
+FamilyFacts mpich(const void* init) {
+    FamilyFacts f{};
+    f.family = MpiFamily::mpich;
+    f.world = 0x44000000;
+    f.self = 0x44000001;
+    f.comm_null = 0x04000000;
+    f.in_place = -1;
+    f.status_ignore = f.statuses_ignore = 1;
+    f.proc_null = -1;
+    f.root = -3;
+    f.topo_graph = 1;
+    f.topo_cart = 2;
+    f.topo_dist_graph = 3;
+    f.fortran_in_place = pointed_to("MPIR_F_MPI_IN_PLACE", init);
+    f.f08_in_place = address("MPIR_F08_MPI_IN_PLACE", init);
+    f.fortran_status_ignore = pointed_to("MPI_F_STATUS_IGNORE", init);
+    f.f08_status_ignore = pointed_to("MPI_F08_STATUS_IGNORE", init);
+    return f;
+}
+
+FamilyFacts standard_abi() {
+    FamilyFacts f{};
+    f.family = MpiFamily::standard_abi;
+    f.wide_handles = true;
+    f.opaque_status = true;
+    f.world = 0x101;
+    f.self = 0x102;
+    f.comm_null = 0x100;
+    f.byte = 0x247;
+    f.in_place = 1;
+    f.status_ignore = f.statuses_ignore = 0;
+    f.proc_null = -3;
+    f.root = -4;
+    f.topo_graph = 201;
+    f.topo_dist_graph = 202;
+    f.topo_cart = 203;
+    return f;
+}
+
+bool speaks_standard_abi(const void* init) {
+    using AbiVersion = int (*)(int*, int*);
+    const auto abi_version = reinterpret_cast<AbiVersion>(find_beside("PMPI_Abi_get_version", init));
+    int major = -1, minor = -1;  // native libraries that know the function answer -1
+    return abi_version && abi_version(&major, &minor) == 0 && major >= 1;
+}
+
+bool is_mpich(const void* init, const Questions& q) {
+    if (find_beside("MPIR_Err_create_code", init) || find_beside("MPIR_F_MPI_IN_PLACE", init)) return true;
+    char text[8192] = {};  // MPI_MAX_LIBRARY_VERSION_STRING of every known library fits
+    int length = 0;
+    if (!q.get_library_version || q.get_library_version(text, &length) != 0) return false;
+    for (const char* name : {"MPICH", "Intel(R) MPI", "MVAPICH"})
+        if (strstr(text, name)) return true;
+    return false;
+}
+
+}  // namespace
+
+FamilyFacts identify(const void* init, Questions& questions) {
+    questions = find_questions(init);
+    // In this order: Open MPI's standard-ABI library depends on libopen_mpi and so has the ompi_ symbols, too.
+    if (speaks_standard_abi(init)) return standard_abi();
+    if (find_beside("ompi_mpi_comm_world", init)) return open_mpi(init, questions);
+    if (is_mpich(init, questions)) return mpich(init);
+    return {};  // counts and times only: no constant, no handle, no size of this library is known
+}
+
+std::uint64_t bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status) {
+    if (facts.opaque_status) {
+        int count = 0;
+        if (!questions.get_count || questions.get_count(status, facts.byte, &count) != 0 || count < 0) return 0;
+        return static_cast<std::uint64_t>(count);
+    }
+    if (facts.family == MpiFamily::open_mpi) {  // {source, tag, error, cancelled, size_t bytes}
+        std::uint64_t bytes;
+        memcpy(&bytes, static_cast<const char*>(status) + 16, sizeof bytes);
+        return bytes;
+    }
+    std::uint32_t low, high;  // MPICH: {count_lo, count_hi_and_cancelled, source, tag, error}
+    memcpy(&low, status, sizeof low);
+    memcpy(&high, static_cast<const char*>(status) + 4, sizeof high);
+    return low | std::uint64_t{high >> 1} << 32;
+}
+
+}  // namespace mpiprof::mpi

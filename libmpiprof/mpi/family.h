@@ -1,0 +1,55 @@
+// Which MPI this is, found at run time, and everything in which MPI libraries differ: handle width, constants, where a
+// status keeps its byte count. The only file that knows one MPI from another. Asked once, after the real MPI_Init.
+#pragma once
+
+#include "libmpiprof/format/layout.h"
+#include "libmpiprof/record/basics.h"
+
+namespace mpiprof::mpi {
+
+using format::MpiFamily;
+
+// A word that is no handle in any MPI: the place of a communicator or type in calls that have none.
+inline constexpr Word no_handle = INTPTR_MIN;
+
+// The questions that we ask the library itself; always PMPI_, C, and only about handles known to be valid.
+struct Questions {
+    int (*type_size_x)(Word type, std::int64_t* bytes);
+    int (*comm_rank)(Word comm, int* rank);
+    int (*comm_size)(Word comm, int* size);
+    int (*comm_test_inter)(Word comm, int* flag);
+    int (*comm_remote_size)(Word comm, int* size);
+    int (*comm_get_name)(Word comm, char* name, int* length);
+    int (*comm_get_parent)(Word* comm);
+    int (*topo_test)(Word comm, int* kind);
+    int (*cartdim_get)(Word comm, int* dimensions);
+    int (*graph_neighbors_count)(Word comm, int rank, int* neighbors);
+    int (*dist_graph_neighbors_count)(Word comm, int* in, int* out, int* weighted);
+    int (*get_count)(const void* status, Word type, int* count);
+    int (*query_thread)(int* level);
+    int (*get_library_version)(char* text, int* length);
+    Word (*comm_f2c)(int comm);   // null where a Fortran handle is the C handle
+    Word (*type_f2c)(int type);
+};
+
+struct FamilyFacts {
+    MpiFamily family;
+    Word world, self, comm_null, byte;
+    Word in_place, status_ignore, statuses_ignore;
+    int proc_null, root;
+    int topo_graph, topo_cart, topo_dist_graph;
+    bool wide_handles;                    // pointers, else int
+    bool opaque_status;                   // ask MPI_Get_count
+    const void* fortran_in_place;         // addresses that stand for the constants in Fortran
+    const void* f08_in_place;
+    const void* fortran_status_ignore;
+    const void* f08_status_ignore;
+};
+
+// Identifies the library that `init` (its real MPI_Init) belongs to; valid after MPI is initialised.
+FamilyFacts identify(const void* init, Questions& questions);
+
+// Bytes that a successful receive left in a status.
+std::uint64_t bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status);
+
+}  // namespace mpiprof::mpi

@@ -1,0 +1,68 @@
+// The rows as Fortran's symbols: mpif.h and `use mpi` (four manglings), mpi_f08 with and without descriptors, and the
+// large-count names of MPICH 4 and MPI 4.1. Arguments are addresses and pass through untouched, so IN_PLACE, BOTTOM,
+// STATUS_IGNORE, LOGICALs, strings with hidden lengths, descriptors and an absent ierror stay the library's own business.
+#include "libmpiprof/mpi/parameters.h"
+#include "libmpiprof/mpi/sizes.h"
+
+using mpiprof::Role;
+using mpiprof::Word;
+using mpiprof::mpi::FortranBinding;
+using mpiprof::mpi::Id;
+using mpiprof::mpi::Mpi;
+using mpiprof::mpi::row_of;
+
+namespace {
+
+// Behind the C arguments come ierror and one hidden length for each string; a row has at most two of those.
+template <Id I, int Spelling, class Language, class... Words>
+[[gnu::always_inline]] inline Word call(const char* name, Word return_address, const Word* frame, Word ierror, Word h0, Word h1, Words... words) {
+    constexpr int strings = mpiprof::count_of(row_of(I).roles, Role::str);
+    static_assert(strings <= 2);
+    if constexpr (strings == 0) return mpiprof::wrap::call<Mpi, I, Spelling, Language>(name, return_address, frame, words..., ierror);
+    else if constexpr (strings == 1) return mpiprof::wrap::call<Mpi, I, Spelling, Language>(name, return_address, frame, words..., ierror, h0);
+    else return mpiprof::wrap::call<Mpi, I, Spelling, Language>(name, return_address, frame, words..., ierror, h0, h1);
+}
+
+
+}  // namespace
+
+#define COMMA_0
+#define COMMA_1 ,
+#define COMMA_2 ,
+#define COMMA_3 ,
+#define COMMA_4 ,
+#define COMMA_5 ,
+#define COMMA_6 ,
+#define COMMA_7 ,
+#define COMMA_8 ,
+#define COMMA_9 ,
+#define COMMA_10 ,
+#define COMMA_11 ,
+#define COMMA_12 ,
+#define COMMA_13 ,
+
+#define SYMBOL(symbol, Name, arity, Spelling, Large, Descriptor)                                                            \
+    extern "C" [[gnu::visibility("default")]] Word symbol(MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, Word h1) { \
+        return call<Id::Name, Spelling, FortranBinding<Large, Descriptor>>(                                                 \
+            #symbol, reinterpret_cast<Word>(__builtin_return_address(0)), MPIPROF_RETURN_SLOT(), ierror, h0, h1 MPIPROF_ARGUMENTS_##arity); \
+    }
+
+#define ALIAS(symbol, name, arity) \
+    extern "C" [[gnu::visibility("default"), gnu::alias("mpi_" #name "_")]] Word symbol(MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, Word h1);
+
+#define MPI(Name, name, NAME, arity, ...)                                       \
+    SYMBOL(mpi_##name##_, Name, arity, Mpi::mpif_spelling, false, false)        \
+    ALIAS(mpi_##name, name, arity)                                              \
+    ALIAS(mpi_##name##__, name, arity)                                          \
+    ALIAS(MPI_##NAME, name, arity)                                              \
+    SYMBOL(mpi_##name##_f08_, Name, arity, 2, false, false)                     \
+    SYMBOL(mpi_##name##_f08ts_, Name, arity, 3, false, true)
+#define MPI_C(Name, name, NAME, arity, ...)                             \
+    MPI(Name, name, NAME, arity)                                        \
+    SYMBOL(mpi_##name##_c_f08_, Name##_c, arity, 4, true, false)        \
+    SYMBOL(mpi_##name##_c_f08ts_, Name##_c, arity, 5, true, true)       \
+    SYMBOL(mpi_##name##_f08_large_, Name##_c, arity, 6, true, false)    \
+    SYMBOL(mpi_##name##_f08ts_large_, Name##_c, arity, 7, true, true)
+#define MPI_SPECIAL(...)  // special.cpp
+#define MPI_PASSED(...)
+#include "libmpiprof/mpi/calls.def"

@@ -1,0 +1,142 @@
+// MPI as wrap/ wants it: rows at compile time, and the slow questions about communicators, types and sizes. The state of
+// the one MPI library that is profiled lies here. Used by the symbols of this room.
+#pragma once
+
+#include "libmpiprof/mpi/catalogue.h"
+#include "libmpiprof/mpi/family.h"
+#include "libmpiprof/wrap/wrap.h"
+
+namespace mpiprof::mpi {
+
+// A communicator as this rank sees it.
+struct CommInfo {
+    Word handle;                   // C
+    std::uint16_t index;           // into the profile's communicators; 0 = not told apart
+    bool inter;
+    int rank, size;                // of this rank; of the group it talks to
+    int in_degree, out_degree;     // of a topology's neighbourhood; -1 without one
+};
+
+// Everything remembered about the profiled library. Constant-initialised, never destroyed.
+class Library {
+  public:
+    // True for the first MPI library of the process, which is the one that is profiled.
+    bool adopt(const void* init_function);
+    bool several = false;
+    bool is_ours(const void* function) const;
+
+    void identify(const void* init_function);
+    bool is_known() const { return facts.family != MpiFamily::unknown; }
+
+    // The communicator behind a valid C handle.
+    CommInfo communicator(Word handle);
+    void forget_communicator(Word handle);
+    std::uint64_t type_size(Ledger& ledger, Word type);
+    Word comm_from_fortran(Word comm) const;
+    Word type_from_fortran(Word type) const;
+    Word normal(Word handle) const { return facts.wide_handles ? handle : static_cast<std::int32_t>(handle); }
+
+    FamilyFacts facts{};
+    Questions ask{};
+
+  private:
+    CommInfo describe(Word handle);
+    std::uint16_t publish(const CommInfo& info);
+
+    const void* first_ = nullptr;  // PMPI_Init of the profiled library: identifies it
+    Lock lock_;
+    static constexpr unsigned max_communicators = 256;
+    CommInfo known_[max_communicators] = {};
+    unsigned known_count_ = 0;
+    unsigned published_ = 0;
+    format::Table* table_ = nullptr;
+};
+extern constinit Library library;
+
+// How Fortran's TYPE(*), DIMENSION(..) passes a buffer: by descriptor, the address first.
+template <bool Large, bool Descriptor>
+struct FortranBinding : wrap::Fortran<Large> {
+    static Word buffer(Word w) { return Descriptor ? *reinterpret_cast<const Word*>(w) : w; }
+    static bool is_in_place(Word w) {
+        const auto* address = reinterpret_cast<const void*>(buffer(w));
+        return address && (address == library.facts.fortran_in_place || address == library.facts.f08_in_place);
+    }
+    static bool ignores_status(Word w) {
+        const auto* address = reinterpret_cast<const void*>(w);
+        return !address || address == library.facts.fortran_status_ignore || address == library.facts.f08_status_ignore;
+    }
+    static Word c_comm(Word w) { return library.comm_from_fortran(w); }
+    static Word c_type(Word w) { return library.type_from_fortran(w); }
+    static Word handle_at(Word array, std::int64_t i) { return reinterpret_cast<const int*>(array)[i]; }
+};
+template <bool Large>
+struct CBinding : wrap::C<Large> {
+    static bool is_in_place(Word w) { return w == library.facts.in_place; }
+    static bool ignores_status(Word w) { return w == library.facts.status_ignore; }
+    static Word c_comm(Word w) { return library.normal(w); }
+    static Word c_type(Word w) { return library.normal(w); }
+    static Word handle_at(Word array, std::int64_t i) {
+        return library.facts.wide_handles ? reinterpret_cast<const Word*>(array)[i] : reinterpret_cast<const std::int32_t*>(array)[i];
+    }
+};
+
+// What wrap.h is instantiated with.
+struct Mpi {
+    static constexpr std::size_t calls = mpi::calls;
+    static constexpr int spellings = 8;
+    static constexpr int mpif_spelling = 1;  // mpi_x_ and its other manglings
+    static constexpr Call row(Id id) { return row_of(id); }
+
+    // Calls that end the life of a communicator or type: their handle may mean something else afterwards.
+    static constexpr bool frees(Id id) {
+        return id == Id::Comm_free || id == Id::Comm_disconnect || id == Id::Type_free;
+    }
+    template <int Spelling>
+    static wrap::Real real(const char* name, Word return_address) {
+        return Spelling == mpif_spelling ? find_mangled(name, return_address) : wrap::find_real(name, return_address);
+    }
+    static wrap::Real find_mangled(const char* name, Word return_address);
+    static bool several() { return library.several; }
+    static bool is_foreign(const wrap::Real& real) { return library.several && !library.is_ours(real.function); }
+
+    template <Id I, class Language>
+    static void before_free(const Word* words) {
+        if constexpr (I != Id::Type_free)  // the argument points at the handle
+            library.forget_communicator(Language::c_comm(Language::handle_at(words[0], 0)));
+    }
+
+    // What arrived is in the status; where the caller does not want one, the library fills ours.
+    struct Scratch {
+        alignas(8) char status[64];
+    };
+    template <Id I, class Language>
+    static constexpr bool prepares() {
+        constexpr Call r = row_of(I);
+        return !Language::fortran && find(r.roles, Role::status) >= 0 &&
+               (r.size_rule == SizeRule::received || r.size_rule == SizeRule::sendrecv || r.size_rule == SizeRule::sendrecv_replace);
+    }
+    template <Id I, class... Words>
+    [[gnu::always_inline]] static void prepare(Scratch& scratch, Words&... words) {
+        if (!library.is_known()) return;
+        int position = 0;
+        ((position++ == find(row_of(I).roles, Role::status) && words == library.facts.status_ignore
+              ? void(words = reinterpret_cast<Word>(scratch.status))
+              : void()),
+         ...);
+    }
+
+    template <class Language>
+    [[gnu::noinline]] static void learn(Ledger& ledger, Memo& memo, std::uint64_t hashed, std::uint64_t key, Word type, Word comm,
+                                        std::int64_t count) {
+        std::uint64_t type_size = 1;
+        if (type != no_handle) type_size = library.is_known() ? library.type_size(ledger, Language::c_type(type)) : 0;
+        std::uint16_t communicator = 0;
+        if (comm != no_handle && library.is_known()) communicator = library.communicator(Language::c_comm(comm)).index;
+        ledger.learn(memo, hashed, key, type, comm, type_size, communicator, static_cast<Bytes>(count) * type_size);
+    }
+
+    template <Id I, class Language>
+    [[gnu::always_inline]] static void describe(Ledger& ledger, std::uint64_t key, const Word* words, Ticks ticks);
+};
+
+}  // namespace mpiprof::mpi

@@ -1,0 +1,191 @@
+// Message sizes: each size rule as a few lines over a row's argument words, and describe(), which books a finished call
+// with its rule. The words are read only where they are significant at this rank (docs/coverage.md words the rules).
+#pragma once
+
+#include "libmpiprof/mpi/library.h"
+
+namespace mpiprof::mpi {
+
+// The arguments of one call by role. `words` are as the caller passed them.
+template <Id I, class Language>
+struct Arguments {
+    static constexpr Call row = row_of(I);
+    const Word* words;
+    Ledger& ledger;
+
+    template <Role R>
+    static constexpr bool has = find(row.roles, R) >= 0;
+    template <Role R>
+    Word word() const {
+        static_assert(has<R>);
+        return words[find(row.roles, R)];
+    }
+    template <Role R>
+    std::int64_t count() const {
+        return Language::count(word<R>());
+    }
+    template <Role R>
+    std::int64_t count_at(std::int64_t i) const {
+        return Language::count_at(word<R>(), i);
+    }
+    template <Role R>
+    Bytes elements(std::int64_t n) const {  // n elements of the type: its size is asked only if there are any
+        return n <= 0 ? 0 : static_cast<Bytes>(n) * library.type_size(ledger, Language::c_type(Language::handle(word<R>())));
+    }
+    CommInfo comm() const { return library.communicator(Language::c_comm(Language::handle(word<Role::comm>()))); }
+    template <Role R>
+    bool is_null_peer() const {
+        return Language::integer(word<R>()) == library.facts.proc_null;
+    }
+    // How this rank takes part in a rooted collective.
+    enum class Part { root, member, bystander };
+    Part part(const CommInfo& comm) const {
+        const int root = Language::integer(word<Role::root>());
+        if (comm.inter) return root == library.facts.root ? Part::root : root == library.facts.proc_null ? Part::bystander : Part::member;
+        return root == comm.rank ? Part::root : Part::member;
+    }
+};
+
+template <Role Counts, class A>
+std::int64_t sum_of(const A& a, int n) {
+    std::int64_t sum = 0;
+    for (int i = 0; i < n; ++i) sum += a.template count_at<Counts>(i);
+    return sum;
+}
+
+inline Bytes mean(Bytes sum, int n) { return n > 0 ? sum / static_cast<Bytes>(n) : 0; }
+
+template <Role Counts, Role Types, class Language, class A>
+Bytes mean_of_blocks(const A& a, int n) {
+    Bytes sum = 0;
+    for (int i = 0; i < n; ++i) {
+        const std::int64_t count = a.template count_at<Counts>(i);
+        if (count <= 0) continue;
+        const Word type = Language::handle_at(a.template word<Types>(), i);
+        sum += static_cast<Bytes>(count) * library.type_size(a.ledger, Language::c_type(type));
+    }
+    return mean(sum, n);
+}
+
+// The rules that need more than one count and one type. Called after success, so the significant handles are valid.
+template <Id I, class Language>
+[[gnu::noinline]] Bytes message_size(Ledger& ledger, const Word* words) {
+    using A = Arguments<I, Language>;
+    using Part = typename A::Part;
+    const A a{words, ledger};
+    constexpr SizeRule rule = A::row.size_rule;
+    if (!library.is_known()) return 0;
+
+    if constexpr (rule == SizeRule::rblock_mine) {
+        const CommInfo comm = a.comm();
+        if (comm.inter) return mean(a.template elements<Role::rtype>(sum_of<Role::rcounts>(a, comm.size)), comm.size);
+        return a.template elements<Role::rtype>(a.template count_at<Role::rcounts>(comm.rank));
+    } else if constexpr (rule == SizeRule::gather || rule == SizeRule::gatherv) {
+        const CommInfo comm = a.comm();
+        const Part part = a.part(comm);
+        if (part == Part::bystander) return 0;
+        if (part == Part::member) return a.template elements<Role::stype>(a.template count<Role::scount>());
+        if constexpr (rule == SizeRule::gather) return a.template elements<Role::rtype>(a.template count<Role::rcount>());
+        else if (comm.inter) return mean(a.template elements<Role::rtype>(sum_of<Role::rcounts>(a, comm.size)), comm.size);
+        else return a.template elements<Role::rtype>(a.template count_at<Role::rcounts>(comm.rank));
+    } else if constexpr (rule == SizeRule::scatter || rule == SizeRule::scatterv) {
+        const CommInfo comm = a.comm();
+        const Part part = a.part(comm);
+        if (part == Part::bystander) return 0;
+        if (part == Part::member) return a.template elements<Role::rtype>(a.template count<Role::rcount>());
+        if constexpr (rule == SizeRule::scatter) return a.template elements<Role::stype>(a.template count<Role::scount>());
+        else if (comm.inter) return mean(a.template elements<Role::stype>(sum_of<Role::scounts>(a, comm.size)), comm.size);
+        else return a.template elements<Role::stype>(a.template count_at<Role::scounts>(comm.rank));
+    } else if constexpr (rule == SizeRule::alltoallv) {
+        const CommInfo comm = a.comm();
+        if (Language::is_in_place(a.template word<Role::sbuf>()))
+            return mean(a.template elements<Role::rtype>(sum_of<Role::rcounts>(a, comm.size)), comm.size);
+        return mean(a.template elements<Role::stype>(sum_of<Role::scounts>(a, comm.size)), comm.size);
+    } else if constexpr (rule == SizeRule::alltoallw) {
+        const CommInfo comm = a.comm();
+        if (Language::is_in_place(a.template word<Role::sbuf>()))
+            return mean_of_blocks<Role::rcounts, Role::rtypes, Language>(a, comm.size);
+        return mean_of_blocks<Role::scounts, Role::stypes, Language>(a, comm.size);
+    } else if constexpr (rule == SizeRule::rcounts_sum) {
+        const CommInfo comm = a.comm();
+        const int members = comm.inter ? 0 : comm.size;  // an intercommunicator's own group is not described here
+        return a.template elements<Role::type>(sum_of<Role::rcounts>(a, members));
+    } else if constexpr (rule == SizeRule::rcount_times_size) {
+        return a.template elements<Role::type>(a.template count<Role::rcount>()) * static_cast<Bytes>(a.comm().size);
+    } else if constexpr (rule == SizeRule::sendrecv) {
+        Bytes bytes = 0;
+        if (!a.template is_null_peer<Role::dest>()) bytes += a.template elements<Role::stype>(a.template count<Role::scount>());
+        if (a.template is_null_peer<Role::source>()) return bytes;
+        if constexpr (A::template has<Role::status>)
+            if (!Language::ignores_status(a.template word<Role::status>()))
+                return bytes + bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(a.template word<Role::status>()));
+        return bytes + a.template elements<Role::rtype>(a.template count<Role::rcount>());
+    } else if constexpr (rule == SizeRule::sendrecv_replace) {
+        const Bytes block = a.template elements<Role::type>(a.template count<Role::count>());
+        Bytes bytes = a.template is_null_peer<Role::dest>() ? 0 : block;
+        if (a.template is_null_peer<Role::source>()) return bytes;
+        if constexpr (A::template has<Role::status>)
+            if (!Language::ignores_status(a.template word<Role::status>()))
+                return bytes + bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(a.template word<Role::status>()));
+        return bytes + block;
+    } else if constexpr (rule == SizeRule::partitioned) {
+        return a.template elements<Role::type>(Language::integer(a.template word<Role::partitions>()) * a.template count<Role::count>());
+    } else if constexpr (rule == SizeRule::neighbor_rcounts_mean) {
+        const CommInfo comm = a.comm();
+        return mean(a.template elements<Role::rtype>(sum_of<Role::rcounts>(a, comm.in_degree)), comm.in_degree);
+    } else if constexpr (rule == SizeRule::neighbor_alltoallv) {
+        const CommInfo comm = a.comm();
+        return mean(a.template elements<Role::stype>(sum_of<Role::scounts>(a, comm.out_degree)), comm.out_degree);
+    } else {
+        static_assert(rule == SizeRule::neighbor_alltoallw);
+        return mean_of_blocks<Role::scounts, Role::stypes, Language>(a, a.comm().out_degree);
+    }
+}
+
+// Which (count, type) pair a rule multiplies, where that is all it needs.
+struct Pair {
+    Role count, type;
+};
+constexpr Pair simple_pair(SizeRule rule) {
+    if (rule == SizeRule::count_type) return {Role::count, Role::type};
+    if (rule == SizeRule::rblock) return {Role::rcount, Role::rtype};
+    return {Role::none, Role::none};
+}
+
+template <Id I, class Language>
+[[gnu::always_inline]] inline void Mpi::describe(Ledger& ledger, std::uint64_t key, const Word* words, Ticks ticks) {
+    using A = Arguments<I, Language>;
+    constexpr SizeRule rule = A::row.size_rule;
+    const A a{words, ledger};
+    Word comm = no_handle;
+    if constexpr (A::template has<Role::comm>) comm = Language::handle(a.template word<Role::comm>());
+    const auto book_bytes = [&](Bytes bytes) { wrap::leave<Mpi, Language>(ledger, key, no_handle, comm, static_cast<std::int64_t>(bytes), ticks); };
+    const auto book = [&](std::int64_t count, Word type) {
+        // Without elements the type is not significant: it may be MPI_DATATYPE_NULL, which must not be asked for its size.
+        if (count <= 0) return book_bytes(0);
+        wrap::leave<Mpi, Language>(ledger, key, Language::handle(type), comm, count, ticks);
+    };
+
+    if constexpr (rule == SizeRule::none) {
+        book_bytes(0);
+    } else if constexpr (rule == SizeRule::one_element) {
+        book(1, a.template word<Role::type>());
+    } else if constexpr (simple_pair(rule).count != Role::none) {
+        constexpr Pair pair = simple_pair(rule);
+        std::int64_t count = a.template count<pair.count>();
+        if constexpr (A::template has<Role::dest>)
+            if (a.template is_null_peer<Role::dest>()) count = 0;
+        if constexpr (A::template has<Role::source>)
+            if (a.template is_null_peer<Role::source>()) count = 0;
+        book(count, a.template word<pair.type>());
+    } else if constexpr (rule == SizeRule::received) {
+        const Word status = a.template word<Role::status>();
+        if (library.is_known() && !Language::ignores_status(status))
+            return book_bytes(bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(status)));
+        book(a.template count<Role::count>(), a.template word<Role::type>());
+    } else {
+        book_bytes(message_size<I, Language>(ledger, words));
+    }
+}
+
+}  // namespace mpiprof::mpi

@@ -1,0 +1,165 @@
+// The rows that are more than a call: MPI begins, ends, is aborted, is told to pause. In C and in Fortran, whose bindings
+// take other arguments here. Everything is forwarded as it came; the profile's life (process/runtime.h) hangs on it.
+#include <string.h>
+
+#include <initializer_list>
+
+#include "libmpiprof/mpi/library.h"
+
+namespace mpiprof::mpi {
+namespace {
+
+// Whether MPI is initialised is a matter of one world and any number of sessions.
+std::atomic<int> open_sessions{0};
+std::atomic<bool> world_is_open{false};
+
+World ask_world() {
+    static char text[8192];  // MPI_MAX_LIBRARY_VERSION_STRING; once per process, under the library's own initialisation
+    World world{0, 1, false, false, 0, library.facts.family, text};
+    int length = 0;
+    if (!library.ask.get_library_version || library.ask.get_library_version(text, &length) != 0) strcpy(text, "unknown MPI");
+    int level = 0;
+    if (library.ask.query_thread && library.ask.query_thread(&level) == 0)
+        world.thread_level = static_cast<unsigned>(library.facts.family == MpiFamily::standard_abi ? level / 1024 - (level > 2048) : level);
+    const LaunchRank launched = rank_by_launcher();
+    if (world_is_open && library.is_known()) {
+        const CommInfo info = library.communicator(library.facts.world);
+        Word parent = library.facts.comm_null;
+        world.rank = static_cast<unsigned>(info.rank);
+        world.size = static_cast<unsigned>(info.size);
+        world.is_world = true;
+        if (library.ask.comm_get_parent && library.ask.comm_get_parent(&parent) == 0)
+            world.is_spawned = library.normal(parent) != library.facts.comm_null;
+    } else if (launched.known) {
+        world.rank = launched.rank;
+        world.size = launched.size;
+    }
+    return world;
+}
+
+template <class... Words>
+Word forward(const char* name, Word return_address, Words... words) {
+    const wrap::Real real = wrap::find_real(name, return_address);
+    if (!real.function) wrap::no_such_function(name);
+    return reinterpret_cast<Word (*)(Words...)>(real.function)(words...);
+}
+
+// A second MPI in the process passes through untouched: from now on every call is looked up by its caller.
+void meet_second_mpi() {
+    library.several = true;
+    for (auto& spelling : wrap::reals<Mpi>)
+        for (void*& slot : spelling) __atomic_store_n(&slot, nullptr, __ATOMIC_RELAXED);
+    runtime.note_several_mpis();
+}
+
+bool fortran_failed(Word ierror) { return ierror != 0 && *reinterpret_cast<const int*>(ierror) != 0; }
+
+// MPI_Init, MPI_Init_thread, MPI_Session_init. Looked up at every call: the second MPI is met here.
+template <bool Fortran, bool Session, class... Words>
+Word begin(const char* name, Word return_address, Words... words) {
+    const wrap::Real real = wrap::find_real(name, return_address);
+    if (!real.function) wrap::no_such_function(name);
+    const auto function = reinterpret_cast<Word (*)(Words...)>(real.function);
+    if (!library.adopt(real.function)) {
+        meet_second_mpi();
+        return function(words...);
+    }
+    const bool ours = runtime.prepare();
+    const Ticks before = now(runtime.clock() == format::ClockKind::monotonic);
+    const Word result = function(words...);
+    const Ticks after = now(runtime.clock() == format::ClockKind::monotonic);
+    const Word last[] = {words..., 0};
+    if (Fortran ? fortran_failed(last[sizeof...(Words) - 1]) : static_cast<int>(result) != 0) return result;
+    // MPICH's Fortran mpi_init_ calls MPI_Init: the inner call has started the profile, the outer one finds it so.
+    if (Session) open_sessions.fetch_add(1);
+    else world_is_open = true;
+    if (!ours) return result;
+    if (!runtime.is_recording()) library.identify(real.function);
+    runtime.start(catalogue, ask_world(), after - before);
+    return result;
+}
+
+// MPI_Finalize, MPI_Session_finalize: the profile is complete before the library lets go (its launcher may kill us then).
+template <bool Session, class... Words>
+Word end(const char* name, Word return_address, Words... words) {
+    const wrap::Real real = wrap::find_real(name, return_address);
+    if (!real.function) wrap::no_such_function(name);
+    const auto function = reinterpret_cast<Word (*)(Words...)>(real.function);
+    if (library.several && !library.is_ours(real.function)) return function(words...);
+    if (Session) open_sessions.fetch_sub(1);
+    else world_is_open = false;
+    const bool last = !world_is_open && open_sessions <= 0;
+    if (last) runtime.finish(format::State::finalized, 0);
+    const Ticks before = now(runtime.clock() == format::ClockKind::monotonic);
+    const Word result = function(words...);
+    if (last) runtime.after_finalize(now(runtime.clock() == format::ClockKind::monotonic) - before);
+    return result;
+}
+
+// MPI-standard levels: 0 disables, 1 enables, 2 would flush; others have no meaning here.
+void obey(int level) {
+    if (level == 0) runtime.pause();
+    if (level == 1) runtime.resume();
+}
+
+}  // namespace
+}  // namespace mpiprof::mpi
+
+using mpiprof::Word;
+using namespace mpiprof::mpi;
+
+#define EXPORT extern "C" [[gnu::visibility("default")]]
+#define CALLER reinterpret_cast<Word>(__builtin_return_address(0))
+
+EXPORT Word MPI_Init(Word argc, Word argv) { return begin<false, false>("MPI_Init", CALLER, argc, argv); }
+EXPORT Word MPI_Init_thread(Word argc, Word argv, Word required, Word provided) {
+    return begin<false, false>("MPI_Init_thread", CALLER, argc, argv, required, provided);
+}
+EXPORT Word MPI_Session_init(Word info, Word errhandler, Word session) {
+    return begin<false, true>("MPI_Session_init", CALLER, info, errhandler, session);
+}
+EXPORT Word MPI_Finalize() { return end<false>("MPI_Finalize", CALLER); }
+EXPORT Word MPI_Session_finalize(Word session) { return end<true>("MPI_Session_finalize", CALLER, session); }
+EXPORT Word MPI_Abort(Word comm, Word code) {
+    mpiprof::runtime.finish(mpiprof::format::State::aborted, static_cast<int>(code));
+    return forward("MPI_Abort", CALLER, comm, code);
+}
+// The standard's one variadic function; no library reads more than the level, and no more is forwarded.
+EXPORT Word MPI_Pcontrol(Word level) {
+    obey(static_cast<int>(level));
+    return forward("MPI_Pcontrol", CALLER, level);
+}
+
+// ---- Fortran: every spelling that a library exports is forwarded to its own ----
+#define FORTRAN_SPELLINGS(SPELLING, name, NAME) \
+    SPELLING(mpi_##name) SPELLING(mpi_##name##_) SPELLING(mpi_##name##__) SPELLING(MPI_##NAME) SPELLING(mpi_##name##_f08_)
+
+#define INIT(symbol) \
+    EXPORT Word symbol(Word ierror) { return begin<true, false>(#symbol, CALLER, ierror); }
+FORTRAN_SPELLINGS(INIT, init, INIT)
+#define INIT_THREAD(symbol) \
+    EXPORT Word symbol(Word required, Word provided, Word ierror) { return begin<true, false>(#symbol, CALLER, required, provided, ierror); }
+FORTRAN_SPELLINGS(INIT_THREAD, init_thread, INIT_THREAD)
+#define SESSION_INIT(symbol) \
+    EXPORT Word symbol(Word info, Word errhandler, Word session, Word ierror) { \
+        return begin<true, true>(#symbol, CALLER, info, errhandler, session, ierror); \
+    }
+FORTRAN_SPELLINGS(SESSION_INIT, session_init, SESSION_INIT)
+#define FINALIZE(symbol) \
+    EXPORT Word symbol(Word ierror) { return end<false>(#symbol, CALLER, ierror); }
+FORTRAN_SPELLINGS(FINALIZE, finalize, FINALIZE)
+#define SESSION_FINALIZE(symbol) \
+    EXPORT Word symbol(Word session, Word ierror) { return end<true>(#symbol, CALLER, session, ierror); }
+FORTRAN_SPELLINGS(SESSION_FINALIZE, session_finalize, SESSION_FINALIZE)
+#define ABORT(symbol)                                                                                                 \
+    EXPORT Word symbol(Word comm, Word code, Word ierror) {                                                           \
+        mpiprof::runtime.finish(mpiprof::format::State::aborted, *reinterpret_cast<const int*>(code));                \
+        return forward(#symbol, CALLER, comm, code, ierror);                                                          \
+    }
+FORTRAN_SPELLINGS(ABORT, abort, ABORT)
+#define PCONTROL(symbol)                                \
+    EXPORT Word symbol(Word level) {                    \
+        obey(*reinterpret_cast<const int*>(level));     \
+        return forward(#symbol, CALLER, level);         \
+    }
+FORTRAN_SPELLINGS(PCONTROL, pcontrol, PCONTROL)

@@ -1,0 +1,267 @@
+// Start, threads, pauses and the end. Everything here is slow path: once per process, thread or epoch.
+#include "libmpiprof/process/runtime.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmpiprof/process/say.h"
+#include "libmpiprof/process/settings.h"
+#include "libmpiprof/process/text_profile.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+// libc's own hooks under their stable names: pthread_atfork is a static stub around the first; the second is how C++
+// registers thread_local destructors, here without libstdc++.
+extern "C" int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void*) __attribute__((weak));
+extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*) __attribute__((weak));
+
+namespace mpiprof {
+
+constinit Runtime runtime;
+
+namespace {
+
+using format::State;
+using format::ThreadKind;
+
+constexpr char library_version[] = "mpiprof 0.1.0";
+
+void thread_ends(void* ledger) {
+    thread_state.ledger = nullptr;
+    thread_state.epoch = ~std::uint64_t{0};
+    static_cast<Ledger*>(ledger)->in_use.store(false, std::memory_order_release);
+}
+
+void close_in_child() { __atomic_store_n(&gate.epoch, 0, __ATOMIC_RELAXED); }
+
+void fill(format::ResourceUse& usage) {
+    rusage r{};
+    if (getrusage(RUSAGE_SELF, &r) != 0) return;
+    const auto micro = [](const timeval& t) { return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000u + static_cast<std::uint64_t>(t.tv_usec); };
+    usage = {micro(r.ru_utime),
+             micro(r.ru_stime),
+             static_cast<std::uint64_t>(r.ru_maxrss),
+             static_cast<std::uint64_t>(r.ru_minflt),
+             static_cast<std::uint64_t>(r.ru_majflt),
+             static_cast<std::uint64_t>(r.ru_inblock),
+             static_cast<std::uint64_t>(r.ru_oublock),
+             static_cast<std::uint64_t>(r.ru_nvcsw),
+             static_cast<std::uint64_t>(r.ru_nivcsw)};
+}
+
+}  // namespace
+
+int Runtime::current_process() { return static_cast<int>(getpid()); }
+
+// ---- threads ----
+
+Ledger* Runtime::open(ThreadState& state) {
+    const std::uint64_t epoch = __atomic_load_n(&gate.epoch, __ATOMIC_ACQUIRE);
+    if (epoch == 0) return nullptr;
+    if (!state.ledger) state.ledger = new_ledger();
+    if (!state.ledger) {
+        add(records_.image.header().drops.threads, 1);
+        return nullptr;
+    }
+    state.epoch = epoch;
+    return state.ledger;
+}
+
+Ledger* Runtime::new_ledger() {
+    const Guard guard(lock_);
+    const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    const ThreadKind kind = static_cast<int>(thread) == owner_ ? ThreadKind::main : ThreadKind::other;
+    Ledger* ledger = nullptr;
+    for (Ledger* l = ledgers_; l && !ledger; l = l->next)
+        if (l->kind() == kind && !l->in_use.exchange(true, std::memory_order_acquire)) ledger = l;
+    if (ledger) {
+        ledger->adopt(thread);
+    } else {
+        ledger = Ledger::create(records_, ledger_count_ + 1, kind);
+        if (!ledger) return nullptr;
+        ++ledger_count_;
+        ledger->next = ledgers_;
+        ledgers_ = ledger;
+    }
+    if (__cxa_thread_atexit_impl) __cxa_thread_atexit_impl(thread_ends, ledger, this);  // any address of ours names the library
+    return ledger;
+}
+
+// ---- the gate ----
+
+void Runtime::open_gate() {
+    epochs_ += 1;
+    __atomic_store_n(&gate.epoch, epochs_, __ATOMIC_RELEASE);
+}
+
+void Runtime::close_gate() { __atomic_store_n(&gate.epoch, 0, __ATOMIC_RELEASE); }
+
+void Runtime::forget_handles() {
+    const Guard guard(lock_);
+    if (gate.epoch != 0) open_gate();
+}
+
+void Runtime::note_several_mpis() {
+    if (started_) records_.image.header().flags |= format::several_mpis;
+}
+
+// A forked child must find the gate closed, whichever way it was made (fork, _Fork, clone).
+bool Runtime::guard_against_fork() {
+    if (madvise(&gate, sizeof gate, MADV_WIPEONFORK) == 0) return true;
+    return __register_atfork && __register_atfork(nullptr, nullptr, close_in_child, nullptr) == 0;  // before Linux 4.14
+}
+
+// ---- start ----
+
+bool Runtime::prepare() {
+    const Guard guard(lock_);
+    if (started_) return owner_ == current_process();
+    if (disabled_) return false;
+    if (prepared_) return true;
+    if (is_on(Setting::disable)) {
+        disabled_ = true;
+        return false;
+    }
+    prepared_ = true;
+    setup_began_ns_ = nanoseconds(CLOCK_MONOTONIC);
+    records_.clock = choose_clock(value_of(Setting::clock));
+    loaded_ = take_anchor(records_.clock);
+    return true;
+}
+
+bool Runtime::begin_image(const World& world) {
+    format::Header described{};
+    describe_process(described, world);
+    if (!file_.open(records_.image, described.job, described.host, world.rank)) return false;
+    format::Header& header = records_.image.header();
+    // Everything that describe_process filled, into the header that the image laid out.
+    memcpy(described.first_line, header.first_line, sizeof header.first_line);
+    described.byte_order = header.byte_order;
+    described.format_major = header.format_major;
+    described.format_minor = header.format_minor;
+    described.header_size = header.header_size;
+    described.directory_offset = header.directory_offset;
+    described.image_bytes = header.image_bytes;
+    described.state = State::running;
+    described.store = records_.image.is_mapped() ? format::StoreKind::mapped : format::StoreKind::written;
+    described.clock = records_.clock;
+    described.loaded = loaded_;
+    memcpy(described.library, library_version, sizeof library_version);
+    header = described;
+    record_settings(records_.image);
+    return true;
+}
+
+void Runtime::say_started(const World& world) const {
+    report_wrong_settings();
+    if (!is_on(Setting::verbose)) return;
+    say("%s, %s, %s store, %s", library_version, world.library,
+        records_.image.is_mapped() ? "mapped" : "written", file_.path());
+}
+
+void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_ticks) {
+    const Guard guard(lock_);
+    if (started_) {  // MPI initialised once more (sessions): recording goes on in the same profile
+        if (owner_ != current_process()) return;
+        records_.image.header().state = State::running;
+        finished_ = false;
+        if (gate.epoch == 0) open_gate();
+        return;
+    }
+    if (disabled_ || !prepared_) return;
+    const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
+    records_.catalogue = catalogue;
+    if (!guard_against_fork() || !begin_image(world)) {
+        disabled_ = true;
+        return;
+    }
+    owner_ = current_process();
+    started_ = true;
+    format::Header& header = records_.image.header();
+    header.init_ticks = init_ticks;
+    header.started = take_anchor(records_.clock);
+    header.updated = header.started;
+    fill(header.usage);
+    if (world.rank == 0) say_started(world);
+    header.own_setup_ns = nanoseconds(CLOCK_MONOTONIC) - began;
+    open_gate();
+}
+
+// ---- pauses ----
+
+void Runtime::pause() {
+    const Guard guard(lock_);
+    if (!is_recording() || gate.epoch == 0) return;
+    paused_at_ = take_anchor(records_.clock).ticks;
+    close_gate();
+}
+
+void Runtime::resume() {
+    const Guard guard(lock_);
+    if (!is_recording() || finished_ || paused_at_ == 0) return;
+    add(records_.image.header().paused_ticks, take_anchor(records_.clock).ticks - paused_at_);
+    paused_at_ = 0;
+    open_gate();
+}
+
+// ---- the end ----
+
+void Runtime::update_header(State state, int exit_code) {
+    format::Header& header = records_.image.header();
+    if (paused_at_ != 0) {
+        add(header.paused_ticks, take_anchor(records_.clock).ticks - paused_at_);
+        paused_at_ = 0;
+    }
+    fill(header.usage);
+    header.ended = take_anchor(records_.clock);
+    header.updated = header.ended;
+    header.exit_code = exit_code;
+    header.state = state;
+}
+
+// `import h5py` and configure tests are worlds of one that move nothing: they leave no file.
+bool Runtime::moved_nothing() const {
+    const format::Header& header = records_.image.header();
+    if (header.size != 1 || (header.flags & format::world_is_spawned)) return false;
+    for (const Ledger* l = ledgers_; l; l = l->next)
+        if (l->has_moved_data()) return false;
+    return true;
+}
+
+void Runtime::finish(State state, int exit_code) {
+    const Guard guard(lock_);
+    if (!is_recording() || finished_) return;
+    finished_ = state != State::exited;
+    if (finished_) close_gate();
+    const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
+    update_header(state, exit_code);
+    const bool nothing = moved_nothing();
+    if (nothing) file_.remove();
+    format::Header& header = records_.image.header();
+    header.own_setup_ns += nanoseconds(CLOCK_MONOTONIC) - began;
+    if (nothing) return;
+    if (const int error = file_.save(records_.image))
+        say("cannot write %s: %s; the profile of rank %u is lost", file_.path(), strerror(error), header.rank);
+    const bool text = names_rank(value_of(Setting::text), header.rank) && write_text_profile(records_.image, records_.catalogue, file_.path());
+    if (header.rank == 0 && is_on(Setting::verbose))
+        say("%u rank%s wrote mpi_profile.%s.<rank>%s; read them with mpiprof-report", header.size, header.size == 1 ? "" : "s", header.job,
+            text ? " (and .txt)" : "");
+}
+
+void Runtime::after_finalize(Ticks finalize_ticks) {
+    const Guard guard(lock_);
+    if (!is_recording() || !finished_) return;
+    records_.image.header().finalize_ticks = finalize_ticks;
+    if (!moved_nothing()) file_.save(records_.image);
+}
+
+namespace {
+// exit() without MPI_Finalize. The library's only entry in .fini_array; a process without MPI returns at once.
+[[gnu::destructor]] void process_ends() { runtime.finish(State::exited, 0); }
+}  // namespace
+
+}  // namespace mpiprof

@@ -1,0 +1,64 @@
+// The one global: everything this process records, and its life from the first MPI call to the last.
+// Constant-initialised and immortal, since wrappers are called before constructors and after destructors.
+#pragma once
+
+#include "libmpiprof/process/profile_file.h"
+#include "libmpiprof/process/who.h"
+#include "libmpiprof/record/ledger.h"
+#include "libmpiprof/record/token.h"
+
+namespace mpiprof {
+
+class Runtime {
+  public:
+    // ---- slow, from wrappers ----
+    // The ledger of this thread if recording is on: null before the start, after the end, while paused, in a forked child.
+    Ledger* open(ThreadState& state);
+    // A handle's life ends with the call in hand: what was remembered of handles is forgotten by every thread.
+    void forget_handles();
+
+    // ---- the life of the profile; each may be called at any time and again ----
+    // Before the real MPI_Init: the clock starts. True if the caller is to call start() afterwards.
+    bool prepare();
+    void start(const Catalogue& catalogue, const World& world, Ticks init_ticks);
+    // The end that is known: Finalize, Abort, exit. Recording ends but for `exited`, where later calls still count.
+    void finish(format::State state, int exit_code);
+    void after_finalize(Ticks finalize_ticks);
+    void pause();   // MPI_Pcontrol(0)
+    void resume();  // MPI_Pcontrol(1)
+    bool is_recording() const { return started_ && owner_ == current_process(); }
+    format::ClockKind clock() const { return records_.clock; }
+    Records& records() { return records_; }
+    // A second MPI was met: said in the profile.
+    void note_several_mpis();
+
+  private:
+    static int current_process();
+    Ledger* new_ledger();
+    bool guard_against_fork();
+    bool begin_image(const World& world);
+    void update_header(format::State state, int exit_code);
+    void open_gate();
+    void close_gate();
+    bool moved_nothing() const;
+    void say_started(const World& world) const;
+
+    Lock lock_;
+    Records records_{};
+    ProfileFile file_;
+    Ledger* ledgers_ = nullptr;
+    std::uint32_t ledger_count_ = 0;
+    std::uint64_t epochs_ = 0;      // the last one given out
+    bool disabled_ = false;
+    bool prepared_ = false;
+    bool started_ = false;
+    bool finished_ = false;
+    Ticks paused_at_ = 0;
+    int owner_ = 0;                 // pid: a forked child is not
+    std::uint64_t setup_began_ns_ = 0;
+    format::Anchor loaded_{};
+};
+
+extern constinit Runtime runtime;
+
+}  // namespace mpiprof

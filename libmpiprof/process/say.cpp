@@ -1,0 +1,29 @@
+// One line, one write: lines of several ranks do not mix.
+#include "libmpiprof/process/say.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+namespace mpiprof {
+
+void say(const char* format, ...) {
+    const int saved = errno;
+    char line[1024] = "mpiprof: ";
+    constexpr int begin = 9;
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(line + begin, sizeof line - begin - 1, format, arguments);
+    va_end(arguments);
+    if (n < 0) n = 0;
+    if (n > static_cast<int>(sizeof line) - begin - 2) n = static_cast<int>(sizeof line) - begin - 2;
+    for (int i = begin; i < begin + n; ++i)  // a path may hold anything
+        if (static_cast<unsigned char>(line[i]) < ' ' || line[i] == 0x7f) line[i] = '?';
+    line[begin + n] = '\n';
+    (void)!write(2, line, static_cast<size_t>(begin + n + 1));
+    errno = saved;
+}
+
+}  // namespace mpiprof

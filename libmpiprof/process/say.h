@@ -1,0 +1,9 @@
+// Messages to the user: whole lines on stderr by one write(2), beginning "mpiprof: ". Never more than one line a matter.
+#pragma once
+
+namespace mpiprof {
+
+// Formats like printf (no floating point needed); one line of at most 1 KiB.
+[[gnu::format(printf, 1, 2)]] void say(const char* format, ...);
+
+}  // namespace mpiprof

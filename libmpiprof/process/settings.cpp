@@ -1,0 +1,126 @@
+// Reading and checking the settings. Uses the environment as it is and never changes it.
+#include "libmpiprof/process/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmpiprof/process/say.h"
+
+namespace mpiprof {
+namespace {
+
+constexpr char prefix[] = "MPIPROF_";
+constexpr std::size_t prefix_length = sizeof prefix - 1;
+constexpr unsigned settings = static_cast<unsigned>(Setting::count);
+
+constexpr SettingRow rows[settings] = {
+    {"DIR", ".", "", "directory for the profiles; %j is the job, %u the user id, %h the host"},
+    {"JOB", "", "", "the job's name in file names; by default the scheduler's id"},
+    {"DISABLE", "0", "0 1 no yes off on", "1: do nothing at all"},
+    {"VERBOSE", "0", "0 1 no yes off on", "1: rank 0 says what was found, where the profile lies and what was written"},
+    {"TEXT", "0", "", "ranks that also write <profile>.txt: a list such as 0,4-7, all, none"},
+    {"CLOCK", "auto", "auto tsc mono", "tsc: the processor's counter; mono: CLOCK_MONOTONIC"},
+    {"STORE", "auto", "auto mapped written", "mapped: the file's own pages; written: memory, written at the end"},
+};
+
+bool is_one_of(const char* value, const char* choices) {
+    const std::size_t length = strlen(value);
+    for (const char* c = choices; *c;) {
+        const char* end = c;
+        while (*end && *end != ' ') ++end;
+        if (static_cast<std::size_t>(end - c) == length && memcmp(c, value, length) == 0) return true;
+        c = *end ? end + 1 : end;
+    }
+    return false;
+}
+
+// strtoul has newer versions on newer hosts, and accepts signs and blanks. Returns the end of the digits.
+const char* read_number(const char* text, unsigned& number) {
+    number = 0;
+    while (*text >= '0' && *text <= '9') number = number * 10 + static_cast<unsigned>(*text++ - '0');
+    return text;
+}
+
+bool is_rank_list(const char* list) {
+    if (is_one_of(list, "all none")) return true;
+    for (const char* c = list; *c; ++c)
+        if (!strchr("0123456789,-", *c)) return false;
+    return true;
+}
+
+const char* from_environment(const SettingRow& row) {
+    char name[24] = "MPIPROF_";
+    strcpy(name + prefix_length, row.name);
+    const char* value = getenv(name);
+    return value && *value ? value : nullptr;
+}
+
+bool is_valid(Setting setting, const char* value) {
+    const SettingRow& row = row_of(setting);
+    if (row.choices[0]) return is_one_of(value, row.choices);
+    return setting != Setting::text || is_rank_list(value);
+}
+
+}  // namespace
+
+const SettingRow& row_of(Setting setting) { return rows[static_cast<unsigned>(setting)]; }
+
+const char* value_of(Setting setting) {
+    const char* value = from_environment(row_of(setting));
+    return value && is_valid(setting, value) ? value : row_of(setting).fallback;
+}
+
+bool is_on(Setting setting) { return is_one_of(value_of(setting), "1 yes on"); }
+
+void report_wrong_settings() {
+    for (char** variable = environ; variable && *variable; ++variable) {
+        if (strncmp(*variable, prefix, prefix_length) != 0) continue;
+        const char* name = *variable + prefix_length;
+        const char* equals = strchr(name, '=');
+        if (!equals) continue;
+        unsigned i = 0;
+        while (i < settings && (strncmp(rows[i].name, name, static_cast<std::size_t>(equals - name)) != 0 ||
+                                rows[i].name[equals - name] != 0))
+            ++i;
+        if (i == settings)
+            say("there is no setting %.*s; see docs/settings.md for their names", static_cast<int>(equals - *variable), *variable);
+        else if (equals[1] && !is_valid(static_cast<Setting>(i), equals + 1))
+            say("MPIPROF_%s=%s is not understood (%s); using %s", rows[i].name, equals + 1,
+                rows[i].choices[0] ? rows[i].choices : "a list of ranks such as 0,4-7, all or none", rows[i].fallback);
+    }
+}
+
+void record_settings(Image& image) {
+    format::Table* table = nullptr;
+    for (unsigned i = 0; i < settings; ++i) {
+        auto* record = static_cast<format::Setting*>(
+            image.next_record(table, format::TableType::settings, sizeof(format::Setting), settings, 0));
+        if (!record) return;
+        const auto setting = static_cast<Setting>(i);
+        const char* value = value_of(setting);
+        strcpy(record->name, rows[i].name);
+        strncpy(record->value, value, sizeof record->value - 1);
+        record->source = value != rows[i].fallback;
+        Image::publish(table);
+    }
+}
+
+bool names_rank(const char* list, unsigned rank) {
+    if (strcmp(list, "all") == 0) return true;
+    while (*list) {
+        unsigned first, last;
+        const char* end = read_number(list, first);
+        if (end == list) {
+            ++list;
+            continue;
+        }
+        last = first;
+        if (*end == '-') end = read_number(end + 1, last);
+        if (rank >= first && rank <= last) return true;
+        list = *end ? end + 1 : end;
+    }
+    return false;
+}
+
+}  // namespace mpiprof

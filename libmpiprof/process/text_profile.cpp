@@ -1,0 +1,156 @@
+// Sums the image's cells per routine and size bin and prints them with mpitrace's formats. Once, at the end; its sums
+// live in private pages. Reads the image as the reporter would: by its directory.
+#include "libmpiprof/process/text_profile.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmpiprof/format/mpitrace_layout.h"
+
+namespace mpiprof {
+namespace {
+
+using namespace format;
+namespace layout = format::mpitrace;
+
+struct Sum {
+    std::uint64_t calls, bytes, ticks;
+};
+struct Routine {
+    Sum total;
+    Sum bins[size_bins];
+};
+
+class Text {
+  public:
+    explicit Text(int fd) : fd_(fd) {}
+    ~Text() { flush(); }
+    [[gnu::format(printf, 2, 3)]] void print(const char* text, ...) {
+        if (sizeof buffer_ - used_ < 512) flush();
+        va_list arguments;
+        va_start(arguments, text);
+        const int n = vsnprintf(buffer_ + used_, sizeof buffer_ - used_, text, arguments);
+        va_end(arguments);
+        if (n > 0) used_ += static_cast<std::size_t>(n);
+    }
+
+  private:
+    void flush() {
+        for (std::size_t done = 0; done < used_;) {
+            const ssize_t n = write(fd_, buffer_ + done, used_ - done);
+            if (n <= 0) break;
+            done += static_cast<std::size_t>(n);
+        }
+        used_ = 0;
+    }
+    int fd_;
+    std::size_t used_ = 0;
+    char buffer_[4096];
+};
+
+template <class Record, class Visit>
+void for_each(const Image& image, TableType type, Visit visit) {
+    for (std::uint64_t at = image.header().directory_offset; at != 0;) {
+        const auto* directory = reinterpret_cast<const Directory*>(image.at(at));
+        const auto* tables = reinterpret_cast<const Table*>(directory + 1);
+        for (std::uint32_t i = 0; i < directory->used; ++i)
+            for (std::uint32_t r = 0; tables[i].type == type && r < tables[i].used; ++r)
+                visit(reinterpret_cast<const Record*>(image.at(tables[i].offset))[r], r);
+        at = directory->next;
+    }
+}
+
+void sum_up(const Image& image, const Catalogue& catalogue, Routine* routines) {
+    for_each<Cell>(image, TableType::cells, [&](const Cell& cell, std::uint32_t) {
+        if (cell.call >= catalogue.size || cell.bin >= size_bins) return;
+        Routine& routine = routines[cell.call];
+        for (Sum* sum : {&routine.total, &routine.bins[cell.bin]}) {
+            sum->calls += cell.calls;
+            sum->bytes += cell.bytes;
+            sum->ticks += cell.ticks;
+        }
+    });
+    for_each<Counter>(image, TableType::counters, [&](const Counter& counter, std::uint32_t index) {
+        for (std::uint16_t call = 0; counter.calls != 0 && call < catalogue.size; ++call)
+            if (catalogue.calls[call].treatment == Treatment::counted && catalogue.calls[call].counter == index)
+                routines[call].total.calls += counter.calls;
+    });
+}
+
+double seconds_per_tick(const Header& header) {
+    const double ticks = static_cast<double>(header.ended.ticks - header.loaded.ticks);
+    return ticks > 0 ? static_cast<double>(header.ended.monotonic_ns - header.loaded.monotonic_ns) / ticks * 1e-9 : 0;
+}
+
+// The calls in the order of the table, found by repeated selection: once per run, a few dozen rows.
+int next_in_order(const Catalogue& catalogue, const Routine* routines, int previous) {
+    int best = -1;
+    const auto key = [&](int call) { return layout::sort_key(catalogue.names + catalogue.calls[call].name) * 4096 + call; };
+    for (int call = 0; call < catalogue.size; ++call)
+        if (routines[call].total.calls != 0 && (previous < 0 || key(call) > key(previous)) && (best < 0 || key(call) < key(best)))
+            best = call;
+    return best;
+}
+
+double mean(const Sum& sum) { return sum.calls ? static_cast<double>(sum.bytes) / static_cast<double>(sum.calls) : 0; }
+
+void print(Text& text, const Header& header, const Catalogue& catalogue, const Routine* routines) {
+    const double scale = seconds_per_tick(header);
+    const auto seconds = [&](const Sum& sum) { return static_cast<double>(sum.ticks) * scale; };
+    const auto name = [&](int call) { return catalogue.names + catalogue.calls[call].name; };
+    double communication = 0, io = 0;
+    text.print(layout::head, header.rank, header.size);
+    text.print(layout::times_older);
+    text.print(layout::rule_71);
+    text.print(layout::routines_head);
+    text.print(layout::rule_71);
+    for (int call = next_in_order(catalogue, routines, -1); call >= 0; call = next_in_order(catalogue, routines, call)) {
+        const Sum& sum = routines[call].total;
+        (layout::is_file_routine(name(call)) ? io : communication) += seconds(sum);
+        text.print(layout::routine, name(call), static_cast<unsigned long long>(sum.calls), mean(sum), seconds(sum));
+    }
+    text.print(layout::rule_65);
+    const auto& usage = header.usage;
+    const double elapsed = static_cast<double>(header.ended.ticks - header.started.ticks) * scale;
+    text.print(layout::communication_time, communication);
+    text.print(layout::elapsed_time, elapsed);
+    if (header.paused_ticks) text.print(layout::exclusive_time, elapsed - static_cast<double>(header.paused_ticks) * scale);
+    text.print(layout::user_time, static_cast<double>(usage.user_us) * 1e-6);
+    text.print(layout::system_time, static_cast<double>(usage.system_us) * 1e-6);
+    text.print(layout::resident_older, static_cast<double>(usage.max_resident_kib) / 1024);
+    if (io > 0) text.print(layout::io_time, io);
+    text.print("\n");
+    text.print(layout::rule_65);
+    text.print(layout::sizes_title);
+    for (int call = next_in_order(catalogue, routines, -1); call >= 0; call = next_in_order(catalogue, routines, call)) {
+        if (routines[call].total.bytes == 0) continue;
+        text.print(layout::sizes_head, name(call));
+        for (const Sum& bin : routines[call].bins)
+            if (bin.bytes != 0) text.print(layout::size, static_cast<unsigned long long>(bin.calls), mean(bin), seconds(bin));
+        text.print("\n");
+    }
+}
+
+}  // namespace
+
+bool write_text_profile(const Image& image, const Catalogue& catalogue, const char* path) {
+    char name[4200];
+    snprintf(name, sizeof name, "%s.txt", path);
+    const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) return false;
+    const std::size_t bytes = sizeof(Routine) * catalogue.size;
+    auto* routines = static_cast<Routine*>(private_pages(bytes));
+    if (routines) {
+        sum_up(image, catalogue, routines);
+        Text text(fd);
+        print(text, image.header(), catalogue, routines);
+        munmap(routines, bytes);
+    }
+    close(fd);
+    return routines != nullptr;
+}
+
+}  // namespace mpiprof

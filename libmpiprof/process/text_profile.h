@@ -1,0 +1,12 @@
+// <profile>.txt: this rank's part in the layout that mpitrace users know, written at the end for the ranks in
+// MPIPROF_TEXT. `mpiprof-report text` writes the same for any rank, with the part about all ranks.
+#pragma once
+
+#include "libmpiprof/record/ledger.h"
+
+namespace mpiprof {
+
+// Writes `path`.txt from the image. False if it cannot be created (the profile itself has everything).
+bool write_text_profile(const Image& image, const Catalogue& catalogue, const char* path);
+
+}  // namespace mpiprof

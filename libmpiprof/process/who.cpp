@@ -1,0 +1,314 @@
+// The tables of launchers and schedulers, and the walk over them. A new scheduler is a row.
+#include "libmpiprof/process/who.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmpiprof/process/settings.h"
+
+namespace mpiprof {
+namespace {
+
+using format::Header;
+
+// ---- small reading helpers; strtol and scanf have newer versions on newer hosts ----
+
+const char* variable(const char* name) {
+    const char* value = getenv(name);
+    return value && *value ? value : nullptr;
+}
+
+bool number(const char* text, unsigned& value) {
+    if (!text || *text < '0' || *text > '9') return false;
+    value = 0;
+    for (; *text >= '0' && *text <= '9'; ++text) value = value * 10 + static_cast<unsigned>(*text - '0');
+    return true;
+}
+
+// The beginning of a (small) file; returns the bytes read, the buffer is terminated.
+std::size_t slurp(const char* path, char* buffer, std::size_t size) {
+    buffer[0] = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    std::size_t used = 0;
+    while (used < size - 1) {
+        const ssize_t n = read(fd, buffer + used, size - 1 - used);
+        if (n <= 0) break;
+        used += static_cast<std::size_t>(n);
+    }
+    close(fd);
+    buffer[used] = 0;
+    return used;
+}
+
+struct ProcessStat {
+    unsigned parent;
+    char name[32];
+    unsigned long long start;  // clock ticks after boot
+};
+
+ProcessStat stat_of(unsigned pid) {
+    ProcessStat stat{};
+    char path[48], text[1024];
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    slurp(path, text, sizeof text);
+    const char* open_bracket = strchr(text, '(');
+    char* close_bracket = strrchr(text, ')');  // the name itself may hold brackets
+    if (!open_bracket || !close_bracket || close_bracket < open_bracket) return stat;
+    const auto length = static_cast<std::size_t>(close_bracket - open_bracket - 1);
+    memcpy(stat.name, open_bracket + 1, length < sizeof stat.name ? length : sizeof stat.name - 1);
+    const char* field = close_bracket + 1;
+    for (int i = 3; *field && i <= 22; ++i) {
+        while (*field == ' ') ++field;
+        if (i == 4) number(field, stat.parent);
+        if (i == 22)
+            for (; *field >= '0' && *field <= '9'; ++field) stat.start = stat.start * 10 + static_cast<unsigned>(*field - '0');
+        while (*field && *field != ' ') ++field;
+    }
+    return stat;
+}
+
+std::size_t command_line(unsigned pid, char* buffer, std::size_t size) {
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%u/cmdline", pid);
+    return slurp(path, buffer, size);
+}
+
+// The argument that follows `option` in a NUL-separated command line.
+const char* argument_after(const char* line, std::size_t length, const char* option) {
+    for (const char* a = line; a < line + length; a += strlen(a) + 1)
+        if (strcmp(a, option) == 0 && a + strlen(a) + 1 < line + length) return a + strlen(a) + 1;
+    return nullptr;
+}
+
+// ---- launch ----
+
+// Identities that all ranks of a launch see, most specific first: up to three variables joined.
+struct LaunchRow {
+    char launcher[12];
+    char variables[3][40];  // the first must be set
+};
+constexpr LaunchRow launch_rows[] = {
+    {"PMIx", {"PMIX_NAMESPACE", "OMPI_MCA_orte_precondition_transports", "SLURM_JOB_ID"}},
+    {"PALS", {"PALS_APID", "PBS_JOBID", ""}},
+    {"Flux", {"FLUX_JOB_ID", "", ""}},
+    {"Slurm", {"PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"}},
+    {"Slurm", {"SLURM_STEP_ID", "SLURM_JOB_ID", "SLURM_SRUN_COMM_PORT"}},
+    {"torchrun", {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_PORT"}},
+};
+
+struct RankRow {
+    char rank[24], size[24], local[28];
+};
+constexpr RankRow rank_rows[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
+    {"PMIX_RANK", "SLURM_NTASKS", "SLURM_LOCALID"},
+    {"PALS_RANKID", "PALS_SIZE", "PALS_LOCAL_RANKID"},
+    {"FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
+};
+
+// Hydra gives its ranks no name for the launch; its proxies' command line has one: the port they report to.
+bool hydra_launch(unsigned parent, char* launch, std::size_t size) {
+    char line[2048];
+    const std::size_t length = command_line(parent, line, sizeof line);
+    const char* port = argument_after(line, length, "--control-port");
+    if (!port) return false;
+    const char* group = argument_after(line, length, "--pgid");  // spawned worlds share the port
+    snprintf(launch, size, "hydra:%s:%s", port, group ? group : "0");
+    return true;
+}
+
+bool launch_by_table(char* launch, std::size_t size, const char*& launcher) {
+    for (const LaunchRow& row : launch_rows) {
+        if (!variable(row.variables[0])) continue;
+        int used = snprintf(launch, size, "%s", row.launcher);
+        for (const auto& name : row.variables) {
+            const char* value = name[0] ? variable(name) : nullptr;
+            if (value && used > 0 && static_cast<std::size_t>(used) < size)
+                used += snprintf(launch + used, size - static_cast<std::size_t>(used), ":%s", value);
+        }
+        launcher = row.launcher;
+        return true;
+    }
+    return false;
+}
+
+void describe_launch(Header& header, const World& world, const ProcessStat& self) {
+    const char* launcher = "none";
+    const ProcessStat parent = stat_of(self.parent);
+    if (hydra_launch(self.parent, header.launch, sizeof header.launch)) {
+        launcher = "Hydra";
+    } else if (!launch_by_table(header.launch, sizeof header.launch, launcher)) {
+        snprintf(header.launch, sizeof header.launch, "parent:%u:%llu", self.parent, parent.start);
+    }
+    if (variable("OMPI_COMM_WORLD_SIZE")) launcher = "Open MPI";
+    // A world of one is its own launch: srun starts four of them where it does not speak the program's PMI.
+    const LaunchRank claimed = rank_by_launcher();
+    if (world.size == 1 && (!claimed.known || claimed.size != 1)) {
+        const std::size_t used = strlen(header.launch);
+        snprintf(header.launch + used, sizeof header.launch - used, "+%u:%llu", header.pid, self.start);
+    }
+    strncpy(header.launcher, launcher, sizeof header.launcher - 1);
+}
+
+// ---- job ----
+
+struct JobRow {
+    char id[24];
+    char part[28];   // array index
+    char part_is_none[12];
+};
+constexpr JobRow job_rows[] = {
+    {"SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", ""},
+    {"SLURM_JOB_ID", "", ""},
+    {"PBS_JOBID", "", ""},
+    {"LSB_JOBID", "LSB_JOBINDEX", "0"},
+    {"COBALT_JOBID", "", ""},
+    {"FLUX_JOB_ID", "", ""},
+    {"OAR_JOB_ID", "", ""},
+    {"JOB_ID", "SGE_TASK_ID", "undefined"},
+};
+
+// "4711.sdb" -> 4711, "4711[3].sdb" -> 4711_3; '/', blanks and control characters have no place in a file name.
+void add_job_id(char* job, std::size_t size, const char* id) {
+    std::size_t used = strlen(job);
+    for (; *id && *id != '.' && used + 1 < size; ++id) {
+        const auto c = static_cast<unsigned char>(*id);
+        if (c == ']') continue;
+        job[used++] = c == '[' ? '_' : (c <= ' ' || c == '/' || c >= 0x7f) ? '_' : static_cast<char>(c);
+    }
+    job[used] = 0;
+}
+
+void describe_job(Header& header, const ProcessStat& self) {
+    const char* chosen = value_of(Setting::job);
+    if (*chosen) return add_job_id(header.job, sizeof header.job, chosen);
+    if (const char* leader = variable("SLURM_HET_JOB_ID")) {
+        add_job_id(header.job, sizeof header.job, leader);
+        if (const char* offset = variable("SLURM_HET_JOB_OFFSET")) {
+            strncat(header.job, "+", sizeof header.job - strlen(header.job) - 1);
+            add_job_id(header.job, sizeof header.job, offset);
+        }
+        return;
+    }
+    for (const JobRow& row : job_rows) {
+        const char* id = variable(row.id);
+        if (!id) continue;
+        add_job_id(header.job, sizeof header.job, id);
+        const char* part = row.part[0] ? variable(row.part) : nullptr;
+        if (part && strcmp(part, row.part_is_none) != 0) {
+            strncat(header.job, "_", sizeof header.job - strlen(header.job) - 1);
+            add_job_id(header.job, sizeof header.job, part);
+        }
+        return;
+    }
+    unsigned launcher = self.parent;
+    const ProcessStat parent = stat_of(launcher);
+    if (strncmp(parent.name, "hydra_pmi_proxy", 15) == 0 && parent.parent > 1) launcher = parent.parent;
+    snprintf(header.job, sizeof header.job, "%u", launcher);
+}
+
+// ---- node and process ----
+
+void describe_node(Header& header) {
+    if (gethostname(header.host, sizeof header.host - 1) != 0) strcpy(header.host, "?");
+    // Under Slurm two nodes may live on one machine (and one host name); its own node name tells them apart.
+    const char* name = variable("SLURMD_NODENAME");
+    if (name && variable("SLURM_JOB_ID")) strncpy(header.host, name, sizeof header.host - 1);
+    char boot[64];
+    slurp("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+    boot[strcspn(boot, "\n")] = 0;
+    snprintf(header.node, sizeof header.node, "%s/%s", boot, header.host);
+}
+
+bool looks_secret(const char* word, std::size_t length) {
+    static constexpr char marks[][12] = {"token", "password", "passwd", "secret", "apikey", "api-key", "api_key", "credential"};
+    for (const auto& mark : marks) {
+        const std::size_t n = strlen(mark);
+        for (std::size_t i = 0; i + n <= length; ++i)
+            if (strncasecmp(word + i, mark, n) == 0) return true;
+    }
+    return false;
+}
+
+void append(char* text, std::size_t size, const char* words, std::size_t length) {
+    const std::size_t used = strlen(text);
+    const std::size_t room = size - 1 - used;
+    memcpy(text + used, words, length < room ? length : room);
+    text[used + (length < room ? length : room)] = 0;
+}
+
+// "--api-key=abc" and "--token abc" are stored as "--api-key=***" and "--token ***".
+void describe_command(Header& header) {
+    char line[2048];
+    const std::size_t length = command_line(header.pid, line, sizeof line);
+    bool hide_next = false;
+    for (const char* a = line; a < line + length; a += strlen(a) + 1) {
+        if (a != line) append(header.command, sizeof header.command, " ", 1);
+        const char* equals = strchr(a, '=');
+        const std::size_t name = equals ? static_cast<std::size_t>(equals - a) : strlen(a);
+        const bool secret = a != line && looks_secret(a, name);
+        if (hide_next && *a != '-') append(header.command, sizeof header.command, "***", 3);
+        else append(header.command, sizeof header.command, a, secret && equals ? name + 1 : strlen(a));
+        if (secret && equals) append(header.command, sizeof header.command, "***", 3);
+        hide_next = secret && !equals;
+    }
+}
+
+void describe_start(Header& header, const ProcessStat& self) {
+    timespec boot{}, real{};
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    clock_gettime(CLOCK_REALTIME, &real);
+    const auto hertz = static_cast<unsigned long long>(sysconf(_SC_CLK_TCK));
+    if (self.start == 0 || hertz == 0) return;
+    const auto since_boot = static_cast<unsigned long long>(boot.tv_sec) * 1'000'000'000u + static_cast<unsigned long long>(boot.tv_nsec);
+    const auto now = static_cast<unsigned long long>(real.tv_sec) * 1'000'000'000u + static_cast<unsigned long long>(real.tv_nsec);
+    const auto start = self.start * (1'000'000'000u / hertz);
+    if (start < since_boot) header.process_start_ns = now - (since_boot - start);
+}
+
+}  // namespace
+
+LaunchRank rank_by_launcher() {
+    LaunchRank known{false, 0, 1, format::no_local_rank};
+    for (const RankRow& row : rank_rows) {
+        if (!number(variable(row.rank), known.rank)) continue;
+        known.known = true;
+        number(variable(row.size), known.size);
+        number(variable(row.local), known.local_rank);
+        break;
+    }
+    return known;
+}
+
+void describe_process(Header& header, const World& world) {
+    header.pid = static_cast<std::uint32_t>(getpid());
+    const ProcessStat self = stat_of(header.pid);
+    header.rank = world.rank;
+    header.size = world.size;
+    header.thread_level = world.thread_level;
+    header.mpi_family = world.family;
+    header.local_rank = rank_by_launcher().local_rank;
+    header.parent_pid = self.parent;
+    if (world.is_spawned) header.flags |= format::world_is_spawned;
+    if (!world.is_world) header.flags |= format::no_world | format::initialized_by_session;
+    strncpy(header.mpi_library, world.library, sizeof header.mpi_library - 1);
+    header.mpi_library[strcspn(header.mpi_library, "\n")] = 0;
+    describe_launch(header, world, self);
+    describe_job(header, self);
+    describe_node(header);
+    describe_command(header);
+    describe_start(header, self);
+    const ssize_t n = readlink("/proc/self/exe", header.executable, sizeof header.executable - 1);
+    if (n < 0) header.executable[0] = 0;
+    if (!getcwd(header.directory, sizeof header.directory)) header.directory[0] = 0;
+}
+
+}  // namespace mpiprof

@@ -1,0 +1,30 @@
+// Who we are, without asking anyone: the launch that all ranks of one mpirun, srun step or torchrun share, the job as
+// people call it, the node, the process. Read from the environment and /proc at start; never from other ranks.
+#pragma once
+
+#include "libmpiprof/format/layout.h"
+
+namespace mpiprof {
+
+// What the MPI library itself said, after the real MPI_Init.
+struct World {
+    unsigned rank;
+    unsigned size;
+    bool is_world;    // false: sessions only; rank and size are the launcher's
+    bool is_spawned;
+    unsigned thread_level;
+    format::MpiFamily family;
+    const char* library;  // MPI_Get_library_version
+};
+
+// Rank and size by the launcher's environment; used where MPI has no world, and to know rank 0 before it has one.
+struct LaunchRank {
+    bool known;
+    unsigned rank, size, local_rank;
+};
+LaunchRank rank_by_launcher();
+
+// Fills the identity fields of the header: launch, job, node, host, launcher, command, executable, directory, pid.
+void describe_process(format::Header& header, const World& world);
+
+}  // namespace mpiprof

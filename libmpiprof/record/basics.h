@@ -1,0 +1,56 @@
+// The few words that every room of the preloaded library speaks: register words, ticks, a lock, private memory.
+// Included by all of record/ and above. Nothing here allocates on the hot path or needs more than libc.
+#pragma once
+
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace mpiprof {
+
+using Word = std::intptr_t;  // one register-wide argument or result of a wrapped call
+using Ticks = std::uint64_t;
+using Bytes = std::uint64_t;
+
+// Counters have one writer (their thread) and readers in other processes: plain single-copy stores, no locked cycle.
+inline std::uint64_t relaxed(const std::uint64_t& word) { return __atomic_load_n(&word, __ATOMIC_RELAXED); }
+inline void relaxed(std::uint64_t& word, std::uint64_t value) { __atomic_store_n(&word, value, __ATOMIC_RELAXED); }
+inline void add(std::uint64_t& word, std::uint64_t value) { relaxed(word, relaxed(word) + value); }
+
+// Guards slow paths only (first sight of a site, a new thread). Never held across a user's MPI call. Constant-initialised.
+class Lock {
+  public:
+    void lock() {
+        while (taken_.exchange(1, std::memory_order_acquire)) sched_yield();
+    }
+    void unlock() { taken_.store(0, std::memory_order_release); }
+
+  private:
+    std::atomic<std::uint32_t> taken_{0};
+};
+
+class Guard {
+  public:
+    explicit Guard(Lock& lock) : lock_(lock) { lock_.lock(); }
+    ~Guard() { lock_.unlock(); }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+  private:
+    Lock& lock_;
+};
+
+// Zeroed private pages, never given back (the library is immortal); null where the kernel refuses.
+inline void* private_pages(std::size_t bytes) {
+    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? nullptr : p;
+}
+
+inline std::uint64_t mix(std::uint64_t x) {  // Fibonacci hashing: the upper bits are the good ones
+    return x * 0x9e3779b97f4a7c15ull;
+}
+
+}  // namespace mpiprof

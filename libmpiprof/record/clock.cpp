@@ -1,0 +1,60 @@
+// Which clock, and the anchors that tie its ticks to time. Called at start, at updates and at the end.
+#include "libmpiprof/record/clock.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace mpiprof {
+namespace {
+
+using format::ClockKind;
+
+#if defined(__x86_64__)
+// CPUID promises a constant rate; that the kernel still uses the TSC says that it found it stable on all cores.
+bool tsc_is_trusted() {
+    unsigned a, b, c, d;
+    if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & (1u << 8))) return false;
+    char source[16] = {};
+    const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    const auto n = read(fd, source, sizeof source - 1);
+    close(fd);
+    return n >= 3 && memcmp(source, "tsc", 3) == 0;
+}
+constexpr ClockKind counter_kind = ClockKind::tsc;
+#elif defined(__aarch64__)
+bool tsc_is_trusted() { return true; }  // the architecture defines cntvct_el0 as one constant-rate clock
+constexpr ClockKind counter_kind = ClockKind::cntvct;
+#else
+bool tsc_is_trusted() { return false; }
+constexpr ClockKind counter_kind = ClockKind::monotonic;
+#endif
+
+}  // namespace
+
+ClockKind choose_clock(const char* forced) {
+    if (forced && strcmp(forced, "tsc") == 0) return counter_kind;
+    if (forced && strcmp(forced, "mono") == 0) return ClockKind::monotonic;
+    return tsc_is_trusted() ? counter_kind : ClockKind::monotonic;
+}
+
+format::Anchor take_anchor(ClockKind clock) {
+    format::Anchor best{};
+    std::uint64_t narrowest = ~std::uint64_t{0};
+    for (int i = 0; i < 4; ++i) {  // an interrupt between the reads widens the bracket: keep the narrowest
+        const Ticks before = now(clock == ClockKind::monotonic);
+        const std::uint64_t mono = nanoseconds(CLOCK_MONOTONIC);
+        const Ticks after = now(clock == ClockKind::monotonic);
+        if (after - before >= narrowest) continue;
+        narrowest = after - before;
+        best = {before + (after - before) / 2, mono, nanoseconds(CLOCK_REALTIME)};
+    }
+    if (clock == ClockKind::monotonic) best.ticks = best.monotonic_ns;
+    return best;
+}
+
+}  // namespace mpiprof

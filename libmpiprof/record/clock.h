@@ -1,0 +1,38 @@
+// Ticks: the invariant TSC (or the ARM counter) where the kernel itself trusts it, else CLOCK_MONOTONIC in ns.
+// Nothing is calibrated here: anchors (ticks beside MONOTONIC and REALTIME) go into the file, the reporter converts.
+#pragma once
+
+#include <time.h>
+
+#include "libmpiprof/format/layout.h"
+#include "libmpiprof/record/basics.h"
+
+namespace mpiprof {
+
+inline std::uint64_t nanoseconds(clockid_t id) {
+    timespec t;
+    clock_gettime(id, &t);
+    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+inline Ticks counter() {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    Ticks t;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(t));
+    return t;
+#else
+    return nanoseconds(CLOCK_MONOTONIC);
+#endif
+}
+
+// `monotonic` is per ledger, so that the hot path finds it in a line that it reads anyway.
+inline Ticks now(bool monotonic) { return __builtin_expect(monotonic, 0) ? nanoseconds(CLOCK_MONOTONIC) : counter(); }
+
+// The clock to use: forced by name ("tsc", "mono"), else what the processor and the kernel vouch for.
+format::ClockKind choose_clock(const char* forced);
+
+format::Anchor take_anchor(format::ClockKind clock);
+
+}  // namespace mpiprof

@@ -1,0 +1,61 @@
+// The image: the profile in memory, laid out exactly as the file. It lies in one reserved address range, so a file
+// offset is a pointer by addition and mappings never move. Grows by segments; tables are published in its directory.
+// Used by the ledgers and the runtime. Knows neither MPI nor the environment.
+#pragma once
+
+#include "libmpiprof/format/layout.h"
+#include "libmpiprof/record/basics.h"
+
+namespace mpiprof {
+
+class Image {
+  public:
+    // Backs the image by `fd`'s own pages: what is stored is saved, whatever kills the process. The space is taken
+    // before it is mapped, since a sparse file on a full disk would end the job by SIGBUS. False: use open_private().
+    bool open_mapped(int fd);
+    // Private memory, to be written with write_to(). False: no memory, nothing can be recorded.
+    bool open_private();
+
+    bool is_open() const { return base_ != nullptr; }
+    bool is_mapped() const { return fd_ >= 0; }
+    int fd() const { return fd_; }
+
+    format::Header& header() const { return *reinterpret_cast<format::Header*>(base_); }
+    char* at(std::uint64_t offset) const { return base_ + offset; }
+    std::uint64_t offset_of(const void* p) const { return static_cast<std::uint64_t>(static_cast<const char*>(p) - base_); }
+
+    // Space for records, zeroed, 64-byte aligned; null when the disk or the reserved range is full.
+    void* take(std::size_t bytes);
+    // Publishes an empty table with room for `capacity` records; null when full.
+    format::Table* add_table(format::TableType type, std::uint32_t record_size, std::uint32_t capacity, std::uint32_t thread);
+    // The next free record of the newest such table, growing by a further table of `capacity`; not yet published.
+    // The caller fills it and calls publish(). Tables of one (type, thread) have one writer or the caller's lock.
+    void* next_record(format::Table*& table, format::TableType type, std::uint32_t record_size, std::uint32_t capacity,
+                      std::uint32_t thread);
+    static void publish(format::Table* table) { __atomic_store_n(&table->used, table->used + 1, __ATOMIC_RELEASE); }
+
+    // Copies text into the string table. Returns its offset, 0 if there is no room.
+    std::uint64_t add_string(const char* text, std::size_t length);
+
+    // Writes the whole image to `fd` from offset 0. Returns 0 or errno.
+    int write_to(int fd) const;
+    std::uint64_t bytes() const { return used_; }
+
+  private:
+    bool reserve();
+    bool grow();
+    bool format_header();
+    void* take_locked(std::size_t bytes);
+
+    char* base_ = nullptr;
+    std::size_t reserved_ = 0;
+    std::size_t committed_ = 0;
+    std::size_t used_ = 0;
+    int fd_ = -1;
+    bool full_ = false;
+    format::Directory* directory_ = nullptr;
+    format::Table* strings_ = nullptr;
+    Lock lock_;
+};
+
+}  // namespace mpiprof

@@ -1,0 +1,254 @@
+// The slow half of the ledger: new cells, new histograms, new bins, and what happens when a table is full.
+// A count is never lost: without room a call goes to its call's "other" cell, without that to the thread's.
+#include "libmpiprof/record/ledger.h"
+
+#include <new>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmpiprof/record/token.h"
+
+namespace mpiprof {
+
+constinit thread_local ThreadState thread_state{~std::uint64_t{0}, nullptr, 0, nullptr};
+constinit Gate gate{};
+
+namespace {
+
+using namespace format;
+
+constexpr std::uint32_t cells_per_table = 64;
+constexpr std::uint32_t histograms_per_table = 8;
+constexpr std::uint32_t blocks_per_table = 32;
+constexpr std::uint32_t max_cells = 16384;       // of one thread: 1 MiB
+constexpr std::uint16_t any_call = 0xffff;       // the thread's last resort
+
+bool same_key(const Cell& a, const Cell& b) {
+    return a.call == b.call && a.bin == b.bin && a.buffer == b.buffer && a.communicator == b.communicator &&
+           a.region == b.region && a.site == b.site;
+}
+
+std::uint32_t hash(const Cell& c) {
+    const std::uint64_t low = c.call | std::uint64_t{c.bin} << 16 | std::uint64_t(c.buffer) << 24 | std::uint64_t{c.communicator} << 32 |
+                              std::uint64_t{c.region} << 48;
+    return static_cast<std::uint32_t>(mix(low ^ mix(c.site + 1)) >> 32);
+}
+
+}  // namespace
+
+void Records::publish_call(std::uint16_t call) {
+    const Guard guard(lock);
+    std::uint64_t& bits = in_dictionary[call / 64 % 32];
+    if (call != any_call && (call >= catalogue.size || (bits >> (call % 64) & 1))) return;
+    auto* record = static_cast<CallRecord*>(image.next_record(dictionary, TableType::calls, sizeof(CallRecord), 48, 0));
+    if (!record) return;
+    memset(record, 0, sizeof *record);
+    record->call = call;
+    if (call == any_call) {
+        record->family = Family::mpi;
+        record->treatment = Treatment::timed;
+        memcpy(record->name, "(other calls)", 14);
+    } else {
+        const CallInfo& info = catalogue.calls[call];
+        record->family = info.family;
+        record->treatment = info.treatment;
+        record->traffic = info.traffic;
+        record->size_rule = info.size_rule;
+        record->counter = info.counter;
+        strncpy(record->name, catalogue.names + info.name, sizeof record->name - 1);
+        bits |= std::uint64_t{1} << (call % 64);
+    }
+    Image::publish(dictionary);
+}
+
+Ledger* Ledger::create(Records& records, std::uint32_t id, ThreadKind kind) {
+    Image& image = records.image;
+    auto* ledger = static_cast<Ledger*>(private_pages(sizeof(Ledger)));
+    if (!ledger) return nullptr;
+    new (ledger) Ledger();
+    ledger->records_ = &records;
+    ledger->base_ = image.at(0);
+    ledger->monotonic_ = records.clock == ClockKind::monotonic;
+    Table* threads = image.add_table(TableType::threads, sizeof(Thread), 1, id);
+    Table* counters = image.add_table(TableType::counters, sizeof(Counter), records.catalogue.counted, id);
+    if (!threads || !counters) return nullptr;
+    ledger->thread_ = reinterpret_cast<Thread*>(image.at(threads->offset));
+    ledger->thread_->id = id;
+    ledger->thread_->kind = kind;
+    ledger->counters_ = reinterpret_cast<Counter*>(image.at(counters->offset));
+    __atomic_store_n(&counters->used, counters->capacity, __ATOMIC_RELEASE);
+    if (!ledger->grow_index()) return nullptr;
+    // Made first, so that there is always a cell to count in, and a histogram to point at, whatever fills up later.
+    Cell any{};
+    any.call = any_call;
+    ledger->no_histogram_ = static_cast<Histogram*>(private_pages(sizeof(Histogram)));
+    auto* sink = image.take(sizeof(HistogramBlock));
+    if (!ledger->no_histogram_ || !sink) return nullptr;
+    for (auto& block : ledger->no_histogram_->block) block = static_cast<std::uint32_t>(image.offset_of(sink) / 8);
+    ledger->last_resort_ = ledger->new_cell(any);
+    if (!ledger->last_resort_) return nullptr;
+    ledger->adopt(static_cast<std::uint32_t>(syscall(SYS_gettid)));
+    Image::publish(threads);
+    return ledger;
+}
+
+void Ledger::adopt(std::uint32_t os_thread) {
+    thread_->os_thread = os_thread;
+    thread_->owners += 1;
+    leave_call();
+}
+
+void Ledger::count_error(std::uint16_t call, std::uint16_t counter) {
+    mpiprof::add(counters_[counter].errors, 1);
+    records_->publish_call(call);
+}
+
+Ticks Ledger::backwards() {
+    mpiprof::add(records_->image.header().drops.backwards, 1);
+    return 0;
+}
+
+bool Ledger::grow_index() {
+    const std::uint32_t capacity = index_capacity_ ? index_capacity_ * 2 : 256;
+    auto* index = static_cast<std::uint32_t*>(private_pages(capacity * sizeof(std::uint32_t)));
+    if (!index) return false;
+    std::uint32_t* old = index_;
+    const std::uint32_t old_capacity = index_capacity_;
+    index_ = index;
+    index_capacity_ = capacity;
+    for (std::uint32_t i = 0; i < old_capacity; ++i)
+        if (old[i] != 0) index_cell(reinterpret_cast<Cell*>(base_ + std::uint64_t{old[i]} * 64));
+    if (old) munmap(old, old_capacity * sizeof(std::uint32_t));
+    return true;
+}
+
+void Ledger::index_cell(Cell* cell) {
+    for (std::uint32_t i = hash(*cell);; ++i) {
+        std::uint32_t& slot = index_[i & (index_capacity_ - 1)];
+        if (slot != 0) continue;
+        slot = static_cast<std::uint32_t>(records_->image.offset_of(cell) / 64);
+        return;
+    }
+}
+
+Cell* Ledger::cell(const Cell& wanted) {
+    for (std::uint32_t i = hash(wanted);; ++i) {
+        const std::uint32_t slot = index_[i & (index_capacity_ - 1)];
+        if (slot == 0) break;
+        auto* known = reinterpret_cast<Cell*>(base_ + std::uint64_t{slot} * 64);
+        if (same_key(*known, wanted)) return known;
+    }
+    return cell_count_ < max_cells ? new_cell(wanted) : nullptr;
+}
+
+Cell* Ledger::new_cell(const Cell& wanted) {
+    if (cell_count_ * 2 >= index_capacity_ && !grow_index()) return nullptr;
+    auto* cell = static_cast<Cell*>(
+        records_->image.next_record(cells_, TableType::cells, sizeof(Cell), cells_per_table, thread_->id));
+    if (!cell) return nullptr;
+    *cell = wanted;
+    cell->min_ticks = ~std::uint64_t{0};
+    cell->histogram = 0;
+    Image::publish(cells_);
+    ++cell_count_;
+    index_cell(cell);
+    return cell;
+}
+
+// The call's cell with nothing told apart but the bin, then nothing at all, then the thread's last resort.
+Cell* Ledger::other_cell(const Cell& wanted) {
+    mpiprof::add(records_->image.header().drops.cells, 1);
+    Cell other{};
+    other.call = wanted.call;
+    other.bin = wanted.bin;
+    if (Cell* c = cell(other)) return c;
+    other.bin = 0;
+    if (Cell* c = cell(other)) return c;
+    records_->publish_call(any_call);
+    return last_resort_;
+}
+
+// One histogram per (call, bin), shared by all sites; made on first use.
+Histogram* Ledger::histogram(std::uint16_t call, std::uint8_t bin) {
+    std::uint32_t i = static_cast<std::uint32_t>(mix(call * 64u + bin + 1u) >> 40);
+    for (;; ++i) {
+        const std::uint32_t slot = histogram_index_[i % histogram_slots];
+        if (slot == 0) break;
+        auto* known = reinterpret_cast<Histogram*>(base_ + std::uint64_t{slot} * 8);
+        if (known->call == call && known->bin == bin) return known;
+    }
+    if (histogram_count_ * 2 >= histogram_slots) return nullptr;
+    auto* h = static_cast<Histogram*>(
+        records_->image.next_record(histograms_, TableType::histograms, sizeof(Histogram), histograms_per_table, thread_->id));
+    if (!h) return nullptr;
+    memset(h, 0, sizeof *h);
+    h->call = call;
+    h->bin = bin;
+    Image::publish(histograms_);
+    ++histogram_count_;
+    histogram_index_[i % histogram_slots] = static_cast<std::uint32_t>(records_->image.offset_of(h) / 8);
+    return h;
+}
+
+// Points the memo at the cell and the histogram of (its call, its site, bin). What found no room is looked for again at
+// every call (no_bin matches no size), so that the drop counters count calls.
+void Ledger::resolve(Memo& m, unsigned bin) {
+    Cell wanted{};
+    wanted.call = m.call;
+    wanted.bin = static_cast<std::uint8_t>(bin);
+    wanted.buffer = BufferKind{m.buffer};
+    wanted.communicator = m.communicator;
+    wanted.site = m.site;
+    Cell* exact = cell(wanted);
+    m.cell = exact ? exact : other_cell(wanted);
+    Histogram* h = histogram(m.call, wanted.bin);
+    if (!h) mpiprof::add(records_->image.header().drops.histograms, 1);
+    m.histogram = h ? h : no_histogram_;
+    if (h && exact) exact->histogram = static_cast<std::uint32_t>(records_->image.offset_of(h) / 8);
+    m.bin = h && exact ? wanted.bin : no_bin;
+}
+
+void Ledger::change_bin(Memo& m, unsigned bin) { resolve(m, bin); }
+
+void Ledger::learn(Memo& m, std::uint64_t hashed_key, std::uint64_t key, Word type, Word comm, std::uint64_t type_size,
+                   std::uint16_t communicator, Bytes bytes) {
+    m.key = 0;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
+    m.call = call_of(key);
+    m.type = type;
+    m.comm = comm;
+    m.type_size = type_size;
+    m.communicator = communicator;
+    m.buffer = 0;
+    m.site = records_->sites.find(records_->image, address_of(key));
+    records_->publish_call(m.call);
+    const Traffic traffic = records_->catalogue.calls[m.call].traffic;
+    if (traffic != Traffic::none && traffic != Traffic::setup && traffic != Traffic::local) moved_ = true;
+    resolve(m, size_bin(bytes));
+    m.key = hashed_key;
+}
+
+void Ledger::add_error(std::uint64_t key, std::uint16_t communicator) {
+    Cell wanted{};
+    wanted.call = call_of(key);
+    wanted.communicator = communicator;
+    wanted.site = records_->sites.find(records_->image, address_of(key));
+    records_->publish_call(wanted.call);
+    Cell* c = cell(wanted);
+    mpiprof::add((c ? c : other_cell(wanted))->errors, 1);
+}
+
+void Ledger::first_in_octave(Memo& m, Position position) {
+    auto* block = static_cast<HistogramBlock*>(
+        records_->image.next_record(blocks_, TableType::histogram_blocks, sizeof(HistogramBlock), blocks_per_table, thread_->id));
+    if (!block) {
+        mpiprof::add(records_->image.header().drops.histograms, 1);
+        return;
+    }
+    block->count[position.sub] = 1;
+    Image::publish(blocks_);
+    __atomic_store_n(&m.histogram->block[position.octave], static_cast<std::uint32_t>(records_->image.offset_of(block) / 8),
+                     __ATOMIC_RELEASE);
+}
+
+}  // namespace mpiprof

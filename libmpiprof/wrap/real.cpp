@@ -1,0 +1,130 @@
+// dlsym in three steps. Nothing is kept open: RTLD_NOLOAD handles are given back, the objects stay as they were.
+#include "libmpiprof/wrap/real.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+namespace mpiprof::wrap {
+namespace {
+
+constexpr std::size_t longest_path = 4096;
+
+struct Object {
+    const void* address;             // in: somewhere inside the object
+    char path[longest_path];         // out: "" for the program itself
+    bool found;
+};
+
+int contains(dl_phdr_info* info, std::size_t, void* argument) {
+    auto& object = *static_cast<Object*>(argument);
+    const auto address = reinterpret_cast<ElfW(Addr)>(object.address);
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const auto& header = info->dlpi_phdr[i];
+        const ElfW(Addr) begin = info->dlpi_addr + header.p_vaddr;
+        if (header.p_type != PT_LOAD || address < begin || address >= begin + header.p_memsz) continue;
+        strncpy(object.path, info->dlpi_name, sizeof object.path - 1);
+        object.found = true;
+        return 1;
+    }
+    return 0;
+}
+
+const void* object_of(const void* address) {
+    Dl_info info;
+    return dladdr(address, &info) ? info.dli_fbase : nullptr;
+}
+
+const void* ourselves() {
+    static constinit const void* base = nullptr;
+    if (!base) base = object_of(reinterpret_cast<const void*>(&ourselves));
+    return base;
+}
+
+Real described(void* function) {
+    if (!function) return {nullptr, nullptr};
+    const void* object = object_of(function);
+    if (object == ourselves()) return {nullptr, nullptr};  // linked with -lmpiprof: the caller depends on us, too
+    return {function, object};
+}
+
+// `name` as the object at `path` and its dependencies see it.
+Real search(const char* path, const char* name) {
+    void* handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle) return {nullptr, nullptr};
+    const Real real = described(dlsym(handle, name));
+    dlclose(handle);
+    return real;
+}
+
+Real search_object_of(const void* address, const char* name) {
+    Object object{address, {}, false};
+    dl_iterate_phdr(contains, &object);
+    // The program itself (no path) is searched by RTLD_NEXT.
+    return object.found && object.path[0] ? search(object.path, name) : Real{nullptr, nullptr};
+}
+
+// All loaded objects' paths, collected first: dlopen within dl_iterate_phdr would take the loader's locks in the wrong order.
+struct Paths {
+    char* text;
+    std::size_t used, capacity;
+};
+
+int collect(dl_phdr_info* info, std::size_t, void* argument) {
+    auto& paths = *static_cast<Paths*>(argument);
+    const std::size_t length = strlen(info->dlpi_name) + 1;
+    if (length > 1 && paths.used + length < paths.capacity) {
+        memcpy(paths.text + paths.used, info->dlpi_name, length);
+        paths.used += length;
+    }
+    return 0;
+}
+
+Real search_everywhere(const char* name) {
+    Paths paths{nullptr, 0, std::size_t{1} << 20};
+    paths.text = static_cast<char*>(private_pages(paths.capacity));
+    if (!paths.text) return {nullptr, nullptr};
+    dl_iterate_phdr(collect, &paths);
+    Real real{nullptr, nullptr};
+    for (const char* path = paths.text; path < paths.text + paths.used && !real.function; path += strlen(path) + 1)
+        real = search(path, name);
+    munmap(paths.text, paths.capacity);
+    return real;
+}
+
+}  // namespace
+
+Real find_real(const char* name, Word return_address) {
+    if (!dlsym || !dlopen) return {nullptr, nullptr};  // glibc before 2.34 and a program without libdl
+    const Real by_caller = search_object_of(reinterpret_cast<const void*>(return_address), name);
+    const Real next = described(dlsym(RTLD_NEXT, name));
+    if (by_caller.function && next.function && by_caller.object != next.object) {
+        // Either another tool sits between us and the same MPI (then it must be called), or there are two MPIs.
+        const void* callers_mpi = find_beside("PMPI_Init", by_caller.function);
+        return callers_mpi && callers_mpi == dlsym(RTLD_NEXT, "PMPI_Init") ? next : by_caller;
+    }
+    if (by_caller.function) return by_caller;
+    if (next.function) return next;
+    return search_everywhere(name);
+}
+
+void* find_beside(const char* name, const void* near) {
+    const Real real = search_object_of(near, name);
+    if (real.function) return real.function;
+    return described(dlsym(RTLD_NEXT, name)).function;  // the program itself, or a library that it was linked with
+}
+
+void no_such_function(const char* name) {
+    static constexpr char text[] = ": symbol lookup error: undefined symbol: ";
+    char path[512];
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+    if (n > 0) (void)!write(2, path, static_cast<std::size_t>(n));
+    (void)!write(2, text, sizeof text - 1);
+    (void)!write(2, name, strlen(name));
+    (void)!write(2, "\n", 1);
+    _exit(127);
+}
+
+}  // namespace mpiprof::wrap
