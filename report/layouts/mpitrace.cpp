@@ -230,6 +230,7 @@ class Writer {
         if (compares && style_.largest_in_every_text) largest();
         sizes();
         if (has_table) job_part();
+        if (compares) missing();
         return std::move(text_);
     }
 
@@ -302,7 +303,6 @@ class Writer {
         text_ += "\n\n";
         if (job_.ranks.size() > words::histogram_above_ranks) histogram();
         ranks();
-        missing();
     }
 
     void io_times() {

@@ -1,0 +1,410 @@
+#include "report/read/mpitrace_lines.h"
+
+#include <array>
+#include <charconv>
+#include <type_traits>
+
+namespace mpiprof::report {
+
+namespace {
+
+// More than any real file shows; few enough that sums over a whole file stay below 2^127.
+constexpr int most_digits = 15;
+constexpr std::uint64_t most_calls = 1'000'000'000'000'000;
+
+Wide power_of_ten(int exponent) {
+    Wide power = 1;
+    while (exponent-- > 0) power *= 10;
+    return power;
+}
+
+// `units` of ns or bytes to one of what is printed. The ends are left out: a tie may round either way.
+Range range_of(Decimal number, Wide units) {
+    const Wide scale = power_of_ten(number.decimals);
+    const Wide twice = 2 * scale;
+    const Wide value = (number.digits * units + scale / 2) / scale;
+    const Wide low = (2 * Wide{number.digits} - 1) * units / twice + 1;
+    const Wide high = ((2 * Wide{number.digits} + 1) * units + twice - 1) / twice - 1;
+    return {value, std::max<Wide>(0, std::min(low, value)), std::max(high, value)};
+}
+
+constexpr Wide ns_per_second = 1'000'000'000;
+Range seconds(Decimal number) { return range_of(number, ns_per_second); }
+Range mean_bytes(Decimal mean, std::uint64_t calls) { return range_of(mean, calls); }
+
+template <typename T>
+std::optional<T> parse_integer(std::string_view text) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+bool starts_with(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+bool contains(std::string_view text, std::string_view what) { return text.find(what) != std::string_view::npos; }
+
+// The words of a line, at most as many as any line that matters has.
+struct Words {
+    std::array<std::string_view, 16> word{};
+    std::size_t size = 0;
+    bool is_longer = false;
+
+    explicit Words(std::string_view line) {
+        while (true) {
+            const auto begin = line.find_first_not_of(" \t\r");
+            if (begin == std::string_view::npos) return;
+            if (size == word.size()) {
+                is_longer = true;
+                return;
+            }
+            line.remove_prefix(begin);
+            const auto length = std::min(line.find_first_of(" \t\r"), line.size());
+            word[size++] = line.substr(0, length);
+            line.remove_prefix(length);
+        }
+    }
+    std::string_view operator[](std::size_t i) const { return i < size ? word[i] : std::string_view{}; }
+};
+
+enum class Section : std::uint8_t { before, routines, sizes, job, ranks, other };
+
+// What a line must contain to begin a section, whatever else follows in the file. The first that fits counts.
+struct Title {
+    std::string_view begins;
+    Section section;
+};
+constexpr std::array titles{
+    Title{"Message size distributions", Section::sizes},
+    Title{"Communication summary for all tasks", Section::job},
+    Title{"Summary for all tasks", Section::job},
+    Title{"Histogram of times spent in MPI", Section::other},
+    Title{"MPI timing summary for all ranks", Section::ranks},
+    Title{"MPI tasks sorted by communication time", Section::ranks},
+    // Parts that mpitrace adds on request: their rows look like those above and must not be counted again.
+    Title{"Profile by call", Section::other},
+    Title{"Call Graph Section", Section::other},
+    Title{"Profile data by communicator size", Section::other},
+    Title{"Summary for on-node communication", Section::other},
+    Title{"On-node message size distributions", Section::other},
+    Title{"Data for context", Section::other},
+};
+
+// "total elapsed time       = 15.548 seconds."
+struct Total {
+    std::string_view name;
+    std::optional<Range> MpitraceText::*place;
+};
+constexpr std::array totals{
+    Total{"total communication time", &MpitraceText::communication},
+    Total{"synchronization time", &MpitraceText::synchronization},
+    Total{"total elapsed time", &MpitraceText::elapsed},
+    Total{"exclusive elapsed time", &MpitraceText::exclusive},
+    Total{"user cpu time", &MpitraceText::user},
+    Total{"system time", &MpitraceText::system},
+    Total{"max resident set size", &MpitraceText::resident},
+    Total{"maximum memory size", &MpitraceText::resident},
+};
+
+struct ClaimTitle {
+    std::string_view name;
+    std::optional<Claim> MpitraceText::*place;
+};
+constexpr std::array time_claims{
+    ClaimTitle{"minimum", &MpitraceText::minimum},
+    ClaimTitle{"median", &MpitraceText::median},
+    ClaimTitle{"maximum", &MpitraceText::maximum},
+};
+
+// Bytes to one of a unit as the text spells it; 0 = no unit of memory.
+Wide unit_of_memory(std::string_view unit) {
+    for (const std::string_view mib : {"MBytes", "MiB", "MB"})
+        if (unit == mib) return 1024 * 1024;
+    for (const std::string_view kib : {"KBytes", "KiB", "KB"})
+        if (unit == kib) return 1024;
+    return 0;
+}
+
+// The columns of the table of all ranks, by its heading: their number and order changed over the years.
+enum class RankColumn : std::uint8_t {
+    rank,
+    host,
+    cpu,
+    communication,
+    elapsed,
+    user,
+    system,
+    mib,
+    kib,
+    switches,
+    skip
+};
+struct Heading {
+    std::string_view title;
+    RankColumn column;
+};
+constexpr std::array headings{
+    Heading{"taskid", RankColumn::rank},
+    Heading{"hostname", RankColumn::host},
+    Heading{"host", RankColumn::host},
+    Heading{"cpu", RankColumn::cpu},
+    Heading{"comm(s)", RankColumn::communication},
+    Heading{"elapsed(s)", RankColumn::elapsed},
+    Heading{"user(s)", RankColumn::user},
+    Heading{"system(s)", RankColumn::system},
+    Heading{"size(MB)", RankColumn::mib},
+    Heading{"size(MiB)", RankColumn::mib},
+    Heading{"size(KB)", RankColumn::kib},
+    Heading{"switches", RankColumn::switches},
+};
+
+RankColumn column_of(std::string_view title) {
+    for (const Heading& heading : headings)
+        if (heading.title == title) return heading.column;
+    return RankColumn::skip;
+}
+
+// Puts one word into its place; false if it is no such thing.
+bool put(TextRank& line, RankColumn column, std::string_view word) {
+    const auto number = [&](Range& place, Wide units) {
+        const auto decimal = parse_decimal(word);
+        if (decimal) place = range_of(*decimal, units);
+        return decimal.has_value();
+    };
+    const auto integer = [&](auto& place) {
+        const auto value = parse_integer<std::remove_reference_t<decltype(place)>>(word);
+        if (value) place = *value;
+        return value.has_value();
+    };
+    switch (column) {
+        case RankColumn::rank:
+            return integer(line.rank);
+        case RankColumn::host:
+            line.host = word;
+            return true;
+        case RankColumn::cpu: {
+            const auto cpu = parse_integer<std::int32_t>(word);
+            if (cpu && *cpu >= 0) line.cpu = cpu;
+            return cpu.has_value();
+        }
+        case RankColumn::communication:
+            return number(line.communication, ns_per_second);
+        case RankColumn::elapsed:
+            return number(line.elapsed, ns_per_second);
+        case RankColumn::user:
+            return number(line.user, ns_per_second);
+        case RankColumn::system:
+            return number(line.system, ns_per_second);
+        case RankColumn::mib:
+            return number(line.resident, 1024 * 1024);
+        case RankColumn::kib:
+            return number(line.resident, 1024);
+        case RankColumn::switches:
+            return integer(line.switches);
+        case RankColumn::skip:
+            return true;
+    }
+    return false;
+}
+
+class Parser {
+  public:
+    Result<MpitraceText> parse(std::string_view bytes, std::string_view path) {
+        while (!bytes.empty()) {
+            const auto end = std::min(bytes.find('\n'), bytes.size());
+            line(bytes.substr(0, end));
+            bytes.remove_prefix(std::min(end + 1, bytes.size()));
+        }
+        if (section_ == Section::before) return problem(path, "has no line \"Data for MPI rank R of N:\"");
+        if (text_.size == 0 || text_.rank >= text_.size)
+            return problem(path, fmt::format("says it is of rank {} of {}", text_.rank, text_.size));
+        say_what_is_missing();
+        sort_ranks();
+        return std::move(text_);
+    }
+
+  private:
+    void line(std::string_view line) {
+        const Words words(line);
+        if (words.size == 0 || begins_section(line, words)) return;
+        switch (section_) {
+            case Section::before:
+            case Section::other:
+                return;
+            case Section::routines:
+                return routine_or_total(line, words);
+            case Section::sizes:
+                return size(words);
+            case Section::job:
+                return claim(words);
+            case Section::ranks:
+                return rank(words);
+        }
+    }
+
+    bool begins_section(std::string_view line, const Words& words) {
+        if (section_ == Section::before) {
+            if (starts_with(line, "Data for MPI rank ")) head(words);
+            return true;
+        }
+        if (starts_with(words[0], "-----")) {  // a rule ends the sizes
+            if (section_ == Section::sizes && has_sizes_) section_ = Section::other;
+            return true;
+        }
+        const auto first = line.find_first_not_of(' ');
+        for (const Title& title : titles) {
+            if (!starts_with(line.substr(first), title.begins)) continue;
+            const bool is_again = title.section == Section::sizes && had_sizes_;
+            section_ = is_again ? Section::other : title.section;
+            had_sizes_ |= title.section == Section::sizes;
+            return true;
+        }
+        return false;
+    }
+
+    void head(const Words& words) {  // Data for MPI rank 0 of 16:
+        const std::string_view size = words[6].substr(0, words[6].find(':'));
+        const auto rank = parse_integer<std::uint32_t>(words[4]);
+        const auto of = parse_integer<std::uint32_t>(size);
+        if (!rank || !of) return;
+        text_.rank = *rank;
+        text_.size = *of;
+        section_ = Section::routines;
+    }
+
+    void routine_or_total(std::string_view line, const Words& words) {
+        if (starts_with(line, "Times ")) {
+            text_.is_pcontrol = contains(line, "Pcontrol") || contains(line, "summary_start");
+            return;
+        }
+        if (starts_with(words[0], "MPI_")) return routine(words);
+        if (words[0] == "Rank") return claim(words);
+        const auto equals = line.find('=');
+        if (equals == std::string_view::npos) return;
+        for (const Total& total : totals)
+            if (starts_with(line, total.name)) return put_total(total, Words(line.substr(equals + 1)));
+    }
+
+    void put_total(const Total& total, const Words& words) {
+        const auto number = parse_decimal(words[0]);
+        if (!number) return;
+        const std::string_view unit = words[1].substr(0, words[1].find('.'));
+        const Wide memory = unit_of_memory(unit);
+        text_.*total.place = memory != 0 ? range_of(*number, memory) : seconds(*number);
+    }
+
+    void routine(const Words& words) {  // MPI_Bcast     123       117124.9          0.018
+        const auto calls = parse_integer<std::uint64_t>(words[1]);
+        const auto mean = parse_decimal(words[2]);
+        const auto time = parse_decimal(words[3]);
+        if (words.size != 4 || !calls || !mean || !time) return;
+        if (*calls == 0 || *calls > most_calls || find(words[0]) != nullptr) return;
+        text_.routines.push_back({.name = std::string(words[0]),
+                                  .calls = *calls,
+                                  .bytes = mean_bytes(*mean, *calls),
+                                  .time = seconds(*time),
+                                  .bins = {}});
+    }
+
+    void size(const Words& words) {
+        if (starts_with(words[0], "MPI_")) {  // MPI_Bcast                 #calls    avg. bytes      time(sec)
+            routine_of_sizes_ = find(words[0]);
+            has_sizes_ = true;
+            return;
+        }
+        const auto calls = parse_integer<std::uint64_t>(words[0]);
+        const auto mean = parse_decimal(words[1]);
+        const auto time = parse_decimal(words[2]);
+        if (words.size != 3 || !calls || !mean || !time || routine_of_sizes_ == nullptr) return;
+        if (*calls == 0 || *calls > most_calls) return;
+        routine_of_sizes_->bins.push_back(
+            {.calls = *calls, .bytes = mean_bytes(*mean, *calls), .time = seconds(*time)});
+    }
+
+    void claim(const Words& words) {
+        if (words[0] == "Rank") {  // Rank 3 reported the largest memory utilization : 1873.82 MBytes
+            const auto rank = parse_integer<std::uint32_t>(words[1]);
+            const auto number = parse_decimal(words[words.size - 2]);
+            if (!rank || !number || words.size < 8) return;
+            const Wide memory = unit_of_memory(words[words.size - 1]);
+            if (memory != 0)
+                text_.largest_memory = {*rank, range_of(*number, memory)};
+            else
+                text_.largest_elapsed = {*rank, seconds(*number)};
+            return;
+        }
+        // minimum communication time = 10.602 sec for task 0
+        if (words.size != 9 || words[1] != "communication") return;
+        const auto number = parse_decimal(words[4]);
+        const auto rank = parse_integer<std::uint32_t>(words[8]);
+        if (!number || !rank) return;
+        for (const ClaimTitle& title : time_claims)
+            if (words[0] == title.name) text_.*title.place = Claim{*rank, seconds(*number)};
+    }
+
+    void rank(const Words& words) {
+        if (words.is_longer) return;
+        if (words[0] == "taskid") {
+            columns_.clear();
+            for (std::size_t i = 0; i < words.size; ++i) columns_.push_back(column_of(words[i]));
+            return;
+        }
+        if (words.size != columns_.size()) return;
+        TextRank line;
+        for (std::size_t i = 0; i < words.size; ++i)
+            if (!put(line, columns_[i], words[i])) return;
+        if (line.rank < text_.size) text_.ranks.push_back(std::move(line));
+    }
+
+    TextRoutine* find(std::string_view name) {
+        for (TextRoutine& routine : text_.routines)
+            if (routine.name == name) return &routine;
+        return nullptr;
+    }
+
+    void say_what_is_missing() {
+        if (!text_.elapsed) text_.notes.emplace_back("ends before its totals: it may have been cut");
+        if (text_.synchronization && text_.synchronization->value != 0)
+            text_.notes.push_back(fmt::format(
+                "{:.3f} s of synchronization before collectives (COLLECTIVE_BARRIER) are in none of its rows",
+                static_cast<double>(text_.synchronization->value) / 1e9));
+    }
+
+    void sort_ranks() {
+        std::stable_sort(text_.ranks.begin(), text_.ranks.end(),
+                         [](const TextRank& a, const TextRank& b) { return a.rank < b.rank; });
+        const auto same = [](const TextRank& a, const TextRank& b) { return a.rank == b.rank; };
+        const auto end = std::unique(text_.ranks.begin(), text_.ranks.end(), same);
+        if (end != text_.ranks.end()) text_.notes.emplace_back("its table of ranks names a rank twice");
+        text_.ranks.erase(end, text_.ranks.end());
+    }
+
+    MpitraceText text_;
+    Section section_ = Section::before;
+    bool had_sizes_ = false;  // the section began
+    bool has_sizes_ = false;  // and has a routine
+    TextRoutine* routine_of_sizes_ = nullptr;
+    std::vector<RankColumn> columns_;
+};
+
+}  // namespace
+
+std::optional<Decimal> parse_decimal(std::string_view text) {
+    Decimal number;
+    int digits = 0;
+    bool is_fraction = false;
+    for (const char c : text) {
+        if (c == '.' && !is_fraction) {
+            is_fraction = true;
+            continue;
+        }
+        if (c < '0' || c > '9' || ++digits > most_digits) return std::nullopt;
+        number.digits = number.digits * 10 + static_cast<std::uint64_t>(c - '0');
+        number.decimals += is_fraction;
+    }
+    if (digits == 0) return std::nullopt;
+    return number;
+}
+
+Result<MpitraceText> parse_mpitrace(std::string_view text, std::string_view path) { return Parser().parse(text, path); }
+
+}  // namespace mpiprof::report
