@@ -1,0 +1,29 @@
+#include "tests/report/whole_pipeline.h"
+
+#include <stdexcept>
+
+#include "report/merge/merge.h"
+#include "report/read/job_dir.h"
+
+namespace mpiprof::test {
+
+report::Job job_of(const std::filesystem::path& directory) {
+    report::Progress progress;
+    const auto found = report::find_profiles({directory.string()}, 1, progress);
+    if (found.launches.empty())
+        throw std::runtime_error(found.problems.empty() ? "no profile found" : found.problems.front());
+    auto job =
+        report::merge(found.launches.front(), {.threads = 1, .keep_all_cells = true, .keep_cells_of = {}}, progress);
+    if (!job) throw std::runtime_error(job.error().line());
+    return std::move(*job);
+}
+
+report::Job job_of(const std::vector<ProfileSpec>& specs) {
+    const TemporaryDirectory directory;
+    for (const ProfileSpec& spec : specs) write_profile(directory.path(), spec);
+    return job_of(directory.path());
+}
+
+std::filesystem::path golden(const std::string& name) { return std::filesystem::path(MPIPROF_GOLDEN_DIR) / name; }
+
+}  // namespace mpiprof::test
