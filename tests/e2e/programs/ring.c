@@ -1,5 +1,5 @@
 // CALLS times one 8-byte Sendrecv around the ring, a Barrier, one line from rank 0, and an end of the user's choice.
-// usage: ring CALLS [finalize|return3|exit5|abort7|segv|kill9]   (all but the first end every rank that way)
+// usage: ring CALLS [finalize|return3|exit5|abort7|segv|kill9|sleep]   (all but the first end every rank that way)
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@ static void end(const char* how) {
     if (strcmp(how, "abort7") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
     if (strcmp(how, "segv") == 0) raise(SIGSEGV);
     if (strcmp(how, "kill9") == 0) kill(getpid(), SIGKILL);
+    if (strcmp(how, "sleep") == 0) sleep(600);
 }
 
 int main(int argc, char** argv) {
