@@ -66,6 +66,7 @@ void for_each(const Image& image, TableType type, Visit visit) {
 void sum_up(const Image& image, const Catalogue& catalogue, Routine* routines) {
     for_each<Cell>(image, TableType::cells, [&](const Cell& cell, std::uint32_t) {
         if (cell.call >= catalogue.size || cell.bin >= size_bins) return;
+        if (catalogue.calls[cell.call].family != Family::mpi) return;
         Routine& routine = routines[cell.call];
         for (Sum* sum : {&routine.total, &routine.bins[cell.bin]}) {
             sum->calls += cell.calls;
@@ -85,12 +86,19 @@ double seconds_per_tick(const Header& header) {
     return ticks > 0 ? static_cast<double>(header.ended.monotonic_ns - header.loaded.monotonic_ns) / ticks * 1e-9 : 0;
 }
 
-// The calls in the order of the table, found by repeated selection: once per run, a few dozen rows.
+// The calls in the order of the table, those that mpitrace does not know by name. Found by repeated selection: once
+// per run, a few dozen rows.
 int next_in_order(const Catalogue& catalogue, const Routine* routines, int previous) {
+    const auto is_before = [&](int a, int b) {
+        const char* name_a = catalogue.names + catalogue.calls[a].name;
+        const char* name_b = catalogue.names + catalogue.calls[b].name;
+        const int order = layout::sort_key(name_a) - layout::sort_key(name_b);
+        return order != 0 ? order < 0 : strcmp(name_a, name_b) < 0;
+    };
     int best = -1;
-    const auto key = [&](int call) { return layout::sort_key(catalogue.names + catalogue.calls[call].name) * 4096 + call; };
     for (int call = 0; call < catalogue.size; ++call)
-        if (routines[call].total.calls != 0 && (previous < 0 || key(call) > key(previous)) && (best < 0 || key(call) < key(best)))
+        if (routines[call].total.calls != 0 && (previous < 0 || is_before(previous, call)) &&
+            (best < 0 || is_before(call, best)))
             best = call;
     return best;
 }
@@ -102,14 +110,17 @@ void print(Text& text, const Header& header, const Catalogue& catalogue, const R
     const auto seconds = [&](const Sum& sum) { return static_cast<double>(sum.ticks) * scale; };
     const auto name = [&](int call) { return catalogue.names + catalogue.calls[call].name; };
     double communication = 0, io = 0;
+    bool has_io = false;
     text.print(layout::head, header.rank, header.size);
-    text.print(layout::times_older);
+    text.print(header.paused_ticks ? layout::times_pcontrol_older : layout::times_older);
     text.print(layout::rule_71);
     text.print(layout::routines_head);
     text.print(layout::rule_71);
     for (int call = next_in_order(catalogue, routines, -1); call >= 0; call = next_in_order(catalogue, routines, call)) {
         const Sum& sum = routines[call].total;
-        (layout::is_file_routine(name(call)) ? io : communication) += seconds(sum);
+        const bool is_io = layout::is_file_routine(name(call));
+        (is_io ? io : communication) += seconds(sum);
+        has_io |= is_io;
         text.print(layout::routine, name(call), static_cast<unsigned long long>(sum.calls), mean(sum), seconds(sum));
     }
     text.print(layout::rule_65);
@@ -121,7 +132,7 @@ void print(Text& text, const Header& header, const Catalogue& catalogue, const R
     text.print(layout::user_time, static_cast<double>(usage.user_us) * 1e-6);
     text.print(layout::system_time, static_cast<double>(usage.system_us) * 1e-6);
     text.print(layout::resident_older, static_cast<double>(usage.max_resident_kib) / 1024);
-    if (io > 0) text.print(layout::io_time, io);
+    if (has_io) text.print(layout::io_time, io);
     text.print("\n");
     text.print(layout::rule_65);
     text.print(layout::sizes_title);
@@ -129,7 +140,7 @@ void print(Text& text, const Header& header, const Catalogue& catalogue, const R
         if (routines[call].total.bytes == 0) continue;
         text.print(layout::sizes_head, name(call));
         for (const Sum& bin : routines[call].bins)
-            if (bin.bytes != 0) text.print(layout::size, static_cast<unsigned long long>(bin.calls), mean(bin), seconds(bin));
+            if (bin.calls != 0) text.print(layout::size, static_cast<unsigned long long>(bin.calls), mean(bin), seconds(bin));
         text.print("\n");
     }
 }
