@@ -191,7 +191,7 @@ struct MpitraceFigures {
 
     void sum_up_io(const Job& job) {
         has_io = std::any_of(job.rows.begin(), job.rows.end(), [&](const Row& row) {
-            return row.sum.calls != 0 && job.calls[row.sum.call].traffic == Traffic::file;
+            return row.sum.calls != 0 && words::is_file_routine(job.calls[row.sum.call].name.c_str());
         });
         for (const Rank& rank : job.ranks) {
             io_minimum_ns = std::min(io_minimum_ns, rank.file_ns);
@@ -263,7 +263,7 @@ class Writer {
         print(text_, words::user_time, seconds(rank_.usage.user_ns));
         print(text_, words::system_time, seconds(rank_.usage.system_ns));
         print(text_, style_.resident, mib(rank_.usage.max_resident_bytes));
-        const auto is_io = [](const Routine& routine) { return routine.call->traffic == Traffic::file; };
+        const auto is_io = [](const Routine& routine) { return words::is_file_routine(routine.call->name.c_str()); };
         if (std::any_of(routines_.begin(), routines_.end(), is_io))
             print(text_, words::io_time, seconds(rank_.file_ns));
     }
