@@ -25,7 +25,7 @@ OTHER_EXPORTS = re.compile(r"nccl\w+|ncclProfiler_\w+|mpiprof_\w+")
 
 # What preloaded code must not call, by the first pattern that matches, and why.
 FORBIDDEN = [
-    (r"_Z|__cxa_(?!finalize)|__gxx_|_Unwind_", "C++ runtime: there is none in the processes we are loaded into"),
+    (r"_Z|__cxa_(?!finalize|thread_atexit_impl)|__gxx_|_Unwind_", "C++ runtime: there is none in the processes we are loaded into"),
     (r"P?MPI_", "an MPI function: the library would need one MPI"),
     (r"__tls_get_addr", "a call per access to thread-local data; the model is initial-exec"),
     (r"(malloc|calloc|realloc|free|strdup|asprintf|posix_memalign|aligned_alloc|getline|fopen|opendir)$",
@@ -36,6 +36,9 @@ FORBIDDEN = [
     (r"(__isoc\d+_)?(v|f|s|vs)?scanf$|(__isoc\d+_)?strto(l|ul|ll|ull|d|f|imax|umax)$",
      "gets a newer symbol version on newer build machines"),
 ]
+
+# Before glibc 2.34 these lived in libdl, libpthread, librt and libutil, which need not be there: only weakly, if at all.
+OUTSIDE_LIBC = re.compile(r"dl(?!_iterate_phdr)\w+$|(pthread|sem|shm|timer|aio|mq|lio)_|(open|fork)pty$")
 
 
 def problems_of_loading(library):
@@ -72,6 +75,8 @@ def problems_of_imports(library):
                 yield "calls %s (%s)" % (symbol.name, why)
                 break
         if is_too_new(symbol.version): yield "needs %s of %s; glibc 2.28 has none" % (symbol.name, symbol.version)
+        if OUTSIDE_LIBC.match(symbol.name) and symbol.bind != "WEAK":
+            yield "needs %s for certain, which is not in the libc of glibc 2.28" % symbol.name
         if not symbol.version and symbol.bind != "WEAK": yield "needs %s of no known library" % symbol.name
 
 
