@@ -20,17 +20,25 @@ enum class Unit : std::uint8_t {
     rate,    // bytes/s: 253 MB/s
     rank,    // 12
     number,  // 8.5
+    moment,  // ns since 1970: 2026-11-20 10:42:40
 };
 
-enum class Draw : std::uint8_t { nothing, bar, sparkline };
+enum class Draw : std::uint8_t {
+    nothing,
+    bar,        // full width is the column's largest
+    full_bar,   // full width is 1
+    sparkline,  // of a Series
+};
 
 struct Column {
     std::string id;     // name in csv and json, with its unit: "time_ns"
     std::string title;  // on screens: "TIME"; empty = none
     Unit unit = Unit::text;
-    Draw draw = Draw::nothing;  // bar: the value is drawn, not written (full width = the column's largest)
+    Draw draw = Draw::nothing;  // the value is drawn, not written
     int drop = 0;               // 0 = always shown; on a narrow screen the largest is left out first
+    bool same_unit = false;     // a time whose values are compared down the column: 5.696 s, 0.255 s
     bool only_data = false;     // in csv and json, never on screens
+    bool only_screen = false;   // never in csv and json
 };
 
 using Series = std::vector<double>;
@@ -39,10 +47,9 @@ using Value = std::variant<std::monostate, std::uint64_t, double, std::string, S
 // How a screen shows the rows.
 enum class Picture : std::uint8_t {
     none,         // a table
-    headline,     // (key, text): texts joined to lines
+    headline,     // (line, key, value, text): the texts of a line side by side; in json an object of key: value
     stacked_bar,  // (label, share): one bar and its legend
-    findings,     // (weight, text, name): paragraphs
-    facts,        // (key, text): aligned pairs
+    findings,     // (weight, text, rule): paragraphs
 };
 
 struct Table {

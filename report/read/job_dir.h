@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "report/model/progress.h"
 #include "report/model/result.h"
-#include "report/read/progress.h"
 
 namespace mpiprof::report {
 
