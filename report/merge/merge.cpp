@@ -2,36 +2,43 @@
 #include "report/merge/merge.h"
 
 #include <algorithm>
+#include <tuple>
+#include <unordered_map>
 
 #include "report/merge/part.h"
-#include "report/read/file.h"
+#include "report/model/sums.h"
 #include "report/read/parallel.h"
 #include "report/read/profile_reader.h"
 
 namespace mpiprof::report {
+namespace {
 
-Result<Job> merge(const Launch& launch, const MergeOptions& options, Progress& progress) {
+Result<Profile> read_rank(FileReader& reader, const Launch& launch, const RankFile& file, Progress* progress) {
+    const auto bytes = reader.read(file.path);
+    if (!bytes) return tl::make_unexpected(bytes.error());
+    if (progress) progress->bytes += bytes->bytes.size();
+    auto profile = read_profile(bytes->bytes, file.path);
+    // Between listing and reading a file may have become another launch's.
+    if (profile && (profile->rank != file.rank || profile->launch != launch.launch || profile->size != launch.size))
+        return problem(file.path, "belongs to another launch by now", "it is left out");
+    return profile;
+}
+
+}  // namespace
+
+Result<Job> merge(const Launch& launch, unsigned threads, Progress& progress) {
     progress.files = 0;
     progress.total_files = launch.files.size();
-    const unsigned workers = worker_count(options.threads, launch.files.size());
+    const unsigned workers = worker_count(threads, launch.files.size());
     std::vector<FileReader> readers(workers);
     std::vector<Part> parts(workers);
-
     run_in_parallel(launch.files.size(), workers, [&](std::size_t i, unsigned worker) {
-        const RankFile& file = launch.files[i];
+        const auto profile = read_rank(readers[worker], launch, launch.files[i], &progress);
+        if (profile)
+            parts[worker].add(*profile);
+        else
+            parts[worker].add_problem(profile.error().line());
         ++progress.files;
-        const auto bytes = readers[worker].read(file.path);
-        if (!bytes) return parts[worker].add_problem(bytes.error().line());
-        progress.bytes += bytes->bytes.size();
-        const auto profile = read_profile(bytes->bytes, file.path);
-        if (!profile) return parts[worker].add_problem(profile.error().line());
-        // Between listing and reading a file may have become another launch's.
-        if (profile->rank != file.rank || profile->launch != launch.launch || profile->size != launch.size)
-            return parts[worker].add_problem(
-                fmt::format("{}: belongs to another launch by now; it is left out", file.path));
-        const bool keep = options.keep_all_cells ||
-                          std::binary_search(options.keep_cells_of.begin(), options.keep_cells_of.end(), file.rank);
-        parts[worker].add(*profile, keep);
     });
 
     for (unsigned worker = 1; worker < workers; ++worker) parts[0].absorb(std::move(parts[worker]));
@@ -39,6 +46,32 @@ Result<Job> merge(const Launch& launch, const MergeOptions& options, Progress& p
     if (job.ranks.empty()) return problem("", job.problems.empty() ? "no profile" : job.problems.front());
     job.problems.insert(job.problems.begin(), launch.problems.begin(), launch.problems.end());
     return job;
+}
+
+Result<Profile> RankReader::profile(std::uint32_t rank) {
+    const auto file = std::lower_bound(launch_.files.begin(), launch_.files.end(), rank,
+                                       [](const RankFile& f, std::uint32_t wanted) { return f.rank < wanted; });
+    if (file == launch_.files.end() || file->rank != rank)
+        return problem(fmt::format("rank {}", rank), "has no profile");
+    return read_rank(reader_, launch_, *file, nullptr);
+}
+
+Result<std::vector<Sum>> RankReader::cells(const Job& job, std::uint32_t rank) {
+    const auto read = profile(rank);
+    if (!read) return tl::make_unexpected(read.error());
+    std::unordered_map<std::string_view, std::uint16_t> index;
+    for (std::size_t i = 0; i < job.calls.size(); ++i) index.emplace(job.calls[i].name, static_cast<std::uint16_t>(i));
+    std::vector<Sum> sums = sums_of(*read);
+    // A running job may have made a call for the first time since it was merged.
+    std::erase_if(sums, [&](Sum& sum) {
+        const auto found = index.find(read->calls[sum.call].name);
+        if (found != index.end()) sum.call = found->second;
+        return found == index.end();
+    });
+    std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) {
+        return std::tie(a.call, a.bin, a.buffer) < std::tie(b.call, b.bin, b.buffer);
+    });
+    return sums;
 }
 
 }  // namespace mpiprof::report

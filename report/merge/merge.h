@@ -1,4 +1,5 @@
-// Reads the profiles of a launch on several threads and adds them up to a Job.
+// Reads the profiles of a launch on several threads and adds them up to a Job; reads single ranks again when their
+// details are asked for. main calls it.
 #pragma once
 
 #include <cstdint>
@@ -6,19 +7,28 @@
 #include <vector>
 
 #include "report/model/job.h"
+#include "report/model/progress.h"
 #include "report/model/result.h"
+#include "report/read/file.h"
 #include "report/read/job_dir.h"
-#include "report/read/progress.h"
 
 namespace mpiprof::report {
 
-struct MergeOptions {
-    unsigned threads = 1;
-    bool keep_all_cells = false;
-    std::vector<std::uint32_t> keep_cells_of;  // sorted
-};
-
 // Fails only if not one profile can be read.
-Result<Job> merge(const Launch& launch, const MergeOptions& options, Progress& progress);
+Result<Job> merge(const Launch& launch, unsigned threads, Progress& progress);
+
+// Single ranks of a merged job, read again: a job of 100 000 ranks does not keep them.
+class RankReader {
+  public:
+    explicit RankReader(const Launch& launch) : launch_(launch) {}
+
+    Result<Profile> profile(std::uint32_t rank);
+    // The rank's sums in terms of the job, sorted by call, bin, buffer; for Job::kept_cells.
+    Result<std::vector<Sum>> cells(const Job& job, std::uint32_t rank);
+
+  private:
+    const Launch& launch_;
+    FileReader reader_;
+};
 
 }  // namespace mpiprof::report

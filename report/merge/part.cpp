@@ -7,23 +7,12 @@
 #include <numeric>
 #include <tuple>
 
+#include "report/model/sums.h"
+
 namespace mpiprof::report {
 namespace {
 
 constexpr std::size_t most_names = 16;  // different commands or MPI libraries that are told apart
-
-std::uint64_t smallest(std::uint64_t a, std::uint64_t b) { return a == 0 ? b : b == 0 ? a : std::min(a, b); }
-
-void add_sum(Sum& to, const Sum& from) {
-    to.calls += from.calls;
-    to.bytes += from.bytes;
-    to.time_ns += from.time_ns;
-    to.min_ns = smallest(to.min_ns, from.min_ns);
-    to.max_ns = std::max(to.max_ns, from.max_ns);
-    to.errors += from.errors;
-    to.other_thread_calls += from.other_thread_calls;
-    to.other_thread_ns += from.other_thread_ns;
-}
 
 void take_larger(Row& row, std::uint64_t ns, std::uint32_t rank) {
     if (ns < row.largest_ns || (ns == row.largest_ns && rank >= row.largest_rank && row.ranks != 0)) return;
@@ -147,31 +136,14 @@ Rank Part::rank_of(const Profile& profile) {
     return rank;
 }
 
-// The rank's cells, over threads, sites and communicators, into own_.
-void Part::sum_cells(const Profile& profile, Rank& rank) {
-    for (const std::uint32_t row : row_of_own_) own_of_row_[row] = 0;
-    own_.clear();
-    row_of_own_.clear();
-    for (const Cell& cell : profile.cells) {
-        const std::uint16_t call = call_map_[cell.call];
-        const auto row = static_cast<std::size_t>(&row_of(call, cell.bin, cell.buffer) - rows_.data());
-        if (own_of_row_.size() <= row) own_of_row_.resize(row + 1, 0);
-        if (own_of_row_[row] == 0) {
-            own_.push_back({.call = call, .bin = cell.bin, .buffer = cell.buffer});
-            row_of_own_.push_back(static_cast<std::uint32_t>(row));
-            own_of_row_[row] = static_cast<std::uint32_t>(own_.size());
-        }
-        const bool is_other = profile.threads[cell.thread].kind == ThreadKind::other;
-        add_sum(own_[own_of_row_[row] - 1], {.calls = cell.calls,
-                                             .bytes = cell.bytes,
-                                             .time_ns = cell.time_ns,
-                                             .min_ns = cell.min_ns,
-                                             .max_ns = cell.max_ns,
-                                             .errors = cell.errors,
-                                             .other_thread_calls = is_other ? cell.calls : 0,
-                                             .other_thread_ns = is_other ? cell.time_ns : 0});
-    }
-    for (const Sum& sum : own_) {
+void Part::add_sums(const Profile& profile, Rank& rank) {
+    for (Sum& sum : sums_of(profile)) {
+        sum.call = call_map_[sum.call];
+        Row& row = row_of(sum.call, sum.bin, sum.buffer);
+        take_larger(row, sum.time_ns, profile.rank);
+        add_sum(row.sum, sum);
+        ++row.ranks;
+
         const Call& call = calls_[sum.call].call;
         rank.errors += sum.errors;
         if (call.treatment == Treatment::counted) continue;
@@ -185,17 +157,12 @@ void Part::sum_cells(const Profile& profile, Rank& rank) {
     }
 }
 
-void Part::add(const Profile& profile, bool keep_cells) {
+void Part::add(const Profile& profile) {
     map_calls(profile);
     take_identity(profile);
     Rank rank = rank_of(profile);
-    sum_cells(profile, rank);
-    for (std::size_t i = 0; i < own_.size(); ++i) {
-        Row& row = rows_[row_of_own_[i]];
-        take_larger(row, own_[i].time_ns, profile.rank);
-        add_sum(row.sum, own_[i]);
-        ++row.ranks;
-    }
+    add_sums(profile, rank);
+    ranks_.push_back(rank);
     for (const Histogram& histogram : profile.histograms) {
         DurationCounts& counts = durations_of(call_map_[histogram.call], histogram.bin);
         for (std::uint32_t i = 0; i < histogram.buckets; ++i) {
@@ -203,8 +170,6 @@ void Part::add(const Profile& profile, bool keep_cells) {
             counts.add(bucket.low_ns, bucket.high_ns, bucket.calls);
         }
     }
-    ranks_.push_back(rank);
-    if (keep_cells) kept_.emplace(profile.rank, own_);
     for (const RankLine& line : profile.rank_table) rank_lines_.try_emplace(line.rank, line);
     add_drops(drops_, profile.drops);
     setup_ns_ = std::max(setup_ns_, profile.setup_ns);
@@ -230,10 +195,6 @@ void Part::absorb(Part&& other) {
         if (rank.in_call) rank.in_call = call_map[*rank.in_call];
     }
     append(ranks_, std::move(other.ranks_));
-    for (auto& [rank, sums] : other.kept_) {
-        for (Sum& sum : sums) sum.call = call_map[sum.call];
-        kept_.emplace(rank, std::move(sums));
-    }
     rank_lines_.merge(other.rank_lines_);
     for (const auto& [name, rank] : other.commands_) add_name(commands_, name, rank);
     for (const auto& [name, rank] : other.mpi_libraries_) add_name(mpi_libraries_, name, rank);
@@ -279,11 +240,6 @@ void Part::sort_rows(Job& job, const std::vector<std::uint16_t>& order) {
     }
     job.rows = std::move(rows_);
     std::sort(job.rows.begin(), job.rows.end(), [](const Row& a, const Row& b) { return key(a.sum) < key(b.sum); });
-    for (auto& [rank, sums] : kept_) {
-        for (Sum& sum : sums) sum.call = order[sum.call];
-        std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return key(a) < key(b); });
-    }
-    job.kept_cells = std::move(kept_);
 }
 
 // Ranks without a profile of their own that another rank's mpitrace text tells of are added; hosts and nodes are

@@ -16,8 +16,7 @@ namespace mpiprof::report {
 
 class Part {
   public:
-    // `keep_cells`: the rank's own sums are wanted too.
-    void add(const Profile& profile, bool keep_cells);
+    void add(const Profile& profile);
     void absorb(Part&& other);
     void add_problem(std::string line) { problems_.push_back(std::move(line)); }
     // The sums, sorted; identity (launch, size ...) is that of the lowest rank. The part is empty afterwards.
@@ -58,7 +57,7 @@ class Part {
                          const std::string& name);
     void take_identity(const Profile& profile);
     Rank rank_of(const Profile& profile);
-    void sum_cells(const Profile& profile, Rank& rank);
+    void add_sums(const Profile& profile, Rank& rank);
     void note_differences(Job& job) const;
     std::vector<std::uint16_t> sort_calls(Job& job);
     void sort_rows(Job& job, const std::vector<std::uint16_t>& order);
@@ -71,7 +70,6 @@ class Part {
     std::vector<Rank> ranks_;
     std::vector<std::string> hosts_, nodes_;
     std::unordered_map<std::string, std::uint32_t> host_index_, node_index_;
-    std::unordered_map<std::uint32_t, std::vector<Sum>> kept_;
     std::map<std::uint32_t, RankLine> rank_lines_;                   // from mpitrace's text
     std::map<std::string, std::uint32_t> commands_, mpi_libraries_;  // -> lowest rank
     Identity identity_;
@@ -82,10 +80,7 @@ class Part {
     bool has_several_mpis_ = false;
     std::vector<std::string> problems_, notes_;
 
-    std::vector<std::uint16_t> call_map_;    // of the profile at hand -> calls_
-    std::vector<Sum> own_;                   // the sums of the rank at hand
-    std::vector<std::uint32_t> own_of_row_;  // row -> own_ + 1, for the rank at hand
-    std::vector<std::uint32_t> row_of_own_;
+    std::vector<std::uint16_t> call_map_;  // of the profile at hand -> calls_
 };
 
 }  // namespace mpiprof::report
