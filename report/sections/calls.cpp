@@ -1,0 +1,184 @@
+// calls: every call by message size (or summed up, --by call), as the mean over ranks; with --rank only theirs.
+#include <algorithm>
+
+#include "report/model/units.h"
+#include "report/sections/figures.h"
+#include "report/sections/sections.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t lines_on_screen = 40;
+
+// A line, and what its shares are shares of.
+struct Line {
+    Row row;
+    const Call* call = nullptr;
+    bool is_whole_call = false;  // all sizes together
+    double ranks = 1;
+    double wall_ns = 0;
+    double mpi_ns = 0;
+
+    bool is_timed() const { return call->treatment == Treatment::timed; }
+    double time_ns() const { return static_cast<double>(row.sum.time_ns); }
+    double calls() const { return static_cast<double>(row.sum.calls); }
+    bool has_size() const { return row.sum.calls != 0 && (row.sum.bytes != 0 || carries_messages(call->traffic)); }
+};
+
+Value ratio(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
+
+// Rows are sorted by call. Number of ranks, largest rank and percentiles of single rows do not add up.
+std::vector<Row> add_up_sizes(const std::vector<Row>& rows) {
+    std::vector<Row> sums;
+    for (const Row& row : rows) {
+        if (sums.empty() || sums.back().sum.call != row.sum.call)
+            sums.push_back({.sum = {.call = row.sum.call}, .p05_ns = {}, .p50_ns = {}, .p99_ns = {}});
+        Sum& sum = sums.back().sum;
+        sum.calls += row.sum.calls;
+        sum.bytes += row.sum.bytes;
+        sum.time_ns += row.sum.time_ns;
+        if (row.sum.min_ns) sum.min_ns = sum.min_ns ? std::min(sum.min_ns, row.sum.min_ns) : row.sum.min_ns;
+        sum.max_ns = std::max(sum.max_ns, row.sum.max_ns);
+        sum.errors += row.sum.errors;
+        sum.other_thread_calls += row.sum.other_thread_calls;
+        sum.other_thread_ns += row.sum.other_thread_ns;
+    }
+    return sums;
+}
+
+std::vector<Line> lines_of(const Job& job, const Question& question) {
+    Line common;
+    std::uint32_t ranks = 0;
+    for (const Rank& rank : job.ranks) {
+        const auto& asked = question.ranks;
+        if (!rank.has_profile || (!asked.empty() && !std::binary_search(asked.begin(), asked.end(), rank.rank)))
+            continue;
+        ++ranks;
+        common.wall_ns += static_cast<double>(rank.elapsed_ns);
+        common.mpi_ns += static_cast<double>(rank.mpi_ns);
+    }
+    common.ranks = std::max(1u, ranks);
+    common.is_whole_call = question.by == "call";
+    std::vector<Row> rows = rows_of(job, question.ranks);
+    if (common.is_whole_call) rows = add_up_sizes(rows);
+    std::vector<Line> lines;
+    for (Row& row : rows) {
+        Line line = common;
+        line.call = &job.calls[row.sum.call];
+        line.row = std::move(row);
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+// Columns that would say nothing are left to csv and json.
+struct Interest {
+    bool buffers = false;
+    bool errors = false;
+    bool ranks = false;
+    bool extremes = false;
+    bool percentiles = false;
+    bool background = false;
+};
+
+Interest interest_of(const std::vector<Line>& lines) {
+    Interest interest;
+    for (const Line& line : lines) {
+        interest.buffers |= line.row.sum.buffer != Buffer::host;
+        interest.errors |= line.row.sum.errors != 0;
+        interest.ranks |= line.row.ranks != 0 && line.row.ranks < line.ranks;
+        interest.extremes |= line.row.sum.max_ns != 0;
+        interest.percentiles |= line.row.p50_ns.has_value();
+        interest.background |= line.row.sum.other_thread_calls != 0;
+    }
+    return interest;
+}
+
+std::vector<Field<Line>> fields_of(const Interest& interest) {
+    using L = const Line&;
+    return {
+        {{.id = "call", .title = "CALL"}, [](L l) { return l.call->name; }},
+        {{.id = "bin_max_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
+         [](L l) { return l.is_whole_call || !l.is_timed() ? Value() : Value(bin_max_bytes(l.row.sum.bin)); }},
+        {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
+         [](L l) { return l.has_size() ? Value(static_cast<double>(l.row.sum.bytes) / l.calls()) : Value(); }},
+        {{.id = "buffer", .title = "BUFFER", .drop = 6, .only_data = !interest.buffers},
+         [](L l) { return l.is_whole_call ? Value() : Value(std::string(name_of(l.row.sum.buffer))); }},
+        {{.id = "traffic", .title = {}, .only_data = true}, [](L l) { return std::string(name_of(l.call->traffic)); }},
+        {{.id = "calls", .title = "CALLS", .unit = Unit::count}, [](L l) { return l.calls() / l.ranks; }},
+        {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
+         [](L l) { return l.is_timed() ? Value(l.time_ns() / l.ranks) : Value(); }},
+        {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
+         [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
+        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share, .drop = 9},
+         [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.mpi_ns) : Value(); }},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 10, .only_screen = true},
+         [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
+        {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time},
+         [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.calls()) : Value(); }},
+        {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 4, .only_data = !interest.extremes},
+         [](L l) { return known(l.row.sum.min_ns); }},
+        {{.id = "p50_ns", .title = "P50", .unit = Unit::time, .drop = 3, .only_data = !interest.percentiles},
+         [](L l) { return known(l.row.p50_ns); }},
+        {{.id = "p99_ns", .title = "P99", .unit = Unit::time, .drop = 2, .only_data = !interest.percentiles},
+         [](L l) { return known(l.row.p99_ns); }},
+        {{.id = "max_ns", .title = "MAX", .unit = Unit::time, .drop = 1, .only_data = !interest.extremes},
+         [](L l) { return known(l.row.sum.max_ns); }},
+        {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 8},
+         [](L l) {
+             return l.row.sum.bytes ? ratio(static_cast<double>(l.row.sum.bytes), l.time_ns() / 1e9) : Value();
+         }},
+        {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !interest.errors},
+         [](L l) { return l.row.sum.errors; }},
+        {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = 7, .only_data = !interest.ranks},
+         [](L l) { return l.row.ranks ? Value(std::uint64_t{l.row.ranks}) : Value(); }},
+        {{.id = "largest_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return l.row.ranks && l.is_timed() ? Value(l.row.largest_ns) : Value(); }},
+        {{.id = "largest_rank", .title = {}, .unit = Unit::rank, .only_data = true},
+         [](L l) { return l.row.ranks && l.is_timed() ? Value(std::uint64_t{l.row.largest_rank}) : Value(); }},
+        {{.id = "other_thread_share",
+          .title = "%BACKGR",
+          .unit = Unit::share,
+          .drop = 8,
+          .only_data = !interest.background},
+         [](L l) {
+             return l.is_timed() ? ratio(static_cast<double>(l.row.sum.other_thread_ns), l.time_ns()) : Value();
+         }},
+        {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true},
+         [](L l) { return l.row.sum.calls; }},
+        {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
+         [](L l) { return l.row.sum.bytes; }},
+        {{.id = "total_time_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return l.row.sum.time_ns; }},
+    };
+}
+
+std::string what_is_shown(const Job& job, const Question& question, double ranks) {
+    if (question.ranks.size() == 1) return fmt::format("rank {} of {}", question.ranks[0], job.size);
+    if (!question.ranks.empty()) return fmt::format("mean of ranks {}", rank_list(question.ranks));
+    if (ranks < 2) return fmt::format("rank {} of {}", job.ranks.empty() ? 0 : job.ranks.front().rank, job.size);
+    return fmt::format("mean of {} ranks", human_count(ranks));
+}
+
+}  // namespace
+
+Result<std::vector<Table>> calls(const Job& job, const Question& question) {
+    std::vector<Line> lines = lines_of(job, question);
+    const double ranks = lines.empty() ? 1 : lines.front().ranks;
+    const Interest interest = interest_of(lines);
+    Table table = table_of("calls", fields_of(interest), lines);
+    if (auto ok = sort_rows(table, "calls"); !ok) return tl::make_unexpected(ok.error());
+    if (auto ok = sort_rows(table, question.sort.empty() ? "time" : question.sort); !ok)
+        return tl::make_unexpected(ok.error());
+
+    const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
+    const std::size_t left_out = keep_top(table, most);
+    std::string shown = "CALLS and TIME are of " + what_is_shown(job, question, ranks);
+    if (interest.extremes) shown += "; PER CALL and what follows are of single calls";
+    table.notes.push_back(std::move(shown));
+    if (left_out) table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));
+    if (job.is_text) table.notes.push_back("times come from mpitrace's text, rounded to 1 ms");
+    return std::vector{std::move(table)};
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,124 @@
+// Sums and spreads.
+#include "report/sections/figures.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace mpiprof::report {
+namespace {
+
+double* share_for(Shares& shares, Traffic traffic, unsigned bin) {
+    if (carries_messages(traffic)) return bin_max_bytes(bin) <= small_message ? &shares.small : &shares.large;
+    switch (traffic) {
+        case Traffic::completion:
+        case Traffic::probe:
+        case Traffic::sync:
+            return &shares.waiting;
+        case Traffic::file:
+            return &shares.file;
+        default:
+            return &shares.other;
+    }
+}
+
+Shares shares_of(const Job& job, double wall_ns) {
+    Shares shares;
+    double inside = 0;
+    for (const Row& row : job.rows) {
+        const auto ns = static_cast<double>(row.sum.time_ns);
+        *share_for(shares, job.calls[row.sum.call].traffic, row.sum.bin) += ns;
+        inside += ns;
+    }
+    // Several threads inside MPI at once can add up to more than the wall time.
+    const double whole = std::max(wall_ns, inside);
+    shares.outside = whole - inside;
+    for (double* share : {&shares.outside, &shares.small, &shares.large, &shares.waiting, &shares.file, &shares.other})
+        *share = whole > 0 ? *share / whole : 0;
+    return shares;
+}
+
+std::optional<Efficiency> efficiency_of(const Figures& figures, std::size_t ranks) {
+    const auto most = static_cast<double>(figures.outside.most.ns);
+    const auto elapsed = static_cast<double>(figures.largest_elapsed_ns);
+    if (ranks < 2 || most <= 0 || elapsed <= 0 || figures.may_be_beside()) return std::nullopt;
+    Efficiency result{.load_balance = figures.outside.mean_ns / most, .communication = most / elapsed};
+    result.parallel = result.load_balance * result.communication;
+    return result;
+}
+
+}  // namespace
+
+Spread spread_of(std::span<const Rank> ranks, std::uint64_t (*figure)(const Rank&)) {
+    Spread spread;
+    if (ranks.empty()) return spread;
+    std::vector<Spread::At> sorted;
+    for (const Rank& rank : ranks) {
+        sorted.push_back({figure(rank), rank.rank});
+        spread.by_rank.push_back(static_cast<double>(sorted.back().ns));
+        spread.mean_ns += spread.by_rank.back();
+    }
+    spread.mean_ns /= static_cast<double>(ranks.size());
+    std::sort(sorted.begin(), sorted.end(),
+              [](const auto& a, const auto& b) { return std::tie(a.ns, a.rank) < std::tie(b.ns, b.rank); });
+    spread.least = sorted.front();
+    spread.median = sorted[(sorted.size() - 1) / 2];
+    spread.most = sorted.back();
+    return spread;
+}
+
+Figures figures_of(const Job& job) {
+    Figures figures;
+    std::uint64_t background_ns = 0;
+    double cores = 0;
+    for (const Rank& rank : job.ranks) {
+        figures.largest_elapsed_ns = std::max(figures.largest_elapsed_ns, rank.elapsed_ns);
+        figures.largest_process_ns = std::max(figures.largest_process_ns, rank.process_ns);
+        const std::uint64_t lifetime = rank.process_ns ? rank.process_ns : rank.elapsed_ns;
+        if (lifetime)
+            cores += static_cast<double>(rank.usage.user_ns + rank.usage.system_ns) / static_cast<double>(lifetime);
+        if (!rank.has_profile) continue;
+        ++figures.ranks;
+        figures.wall_ns += rank.elapsed_ns;
+        figures.mpi_ns += rank.mpi_ns;
+        background_ns += rank.mpi_other_thread_ns;
+    }
+    if (figures.ranks) figures.mean_elapsed_ns = static_cast<double>(figures.wall_ns) / figures.ranks;
+    if (figures.mpi_ns)
+        figures.background_share = static_cast<double>(background_ns) / static_cast<double>(figures.mpi_ns);
+    if (!job.ranks.empty()) figures.cores_busy = cores / static_cast<double>(job.ranks.size());
+    figures.shares = shares_of(job, static_cast<double>(figures.wall_ns));
+    figures.in_mpi = spread_of(job.ranks, [](const Rank& rank) { return rank.mpi_ns; });
+    figures.outside = spread_of(job.ranks, [](const Rank& rank) { return rank.outside_ns(); });
+    figures.efficiency = efficiency_of(figures, job.ranks.size());
+    return figures;
+}
+
+std::vector<Row> rows_of(const Job& job, std::span<const std::uint32_t> ranks) {
+    if (ranks.empty()) return job.rows;
+    std::map<std::tuple<std::uint16_t, std::uint8_t, Buffer>, Row> rows;
+    for (const std::uint32_t rank : ranks) {
+        for (const Sum& sum : job.cells(rank)) {
+            Row& row = rows.try_emplace({sum.call, sum.bin, sum.buffer}).first->second;
+            if (row.ranks == 0)
+                row.sum = {.call = sum.call, .bin = sum.bin, .buffer = sum.buffer, .min_ns = sum.min_ns};
+            row.sum.calls += sum.calls;
+            row.sum.bytes += sum.bytes;
+            row.sum.time_ns += sum.time_ns;
+            if (sum.min_ns) row.sum.min_ns = row.sum.min_ns ? std::min(row.sum.min_ns, sum.min_ns) : sum.min_ns;
+            row.sum.max_ns = std::max(row.sum.max_ns, sum.max_ns);
+            row.sum.errors += sum.errors;
+            row.sum.other_thread_calls += sum.other_thread_calls;
+            row.sum.other_thread_ns += sum.other_thread_ns;
+            if (row.ranks++ == 0 || sum.time_ns > row.largest_ns) {
+                row.largest_ns = sum.time_ns;
+                row.largest_rank = rank;
+            }
+        }
+    }
+    std::vector<Row> result;
+    for (auto& [key, row] : rows) result.push_back(std::move(row));
+    return result;
+}
+
+}  // namespace mpiprof::report

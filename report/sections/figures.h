@@ -1,0 +1,71 @@
+// The figures of a job that several sections need: where the time went, and how even the ranks are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/model/job.h"
+
+namespace mpiprof::report {
+
+// Smallest, median and largest over ranks. The median is element (n-1)/2 of the ascending order, as mpitrace has it.
+struct Spread {
+    struct At {
+        std::uint64_t ns = 0;
+        std::uint32_t rank = 0;
+    };
+    At least, median, most;
+    double mean_ns = 0;
+    std::vector<double> by_rank;
+};
+Spread spread_of(std::span<const Rank> ranks, std::uint64_t (*figure)(const Rank&));
+
+// The efficiencies of the POP project (https://pop-coe.eu/node/69, "POP Standard Metrics for Parallel Performance
+// Analysis"), with time outside MPI for "useful computation": load balance = mean / largest of it, communication
+// efficiency = largest of it / elapsed, parallel efficiency = their product.
+struct Efficiency {
+    double load_balance = 0;
+    double communication = 0;
+    double parallel = 0;
+};
+
+// Shares of the wall time of all ranks that have a profile. They add up to 1.
+struct Shares {
+    double outside = 0;
+    double small = 0;  // messages up to small_message bytes
+    double large = 0;
+    double waiting = 0;  // Wait, Test, Probe, Barrier: no bytes of their own
+    double file = 0;
+    double other = 0;
+};
+inline constexpr std::uint64_t small_message = 1024;
+
+struct Figures {
+    std::uint32_t ranks = 0;    // with a profile of their own
+    std::uint64_t wall_ns = 0;  // their elapsed times added up
+    std::uint64_t mpi_ns = 0;   // their times in MPI added up
+    std::uint64_t largest_elapsed_ns = 0;
+    std::uint64_t largest_process_ns = 0;
+    double mean_elapsed_ns = 0;
+    double background_share = 0;  // of the time in MPI: on other threads than the main thread
+    double cores_busy = 0;        // CPU time / elapsed, mean over ranks; 0 = not known
+    Shares shares;
+    Spread in_mpi, outside;
+    std::optional<Efficiency> efficiency;  // absent for one rank, and where MPI runs beside the program's own work
+
+    // MPI on another thread says nothing about how long the program waited for it.
+    bool is_mpi_beside() const { return background_share >= 0.5; }
+    bool may_be_beside() const { return background_share >= 0.1; }
+    double share_of_wall(std::uint64_t ns) const {
+        return wall_ns ? static_cast<double>(ns) / static_cast<double>(wall_ns) : 0;
+    }
+};
+Figures figures_of(const Job& job);
+
+// Rows over the ranks asked for only (their cells must have been kept); all of them where none are named.
+std::vector<Row> rows_of(const Job& job, std::span<const std::uint32_t> ranks);
+
+}  // namespace mpiprof::report

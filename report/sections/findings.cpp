@@ -1,0 +1,243 @@
+// The rules, one function each, and the list of them.
+#include "report/sections/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "report/model/units.h"
+#include "report/sections/section.h"
+
+namespace mpiprof::report {
+namespace {
+
+using Findings = std::vector<Finding>;
+
+// Below this share of the wall time nothing is worth a person's minute.
+constexpr double worth_a_look = 0.05;
+
+std::string ranks_text(const std::vector<std::uint32_t>& ranks) {
+    return (ranks.size() == 1 ? "rank " : "ranks ") + rank_list(ranks, 4);
+}
+
+std::string capital(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+}
+
+// How each unfinished rank ended, ranks that ended alike together.
+void unfinished(const Job& job, const Figures&, Findings& findings) {
+    struct Group {
+        std::string how;
+        std::vector<std::uint32_t> ranks;
+        std::uint64_t longest_ns = 0;
+    };
+    std::vector<Group> groups;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile || rank.state == State::finalized) continue;
+        std::string how = rank.state == State::aborted  ? fmt::format("called MPI_Abort({})", rank.exit_code)
+                          : rank.state == State::exited ? "ended without MPI_Finalize"
+                                                        : "did not reach MPI_Finalize (killed, or still running)";
+        if (rank.in_call) how += ", inside " + job.calls[*rank.in_call].name;
+        const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.how == how; });
+        Group& group = same != groups.end() ? *same : groups.emplace_back(Group{how, {}, 0});
+        group.ranks.push_back(rank.rank);
+        group.longest_ns = std::max(group.longest_ns, rank.in_call ? rank.in_call_ns : 0);
+    }
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const Group& a, const Group& b) { return a.ranks.size() < b.ranks.size(); });
+    for (const Group& group : groups) {
+        std::string text = fmt::format("{} {}", capital(ranks_text(group.ranks)), group.how);
+        if (group.longest_ns >= 1'000'000'000)
+            text += fmt::format(" for {}", human_time(static_cast<double>(group.longest_ns)));
+        findings.push_back({true, text + ".", "unfinished"});
+    }
+}
+
+void dropped(const Job& job, const Figures&, Findings& findings) {
+    const struct {
+        std::uint64_t count;
+        std::string_view what;
+        bool is_serious;
+    } kinds[] = {
+        {job.drops.threads, "calls were made by threads that got no ledger: they are counted nowhere", true},
+        {job.drops.write_errors, "writes of profiles failed (disk full, quota?): newer numbers may be missing", true},
+        {job.drops.cells, "calls were not told apart by size, buffer and site (table full); totals are right", false},
+        {job.drops.backwards, "calls were booked without a time: their clock ran backwards", false},
+        {job.drops.histograms, "calls are in no histogram: percentiles leave them out", false},
+        {job.drops.sites, "call sites were not told apart", false},
+        {job.drops.communicators, "communicators were not told apart", false},
+        {job.drops.strings, "names were cut or left out", false},
+    };
+    for (const auto& kind : kinds)
+        if (kind.count)
+            findings.push_back({kind.is_serious,
+                                fmt::format("{} {}.", human_count(static_cast<double>(kind.count)), kind.what),
+                                "dropped"});
+}
+
+void errors(const Job& job, const Figures&, Findings& findings) {
+    std::vector<std::pair<std::uint64_t, std::uint16_t>> by_call;
+    for (const Row& row : job.rows) {
+        if (row.sum.errors == 0) continue;
+        if (by_call.empty() || by_call.back().second != row.sum.call) by_call.emplace_back(0, row.sum.call);
+        by_call.back().first += row.sum.errors;
+    }
+    if (by_call.empty()) return;
+    std::sort(by_call.rbegin(), by_call.rend());
+    std::vector<std::uint32_t> ranks;
+    for (const Rank& rank : job.ranks)
+        if (rank.errors) ranks.push_back(rank.rank);
+    std::string text;
+    for (std::size_t i = 0; i < std::min<std::size_t>(by_call.size(), 3); ++i)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", job.calls[by_call[i].second].name,
+                            plural(by_call[i].first, "time", "times"));
+    findings.push_back(
+        {true, fmt::format("Calls returned errors on {}: {}. They are in no other figure.", ranks_text(ranks), text),
+         "errors"});
+}
+
+// MPI on a thread beside the program's own work: time in MPI is then not time lost.
+void overlap(const Job& job, const Figures& figures, Findings& findings) {
+    const bool is_telling = figures.share_of_wall(figures.mpi_ns) >= worth_a_look;
+    const std::string busy = figures.cores_busy >= 0.05
+                                 ? fmt::format(" ({} cores busy per rank)", human_number(figures.cores_busy))
+                                 : std::string();
+    if (figures.may_be_beside() && is_telling) {
+        findings.push_back(
+            {true,
+             fmt::format("{} of the MPI time is on a background thread, beside the program's own work{}: not all of "
+                         "it is lost. Time outside MPI is not compute time here.",
+                         human_share(figures.background_share), busy),
+             "overlap"});
+    } else if (job.is_text && figures.cores_busy >= 1.5 && is_telling) {
+        findings.push_back(
+            {true,
+             fmt::format("{} cores are busy per rank: if MPI is called by a background thread beside compute, not all "
+                         "of its time is lost. mpitrace's text does not tell threads apart.",
+                         human_number(figures.cores_busy)),
+             "overlap"});
+    }
+}
+
+// Small collectives that take many times what the fastest took: waiting for others, not moving data. The 5th
+// percentile stands for the undisturbed call, the single fastest where no histogram was kept.
+void waiting(const Job& job, const Figures& figures, Findings& findings) {
+    struct Case {
+        double lost_ns;
+        const Row* row;
+        double mean_ns;
+        double best_ns;
+    };
+    std::vector<Case> cases;
+    for (const Row& row : job.rows) {
+        const Traffic traffic = job.calls[row.sum.call].traffic;
+        const bool is_small =
+            (traffic == Traffic::collective && bin_max_bytes(row.sum.bin) <= small_message) || traffic == Traffic::sync;
+        const double best = row.p05_ns.value_or(static_cast<double>(row.sum.min_ns));
+        if (!is_small || row.sum.calls < 20 || best <= 0) continue;
+        const double mean = static_cast<double>(row.sum.time_ns) / static_cast<double>(row.sum.calls);
+        const double lost = (mean - best) * static_cast<double>(row.sum.calls);
+        if (mean >= 5 * best && lost >= worth_a_look * static_cast<double>(figures.wall_ns))
+            cases.push_back({lost, &row, mean, best});
+    }
+    std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.lost_ns > b.lost_ns; });
+    for (std::size_t i = 0; i < std::min<std::size_t>(cases.size(), 2); ++i) {
+        const Row& row = *cases[i].row;
+        const std::string& name = job.calls[row.sum.call].name;
+        const std::string what =
+            row.sum.bytes
+                ? fmt::format("{} of {}", name,
+                              human_bytes(static_cast<double>(row.sum.bytes) / static_cast<double>(row.sum.calls)))
+                : name;
+        findings.push_back(
+            {true,
+             fmt::format("{}: {} a call, {} when nothing is in its way: ranks wait there for the last to arrive, {} of "
+                         "the run.",
+                         what, human_time(cases[i].mean_ns), human_time(cases[i].best_ns),
+                         human_share(figures.share_of_wall(static_cast<std::uint64_t>(cases[i].lost_ns)))),
+             "waiting"});
+    }
+}
+
+// Judged on time outside MPI: time in MPI is its complement and hides imbalance.
+void imbalance(const Job& job, const Figures& figures, Findings& findings) {
+    if (!figures.efficiency || figures.mpi_ns == 0) return;
+    const double mean = figures.outside.mean_ns;
+    const double longer = static_cast<double>(figures.outside.most.ns) - mean;
+    if (longer < worth_a_look * static_cast<double>(figures.largest_elapsed_ns)) return;
+    std::vector<std::uint32_t> slow;
+    for (const Rank& rank : job.ranks)
+        if (static_cast<double>(rank.outside_ns()) > mean + longer / 2) slow.push_back(rank.rank);
+    const double cost = longer / figures.in_mpi.mean_ns;
+    findings.push_back({true,
+                        fmt::format("{} {} up to {} longer outside MPI than the mean (load balance {}): at most {} of "
+                                    "the others' time in MPI is waiting for that.",
+                                    capital(ranks_text(slow)), slow.size() == 1 ? "is" : "are", human_time(longer),
+                                    human_share(figures.efficiency->load_balance), human_share(std::min(1.0, cost))),
+                        "imbalance"});
+}
+
+// All ranks of one node slower than those of the others.
+void slow_node(const Job& job, const Figures& figures, Findings& findings) {
+    if (job.nodes.size() < 2 || !figures.efficiency) return;
+    std::vector<std::pair<double, double>> node(job.nodes.size());  // sum outside, ranks
+    for (const Rank& rank : job.ranks) {
+        node[rank.node].first += static_cast<double>(rank.outside_ns());
+        node[rank.node].second += 1;
+    }
+    std::vector<double> means;
+    for (const auto& [sum, ranks] : node) means.push_back(ranks > 0 ? sum / ranks : 0);
+    std::vector<double> sorted = means;
+    std::sort(sorted.begin(), sorted.end());
+    const double median = sorted[(sorted.size() - 1) / 2];
+    const auto worst = static_cast<std::size_t>(std::max_element(means.begin(), means.end()) - means.begin());
+    const bool has_several_ranks = node[worst].second >= 2;
+    if (!has_several_ranks || median <= 0 || means[worst] < 1.1 * median ||
+        (means[worst] - median) < worth_a_look * static_cast<double>(figures.largest_elapsed_ns))
+        return;
+    for (const Rank& rank : job.ranks)  // one slow rank does not make a slow node
+        if (rank.node == worst && static_cast<double>(rank.outside_ns()) < 1.05 * median) return;
+    const auto of_node =
+        std::find_if(job.ranks.begin(), job.ranks.end(), [&](const Rank& r) { return r.node == worst; });
+    findings.push_back(
+        {true,
+         fmt::format("Node {}: all its ranks are longer outside MPI than the median node, {:.0f}% in the mean.",
+                     job.hosts[of_node->host], (means[worst] / median - 1) * 100),
+         "slow-node"});
+}
+
+// Test and Probe called again and again: their time is the calls' own cost more than waiting.
+void polling(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr double often = 50'000;  // calls a second by each rank
+    std::vector<std::pair<double, std::uint16_t>> polled;
+    for (const Row& row : job.rows) {
+        const Traffic traffic = job.calls[row.sum.call].traffic;
+        if ((traffic != Traffic::completion && traffic != Traffic::probe) || figures.wall_ns == 0) continue;
+        const double rate = static_cast<double>(row.sum.calls) / (static_cast<double>(figures.wall_ns) / 1e9);
+        const double per_call =
+            row.sum.calls ? static_cast<double>(row.sum.time_ns) / static_cast<double>(row.sum.calls) : 0;
+        if (rate >= often && per_call < 5'000) polled.emplace_back(rate, row.sum.call);
+    }
+    std::sort(polled.rbegin(), polled.rend());
+    if (polled.empty()) return;
+    findings.push_back(
+        {false,
+         fmt::format("Each rank calls {} {} times a second: the program polls. At such rates the calls themselves, and "
+                     "timing them, cost time.",
+                     job.calls[polled[0].second].name, human_count(std::round(polled[0].first / 1000) * 1000)),
+         "polling"});
+}
+
+}  // namespace
+
+std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
+    Findings findings;
+    for (const auto rule : {unfinished, errors, overlap, waiting, imbalance, slow_node, polling, dropped})
+        rule(job, figures, findings);
+    std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
+    return findings;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,28 @@
+// The list of sections: a new one is a file beside this and a line here.
+#include <algorithm>
+#include <array>
+
+#include "report/sections/sections.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::array<std::string_view, 2> calls_by{"size", "call"};
+constexpr std::array<std::string_view, 2> ranks_by{"rank", "node"};
+
+constexpr std::array all{
+    Section{"summary", "what ran, where the MPI time went, how even the ranks are", {}, false, summary},
+    Section{"calls", "every call by message size: counts, bytes, times, percentiles", calls_by, true, calls},
+    Section{"ranks", "every rank or node: time in and outside MPI, memory, CPU", ranks_by, true, ranks},
+};
+
+}  // namespace
+
+std::span<const Section> sections() { return all; }
+
+const Section* find_section(std::string_view name) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == name; });
+    return found == all.end() ? nullptr : found;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,216 @@
+// ranks: one line per rank (or per node), slowest outside MPI first. On a screen many ranks become nodes and the
+// ranks at both ends.
+#include <algorithm>
+
+#include "report/model/units.h"
+#include "report/sections/figures.h"
+#include "report/sections/sections.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t ranks_on_screen = 64;
+constexpr std::size_t ranks_at_each_end = 5;
+constexpr std::size_t nodes_on_screen = 40;
+constexpr double slow_node = 0.10;  // this much longer outside MPI than the median node
+
+struct Line {
+    const Rank* rank = nullptr;
+    const Job* job = nullptr;
+
+    double elapsed() const { return static_cast<double>(rank->elapsed_ns); }
+};
+
+Value share(std::uint64_t part, double whole) { return whole > 0 ? Value(static_cast<double>(part) / whole) : Value(); }
+
+std::string ending(const Rank& rank, const Job& job) {
+    if (!rank.has_profile) return "no profile";
+    std::string text = rank.state == State::finalized ? "" : std::string(name_of(rank.state));
+    if (rank.state == State::aborted) text += fmt::format(" ({})", rank.exit_code);
+    if (rank.state == State::running) text = "killed or running";
+    if (rank.state != State::finalized && rank.in_call) text += " in " + job.calls[*rank.in_call].name;
+    return text;
+}
+
+std::vector<Field<Line>> rank_fields(bool has_errors) {
+    using L = const Line&;
+    return {
+        {{.id = "rank", .title = "RANK", .unit = Unit::rank}, [](L l) { return std::uint64_t{l.rank->rank}; }},
+        {{.id = "host", .title = "HOST", .drop = 4}, [](L l) { return l.job->hosts[l.rank->host]; }},
+        {{.id = "outside_ns", .title = "OUTSIDE MPI", .unit = Unit::time, .same_unit = true},
+         [](L l) { return l.rank->outside_ns(); }},
+        {{.id = "mpi_ns", .title = "IN MPI", .unit = Unit::time, .same_unit = true},
+         [](L l) { return l.rank->mpi_ns; }},
+        {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share},
+         [](L l) { return share(l.rank->mpi_ns, l.elapsed()); }},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 3, .only_screen = true},
+         [](L l) { return share(l.rank->mpi_ns, l.elapsed()); }},
+        {{.id = "elapsed_ns", .title = "ELAPSED", .unit = Unit::time, .drop = 5, .same_unit = true},
+         [](L l) { return l.rank->elapsed_ns; }},
+        {{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 2},
+         [](L l) { return l.rank->message_bytes; }},
+        {{.id = "max_resident_bytes", .title = "MAX RSS", .unit = Unit::bytes, .drop = 1},
+         [](L l) { return l.rank->usage.max_resident_bytes; }},
+        {{.id = "user_ns", .title = "USER", .unit = Unit::time, .drop = 6}, [](L l) { return l.rank->usage.user_ns; }},
+        {{.id = "system_ns", .title = "SYSTEM", .unit = Unit::time, .drop = 7},
+         [](L l) { return l.rank->usage.system_ns; }},
+        {{.id = "switches", .title = "SWITCHES", .unit = Unit::count, .drop = 8},
+         [](L l) { return l.rank->usage.switches(); }},
+        {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !has_errors},
+         [](L l) { return l.rank->errors; }},
+        {{.id = "ending", .title = "ENDING", .only_screen = true}, [](L l) { return ending(*l.rank, *l.job); }},
+        {{.id = "state", .title = {}, .only_data = true},
+         [](L l) { return l.rank->has_profile ? std::string(name_of(l.rank->state)) : std::string("missing"); }},
+        {{.id = "node", .title = {}, .only_data = true}, [](L l) { return l.job->nodes[l.rank->node]; }},
+        {{.id = "pid", .title = {}, .unit = Unit::rank, .only_data = true},
+         [](L l) { return std::uint64_t{l.rank->pid}; }},
+        {{.id = "process_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return known(l.rank->process_ns); }},
+        {{.id = "init_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return known(l.rank->init_ns); }},
+        {{.id = "finalize_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return known(l.rank->finalize_ns); }},
+        {{.id = "background_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return l.rank->mpi_other_thread_ns; }},
+        {{.id = "file_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.rank->file_ns; }},
+        {{.id = "file_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
+         [](L l) { return l.rank->file_bytes; }},
+        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.rank->calls; }},
+        {{.id = "voluntary_switches", .title = {}, .unit = Unit::count, .only_data = true},
+         [](L l) { return l.rank->usage.voluntary_switches; }},
+        {{.id = "involuntary_switches", .title = {}, .unit = Unit::count, .only_data = true},
+         [](L l) { return l.rank->usage.involuntary_switches; }},
+    };
+}
+
+std::vector<Line> lines_of(const Job& job, const Question& question) {
+    std::vector<Line> lines;
+    for (const Rank& rank : job.ranks)
+        if (question.ranks.empty() || std::binary_search(question.ranks.begin(), question.ranks.end(), rank.rank))
+            lines.push_back({&rank, &job});
+    return lines;
+}
+
+Table rank_table(const std::vector<Line>& lines) {
+    const bool has_endings = std::any_of(lines.begin(), lines.end(), [](const Line& l) {
+        return !l.rank->has_profile || l.rank->state != State::finalized;
+    });
+    const bool has_errors = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->errors != 0; });
+    auto fields = rank_fields(has_errors);
+    if (!has_endings) std::erase_if(fields, [](const auto& field) { return field.column.id == "ending"; });
+    return table_of("ranks", fields, lines);
+}
+
+struct NodeLine {
+    std::string host;
+    std::string node;
+    std::uint64_t ranks = 0;
+    double outside_ns = 0;  // mean over its ranks
+    double mpi_ns = 0;
+    double against_median = 0;
+    double message_bytes = 0;
+    std::uint64_t most_resident_bytes = 0;
+    Series outside;
+};
+
+std::vector<NodeLine> nodes_of(const std::vector<Line>& lines, const Job& job) {
+    std::vector<NodeLine> nodes(job.nodes.size());
+    for (const Line& line : lines) {
+        NodeLine& node = nodes[line.rank->node];
+        if (node.ranks++ == 0) node.host = job.hosts[line.rank->host];
+        node.node = job.nodes[line.rank->node];
+        node.outside.push_back(static_cast<double>(line.rank->outside_ns()));
+        node.outside_ns += node.outside.back();
+        node.mpi_ns += static_cast<double>(line.rank->mpi_ns);
+        node.message_bytes += static_cast<double>(line.rank->message_bytes);
+        node.most_resident_bytes = std::max(node.most_resident_bytes, line.rank->usage.max_resident_bytes);
+    }
+    std::erase_if(nodes, [](const NodeLine& node) { return node.ranks == 0; });
+    std::vector<double> means;
+    for (NodeLine& node : nodes) {
+        node.outside_ns /= static_cast<double>(node.ranks);
+        node.mpi_ns /= static_cast<double>(node.ranks);
+        means.push_back(node.outside_ns);
+    }
+    std::sort(means.begin(), means.end());
+    const double median = means.empty() ? 0 : means[(means.size() - 1) / 2];
+    for (NodeLine& node : nodes) node.against_median = median > 0 ? node.outside_ns / median - 1 : 0;
+    return nodes;
+}
+
+std::vector<Field<NodeLine>> node_fields() {
+    using N = const NodeLine&;
+    return {
+        {{.id = "host", .title = "NODE"}, [](N n) { return n.host; }},
+        {{.id = "ranks", .title = "RANKS", .unit = Unit::count}, [](N n) { return n.ranks; }},
+        {{.id = "outside_ns", .title = "OUTSIDE MPI", .unit = Unit::time, .same_unit = true},
+         [](N n) { return n.outside_ns; }},
+        {{.id = "against_median", .title = {}, .unit = Unit::share, .only_data = true},
+         [](N n) { return n.against_median; }},
+        {{.id = "mpi_ns", .title = "IN MPI", .unit = Unit::time, .same_unit = true}, [](N n) { return n.mpi_ns; }},
+        {{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 2},
+         [](N n) { return n.message_bytes; }},
+        {{.id = "max_resident_bytes", .title = "MAX RSS", .unit = Unit::bytes, .drop = 1},
+         [](N n) { return n.most_resident_bytes; }},
+        {{.id = "spread", .title = "OUTSIDE MPI BY RANK", .draw = Draw::sparkline, .drop = 3, .only_screen = true},
+         [](N n) { return n.outside; }},
+        {{.id = "flag", .title = {}, .only_screen = true},
+         [](N n) {
+             if (n.against_median < slow_node) return std::string();
+             return fmt::format("SLOW: {:+.0f}%", n.against_median * 100);
+         }},
+        {{.id = "node", .title = {}, .only_data = true}, [](N n) { return n.node; }},
+    };
+}
+
+Table node_table(const std::vector<Line>& lines, const Job& job) {
+    const auto nodes = nodes_of(lines, job);
+    Table table = table_of("nodes", node_fields(), nodes);
+    table.notes.push_back("times are the mean over the ranks of a node");
+    return table;
+}
+
+// The ranks at both ends of the sorted table.
+std::size_t keep_both_ends(Table& table) {
+    if (table.rows.size() <= 2 * ranks_at_each_end) return 0;
+    const std::size_t left_out = table.rows.size() - 2 * ranks_at_each_end;
+    table.rows.erase(table.rows.begin() + ranks_at_each_end, table.rows.end() - ranks_at_each_end);
+    return left_out;
+}
+
+}  // namespace
+
+Result<std::vector<Table>> ranks(const Job& job, const Question& question) {
+    const std::vector<Line> lines = lines_of(job, question);
+    const bool is_crowded =
+        question.is_for_screen && !question.top && question.ranks.empty() && lines.size() > ranks_on_screen;
+    std::vector<Table> tables;
+    if (question.by == "node" || (is_crowded && question.by.empty() && job.nodes.size() > 1)) {
+        Table nodes = node_table(lines, job);
+        const bool is_answer = question.by == "node";
+        if (auto ok = sort_rows(nodes, is_answer && !question.sort.empty() ? question.sort : "outside"); !ok)
+            return tl::make_unexpected(ok.error());
+        const std::size_t left_out = keep_top(nodes, is_answer && question.top ? *question.top
+                                                     : question.is_for_screen  ? nodes_on_screen
+                                                                               : nodes.rows.size());
+        if (left_out)
+            nodes.notes.push_back(
+                fmt::format("{} more nodes: ranks --by node --top {}", left_out, left_out + nodes.rows.size()));
+        tables.push_back(std::move(nodes));
+        if (is_answer) return tables;
+    }
+    Table table = rank_table(lines);
+    const std::string sort = !question.sort.empty() ? question.sort : is_crowded || question.top ? "outside" : "rank";
+    if (auto ok = sort_rows(table, sort); !ok) return tl::make_unexpected(ok.error());
+    if (is_crowded) {
+        if (const std::size_t left_out = keep_both_ends(table))
+            table.notes.push_back(fmt::format("the {} ranks at each end; {} more: ranks --top {}", ranks_at_each_end,
+                                              left_out, lines.size()));
+    } else if (question.top) {
+        keep_top(table, *question.top);
+    }
+    tables.push_back(std::move(table));
+    return tables;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,77 @@
+// What the sections share about their tables.
+#include "report/sections/section.h"
+
+#include <algorithm>
+
+namespace mpiprof::report {
+namespace {
+
+// Values that are not known sort last.
+double number_of(const Value& value) {
+    if (const auto* count = std::get_if<std::uint64_t>(&value)) return static_cast<double>(*count);
+    if (const auto* number = std::get_if<double>(&value)) return *number;
+    return -1;
+}
+
+std::string_view text_of(const Value& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    return text ? std::string_view(*text) : std::string_view();
+}
+
+bool is_named(const Column& column, std::string_view name) {
+    return column.id == name ||
+           (column.id.starts_with(name) && column.id.size() > name.size() && column.id[name.size()] == '_');
+}
+
+std::string sortable(const Table& table) {
+    std::string names;
+    for (const Column& column : table.columns)
+        if (!column.only_screen) names += (names.empty() ? "" : ", ") + column.id;
+    return names;
+}
+
+}  // namespace
+
+Result<std::monostate> sort_rows(Table& table, std::string_view name) {
+    auto column =
+        std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return c.id == name; });
+    if (column == table.columns.end())
+        column = std::find_if(table.columns.begin(), table.columns.end(),
+                              [&](const Column& c) { return is_named(c, name); });
+    if (column == table.columns.end())
+        return problem(fmt::format("--sort {}", name), "no such column", "there is " + sortable(table));
+    const auto at = static_cast<std::size_t>(column - table.columns.begin());
+    const bool is_text = column->unit == Unit::text;
+    const bool ascends = is_text || column->unit == Unit::rank;
+    std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
+        if (is_text) return text_of(a[at]) < text_of(b[at]);
+        return ascends ? number_of(a[at]) < number_of(b[at]) : number_of(a[at]) > number_of(b[at]);
+    });
+    return std::monostate{};
+}
+
+std::size_t keep_top(Table& table, std::size_t top) {
+    if (table.rows.size() <= top) return 0;
+    const std::size_t left_out = table.rows.size() - top;
+    table.rows.resize(top);
+    return left_out;
+}
+
+std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_items) {
+    std::string text;
+    std::size_t items = 0;
+    for (std::size_t i = 0; i < ranks.size();) {
+        std::size_t end = i + 1;
+        while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+        if (items++ == most_items) return text + fmt::format(" and {} more", ranks.size() - i);
+        if (!text.empty()) text += ", ";
+        if (end - i == 1)
+            text += fmt::format("{}", ranks[i]);
+        else
+            text += fmt::format("{}{}{}", ranks[i], end - i == 2 ? ", " : "-", ranks[end - 1]);
+        i = end;
+    }
+    return text;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,71 @@
+// A section answers one question about a Job with Tables. One file each and one line in list.cpp; every view shows
+// them. A section never prints and knows no file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "report/model/job.h"
+#include "report/model/result.h"
+#include "report/model/table.h"
+
+namespace mpiprof::report {
+
+struct Question {
+    std::vector<std::uint32_t> ranks;  // only these, sorted; empty = all
+    std::string sort;                  // id of a column, or its beginning ("time"); empty = the section's own
+    std::string by;                    // what one line is; empty = the section's own
+    std::optional<std::size_t> top;    // at most so many lines
+    bool is_for_screen = true;         // lists are then cut to what a person reads
+};
+
+struct Section {
+    std::string_view name;
+    std::string_view about;  // one line for --help
+    std::span<const std::string_view> by;
+    bool takes_sort_and_top;
+    Result<std::vector<Table>> (*answer)(const Job& job, const Question& question);
+};
+
+std::span<const Section> sections();  // the first is the default
+const Section* find_section(std::string_view name);
+
+// Helpers of the sections.
+
+// A column and where its values come from.
+template <class T>
+struct Field {
+    Column column;
+    std::function<Value(const T&)> value;
+};
+
+template <class T>
+Table table_of(std::string id, const std::vector<Field<T>>& fields, const std::vector<T>& lines) {
+    Table table{.id = std::move(id), .title = {}, .columns = {}, .rows = {}, .notes = {}};
+    for (const Field<T>& field : fields) table.columns.push_back(field.column);
+    for (const T& line : lines) {
+        std::vector<Value>& row = table.rows.emplace_back();
+        for (const Field<T>& field : fields) row.push_back(field.value(line));
+    }
+    return table;
+}
+
+// Sorts by a column: numbers descending, text and ranks ascending. Fails if there is no such column.
+Result<std::monostate> sort_rows(Table& table, std::string_view column);
+// Keeps the first `top` rows; returns how many were left out.
+std::size_t keep_top(Table& table, std::size_t top);
+
+// "3, 7, 9-12 and 24 more"
+std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_items = 8);
+
+inline Value known(std::uint64_t ns) { return ns ? Value(ns) : Value(); }  // 0 means not known
+inline Value known(const std::optional<double>& ns) { return ns ? Value(*ns) : Value(); }
+
+}  // namespace mpiprof::report

@@ -1,0 +1,12 @@
+// The answers themselves, for list.cpp.
+#pragma once
+
+#include "report/sections/section.h"
+
+namespace mpiprof::report {
+
+Result<std::vector<Table>> summary(const Job& job, const Question& question);
+Result<std::vector<Table>> calls(const Job& job, const Question& question);
+Result<std::vector<Table>> ranks(const Job& job, const Question& question);
+
+}  // namespace mpiprof::report

@@ -1,0 +1,329 @@
+// summary: the first thing people see: what ran, is the profile whole, where the MPI time went, how even the ranks
+// are, and what deserves a look.
+#include <algorithm>
+#include <cctype>
+
+#include "report/model/units.h"
+#include "report/sections/figures.h"
+#include "report/sections/findings.h"
+#include "report/sections/sections.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t top_rows = 8;
+constexpr std::size_t problems_shown = 5;
+
+// "Open MPI v4.1.4, package: ..." and "MPICH Version:      4.0.2" as "Open MPI 4.1.4" and "MPICH 4.0.2".
+std::string short_library(const Job& job) {
+    std::string_view full = job.mpi_library;
+    full = full.substr(0, full.find(','));
+    std::string text;
+    for (const char c : full) {
+        const bool is_blank = std::isspace(static_cast<unsigned char>(c)) != 0;
+        if (!is_blank)
+            text += c;
+        else if (!text.empty() && text.back() != ' ')
+            text += ' ';
+    }
+    for (const std::string_view word : {" Version:", " v"}) {
+        const auto at = text.find(word);
+        const auto number = text.find_first_of("0123456789", at);
+        if (at == std::string::npos || number == std::string::npos || number > at + word.size() + 1) continue;
+        text.replace(at, number - at, " ");
+    }
+    return text.empty() ? job.mpi_family : text;
+}
+
+std::string where_it_ran(const Job& job) {
+    std::string text = plural(job.size, "rank", "ranks") + " on " + plural(job.nodes.size(), "node", "nodes");
+    if (job.hosts.size() == 1 && !job.hosts[0].empty()) text += " (" + job.hosts[0] + ")";
+    if (job.hosts.size() == 2 && job.nodes.size() == 2) text += " (" + job.hosts[0] + ", " + job.hosts[1] + ")";
+    return text;
+}
+
+struct Completeness {
+    std::vector<std::uint32_t> missing;
+    std::uint32_t unfinished = 0;
+    std::uint32_t profiles = 0;
+    bool is_complete = false;
+    std::string text;
+};
+
+Completeness completeness_of(const Job& job) {
+    Completeness result;
+    result.profiles = job.profiles();
+    std::uint32_t next = 0;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile) continue;
+        for (; next < rank.rank; ++next) result.missing.push_back(next);
+        next = rank.rank + 1;
+        result.unfinished += rank.state != State::finalized;
+    }
+    for (; next < job.size; ++next) result.missing.push_back(next);
+
+    const std::string counted =
+        fmt::format("{} of {}", human_count(result.profiles), plural(job.size, "rank", "ranks"));
+    result.is_complete = result.missing.empty() && result.unfinished == 0;
+    if (result.is_complete) {
+        result.text = "profile complete: " + counted;
+    } else if (!result.missing.empty() && job.is_partial_on_purpose) {
+        result.text = counted + ", as named";
+    } else if (!result.missing.empty()) {
+        result.text = fmt::format("INCOMPLETE: {}, missing {}", counted, rank_list(result.missing, 6));
+    } else {
+        result.text = counted;
+    }
+    if (result.unfinished)
+        result.text += fmt::format("; {} did not reach MPI_Finalize", human_count(result.unfinished));
+    if (job.is_text) result.text += result.profiles < job.ranks.size() ? "; the others from its table" : "";
+    return result;
+}
+
+// Rows of the headline: line, key, value, and how a screen says it.
+class Headline {
+  public:
+    Headline() {
+        table_ = {.id = "job",
+                  .title = {},
+                  .picture = Picture::headline,
+                  .columns = {{.id = "line", .title = {}, .unit = Unit::count, .only_screen = true},
+                              {.id = "key", .title = {}},
+                              {.id = "value", .title = {}},
+                              {.id = "text", .title = {}, .only_screen = true}},
+                  .rows = {},
+                  .notes = {}};
+    }
+    void add(std::uint64_t line, std::string key, Value value, std::string text) {
+        table_.rows.push_back({line, std::move(key), std::move(value), std::move(text)});
+    }
+    // Only for csv and json.
+    void add(std::string key, Value value) { add(0, std::move(key), std::move(value), ""); }
+    Table take() { return std::move(table_); }
+
+  private:
+    Table table_;
+};
+
+Table headline(const Job& job, const Figures& figures, const Completeness& completeness) {
+    const auto elapsed = static_cast<double>(figures.largest_elapsed_ns);
+    const auto process = static_cast<double>(figures.largest_process_ns);
+    std::uint64_t started = 0;
+    std::uint64_t init = 0;
+    for (const Rank& rank : job.ranks) {
+        if (rank.started_at_ns && (!started || rank.started_at_ns < started)) started = rank.started_at_ns;
+        init = std::max(init, rank.init_ns);
+    }
+    Headline lines;
+    lines.add(1, "command", job.command, job.command.empty() ? job.executable : job.command);
+    lines.add(2, "job", job.job, job.job.empty() ? "" : "job " + job.job);
+    lines.add("launch", job.launch);
+    lines.add(2, "ranks", std::uint64_t{job.size}, where_it_ran(job));
+    lines.add("nodes", std::uint64_t{job.nodes.size()});
+    lines.add(2, "started_at_ns", known(started), started ? human_moment(started) : "");
+    lines.add(3, "mpi_library", job.mpi_library, short_library(job));
+    lines.add(3, "process_ns", known(figures.largest_process_ns), process > 0 ? "ran " + human_time(process) : "");
+    lines.add(3, "elapsed_ns", figures.largest_elapsed_ns, "MPI_Init to MPI_Finalize " + human_time(elapsed));
+    lines.add(3, "init_ns", known(init),
+              static_cast<double>(init) > 0.05 * elapsed ? "MPI_Init " + human_time(static_cast<double>(init)) : "");
+    lines.add(4, "complete", std::string(completeness.is_complete ? "yes" : "no"), completeness.text);
+    lines.add("profiles", std::uint64_t{completeness.profiles});
+    lines.add("unfinished", std::uint64_t{completeness.unfinished});
+    lines.add("cores_busy", figures.cores_busy);
+    lines.add("background_share", figures.background_share);
+    lines.add("setup_ns", job.setup_ns);
+    if (job.is_text) lines.add(4, "rounded_to_ms", std::string("yes"), "times rounded to 1 ms (mpitrace text)");
+    return lines.take();
+}
+
+// The calls that most of the MPI time is in: name and share, largest first.
+std::vector<std::pair<double, std::string>> leading_calls(const Job& job, const Figures& figures) {
+    std::vector<std::pair<double, std::string>> calls;
+    std::vector<double> ns(job.calls.size());
+    for (const Row& row : job.rows) ns[row.sum.call] += static_cast<double>(row.sum.time_ns);
+    for (std::size_t i = 0; i < ns.size(); ++i)
+        if (ns[i] > 0) calls.emplace_back(ns[i] / static_cast<double>(figures.mpi_ns), job.calls[i].name);
+    std::sort(calls.rbegin(), calls.rend());
+    return calls;
+}
+
+std::string verdict(const Job& job, const Figures& figures) {
+    const double share = 1 - figures.shares.outside;
+    const auto calls = leading_calls(job, figures);
+    if (figures.wall_ns == 0 || calls.empty()) return "No time in MPI was recorded";
+    std::string text =
+        figures.is_mpi_beside()
+            ? fmt::format("MPI is active during {} of the run, on a thread beside the program's own work",
+                          human_share(share))
+            : fmt::format("{} of the run is inside MPI", human_share(share));
+    if (share < 0.01) return text;
+    if (calls[0].first >= 0.9)
+        text += ", nearly all in " + calls[0].second;
+    else if (calls[0].first >= 0.5)
+        text += ", mostly in " + calls[0].second;
+    else if (calls.size() > 1 && calls[0].first + calls[1].first >= 0.5)
+        text += fmt::format(", mostly in {} and {}", calls[0].second, calls[1].second);
+    return text;
+}
+
+Table share_bar(const Job& job, const Figures& figures) {
+    Table table{.id = "shares",
+                .title = verdict(job, figures),
+                .picture = Picture::stacked_bar,
+                .columns = {{.id = "where", .title = {}}, {.id = "wall_share", .title = {}, .unit = Unit::share}},
+                .rows = {},
+                .notes = {}};
+    const auto add = [&](std::string where, double share) {
+        if (share > 0) table.rows.push_back({std::move(where), share});
+    };
+    add("outside MPI", figures.shares.outside);
+    add("messages <= 1 KiB", figures.shares.small);
+    add("larger", figures.shares.large);
+    add("waiting calls", figures.shares.waiting);
+    add("file I/O", figures.shares.file);
+    add("other calls", figures.shares.other);
+    return table;
+}
+
+Table top_table(const Job& job, const Figures& figures, const Question& question) {
+    const double ranks = std::max(1u, figures.ranks);
+    std::vector<Row> rows;
+    for (const Row& row : job.rows)
+        if (job.calls[row.sum.call].treatment == Treatment::timed) rows.push_back(row);
+    using R = const Row&;
+    const std::vector<Field<Row>> fields{
+        {{.id = "call", .title = "CALL"}, [&](R r) { return job.calls[r.sum.call].name; }},
+        {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
+         [&](R r) {
+             const bool has_size = r.sum.calls && (r.sum.bytes || carries_messages(job.calls[r.sum.call].traffic));
+             return has_size ? Value(static_cast<double>(r.sum.bytes) / static_cast<double>(r.sum.calls)) : Value();
+         }},
+        {{.id = "calls", .title = "CALLS", .unit = Unit::count},
+         [&](R r) { return static_cast<double>(r.sum.calls) / ranks; }},
+        {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
+         [&](R r) { return static_cast<double>(r.sum.time_ns) / ranks; }},
+        {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
+         [&](R r) { return figures.share_of_wall(r.sum.time_ns); }},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 2, .only_screen = true},
+         [&](R r) { return figures.share_of_wall(r.sum.time_ns); }},
+        {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
+         [&](R r) {
+             return r.sum.calls ? Value(static_cast<double>(r.sum.time_ns) / static_cast<double>(r.sum.calls))
+                                : Value();
+         }},
+        {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .same_unit = true},
+         [](R r) { return r.largest_ns; }},
+        {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank},
+         [](R r) { return std::uint64_t{r.largest_rank}; }},
+    };
+    Table table = table_of("top", fields, rows);
+    (void)sort_rows(table, "time_ns");
+    const std::size_t left_out = keep_top(table, question.top.value_or(top_rows));
+    std::string note = figures.ranks > 1
+                           ? fmt::format("mean of {} ranks; MOST is the rank that spent most", human_count(ranks))
+                           : fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank);
+    if (left_out) note += fmt::format("; {} more: mpiprof-report calls", plural(left_out, "line", "lines"));
+    table.notes.push_back(std::move(note));
+    return table;
+}
+
+Table spread_table(const Job& job, const Figures& figures) {
+    Table table{.id = "spread",
+                .title = {},
+                .columns = {{.id = "what", .title = job.ranks.size() > 1 ? "OVER RANKS" : ""},
+                            {.id = "min_ns", .title = "MIN", .unit = Unit::time, .same_unit = true},
+                            {.id = "min_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
+                            {.id = "median_ns", .title = "MEDIAN", .unit = Unit::time, .same_unit = true},
+                            {.id = "max_ns", .title = "MAX", .unit = Unit::time, .same_unit = true},
+                            {.id = "max_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
+                            {.id = "by_rank",
+                             .title = fmt::format("RANKS {}..{}", job.ranks.front().rank, job.ranks.back().rank),
+                             .draw = Draw::sparkline,
+                             .drop = 2,
+                             .only_screen = true}},
+                .rows = {},
+                .notes = {}};
+    const auto add = [&](std::string what, const Spread& spread) {
+        table.rows.push_back({std::move(what), spread.least.ns, std::uint64_t{spread.least.rank}, spread.median.ns,
+                              spread.most.ns, std::uint64_t{spread.most.rank}, Series(spread.by_rank)});
+    };
+    add("in MPI", figures.in_mpi);
+    add("outside MPI", figures.outside);
+    return table;
+}
+
+Table efficiency_table(const Efficiency& efficiency) {
+    Table table{
+        .id = "efficiency",
+        .title = {},
+        .columns =
+            {{.id = "what", .title = "EFFICIENCY (POP)"},
+             {.id = "share", .title = {}, .unit = Unit::share},
+             {.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .drop = 2, .only_screen = true},
+             {.id = "meaning", .title = {}, .drop = 1, .only_screen = true}},
+        .rows = {},
+        .notes = {}};
+    const auto add = [&](std::string what, double share, std::string meaning) {
+        table.rows.push_back({std::move(what), share, share, std::move(meaning)});
+    };
+    add("load balance", efficiency.load_balance, "mean / largest time outside MPI");
+    add("communication", efficiency.communication, "largest time outside MPI / elapsed");
+    add("parallel", efficiency.parallel, "their product");
+    return table;
+}
+
+Table finding_table(const Job& job, const Figures& figures) {
+    Table table{.id = "findings",
+                .title = "WHAT TO LOOK AT",
+                .picture = Picture::findings,
+                .columns = {{.id = "weight", .title = {}}, {.id = "text", .title = {}}, {.id = "rule", .title = {}}},
+                .rows = {},
+                .notes = {}};
+    const auto add = [&](bool is_serious, std::string text, std::string rule) {
+        table.rows.push_back({std::string(is_serious ? "!" : "."), std::move(text), std::move(rule)});
+    };
+    for (std::size_t i = 0; i < std::min(job.problems.size(), problems_shown); ++i) add(true, job.problems[i], "file");
+    if (job.problems.size() > problems_shown)
+        add(true, fmt::format("{} more files with problems", job.problems.size() - problems_shown), "file");
+    for (Finding& finding : findings_of(job, figures))
+        add(finding.is_serious, std::move(finding.text), std::move(finding.rule));
+    for (const std::string& note : job.notes) add(false, note, "note");
+    return table;
+}
+
+Table other_launches(const Job& job) {
+    Table table{.id = "other_launches",
+                .title = "OTHER LAUNCHES HERE",
+                .columns = {{.id = "number", .title = "--launch", .unit = Unit::count},
+                            {.id = "job", .title = "JOB"},
+                            {.id = "started_at_ns", .title = "STARTED", .unit = Unit::moment},
+                            {.id = "ranks", .title = "RANKS", .unit = Unit::count},
+                            {.id = "command", .title = "COMMAND"},
+                            {.id = "launch", .title = {}, .only_data = true}},
+                .rows = {},
+                .notes = {}};
+    for (const OtherLaunch& other : job.other_launches)
+        table.rows.push_back({std::uint64_t{other.number}, other.job, known(other.started_at_ns),
+                              std::uint64_t{other.size}, other.command, other.launch});
+    const std::size_t left_out = keep_top(table, 5);
+    if (left_out) table.notes.push_back(fmt::format("and {} more", left_out));
+    return table;
+}
+
+}  // namespace
+
+Result<std::vector<Table>> summary(const Job& job, const Question& question) {
+    const Figures figures = figures_of(job);
+    const Completeness completeness = completeness_of(job);
+    std::vector<Table> tables;
+    tables.push_back(headline(job, figures, completeness));
+    tables.push_back(share_bar(job, figures));
+    tables.push_back(top_table(job, figures, question));
+    if (job.ranks.size() > 1) tables.push_back(spread_table(job, figures));
+    if (figures.efficiency) tables.push_back(efficiency_table(*figures.efficiency));
+    tables.push_back(finding_table(job, figures));
+    if (!job.other_launches.empty()) tables.push_back(other_launches(job));
+    return tables;
+}
+
+}  // namespace mpiprof::report
