@@ -1,0 +1,97 @@
+// Units to words.
+#include "report/views/cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "report/model/units.h"
+#include "report/model/visible.h"
+
+namespace mpiprof::report {
+namespace {
+
+double number_of(const Value& value) {
+    if (const auto* count = std::get_if<std::uint64_t>(&value)) return static_cast<double>(*count);
+    if (const auto* number = std::get_if<double>(&value)) return *number;
+    return 0;
+}
+
+bool is_number(const Value& value) {
+    return std::holds_alternative<std::uint64_t>(value) || std::holds_alternative<double>(value);
+}
+
+// One unit for a whole column, by its largest value, with three decimals as long as they fit.
+struct TimeScale {
+    double unit_ns = 1e9;
+    const char* name = "s";
+    int decimals = 3;
+
+    explicit TimeScale(double largest_ns) {
+        if (largest_ns < 1e6)
+            *this = {1e3, "us", 1};
+        else if (largest_ns < 1e9)
+            *this = {1e6, "ms", 3};
+        if (largest_ns / unit_ns >= 99.9995) decimals = std::min(decimals, largest_ns / unit_ns >= 999.995 ? 1 : 2);
+    }
+    TimeScale(double unit, const char* unit_name, int unit_decimals)
+        : unit_ns(unit), name(unit_name), decimals(unit_decimals) {}
+
+    std::string print(double ns) const {
+        // What would be printed as nothing gets a unit of its own.
+        const bool vanishes =
+            ns > 0 && ns / unit_ns < 0.5 * std::array{1.0, 0.1, 0.01, 0.001}[static_cast<std::size_t>(decimals)];
+        return vanishes ? human_time(ns) : fmt::format("{:.{}f} {}", ns / unit_ns, decimals, name);
+    }
+};
+
+std::string print(const Value& value, Unit unit, bool utf8) {
+    if (const auto* text = std::get_if<std::string>(&value)) return visible(*text, utf8);
+    if (!is_number(value)) return unit == Unit::text ? "" : "-";
+    const double number = number_of(value);
+    switch (unit) {
+        case Unit::text:
+        case Unit::count:
+            return human_count(number);
+        case Unit::bytes:
+            return human_bytes(number);
+        case Unit::time:
+            return human_time(number);
+        case Unit::share:
+            return human_share(number);
+        case Unit::rate:
+            return human_rate(number);
+        case Unit::rank:
+            return fmt::format("{:.0f}", number);
+        case Unit::number:
+            return human_number(number);
+        case Unit::moment:
+            return human_moment(std::get<std::uint64_t>(value));
+    }
+    return "";
+}
+
+}  // namespace
+
+std::vector<std::string> cells_of(const Table& table, std::size_t column, bool utf8) {
+    const Column& about = table.columns[column];
+    std::vector<std::string> cells;
+    if (about.draw != Draw::nothing) return std::vector<std::string>(table.rows.size());
+    if (about.unit == Unit::time && about.same_unit) {
+        double largest = 0;
+        for (const auto& row : table.rows) largest = std::max(largest, number_of(row[column]));
+        const TimeScale scale(largest);
+        for (const auto& row : table.rows)
+            cells.push_back(is_number(row[column]) ? scale.print(number_of(row[column])) : "-");
+        return cells;
+    }
+    for (const auto& row : table.rows) cells.push_back(print(row[column], about.unit, utf8));
+    return cells;
+}
+
+bool is_right_aligned(const Column& column) {
+    return column.draw == Draw::nothing && column.unit != Unit::text && column.unit != Unit::moment;
+}
+
+}  // namespace mpiprof::report

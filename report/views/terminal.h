@@ -1,0 +1,24 @@
+// What the user's terminal can show, from the options, the environment and the terminal itself.
+#pragma once
+
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "report/views/view.h"
+
+namespace mpiprof::report {
+
+enum class ColorChoice { automatic, always, never };
+
+struct ScreenOptions {
+    std::optional<unsigned> width;
+    bool is_ascii = false;
+    ColorChoice color = ColorChoice::automatic;
+};
+
+// NO_COLOR, TERM=dumb and pipes switch colour off; CLICOLOR_FORCE and --color=always win. Unicode only where the
+// locale is UTF-8 (main has called setlocale).
+Screen screen_for(std::FILE* out, const ScreenOptions& options);
+
+}  // namespace mpiprof::report

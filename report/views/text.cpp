@@ -1,0 +1,313 @@
+// Tables on a terminal: fitted to its width, with bars; columns that do not fit are left out in the order their
+// section set, then names are cut.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/model/units.h"
+#include "report/model/visible.h"
+#include "report/views/cells.h"
+#include "report/views/paint.h"
+#include "report/views/pictures.h"
+#include "report/views/view.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t indent = 2;
+constexpr std::size_t gap = 2;
+constexpr std::size_t least_bar = 5, most_bar = 24;
+constexpr std::size_t least_line = 8, most_line = 48;
+constexpr std::size_t least_name = 8;
+
+std::string blanks(std::size_t n) { return std::string(n, ' '); }
+
+std::string cut(std::string_view text, std::size_t width, bool utf8) {
+    if (display_width(text) <= width) return std::string(text);
+    const std::string_view ellipsis = utf8 ? "…" : "...";
+    const std::size_t kept = width > display_width(ellipsis) ? width - display_width(ellipsis) : 0;
+    return std::string(fitting(text, kept)) + std::string(fitting(ellipsis, width));
+}
+
+// Words of `text` in lines of at most `width` columns; a word that is longer is broken.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+    std::vector<std::string> lines(1);
+    std::size_t used = 0;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        std::string_view word = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (used != 0 && used + 1 + display_width(word) > width) {
+            lines.emplace_back();
+            used = 0;
+        }
+        while (used == 0 && display_width(word) > width) {
+            std::string_view piece = fitting(word, width);
+            if (piece.empty()) break;
+            lines.back() = piece;
+            lines.emplace_back();
+            word.remove_prefix(piece.size());
+        }
+        if (word.empty()) continue;
+        if (used != 0) lines.back() += ' ';
+        lines.back() += word;
+        used = display_width(lines.back());
+    }
+    if (lines.size() > 1 && lines.back().empty()) lines.pop_back();
+    return lines;
+}
+
+void end_line(std::string& out) {
+    while (!out.empty() && out.back() == ' ') out.pop_back();
+    out += '\n';
+}
+
+// A grid on its way to the screen: the shown columns, their texts and widths.
+class Grid {
+  public:
+    Grid(const Table& table, const Screen& screen) : table_(table), screen_(screen) {
+        for (std::size_t i = 0; i < table.columns.size(); ++i) {
+            if (table.columns[i].only_data || !says_something(i)) continue;
+            shown_.push_back({i, cells_of(table, i, screen.has_utf8), 0});
+            measure(shown_.back());
+        }
+    }
+
+    std::string print() {
+        fit();
+        std::string out;
+        const auto has_title = [&](const Shown& s) { return !table_.columns[s.index].title.empty(); };
+        if (std::any_of(shown_.begin(), shown_.end(), has_title)) print_titles(out);
+        for (std::size_t row = 0; row < table_.rows.size(); ++row) print_row(out, row);
+        return out;
+    }
+
+  private:
+    struct Shown {
+        std::size_t index;
+        std::vector<std::string> cells;
+        std::size_t width;
+    };
+
+    const Column& column(const Shown& shown) const { return table_.columns[shown.index]; }
+
+    bool says_something(std::size_t index) const {
+        return table_.rows.empty() || std::any_of(table_.rows.begin(), table_.rows.end(), [&](const auto& row) {
+                   const auto* text = std::get_if<std::string>(&row[index]);
+                   return text ? !text->empty() : !std::holds_alternative<std::monostate>(row[index]);
+               });
+    }
+
+    void measure(Shown& shown) const {
+        shown.width = display_width(column(shown).title);
+        for (const std::string& cell : shown.cells) shown.width = std::max(shown.width, display_width(cell));
+        if (column(shown).draw == Draw::sparkline) shown.width = std::max(shown.width, least_line);
+        if (column(shown).draw == Draw::bar || column(shown).draw == Draw::full_bar)
+            shown.width = std::max(shown.width, least_bar);
+    }
+
+    std::size_t total() const {
+        std::size_t width = indent;
+        for (const Shown& shown : shown_) width += shown.width + gap;
+        return width - gap;
+    }
+
+    void fit() {
+        while (total() > screen_.width) {
+            const auto next = std::max_element(shown_.begin(), shown_.end(), [&](const Shown& a, const Shown& b) {
+                return column(a).drop < column(b).drop;
+            });
+            if (next == shown_.end() || column(*next).drop == 0) break;
+            shown_.erase(next);
+        }
+        while (total() > screen_.width && narrow_widest_name()) {
+        }
+        for (Shown& shown : shown_) widen_drawing(shown);
+    }
+
+    bool narrow_widest_name() {
+        Shown* widest = nullptr;
+        for (Shown& shown : shown_)
+            if (column(shown).unit == Unit::text && column(shown).draw == Draw::nothing && shown.width > least_name &&
+                (!widest || shown.width > widest->width))
+                widest = &shown;
+        if (!widest) return false;
+        const std::size_t excess = total() - screen_.width;
+        widest->width = std::max(least_name, widest->width - std::min(excess, widest->width));
+        return true;
+    }
+
+    void widen_drawing(Shown& shown) {
+        const Draw draw = column(shown).draw;
+        if (draw == Draw::nothing || total() >= screen_.width) return;
+        std::size_t most = most_bar;
+        if (draw == Draw::sparkline) {
+            std::size_t values = 0;
+            for (const auto& row : table_.rows)
+                if (const auto* series = std::get_if<Series>(&row[shown.index]))
+                    values = std::max(values, series->size());
+            most = std::min(most_line, values);
+        }
+        shown.width = std::max(shown.width, std::min(most, shown.width + screen_.width - total()));
+    }
+
+    void print_titles(std::string& out) const {
+        std::string line;
+        for (const Shown& shown : shown_) add_cell(line, column(shown).title, shown);
+        while (!line.empty() && line.back() == ' ') line.pop_back();
+        out += blanks(indent) + paint(line, Ink::bold, screen_.has_color) + '\n';
+    }
+
+    void print_row(std::string& out, std::size_t row) const {
+        std::string line = blanks(indent);
+        for (const Shown& shown : shown_) {
+            if (column(shown).draw == Draw::nothing)
+                add_cell(line, shown.cells[row], shown);
+            else
+                add_drawing(line, table_.rows[row][shown.index], shown);
+        }
+        out += line;
+        end_line(out);
+    }
+
+    void add_cell(std::string& line, std::string_view text, const Shown& shown) const {
+        const std::string fitted = cut(text, shown.width, screen_.has_utf8);
+        const std::string padding = blanks(shown.width - display_width(fitted));
+        line += is_right_aligned(column(shown)) ? padding + fitted : fitted + padding;
+        line += blanks(gap);
+    }
+
+    void add_drawing(std::string& line, const Value& value, const Shown& shown) const {
+        std::string drawing;
+        if (const auto* series = std::get_if<Series>(&value))
+            drawing = sparkline(*series, shown.width, screen_.has_utf8);
+        else if (const auto* share = std::get_if<double>(&value))
+            drawing = bar(column(shown).draw == Draw::full_bar ? *share : relative(*share, shown), shown.width,
+                          screen_.has_utf8);
+        const std::size_t width = display_width(drawing);
+        line += paint(drawing, Ink::bar, screen_.has_color) + blanks(shown.width - std::min(width, shown.width) + gap);
+    }
+
+    double relative(double share, const Shown& shown) const {
+        double largest = 0;
+        for (const auto& row : table_.rows)
+            if (const auto* value = std::get_if<double>(&row[shown.index])) largest = std::max(largest, *value);
+        return largest > 0 ? share / largest : 0;
+    }
+
+    const Table& table_;
+    const Screen& screen_;
+    std::vector<Shown> shown_;
+};
+
+std::string text_of(const Value& value, const Screen& screen) {
+    const auto* text = std::get_if<std::string>(&value);
+    return text ? visible(*text, screen.has_utf8) : std::string();
+}
+
+// Rows are (line, key, value, text); texts of one line stand side by side as far as they fit.
+std::string show_headline(const Table& table, const Screen& screen) {
+    const std::string_view between = screen.has_utf8 ? " · " : " | ";
+    std::string out, line;
+    std::uint64_t current = 0;
+    const auto finish = [&] {
+        if (!line.empty()) out += (out.empty() ? paint(line, Ink::bold, screen.has_color) : line) + '\n';
+        line.clear();
+    };
+    for (const auto& row : table.rows) {
+        const std::string text = cut(text_of(row[3], screen), screen.width, screen.has_utf8);
+        if (text.empty()) continue;
+        const std::uint64_t number = std::get<std::uint64_t>(row[0]);
+        const bool is_full = display_width(line) + display_width(between) + display_width(text) > screen.width;
+        if (number != current || is_full) finish();
+        current = number;
+        if (!line.empty()) line += between;
+        line += text;
+    }
+    finish();
+    return out;
+}
+
+// Rows are (label, share).
+std::string show_stacked_bar(const Table& table, const Screen& screen) {
+    std::vector<double> shares;
+    for (const auto& row : table.rows) shares.push_back(std::get<double>(row[1]));
+    const std::size_t width = screen.width - 2 * indent;
+    const auto widths = stacked_widths(shares, width);
+    std::string out = blanks(indent);
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        std::string segment;
+        for (std::size_t n = 0; n < widths[i]; ++n) segment += stacked_glyph(i, screen.has_utf8);
+        out += paint_segment(segment, i, screen.has_color);
+    }
+    std::size_t used = screen.width;  // so that the legend begins a line
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        const std::string label = text_of(table.rows[i][0], screen) + " " + human_share(shares[i]);
+        const std::size_t needed = 2 + display_width(label) + 3;
+        if (used + needed - 3 > screen.width) {
+            end_line(out);
+            out += blanks(indent);
+            used = indent;
+        }
+        out += paint_segment(stacked_glyph(i, screen.has_utf8), i, screen.has_color) + " " + label + "   ";
+        used += needed;
+    }
+    end_line(out);
+    return out;
+}
+
+// Rows are (weight, text, rule).
+std::string show_findings(const Table& table, const Screen& screen) {
+    std::string out;
+    for (const auto& row : table.rows) {
+        const std::string weight = text_of(row[0], screen);
+        const std::string text = text_of(row[1], screen) + " [" + text_of(row[2], screen) + "]";
+        const std::string padding = blanks(display_width(weight) + 1);
+        bool is_first = true;
+        for (const std::string& line : wrapped(text, screen.width - 2 * indent - padding.size())) {
+            out += blanks(indent) +
+                   (is_first ? paint(weight, weight == "!" ? Ink::warning : Ink::plain, screen.has_color) + " "
+                             : padding) +
+                   line;
+            end_line(out);
+            is_first = false;
+        }
+    }
+    return out;
+}
+
+std::string show_body(const Table& table, const Screen& screen) {
+    switch (table.picture) {
+        case Picture::headline:
+            return show_headline(table, screen);
+        case Picture::stacked_bar:
+            return show_stacked_bar(table, screen);
+        case Picture::findings:
+            return show_findings(table, screen);
+        case Picture::none:
+            break;
+    }
+    return Grid(table, screen).print();
+}
+
+}  // namespace
+
+std::string show_text(const Answer& answer, const Screen& asked) {
+    Screen screen = asked;
+    screen.width = std::max(screen.width, 40u);
+    std::string out;
+    for (const Table& table : answer.tables) {
+        if (table.rows.empty() && table.notes.empty()) continue;
+        if (!out.empty()) out += '\n';
+        if (!table.title.empty())
+            for (const std::string& line : wrapped(visible(table.title, screen.has_utf8), screen.width - indent))
+                out += blanks(indent) + paint(line, Ink::bold, screen.has_color) + '\n';
+        out += show_body(table, screen);
+        for (const std::string& note : table.notes)
+            for (const std::string& line : wrapped(visible(note, screen.has_utf8), screen.width - indent))
+                out += blanks(indent) + paint(line, Ink::dim, screen.has_color) + '\n';
+    }
+    return out;
+}
+
+}  // namespace mpiprof::report
