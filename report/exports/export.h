@@ -1,0 +1,33 @@
+// An export hands over a whole Job to other programs. One file each and one line in list.cpp. It streams: one rank
+// is in memory at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "report/model/job.h"
+#include "report/model/profile.h"
+#include "report/model/result.h"
+
+namespace mpiprof::report {
+
+using ProfileSource = std::function<Result<Profile>(std::uint32_t rank)>;
+using Sink = std::function<void(std::string_view text)>;
+using Complaint = std::function<void(const Problem& problem)>;  // a rank that cannot be read any more
+
+struct Export {
+    std::string_view name;  // what -f takes
+    std::string_view about;
+    void (*write)(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
+};
+
+std::span<const Export> exports();
+const Export* find_export(std::string_view name);
+
+void export_csv(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
+void export_json(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
+
+}  // namespace mpiprof::report

@@ -1,0 +1,24 @@
+// The list of exports.
+#include <algorithm>
+#include <array>
+
+#include "report/exports/export.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::array all{
+    Export{"csv", "one line per rank, call, size bin and buffer", export_csv},
+    Export{"json", "everything", export_json},
+};
+
+}  // namespace
+
+std::span<const Export> exports() { return all; }
+
+const Export* find_export(std::string_view name) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Export& e) { return e.name == name; });
+    return found == all.end() ? nullptr : found;
+}
+
+}  // namespace mpiprof::report
