@@ -1,0 +1,245 @@
+// mpiprof-report, as a story: find the profiles, choose a launch, read and merge its ranks, ask, show.
+// Reads files and prints; never changes a profile. Exit code: 0 fine, 1 a check failed, 2 usage, 3 no readable profile.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <clocale>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "report/exports/export.h"
+#include "report/layouts/layout.h"
+#include "report/merge/merge.h"
+#include "report/model/visible.h"
+#include "report/no_profile.h"
+#include "report/options.h"
+#include "report/read/job_dir.h"
+#include "report/sections/section.h"
+#include "report/views/progress_line.h"
+#include "report/views/terminal.h"
+#include "report/views/view.h"
+
+namespace mpiprof::report {
+namespace {
+
+enum ExitCode { fine = 0, check_failed = 1, usage_error = 2, no_profile = 3 };
+
+// Each line by itself, so that a hostile name cannot begin one.
+void say(std::string_view text) {
+    const bool utf8 = screen_for(stderr, {}).has_utf8;
+    std::string_view prefix = "mpiprof-report: ";
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string line = visible(text.substr(0, end), utf8);
+        fmt::print(stderr, "{}{}\n", prefix, line);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        prefix = "";
+    }
+}
+
+int fail(const Problem& problem, ExitCode code) {
+    say(problem.line());
+    return code;
+}
+
+// stdout, or the file that was asked for; says so if it cannot all be written.
+class Output {
+  public:
+    static Result<Output> open(const std::string& path) {
+        if (path.empty()) return Output(stdout, "stdout");
+        std::FILE* file = std::fopen(path.c_str(), "wb");
+        if (!file) return problem(path, fmt::format("cannot be written: {}", std::strerror(errno)));
+        return Output(file, path);
+    }
+    void write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), file_.get()); }
+    Result<std::monostate> finish() {
+        if (std::fflush(file_.get()) == 0 && !std::ferror(file_.get())) return std::monostate{};
+        return problem(path_, fmt::format("cannot be written: {}", std::strerror(errno)));
+    }
+
+  private:
+    struct Close {
+        void operator()(std::FILE* file) const {
+            if (file != stdout) std::fclose(file);
+        }
+    };
+    Output(std::FILE* file, std::string path) : file_(file), path_(std::move(path)) {}
+    std::unique_ptr<std::FILE, Close> file_;
+    std::string path_;
+};
+
+int finish(Output& output) {
+    if (const auto ok = output.finish(); !ok) return fail(ok.error(), check_failed);
+    return fine;
+}
+
+// ---- what the job is told about its surroundings ----
+
+void list_others(Job& job, const std::vector<Launch>& launches, std::size_t chosen) {
+    job.launch_number = static_cast<unsigned>(chosen + 1);
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+        if (i == chosen) continue;
+        job.other_launches.push_back({.number = static_cast<unsigned>(i + 1),
+                                      .launch = launches[i].launch,
+                                      .job = launches[i].job,
+                                      .command = launches[i].command,
+                                      .started_at_ns = launches[i].started_at_ns,
+                                      .files = static_cast<std::uint32_t>(launches[i].files.size()),
+                                      .size = launches[i].size});
+    }
+}
+
+// What the summary says in its body, everything else says on stderr.
+void remark(const Job& job) {
+    constexpr std::size_t most = 5;
+    for (std::size_t i = 0; i < std::min(job.problems.size(), most); ++i) say(job.problems[i]);
+    if (job.problems.size() > most) say(fmt::format("{} more files with problems", job.problems.size() - most));
+    if (job.profiles() < job.size && !job.is_partial_on_purpose)
+        say(fmt::format("{} of {} ranks have a profile", job.profiles(), job.size));
+    if (!job.other_launches.empty())
+        say(fmt::format("this is launch {} of {} here (job {}); others: --launch N, listed by the summary",
+                        job.launch_number, job.other_launches.size() + 1, job.job));
+}
+
+// ---- the tasks ----
+
+Result<std::monostate> load_cells(Job& job, RankReader& reader, const std::vector<std::uint32_t>& ranks) {
+    for (const std::uint32_t rank : ranks) {
+        const Rank* known = job.find(rank);
+        if (!known || !known->has_profile)
+            return problem(fmt::format("--rank {}", rank),
+                           fmt::format("has no profile among {} of {} ranks", job.profiles(), job.size));
+        auto cells = reader.cells(job, rank);
+        if (!cells) return tl::make_unexpected(cells.error());
+        job.kept_cells[rank] = std::move(*cells);
+    }
+    return std::monostate{};
+}
+
+int show_section(Job& job, RankReader& reader, const Options& options) {
+    const Section& section = *find_section(options.section);
+    const View& view = *find_view(options.format);
+    Question question = options.question;
+    question.is_for_screen = view.is_for_screen;
+    if (const auto ok = load_cells(job, reader, question.ranks); !ok) return fail(ok.error(), usage_error);
+    const auto tables = section.answer(job, question);
+    if (!tables) return fail(tables.error(), usage_error);
+    auto output = Output::open("");
+    output->write(view.show({section.name, *tables}, screen_for(stdout, options.screen)));
+    return finish(*output);
+}
+
+std::vector<std::uint32_t> ranks_for_text(const Job& job, const Options& options) {
+    if (!options.question.ranks.empty()) return options.question.ranks;
+    std::vector<std::uint32_t> ranks;
+    for (const Rank& rank : job.ranks)
+        if (rank.has_profile && (options.wants_all_ranks || ranks.empty())) ranks.push_back(rank.rank);
+    return ranks;
+}
+
+std::string text_path(const Job& job, std::uint32_t rank, const std::string& directory) {
+    // A job's name comes from a file: it must not lead out of the directory.
+    std::string name = fmt::format("mpi_profile.{}.{}.txt", job.job.empty() ? "job" : job.job, rank);
+    for (char& c : name)
+        if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '_';
+    return (std::filesystem::path(directory) / name).string();
+}
+
+int show_text(Job& job, RankReader& reader, const Options& options) {
+    const auto ranks = ranks_for_text(job, options);
+    const Listing listing(job, *find_layout(options.layout));
+    std::error_code error;
+    if (!options.output.empty()) std::filesystem::create_directories(options.output, error);
+    bool is_first = true;
+    for (const std::uint32_t rank : ranks) {
+        // One rank's cells at a time: a large job does not fit at once.
+        job.kept_cells.clear();
+        if (const auto ok = load_cells(job, reader, {rank}); !ok) return fail(ok.error(), usage_error);
+        const auto text = listing.text(rank, options.job_part);
+        if (!text) return fail(text.error(), usage_error);
+        auto output = Output::open(options.output.empty() ? "" : text_path(job, rank, options.output));
+        if (!output) return fail(output.error(), check_failed);
+        if (options.output.empty() && !is_first) output->write("\n");
+        output->write(*text);
+        is_first = false;
+        if (const int code = finish(*output); code != fine) return code;
+    }
+    if (!options.output.empty() && !options.is_quiet)
+        say(fmt::format("{} written to {}", ranks.size() == 1 ? "1 file" : fmt::format("{} files", ranks.size()),
+                        options.output));
+    return fine;
+}
+
+int export_data(const Job& job, RankReader& reader, const Options& options) {
+    auto output = Output::open(options.output);
+    if (!output) return fail(output.error(), check_failed);
+    int code = fine;
+    find_export(options.format)
+        ->write(
+            job, [&](std::uint32_t rank) { return reader.profile(rank); },
+            [&](std::string_view text) { output->write(text); },
+            [&](const Problem& problem) { code = fail(problem, check_failed); });
+    const int written = finish(*output);
+    return code != fine ? code : written;
+}
+
+int answer(Job& job, RankReader& reader, const Options& options) {
+    switch (options.task) {
+        case Task::section:
+            return show_section(job, reader, options);
+        case Task::text:
+            return show_text(job, reader, options);
+        case Task::data:
+            return export_data(job, reader, options);
+    }
+    return fine;
+}
+
+bool is_whole(const Job& job) {
+    if (!job.problems.empty() || job.profiles() < job.size) return false;
+    for (const Rank& rank : job.ranks)
+        if (rank.state != State::finalized) return false;
+    return true;
+}
+
+int run(int argc, char** argv) {
+    std::setlocale(LC_CTYPE, "");
+    const Parsed parsed = parse_options(argc, argv);
+    if (!parsed.options) return parsed.exit_code;
+    const Options& options = *parsed.options;
+
+    Progress progress;
+    auto line = std::make_unique<ProgressLine>(progress, !options.is_quiet);
+    Found found = find_profiles(options.paths, options.threads, progress);
+    if (found.launches.empty()) {
+        line.reset();
+        say(explain_no_profile(found));
+        return no_profile;
+    }
+    const auto chosen = choose_launch(found.launches, options.choice);
+    if (!chosen) {
+        line.reset();
+        return fail(chosen.error(), no_profile);
+    }
+    const Launch& launch = found.launches[*chosen];
+    Result<Job> job = merge(launch, options.threads, progress);
+    line.reset();
+    if (!job) return fail(job.error(), no_profile);
+
+    job->problems.insert(job->problems.begin(), found.problems.begin(), found.problems.end());
+    job->is_partial_on_purpose = found.only_files;
+    list_others(*job, found.launches, *chosen);
+    const bool says_it_itself = options.task == Task::section && options.section == sections().front().name;
+    if (!says_it_itself && !options.is_quiet) remark(*job);
+
+    RankReader reader(launch);
+    const int code = answer(*job, reader, options);
+    return code == fine && options.is_strict && !is_whole(*job) ? check_failed : code;
+}
+
+}  // namespace
+}  // namespace mpiprof::report
+
+int main(int argc, char** argv) { return mpiprof::report::run(argc, argv); }

@@ -1,0 +1,76 @@
+// The causes, most frequent first; and where profiles do lie, if a directory further down has some.
+#include "report/no_profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <vector>
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t most_entries = 2000;  // looked at below a directory
+constexpr std::size_t most_shown = 3;
+constexpr std::size_t most_problems = 10;
+
+constexpr std::string_view causes =
+    "Likely causes:\n"
+    "- The job ran elsewhere, or MPIPROF_DIR was set: mpiprof-report DIR\n"
+    "- LD_PRELOAD was not passed on to the ranks, above all on other nodes:\n"
+    "    Open MPI             mpirun -x LD_PRELOAD=/path/libmpiprof.so ...\n"
+    "    MPICH, Intel MPI     mpirun -genv LD_PRELOAD /path/libmpiprof.so ...\n"
+    "    Slurm                srun --export=ALL,LD_PRELOAD=/path/libmpiprof.so ...\n"
+    "- The path of libmpiprof.so is wrong, or not visible on the compute nodes: ld.so\n"
+    "  then says \"object '...' from LD_PRELOAD cannot be preloaded\" in the job's output.\n"
+    "- The program contains MPI statically: ldd PROGRAM must name libmpi.\n"
+    "- The program never called MPI, or ran as one rank that sent nothing.\n"
+    "To see what happens, run with MPIPROF_VERBOSE=1: rank 0 then says where it writes.\n";
+
+// Directories directly below that hold profiles.
+std::vector<std::string> directories_with_profiles(const std::string& directory) {
+    namespace fs = std::filesystem;
+    std::vector<std::string> found;
+    std::error_code error;
+    std::size_t seen = 0;
+    for (fs::directory_iterator at(directory, error), end; !error && at != end && ++seen < most_entries;
+         at.increment(error)) {
+        std::error_code ignored;
+        if (!at->is_directory(ignored)) continue;
+        for (fs::directory_iterator file(at->path(), ignored), last; !ignored && file != last && ++seen < most_entries;
+             file.increment(ignored)) {
+            if (!file->path().filename().string().starts_with("mpi_profile.")) continue;
+            found.push_back(at->path().lexically_normal().string());
+            break;
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+}  // namespace
+
+std::string explain_no_profile(const Found& found) {
+    fmt::memory_buffer out;
+    const auto add = [&](std::string_view text) { out.append(text); };
+    const std::string where =
+        found.directories.empty() ? "" : fmt::format(" in {}", fmt::join(found.directories, ", "));
+    const bool is_unreadable = !found.problems.empty();
+    add(fmt::format("{}{}\n", is_unreadable ? "no readable profile" : "no profile (mpi_profile.<job>.<rank>)", where));
+    for (std::size_t i = 0; i < std::min(found.problems.size(), most_problems); ++i)
+        add("  " + found.problems[i] + "\n");
+    if (found.problems.size() > most_problems)
+        add(fmt::format("  and {} more\n", found.problems.size() - most_problems));
+    if (is_unreadable) return fmt::to_string(out);
+
+    for (const std::string& directory : found.directories) {
+        const auto below = directories_with_profiles(directory);
+        for (std::size_t i = 0; i < std::min(below.size(), most_shown); ++i)
+            add(fmt::format("{} has some: mpiprof-report {}\n", below[i], below[i]));
+    }
+    add(causes);
+    return fmt::to_string(out);
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,205 @@
+// CLI11's side of the command line. Sections, views, exports and layouts come from their lists.
+#include "report/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <thread>
+
+#include "report/exports/export.h"
+#include "report/model/visible.h"
+#include "report/views/view.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr int usage_error = 2;
+
+template <class Entry>
+std::vector<std::string> names_of(std::span<const Entry> list) {
+    std::vector<std::string> names;
+    for (const Entry& entry : list) names.emplace_back(entry.name);
+    return names;
+}
+
+// "0,5-7" as numbers; empty on anything else.
+std::vector<std::uint32_t> ranks_of(const std::string& text) {
+    constexpr std::uint32_t most = 1'000'000;
+    std::vector<std::uint32_t> ranks;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (true) {
+        std::uint32_t first = 0;
+        auto read = std::from_chars(at, end, first);
+        if (read.ec != std::errc{}) return {};
+        std::uint32_t last = first;
+        if (read.ptr != end && *read.ptr == '-') {
+            read = std::from_chars(read.ptr + 1, end, last);
+            if (read.ec != std::errc{} || last < first || last - first > most) return {};
+        }
+        for (std::uint32_t rank = first; rank <= last; ++rank) ranks.push_back(rank);
+        if (read.ptr == end) break;
+        if (*read.ptr != ',') return {};
+        at = read.ptr + 1;
+    }
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    return ranks;
+}
+
+// What the options are bound to before they are looked at together.
+struct Raw {
+    std::string ranks;
+    std::string color = "auto";
+    std::string job_part = "rank0";
+    std::optional<unsigned> width;
+    std::optional<std::size_t> top;
+};
+
+class Parser {
+  public:
+    Parser() {
+        options_.threads = std::max(1u, std::thread::hardware_concurrency());
+        app_.set_version_flag("--version", std::string("mpiprof-report ") + MPIPROF_VERSION, "Print the version");
+        app_.add_option("paths", options_.paths,
+                        "Directories of jobs, or their mpi_profile.* files (default: this directory)")
+            ->type_name("DIR|FILE");
+        app_.add_option("--job", options_.choice.job, "The job, where profiles of several lie together")
+            ->type_name("ID");
+        app_.add_option("--launch", options_.choice.launch,
+                        "The launch within it: a number as listed (1 = newest), or its identity")
+            ->type_name("N|ID");
+        app_.add_option("--width", raw_.width, "Columns of the screen (default: the terminal's)")
+            ->check(CLI::Range(40u, 1000u))
+            ->type_name("N");
+        app_.add_flag("--ascii", options_.screen.is_ascii, "Draw with ASCII only");
+        app_.add_option("--color", raw_.color, "auto, always or never; NO_COLOR is respected")
+            ->check(CLI::IsMember({"auto", "always", "never"}))
+            ->type_name("WHEN");
+        app_.add_option("-j", options_.threads, "Threads that read (default: all cores)")
+            ->check(CLI::Range(1u, 1024u))
+            ->type_name("N");
+        app_.add_flag("-q,--quiet", options_.is_quiet, "No remarks on stderr");
+        app_.add_flag("--strict", options_.is_strict, "Exit code 1 if a rank is missing, unfinished or unreadable");
+        add_view_options(app_);
+        add_sections();
+        add_text();
+        add_export();
+        app_.require_subcommand(0, 1);
+        app_.footer(
+            "Without a command: summary of the newest launch found. A directory with the name of a command is\n"
+            "reached as ./NAME. Exit code: 0 fine, 1 a check failed, 2 wrong usage, 3 no readable profile.");
+    }
+
+    Parsed parse(int argc, char** argv) {
+        try {
+            app_.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            if (error.get_exit_code() == 0) return {std::nullopt, app_.exit(error)};
+            return usage(error.what());
+        }
+        return take();
+    }
+
+  private:
+    Parsed usage(std::string_view what) const {
+        fmt::print(stderr, "mpiprof-report: {}\nTry: mpiprof-report --help\n", visible(what, true));
+        return {std::nullopt, usage_error};
+    }
+
+    void add_view_options(CLI::App& app) {
+        app.add_option("--format", options_.format,
+                       "How tables are shown: " + fmt::format("{}", fmt::join(names_of(views()), ", ")))
+            ->check(CLI::IsMember(names_of(views())))
+            ->type_name("FORMAT");
+        app.add_option("--top", raw_.top, "At most so many lines")->type_name("N");
+    }
+
+    void add_sections() {
+        for (const Section& section : sections()) {
+            CLI::App& command = *app_.add_subcommand(std::string(section.name), std::string(section.about));
+            command.fallthrough();
+            command.callback([this, &section] { options_.section = section.name; });
+            add_view_options(command);
+            if (!section.takes_sort_and_top) continue;
+            command
+                .add_option("--sort", options_.question.sort,
+                            "Column to sort by, as named in --format csv (time, calls, ...)")
+                ->type_name("COLUMN");
+            command.add_option("--rank", raw_.ranks, "Only these ranks: 3 or 0,5-7")->type_name("LIST");
+            const std::vector<std::string> by(section.by.begin(), section.by.end());
+            command
+                .add_option("--by", options_.question.by,
+                            fmt::format("What one line is: {} (default {})", fmt::join(by, " or "), by[0]))
+                ->check(CLI::IsMember(by))
+                ->type_name("WHAT");
+        }
+    }
+
+    void add_text() {
+        CLI::App& command = *app_.add_subcommand("text", "a rank's profile as mpitrace's text");
+        command.fallthrough();
+        command.callback([this] { options_.task = Task::text; });
+        command.add_option("--rank", raw_.ranks, "Ranks: 3, 0,5-7 or all (default: the lowest)")->type_name("LIST");
+        std::string about = "Layout:";
+        for (const Layout& layout : layouts())
+            fmt::format_to(std::back_inserter(about), " {} ({});", layout.name, layout.about);
+        about.pop_back();
+        command.add_option("--layout", options_.layout, about)
+            ->check(CLI::IsMember(names_of(layouts())))
+            ->type_name("NAME");
+        command
+            .add_option("--all-ranks-table", raw_.job_part,
+                        "Where the table of all ranks stands: rank0, always or never")
+            ->check(CLI::IsMember({"rank0", "always", "never"}))
+            ->type_name("WHERE");
+        command
+            .add_option("-o,--output", options_.output, "Write mpi_profile.<job>.<rank>.txt files into this directory")
+            ->type_name("DIR");
+    }
+
+    void add_export() {
+        CLI::App& command = *app_.add_subcommand("export", "the whole job for other programs");
+        command.fallthrough();
+        command.callback([this] { options_.task = Task::data; });
+        command.add_option("-f,--format", options_.format, "csv or json")
+            ->check(CLI::IsMember(names_of(exports())))
+            ->type_name("FORMAT")
+            ->required();
+        command.add_option("-o,--output", options_.output, "Write to this file")->type_name("FILE");
+    }
+
+    Parsed take() {
+        if (options_.section.empty()) options_.section = sections().front().name;
+        if (options_.layout.empty()) options_.layout = layouts().front().name;
+        if (options_.format.empty() && options_.task == Task::section) options_.format = views().front().name;
+        options_.question.top = raw_.top;
+        options_.screen.width = raw_.width;
+        options_.screen.color = raw_.color == "always"  ? ColorChoice::always
+                                : raw_.color == "never" ? ColorChoice::never
+                                                        : ColorChoice::automatic;
+        options_.job_part = raw_.job_part == "always"  ? JobPart::always
+                            : raw_.job_part == "never" ? JobPart::never
+                                                       : JobPart::with_rank_0;
+        options_.wants_all_ranks = raw_.ranks == "all";
+        if (raw_.ranks.empty() || options_.wants_all_ranks) return {std::move(options_), 0};
+        options_.question.ranks = ranks_of(raw_.ranks);
+        if (options_.question.ranks.empty())
+            return usage(fmt::format("--rank {}: no list of ranks; try 3 or 0,5-7", raw_.ranks));
+        return {std::move(options_), 0};
+    }
+
+    CLI::App app_{"Reads the profiles of an MPI job (mpi_profile.<job>.<rank>) and says where its time went.",
+                  "mpiprof-report"};
+    Options options_;
+    Raw raw_;
+};
+
+}  // namespace
+
+Parsed parse_options(int argc, char** argv) { return Parser().parse(argc, argv); }
+
+}  // namespace mpiprof::report

@@ -1,0 +1,43 @@
+// The command line of mpiprof-report as plain values. main reads it; nothing below main knows options.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/layouts/layout.h"
+#include "report/read/job_dir.h"
+#include "report/sections/section.h"
+#include "report/views/terminal.h"
+
+namespace mpiprof::report {
+
+enum class Task { section, text, data };
+
+struct Options {
+    Task task = Task::section;
+    std::string section;  // its name
+    std::vector<std::string> paths;
+    Choice choice;
+    Question question;
+    std::string format;  // of a section's tables, or of an export
+    ScreenOptions screen;
+    unsigned threads = 1;
+    bool is_quiet = false;
+    bool is_strict = false;
+    // text
+    bool wants_all_ranks = false;
+    std::string layout;
+    JobPart job_part = JobPart::with_rank_0;
+    std::string output;  // a directory (text) or a file (export); empty = stdout
+};
+
+// The options, or the exit code where there is nothing to do: --help and --version (0), a wrong command line (2).
+struct Parsed {
+    std::optional<Options> options;
+    int exit_code = 0;
+};
+Parsed parse_options(int argc, char** argv);
+
+}  // namespace mpiprof::report
