@@ -193,11 +193,16 @@ struct MpitraceFigures {
         has_io = std::any_of(job.rows.begin(), job.rows.end(), [&](const Row& row) {
             return row.sum.calls != 0 && words::is_file_routine(job.calls[row.sum.call].name.c_str());
         });
+        std::uint64_t sum_ns = 0;
+        std::uint64_t ranks = 0;
         for (const Rank& rank : job.ranks) {
+            if (!rank.has_profile) continue;  // a table of ranks does not tell
             io_minimum_ns = std::min(io_minimum_ns, rank.file_ns);
             io_maximum_ns = std::max(io_maximum_ns, rank.file_ns);
-            io_average_s += seconds(rank.file_ns) / static_cast<double>(job.ranks.size());
+            sum_ns += rank.file_ns;
+            ++ranks;
         }
+        io_average_s = ranks == 0 ? 0.0 : seconds(sum_ns) / static_cast<double>(ranks);
     }
 
     // The first bin is centred on the minimum, the last on the maximum.

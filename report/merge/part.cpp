@@ -126,8 +126,6 @@ Rank Part::rank_of(const Profile& profile) {
               .usage = profile.usage,
               .cpu = {},
               .in_call = {}};
-    for (const RankLine& line : profile.rank_table)
-        if (line.rank == profile.rank) rank.cpu = line.cpu;
     for (const Thread& thread : profile.threads) {
         if (!thread.in_call || (rank.in_call && thread.in_call_ns <= rank.in_call_ns)) continue;
         rank.in_call = call_map_[*thread.in_call];
@@ -242,6 +240,20 @@ void Part::sort_rows(Job& job, const std::vector<std::uint16_t>& order) {
     std::sort(job.rows.begin(), job.rows.end(), [](const Row& a, const Row& b) { return key(a.sum) < key(b.sum); });
 }
 
+// A rank's own mpitrace text does not say where it ran; the table in rank 0's does.
+void Part::complete_texts() {
+    for (Rank& rank : ranks_) {
+        const auto found = rank_lines_.find(rank.rank);
+        if (!rank.is_text || found == rank_lines_.end()) continue;
+        const RankLine& line = found->second;
+        rank.cpu = line.cpu;
+        if (rank.usage.switches() == 0) rank.usage.involuntary_switches = line.usage.involuntary_switches;
+        if (!hosts_[rank.host].empty()) continue;
+        rank.host = intern(hosts_, host_index_, line.host);
+        rank.node = intern(nodes_, node_index_, line.host);
+    }
+}
+
 // Ranks without a profile of their own that another rank's mpitrace text tells of are added; hosts and nodes are
 // numbered by their lowest rank, so that the result does not depend on who read what.
 void Part::sort_ranks(Job& job, const std::vector<std::uint16_t>& order) {
@@ -251,6 +263,7 @@ void Part::sort_ranks(Job& job, const std::vector<std::uint16_t>& order) {
                                          [](const Rank& r, std::uint32_t n) { return r.rank < n; });
         return at != ranks_.end() && at->rank == rank;
     };
+    complete_texts();
     std::vector<Rank> told;
     for (const auto& [number, line] : rank_lines_) {
         if (number >= identity_.size || has_profile(number)) continue;

@@ -61,6 +61,7 @@ class Part {
     void note_differences(Job& job) const;
     std::vector<std::uint16_t> sort_calls(Job& job);
     void sort_rows(Job& job, const std::vector<std::uint16_t>& order);
+    void complete_texts();
     void sort_ranks(Job& job, const std::vector<std::uint16_t>& order);
 
     std::vector<CallEntry> calls_;

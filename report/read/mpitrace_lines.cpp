@@ -97,6 +97,7 @@ struct Total {
 constexpr std::array totals{
     Total{"total communication time", &MpitraceText::communication},
     Total{"synchronization time", &MpitraceText::synchronization},
+    Total{"total MPI-IO time", &MpitraceText::io},
     Total{"total elapsed time", &MpitraceText::elapsed},
     Total{"exclusive elapsed time", &MpitraceText::exclusive},
     Total{"user cpu time", &MpitraceText::user},
@@ -217,8 +218,8 @@ class Parser {
         if (section_ == Section::before) return problem(path, "has no line \"Data for MPI rank R of N:\"");
         if (text_.size == 0 || text_.rank >= text_.size)
             return problem(path, fmt::format("says it is of rank {} of {}", text_.rank, text_.size));
-        say_what_is_missing();
-        sort_ranks();
+        say_what_is_missing(path);
+        sort_ranks(path);
         return std::move(text_);
     }
 
@@ -361,20 +362,21 @@ class Parser {
         return nullptr;
     }
 
-    void say_what_is_missing() {
-        if (!text_.elapsed) text_.notes.emplace_back("ends before its totals: it may have been cut");
+    void say_what_is_missing(std::string_view path) {
+        if (!text_.elapsed) text_.notes.push_back(fmt::format("{} ends before its totals: it may have been cut", path));
         if (text_.synchronization && text_.synchronization->value != 0)
             text_.notes.push_back(fmt::format(
-                "{:.3f} s of synchronization before collectives (COLLECTIVE_BARRIER) are in none of its rows",
+                "{}: {:.3f} s of synchronization before collectives (COLLECTIVE_BARRIER) are in none of its rows", path,
                 static_cast<double>(text_.synchronization->value) / 1e9));
     }
 
-    void sort_ranks() {
+    void sort_ranks(std::string_view path) {
         std::stable_sort(text_.ranks.begin(), text_.ranks.end(),
                          [](const TextRank& a, const TextRank& b) { return a.rank < b.rank; });
         const auto same = [](const TextRank& a, const TextRank& b) { return a.rank == b.rank; };
         const auto end = std::unique(text_.ranks.begin(), text_.ranks.end(), same);
-        if (end != text_.ranks.end()) text_.notes.emplace_back("its table of ranks names a rank twice");
+        if (end != text_.ranks.end())
+            text_.notes.push_back(fmt::format("{}: its table of ranks names a rank twice", path));
         text_.ranks.erase(end, text_.ranks.end());
     }
 

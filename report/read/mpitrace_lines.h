@@ -81,7 +81,7 @@ struct MpitraceText {
     std::uint32_t size = 0;
     bool is_pcontrol = false;  // between MPI_Pcontrol(1) and MPI_Pcontrol(0)
     std::vector<TextRoutine> routines;
-    std::optional<Range> communication, synchronization, elapsed, exclusive, user, system, resident;
+    std::optional<Range> communication, synchronization, io, elapsed, exclusive, user, system, resident;
     std::optional<Claim> minimum, median, maximum, largest_memory, largest_elapsed;
     std::vector<TextRank> ranks;  // sorted by rank
     std::vector<std::string> notes;
@@ -90,8 +90,8 @@ struct MpitraceText {
 Result<MpitraceText> parse_mpitrace(std::string_view text, std::string_view path);
 
 // Moves every value within its range so that sums are what was printed: bins add up to their routine, routines to
-// the communication time, and the order of ranks is the one that the text claims. Printing the settled numbers
-// gives the same digits again. Where a (damaged) text contradicts itself the values stay as printed.
+// the communication time and the MPI-IO time, and the order of ranks is the one that the text claims. Printing the
+// settled numbers gives the same digits again. Where a (damaged) text contradicts itself the values stay as printed.
 void settle(MpitraceText& text);
 
 }  // namespace mpiprof::report

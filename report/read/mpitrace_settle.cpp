@@ -78,10 +78,11 @@ void narrow_sums(MpitraceText& text) {
 void settle_sums(MpitraceText& text) {
     const auto exactly = [](Wide value) { return Range{value, value, value}; };
     std::vector<Range*> rows;
-    for (TextRoutine& routine : text.routines)
-        if (!is_file_routine(routine)) rows.push_back(&routine.time);
+    std::vector<Range*> file_rows;
+    for (TextRoutine& routine : text.routines) (is_file_routine(routine) ? file_rows : rows).push_back(&routine.time);
     const Wide apart = text.synchronization ? text.synchronization->value : 0;
     share_out(std::move(rows), exactly(text.communication->value - apart));
+    if (text.io) share_out(std::move(file_rows), *text.io);
     for (TextRoutine& routine : text.routines) {
         std::vector<Range*> times;
         std::vector<Range*> bytes;

@@ -102,10 +102,8 @@ std::uint8_t bin_of(std::uint64_t bytes, std::uint64_t calls) {
 
 void add_routine(Profile& profile, const TextRoutine& routine) {
     const auto call = static_cast<std::uint16_t>(profile.calls.size());
-    const bool is_query = routine.bins.empty() && routine.bytes.value == 0 && routine.time.value == 0;
-    profile.calls.push_back({.name = routine.name,
-                             .treatment = is_query ? Treatment::counted : Treatment::timed,
-                             .traffic = traffic_of(routine.name)});
+    // mpitrace times every call, MPI_Comm_rank as well.
+    profile.calls.push_back({.name = routine.name, .treatment = Treatment::timed, .traffic = traffic_of(routine.name)});
     std::uint64_t calls = routine.calls;
     std::uint64_t time_ns = narrow(routine.time.value);
     std::uint64_t bytes = routine.bins.empty() ? narrow(routine.bytes.value) : 0;

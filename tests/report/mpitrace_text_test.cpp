@@ -228,6 +228,36 @@ TEST(mpitrace_text, parts_printed_on_request_are_not_counted_twice) {
     EXPECT_EQ(read_and_render(with_extra), text);
 }
 
+// A routine that took less than half a millisecond on one rank and more on another is the same routine.
+TEST(mpitrace_text, each_rank_keeps_its_communication_time_whatever_the_others_show) {
+    const auto text = [](const char* rank, const char* time) {
+        return std::string("Data for MPI rank ") + rank + " of 2:\n" + "MPI_Win_free  1  0.0  " + time + "\n" +
+               "total communication time = " + time + " seconds.\ntotal elapsed time = 1.000 seconds.\n";
+    };
+    const TemporaryDirectory directory;
+    write_file(directory.path() / "mpi_profile.4711.0", text("0", "0.000"));
+    write_file(directory.path() / "mpi_profile.4711.1", text("1", "0.002"));
+
+    const Job job = job_of(directory.path());
+
+    EXPECT_EQ(job.find(1)->mpi_ns, 2'000'000u);
+}
+
+TEST(mpitrace_text, where_a_rank_ran_comes_from_the_table_of_rank_0) {
+    const std::string rank_0 = read_file(golden("seed003_cpu.txt"));
+    std::string rank_1 = rank_0.substr(0, rank_0.find("Communication summary"));
+    rank_1.replace(0, rank_1.find('\n'), "Data for MPI rank 1 of 16:");
+    const TemporaryDirectory directory;
+    write_file(directory.path() / "mpi_profile.4711.0", rank_0);
+    write_file(directory.path() / "mpi_profile.4711.1", rank_1);
+
+    const Job job = job_of(directory.path());
+
+    EXPECT_EQ(job.hosts.at(job.find(1)->host), "thetagpu24");
+    EXPECT_EQ(job.find(1)->usage.switches(), 171001u);
+    EXPECT_EQ(job.nodes.size(), 1u);
+}
+
 TEST(mpitrace_text, job_and_launch_come_from_the_name_of_the_file) {
     const std::string text = read_file(golden("seed003_gpu.txt"));
 

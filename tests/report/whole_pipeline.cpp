@@ -12,9 +12,16 @@ report::Job job_of(const std::filesystem::path& directory) {
     const auto found = report::find_profiles({directory.string()}, 1, progress);
     if (found.launches.empty())
         throw std::runtime_error(found.problems.empty() ? "no profile found" : found.problems.front());
-    auto job =
-        report::merge(found.launches.front(), {.threads = 1, .keep_all_cells = true, .keep_cells_of = {}}, progress);
+    const report::Launch& launch = found.launches.front();
+    auto job = report::merge(launch, 1, progress);
     if (!job) throw std::runtime_error(job.error().line());
+    report::RankReader reader(launch);
+    for (const report::Rank& rank : job->ranks) {
+        if (!rank.has_profile) continue;
+        auto cells = reader.cells(*job, rank.rank);
+        if (!cells) throw std::runtime_error(cells.error().line());
+        job->kept_cells[rank.rank] = std::move(*cells);
+    }
     return std::move(*job);
 }
 
