@@ -2,6 +2,7 @@
 // a background thread agrees with the other ranks which tensors are ready everywhere (an 8-byte Allreduce per
 // cycle) and averages them (Allreduces of 40 bytes to 4.5 MiB). The model has the eight tensors of the well-known
 // MNIST example; its "training" is gradient descent on a quadratic, so that the result is known.
+// While training runs only the background thread calls MPI. That is Horovod's way too.
 //
 //   mpicc -O2 -pthread data_parallel.c -o data_parallel && mpirun -n 4 ./data_parallel [steps]
 #include <mpi.h>
@@ -12,11 +13,12 @@
 #include <string.h>
 #include <time.h>
 
-enum { tensors = 8, cycle_us = 1000, steps_per_epoch = 10 };
-static const int elements[tensors] = {288, 32, 18432, 64, 1179648, 128, 1280, 10};  // two convolutions, two dense layers
+enum { tensors = 8, metric = tensors, names = tensors + 1, large = 4, cycle_us = 1000, steps_per_epoch = 10 };
+// Two convolutions and two dense layers, each with its bias; and the metrics of an epoch.
+static const int elements[names] = {288, 32, 18432, 64, 1179648, 128, 1280, 10, 4};
 
 static int rank, size;
-static float *parameters[tensors], *gradients[tensors], *moments[2][tensors];
+static float *parameters[tensors], *gradients[names], *moments[2][tensors];
 
 // What the two threads share. A tensor's bit is set in `ready` when its gradient is computed and cleared when the
 // average is back in its place.
@@ -25,18 +27,18 @@ static pthread_cond_t averaged = PTHREAD_COND_INITIALIZER;
 static uint64_t ready;
 static int finished;
 
-// ---- the background thread: the only one that talks to the other ranks while training runs ----
+// ---- the background thread ----
 
-static const uint64_t all_tensors = (1u << tensors) - 1;
-static const uint64_t stop_bit = 1u << tensors;         // this rank has finished
-static const uint64_t known_bit = 1u << (tensors + 1);  // this rank has met all its ready tensors before
+static const uint64_t all_names = (1u << names) - 1;
+static const uint64_t stop_bit = 1u << names;         // this rank has finished
+static const uint64_t known_bit = 1u << (names + 1);  // this rank has met all its ready tensors before
 
 // A tensor that is met for the first time is described to rank 0, which answers what all will do.
 static void introduce(MPI_Comm comm, uint64_t unknown) {
     char request[256] = "", response[256] = "";
     int length = 0, lengths[1024], places[1024];
-    for (int t = 0; t < tensors; ++t)
-        if (unknown >> t & 1) length += snprintf(request + length, sizeof request - length, "gradient %d;", t);
+    for (int t = 0; t < names; ++t)
+        if (unknown >> t & 1) length += snprintf(request + length, sizeof request - length, "tensor %d;", t);
     MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, comm);
     int total = 0;
     for (int r = 0; rank == 0 && r < size; ++r) {
@@ -54,14 +56,14 @@ static void introduce(MPI_Comm comm, uint64_t unknown) {
 // Averages these tensors in one Allreduce, copied together into one buffer.
 static void average(MPI_Comm comm, uint64_t which, float* fused) {
     int n = 0;
-    for (int t = 0; t < tensors; ++t) {
+    for (int t = 0; t < names; ++t) {
         if (!(which >> t & 1)) continue;
         memcpy(fused + n, gradients[t], elements[t] * sizeof(float));
         n += elements[t];
     }
     MPI_Allreduce(MPI_IN_PLACE, fused, n, MPI_FLOAT, MPI_SUM, comm);
     n = 0;
-    for (int t = 0; t < tensors; ++t) {
+    for (int t = 0; t < names; ++t) {
         if (!(which >> t & 1)) continue;
         for (int i = 0; i < elements[t]; ++i) gradients[t][i] = fused[n + i] / size;
         n += elements[t];
@@ -70,7 +72,9 @@ static void average(MPI_Comm comm, uint64_t which, float* fused) {
 
 static void* communicate(void* argument) {
     MPI_Comm comm = *(MPI_Comm*)argument;
-    float* fused = malloc(sizeof(float) * (288 + 32 + 18432 + 64 + 1179648 + 128 + 1280 + 10));
+    int room = 0;
+    for (int t = 0; t < names; ++t) room += elements[t];
+    float* fused = malloc(room * sizeof(float));
     uint64_t known = 0, agreed = 0;
     while (!(agreed & stop_bit)) {
         pthread_mutex_lock(&lock);
@@ -84,10 +88,11 @@ static void* communicate(void* argument) {
             known |= mine;
         }
         // The large tensor goes alone, the small ones together.
-        const uint64_t large = agreed & all_tensors & 1u << 4, small = agreed & all_tensors & ~(1u << 4);
-        if (small) average(comm, small, fused);
-        if (large) average(comm, large, fused);
-        if (agreed & all_tensors) {
+        const uint64_t alone = agreed & all_names & 1u << large, together = agreed & all_names & ~alone;
+        if (together) average(comm, together, fused);
+        if (alone) average(comm, alone, fused);
+        known &= ~(agreed & 1u << metric);  // the next epoch's metrics have another name
+        if (agreed & all_names) {
             pthread_mutex_lock(&lock);
             ready &= ~agreed;
             pthread_cond_signal(&averaged);
@@ -101,42 +106,48 @@ static void* communicate(void* argument) {
 
 // ---- the main thread: training ----
 
+static void submit(int t) {
+    pthread_mutex_lock(&lock);
+    ready |= UINT64_C(1) << t;
+    pthread_mutex_unlock(&lock);
+}
+
+static void wait_for_averages(void) {
+    pthread_mutex_lock(&lock);
+    while (ready) pthread_cond_wait(&averaged, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
 // The optimum of this rank's data; the optimum of all data is the mean over the ranks.
-static float target(int r, int t, int i) { return (float)((i * 7 + t * 3 + r * 5) % 11); }
+static float target(int t, int i) { return (float)((i * 7 + t * 3 + rank * 5) % 11); }
 
 // Backpropagation: the last layer's gradient is ready first.
 static void compute_gradients(int step) {
     for (int t = tensors - 1; t >= 0; --t) {
-        for (int i = 0; i < elements[t]; ++i) gradients[t][i] = parameters[t][i] - target(rank, t, i);
-        // Some more work, a little more on higher ranks and in the first convolution: a load that is not quite balanced.
+        for (int i = 0; i < elements[t]; ++i) gradients[t][i] = parameters[t][i] - target(t, i);
+        // Some more work, a little more on higher ranks: a load that is not quite balanced.
         volatile double sink = step;
         for (int i = 0; i < 150000 * (2 + rank % 4); ++i) sink = sink * 0.999 + i;
-        pthread_mutex_lock(&lock);
-        ready |= UINT64_C(1) << t;
-        pthread_mutex_unlock(&lock);
+        submit(t);
     }
 }
 
 static void apply_gradients(void) {
-    pthread_mutex_lock(&lock);
-    while (ready) pthread_cond_wait(&averaged, &lock);
-    pthread_mutex_unlock(&lock);
     for (int t = 0; t < tensors; ++t)
         for (int i = 0; i < elements[t]; ++i) parameters[t][i] -= 0.03125f * gradients[t][i];
 }
 
-// Mean squared distance from the common optimum.
-static double loss(void) {
+// Mean squared distance from the optima of all ranks' data.
+static float average_loss(int step) {
     double sum = 0;
     long n = 0;
-    for (int t = 0; t < tensors; ++t) {
-        for (int i = 0; i < elements[t]; ++i, ++n) {
-            double mean = 0;
-            for (int r = 0; r < size; ++r) mean += target(r, t, i);
-            sum += (parameters[t][i] - mean / size) * (parameters[t][i] - mean / size);
-        }
-    }
-    return sum / n;
+    for (int t = 0; t < tensors; ++t)
+        for (int i = 0; i < elements[t]; ++i, ++n) sum += (parameters[t][i] - target(t, i)) * (parameters[t][i] - target(t, i));
+    const float metrics[] = {(float)(sum / n), (float)step, 64, 0};
+    memcpy(gradients[metric], metrics, sizeof metrics);
+    submit(metric);
+    wait_for_averages();
+    return gradients[metric][0];
 }
 
 static void broadcast_state(MPI_Comm comm) {
@@ -153,31 +164,32 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (level < MPI_THREAD_MULTIPLE || size > 1024) MPI_Abort(MPI_COMM_WORLD, 1);
-    for (int t = 0; t < tensors; ++t) {
-        parameters[t] = calloc(elements[t], sizeof(float));
+    for (int t = 0; t < names; ++t) {
         gradients[t] = calloc(elements[t], sizeof(float));
+        if (t == metric) continue;
+        parameters[t] = calloc(elements[t], sizeof(float));
         for (int m = 0; m < 2; ++m) moments[m][t] = calloc(elements[t], sizeof(float));
     }
     broadcast_state(MPI_COMM_WORLD);
-    const double before = loss();
 
-    MPI_Comm background;  // collectives of the two threads must not meet on one communicator
+    MPI_Comm background;
     pthread_t thread;
     MPI_Comm_dup(MPI_COMM_WORLD, &background);
     pthread_create(&thread, NULL, communicate, &background);
-    int* samples = malloc(size * sizeof(int));
-    for (int step = 0; step < steps; ++step) {
+    const float before = average_loss(0);
+    float loss = before;
+    for (int step = 1; step <= steps; ++step) {
         compute_gradients(step);
+        wait_for_averages();
         apply_gradients();
-        const int mine = 64;
-        if ((step + 1) % steps_per_epoch == 0) MPI_Gather(&mine, 1, MPI_INT, samples, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (step % steps_per_epoch == 0) loss = average_loss(step);
     }
     pthread_mutex_lock(&lock);
     finished = 1;
     pthread_mutex_unlock(&lock);
     pthread_join(thread, NULL);
 
-    if (rank == 0) printf("data_parallel: %d ranks, %d steps, loss %.3f -> %.3f\n", size, steps, before, loss());
+    if (rank == 0) printf("data_parallel: %d ranks, %d steps, loss %.3f -> %.3f\n", size, steps, before, loss);
     MPI_Comm_free(&background);
     MPI_Finalize();
     return 0;

@@ -192,7 +192,7 @@ class Scene:
         linked = execute(["ldd", program]).succeeded().out
         libraries = sorted({words[2] for words in map(str.split, linked.splitlines())
                             if len(words) > 2 and "mpi" in words[0] and words[2].startswith("/")})
-        target = self.bin / f"oracle.{language}.{self.mpi}.so"
+        target = self.bin / f"oracle.{program.stem}.{language}.{self.mpi}.so"
         maker = HERE / "oracle" / "make_oracle.py"
         if not target.exists() or target.stat().st_mtime < maker.stat().st_mtime:
             part = self.bin / f"{target.name}.{os.getpid()}"

@@ -90,7 +90,7 @@ def forked_children_change_nothing(scene):
               "    pid = os.fork()\n"
               "    if pid == 0: os._exit(i)\n"
               "    os.waitpid(pid, 0)\n"
-              "w.Barrier()\nprint(w.rank)\n")
+              "w.Barrier()\nos.write(1, b'%d\\n' % w.rank)\n")
     expected = sorted(scene.mpirun(4, [python, "-c", script], profiled=None).succeeded().out.split())
     ran = scene.mpirun(4, [python, "-c", script]).succeeded()
     same(sorted(ran.out.split()), expected, "stdout")
