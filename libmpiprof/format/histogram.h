@@ -13,7 +13,7 @@ struct Position {
 
 constexpr Position histogram_position(std::uint64_t ticks) {
     if (ticks < histogram_sub_buckets) return {0, static_cast<unsigned>(ticks)};
-    const unsigned top = 63u - static_cast<unsigned>(__builtin_clzll(ticks));
+    const unsigned top = 63u ^ static_cast<unsigned>(__builtin_clzll(ticks));  // one instruction, unlike 63 - clz
     return {top - histogram_sub_bits + 1, static_cast<unsigned>(ticks >> (top - histogram_sub_bits)) & (histogram_sub_buckets - 1)};
 }
 

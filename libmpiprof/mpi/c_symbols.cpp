@@ -8,10 +8,14 @@ using mpiprof::mpi::CBinding;
 using mpiprof::mpi::Id;
 using mpiprof::mpi::Mpi;
 
-#define SYMBOL(Name, arity, Large)                                                                                     \
-    extern "C" [[gnu::visibility("default")]] Word MPI_##Name(MPIPROF_PARAMETERS_##arity) {                            \
-        return mpiprof::wrap::call<Mpi, Id::Name, 0, CBinding<Large>>(                                                 \
-            "MPI_" #Name, reinterpret_cast<Word>(__builtin_return_address(0)), MPIPROF_RETURN_SLOT() MPIPROF_ARGUMENTS_##arity); \
+#define SYMBOL(Name, arity, Large)                                                                                   \
+    namespace {                                                                                                      \
+    struct Text_##Name {                                                                                             \
+        static const char* text() { return "MPI_" #Name; }                                                           \
+    };                                                                                                               \
+    }                                                                                                                \
+    extern "C" [[gnu::visibility("default")]] Word MPI_##Name(MPIPROF_PARAMETERS_##arity) {                          \
+        return mpiprof::wrap::call<Mpi, Id::Name, 0, CBinding<Large>, Text_##Name>(MPIPROF_ARGUMENTS_##arity);       \
     }
 #define MPI(Name, name, NAME, arity, ...) SYMBOL(Name, arity, false)
 #define MPI_C(Name, name, NAME, arity, ...) SYMBOL(Name, arity, false) SYMBOL(Name##_c, arity, true)

@@ -56,6 +56,6 @@ inline constexpr std::array<Call, calls> table = build_table();
 constexpr Call row_of(Id id) { return table[static_cast<std::size_t>(id)]; }
 
 // The recorder's view of the rows: names as offsets into one block of text.
-extern const Catalogue catalogue;
+[[gnu::visibility("hidden")]] extern const Catalogue catalogue;
 
 }  // namespace mpiprof::mpi

@@ -130,21 +130,10 @@ FamilyFacts identify(const void* init, Questions& questions) {
     return {};  // counts and times only: no constant, no handle, no size of this library is known
 }
 
-std::uint64_t bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status) {
-    if (facts.opaque_status) {
-        int count = 0;
-        if (!questions.get_count || questions.get_count(status, facts.byte, &count) != 0 || count < 0) return 0;
-        return static_cast<std::uint64_t>(count);
-    }
-    if (facts.family == MpiFamily::open_mpi) {  // {source, tag, error, cancelled, size_t bytes}
-        std::uint64_t bytes;
-        memcpy(&bytes, static_cast<const char*>(status) + 16, sizeof bytes);
-        return bytes;
-    }
-    std::uint32_t low, high;  // MPICH: {count_lo, count_hi_and_cancelled, source, tag, error}
-    memcpy(&low, status, sizeof low);
-    memcpy(&high, static_cast<const char*>(status) + 4, sizeof high);
-    return low | std::uint64_t{high >> 1} << 32;
+std::uint64_t ask_bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status) {
+    int count = 0;
+    if (!questions.get_count || questions.get_count(status, facts.byte, &count) != 0 || count < 0) return 0;
+    return static_cast<std::uint64_t>(count);
 }
 
 }  // namespace mpiprof::mpi

@@ -3,14 +3,11 @@
 #pragma once
 
 #include "libmpiprof/format/layout.h"
-#include "libmpiprof/record/basics.h"
+#include "libmpiprof/record/ledger.h"
 
 namespace mpiprof::mpi {
 
 using format::MpiFamily;
-
-// A word that is no handle in any MPI: the place of a communicator or type in calls that have none.
-inline constexpr Word no_handle = INTPTR_MIN;
 
 // The questions that we ask the library itself; always PMPI_, C, and only about handles known to be valid.
 struct Questions {
@@ -49,7 +46,18 @@ struct FamilyFacts {
 // Identifies the library that `init` (its real MPI_Init) belongs to; valid after MPI is initialised.
 FamilyFacts identify(const void* init, Questions& questions);
 
+std::uint64_t ask_bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status);
+
 // Bytes that a successful receive left in a status.
-std::uint64_t bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status);
+[[gnu::always_inline]] inline std::uint64_t bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status) {
+    if (facts.opaque_status) [[unlikely]] return ask_bytes_in_status(facts, questions, status);
+    std::uint64_t word;
+    if (facts.wide_handles) {  // Open MPI: {source, tag, error, cancelled, size_t bytes}
+        __builtin_memcpy(&word, static_cast<const char*>(status) + 16, sizeof word);
+        return word;
+    }
+    __builtin_memcpy(&word, status, sizeof word);  // MPICH: {count_lo, count_hi_and_cancelled, source, tag, error}
+    return (word & 0xffffffff) | (word >> 33) << 32;
+}
 
 }  // namespace mpiprof::mpi

@@ -14,15 +14,14 @@ using mpiprof::mpi::row_of;
 namespace {
 
 // Behind the C arguments come ierror and one hidden length for each string; a row has at most two of those.
-template <Id I, int Spelling, class Language, class... Words>
-[[gnu::always_inline]] inline Word call(const char* name, Word return_address, const Word* frame, Word ierror, Word h0, Word h1, Words... words) {
+template <Id I, int Spelling, class Language, class Name, class... Words>
+[[gnu::always_inline]] inline Word call(Word h0, Word h1, Words... words_and_ierror) {
     constexpr int strings = mpiprof::count_of(row_of(I).roles, Role::str);
     static_assert(strings <= 2);
-    if constexpr (strings == 0) return mpiprof::wrap::call<Mpi, I, Spelling, Language>(name, return_address, frame, words..., ierror);
-    else if constexpr (strings == 1) return mpiprof::wrap::call<Mpi, I, Spelling, Language>(name, return_address, frame, words..., ierror, h0);
-    else return mpiprof::wrap::call<Mpi, I, Spelling, Language>(name, return_address, frame, words..., ierror, h0, h1);
+    if constexpr (strings == 0) return mpiprof::wrap::call<Mpi, I, Spelling, Language, Name>(words_and_ierror...);
+    else if constexpr (strings == 1) return mpiprof::wrap::call<Mpi, I, Spelling, Language, Name>(words_and_ierror..., h0);
+    else return mpiprof::wrap::call<Mpi, I, Spelling, Language, Name>(words_and_ierror..., h0, h1);
 }
-
 
 }  // namespace
 
@@ -41,12 +40,17 @@ template <Id I, int Spelling, class Language, class... Words>
 #define COMMA_12 ,
 #define COMMA_13 ,
 
-#define SYMBOL(symbol, Name, arity, Spelling, Large, Descriptor)                                                            \
-    extern "C" [[gnu::visibility("default")]] Word symbol(MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, Word h1) { \
-        return call<Id::Name, Spelling, FortranBinding<Large, Descriptor>>(                                                 \
-            #symbol, reinterpret_cast<Word>(__builtin_return_address(0)), MPIPROF_RETURN_SLOT(), ierror, h0, h1 MPIPROF_ARGUMENTS_##arity); \
+#define SYMBOL(symbol, Name, arity, Spelling, Large, Descriptor)                                                        \
+    namespace {                                                                                                         \
+    struct Text_##symbol {                                                                                              \
+        static const char* text() { return #symbol; }                                                                   \
+    };                                                                                                                  \
+    }                                                                                                                   \
+    extern "C" [[gnu::visibility("default")]] Word symbol(MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, \
+                                                          Word h1) {                                                    \
+        return call<Id::Name, Spelling, FortranBinding<Large, Descriptor>, Text_##symbol>(                              \
+            h0, h1 COMMA_##arity MPIPROF_ARGUMENTS_##arity, ierror);                                                    \
     }
-
 #define ALIAS(symbol, name, arity) \
     extern "C" [[gnu::visibility("default"), gnu::alias("mpi_" #name "_")]] Word symbol(MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, Word h1);
 

@@ -1,6 +1,8 @@
 // Questions about communicators and types, asked of the library once and remembered until the handle's life ends.
 #include "libmpiprof/mpi/library.h"
 
+#include "libmpiprof/record/text.h"
+
 #include <string.h>
 
 namespace mpiprof::mpi {
@@ -56,7 +58,7 @@ std::uint16_t Library::publish(const CommInfo& info) {
     char name[512] = {};  // MPI_MAX_OBJECT_NAME of every known library fits
     int length = 0;
     if (ask.comm_get_name && ask.comm_get_name(info.handle, name, &length) == 0)
-        memcpy(record->name, name, strnlen(name, sizeof record->name - 1));
+        copy(record->name, name);
     Image::publish(table_);
     return static_cast<std::uint16_t>(published_++);
 }
@@ -86,10 +88,10 @@ std::uint64_t Library::type_size(Ledger& ledger, Word type) {
     if (facts.family == MpiFamily::mpich && (static_cast<std::uint32_t>(type) & 0xffff0000u) == 0x4c000000u)
         return static_cast<std::uint64_t>(type) >> 8 & 0xff;
     Ledger::TypeSize& known = ledger.type_size_entry(type);
-    if (known.handle == type && known.epoch == thread_state.epoch) return known.size;
+    if (known.handle == type && known.epoch == ledger.epoch()) return known.size;
     std::int64_t bytes = 0;
     if (!ask.type_size_x || ask.type_size_x(type, &bytes) != 0 || bytes < 0) bytes = 0;
-    known = {type, thread_state.epoch, static_cast<std::uint64_t>(bytes)};
+    known = {type, ledger.epoch(), static_cast<std::uint64_t>(bytes)};
     return known.size;
 }
 

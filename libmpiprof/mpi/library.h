@@ -51,7 +51,7 @@ class Library {
     unsigned published_ = 0;
     format::Table* table_ = nullptr;
 };
-extern constinit Library library;
+[[gnu::visibility("hidden")]] extern constinit Library library;
 
 // How Fortran's TYPE(*), DIMENSION(..) passes a buffer: by descriptor, the address first.
 template <bool Large, bool Descriptor>
@@ -126,17 +126,19 @@ struct Mpi {
     }
 
     template <class Language>
-    [[gnu::noinline]] static void learn(Ledger& ledger, Memo& memo, std::uint64_t hashed, std::uint64_t key, Word type, Word comm,
-                                        std::int64_t count) {
+    [[gnu::noinline]] static void learn(Ledger& ledger, Memo& memo, std::uint64_t key, Word type, Word comm, std::int64_t count) {
+        // Without elements a type is not significant: it may be MPI_DATATYPE_NULL, which must not be asked for its size.
+        const bool unasked = type != no_handle && count <= 0;
         std::uint64_t type_size = 1;
-        if (type != no_handle) type_size = library.is_known() ? library.type_size(ledger, Language::c_type(type)) : 0;
+        if (type != no_handle) type_size = library.is_known() && !unasked ? library.type_size(ledger, Language::c_type(type)) : 0;
         std::uint16_t communicator = 0;
         if (comm != no_handle && library.is_known()) communicator = library.communicator(Language::c_comm(comm)).index;
-        ledger.learn(memo, hashed, key, type, comm, type_size, communicator, static_cast<Bytes>(count) * type_size);
+        ledger.learn(memo, key, type, comm, type_size, communicator, static_cast<Bytes>(count) * type_size);
+        if (unasked) memo.key = 0;
     }
 
     template <Id I, class Language>
-    [[gnu::always_inline]] static void describe(Ledger& ledger, std::uint64_t key, const Word* words, Ticks ticks);
+    struct Size;  // sizes.h
 };
 
 }  // namespace mpiprof::mpi

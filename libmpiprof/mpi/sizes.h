@@ -1,5 +1,5 @@
-// Message sizes: each size rule as a few lines over a row's argument words, and describe(), which books a finished call
-// with its rule. The words are read only where they are significant at this rank (docs/coverage.md words the rules).
+// Message sizes: each size rule as a few lines over a row's argument words, and Mpi::Size, through which wrap/ gets at them.
+// The words are read only where they are significant at this rank (docs/coverage.md words the rules).
 #pragma once
 
 #include "libmpiprof/mpi/library.h"
@@ -11,7 +11,7 @@ template <Id I, class Language>
 struct Arguments {
     static constexpr Call row = row_of(I);
     const Word* words;
-    Ledger& ledger;
+    Ledger* ledger;  // null before the call: counts and handles may be read, nothing may be asked
 
     template <Role R>
     static constexpr bool has = find(row.roles, R) >= 0;
@@ -30,7 +30,7 @@ struct Arguments {
     }
     template <Role R>
     Bytes elements(std::int64_t n) const {  // n elements of the type: its size is asked only if there are any
-        return n <= 0 ? 0 : static_cast<Bytes>(n) * library.type_size(ledger, Language::c_type(Language::handle(word<R>())));
+        return n <= 0 ? 0 : static_cast<Bytes>(n) * library.type_size(*ledger, Language::c_type(Language::handle(word<R>())));
     }
     CommInfo comm() const { return library.communicator(Language::c_comm(Language::handle(word<Role::comm>()))); }
     template <Role R>
@@ -62,7 +62,7 @@ Bytes mean_of_blocks(const A& a, int n) {
         const std::int64_t count = a.template count_at<Counts>(i);
         if (count <= 0) continue;
         const Word type = Language::handle_at(a.template word<Types>(), i);
-        sum += static_cast<Bytes>(count) * library.type_size(a.ledger, Language::c_type(type));
+        sum += static_cast<Bytes>(count) * library.type_size(*a.ledger, Language::c_type(type));
     }
     return mean(sum, n);
 }
@@ -72,7 +72,7 @@ template <Id I, class Language>
 [[gnu::noinline]] Bytes message_size(Ledger& ledger, const Word* words) {
     using A = Arguments<I, Language>;
     using Part = typename A::Part;
-    const A a{words, ledger};
+    const A a{words, &ledger};
     constexpr SizeRule rule = A::row.size_rule;
     if (!library.is_known()) return 0;
 
@@ -152,40 +152,51 @@ constexpr Pair simple_pair(SizeRule rule) {
     return {Role::none, Role::none};
 }
 
-template <Id I, class Language>
-[[gnu::always_inline]] inline void Mpi::describe(Ledger& ledger, std::uint64_t key, const Word* words, Ticks ticks) {
-    using A = Arguments<I, Language>;
-    constexpr SizeRule rule = A::row.size_rule;
-    const A a{words, ledger};
-    Word comm = no_handle;
-    if constexpr (A::template has<Role::comm>) comm = Language::handle(a.template word<Role::comm>());
-    const auto book_bytes = [&](Bytes bytes) { wrap::leave<Mpi, Language>(ledger, key, no_handle, comm, static_cast<std::int64_t>(bytes), ticks); };
-    const auto book = [&](std::int64_t count, Word type) {
-        // Without elements the type is not significant: it may be MPI_DATATYPE_NULL, which must not be asked for its size.
-        if (count <= 0) return book_bytes(0);
-        wrap::leave<Mpi, Language>(ledger, key, Language::handle(type), comm, count, ticks);
-    };
-
-    if constexpr (rule == SizeRule::none) {
-        book_bytes(0);
-    } else if constexpr (rule == SizeRule::one_element) {
-        book(1, a.template word<Role::type>());
-    } else if constexpr (simple_pair(rule).count != Role::none) {
-        constexpr Pair pair = simple_pair(rule);
-        std::int64_t count = a.template count<pair.count>();
-        if constexpr (A::template has<Role::dest>)
-            if (a.template is_null_peer<Role::dest>()) count = 0;
-        if constexpr (A::template has<Role::source>)
-            if (a.template is_null_peer<Role::source>()) count = 0;
-        book(count, a.template word<pair.type>());
-    } else if constexpr (rule == SizeRule::received) {
-        const Word status = a.template word<Role::status>();
-        if (library.is_known() && !Language::ignores_status(status))
-            return book_bytes(bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(status)));
-        book(a.template count<Role::count>(), a.template word<Role::type>());
-    } else {
-        book_bytes(message_size<I, Language>(ledger, words));
+// What arrived, by the status; where there is none to read (Fortran's STATUS_IGNORE), the posted count and type.
+template <class Language>
+struct Received {
+    static bool is_at_hand(const CallInHand&) { return !library.facts.opaque_status; }
+    static Booking booking(const CallInHand& hand) {
+        if (!library.is_known() || Language::ignores_status(hand.status)) return {hand.type, hand.count};
+        return {no_handle, static_cast<std::int64_t>(bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.status)))};
     }
-}
+};
+
+// How wrap::call() gets at a row's message size: what it stores before the real call, and what is booked after it.
+template <Id I, class Language>
+struct Mpi::Size {
+    static constexpr Call row = row_of(I);
+    static constexpr SizeRule rule = row.size_rule;
+    static constexpr Pair pair = rule == SizeRule::received ? Pair{Role::count, Role::type} : simple_pair(rule);
+    static constexpr bool is_pair = pair.count != Role::none;
+    static constexpr bool needs_arguments = !is_pair && rule != SizeRule::none && rule != SizeRule::one_element;
+    using Booker = std::conditional_t<rule == SizeRule::received, Received<Language>, wrap::AsStored>;
+
+    template <class... Words>
+    [[gnu::always_inline]] static void store(CallInHand& hand, Words... args) {
+        const Word words[sizeof...(Words) + 1] = {args..., 0};
+        const Arguments<I, Language> a{words, nullptr};
+        using A = Arguments<I, Language>;
+        if constexpr (A::template has<Role::comm>) hand.comm = Language::handle(a.template word<Role::comm>());
+        else hand.comm = no_handle;
+        if constexpr (rule == SizeRule::received) hand.status = a.template word<Role::status>();
+        if constexpr (rule == SizeRule::one_element) {
+            hand.count = 1;
+            hand.type = Language::handle(a.template word<Role::type>());
+        } else if constexpr (is_pair) {
+            hand.count = a.template count<pair.count>();
+            hand.type = Language::handle(a.template word<pair.type>());
+            if constexpr (A::template has<Role::dest>)
+                if (a.template is_null_peer<Role::dest>()) [[unlikely]] hand.count = 0, hand.type = no_handle;
+            if constexpr (A::template has<Role::source>)
+                if (a.template is_null_peer<Role::source>()) [[unlikely]] hand.count = 0, hand.type = no_handle;
+        } else {
+            hand.count = 0;
+            hand.type = no_handle;
+        }
+    }
+    // The rules that read several arguments, after the real call has returned with success.
+    static void measure(Ledger& ledger, const Word* words) { ledger.hand.count = static_cast<std::int64_t>(message_size<I, Language>(ledger, words)); }
+};
 
 }  // namespace mpiprof::mpi

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "libmpiprof/mpi/library.h"
+#include "libmpiprof/record/text.h"
 
 namespace mpiprof::mpi {
 namespace {
@@ -13,20 +14,34 @@ namespace {
 std::atomic<int> open_sessions{0};
 std::atomic<bool> world_is_open{false};
 
+// "Open MPI v4.1.4, package: ..." -> "Open MPI v4.1.4"; "MPICH Version:\t4.0.2\n..." -> "MPICH 4.0.2".
+void shorten_version(char* text) {
+    cut(text, "\n,");
+    for (char* c = text; *c; ++c)
+        if (*c == '\t') *c = ' ';
+    static constexpr char filler[] = " Version:";
+    if (char* found = strstr(text, filler))
+        do found[0] = found[sizeof filler - 1];
+        while (*found++);
+}
+
 World ask_world() {
     static char text[8192];  // MPI_MAX_LIBRARY_VERSION_STRING; once per process, under the library's own initialisation
     World world{0, 1, false, false, 0, library.facts.family, text};
     int length = 0;
-    if (!library.ask.get_library_version || library.ask.get_library_version(text, &length) != 0) strcpy(text, "unknown MPI");
+    if (!library.ask.get_library_version || library.ask.get_library_version(text, &length) != 0) copy(text, "unknown MPI");
+    shorten_version(text);
     int level = 0;
     if (library.ask.query_thread && library.ask.query_thread(&level) == 0)
         world.thread_level = static_cast<unsigned>(library.facts.family == MpiFamily::standard_abi ? level / 1024 - (level > 2048) : level);
     const LaunchRank launched = rank_by_launcher();
     if (world_is_open && library.is_known()) {
-        const CommInfo info = library.communicator(library.facts.world);
+        int rank = 0, size = 1;
         Word parent = library.facts.comm_null;
-        world.rank = static_cast<unsigned>(info.rank);
-        world.size = static_cast<unsigned>(info.size);
+        if (library.ask.comm_rank) library.ask.comm_rank(library.facts.world, &rank);
+        if (library.ask.comm_size) library.ask.comm_size(library.facts.world, &size);
+        world.rank = static_cast<unsigned>(rank);
+        world.size = static_cast<unsigned>(size);
         world.is_world = true;
         if (library.ask.comm_get_parent && library.ask.comm_get_parent(&parent) == 0)
             world.is_spawned = library.normal(parent) != library.facts.comm_null;

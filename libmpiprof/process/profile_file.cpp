@@ -48,7 +48,7 @@ bool expand(const char* pattern, const char* job, const char* host, char* path, 
         if (p[0] == '%' && p[1] == 'j') piece = job;
         if (p[0] == '%' && p[1] == 'h') piece = host;
         if (p[0] == '%' && p[1] == 'u') {
-            snprintf(number, sizeof number, "%u", static_cast<unsigned>(getuid()));
+            snprintf(number, sizeof number, "%u", static_cast<unsigned>(syscall(SYS_getuid)));
             piece = number;
         }
         const std::size_t length = piece ? strlen(piece) : 1;
@@ -67,12 +67,12 @@ bool make_absolute(char* directory, std::size_t size) {
     char here[4096];
     if (!getcwd(here, sizeof here)) return false;
     const bool is_here = strcmp(directory, ".") == 0;
-    const std::size_t used = strlen(here);
-    if (used + strlen(directory) + 2 > size) return false;
-    if (is_here) return strcpy(directory, here), true;
-    memmove(directory + used + 1, directory, strlen(directory) + 1);
+    const std::size_t used = strlen(here), relative = is_here ? 0 : strlen(directory) + 1;
+    if (used + relative + 1 > size) return false;
+    directory[used + relative] = 0;
+    for (std::size_t i = relative; i > 1; --i) directory[used + i - 1] = directory[i - 2];  // from the end: they overlap
+    if (!is_here) directory[used] = '/';
     memcpy(directory, here, used);
-    directory[used] = '/';
     return true;
 }
 

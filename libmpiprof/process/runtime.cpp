@@ -67,8 +67,16 @@ Ledger* Runtime::open(ThreadState& state) {
         add(records_.image.header().drops.threads, 1);
         return nullptr;
     }
-    state.epoch = epoch;
+    state.ledger->enter_epoch(epoch);
+    // The fast form reads the processor's counter: with another clock a thread never finds its epoch current.
+    if (!state.ledger->is_monotonic()) state.epoch = epoch;
     return state.ledger;
+}
+
+bool Runtime::knows_call(std::uint16_t call) {
+    if (!is_recording()) return disabled_ || started_;  // off, or a child: never recorded, so nothing to know
+    records_.publish_call(call);
+    return true;
 }
 
 Ledger* Runtime::new_ledger() {

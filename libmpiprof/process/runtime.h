@@ -14,6 +14,8 @@ class Runtime {
     // ---- slow, from wrappers ----
     // The ledger of this thread if recording is on: null before the start, after the end, while paused, in a forked child.
     Ledger* open(ThreadState& state);
+    // Puts a call into the profile's dictionary. False: too early to tell (MPI has not begun), ask again.
+    bool knows_call(std::uint16_t call);
     // A handle's life ends with the call in hand: what was remembered of handles is forgotten by every thread.
     void forget_handles();
 
@@ -59,6 +61,6 @@ class Runtime {
     format::Anchor loaded_{};
 };
 
-extern constinit Runtime runtime;
+[[gnu::visibility("hidden")]] extern constinit Runtime runtime;
 
 }  // namespace mpiprof

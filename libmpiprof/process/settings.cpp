@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "libmpiprof/process/say.h"
+#include "libmpiprof/record/text.h"
 
 namespace mpiprof {
 namespace {
@@ -51,7 +52,7 @@ bool is_rank_list(const char* list) {
 
 const char* from_environment(const SettingRow& row) {
     char name[24] = "MPIPROF_";
-    strcpy(name + prefix_length, row.name);
+    append(name, row.name);
     const char* value = getenv(name);
     return value && *value ? value : nullptr;
 }
@@ -99,8 +100,8 @@ void record_settings(Image& image) {
         if (!record) return;
         const auto setting = static_cast<Setting>(i);
         const char* value = value_of(setting);
-        strcpy(record->name, rows[i].name);
-        strncpy(record->value, value, sizeof record->value - 1);
+        copy(record->name, rows[i].name);
+        copy(record->value, value);
         record->source = value != rows[i].fallback;
         Image::publish(table);
     }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libmpiprof/process/settings.h"
+#include "libmpiprof/record/text.h"
 
 namespace mpiprof {
 namespace {
@@ -57,8 +58,10 @@ ProcessStat stat_of(unsigned pid) {
     snprintf(path, sizeof path, "/proc/%u/stat", pid);
     slurp(path, text, sizeof text);
     const char* open_bracket = strchr(text, '(');
-    char* close_bracket = strrchr(text, ')');  // the name itself may hold brackets
-    if (!open_bracket || !close_bracket || close_bracket < open_bracket) return stat;
+    const char* close_bracket = open_bracket;
+    for (const char* c = text; *c; ++c)  // the last one: the name itself may hold brackets
+        if (*c == ')') close_bracket = c;
+    if (!open_bracket || close_bracket <= open_bracket) return stat;
     const auto length = static_cast<std::size_t>(close_bracket - open_bracket - 1);
     memcpy(stat.name, open_bracket + 1, length < sizeof stat.name ? length : sizeof stat.name - 1);
     const char* field = close_bracket + 1;
@@ -155,7 +158,7 @@ void describe_launch(Header& header, const World& world, const ProcessStat& self
         const std::size_t used = strlen(header.launch);
         snprintf(header.launch + used, sizeof header.launch - used, "+%u:%llu", header.pid, self.start);
     }
-    strncpy(header.launcher, launcher, sizeof header.launcher - 1);
+    copy(header.launcher, launcher);
 }
 
 // ---- job ----
@@ -193,7 +196,7 @@ void describe_job(Header& header, const ProcessStat& self) {
     if (const char* leader = variable("SLURM_HET_JOB_ID")) {
         add_job_id(header.job, sizeof header.job, leader);
         if (const char* offset = variable("SLURM_HET_JOB_OFFSET")) {
-            strncat(header.job, "+", sizeof header.job - strlen(header.job) - 1);
+            append(header.job, "+");
             add_job_id(header.job, sizeof header.job, offset);
         }
         return;
@@ -204,7 +207,7 @@ void describe_job(Header& header, const ProcessStat& self) {
         add_job_id(header.job, sizeof header.job, id);
         const char* part = row.part[0] ? variable(row.part) : nullptr;
         if (part && strcmp(part, row.part_is_none) != 0) {
-            strncat(header.job, "_", sizeof header.job - strlen(header.job) - 1);
+            append(header.job, "_");
             add_job_id(header.job, sizeof header.job, part);
         }
         return;
@@ -218,13 +221,13 @@ void describe_job(Header& header, const ProcessStat& self) {
 // ---- node and process ----
 
 void describe_node(Header& header) {
-    if (gethostname(header.host, sizeof header.host - 1) != 0) strcpy(header.host, "?");
+    if (gethostname(header.host, sizeof header.host - 1) != 0) copy(header.host, "?");
     // Under Slurm two nodes may live on one machine (and one host name); its own node name tells them apart.
     const char* name = variable("SLURMD_NODENAME");
-    if (name && variable("SLURM_JOB_ID")) strncpy(header.host, name, sizeof header.host - 1);
+    if (name && variable("SLURM_JOB_ID")) copy(header.host, name);
     char boot[64];
     slurp("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
-    boot[strcspn(boot, "\n")] = 0;
+    cut(boot, "\n");
     snprintf(header.node, sizeof header.node, "%s/%s", boot, header.host);
 }
 
@@ -232,17 +235,13 @@ bool looks_secret(const char* word, std::size_t length) {
     static constexpr char marks[][12] = {"token", "password", "passwd", "secret", "apikey", "api-key", "api_key", "credential"};
     for (const auto& mark : marks) {
         const std::size_t n = strlen(mark);
-        for (std::size_t i = 0; i + n <= length; ++i)
-            if (strncasecmp(word + i, mark, n) == 0) return true;
+        for (std::size_t i = 0; i + n <= length; ++i) {
+            std::size_t same = 0;
+            while (same < n && lower(word[i + same]) == mark[same]) ++same;
+            if (same == n) return true;
+        }
     }
     return false;
-}
-
-void append(char* text, std::size_t size, const char* words, std::size_t length) {
-    const std::size_t used = strlen(text);
-    const std::size_t room = size - 1 - used;
-    memcpy(text + used, words, length < room ? length : room);
-    text[used + (length < room ? length : room)] = 0;
 }
 
 // "--api-key=abc" and "--token abc" are stored as "--api-key=***" and "--token ***".
@@ -251,13 +250,13 @@ void describe_command(Header& header) {
     const std::size_t length = command_line(header.pid, line, sizeof line);
     bool hide_next = false;
     for (const char* a = line; a < line + length; a += strlen(a) + 1) {
-        if (a != line) append(header.command, sizeof header.command, " ", 1);
+        if (a != line) append(header.command, " ");
         const char* equals = strchr(a, '=');
         const std::size_t name = equals ? static_cast<std::size_t>(equals - a) : strlen(a);
         const bool secret = a != line && looks_secret(a, name);
-        if (hide_next && *a != '-') append(header.command, sizeof header.command, "***", 3);
-        else append(header.command, sizeof header.command, a, secret && equals ? name + 1 : strlen(a));
-        if (secret && equals) append(header.command, sizeof header.command, "***", 3);
+        if (hide_next && *a != '-') append(header.command, "***");
+        else append(header.command, a, secret && equals ? name + 1 : strlen(a));
+        if (secret && equals) append(header.command, "***");
         hide_next = secret && !equals;
     }
 }
@@ -299,8 +298,7 @@ void describe_process(Header& header, const World& world) {
     header.parent_pid = self.parent;
     if (world.is_spawned) header.flags |= format::world_is_spawned;
     if (!world.is_world) header.flags |= format::no_world | format::initialized_by_session;
-    strncpy(header.mpi_library, world.library, sizeof header.mpi_library - 1);
-    header.mpi_library[strcspn(header.mpi_library, "\n")] = 0;
+    copy(header.mpi_library, world.library);
     describe_launch(header, world, self);
     describe_job(header, self);
     describe_node(header);

@@ -2,8 +2,9 @@
 // Included by all of record/ and above. Nothing here allocates on the hot path or needs more than libc.
 #pragma once
 
-#include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
@@ -24,7 +25,7 @@ inline void add(std::uint64_t& word, std::uint64_t value) { relaxed(word, relaxe
 class Lock {
   public:
     void lock() {
-        while (taken_.exchange(1, std::memory_order_acquire)) sched_yield();
+        while (taken_.exchange(1, std::memory_order_acquire)) syscall(SYS_sched_yield);
     }
     void unlock() { taken_.store(0, std::memory_order_release); }
 

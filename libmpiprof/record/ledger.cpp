@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmpiprof/record/text.h"
 #include "libmpiprof/record/token.h"
 
 namespace mpiprof {
@@ -56,7 +57,7 @@ void Records::publish_call(std::uint16_t call) {
         record->traffic = info.traffic;
         record->size_rule = info.size_rule;
         record->counter = info.counter;
-        strncpy(record->name, catalogue.names + info.name, sizeof record->name - 1);
+        copy(record->name, catalogue.names + info.name);
         bits |= std::uint64_t{1} << (call % 64);
     }
     Image::publish(dictionary);
@@ -99,14 +100,16 @@ void Ledger::adopt(std::uint32_t os_thread) {
     leave_call();
 }
 
-void Ledger::count_error(std::uint16_t call, std::uint16_t counter) {
-    mpiprof::add(counters_[counter].errors, 1);
-    records_->publish_call(call);
-}
-
-Ticks Ledger::backwards() {
+Ticks Ledger::sane(Ticks ticks) {
+    if (static_cast<std::int64_t>(ticks) >= 0) return ticks;
     mpiprof::add(records_->image.header().drops.backwards, 1);
     return 0;
+}
+
+void Ledger::add(Memo& m, Bytes bytes, Ticks ticks) {
+    if (m.bin != hot_bin(bytes)) resolve(m, bytes);
+    add_to(*m.cell, bytes, ticks);
+    add_to_histogram(*m.histogram, ticks);
 }
 
 bool Ledger::grow_index() {
@@ -193,10 +196,10 @@ Histogram* Ledger::histogram(std::uint16_t call, std::uint8_t bin) {
 
 // Points the memo at the cell and the histogram of (its call, its site, bin). What found no room is looked for again at
 // every call (no_bin matches no size), so that the drop counters count calls.
-void Ledger::resolve(Memo& m, unsigned bin) {
+void Ledger::resolve(Memo& m, Bytes bytes) {
     Cell wanted{};
     wanted.call = m.call;
-    wanted.bin = static_cast<std::uint8_t>(bin);
+    wanted.bin = static_cast<std::uint8_t>(size_bin(bytes));
     wanted.buffer = BufferKind{m.buffer};
     wanted.communicator = m.communicator;
     wanted.site = m.site;
@@ -206,13 +209,16 @@ void Ledger::resolve(Memo& m, unsigned bin) {
     if (!h) mpiprof::add(records_->image.header().drops.histograms, 1);
     m.histogram = h ? h : no_histogram_;
     if (h && exact) exact->histogram = static_cast<std::uint32_t>(records_->image.offset_of(h) / 8);
-    m.bin = h && exact ? wanted.bin : no_bin;
+    m.bin = h && exact ? static_cast<std::uint8_t>(hot_bin(bytes)) : no_bin;
 }
 
-void Ledger::change_bin(Memo& m, unsigned bin) { resolve(m, bin); }
+void Ledger::enter_epoch(std::uint64_t epoch) {
+    if (epoch_ == epoch) return;
+    epoch_ = epoch;
+    for (Memo& m : memos_) m.key = 0;
+}
 
-void Ledger::learn(Memo& m, std::uint64_t hashed_key, std::uint64_t key, Word type, Word comm, std::uint64_t type_size,
-                   std::uint16_t communicator, Bytes bytes) {
+void Ledger::learn(Memo& m, std::uint64_t key, Word type, Word comm, std::uint64_t type_size, std::uint16_t communicator, Bytes bytes) {
     m.key = 0;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
     m.call = call_of(key);
     m.type = type;
@@ -224,8 +230,8 @@ void Ledger::learn(Memo& m, std::uint64_t hashed_key, std::uint64_t key, Word ty
     records_->publish_call(m.call);
     const Traffic traffic = records_->catalogue.calls[m.call].traffic;
     if (traffic != Traffic::none && traffic != Traffic::setup && traffic != Traffic::local) moved_ = true;
-    resolve(m, size_bin(bytes));
-    m.key = hashed_key;
+    resolve(m, bytes);
+    m.key = key;
 }
 
 void Ledger::add_error(std::uint64_t key, std::uint16_t communicator) {
@@ -238,17 +244,21 @@ void Ledger::add_error(std::uint64_t key, std::uint16_t communicator) {
     mpiprof::add((c ? c : other_cell(wanted))->errors, 1);
 }
 
-void Ledger::first_in_octave(Memo& m, Position position) {
-    auto* block = static_cast<HistogramBlock*>(
-        records_->image.next_record(blocks_, TableType::histogram_blocks, sizeof(HistogramBlock), blocks_per_table, thread_->id));
-    if (!block) {
-        mpiprof::add(records_->image.header().drops.histograms, 1);
-        return;
+// The first duration of its octave claims a block.
+void Ledger::add_to_histogram(Histogram& histogram, Ticks ticks) {
+    const Position position = histogram_position(ticks);
+    std::uint32_t& at = histogram.block[position.octave];
+    if (at == 0) {
+        auto* block = static_cast<HistogramBlock*>(records_->image.next_record(blocks_, TableType::histogram_blocks, sizeof(HistogramBlock),
+                                                                               blocks_per_table, thread_->id));
+        if (!block) {
+            mpiprof::add(records_->image.header().drops.histograms, 1);
+            return;
+        }
+        Image::publish(blocks_);
+        __atomic_store_n(&at, static_cast<std::uint32_t>(records_->image.offset_of(block) / 8), __ATOMIC_RELEASE);
     }
-    block->count[position.sub] = 1;
-    Image::publish(blocks_);
-    __atomic_store_n(&m.histogram->block[position.octave], static_cast<std::uint32_t>(records_->image.offset_of(block) / 8),
-                     __ATOMIC_RELEASE);
+    reinterpret_cast<HistogramBlock*>(base_ + std::uint64_t{at} * 8)->count[position.sub] += 1;
 }
 
 }  // namespace mpiprof

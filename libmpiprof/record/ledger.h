@@ -40,16 +40,32 @@ struct Records {
     void publish_call(std::uint16_t call);
 };
 
-// A call's identity on the hot path: where it returns to, and which call it is. Addresses use 47 bits.
+// A call's identity on the hot path: where it returns to, and which call it is. User addresses
+// have at most 48 bits unless a program asks for more.
 constexpr std::uint64_t call_key(std::uint16_t call, Word return_address) {
-    return static_cast<std::uint64_t>(call) << 48 | (static_cast<std::uint64_t>(return_address) & 0xffffffffffffull);
+    return (std::uint64_t{call} << 48) + static_cast<std::uint64_t>(return_address);
 }
 constexpr std::uint16_t call_of(std::uint64_t key) { return static_cast<std::uint16_t>(key >> 48); }
 constexpr Word address_of(std::uint64_t key) { return static_cast<Word>(key & 0xffffffffffffull); }
 
+// The call in hand of a thread, as its first half leaves it for its second half.
+struct CallInHand {
+    Word type;               // datatype handle as passed; no_handle: count is in bytes
+    Word comm;               // communicator handle as passed, or no_handle
+    std::int64_t count;
+    const int* ierror;       // Fortran only
+    Word status;             // where a receive says what arrived
+};
+struct Booking {
+    Word type;
+    std::int64_t count;
+};
+// A word that is no handle in any MPI: the place of a communicator or type in calls that have none.
+inline constexpr Word no_handle = INTPTR_MIN;
+
 // What one (return address, call, type, communicator) led to last time. A hit compares three words.
 struct alignas(64) Memo {
-    std::uint64_t key;       // call_key ^ epoch, so that a freed handle's entries die with the epoch
+    std::uint64_t key;       // call_key; 0 = empty. All are emptied when an epoch ends
     Word type;
     Word comm;
     std::uint64_t type_size;
@@ -57,7 +73,7 @@ struct alignas(64) Memo {
     format::Histogram* histogram;
     std::uint32_t site;
     std::uint16_t communicator;
-    std::uint8_t bin;        // the bin that `cell` is of; no_bin: look again
+    std::uint8_t bin;        // hot_bin() of the sizes that `cell` is of; no_bin: look again
     std::uint8_t buffer;
     std::uint16_t call;
 };
@@ -68,47 +84,47 @@ class Ledger {
   public:
     static Ledger* create(Records& records, std::uint32_t id, format::ThreadKind kind);
 
+    CallInHand hand{};
+
     // ---- hot ----
-    void begin(std::uint64_t key) {
-        relaxed(thread_->in_call, key);
-        start_ = now(monotonic_);
-        relaxed(thread_->in_call_since, start_);
+    void begin(std::uint64_t key, Ticks start) {
+        thread_->in_call = key;
+        thread_->in_call_since = start;
     }
-    Ticks elapsed() {
-        const Ticks end = now(monotonic_);
-        relaxed(thread_->in_call, 0);
-        if (__builtin_expect(end < start_, 0)) return backwards();
-        return end - start_;
+    std::uint64_t key() const { return thread_->in_call; }
+    // Ticks since begin(); sane() makes 0 of a clock that ran backwards.
+    Ticks end(Ticks end) {
+        const Ticks ticks = end - thread_->in_call_since;
+        thread_->in_call = 0;
+        return ticks;
     }
-    Memo& memo(std::uint64_t hashed_key) { return memos_[mix(hashed_key) >> (64 - memo_bits)]; }
+    Memo& memo(std::uint64_t key) { return memos_[mix(key) >> (64 - memo_bits)]; }
     static bool hit(const Memo& m, std::uint64_t key, Word type, Word comm) { return m.key == key && m.type == type && m.comm == comm; }
-    void add(Memo& m, Bytes bytes, Ticks ticks) {
-        const unsigned bin = format::size_bin(bytes);
-        if (__builtin_expect(m.bin != bin, 0)) change_bin(m, bin);
-        format::Cell& cell = *m.cell;
-        mpiprof::add(cell.calls, 1);
-        mpiprof::add(cell.bytes, bytes);
-        mpiprof::add(cell.ticks, ticks);
-        if (ticks < cell.min_ticks) relaxed(cell.min_ticks, ticks);
-        if (ticks > cell.max_ticks) relaxed(cell.max_ticks, ticks);
+    // False, and nothing done, if the cell or its histogram block is not at hand, or for durations below 16 ticks.
+    bool add_fast(Memo& m, Bytes bytes, Ticks ticks) {
+        if (m.bin != hot_bin(bytes) || static_cast<std::int64_t>(ticks) < format::histogram_sub_buckets) [[unlikely]] return false;
         const auto position = format::histogram_position(ticks);
         const std::uint32_t block = m.histogram->block[position.octave];
-        if (__builtin_expect(block == 0, 0)) return first_in_octave(m, position);
-        mpiprof::add(reinterpret_cast<format::HistogramBlock*>(base_ + std::uint64_t{block} * 8)->count[position.sub], 1);
+        if (block == 0) [[unlikely]] return false;
+        add_to(*m.cell, bytes, ticks);
+        reinterpret_cast<std::uint64_t*>(base_)[block + position.sub] += 1;
+        return true;
     }
-    void count(std::uint16_t call, std::uint16_t counter) {
-        const std::uint64_t n = counters_[counter].calls + 1;
-        relaxed(counters_[counter].calls, n);
-        if (__builtin_expect(n == 1, 0)) records_->publish_call(call);
-    }
-    void count_error(std::uint16_t call, std::uint16_t counter);
-    void count_nested() { mpiprof::add(thread_->nested, 1); }
-    void leave_call() { relaxed(thread_->in_call, 0); }
+    void count(std::uint16_t counter) { counters_[counter].calls += 1; }
+    void count_error(std::uint16_t counter) { counters_[counter].errors += 1; }
+    void count_nested() { thread_->nested += 1; }
+    void leave_call() { thread_->in_call = 0; }
 
     // ---- slow ----
+    Ticks read_clock() const { return now(monotonic_); }
+    Ticks sane(Ticks ticks);
+    void add(Memo& m, Bytes bytes, Ticks ticks);
     // Fills a memo for a call seen for the first time (or again after an epoch): finds its site and its cell.
-    void learn(Memo& m, std::uint64_t hashed_key, std::uint64_t key, Word type, Word comm, std::uint64_t type_size,
-               std::uint16_t communicator, Bytes bytes);
+    void learn(Memo& m, std::uint64_t key, Word type, Word comm, std::uint64_t type_size, std::uint16_t communicator, Bytes bytes);
+    // Handles mean what they meant in the epoch in which they were learned, no longer.
+    void enter_epoch(std::uint64_t epoch);
+    std::uint64_t epoch() const { return epoch_; }
+    bool is_monotonic() const { return monotonic_; }
     // A call that returned an error: no bytes, no time; counted in its cell of size 0.
     void add_error(std::uint64_t key, std::uint16_t communicator);
 
@@ -136,19 +152,28 @@ class Ledger {
     static constexpr unsigned memo_bits = 8;
     static constexpr unsigned type_bits = 6;
 
-    [[gnu::noinline]] void change_bin(Memo& m, unsigned bin);
-    [[gnu::noinline]] void first_in_octave(Memo& m, format::Position position);
-    [[gnu::noinline]] Ticks backwards();
+    // size_bin() without its branch: 63 stands for size 0, all others are the bins themselves.
+    static unsigned hot_bin(Bytes bytes) { return 63u ^ static_cast<unsigned>(__builtin_clzll((bytes - 1) | 3)); }
+
+    // Plain adds: one writer, and aligned 8-byte stores that a reader in another process sees whole.
+    static void add_to(format::Cell& cell, Bytes bytes, Ticks ticks) {
+        cell.calls += 1;
+        cell.bytes += bytes;
+        cell.ticks += ticks;
+        if (ticks < cell.min_ticks) [[unlikely]] cell.min_ticks = ticks;
+        if (ticks > cell.max_ticks) [[unlikely]] cell.max_ticks = ticks;
+    }
+    void add_to_histogram(format::Histogram& histogram, Ticks ticks);
     format::Cell* cell(const format::Cell& wanted);
     format::Cell* new_cell(const format::Cell& wanted);
     format::Cell* other_cell(const format::Cell& wanted);
     format::Histogram* histogram(std::uint16_t call, std::uint8_t bin);
-    void resolve(Memo& m, unsigned bin);
+    void resolve(Memo& m, Bytes bytes);
     bool grow_index();
     void index_cell(format::Cell* cell);
 
     format::Thread* thread_ = nullptr;
-    Ticks start_ = 0;
+    std::uint64_t epoch_ = 0;
     char* base_ = nullptr;
     format::Counter* counters_ = nullptr;
     bool monotonic_ = false;

@@ -20,7 +20,7 @@ struct ThreadState {
 
 // Initial-exec: one instruction, no __tls_get_addr; constant-initialised and trivially destructible, so it is valid
 // before our constructor would have run and after every destructor.
-extern constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
+[[gnu::visibility("hidden")]] extern constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
 
 // Open while recording: every change that the hot path must notice (a freed handle, a pause, the end) gives it a new
 // value; 0 is closed. It lies on a page that the kernel wipes in a forked child, so a child finds it closed before it
@@ -29,7 +29,7 @@ struct alignas(65536) Gate {
     std::uint64_t epoch;
     char rest_of_the_page[65536 - sizeof(std::uint64_t)];
 };
-extern constinit Gate gate;
+[[gnu::visibility("hidden")]] extern constinit Gate gate;
 
 // Where the return address of the function it is used in lies.
 #if defined(__x86_64__)

@@ -1,6 +1,8 @@
 // dlsym in three steps. Nothing is kept open: RTLD_NOLOAD handles are given back, the objects stay as they were.
 #include "libmpiprof/wrap/real.h"
 
+#include "libmpiprof/record/text.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
@@ -25,7 +27,7 @@ int contains(dl_phdr_info* info, std::size_t, void* argument) {
         const auto& header = info->dlpi_phdr[i];
         const ElfW(Addr) begin = info->dlpi_addr + header.p_vaddr;
         if (header.p_type != PT_LOAD || address < begin || address >= begin + header.p_memsz) continue;
-        strncpy(object.path, info->dlpi_name, sizeof object.path - 1);
+        copy(object.path, info->dlpi_name);
         object.found = true;
         return 1;
     }

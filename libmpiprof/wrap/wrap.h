@@ -2,9 +2,14 @@
 // the clock, describe, record. Templates, so that a row's knowledge is compiled into its symbol; one per treatment.
 // Instantiated by mpi/ (and nccl/) with their Library; knows no MPI itself.
 //
+// Two forms of the same steps. call() and leave() are the fast form: no function is called but the real one, so nothing
+// is saved and restored around it; whatever is not the common case leaves them by a tail call. call_plainly() and
+// leave_plainly() are the plain form for everything else: first calls, new threads, nested calls, other clocks, errors.
+//
 // A Library is a struct of static members: `calls`, `spellings` (how many symbols a row may have), `row(id)`,
-// `real(name)` (its real function), `frees(id)` (the call ends a handle's life), and the slow questions that are asked after a successful call:
-// learn() and describe(); prepare() may put something of ours in the place of an argument that the caller ignores.
+// `real(name)` (its real function), `frees(id)` (the call ends a handle's life), and the slow questions that are asked
+// after a successful call: learn() and Size (what a row's message size is); prepare() may put something of ours in the
+// place of an argument that the caller ignores.
 #pragma once
 
 #include "libmpiprof/process/runtime.h"
@@ -17,20 +22,6 @@ namespace mpiprof::wrap {
 template <class Library>
 constinit inline void* reals[Library::spellings][Library::calls]{};
 
-struct Found {
-    void* function;
-    bool foreign;  // of a second MPI: pass through, unrecorded
-};
-
-// First call of a function, and every call once a second MPI was met: then each caller gets its own MPI's function.
-template <class Library, int Spelling>
-[[gnu::noinline, gnu::cold]] Found find_function(void*& slot, const char* name, Word return_address) {
-    const Real real = Library::template real<Spelling>(name, return_address);
-    if (!real.function) no_such_function(name);
-    if (!Library::several()) __atomic_store_n(&slot, real.function, __ATOMIC_RELAXED);
-    return {real.function, Library::is_foreign(real)};
-}
-
 // How a language passes what the wrappers read. `large`: counts are 64 bits wide.
 template <bool Large>
 struct C {
@@ -41,7 +32,7 @@ struct C {
     }
     static int integer(Word w) { return static_cast<int>(w); }
     static Word handle(Word w) { return w; }
-    static bool failed(Word result, Word) { return static_cast<int>(result) != 0; }
+    static bool failed(Word result, const CallInHand&) { return static_cast<int>(result) != 0; }
 };
 template <bool Large>
 struct Fortran {
@@ -51,32 +42,62 @@ struct Fortran {
     static int integer(Word w) { return *reinterpret_cast<const int*>(w); }
     static Word handle(Word w) { return *reinterpret_cast<const int*>(w); }
     // Fortran 2008 may leave ierror out; then errors are fatal by default and never come back here.
-    static bool failed(Word, Word ierror) { return ierror != 0 && *reinterpret_cast<const int*>(ierror) != 0; }
+    static bool failed(Word, const CallInHand& hand) { return hand.ierror && *hand.ierror != 0; }
 };
 
-// Books a finished call whose size is count x size of `type` (type 0: count is in bytes).
-template <class Library, class Language>
-[[gnu::noinline]] void leave(Ledger& ledger, std::uint64_t key, Word type, Word comm, std::int64_t count, Ticks ticks) {
-    ThreadState& state = thread_state;
-    const std::uint64_t hashed = key ^ mix(state.epoch);
-    Memo& memo = ledger.memo(hashed);
-    if (!Ledger::hit(memo, hashed, type, comm)) [[unlikely]]
-        Library::template learn<Language>(ledger, memo, hashed, key, type, comm, count);
-    ledger.add(memo, static_cast<Bytes>(count) * memo.type_size, ticks);
-    state.token = nullptr;
+// The word behind the C arguments.
+template <int Arity, class... Words>
+[[gnu::always_inline]] inline const int* ierror_of(Words... args) {
+    const Word words[] = {args..., 0};
+    return reinterpret_cast<const int*>(words[Arity]);
 }
 
+// What is booked is count x size of `type`; type no_handle: count is in bytes. This Size: as the first half stored it.
+struct AsStored {
+    static bool is_at_hand(const CallInHand&) { return true; }
+    static Booking booking(const CallInHand& hand) { return {hand.type, hand.count}; }
+};
+
+// ---- the plain form ----
+
 template <class Library, class Language>
-[[gnu::noinline, gnu::cold]] void leave_with_error(Ledger& ledger, std::uint64_t key) {
-    ledger.add_error(key, 0);
+[[gnu::noinline]] void book_plainly(Ledger& ledger, std::uint64_t key, Booking b, Ticks ticks) {
+    const CallInHand& hand = ledger.hand;
+    Memo& memo = ledger.memo(key);
+    if (!Ledger::hit(memo, key, b.type, hand.comm)) Library::template learn<Language>(ledger, memo, key, b.type, hand.comm, b.count);
+    ledger.add(memo, static_cast<Bytes>(b.count) * memo.type_size, ticks);
+}
+
+// The second half of a call whose clock was read: anything that leave() does not do itself.
+template <class Library, class Language, class Size>
+[[gnu::noinline]] Word leave_plainly(Word result, Ledger& ledger, std::uint64_t key, Ticks ticks) {
+    if (Language::failed(result, ledger.hand)) ledger.add_error(key, 0);
+    else book_plainly<Library, Language>(ledger, key, Size::booking(ledger.hand), ledger.sane(ticks));
     thread_state.token = nullptr;
+    return result;
 }
 
-// The three steps that every wrapper begins with. Null: not ours to record (not started, nested, a child, a second MPI).
-[[gnu::always_inline]] inline Ledger* enter(ThreadState& state, const Word* frame, Word return_address) {
-    if (state.epoch != gate.epoch) [[unlikely]]
-        if (!runtime.open(state)) return nullptr;
-    if (is_nested(state, frame)) [[unlikely]] {
+struct Found {
+    void* function;
+    bool foreign;  // of a second MPI: pass through, unrecorded
+};
+
+// First call of a function, and every call once a second MPI was met: then each caller gets its own MPI's function.
+template <class Library, int Spelling>
+[[gnu::noinline]] Found find_function(void*& slot, std::uint16_t id, const char* name, Word return_address) {
+    if (void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED)) return {known, false};
+    const Real real = Library::template real<Spelling>(name, return_address);
+    if (!real.function) no_such_function(name);
+    // The dictionary learns here which calls there are, so that counting one never has to ask.
+    if (runtime.knows_call(id) && !Library::several()) __atomic_store_n(&slot, real.function, __ATOMIC_RELAXED);
+    return {real.function, Library::is_foreign(real)};
+}
+
+// Null if this call is not ours to record: not started, nested, a forked child, a second MPI.
+[[gnu::noinline]] inline Ledger* enter_plainly(ThreadState& state, const Word* frame, Word return_address, bool foreign) {
+    if (foreign) return nullptr;
+    if (state.epoch != gate.epoch && !runtime.open(state)) return nullptr;
+    if (is_nested(state, frame)) {
         state.ledger->count_nested();
         return nullptr;
     }
@@ -85,44 +106,106 @@ template <class Library, class Language>
     return state.ledger;
 }
 
-template <class Library, auto Id, int Spelling, class Language, class... Words>
-[[gnu::always_inline]] inline Word call(const char* name, Word return_address, const Word* frame, Words... args) {
+template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
+[[gnu::noinline, gnu::cold]] Word call_plainly(Words... args) {
+    // Reached by a tail call: the frame and the return address are those of the exported symbol.
+    const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
     constexpr Call row = Library::row(Id);
-    using Function = Word (*)(Words...);
-    void*& slot = reals<Library>[Spelling][static_cast<int>(Id)];
-    Found found{__atomic_load_n(&slot, __ATOMIC_RELAXED), false};
-    if (!found.function) [[unlikely]] found = find_function<Library, Spelling>(slot, name, return_address);
-    const auto real = reinterpret_cast<Function>(found.function);
-    ThreadState& state = thread_state;
-    Ledger* ledger = found.foreign ? nullptr : enter(state, frame, return_address);
-    if (!ledger) [[unlikely]] return real(args...);
+    constexpr auto id = static_cast<std::uint16_t>(Id);
+    const Found found = find_function<Library, Spelling>(reals<Library>[Spelling][id], id, Name::text(), return_address);
+    const auto real = reinterpret_cast<Word (*)(Words...)>(found.function);
+    Ledger* ledger = enter_plainly(thread_state, MPIPROF_RETURN_SLOT(), return_address, found.foreign);
+    if (!ledger) return real(args...);
     if constexpr (Library::frees(Id)) {
-        const Word before[] = {args...};
-        Library::template before_free<Id, Language>(before);
+        const Word words[] = {args...};
+        Library::template before_free<Id, Language>(words);
         runtime.forget_handles();
     }
-    [[maybe_unused]] typename Library::Scratch scratch;
-    if constexpr (Library::template prepares<Id, Language>()) Library::template prepare<Id>(scratch, args...);
-
-    const Word words[sizeof...(Words) + 1] = {args..., 0};
-    constexpr auto id = static_cast<std::uint16_t>(Id);
-    // The last word that the standard gives Fortran is ierror, behind the C arguments.
-    const auto failed = [&](Word result) { return Language::failed(result, Language::fortran ? words[row.arity] : 0); };
+    if constexpr (Language::fortran) ledger->hand.ierror = ierror_of<row.arity>(args...);
 
     if constexpr (row.treatment == Treatment::counted) {
         const Word result = real(args...);
-        if (failed(result)) [[unlikely]] ledger->count_error(id, row.counter);
-        else ledger->count(id, row.counter);
-        state.token = nullptr;
+        if (Language::failed(result, ledger->hand)) ledger->count_error(row.counter);
+        else ledger->count(row.counter);
+        thread_state.token = nullptr;
         return result;
     } else {
+        typename Library::Scratch scratch;
+        if constexpr (Library::template prepares<Id, Language>()) Library::template prepare<Id>(scratch, args...);
+        using Size = typename Library::template Size<Id, Language>;
+        Size::store(ledger->hand, args...);
         const std::uint64_t key = call_key(id, return_address);
-        ledger->begin(key);
+        ledger->begin(key, ledger->read_clock());
         const Word result = real(args...);
-        const Ticks ticks = ledger->elapsed();
-        if (failed(result)) [[unlikely]] leave_with_error<Library, Language>(*ledger, key);
-        else Library::template describe<Id, Language>(*ledger, key, words, ticks);
+        const Ticks ticks = ledger->end(ledger->read_clock());
+        if constexpr (Size::needs_arguments) {  // the size is computed outside the timed interval
+            const Word words[] = {args..., 0};
+            if (!Language::failed(result, ledger->hand)) Size::measure(*ledger, words);
+        }
+        return leave_plainly<Library, Language, typename Size::Booker>(result, *ledger, key, ticks);
+    }
+}
+
+// ---- the fast form ----
+
+template <class Library, class Language, class Size>
+[[gnu::noinline]] Word leave(Word result) {
+    ThreadState& state = thread_state;
+    Ledger& ledger = *state.ledger;
+    const std::uint64_t key = ledger.key();
+    const Ticks ticks = ledger.end(counter());
+    if (Language::failed(result, ledger.hand) || !Size::is_at_hand(ledger.hand)) [[unlikely]]
+        return leave_plainly<Library, Language, Size>(result, ledger, key, ticks);
+    const Booking b = Size::booking(ledger.hand);
+    Memo& memo = ledger.memo(key);
+    if (!Ledger::hit(memo, key, b.type, ledger.hand.comm) || !ledger.add_fast(memo, static_cast<Bytes>(b.count) * memo.type_size, ticks)) [[unlikely]]
+        return leave_plainly<Library, Language, Size>(result, ledger, key, ticks);
+    state.token = nullptr;
+    return result;
+}
+
+template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
+[[gnu::always_inline]] inline Word call(Words... args) {
+    constexpr Call row = Library::row(Id);
+    constexpr auto id = static_cast<std::uint16_t>(Id);
+    constexpr auto plainly = &call_plainly<Library, Id, Spelling, Language, Name, Words...>;
+    const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&reals<Library>[Spelling][id], __ATOMIC_RELAXED));
+    ThreadState& state = thread_state;
+    if constexpr (Library::frees(Id)) return plainly(args...);
+    if (!real || state.epoch != gate.epoch) [[unlikely]] return plainly(args...);
+    const Word* frame = MPIPROF_RETURN_SLOT();
+    if (frame < state.token) [[unlikely]] return plainly(args...);
+    const Word return_address = *frame;
+    state.token = frame;
+    state.token_return = return_address;
+    Ledger& ledger = *state.ledger;
+    if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
+
+    if constexpr (row.treatment == Treatment::counted) {
+        const Word result = real(args...);
+        ThreadState& after = thread_state;
+        Ledger& same = *after.ledger;
+        if (Language::failed(result, same.hand)) [[unlikely]] same.count_error(row.counter);
+        else same.count(row.counter);
+        after.token = nullptr;
         return result;
+    } else {
+        using Size = typename Library::template Size<Id, Language>;
+        [[maybe_unused]] typename Library::Scratch scratch;
+        if constexpr (Library::template prepares<Id, Language>()) Library::template prepare<Id>(scratch, args...);
+        Size::store(ledger.hand, args...);
+        ledger.begin(call_key(id, return_address), counter());
+        if constexpr (Size::needs_arguments) {
+            const Word result = real(args...);
+            Ledger& same = *thread_state.ledger;
+            const std::uint64_t key = same.key();
+            const Ticks ticks = same.end(counter());
+            const Word words[] = {args..., 0};
+            if (!Language::failed(result, same.hand)) [[likely]] Size::measure(same, words);
+            return leave_plainly<Library, Language, typename Size::Booker>(result, same, key, ticks);
+        } else {
+            return leave<Library, Language, typename Size::Booker>(real(args...));
+        }
     }
 }
 

@@ -1,0 +1,45 @@
+// Text in fixed buffers, always terminated, cut where there is no room. Ours rather than libc's str* family: every libc
+// name is a relocation in every process that the library is preloaded into, and none of those terminates and cuts.
+#pragma once
+
+#include <cstddef>
+
+namespace mpiprof {
+
+constexpr std::size_t length_of(const char* text) {
+    std::size_t n = 0;
+    while (text[n]) ++n;
+    return n;
+}
+
+template <std::size_t Size>
+void append(char (&buffer)[Size], const char* text, std::size_t length) {
+    std::size_t used = length_of(buffer);
+    while (length-- > 0 && *text && used + 1 < Size) buffer[used++] = *text++;
+    buffer[used] = 0;
+}
+
+template <std::size_t Size>
+void append(char (&buffer)[Size], const char* text) {
+    append(buffer, text, Size);
+}
+
+template <std::size_t Size>
+void copy(char (&buffer)[Size], const char* text) {
+    buffer[0] = 0;
+    append(buffer, text);
+}
+
+// Ends the text at the first of `ends`.
+inline void cut(char* text, const char* ends) {
+    for (; *text; ++text)
+        for (const char* e = ends; *e; ++e)
+            if (*text == *e) {
+                *text = 0;
+                return;
+            }
+}
+
+inline char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace mpiprof
