@@ -187,16 +187,16 @@ class Scene:
     def shared_object(self, source, *flags, name=None):
         return self.compile(source, "-shared", "-fPIC", *flags, name=(name or source.replace(".c", "")) + f".{self.mpi}.so")
 
-    def oracle(self, language, program):
+    def oracle(self, language, program, leave_out=""):
         """The independent counter (oracle/make_oracle.py) for the MPI libraries that a program is linked with."""
         linked = execute(["ldd", program]).succeeded().out
         libraries = sorted({words[2] for words in map(str.split, linked.splitlines())
                             if len(words) > 2 and "mpi" in words[0] and words[2].startswith("/")})
-        target = self.bin / f"oracle.{program.stem}.{language}.{self.mpi}.so"
+        target = self.bin / f"oracle.{pathlib.Path(program).name}.{language}{'.some' if leave_out else ''}.{self.mpi}.so"
         maker = HERE / "oracle" / "make_oracle.py"
         if not target.exists() or target.stat().st_mtime < maker.stat().st_mtime:
             part = self.bin / f"{target.name}.{os.getpid()}"
-            execute([sys.executable, maker, "--language", language, "--output", part, *libraries]).succeeded()
+            execute([sys.executable, maker, "--language", language, "--output", part, "--leave-out", leave_out, *libraries]).succeeded()
             os.replace(part, target)
         return target
 

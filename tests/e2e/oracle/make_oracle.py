@@ -83,11 +83,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--language", choices=sorted(PATTERNS), required=True)
     parser.add_argument("--output", required=True)
+    parser.add_argument("--leave-out", default="", help="regular expression of symbols not to count")
     parser.add_argument("--compiler", default="gcc")
     parser.add_argument("--machine", default=platform.machine())
     parser.add_argument("libraries", nargs="+")
     arguments = parser.parse_args()
-    names = sorted({name for library in arguments.libraries for name in exported_functions(library, PATTERNS[arguments.language])})
+    names = sorted({name for library in arguments.libraries for name in exported_functions(library, PATTERNS[arguments.language])
+                    if not re.fullmatch(arguments.leave_out, name)})
     if not names:
         sys.exit(f"no {PATTERNS[arguments.language]} in {', '.join(arguments.libraries)}")
     with tempfile.NamedTemporaryFile("w", suffix=".s") as source:

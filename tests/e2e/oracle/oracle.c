@@ -13,7 +13,8 @@ extern void* oracle_reals[] __attribute__((visibility("hidden")));
 
 static pid_t owner;
 
-// A real function that cannot be found would be jumped to as address 0; this says which.
+// Where a program brings its MPI in by dlopen, there are no real functions yet but those of the profiler behind us
+// in LD_PRELOAD; what that does not export must be left out of the oracle (--leave-out).
 static void missing(void) {
     static const char text[] = "oracle: a counted function has no real one\n";
     (void)!write(2, text, sizeof text - 1);

@@ -96,6 +96,9 @@ class Cluster:
         key.chmod(0o600)
         self.environment = dict(clean_environment(), SLURM_CONF=str(self.dir / "slurm.conf"))
         self.environment["PATH"] += ":/usr/sbin:/sbin"
+        # Both nodes have this machine's host name and /dev/shm: ranks of two nodes would take each other's shared
+        # memory segments for their own and crash.
+        self.environment["OMPI_MCA_btl"] = "tcp,self"
         self.daemon("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.dir}/munge.sock", f"--pid-file={self.dir}/munged.pid",
                     f"--log-file={self.dir}/munged.log", f"--seed-file={self.dir}/munged.seed")
         self.wait_until(lambda: (self.dir / "munge.sock").exists(), "munged")

@@ -1,0 +1,84 @@
+"""Programs that people run, with 2 and 4 ranks: they compute what they compute without us, and an independent count
+of the same run agrees with the profile, call by call. docs/real-programs.md shows what the reports look like."""
+
+import pathlib
+import re
+import shutil
+
+from cases.exactness import compare_with_oracle
+from harness import PROGRAMS, ROOT, Skip, case, check, execute, same
+
+
+def linked_with(scene, program):
+    """The distribution's build of a program, if it uses this case's MPI."""
+    path = scene.tool(program)
+    libraries = execute(["ldd", path]).succeeded().out
+    if {"openmpi": "libmpi.so", "mpich": "libmpich.so"}[scene.mpi] not in libraries:
+        raise Skip(f"{program} is built for another MPI")
+    return path
+
+
+@case(mpis=("openmpi",), ranks=4, tier="full", timeout=600)
+def hpcc_computes_the_same_and_is_counted_exactly(scene):
+    """Millions of Test and Testany calls: where a lost or double count, or an expensive call, would show."""
+    hpcc = linked_with(scene, "hpcc")
+    timings = re.compile(r"_(GBs|GFlops|Tflops|GUPs?|usec|time|rate)|Latency|Bandwidth|Time|_vsize|GFLOPS|Copy|Scale|Add|Triad", re.IGNORECASE)
+
+    def results(directory):
+        text = (directory / "hpccoutf.txt").read_text()
+        pairs = dict(re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE))
+        verdicts = re.findall(r"\d+ tests? completed and (?:passed|failed) residual checks", text)
+        return sorted(pairs), {k: v for k, v in pairs.items() if not timings.search(k) and re.fullmatch(r"[-\d]+", v)}, verdicts
+
+    for ranks, rows in ((2, 1), (4, 2)):
+        outcomes = []
+        for profiled in (False, True):
+            directory = scene.subdir(f"{ranks}-{profiled}")
+            text = (PROGRAMS / "hpccinf.txt").read_text().replace("@P@", str(rows)).replace("@Q@", str(ranks // rows))
+            (directory / "hpccinf.txt").write_text(text)
+            if profiled:
+                ran = compare_with_oracle(scene, "c", [hpcc], ranks, directory, timeout=250)
+            else:
+                ran = scene.mpirun(ranks, [hpcc], profiled=None, cwd=directory, timeout=250).succeeded()
+            outcomes.append((ran.out, ran.err, results(directory)))
+        same(outcomes[1], outcomes[0], f"results of hpcc on {ranks} ranks")
+        same(outcomes[0][2][1]["Success"], "1", "Success")
+
+
+@case(mpis=("openmpi",), ranks=4, tier="full", timeout=300)
+def lammps_computes_the_same_and_is_counted_exactly(scene):
+    lmp = linked_with(scene, "lmp")
+
+    def energies(text):
+        rows = re.findall(r"^ *\d+(?: +-?[\d.]+){5} *$", text, re.MULTILINE)
+        check(len(rows) == 6, f"no table of energies in:\n{text}")
+        return rows
+
+    for ranks in (2, 4):
+        command = [lmp, "-in", PROGRAMS / "melt.in"]
+        plain = scene.mpirun(ranks, command, profiled=None, cwd=scene.subdir(f"{ranks}-plain")).succeeded()
+        ran = compare_with_oracle(scene, "c", command, ranks, scene.subdir(f"{ranks}-profiled"))
+        same(energies(ran.out), energies(plain.out), f"energies on {ranks} ranks")
+        same(ran.err, plain.err, "stderr")
+
+
+@case(ranks=4, tier="full", timeout=300)
+def mpi4py_example_computes_the_same_and_is_counted_exactly(scene):
+    python = scene.python_with("mpi4py", "numpy")
+    for ranks in (2, 4):
+        command = [python, ROOT / "examples" / "data_parallel" / "data_parallel.py", 50]
+        plain = scene.mpirun(ranks, command, profiled=None).succeeded()
+        if "1 ranks" in plain.out:
+            raise Skip("this mpi4py was built for the other MPI")
+        ran = compare_with_oracle(scene, "c", command, ranks, scene.subdir(str(ranks)), linked=scene.compile("ring.c"))
+        same((ran.out, ran.err), (plain.out, plain.err), f"output on {ranks} ranks")
+
+
+@case(ranks=2, tier="full", timeout=200)
+def netpipe_is_counted_exactly(scene):
+    """A ping-pong over many sizes, where the distribution has it."""
+    program = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}[scene.mpi]
+    path = shutil.which(program)
+    if path is None:
+        raise Skip(f"{program} is not installed")
+    compare_with_oracle(scene, "c", [pathlib.Path(path), "-u", 65536], 2, scene.dir)
