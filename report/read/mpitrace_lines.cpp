@@ -10,6 +10,7 @@ namespace {
 
 // More than any real file shows; few enough that sums over a whole file stay below 2^127.
 constexpr int most_digits = 15;
+constexpr std::size_t most_routines = 4096;
 constexpr std::uint64_t most_calls = 1'000'000'000'000'000;
 
 Wide power_of_ten(int exponent) {
@@ -298,7 +299,8 @@ class Parser {
         const auto mean = parse_decimal(words[2]);
         const auto time = parse_decimal(words[3]);
         if (words.size != 4 || !calls || !mean || !time) return;
-        if (*calls == 0 || *calls > most_calls || find(words[0]) != nullptr) return;
+        if (*calls == 0 || *calls > most_calls || text_.routines.size() == most_routines) return;
+        if (find(words[0]) != nullptr) return;
         text_.routines.push_back({.name = std::string(words[0]),
                                   .calls = *calls,
                                   .bytes = mean_bytes(*mean, *calls),
