@@ -118,6 +118,8 @@ Rank Part::rank_of(const Profile& profile) {
               .exit_code = profile.exit_code,
               .started_at_ns = profile.started_at_ns,
               .updated_at_ns = profile.updated_at_ns,
+              .life = profile.life,
+              .is_end_estimated = profile.is_end_estimated,
               .elapsed_ns = profile.elapsed_ns,
               .process_ns = profile.process_ns,
               .init_ns = profile.init_ns,
@@ -127,9 +129,14 @@ Rank Part::rank_of(const Profile& profile) {
               .cpu = {},
               .in_call = {}};
     for (const Thread& thread : profile.threads) {
-        if (!thread.in_call || (rank.in_call && thread.in_call_ns <= rank.in_call_ns)) continue;
+        if (!thread.in_call || profile.state == State::finalized) continue;
+        const std::uint64_t since = thread.in_call_since_ns;
+        // At least 1 where it is known when the call began: extend_killed() adds to that only.
+        const std::uint64_t for_ns =
+            since ? std::max<std::uint64_t>(1, profile.elapsed_ns - std::min(profile.elapsed_ns, since)) : 0;
+        if (rank.in_call && for_ns <= rank.in_call_ns) continue;
         rank.in_call = call_map_[*thread.in_call];
-        rank.in_call_ns = thread.in_call_ns;
+        rank.in_call_ns = for_ns;
     }
     return rank;
 }
@@ -290,6 +297,21 @@ void Part::sort_ranks(Job& job, const std::vector<std::uint16_t>& order) {
     job.ranks = std::move(ranks_);
 }
 
+// A killed rank may have lived longer than it could tell: usually the job ended as one, so the last sign of life of
+// any rank stands for its end.
+void Part::extend_killed() {
+    std::uint64_t last = 0;
+    for (const Rank& rank : ranks_) last = std::max(last, rank.updated_at_ns);
+    for (Rank& rank : ranks_) {
+        if (!rank.is_end_estimated || rank.updated_at_ns == 0) continue;
+        const std::uint64_t longer = last - rank.updated_at_ns;
+        rank.updated_at_ns = last;
+        rank.elapsed_ns += longer;
+        if (rank.process_ns) rank.process_ns += longer;
+        if (rank.in_call && rank.in_call_ns) rank.in_call_ns += longer;
+    }
+}
+
 void Part::note_differences(Job& job) const {
     const auto tell = [&](const std::map<std::string, std::uint32_t>& names, std::string_view what) {
         for (const auto& [name, rank] : names)
@@ -305,6 +327,7 @@ void Part::note_differences(Job& job) const {
 
 Job Part::finish() {
     Job job;
+    extend_killed();
     note_differences(job);
     const auto order = sort_calls(job);
     sort_rows(job, order);

@@ -58,6 +58,7 @@ class Part {
     void take_identity(const Profile& profile);
     Rank rank_of(const Profile& profile);
     void add_sums(const Profile& profile, Rank& rank);
+    void extend_killed();
     void note_differences(Job& job) const;
     std::vector<std::uint16_t> sort_calls(Job& job);
     void sort_rows(Job& job, const std::vector<std::uint16_t>& order);

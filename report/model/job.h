@@ -52,8 +52,10 @@ struct Rank {
     int exit_code = 0;
     std::uint64_t started_at_ns = 0;
     std::uint64_t updated_at_ns = 0;
-    std::uint64_t elapsed_ns = 0;  // end of MPI_Init to beginning of MPI_Finalize, or the last update
-    std::uint64_t process_ns = 0;  // start of the process to the same moment; 0 = not known
+    Life life = Life::ended;        // State::running only
+    bool is_end_estimated = false;  // killed: its last sign of life, or that of the job, stands for its end
+    std::uint64_t elapsed_ns = 0;   // end of MPI_Init to beginning of MPI_Finalize, or the last sign of life
+    std::uint64_t process_ns = 0;   // start of the process to the same moment; 0 = not known
     std::uint64_t init_ns = 0;
     std::uint64_t finalize_ns = 0;
     std::uint64_t paused_ns = 0;
@@ -67,10 +69,11 @@ struct Rank {
     Usage usage;
     std::optional<std::int32_t> cpu;       // the processor it ran on, where known
     std::optional<std::uint16_t> in_call;  // index into Job::calls: inside it at the last update
-    std::uint64_t in_call_ns = 0;
+    std::uint64_t in_call_ns = 0;          // for so long; this time is not in mpi_ns yet
 
-    // Time outside MPI, in which the main thread computes. Several threads in MPI at once may exceed elapsed.
-    std::uint64_t outside_ns() const { return elapsed_ns > mpi_ns ? elapsed_ns - mpi_ns : 0; }
+    // Time in MPI, and outside, where the main thread computes. Several threads in MPI at once may exceed elapsed.
+    std::uint64_t inside_ns() const { return mpi_ns + in_call_ns; }
+    std::uint64_t outside_ns() const { return elapsed_ns > inside_ns() ? elapsed_ns - inside_ns() : 0; }
 };
 
 // Another launch whose profiles lie beside this one's.

@@ -56,7 +56,7 @@ struct Thread {
     std::uint32_t os_thread = 0;
     std::uint32_t owners = 0;
     std::optional<std::uint16_t> in_call;  // index into Profile::calls: inside it at the last update
-    std::uint64_t in_call_ns = 0;          // for so long at the last update; 0 = not known
+    std::uint64_t in_call_since_ns = 0;    // it began so long after MPI_Init; 0 = not known
     std::uint64_t nested = 0;
 };
 
@@ -133,6 +133,8 @@ struct Profile {
     bool is_text = false;  // read from mpitrace's text: times are rounded to ms, no min, max or threads
     State state = State::finalized;
     int exit_code = 0;
+    Life life = Life::ended;        // State::running only
+    bool is_end_estimated = false;  // killed: elapsed_ns and updated_at_ns are what is known at least
     std::uint32_t rank = 0;
     std::uint32_t size = 1;
     std::uint32_t pid = 0;
@@ -157,13 +159,14 @@ struct Profile {
     std::uint64_t store_period_ns = 0;
 
     std::uint64_t started_at_ns = 0;  // wall clock (since 1970) after MPI_Init; 0 = not known
-    std::uint64_t updated_at_ns = 0;  // wall clock of the last thing known
-    std::uint64_t elapsed_ns = 0;     // from the end of MPI_Init to the beginning of MPI_Finalize (or the last update)
-    std::uint64_t process_ns = 0;     // from the start of the process to the same moment; 0 = not known
-    std::uint64_t init_ns = 0;        // inside MPI_Init
-    std::uint64_t finalize_ns = 0;    // inside MPI_Finalize; 0 = not known
-    std::uint64_t paused_ns = 0;      // recording was off by MPI_Pcontrol
-    std::uint64_t setup_ns = 0;       // libmpiprof's own work at start and end
+    std::uint64_t updated_at_ns = 0;  // wall clock of the last sign of life
+    std::uint64_t elapsed_ns =
+        0;  // from the end of MPI_Init to the beginning of MPI_Finalize (or the last sign of life)
+    std::uint64_t process_ns = 0;   // from the start of the process to the same moment; 0 = not known
+    std::uint64_t init_ns = 0;      // inside MPI_Init
+    std::uint64_t finalize_ns = 0;  // inside MPI_Finalize; 0 = not known
+    std::uint64_t paused_ns = 0;    // recording was off by MPI_Pcontrol
+    std::uint64_t setup_ns = 0;     // libmpiprof's own work at start and end
     Usage usage;
     Drops drops;
 

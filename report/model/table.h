@@ -36,7 +36,7 @@ struct Column {
     Unit unit = Unit::text;
     Draw draw = Draw::nothing;  // the value is drawn, not written
     int drop = 0;               // 0 = always shown; on a narrow screen the largest is left out first
-    bool same_unit = false;     // a time whose values are compared down the column: 5.696 s, 0.255 s
+    bool same_unit = false;     // a time: all such columns of a table are in one unit, to be compared
     bool only_data = false;     // in csv and json, never on screens
     bool only_screen = false;   // never in csv and json
 };

@@ -43,6 +43,13 @@ enum class State : std::uint8_t {
 };
 std::string_view name_of(State state);
 
+// Of a process without an end in its profile.
+enum class Life : std::uint8_t {
+    unknown = 0,  // it ran on another machine
+    running = 1,  // it is there at this moment
+    ended = 2,    // it is not: killed
+};
+
 enum class ThreadKind : std::uint8_t { main = 1, other = 2 };
 
 // Size bins: 0 holds size 0, then upper-inclusive powers of two: 1..4, 5..8, 9..16 ...

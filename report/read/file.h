@@ -11,10 +11,15 @@
 
 namespace mpiprof::report {
 
+struct FileTimes {
+    std::uint64_t modified_at_ns = 0;
+    std::uint64_t born_at_ns = 0;  // 0 = the file system does not know
+};
+
 struct FileBytes {
     ByteSpan bytes;  // valid until the next read
     std::uint64_t file_size = 0;
-    std::uint64_t modified_at_ns = 0;
+    FileTimes times;
 };
 
 class FileReader {

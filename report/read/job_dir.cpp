@@ -100,7 +100,7 @@ Result<Head> look_at(FileReader& reader, const std::string& path) {
     if (!file) return tl::make_unexpected(file.error());
     const auto profile = read_mpitrace(file->bytes, path);
     if (!profile) return tl::make_unexpected(profile.error());
-    return head_of(*profile, file->modified_at_ns);
+    return head_of(*profile, file->times.modified_at_ns);
 }
 
 struct Looked {

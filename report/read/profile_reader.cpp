@@ -242,8 +242,8 @@ class Reader {
                 .nested = record.nested};
             if (record.in_call != 0) {
                 thread.in_call = call_index(static_cast<std::uint16_t>(record.in_call >> 48));
-                const Anchor& last = header_.ended.ticks ? header_.ended : header_.updated;
-                if (last.ticks > record.in_call_since) thread.in_call_ns = scale_.ns(last.ticks - record.in_call_since);
+                if (record.in_call_since > header_.started.ticks)
+                    thread.in_call_since_ns = scale_.ns(record.in_call_since - header_.started.ticks);
             }
             index_of_thread_.emplace(record.id, static_cast<std::uint32_t>(profile_.threads.size()));
             profile_.threads.push_back(thread);

@@ -1,0 +1,100 @@
+// Signs of life, the latest of which counts.
+#include "report/read/liveness.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+
+std::uint64_t wall_clock() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
+}
+
+std::uint64_t boot_time_ns() {
+    std::ifstream stat("/proc/stat");
+    std::uint64_t seconds = 0;
+    for (std::string word; stat >> word;) {
+        if (word == "btime") return stat >> seconds ? seconds * second : 0;
+        stat.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    }
+    return 0;
+}
+
+// When a process of this machine began; 0 = there is none of that number. The 22nd field of its stat line, counted
+// behind the name, which may hold blanks and parentheses.
+std::uint64_t process_start_ns(std::uint32_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    const auto name_end = line.rfind(')');
+    if (name_end == std::string::npos) return 0;
+    std::istringstream fields(line.substr(name_end + 1));
+    std::string state;
+    fields >> state;
+    if (state == "Z" || state == "X") return 0;
+    for (int i = 4; i < 22; ++i) fields >> state;
+    std::uint64_t ticks = 0;
+    if (!(fields >> ticks)) return 0;
+    static const std::uint64_t boot = boot_time_ns();
+    return boot + ticks * (second / static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK)));
+}
+
+Life life_of(const Profile& profile) {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    if (profile.pid == 0 || profile.process_ns == 0 || profile.host != host) return Life::unknown;
+    const std::uint64_t began = process_start_ns(profile.pid);
+    const std::uint64_t recorded = profile.updated_at_ns - std::min(profile.updated_at_ns, profile.process_ns);
+    // The boot time is in whole seconds; another process with this number began later than that.
+    const bool is_the_same = began != 0 && std::max(began, recorded) - std::min(began, recorded) < 2 * second;
+    return is_the_same ? Life::running : Life::ended;
+}
+
+// A file's time of change is a sign of life unless it is a copy, which was born after the process began.
+bool is_original(const Profile& profile, const FileTimes& times) {
+    return times.born_at_ns != 0 && profile.started_at_ns != 0 &&
+           times.born_at_ns < profile.started_at_ns + 10 * second &&
+           times.born_at_ns + 600 * second > profile.started_at_ns;
+}
+
+void lives_until(Profile& profile, std::uint64_t moment_ns) {
+    if (moment_ns <= profile.updated_at_ns || profile.updated_at_ns == 0) return;
+    const std::uint64_t longer = moment_ns - profile.updated_at_ns;
+    profile.updated_at_ns = moment_ns;
+    profile.elapsed_ns += longer;
+    if (profile.process_ns) profile.process_ns += longer;
+}
+
+// What the profile itself has seen: the beginning of the call it is in, and the calls of its main thread.
+std::uint64_t seen_ns(const Profile& profile) {
+    std::uint64_t seen = 0;
+    std::uint64_t in_main = 0;
+    for (const Thread& thread : profile.threads) seen = std::max(seen, thread.in_call_since_ns);
+    for (const Cell& cell : profile.cells)
+        if (profile.threads[cell.thread].kind == ThreadKind::main) in_main += cell.time_ns;
+    return std::max(seen, in_main);
+}
+
+}  // namespace
+
+void look_for_life(Profile& profile, const FileTimes& times) {
+    profile.life = life_of(profile);
+    profile.is_end_estimated = profile.life != Life::running;
+    if (profile.life == Life::running) return lives_until(profile, wall_clock());
+    const std::uint64_t seen = seen_ns(profile);
+    if (seen > profile.elapsed_ns) lives_until(profile, profile.updated_at_ns + (seen - profile.elapsed_ns));
+    if (is_original(profile, times)) lives_until(profile, times.modified_at_ns);
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,13 @@
+// A profile in State::running is of a process that lives, or of one that was killed. Which one, and how long did it
+// live at least? From the process table of this machine, the file's times and what the profile itself shows.
+// For merge; it changes only Profiles that have no end.
+#pragma once
+
+#include "report/model/profile.h"
+#include "report/read/file.h"
+
+namespace mpiprof::report {
+
+void look_for_life(Profile& profile, const FileTimes& times);
+
+}  // namespace mpiprof::report
