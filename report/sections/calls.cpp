@@ -116,13 +116,13 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
         {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.calls()) : Value(); }},
-        {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 4, .only_data = !interest.extremes},
+        {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 5, .only_data = !interest.extremes},
          [](L l) { return known(l.row.sum.min_ns); }},
-        {{.id = "p50_ns", .title = "P50", .unit = Unit::time, .drop = 3, .only_data = !interest.percentiles},
+        {{.id = "p50_ns", .title = "P50", .unit = Unit::time, .drop = 1, .only_data = !interest.percentiles},
          [](L l) { return known(l.row.p50_ns); }},
         {{.id = "p99_ns", .title = "P99", .unit = Unit::time, .drop = 2, .only_data = !interest.percentiles},
          [](L l) { return known(l.row.p99_ns); }},
-        {{.id = "max_ns", .title = "MAX", .unit = Unit::time, .drop = 1, .only_data = !interest.extremes},
+        {{.id = "max_ns", .title = "MAX", .unit = Unit::time, .drop = 4, .only_data = !interest.extremes},
          [](L l) { return known(l.row.sum.max_ns); }},
         {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 8},
          [](L l) {
@@ -173,8 +173,8 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
 
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     const std::size_t left_out = keep_top(table, most);
-    std::string shown = "CALLS and TIME are of " + what_is_shown(job, question, ranks);
-    if (interest.extremes) shown += "; PER CALL and what follows are of single calls";
+    std::string shown = "CALLS and TIME: " + what_is_shown(job, question, ranks);
+    if (interest.extremes) shown += "; PER CALL and the rest: single calls";
     table.notes.push_back(std::move(shown));
     if (left_out) table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));
     if (job.is_text) table.notes.push_back("times come from mpitrace's text, rounded to 1 ms");

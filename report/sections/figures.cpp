@@ -25,6 +25,11 @@ double* share_for(Shares& shares, Traffic traffic, unsigned bin) {
 Shares shares_of(const Job& job, double wall_ns) {
     Shares shares;
     double inside = 0;
+    for (const Rank& rank : job.ranks) {  // a call that has not returned is waiting
+        if (!rank.has_profile) continue;
+        shares.waiting += static_cast<double>(rank.in_call_ns);
+        inside += static_cast<double>(rank.in_call_ns);
+    }
     for (const Row& row : job.rows) {
         const auto ns = static_cast<double>(row.sum.time_ns);
         *share_for(shares, job.calls[row.sum.call].traffic, row.sum.bin) += ns;
@@ -81,6 +86,8 @@ Figures figures_of(const Job& job) {
         ++figures.ranks;
         figures.wall_ns += rank.elapsed_ns;
         figures.mpi_ns += rank.mpi_ns;
+        figures.unfinished_ns += rank.in_call_ns;
+        if (rank.elapsed_ns == figures.largest_elapsed_ns) figures.is_elapsed_estimated = rank.is_end_estimated;
         background_ns += rank.mpi_other_thread_ns;
     }
     if (figures.ranks) figures.mean_elapsed_ns = static_cast<double>(figures.wall_ns) / figures.ranks;
@@ -88,7 +95,7 @@ Figures figures_of(const Job& job) {
         figures.background_share = static_cast<double>(background_ns) / static_cast<double>(figures.mpi_ns);
     if (!job.ranks.empty()) figures.cores_busy = cores / static_cast<double>(job.ranks.size());
     figures.shares = shares_of(job, static_cast<double>(figures.wall_ns));
-    figures.in_mpi = spread_of(job.ranks, [](const Rank& rank) { return rank.mpi_ns; });
+    figures.in_mpi = spread_of(job.ranks, [](const Rank& rank) { return rank.inside_ns(); });
     figures.outside = spread_of(job.ranks, [](const Rank& rank) { return rank.outside_ns(); });
     figures.efficiency = efficiency_of(figures, job.ranks.size());
     return figures;

@@ -26,6 +26,21 @@ std::string capital(std::string text) {
     return text;
 }
 
+std::string how_it_ended(const Rank& rank) {
+    switch (rank.state) {
+        case State::finalized:
+            return "reached MPI_Finalize";
+        case State::aborted:
+            return fmt::format("called MPI_Abort({})", rank.exit_code);
+        case State::exited:
+            return "ended without MPI_Finalize";
+        case State::running:
+            break;
+    }
+    if (rank.life == Life::running) return "still running";
+    return rank.life == Life::ended ? "killed" : "killed, or still running on another node";
+}
+
 // How each unfinished rank ended, ranks that ended alike together.
 void unfinished(const Job& job, const Figures&, Findings& findings) {
     struct Group {
@@ -36,9 +51,7 @@ void unfinished(const Job& job, const Figures&, Findings& findings) {
     std::vector<Group> groups;
     for (const Rank& rank : job.ranks) {
         if (!rank.has_profile || rank.state == State::finalized) continue;
-        std::string how = rank.state == State::aborted  ? fmt::format("called MPI_Abort({})", rank.exit_code)
-                          : rank.state == State::exited ? "ended without MPI_Finalize"
-                                                        : "did not reach MPI_Finalize (killed, or still running)";
+        std::string how = how_it_ended(rank);
         if (rank.in_call) how += ", inside " + job.calls[*rank.in_call].name;
         const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.how == how; });
         Group& group = same != groups.end() ? *same : groups.emplace_back(Group{how, {}, 0});
@@ -48,7 +61,7 @@ void unfinished(const Job& job, const Figures&, Findings& findings) {
     std::stable_sort(groups.begin(), groups.end(),
                      [](const Group& a, const Group& b) { return a.ranks.size() < b.ranks.size(); });
     for (const Group& group : groups) {
-        std::string text = fmt::format("{} {}", capital(ranks_text(group.ranks)), group.how);
+        std::string text = fmt::format("{}: {}", capital(ranks_text(group.ranks)), group.how);
         if (group.longest_ns >= 1'000'000'000)
             text += fmt::format(" for {}", human_time(static_cast<double>(group.longest_ns)));
         findings.push_back({true, text + ".", "unfinished"});
@@ -119,6 +132,32 @@ void overlap(const Job& job, const Figures& figures, Findings& findings) {
                          human_number(figures.cores_busy)),
              "overlap"});
     }
+}
+
+// Ranks that had no processor to themselves. A rank that waits busily uses a whole core; one that sleeps in a
+// blocking call is not pushed off.
+void crowded(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr double busy_enough = 0.75;
+    constexpr double pushed_off_often = 20;  // times a second
+    double switches = 0;
+    double seconds = 0;
+    double cpu_ns = 0;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile || rank.is_text) continue;  // mpitrace's text gives one kind of switches
+        cpu_ns += static_cast<double>(rank.usage.user_ns + rank.usage.system_ns);
+        switches += static_cast<double>(rank.usage.involuntary_switches);
+        seconds += static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns) / 1e9;
+    }
+    if (seconds <= 0 || figures.cores_busy >= busy_enough || switches / seconds < pushed_off_often) return;
+    // Less CPU time than time in MPI: a program that only slept or read files between its calls is no such case.
+    const bool is_waiting_without = cpu_ns < busy_enough * static_cast<double>(figures.mpi_ns);
+    if (!is_waiting_without || figures.share_of_wall(figures.mpi_ns) < worth_a_look) return;
+    findings.push_back(
+        {true,
+         fmt::format("Each rank had a processor {} of the time and was pushed off it {} times a second: ranks share "
+                     "cores (more ranks than cores, or bound to the same ones), and every wait takes longer for it.",
+                     human_share(figures.cores_busy), human_count(switches / seconds)),
+         "crowded"});
 }
 
 // Small collectives that take many times what the fastest took: waiting for others, not moving data. The 5th
@@ -234,7 +273,7 @@ void polling(const Job& job, const Figures& figures, Findings& findings) {
 
 std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
     Findings findings;
-    for (const auto rule : {unfinished, errors, overlap, waiting, imbalance, slow_node, polling, dropped})
+    for (const auto rule : {unfinished, errors, overlap, crowded, waiting, imbalance, slow_node, polling, dropped})
         rule(job, figures, findings);
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
     return findings;

@@ -27,7 +27,8 @@ std::string ending(const Rank& rank, const Job& job) {
     if (!rank.has_profile) return "no profile";
     std::string text = rank.state == State::finalized ? "" : std::string(name_of(rank.state));
     if (rank.state == State::aborted) text += fmt::format(" ({})", rank.exit_code);
-    if (rank.state == State::running) text = "killed or running";
+    if (rank.state == State::running)
+        text = rank.life == Life::running ? "running" : rank.life == Life::ended ? "killed" : "killed or running";
     if (rank.state != State::finalized && rank.in_call) text += " in " + job.calls[*rank.in_call].name;
     return text;
 }
@@ -40,11 +41,11 @@ std::vector<Field<Line>> rank_fields(bool has_errors) {
         {{.id = "outside_ns", .title = "OUTSIDE MPI", .unit = Unit::time, .same_unit = true},
          [](L l) { return l.rank->outside_ns(); }},
         {{.id = "mpi_ns", .title = "IN MPI", .unit = Unit::time, .same_unit = true},
-         [](L l) { return l.rank->mpi_ns; }},
+         [](L l) { return l.rank->inside_ns(); }},
         {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share},
-         [](L l) { return share(l.rank->mpi_ns, l.elapsed()); }},
+         [](L l) { return share(l.rank->inside_ns(), l.elapsed()); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 3, .only_screen = true},
-         [](L l) { return share(l.rank->mpi_ns, l.elapsed()); }},
+         [](L l) { return share(l.rank->inside_ns(), l.elapsed()); }},
         {{.id = "elapsed_ns", .title = "ELAPSED", .unit = Unit::time, .drop = 5, .same_unit = true},
          [](L l) { return l.rank->elapsed_ns; }},
         {{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 2},
@@ -121,7 +122,7 @@ std::vector<NodeLine> nodes_of(const std::vector<Line>& lines, const Job& job) {
         node.node = job.nodes[line.rank->node];
         node.outside.push_back(static_cast<double>(line.rank->outside_ns()));
         node.outside_ns += node.outside.back();
-        node.mpi_ns += static_cast<double>(line.rank->mpi_ns);
+        node.mpi_ns += static_cast<double>(line.rank->inside_ns());
         node.message_bytes += static_cast<double>(line.rank->message_bytes);
         node.most_resident_bytes = std::max(node.most_resident_bytes, line.rank->usage.max_resident_bytes);
     }

@@ -58,19 +58,21 @@ std::size_t keep_top(Table& table, std::size_t top) {
 }
 
 std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_items) {
-    std::string text;
-    std::size_t items = 0;
+    std::vector<std::string> items;
     for (std::size_t i = 0; i < ranks.size();) {
         std::size_t end = i + 1;
         while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
-        if (items++ == most_items) return text + fmt::format(" and {} more", ranks.size() - i);
-        if (!text.empty()) text += ", ";
-        if (end - i == 1)
-            text += fmt::format("{}", ranks[i]);
-        else
-            text += fmt::format("{}{}{}", ranks[i], end - i == 2 ? ", " : "-", ranks[end - 1]);
+        if (end - i == 2) end = i + 1;  // "3, 4" reads better than "3-4"
+        if (items.size() == most_items) {
+            items.push_back(fmt::format("{} more", ranks.size() - i));
+            break;
+        }
+        items.push_back(end - i == 1 ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[end - 1]));
         i = end;
     }
+    std::string text;
+    for (std::size_t i = 0; i < items.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
     return text;
 }
 

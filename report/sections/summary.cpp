@@ -45,6 +45,7 @@ std::string where_it_ran(const Job& job) {
 struct Completeness {
     std::vector<std::uint32_t> missing;
     std::uint32_t unfinished = 0;
+    std::uint32_t running = 0;
     std::uint32_t profiles = 0;
     bool is_complete = false;
     std::string text;
@@ -58,6 +59,7 @@ Completeness completeness_of(const Job& job) {
         if (!rank.has_profile) continue;
         for (; next < rank.rank; ++next) result.missing.push_back(next);
         next = rank.rank + 1;
+        result.running += rank.state == State::running && rank.life == Life::running;
         result.unfinished += rank.state != State::finalized;
     }
     for (; next < job.size; ++next) result.missing.push_back(next);
@@ -74,8 +76,9 @@ Completeness completeness_of(const Job& job) {
     } else {
         result.text = counted;
     }
-    if (result.unfinished)
-        result.text += fmt::format("; {} did not reach MPI_Finalize", human_count(result.unfinished));
+    if (result.running) result.text += fmt::format("; {} still running", human_count(result.running));
+    if (result.unfinished > result.running)
+        result.text += fmt::format("; {} did not reach MPI_Finalize", human_count(result.unfinished - result.running));
     if (job.is_text) result.text += result.profiles < job.ranks.size() ? "; the others from its table" : "";
     return result;
 }
@@ -105,6 +108,14 @@ class Headline {
     Table table_;
 };
 
+// Where the elapsed time ends.
+std::string_view end_of(const Job& job, const Figures& figures) {
+    const auto any = [&](auto wanted) { return std::any_of(job.ranks.begin(), job.ranks.end(), wanted); };
+    if (any([](const Rank& rank) { return rank.state == State::running && rank.life == Life::running; })) return "now";
+    if (figures.is_elapsed_estimated) return "last sign of life";
+    return any([](const Rank& rank) { return rank.state == State::finalized; }) ? "Finalize" : "end";
+}
+
 Table headline(const Job& job, const Figures& figures, const Completeness& completeness) {
     const auto elapsed = static_cast<double>(figures.largest_elapsed_ns);
     const auto process = static_cast<double>(figures.largest_process_ns);
@@ -123,9 +134,10 @@ Table headline(const Job& job, const Figures& figures, const Completeness& compl
     lines.add(2, "started_at_ns", known(started), started ? human_moment(started) : "");
     lines.add(3, "mpi_library", job.mpi_library, short_library(job));
     lines.add(3, "process_ns", known(figures.largest_process_ns), process > 0 ? "ran " + human_time(process) : "");
-    lines.add(3, "elapsed_ns", figures.largest_elapsed_ns, "MPI_Init to MPI_Finalize " + human_time(elapsed));
+    lines.add(3, "elapsed_ns", figures.largest_elapsed_ns,
+              fmt::format("Init to {} {}", end_of(job, figures), human_time(elapsed)));
     lines.add(3, "init_ns", known(init),
-              static_cast<double>(init) > 0.05 * elapsed ? "MPI_Init " + human_time(static_cast<double>(init)) : "");
+              static_cast<double>(init) > 0.05 * elapsed ? "Init " + human_time(static_cast<double>(init)) : "");
     lines.add(4, "complete", std::string(completeness.is_complete ? "yes" : "no"), completeness.text);
     lines.add("profiles", std::uint64_t{completeness.profiles});
     lines.add("unfinished", std::uint64_t{completeness.unfinished});
@@ -150,13 +162,14 @@ std::vector<std::pair<double, std::string>> leading_calls(const Job& job, const 
 std::string verdict(const Job& job, const Figures& figures) {
     const double share = 1 - figures.shares.outside;
     const auto calls = leading_calls(job, figures);
-    if (figures.wall_ns == 0 || calls.empty()) return "No time in MPI was recorded";
+    if (figures.wall_ns == 0 || (calls.empty() && figures.unfinished_ns == 0)) return "No time in MPI was recorded";
     std::string text =
         figures.is_mpi_beside()
             ? fmt::format("MPI is active during {} of the run, on a thread beside the program's own work",
                           human_share(share))
             : fmt::format("{} of the run is inside MPI", human_share(share));
-    if (share < 0.01) return text;
+    if (share < 0.01 || calls.empty()) return text;
+    if (figures.unfinished_ns > figures.mpi_ns) return text + ", mostly in calls that have not returned";
     if (calls[0].first >= 0.9)
         text += ", nearly all in " + calls[0].second;
     else if (calls[0].first >= 0.5)
@@ -173,9 +186,7 @@ Table share_bar(const Job& job, const Figures& figures) {
                 .columns = {{.id = "where", .title = {}}, {.id = "wall_share", .title = {}, .unit = Unit::share}},
                 .rows = {},
                 .notes = {}};
-    const auto add = [&](std::string where, double share) {
-        if (share > 0) table.rows.push_back({std::move(where), share});
-    };
+    const auto add = [&](std::string where, double share) { table.rows.push_back({std::move(where), share}); };
     add("outside MPI", figures.shares.outside);
     add("messages <= 1 KiB", figures.shares.small);
     add("larger", figures.shares.large);
@@ -189,7 +200,7 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
     const double ranks = std::max(1u, figures.ranks);
     std::vector<Row> rows;
     for (const Row& row : job.rows)
-        if (job.calls[row.sum.call].treatment == Treatment::timed) rows.push_back(row);
+        if (job.calls[row.sum.call].treatment == Treatment::timed && row.sum.calls != 0) rows.push_back(row);
     using R = const Row&;
     const std::vector<Field<Row>> fields{
         {{.id = "call", .title = "CALL"}, [&](R r) { return job.calls[r.sum.call].name; }},
@@ -217,12 +228,21 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
          [](R r) { return std::uint64_t{r.largest_rank}; }},
     };
     Table table = table_of("top", fields, rows);
-    (void)sort_rows(table, "time_ns");
-    const std::size_t left_out = keep_top(table, question.top.value_or(top_rows));
+    constexpr std::size_t time_column = 3;
+    constexpr std::size_t share_column = 4;
+    std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
+        return std::get<double>(a[time_column]) > std::get<double>(b[time_column]);
+    });
+    // Below a thousandth of the run a line says nothing; three are shown to see what there is.
+    std::size_t worth = 0;
+    while (worth < table.rows.size() && worth < top_rows &&
+           (worth < 3 || std::get<double>(table.rows[worth][share_column]) >= 0.001))
+        ++worth;
+    const std::size_t left_out = keep_top(table, question.top.value_or(worth));
     std::string note = figures.ranks > 1
-                           ? fmt::format("mean of {} ranks; MOST is the rank that spent most", human_count(ranks))
+                           ? fmt::format("mean of {} ranks; MOST: the rank that spent most", human_count(ranks))
                            : fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank);
-    if (left_out) note += fmt::format("; {} more: mpiprof-report calls", plural(left_out, "line", "lines"));
+    if (left_out) note += fmt::format("; {} more: mpiprof-report calls", left_out);
     table.notes.push_back(std::move(note));
     return table;
 }
