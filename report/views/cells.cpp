@@ -22,7 +22,18 @@ bool is_number(const Value& value) {
     return std::holds_alternative<std::uint64_t>(value) || std::holds_alternative<double>(value);
 }
 
-// One unit for a whole column, by its largest value, with three decimals as long as they fit.
+// The largest of the times that are compared in this table.
+double largest_compared(const Table& table) {
+    double largest = 0;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        const Column& column = table.columns[i];
+        if (column.unit != Unit::time || !column.same_unit || column.only_data) continue;
+        for (const auto& row : table.rows) largest = std::max(largest, number_of(row[i]));
+    }
+    return largest;
+}
+
+// One unit by the largest value, with three decimals as long as they fit.
 struct TimeScale {
     double unit_ns = 1e9;
     const char* name = "s";
@@ -39,9 +50,9 @@ struct TimeScale {
         : unit_ns(unit), name(unit_name), decimals(unit_decimals) {}
 
     std::string print(double ns) const {
-        // What would be printed as nothing gets a unit of its own.
-        const bool vanishes =
-            ns > 0 && ns / unit_ns < 0.5 * std::array{1.0, 0.1, 0.01, 0.001}[static_cast<std::size_t>(decimals)];
+        // What would be printed with one digit or none gets a unit of its own.
+        constexpr std::array last_digit{1.0, 0.1, 0.01, 0.001};
+        const bool vanishes = ns > 0 && ns / unit_ns < 9.5 * last_digit[static_cast<std::size_t>(decimals)];
         return vanishes ? human_time(ns) : fmt::format("{:.{}f} {}", ns / unit_ns, decimals, name);
     }
 };
@@ -79,9 +90,7 @@ std::vector<std::string> cells_of(const Table& table, std::size_t column, bool u
     std::vector<std::string> cells;
     if (about.draw != Draw::nothing) return std::vector<std::string>(table.rows.size());
     if (about.unit == Unit::time && about.same_unit) {
-        double largest = 0;
-        for (const auto& row : table.rows) largest = std::max(largest, number_of(row[column]));
-        const TimeScale scale(largest);
+        const TimeScale scale(largest_compared(table));
         for (const auto& row : table.rows)
             cells.push_back(is_number(row[column]) ? scale.print(number_of(row[column])) : "-");
         return cells;

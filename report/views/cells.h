@@ -1,4 +1,4 @@
-// A column's values as the text view writes them. Times that are compared down a column share one unit.
+// A column's values as the text view writes them. Times that are compared share one unit.
 #pragma once
 
 #include <string>

@@ -10,14 +10,23 @@
 namespace mpiprof::report {
 namespace {
 
+// Never with an exponent: spreadsheets and shell scripts read them alike.
+std::string plain(double number) {
+    return number >= 1e6 ? fmt::format("{:.0f}", number) : fmt::format("{:.10g}", number < 1e-9 ? 0 : number);
+}
+
+std::string joined(const Series& series) {
+    std::string text;
+    for (const double number : series) text += (text.empty() ? "" : " ") + plain(number);
+    return text;
+}
+
 struct Print {
     std::string operator()(std::monostate) const { return ""; }
     std::string operator()(std::uint64_t count) const { return fmt::format("{}", count); }
-    std::string operator()(double number) const { return fmt::format("{:.10g}", number); }
+    std::string operator()(double number) const { return plain(number); }
     std::string operator()(const std::string& text) const { return csv_field(text); }
-    std::string operator()(const Series& series) const {
-        return csv_field(fmt::format("{:.10g}", fmt::join(series, " ")));
-    }
+    std::string operator()(const Series& series) const { return csv_field(joined(series)); }
 };
 
 void add_line(std::string& out, const Table& table, auto field_of) {

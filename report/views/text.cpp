@@ -242,6 +242,7 @@ std::string show_stacked_bar(const Table& table, const Screen& screen) {
     }
     std::size_t used = screen.width;  // so that the legend begins a line
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        if (shares[i] <= 0) continue;
         const std::string label = text_of(table.rows[i][0], screen) + " " + human_share(shares[i]);
         const std::size_t needed = 2 + display_width(label) + 3;
         if (used + needed - 3 > screen.width) {
