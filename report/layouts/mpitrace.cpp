@@ -1,4 +1,4 @@
-// Both layouts of mpitrace: the older one (seed 003) and the newest. They differ in words, in a column and in the
+// Both layouts of mpitrace: the older one (around 2020) and the newest. They differ in words, in a column and in the
 // place of two lines; MpitraceStyle holds the differences, the formats are in libmpiprof/format/mpitrace_layout.h.
 #include "libmpiprof/format/mpitrace_layout.h"
 

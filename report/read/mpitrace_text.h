@@ -1,4 +1,4 @@
-// Genuine mpitrace text (seed layout or the newer one) as a Profile: old runs can be looked at with this reporter.
+// Genuine mpitrace text (the layout of 2013, of 2020 or the newest) as a Profile: old runs can be looked at with this reporter.
 // read/profile_reader calls it for files that are not profiles; it never opens a file.
 #pragma once
 
