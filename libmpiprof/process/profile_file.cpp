@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include <initializer_list>
 
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
@@ -39,18 +42,23 @@ bool identify(int fd, unsigned long long& device, unsigned long long& inode) {
     return true;
 }
 
+// The environment's word for it: asking the system would load its name service into the user's process.
+const char* user_name() {
+    static char number[16];
+    for (const char* variable : {"USER", "LOGNAME"})
+        if (const char* name = getenv(variable); name && *name) return name;
+    snprintf(number, sizeof number, "%u", static_cast<unsigned>(syscall(SYS_getuid)));
+    return number;
+}
+
 // MPIPROF_DIR with %j, %u, %h filled in. False: too long.
 bool expand(const char* pattern, const char* job, const char* host, char* path, std::size_t size) {
     std::size_t used = 0;
     for (const char* p = pattern; *p; ++p) {
-        char number[16];
         const char* piece = nullptr;
         if (p[0] == '%' && p[1] == 'j') piece = job;
         if (p[0] == '%' && p[1] == 'h') piece = host;
-        if (p[0] == '%' && p[1] == 'u') {
-            snprintf(number, sizeof number, "%u", static_cast<unsigned>(syscall(SYS_getuid)));
-            piece = number;
-        }
+        if (p[0] == '%' && p[1] == 'u') piece = user_name();
         const std::size_t length = piece ? strlen(piece) : 1;
         if (used + length + 1 > size) return false;
         memcpy(path + used, piece ? piece : p, length);
@@ -76,6 +84,18 @@ bool make_absolute(char* directory, std::size_t size) {
     return true;
 }
 
+// A directory named with %j cannot be made before the job: make what is missing. Other ranks may be doing the same.
+void make_directories(char* directory) {
+    for (char* c = directory + 1;; ++c) {
+        if (*c && *c != '/') continue;
+        const char end = *c;
+        *c = 0;
+        mkdir(directory, 0777);
+        *c = end;
+        if (!end) return;
+    }
+}
+
 // High and close-on-exec: programs that close or reuse low descriptors do not meet it.
 int out_of_the_way(int fd) {
     const int high = fcntl(fd, F_DUPFD_CLOEXEC, 500);
@@ -92,6 +112,7 @@ bool ProfileFile::claim(const char* job, const char* host, unsigned rank) {
         errno = ENAMETOOLONG;
         return false;
     }
+    bool made = false;
     for (unsigned attempt = 1; attempt < 10000; ++attempt) {
         char suffix[16] = "";
         if (attempt > 1) snprintf(suffix, sizeof suffix, "-%u", attempt);
@@ -105,20 +126,27 @@ bool ProfileFile::claim(const char* job, const char* host, unsigned rank) {
             fd_ = out_of_the_way(fd);
             return identify(fd_, device_, inode_);
         }
-        if (errno != EEXIST) return false;
+        if (errno == ENOENT && !made) {
+            make_directories(directory);
+            made = true;
+            --attempt;
+        } else if (errno != EEXIST) {
+            return false;
+        }
     }
     return false;
 }
 
 bool ProfileFile::open(Image& image, const char* job, const char* host, unsigned rank) {
     if (!claim(job, host, rank)) {
-        say("cannot create %s: %s; this run is not profiled (MPIPROF_DIR names another directory)",
-            path_[0] ? path_ : value_of(Setting::directory), strerror(errno));
+        if (rank == 0)  // one line a job; of other ranks the report says that they are missing
+            say("cannot create %s: %s; this run is not profiled (MPIPROF_DIR names another directory)",
+                path_[0] ? path_ : value_of(Setting::directory), strerror(errno));
         return false;
     }
     if (bears_mapping(fd_) && image.open_mapped(fd_)) return true;
     if (ftruncate(fd_, 0) == 0 && image.open_private()) return true;
-    say("no memory for the profile; this run is not profiled");
+    if (rank == 0) say("no memory for the profile; this run is not profiled");
     remove();
     return false;
 }

@@ -16,7 +16,7 @@ constexpr std::size_t prefix_length = sizeof prefix - 1;
 constexpr unsigned settings = static_cast<unsigned>(Setting::count);
 
 constexpr SettingRow rows[settings] = {
-    {"DIR", ".", "", "directory for the profiles; %j is the job, %u the user id, %h the host"},
+    {"DIR", ".", "", "directory for the profiles; %j is the job, %u the user, %h the host"},
     {"JOB", "", "", "the job's name in file names; by default the scheduler's id"},
     {"DISABLE", "0", "0 1 no yes off on", "1: do nothing at all"},
     {"VERBOSE", "0", "0 1 no yes off on", "1: rank 0 says what was found, where the profile lies and what was written"},
