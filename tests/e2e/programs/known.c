@@ -111,9 +111,64 @@ static void point_to_point(void) {
     const int right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL, left = rank > 0 ? rank - 1 : MPI_PROC_NULL;
     MPI_Sendrecv(out, 500, MPI_CHAR, right, 32, in, 500, MPI_CHAR, left, 32, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     expect("MPI_Sendrecv", (right != MPI_PROC_NULL ? 500 : 0) + (left != MPI_PROC_NULL ? 500 : 0));
+    // More room than message, with a status of the caller's and without.
+    for (int ignore = 0; ignore < 2; ++ignore) {
+        MPI_Status status;
+        MPI_Sendrecv(out, 10 + rank, MPI_CHAR, next_rank(), 34, in, 4000, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+                     ignore ? MPI_STATUS_IGNORE : &status);
+        expect("MPI_Sendrecv", 10 + rank + 10 + previous_rank());
+        MUST(ignore || status.MPI_TAG == 34);
+    }
     MPI_Sendrecv_replace(out, 200, MPI_CHAR, next_rank(), 33, previous_rank(), 33, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     expect("MPI_Sendrecv_replace", 400);
     memset(out, rank, sizeof out);
+}
+
+// Messages that are matched first, requests that are used again, and the other ways to wait.
+static void requests(void) {
+    char out[900], in[900];
+    MPI_Request pair[2];
+    MPI_Message message;
+    int flag = 0, index, count, indices[2];
+
+    MPI_Isend(out, 90, MPI_CHAR, next_rank(), 40, MPI_COMM_WORLD, &pair[0]);
+    expect("MPI_Isend", 90);
+    MPI_Mprobe(previous_rank(), 40, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    expect("MPI_Mprobe", 0);
+    MPI_Mrecv(in, 900, MPI_CHAR, &message, MPI_STATUS_IGNORE);
+    expect("MPI_Mrecv", 90);
+    wait_for(&pair[0]);
+
+    // Persistent requests: making and starting them is counted, the messages have no size of their own.
+    MPI_Send_init(out, 50, MPI_CHAR, next_rank(), 41, MPI_COMM_WORLD, &pair[0]);
+    expect("MPI_Send_init", 0);
+    MPI_Recv_init(in, 50, MPI_CHAR, previous_rank(), 41, MPI_COMM_WORLD, &pair[1]);
+    expect("MPI_Recv_init", 0);
+    for (int i = 0; i < 3; ++i) {
+        MPI_Startall(2, pair);
+        expect("MPI_Startall", 0);
+        for (flag = 0; !flag;) {
+            MPI_Testall(2, pair, &flag, MPI_STATUSES_IGNORE);
+            expect("MPI_Testall", 0);
+        }
+    }
+    for (int i = 0; i < 2; ++i) {
+        MPI_Request_free(&pair[i]);
+        expect("MPI_Request_free", 0);
+    }
+
+    MPI_Irecv(in, 60, MPI_CHAR, previous_rank(), 42, MPI_COMM_WORLD, &pair[0]);
+    expect("MPI_Irecv", 60);
+    MPI_Isend(out, 60, MPI_CHAR, next_rank(), 42, MPI_COMM_WORLD, &pair[1]);
+    expect("MPI_Isend", 60);
+    MPI_Waitany(2, pair, &index, MPI_STATUS_IGNORE);
+    expect("MPI_Waitany", 0);
+    do {
+        MPI_Waitsome(2, pair, &count, indices, MPI_STATUSES_IGNORE);
+        expect("MPI_Waitsome", 0);
+    } while (count != MPI_UNDEFINED);
+    MPI_Barrier(MPI_COMM_WORLD);
+    expect("MPI_Barrier", 0);
 }
 
 static void derived_types(void) {
@@ -305,8 +360,59 @@ static void one_sided(void) {
     expect("MPI_Get", 40);
     MPI_Win_fence(0, win);
     expect("MPI_Win_fence", 0);
+    long one = 1, old = -1;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next_rank(), 0, win);
+    expect("MPI_Win_lock", 0);
+    MPI_Fetch_and_op(&one, &old, MPI_LONG, next_rank(), 30, MPI_SUM, win);
+    expect("MPI_Fetch_and_op", 8);
+    MPI_Win_flush(next_rank(), win);
+    expect("MPI_Win_flush", 0);
+    MUST(old == 0);
+    MPI_Win_unlock(next_rank(), win);
+    expect("MPI_Win_unlock", 0);
     MPI_Win_free(&win);
     expect("MPI_Win_free", 0);
+}
+
+// Bytes of files are counted as files', by the count that was asked for.
+static void files(void) {
+    MPI_File file;
+    MPI_Offset bytes;
+    char name[] = "known.data", data[100];
+    memset(data, 'a' + rank, sizeof data);
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    expect("MPI_File_open", 0);
+    MPI_File_write_at(file, rank * 100, data, 100, MPI_CHAR, MPI_STATUS_IGNORE);
+    expect("MPI_File_write_at", 100);
+    MPI_File_write_at_all(file, (size + rank) * 100, data, 50, MPI_CHAR, MPI_STATUS_IGNORE);
+    expect("MPI_File_write_at_all", 50);
+    MPI_File_read_at_all(file, rank * 100, data, 10, MPI_CHAR, MPI_STATUS_IGNORE);
+    expect("MPI_File_read_at_all", 10);
+    MUST(data[9] == 'a' + rank);
+    MPI_File_get_size(file, &bytes);
+    expect("MPI_File_get_size", 0);
+    MUST(bytes == (2 * size - 1) * 100 + 50);
+    MPI_File_close(&file);
+    expect("MPI_File_close", 0);
+}
+
+// A ring in which everybody knows its two neighbours: blocks of 8 and 16 bytes to them.
+static void neighbours(void) {
+    const int degree = 2, from[] = {previous_rank(), next_rank()}, to[] = {next_rank(), previous_rank()};
+    const int counts[] = {1, 2}, back[] = {1, 2}, places[] = {0, 1};
+    double out[4] = {0}, in[4];
+    MPI_Comm ring_comm;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, from, MPI_UNWEIGHTED, degree, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                   &ring_comm);
+    expect("MPI_Dist_graph_create_adjacent", 0);
+    MPI_Neighbor_allgather(out, 2, MPI_DOUBLE, in, 2, MPI_DOUBLE, ring_comm);
+    expect("MPI_Neighbor_allgather", 16);
+    MPI_Neighbor_alltoall(out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, ring_comm);
+    expect("MPI_Neighbor_alltoall", 8);
+    MPI_Neighbor_alltoallv(out, counts, places, MPI_DOUBLE, in, back, places, MPI_DOUBLE, ring_comm);
+    expect("MPI_Neighbor_alltoallv", 12);
+    MPI_Comm_free(&ring_comm);
+    expect("MPI_Comm_free", 0);
 }
 
 // A call that fails moved nothing: it is an error, not a call of so many bytes.
@@ -332,10 +438,13 @@ int main(int argc, char** argv) {
     expect("MPI_Comm_size", 0);
     for (int i = 0; i < repetitions; ++i) {
         point_to_point();
+        requests();
         derived_types();
         collectives(MPI_COMM_WORLD);
         communicators();
         one_sided();
+        files();
+        neighbours();
         failing_calls();
     }
     unsigned long long all = 0;
