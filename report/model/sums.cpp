@@ -1,29 +1,12 @@
 // Adding cells.
 #include "report/model/sums.h"
 
-#include <algorithm>
-
 namespace mpiprof::report {
-namespace {
-
-std::uint64_t smallest_known(std::uint64_t a, std::uint64_t b) { return a == 0 ? b : b == 0 ? a : std::min(a, b); }
-
-}  // namespace
-
-void add_sum(Sum& to, const Sum& from) {
-    to.calls += from.calls;
-    to.bytes += from.bytes;
-    to.time_ns += from.time_ns;
-    to.min_ns = smallest_known(to.min_ns, from.min_ns);
-    to.max_ns = std::max(to.max_ns, from.max_ns);
-    to.errors += from.errors;
-    to.other_thread_calls += from.other_thread_calls;
-    to.other_thread_ns += from.other_thread_ns;
-}
 
 std::vector<Sum> sums_of(const Profile& profile) {
     constexpr std::size_t buffers = 3;
     std::vector<Sum> sums;
+    sums.reserve(profile.cells.size());
     std::vector<std::uint32_t> place(profile.calls.size() * size_bins * buffers);  // + 1, into sums
     for (const Cell& cell : profile.cells) {
         std::uint32_t& at =

@@ -12,6 +12,15 @@ namespace mpiprof::report {
 std::vector<Sum> sums_of(const Profile& profile);
 
 // `to` += `from`; of the same (call, bin, buffer).
-void add_sum(Sum& to, const Sum& from);
+inline void add_sum(Sum& to, const Sum& from) {
+    to.calls += from.calls;
+    to.bytes += from.bytes;
+    to.time_ns += from.time_ns;
+    to.min_ns = to.min_ns == 0 || (from.min_ns != 0 && from.min_ns < to.min_ns) ? from.min_ns : to.min_ns;
+    to.max_ns = to.max_ns < from.max_ns ? from.max_ns : to.max_ns;
+    to.errors += from.errors;
+    to.other_thread_calls += from.other_thread_calls;
+    to.other_thread_ns += from.other_thread_ns;
+}
 
 }  // namespace mpiprof::report

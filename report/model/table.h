@@ -25,9 +25,10 @@ enum class Unit : std::uint8_t {
 
 enum class Draw : std::uint8_t {
     nothing,
-    bar,        // full width is the column's largest
-    full_bar,   // full width is 1
-    sparkline,  // of a Series
+    bar,               // full width is the column's largest
+    full_bar,          // full width is 1
+    sparkline,         // of a Series, from its own smallest to its largest value
+    shared_sparkline,  // the same from the column's smallest to its largest
 };
 
 struct Column {

@@ -251,13 +251,16 @@ class Reader {
     }
 
     std::uint32_t thread_index(std::uint32_t id) {
+        if (id == last_thread_ && !profile_.threads.empty())
+            return last_thread_index_;  // a table's cells are one thread's
         const auto [at, is_new] = index_of_thread_.emplace(id, static_cast<std::uint32_t>(profile_.threads.size()));
         if (is_new) profile_.threads.push_back({.in_call = {}});
-        return at->second;
+        last_thread_ = id;
+        return last_thread_index_ = at->second;
     }
 
     void read_cells() {
-        profile_.cells.reserve(records(TableType::cells));
+        profile_.cells.reserve(records(TableType::cells) + records(TableType::counters));
         each<format::Cell>(TableType::cells, [&](const format::Cell& record, const Table& table) {
             if (record.calls == 0 && record.errors == 0) return;
             const bool has_min = record.calls != 0 && record.min_ticks != ~std::uint64_t{0};
@@ -394,6 +397,8 @@ class Reader {
     std::vector<std::uint32_t> index_of_call_;  // call id of the file -> index into profile_.calls
     std::vector<std::uint16_t> counter_of_call_;
     std::unordered_map<std::uint32_t, std::uint32_t> index_of_thread_;
+    std::uint32_t last_thread_ = nothing;
+    std::uint32_t last_thread_index_ = 0;
     Profile profile_;
 };
 

@@ -48,14 +48,17 @@ std::string bar(double share, std::size_t width, bool utf8) {
     return out;
 }
 
-std::string sparkline(std::span<const double> values, std::size_t width, bool utf8) {
-    const std::vector<double> shown = grouped(values, std::max<std::size_t>(width, 1));
-    if (shown.empty()) return "";
-    const auto [low, high] = std::minmax_element(shown.begin(), shown.end());
-    const double span = std::max(*high - *low, least_span * *high);
+Range range_of(std::span<const double> values) {
+    if (values.empty()) return {0, 0};
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    return {*low, *high};
+}
+
+std::string sparkline(std::span<const double> values, Range range, std::size_t width, bool utf8) {
+    const double span = std::max(range.high - range.low, least_span * range.high);
     std::string out;
-    for (const double value : shown) {
-        const double height = span > 0 ? (value - *low) / span : 0;
+    for (const double value : grouped(values, std::max<std::size_t>(width, 1))) {
+        const double height = span > 0 ? (value - range.low) / span : 0;
         const auto step = static_cast<std::size_t>(std::clamp(std::lround(height * 7), 0L, 7L));
         out += utf8 ? heights[step] : ascii_heights[step];
     }

@@ -14,8 +14,13 @@ namespace mpiprof::report {
 std::string bar(double share, std::size_t width, bool utf8);
 
 // One character per value; more values than `width` are put together in groups, each shown by its most unusual
-// value. Heights span smallest to largest, but never less than 5 % of the largest, so that noise stays low.
-std::string sparkline(std::span<const double> values, std::size_t width, bool utf8);
+// value. Heights span the range, but never less than 5 % of its top, so that noise stays low.
+struct Range {
+    double low;
+    double high;
+};
+Range range_of(std::span<const double> values);
+std::string sparkline(std::span<const double> values, Range range, std::size_t width, bool utf8);
 
 // How many of `width` columns each share gets: they add up to width, and no share of 1 % or more gets none.
 std::vector<std::size_t> stacked_widths(std::span<const double> shares, std::size_t width);

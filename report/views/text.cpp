@@ -91,6 +91,10 @@ class Grid {
 
     const Column& column(const Shown& shown) const { return table_.columns[shown.index]; }
 
+    bool is_line(const Shown& shown) const {
+        return column(shown).draw == Draw::sparkline || column(shown).draw == Draw::shared_sparkline;
+    }
+
     bool says_something(std::size_t index) const {
         return table_.rows.empty() || std::any_of(table_.rows.begin(), table_.rows.end(), [&](const auto& row) {
                    const auto* text = std::get_if<std::string>(&row[index]);
@@ -101,7 +105,7 @@ class Grid {
     void measure(Shown& shown) const {
         shown.width = display_width(column(shown).title);
         for (const std::string& cell : shown.cells) shown.width = std::max(shown.width, display_width(cell));
-        if (column(shown).draw == Draw::sparkline) shown.width = std::max(shown.width, least_line);
+        if (is_line(shown)) shown.width = std::max(shown.width, least_line);
         if (column(shown).draw == Draw::bar || column(shown).draw == Draw::full_bar)
             shown.width = std::max(shown.width, least_bar);
     }
@@ -141,7 +145,7 @@ class Grid {
         const Draw draw = column(shown).draw;
         if (draw == Draw::nothing || total() >= screen_.width) return;
         std::size_t most = most_bar;
-        if (draw == Draw::sparkline) {
+        if (is_line(shown)) {
             std::size_t values = 0;
             for (const auto& row : table_.rows)
                 if (const auto* series = std::get_if<Series>(&row[shown.index]))
@@ -180,12 +184,21 @@ class Grid {
     void add_drawing(std::string& line, const Value& value, const Shown& shown) const {
         std::string drawing;
         if (const auto* series = std::get_if<Series>(&value))
-            drawing = sparkline(*series, shown.width, screen_.has_utf8);
+            drawing = sparkline(*series, range_for(*series, shown), shown.width, screen_.has_utf8);
         else if (const auto* share = std::get_if<double>(&value))
             drawing = bar(column(shown).draw == Draw::full_bar ? *share : relative(*share, shown), shown.width,
                           screen_.has_utf8);
         const std::size_t width = display_width(drawing);
         line += paint(drawing, Ink::bar, screen_.has_color) + blanks(shown.width - std::min(width, shown.width) + gap);
+    }
+
+    Range range_for(const Series& series, const Shown& shown) const {
+        if (column(shown).draw == Draw::sparkline) return range_of(series);
+        Series all;
+        for (const auto& row : table_.rows)
+            if (const auto* other = std::get_if<Series>(&row[shown.index]))
+                all.insert(all.end(), other->begin(), other->end());
+        return range_of(all);
     }
 
     double relative(double share, const Shown& shown) const {
