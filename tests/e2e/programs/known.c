@@ -389,6 +389,8 @@ static void files(void) {
     MPI_File_read_at_all(file, rank * 100, data, 10, MPI_CHAR, MPI_STATUS_IGNORE);
     expect("MPI_File_read_at_all", 10);
     MUST(data[9] == 'a' + rank);
+    MPI_Barrier(MPI_COMM_WORLD);  // all have written
+    expect("MPI_Barrier", 0);
     MPI_File_get_size(file, &bytes);
     expect("MPI_File_get_size", 0);
     MUST(bytes == (2 * size - 1) * 100 + 50);
