@@ -37,27 +37,25 @@ def fortran_counts_bytes_and_sizes_are_exact(scene):
         check(found == expected, f"use {flavour}, (rank, call, bin) -> (calls, bytes):\n" + differences(found, expected))
 
 
-def oracle_counts(directory, language):
-    """{(rank, call in lower case): calls} as the independent counter saw them."""
+def oracle_counts(directory):
+    """{(rank, call in lower case): calls} as the independent counter saw them, over all languages it counted."""
     counts = {}
-    for path in directory.glob("oracle.*.csv"):
+    for path in directory.glob("oracle.*.csv*"):
         rank = int(path.name.split(".")[1])
         with open(path, newline="") as file:
             for row in csv.DictReader(file):
-                name = row["symbol"].lower()
-                if language == "fortran":
-                    name = re.sub(r"(_f08|_f08ts)?_$", "", name)
+                name = re.sub(r"(_f08|_f08ts)?_$", "", row["symbol"].lower())  # no name in C ends in _
                 counts[rank, name] = counts.get((rank, name), 0) + int(row["calls"])
     return counts
 
 
-def compare_with_oracle(scene, language, program, ranks, directory, timeout=100, linked=None):
-    """Counts one run twice: by the oracle in front of us, and by us. `linked` is a program that is linked with the
-    MPI libraries in question, if `program` brings them in by dlopen."""
-    oracle = scene.oracle(language, linked or program[0], leave_out=PASSED.pattern if linked else "")
-    ran = scene.mpirun(ranks, program, cwd=directory, before=[oracle], profiled="ranks", env={"ORACLE_DIR": directory},
+def compare_with_oracle(scene, languages, program, ranks, directory, timeout=100, linked=None):
+    """Counts one run twice: by the oracles of these languages ("c fortran") in front of us, and by us. `linked` is a
+    program that is linked with the MPI libraries in question, if `program` brings them in by dlopen."""
+    oracles = [scene.oracle(language, linked or program[0], leave_out=PASSED.pattern if linked else "") for language in languages.split()]
+    ran = scene.mpirun(ranks, program, cwd=directory, before=oracles, profiled="ranks", env={"ORACLE_DIR": directory},
                        timeout=timeout).succeeded()
-    expected = {key: n for key, n in without_start_and_end(oracle_counts(directory, language)).items()
+    expected = {key: n for key, n in without_start_and_end(oracle_counts(directory)).items()
                 if not PASSED.fullmatch(key[1]) and key[1] not in ("mpi_init", "mpi_init_thread", "mpi_finalize")}
     check(expected, "the independent counter saw nothing")
     found = {}

@@ -62,6 +62,35 @@ def lammps_computes_the_same_and_is_counted_exactly(scene):
         same(ran.err, plain.err, "stderr")
 
 
+@case(mpis=("openmpi",), ranks=4, tier="full", timeout=500)
+def quantum_espresso_computes_the_same_and_is_counted_exactly(scene):
+    """Fortran's mpif.h from the program and C from ScaLAPACK in one process."""
+    pw, ld1 = linked_with(scene, "pw.x"), linked_with(scene, "ld1.x")
+    for name in ("silicon.ld1.in", "silicon.scf.in"):
+        shutil.copy(PROGRAMS / name, scene.dir)
+    with open(scene.dir / "silicon.ld1.in") as text:  # no pseudopotential is in the package
+        execute([ld1], cwd=scene.dir, env=scene.environment(), stdin=text).succeeded()
+
+    def without_timings(text):
+        kept = re.sub(r"[\d.]+(s|m *[\d.]+s) (CPU|WALL)|cpu time .*|(on:|starts on) .*|(?<= )[\d.]+ +secs", "TIME", text)
+        return [re.sub(" +", " ", line) for line in kept.splitlines()]
+
+    for ranks in (2, 4):
+        texts = []
+        for profiled in (False, True):
+            directory = scene.subdir(f"{ranks}-{profiled}")
+            for name in ("Si.UPF", "silicon.scf.in"):
+                shutil.copy(scene.dir / name, directory)
+            command = [pw, "-in", "silicon.scf.in"]
+            if profiled:
+                ran = compare_with_oracle(scene, "c fortran", command, ranks, directory, timeout=200)
+            else:
+                ran = scene.mpirun(ranks, command, profiled=None, cwd=directory, timeout=200).succeeded()
+            check("JOB DONE." in ran.out and "convergence has been achieved" in ran.out, f"pw.x did not converge:\n{ran.out[-3000:]}")
+            texts.append((without_timings(ran.out), ran.err))
+        same(texts[1], texts[0], f"output of pw.x on {ranks} ranks")
+
+
 @case(ranks=4, tier="full", timeout=300)
 def mpi4py_example_computes_the_same_and_is_counted_exactly(scene):
     python = scene.python_with("mpi4py", "numpy")
