@@ -36,18 +36,38 @@ bool is_one_of(const char* value, const char* choices) {
     return false;
 }
 
-// strtoul has newer versions on newer hosts, and accepts signs and blanks. Returns the end of the digits.
+// strtoul has newer versions on newer hosts, and accepts signs and blanks. Returns the end of the digits, the text itself
+// if there are none or too many.
 const char* read_number(const char* text, unsigned& number) {
-    number = 0;
-    while (*text >= '0' && *text <= '9') number = number * 10 + static_cast<unsigned>(*text++ - '0');
-    return text;
+    const char* end = text;
+    for (number = 0; *end >= '0' && *end <= '9'; ++end)
+        if (__builtin_mul_overflow(number, 10u, &number) || __builtin_add_overflow(number, static_cast<unsigned>(*end - '0'), &number))
+            return text;
+    return end;
+}
+
+// "0,4-7": walks the list and returns its end, or where it stops being one.
+template <class Visit>
+const char* walk_ranks(const char* list, Visit visit) {
+    for (;;) {
+        unsigned first, last;
+        const char* end = read_number(list, first);
+        if (end == list) return list;
+        last = first;
+        if (*end == '-') {
+            const char* begin = end + 1;
+            end = read_number(begin, last);
+            if (end == begin || last < first) return list;
+        }
+        visit(first, last);
+        if (*end != ',') return end;
+        list = end + 1;
+        if (!*list) return end;
+    }
 }
 
 bool is_rank_list(const char* list) {
-    if (is_one_of(list, "all none")) return true;
-    for (const char* c = list; *c; ++c)
-        if (!strchr("0123456789,-", *c)) return false;
-    return true;
+    return is_one_of(list, "all none") || !*walk_ranks(list, [](unsigned, unsigned) {});
 }
 
 const char* from_environment(const SettingRow& row) {
@@ -109,19 +129,9 @@ void record_settings(Image& image) {
 
 bool names_rank(const char* list, unsigned rank) {
     if (strcmp(list, "all") == 0) return true;
-    while (*list) {
-        unsigned first, last;
-        const char* end = read_number(list, first);
-        if (end == list) {
-            ++list;
-            continue;
-        }
-        last = first;
-        if (*end == '-') end = read_number(end + 1, last);
-        if (rank >= first && rank <= last) return true;
-        list = *end ? end + 1 : end;
-    }
-    return false;
+    bool named = false;
+    walk_ranks(list, [&](unsigned first, unsigned last) { named |= rank >= first && rank <= last; });
+    return named;
 }
 
 }  // namespace mpiprof
