@@ -179,36 +179,47 @@ constexpr JobRow job_rows[] = {
     {"JOB_ID", "SGE_TASK_ID", "undefined"},
 };
 
-// "4711.sdb" -> 4711, "4711[3].sdb" -> 4711_3; '/', blanks and control characters have no place in a file name.
-void add_job_id(char* job, std::size_t size, const char* id) {
-    std::size_t used = strlen(job);
-    for (; *id && *id != '.' && used + 1 < size; ++id) {
-        const auto c = static_cast<unsigned char>(*id);
-        if (c == ']') continue;
-        job[used++] = c == '[' ? '_' : (c <= ' ' || c == '/' || c >= 0x7f) ? '_' : static_cast<char>(c);
+// '/', blanks and control characters have no place in a file name, and dots separate its parts.
+char in_file_name(char c) {
+    const auto code = static_cast<unsigned char>(c);
+    return c == '[' || c == '.' || c == '/' || code <= ' ' || code >= 0x7f ? '_' : c;
+}
+
+// "4711.sdb" -> 4711, "4711[3].sdb" -> 4711_3.
+void add_job_id(Header& header, const char* id) {
+    for (; *id && *id != '.'; ++id) {
+        const char c = in_file_name(*id);
+        if (*id != ']') append(header.job, &c, 1);
     }
-    job[used] = 0;
+}
+
+// What the user calls it: "lj-2.5" -> lj-2_5.
+void add_job_name(Header& header, const char* name) {
+    for (; *name; ++name) {
+        const char c = in_file_name(*name);
+        append(header.job, &c, 1);
+    }
 }
 
 void describe_job(Header& header, const ProcessStat& self) {
     const char* chosen = value_of(Setting::job);
-    if (*chosen) return add_job_id(header.job, sizeof header.job, chosen);
+    if (*chosen) return add_job_name(header, chosen);
     if (const char* leader = variable("SLURM_HET_JOB_ID")) {
-        add_job_id(header.job, sizeof header.job, leader);
+        add_job_id(header, leader);
         if (const char* offset = variable("SLURM_HET_JOB_OFFSET")) {
             append(header.job, "+");
-            add_job_id(header.job, sizeof header.job, offset);
+            add_job_id(header, offset);
         }
         return;
     }
     for (const JobRow& row : job_rows) {
         const char* id = variable(row.id);
-        if (!id) continue;
-        add_job_id(header.job, sizeof header.job, id);
+        if (id) add_job_id(header, id);
+        if (!header.job[0]) continue;
         const char* part = row.part[0] ? variable(row.part) : nullptr;
         if (part && strcmp(part, row.part_is_none) != 0) {
             append(header.job, "_");
-            add_job_id(header.job, sizeof header.job, part);
+            add_job_id(header, part);
         }
         return;
     }
