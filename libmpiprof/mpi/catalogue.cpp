@@ -44,7 +44,7 @@ constexpr bool names_fit() {
         if (std::string_view(call.name).size() >= sizeof(format::CallRecord::name)) return false;
     return true;
 }
-static_assert(names_fit() && calls <= 2048, "a CallRecord holds the name, Records::in_dictionary has a bit per call");
+static_assert(names_fit() && calls < 2048, "a CallRecord holds the name, Records::in_dictionary has a bit per call");
 
 constexpr auto names = build_names();
 constexpr auto infos = build_infos();

@@ -133,7 +133,7 @@ struct Mpi {
         if (type != no_handle) type_size = library.is_known() && !unasked ? library.type_size(ledger, Language::c_type(type)) : 0;
         std::uint16_t communicator = 0;
         if (comm != no_handle && library.is_known()) communicator = library.communicator(Language::c_comm(comm)).index;
-        ledger.learn(memo, key, type, comm, type_size, communicator, static_cast<Bytes>(count) * type_size);
+        ledger.learn(memo, key, type, comm, type_size, communicator);
         if (unasked) memo.key = 0;
     }
 

@@ -64,7 +64,7 @@ Ledger* Runtime::open(ThreadState& state) {
     if (epoch == 0) return nullptr;
     if (!state.ledger) state.ledger = new_ledger();
     if (!state.ledger) {
-        add(records_.image.header().drops.threads, 1);
+        count_drop(records_.image.header().drops.threads);
         return nullptr;
     }
     state.ledger->enter_epoch(epoch);

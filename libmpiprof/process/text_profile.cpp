@@ -39,7 +39,8 @@ class Text {
 
   private:
     void flush() {
-        for (std::size_t done = 0; done < used_;) {
+        total_ += used_;
+        for (std::size_t done = 0; done < used_ && file_may_have(total_);) {
             const ssize_t n = write(fd_, buffer_ + done, used_ - done);
             if (n <= 0) break;
             done += static_cast<std::size_t>(n);
@@ -48,6 +49,7 @@ class Text {
     }
     int fd_;
     std::size_t used_ = 0;
+    std::size_t total_ = 0;
     char buffer_[4096];
 };
 

@@ -20,6 +20,8 @@ using Bytes = std::uint64_t;
 inline std::uint64_t relaxed(const std::uint64_t& word) { return __atomic_load_n(&word, __ATOMIC_RELAXED); }
 inline void relaxed(std::uint64_t& word, std::uint64_t value) { __atomic_store_n(&word, value, __ATOMIC_RELAXED); }
 inline void add(std::uint64_t& word, std::uint64_t value) { relaxed(word, relaxed(word) + value); }
+// What could not be kept is counted by all threads, on slow paths.
+inline void count_drop(std::uint64_t& word) { __atomic_fetch_add(&word, 1, __ATOMIC_RELAXED); }
 
 // Guards slow paths only (first sight of a site, a new thread). Never held across a user's MPI call. Constant-initialised.
 class Lock {

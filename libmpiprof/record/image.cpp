@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,6 +25,11 @@ std::size_t aligned(std::size_t bytes) { return (bytes + 63) & ~std::size_t{63};
 
 }  // namespace
 
+bool file_may_have(std::uint64_t bytes) {
+    rlimit64 limit{};
+    return syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, nullptr, &limit) != 0 || limit.rlim_cur == RLIM64_INFINITY || bytes <= limit.rlim_cur;
+}
+
 bool Image::reserve() {
     for (std::size_t bytes = largest_image; bytes >= smallest_image; bytes /= 4) {  // RLIMIT_AS may be small
         void* p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -42,9 +48,10 @@ bool Image::grow() {
     void* where = base_ + committed_;
     void* p;
     if (fd_ >= 0) {
-        int rc;
-        do rc = static_cast<int>(syscall(SYS_fallocate, fd_, 0, committed_, std::size_t{segment_bytes}));
-        while (rc != 0 && errno == EINTR);
+        int rc = -1;
+        if (file_may_have(committed_ + segment_bytes))
+            do rc = static_cast<int>(syscall(SYS_fallocate, fd_, 0, committed_, std::size_t{segment_bytes}));
+            while (rc != 0 && errno == EINTR);
         if (rc != 0) {
             full_ = true;
             return false;
@@ -144,11 +151,18 @@ void* Image::next_record(Table*& table, TableType type, std::uint32_t record_siz
     return at(table->offset) + std::size_t{record_size} * table->used;
 }
 
-std::uint64_t Image::add_string(const char* text, std::size_t length) {
-    if (length > string_bytes) length = string_bytes;
+std::uint64_t Image::add_string(const char* text, std::size_t& length) {
+    if (length > string_bytes) {
+        length = string_bytes;
+        count_drop(header().drops.strings);
+    }
     if (!strings_ || strings_->capacity - strings_->used < length) {
         Table* next = add_table(TableType::strings, 1, string_bytes, 0);
-        if (!next) return 0;
+        if (!next) {
+            length = 0;
+            count_drop(header().drops.strings);
+            return 0;
+        }
         strings_ = next;
     }
     const std::uint64_t offset = strings_->offset + strings_->used;
@@ -158,6 +172,7 @@ std::uint64_t Image::add_string(const char* text, std::size_t length) {
 }
 
 int Image::write_to(int fd) const {
+    if (!file_may_have(used_)) return EFBIG;
     std::size_t done = 0;
     while (done < used_) {
         const ssize_t n = pwrite(fd, base_ + done, used_ - done, static_cast<off_t>(done));

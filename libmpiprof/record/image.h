@@ -8,6 +8,10 @@
 
 namespace mpiprof {
 
+// Whether this process may have a file of so many bytes. Asked before a file grows: beyond RLIMIT_FSIZE the kernel answers
+// with a signal that ends the user's program.
+bool file_may_have(std::uint64_t bytes);
+
 class Image {
   public:
     // Backs the image by `fd`'s own pages: what is stored is saved, whatever kills the process. The space is taken
@@ -34,8 +38,9 @@ class Image {
                       std::uint32_t thread);
     static void publish(format::Table* table) { __atomic_store_n(&table->used, table->used + 1, __ATOMIC_RELEASE); }
 
-    // Copies text into the string table. Returns its offset, 0 if there is no room.
-    std::uint64_t add_string(const char* text, std::size_t length);
+    // Copies text into the string table and returns its offset. `length` becomes what was stored: strings are cut to 4 KiB,
+    // and 0 (with offset 0) if there is no room. The drop counter says so.
+    std::uint64_t add_string(const char* text, std::size_t& length);
 
     // Writes the whole image to `fd` from offset 0. Returns 0 or errno.
     int write_to(int fd) const;

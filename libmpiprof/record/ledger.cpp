@@ -22,7 +22,8 @@ using namespace format;
 constexpr std::uint32_t cells_per_table = 64;
 constexpr std::uint32_t histograms_per_table = 8;
 constexpr std::uint32_t blocks_per_table = 32;
-constexpr std::uint32_t max_cells = 16384;       // of one thread: 1 MiB
+constexpr std::uint32_t max_cells = 16384;       // of one thread: 1 MiB; what finds no room after them
+constexpr std::uint32_t max_other_cells = 2048;  // is told apart by call and size only
 constexpr std::uint16_t any_call = 0xffff;       // the thread's last resort
 
 bool same_key(const Cell& a, const Cell& b) {
@@ -40,8 +41,9 @@ std::uint32_t hash(const Cell& c) {
 
 void Records::publish_call(std::uint16_t call) {
     const Guard guard(lock);
-    std::uint64_t& bits = in_dictionary[call / 64 % 32];
-    if (call != any_call && (call >= catalogue.size || (bits >> (call % 64) & 1))) return;
+    if (call != any_call && call >= catalogue.size) return;
+    std::uint64_t& bits = in_dictionary[call / 64 % 32];  // any_call's is the last, which no catalogue reaches
+    if (bits >> (call % 64) & 1) return;
     auto* record = static_cast<CallRecord*>(image.next_record(dictionary, TableType::calls, sizeof(CallRecord), 48, 0));
     if (!record) return;
     memset(record, 0, sizeof *record);
@@ -58,40 +60,48 @@ void Records::publish_call(std::uint16_t call) {
         record->size_rule = info.size_rule;
         record->counter = info.counter;
         copy(record->name, catalogue.names + info.name);
-        bits |= std::uint64_t{1} << (call % 64);
     }
+    bits |= std::uint64_t{1} << (call % 64);
     Image::publish(dictionary);
 }
 
 Ledger* Ledger::create(Records& records, std::uint32_t id, ThreadKind kind) {
-    Image& image = records.image;
     auto* ledger = static_cast<Ledger*>(private_pages(sizeof(Ledger)));
     if (!ledger) return nullptr;
     new (ledger) Ledger();
-    ledger->records_ = &records;
-    ledger->base_ = image.at(0);
-    ledger->monotonic_ = records.clock == ClockKind::monotonic;
+    if (ledger->open(records, id, kind)) return ledger;
+    // Given back, since a thread without a ledger asks for one at each of its calls.
+    if (ledger->index_) munmap(ledger->index_, ledger->index_capacity_ * sizeof(std::uint32_t));
+    if (ledger->no_histogram_) munmap(ledger->no_histogram_, sizeof(Histogram));
+    munmap(ledger, sizeof(Ledger));
+    return nullptr;
+}
+
+bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
+    Image& image = records.image;
+    records_ = &records;
+    base_ = image.at(0);
+    monotonic_ = records.clock == ClockKind::monotonic;
     Table* threads = image.add_table(TableType::threads, sizeof(Thread), 1, id);
     Table* counters = image.add_table(TableType::counters, sizeof(Counter), records.catalogue.counted, id);
-    if (!threads || !counters) return nullptr;
-    ledger->thread_ = reinterpret_cast<Thread*>(image.at(threads->offset));
-    ledger->thread_->id = id;
-    ledger->thread_->kind = kind;
-    ledger->counters_ = reinterpret_cast<Counter*>(image.at(counters->offset));
+    if (!threads || !counters) return false;
+    thread_ = reinterpret_cast<Thread*>(image.at(threads->offset));
+    thread_->id = id;
+    thread_->kind = kind;
+    counters_ = reinterpret_cast<Counter*>(image.at(counters->offset));
     __atomic_store_n(&counters->used, counters->capacity, __ATOMIC_RELEASE);
-    if (!ledger->grow_index()) return nullptr;
     // Made first, so that there is always a cell to count in, and a histogram to point at, whatever fills up later.
+    no_histogram_ = static_cast<Histogram*>(private_pages(sizeof(Histogram)));
+    auto* sink = image.take(sizeof(HistogramBlock));
+    if (!grow_index() || !no_histogram_ || !sink) return false;
+    for (auto& block : no_histogram_->block) block = static_cast<std::uint32_t>(image.offset_of(sink) / 8);
     Cell any{};
     any.call = any_call;
-    ledger->no_histogram_ = static_cast<Histogram*>(private_pages(sizeof(Histogram)));
-    auto* sink = image.take(sizeof(HistogramBlock));
-    if (!ledger->no_histogram_ || !sink) return nullptr;
-    for (auto& block : ledger->no_histogram_->block) block = static_cast<std::uint32_t>(image.offset_of(sink) / 8);
-    ledger->last_resort_ = ledger->new_cell(any);
-    if (!ledger->last_resort_) return nullptr;
-    ledger->adopt(static_cast<std::uint32_t>(syscall(SYS_gettid)));
+    last_resort_ = new_cell(any);
+    if (!last_resort_) return false;
+    adopt(static_cast<std::uint32_t>(syscall(SYS_gettid)));
     Image::publish(threads);
-    return ledger;
+    return true;
 }
 
 void Ledger::adopt(std::uint32_t os_thread) {
@@ -102,7 +112,7 @@ void Ledger::adopt(std::uint32_t os_thread) {
 
 Ticks Ledger::sane(Ticks ticks) {
     if (static_cast<std::int64_t>(ticks) >= 0) return ticks;
-    mpiprof::add(records_->image.header().drops.backwards, 1);
+    count_drop(records_->image.header().drops.backwards);
     return 0;
 }
 
@@ -135,14 +145,14 @@ void Ledger::index_cell(Cell* cell) {
     }
 }
 
-Cell* Ledger::cell(const Cell& wanted) {
+Cell* Ledger::cell(const Cell& wanted, std::uint32_t limit) {
     for (std::uint32_t i = hash(wanted);; ++i) {
         const std::uint32_t slot = index_[i & (index_capacity_ - 1)];
         if (slot == 0) break;
         auto* known = reinterpret_cast<Cell*>(base_ + std::uint64_t{slot} * 64);
         if (same_key(*known, wanted)) return known;
     }
-    return cell_count_ < max_cells ? new_cell(wanted) : nullptr;
+    return cell_count_ < limit ? new_cell(wanted) : nullptr;
 }
 
 Cell* Ledger::new_cell(const Cell& wanted) {
@@ -161,13 +171,13 @@ Cell* Ledger::new_cell(const Cell& wanted) {
 
 // The call's cell with nothing told apart but the bin, then nothing at all, then the thread's last resort.
 Cell* Ledger::other_cell(const Cell& wanted) {
-    mpiprof::add(records_->image.header().drops.cells, 1);
+    count_drop(records_->image.header().drops.cells);
     Cell other{};
     other.call = wanted.call;
     other.bin = wanted.bin;
-    if (Cell* c = cell(other)) return c;
+    if (Cell* c = cell(other, max_cells + max_other_cells)) return c;
     other.bin = 0;
-    if (Cell* c = cell(other)) return c;
+    if (Cell* c = cell(other, max_cells + max_other_cells)) return c;
     records_->publish_call(any_call);
     return last_resort_;
 }
@@ -203,10 +213,10 @@ void Ledger::resolve(Memo& m, Bytes bytes) {
     wanted.buffer = BufferKind{m.buffer};
     wanted.communicator = m.communicator;
     wanted.site = m.site;
-    Cell* exact = cell(wanted);
+    Cell* exact = cell(wanted, max_cells);
     m.cell = exact ? exact : other_cell(wanted);
     Histogram* h = histogram(m.call, wanted.bin);
-    if (!h) mpiprof::add(records_->image.header().drops.histograms, 1);
+    if (!h) count_drop(records_->image.header().drops.histograms);
     m.histogram = h ? h : no_histogram_;
     if (h && exact) exact->histogram = static_cast<std::uint32_t>(records_->image.offset_of(h) / 8);
     m.bin = h && exact ? static_cast<std::uint8_t>(hot_bin(bytes)) : no_bin;
@@ -218,7 +228,7 @@ void Ledger::enter_epoch(std::uint64_t epoch) {
     for (Memo& m : memos_) m.key = 0;
 }
 
-void Ledger::learn(Memo& m, std::uint64_t key, Word type, Word comm, std::uint64_t type_size, std::uint16_t communicator, Bytes bytes) {
+void Ledger::learn(Memo& m, std::uint64_t key, Word type, Word comm, std::uint64_t type_size, std::uint16_t communicator) {
     m.key = 0;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
     m.call = call_of(key);
     m.type = type;
@@ -230,7 +240,7 @@ void Ledger::learn(Memo& m, std::uint64_t key, Word type, Word comm, std::uint64
     records_->publish_call(m.call);
     const Traffic traffic = records_->catalogue.calls[m.call].traffic;
     if (traffic != Traffic::none && traffic != Traffic::setup && traffic != Traffic::local) moved_ = true;
-    resolve(m, bytes);
+    m.bin = no_bin;
     m.key = key;
 }
 
@@ -240,7 +250,7 @@ void Ledger::add_error(std::uint64_t key, std::uint16_t communicator) {
     wanted.communicator = communicator;
     wanted.site = records_->sites.find(records_->image, address_of(key));
     records_->publish_call(wanted.call);
-    Cell* c = cell(wanted);
+    Cell* c = cell(wanted, max_cells);
     mpiprof::add((c ? c : other_cell(wanted))->errors, 1);
 }
 
@@ -252,7 +262,7 @@ void Ledger::add_to_histogram(Histogram& histogram, Ticks ticks) {
         auto* block = static_cast<HistogramBlock*>(records_->image.next_record(blocks_, TableType::histogram_blocks, sizeof(HistogramBlock),
                                                                                blocks_per_table, thread_->id));
         if (!block) {
-            mpiprof::add(records_->image.header().drops.histograms, 1);
+            count_drop(records_->image.header().drops.histograms);
             return;
         }
         Image::publish(blocks_);

@@ -119,8 +119,8 @@ class Ledger {
     Ticks read_clock() const { return now(monotonic_); }
     Ticks sane(Ticks ticks);
     void add(Memo& m, Bytes bytes, Ticks ticks);
-    // Fills a memo for a call seen for the first time (or again after an epoch): finds its site and its cell.
-    void learn(Memo& m, std::uint64_t key, Word type, Word comm, std::uint64_t type_size, std::uint16_t communicator, Bytes bytes);
+    // Fills a memo for a call seen for the first time (or again after an epoch): finds its site. add() finds its cell.
+    void learn(Memo& m, std::uint64_t key, Word type, Word comm, std::uint64_t type_size, std::uint16_t communicator);
     // Handles mean what they meant in the epoch in which they were learned, no longer.
     void enter_epoch(std::uint64_t epoch);
     std::uint64_t epoch() const { return epoch_; }
@@ -164,7 +164,8 @@ class Ledger {
         if (ticks > cell.max_ticks) [[unlikely]] cell.max_ticks = ticks;
     }
     void add_to_histogram(format::Histogram& histogram, Ticks ticks);
-    format::Cell* cell(const format::Cell& wanted);
+    bool open(Records& records, std::uint32_t id, format::ThreadKind kind);
+    format::Cell* cell(const format::Cell& wanted, std::uint32_t limit);
     format::Cell* new_cell(const format::Cell& wanted);
     format::Cell* other_cell(const format::Cell& wanted);
     format::Histogram* histogram(std::uint16_t call, std::uint8_t bin);

@@ -76,7 +76,7 @@ std::uint32_t Sites::find(Image& image, Word address) {
             if (known.address == 0) break;
         }
     const std::uint32_t site = used_ < max_sites ? add_locked(image, address) : 0;
-    if (site == 0) add(image.header().drops.sites, 1);
+    if (site == 0) count_drop(image.header().drops.sites);
     else remember(address, site);
     return site;
 }
@@ -123,7 +123,7 @@ Frame Sites::frame_of(Image& image, Word address) {
     module->base = found.base;
     module->end = found.end;
     module->path_offset = image.add_string(path, length);
-    module->path_length = module->path_offset ? static_cast<std::uint32_t>(length) : 0;
+    module->path_length = static_cast<std::uint32_t>(length);
     if (found.build_id && found.build_id_length <= sizeof module->build_id) {
         memcpy(module->build_id, found.build_id, found.build_id_length);
         module->build_id_length = found.build_id_length;
