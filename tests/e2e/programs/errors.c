@@ -1,7 +1,7 @@
 // Makes calls fail in every way that returns an error and books them: as errors, not as calls. Prints each error's
 // class, which must not depend on who watches, and compares its code with the one that the user's error handler got
-// (MPICH's codes differ from run to run). Between the failures it makes calls that succeed, whose counts must not suffer.
-// usage: errors PREFIX     (PREFIX.<rank>.csv the calls, PREFIX.errors.<rank>.csv the errors)
+// (MPICH's codes differ from run to run). Between the failures it makes calls that succeed, whose counts must not
+// suffer. usage: errors PREFIX     (PREFIX.<rank>.csv the calls, PREFIX.errors.<rank>.csv the errors)
 #include <mpi.h>
 
 #include "book.h"
@@ -127,7 +127,8 @@ static void write_failures(const char* prefix) {
     FILE* file = fopen(path, "w");
     if (!file) exit(9);
     fprintf(file, "rank,call,bin_max_bytes,calls,bytes\n");
-    for (int i = 0; i < failures_used; ++i) fprintf(file, "%d,%s,0,%llu,0\n", rank, failures[i].call, failures[i].calls);
+    for (int i = 0; i < failures_used; ++i)
+        fprintf(file, "%d,%s,0,%llu,0\n", rank, failures[i].call, failures[i].calls);
     fclose(file);
 }
 

@@ -1,7 +1,6 @@
 // Leaves MPI calls from within, by a C++ exception or a longjmp out of a user's error handler, and then makes calls
-// above, at and below the depth that was left: on a stack where the frames of the call that never returned may still lie
-// untouched. Books the calls that returned.
-// usage: unwinding throw|longjmp PREFIX
+// above, at and below the depth that was left: on a stack where the frames of the call that never returned may still
+// lie untouched. Books the calls that returned. usage: unwinding throw|longjmp PREFIX
 #include <mpi.h>
 #include <setjmp.h>
 
@@ -32,8 +31,10 @@ template <class Function>
 [[gnu::noinline]] void below(int frames, Function function) {
     volatile char room[700];
     room[0] = 1;
-    if (frames == 0) function();
-    else below(frames - 1, function);
+    if (frames == 0)
+        function();
+    else
+        below(frames - 1, function);
     room[1] = 1;  // no tail call
 }
 
