@@ -1,0 +1,438 @@
+// The ledger: which calls share a cell, that sums are exact whatever overflows, and what the drop counters then say.
+#include "libmpiprof/record/ledger.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <random>
+
+#include "tests/unit/image_tables.h"
+#include "tests/unit/recording.h"
+
+namespace mpiprof::test {
+namespace {
+
+using format::Cell;
+using format::TableType;
+
+// ---- what shares a cell ----
+
+TEST(ledger, calls_of_one_kind_add_up_in_one_cell) {
+    Recording recording;
+
+    record(*recording.ledger, 8, 100);
+    record(*recording.ledger, 6, 300);
+    record(*recording.ledger, 7, 200);
+
+    const auto cells = cells_of(recording.image());
+    ASSERT_EQ(cells.size(), 1u);
+    EXPECT_EQ(cells[0].call, reduce);
+    EXPECT_EQ(cells[0].calls, 3u);
+    EXPECT_EQ(cells[0].bytes, 21u);
+    EXPECT_EQ(cells[0].ticks, 600u);
+    EXPECT_EQ(cells[0].min_ticks, 100u);
+    EXPECT_EQ(cells[0].max_ticks, 300u);
+}
+
+TEST(ledger, a_call_is_told_apart_by_call_size_bin_communicator_and_site) {
+    Recording recording;
+    record(*recording.ledger, 8, 100);
+
+    record(*recording.ledger, 9, 100);
+    record(*recording.ledger, 8, 100, {.call = send});
+    record(*recording.ledger, 8, 100, {.site = some_site + 16});
+    record(*recording.ledger, 8, 100, {.communicator = some_communicator + 1, .communicator_index = 2});
+
+    EXPECT_EQ(cells_of(recording.image()).size(), 5u);
+}
+
+TEST(ledger, a_zero_byte_call_is_in_bin_zero) {
+    Recording recording;
+
+    record(*recording.ledger, 0, 100);
+    record(*recording.ledger, 0, 100);
+
+    const auto cells = cells_of(recording.image());
+    ASSERT_EQ(cells.size(), 1u);
+    EXPECT_EQ(cells[0].bin, 0);
+    EXPECT_EQ(cells[0].calls, 2u);
+    EXPECT_EQ(cells[0].bytes, 0u);
+}
+
+TEST(ledger, three_gib_are_three_gib) {
+    Recording recording;
+    const Bytes bytes = Bytes{3} << 30;
+
+    for (int i = 0; i < 10; ++i) record(*recording.ledger, bytes, 100);
+
+    EXPECT_EQ(sums_of(recording.image()), (Sums{10, 10 * bytes, 1000, 0}));
+    EXPECT_EQ(cells_of(recording.image()).at(0).bin, format::size_bin(bytes));
+}
+
+TEST(ledger, one_site_that_alternates_between_sizes_gets_a_cell_for_each_bin) {
+    Recording recording;
+
+    for (int i = 0; i < 100; ++i)
+        for (const Bytes bytes : {8, 512, 5640, 0}) record(*recording.ledger, bytes, 100);
+
+    const auto cells = cells_of(recording.image());
+    ASSERT_EQ(cells.size(), 4u);
+    for (const Cell& cell : cells) EXPECT_EQ(cell.calls, 100u);
+}
+
+TEST(ledger, every_size_is_booked_in_its_own_bin) {
+    Recording recording;
+    std::vector<Bytes> sizes;
+    for (unsigned shift = 0; shift < 60; ++shift)
+        for (const int d : {-1, 0, 1}) sizes.push_back((Bytes{1} << shift) + static_cast<Bytes>(d));
+
+    for (int round = 0; round < 2; ++round)
+        for (const Bytes bytes : sizes) record(*recording.ledger, bytes, 100);
+
+    std::vector<std::uint64_t> expected(format::size_bins), counted(format::size_bins);
+    for (const Bytes bytes : sizes) expected[format::size_bin(bytes)] += 2;
+    for (const Cell& cell : cells_of(recording.image())) counted[cell.bin] += cell.calls;
+    EXPECT_EQ(counted, expected);
+}
+
+// ---- the memo ----
+
+TEST(ledger, a_call_that_was_seen_before_is_found_by_its_memo) {
+    Recording recording;
+    const std::uint64_t key = call_key(reduce, some_site);
+    const auto is_known = [&] { return Ledger::hit(recording.ledger->memo(key), key, no_handle, some_communicator); };
+    EXPECT_FALSE(is_known());
+
+    record(*recording.ledger, 8, 100);
+
+    EXPECT_TRUE(is_known());
+    EXPECT_FALSE(Ledger::hit(recording.ledger->memo(key), key, no_handle, some_communicator + 1));
+    EXPECT_FALSE(Ledger::hit(recording.ledger->memo(key), key, 0x4c00080b, some_communicator));
+}
+
+TEST(ledger, a_handle_means_something_new_in_a_new_epoch) {
+    Recording recording;
+    recording.ledger->enter_epoch(1);
+    record(*recording.ledger, 8, 100, {.communicator_index = 1});
+
+    recording.ledger->enter_epoch(2);  // a communicator was freed, its handle is used again
+    record(*recording.ledger, 8, 100, {.communicator_index = 2});
+
+    const auto cells = cells_of(recording.image());
+    ASSERT_EQ(cells.size(), 2u);
+    EXPECT_EQ(cells[0].communicator, 1);
+    EXPECT_EQ(cells[1].communicator, 2);
+}
+
+TEST(ledger, calls_that_fight_for_a_memo_are_still_counted_apart) {
+    Recording recording;
+    std::vector<Word> rivals{some_site};
+    const Memo* place = &recording.ledger->memo(call_key(reduce, some_site));
+    for (Word site = some_site + 1; rivals.size() < 3; ++site)
+        if (&recording.ledger->memo(call_key(reduce, site)) == place) rivals.push_back(site);
+
+    for (int i = 0; i < 50; ++i)
+        for (const Word site : rivals) record(*recording.ledger, 8, 100, {.site = site});
+
+    const auto cells = cells_of(recording.image());
+    ASSERT_EQ(cells.size(), 3u);
+    for (const Cell& cell : cells) EXPECT_EQ(cell.calls, 50u);
+}
+
+TEST(ledger, a_random_mixture_is_counted_exactly) {
+    Recording recording;
+    std::mt19937 random(4711);
+    Sums expected{};
+
+    for (int i = 0; i < 200000; ++i) {
+        const Bytes bytes = random() % 3 == 0 ? 8 : random() % 100000;
+        const Ticks ticks = 16 + random() % 5000;
+        record(*recording.ledger, bytes, ticks,
+               {.call = static_cast<std::uint16_t>(random() % 3),
+                .site = some_site + 8 * static_cast<Word>(random() % 200)});
+        expected.calls += 1;
+        expected.bytes += bytes;
+        expected.ticks += ticks;
+    }
+
+    EXPECT_EQ(sums_of(recording.image()), expected);
+    EXPECT_EQ(recording.drops().cells, 0u);
+    std::uint64_t in_histograms = 0;
+    for (const auto& histogram : records_of<format::Histogram>(recording.image(), TableType::histograms))
+        in_histograms += durations_in(recording.image(), histogram).size();
+    EXPECT_EQ(in_histograms, expected.calls);
+}
+
+// ---- histograms, errors, clock ----
+
+TEST(ledger, sites_of_one_call_and_bin_share_a_histogram) {
+    Recording recording;
+
+    record(*recording.ledger, 8, 100);
+    record(*recording.ledger, 8, 200, {.site = some_site + 16});
+    record(*recording.ledger, 9, 100);
+    record(*recording.ledger, 8, 100, {.call = send});
+
+    EXPECT_EQ(records_of<format::Histogram>(recording.image(), TableType::histograms).size(), 3u);
+    const auto cells = cells_of(recording.image());
+    ASSERT_EQ(cells.size(), 4u);
+    EXPECT_EQ(cells[0].histogram, cells[1].histogram);
+    EXPECT_NE(cells[0].histogram, cells[2].histogram);
+    EXPECT_NE(cells[0].histogram, cells[3].histogram);
+}
+
+TEST(ledger, a_failed_call_is_counted_apart_and_has_no_time) {
+    Recording recording;
+    record(*recording.ledger, 8, 100);
+
+    recording.ledger->add_error(call_key(reduce, some_site), 0);
+    recording.ledger->add_error(call_key(reduce, some_site), 0);
+
+    EXPECT_EQ(sums_of(recording.image()), (Sums{1, 8, 100, 2}));
+}
+
+TEST(ledger, a_call_that_only_ever_failed_is_in_the_profile) {
+    Recording recording;
+
+    recording.ledger->add_error(call_key(send, some_site), 0);
+
+    const auto cells = cells_of(recording.image());
+    ASSERT_EQ(cells.size(), 1u);
+    EXPECT_EQ(cells[0].call, send);
+    EXPECT_EQ(cells[0].errors, 1u);
+    EXPECT_EQ(names_in_dictionary(recording.image()), std::vector<std::string>{"MPI_Send"});
+}
+
+TEST(ledger, a_clock_that_runs_backwards_adds_no_time_and_is_counted) {
+    Recording recording;
+    record(*recording.ledger, 8, 100);
+
+    record(*recording.ledger, 8, static_cast<Ticks>(-50));
+
+    EXPECT_EQ(sums_of(recording.image()), (Sums{2, 16, 100, 0}));
+    EXPECT_EQ(recording.drops().backwards, 1u);
+    EXPECT_EQ(cells_of(recording.image()).at(0).max_ticks, 100u);
+}
+
+TEST(ledger, the_first_call_of_a_site_may_be_the_one_whose_clock_ran_backwards) {
+    Recording recording;
+
+    record(*recording.ledger, 8, static_cast<Ticks>(-1));
+
+    EXPECT_EQ(sums_of(recording.image()), (Sums{1, 8, 0, 0}));
+    EXPECT_EQ(cells_of(recording.image()).at(0).min_ticks, 0u);
+}
+
+TEST(ledger, the_dictionary_names_each_call_once) {
+    Recording recording;
+
+    for (int i = 0; i < 10; ++i)
+        for (const std::uint16_t call : {send, reduce}) record(*recording.ledger, 8, 100, {.call = call});
+
+    EXPECT_EQ(names_in_dictionary(recording.image()), (std::vector<std::string>{"MPI_Send", "MPI_Reduce"}));
+}
+
+TEST(ledger, a_call_in_progress_is_in_the_profile_with_its_site_and_start) {
+    Recording recording;
+
+    recording.ledger->begin(call_key(send, some_site), 12345);
+
+    auto thread = records_of<format::Thread>(recording.image(), TableType::threads).at(0);
+    EXPECT_EQ(thread.in_call >> 48, send);
+    EXPECT_EQ(thread.in_call & 0xffffffffffff, static_cast<std::uint64_t>(some_site));
+    EXPECT_EQ(thread.in_call_since, 12345u);
+
+    recording.ledger->end(12445);
+    thread = records_of<format::Thread>(recording.image(), TableType::threads).at(0);
+    EXPECT_EQ(thread.in_call, 0u);
+}
+
+TEST(ledger, queries_alone_are_no_moved_data) {
+    Recording recording;
+    recording.ledger->count(0);
+    EXPECT_FALSE(recording.ledger->has_moved_data());
+
+    record(*recording.ledger, 8, 100);
+
+    EXPECT_TRUE(recording.ledger->has_moved_data());
+}
+
+TEST(ledger, counted_calls_and_their_errors_are_in_the_counters_table) {
+    Recording recording;
+
+    for (int i = 0; i < 7; ++i) recording.ledger->count(0);
+    recording.ledger->count_error(0);
+
+    const auto counters = records_of<format::Counter>(recording.image(), TableType::counters);
+    ASSERT_EQ(counters.size(), 1u);
+    EXPECT_EQ(counters[0].calls, 7u);
+    EXPECT_EQ(counters[0].errors, 1u);
+}
+
+// ---- overflow ----
+
+constexpr unsigned bins_used = 50;
+constexpr Bytes size_in_bin(unsigned bin) { return bin < 2 ? bin : Bytes{2} << bin; }
+
+TEST(ledger, what_finds_no_cell_goes_to_its_calls_other_cell_and_no_sum_is_lost) {
+    Recording recording;
+    Sums expected{};
+
+    for (int round = 0; round < 2; ++round)
+        for (Word site = 0; site < 400; ++site)  // 20 000 kinds of call
+            for (unsigned bin = 0; bin < bins_used; ++bin) {
+                const Bytes bytes = size_in_bin(bin);
+                record(*recording.ledger, bytes, 100, {.site = some_site + site});
+                expected.calls += 1;
+                expected.bytes += bytes;
+                expected.ticks += 100;
+            }
+
+    EXPECT_EQ(sums_of(recording.image()), expected);
+    std::uint64_t in_other = 0;
+    std::vector<bool> bins(format::size_bins);
+    for (const Cell& cell : cells_of(recording.image()))
+        if (cell.site == 0) {
+            EXPECT_EQ(cell.call, reduce) << "the call is still known";
+            EXPECT_EQ(cell.communicator, 0);
+            bins[cell.bin] = true;
+            in_other += cell.calls;
+        }
+    EXPECT_GT(in_other, 0u);
+    EXPECT_EQ(std::count(bins.begin(), bins.end(), true), bins_used) << "the size is still known";
+    EXPECT_EQ(recording.drops().cells, in_other);
+}
+
+TEST(ledger, errors_that_find_no_cell_are_not_lost_either) {
+    Recording recording;
+    for (Word site = 0; site < 400; ++site)
+        for (unsigned bin = 0; bin < bins_used; ++bin)
+            record(*recording.ledger, size_in_bin(bin), 100, {.site = some_site + site});
+    const std::uint64_t before = recording.drops().cells;
+
+    for (int i = 0; i < 5; ++i) recording.ledger->add_error(call_key(send, some_site + 5000), 0);
+
+    EXPECT_EQ(sums_of(recording.image()).errors, 5u);
+    EXPECT_EQ(recording.drops().cells, before + 5);
+}
+
+// A file that may grow to `segments` segments and no further.
+class SmallDisk {
+  public:
+    explicit SmallDisk(unsigned segments) : fd_(memfd_create("profile", MFD_ALLOW_SEALING)) {
+        // Sealed at its full size: space within it can be taken, none beyond.
+        EXPECT_EQ(ftruncate(fd_, static_cast<off_t>(segments) * format::segment_bytes), 0);
+        EXPECT_EQ(fcntl(fd_, F_ADD_SEALS, F_SEAL_GROW), 0);
+    }
+    ~SmallDisk() { close(fd_); }
+    int fd() const { return fd_; }
+
+  private:
+    int fd_;
+};
+
+TEST(ledger, on_a_full_disk_sums_stay_exact_and_the_overflow_is_said) {
+    const SmallDisk disk(2);
+    Recording recording(disk.fd());
+    ASSERT_NE(recording.ledger, nullptr);
+    Sums expected{};
+
+    for (int round = 0; round < 3; ++round)
+        for (std::uint16_t call = 0; call < 3; ++call)
+            for (Word site = 0; site < 300; ++site)
+                for (unsigned bin = 0; bin < 20; ++bin) {
+                    const Ticks ticks = Ticks{16} << bin;
+                    record(*recording.ledger, size_in_bin(bin), ticks, {.call = call, .site = some_site + site});
+                    expected.calls += 1;
+                    expected.bytes += size_in_bin(bin);
+                    expected.ticks += ticks;
+                }
+
+    EXPECT_EQ(sums_of(recording.image()), expected);
+    EXPECT_GT(recording.drops().cells, 0u);
+    EXPECT_GT(recording.drops().histograms, 0u);
+}
+
+TEST(ledger, calls_that_find_not_even_an_other_cell_are_still_counted) {
+    const SmallDisk disk(2);
+    Recording recording(disk.fd());
+    ASSERT_NE(recording.ledger, nullptr);
+    while (recording.image().take(64)) {  // the disk is full before the first call
+    }
+    Sums expected{};
+
+    for (int round = 0; round < 2; ++round)
+        for (std::uint16_t call = 0; call < 3; ++call)
+            for (unsigned bin = 0; bin < bins_used; ++bin) {
+                record(*recording.ledger, size_in_bin(bin), 100, {.call = call});
+                expected.calls += 1;
+                expected.bytes += size_in_bin(bin);
+                expected.ticks += 100;
+            }
+
+    EXPECT_EQ(sums_of(recording.image()), expected);
+    std::uint64_t in_other = 0;
+    for (const Cell& cell : cells_of(recording.image()))
+        if (cell.communicator == 0) in_other += cell.calls;
+    EXPECT_GT(in_other, 100u);
+    EXPECT_EQ(recording.drops().cells, in_other);
+}
+
+TEST(ledger, an_overflow_is_named_once_in_the_dictionary) {
+    Recording recording;
+    const std::size_t room = recording.image().bytes();
+
+    for (int i = 0; i < 1000; ++i) recording.records.publish_call(0xffff);  // what the last resort publishes
+
+    EXPECT_EQ(names_in_dictionary(recording.image()), std::vector<std::string>{"(other calls)"});
+    EXPECT_LT(recording.image().bytes(), room + 8192);
+}
+
+TEST(ledger, without_room_for_histograms_calls_are_counted_as_left_out) {
+    const SmallDisk disk(2);
+    Recording recording(disk.fd());
+    ASSERT_NE(recording.ledger, nullptr);
+    record(*recording.ledger, 8, 100);
+    while (recording.image().take(64)) {
+    }
+
+    std::uint64_t calls = 1;
+    for (int round = 0; round < 2; ++round)
+        for (unsigned bin = 0; bin < bins_used; ++bin, ++calls) record(*recording.ledger, size_in_bin(bin), 100);
+
+    std::uint64_t in_histograms = 0;
+    for (const auto& histogram : records_of<format::Histogram>(recording.image(), TableType::histograms))
+        in_histograms += durations_in(recording.image(), histogram).size();
+    EXPECT_GT(in_histograms, 1u) << "a few were made with the first";
+    EXPECT_GT(recording.drops().histograms, 0u);
+    EXPECT_EQ(in_histograms + recording.drops().histograms, calls);
+    EXPECT_EQ(sums_of(recording.image()).calls, calls);
+}
+
+TEST(ledger, a_thread_that_cannot_get_a_ledger_costs_no_memory) {
+    const SmallDisk disk(1);
+    Recording recording(disk.fd());
+    ASSERT_NE(recording.ledger, nullptr);
+    while (recording.image().take(64)) {
+    }
+    const auto pages = [] {  // of this process, as the kernel sees them
+        std::ifstream statm("/proc/self/statm");
+        long size = 0;
+        statm >> size;
+        return size;
+    };
+    ASSERT_EQ(Ledger::create(recording.records, 2, format::ThreadKind::other), nullptr);
+    const long before = pages();
+
+    for (int i = 0; i < 1000; ++i)  // as often as that thread makes a call
+        ASSERT_EQ(Ledger::create(recording.records, 2, format::ThreadKind::other), nullptr);
+
+    EXPECT_LE(pages(), before + 16);
+}
+
+}  // namespace
+}  // namespace mpiprof::test

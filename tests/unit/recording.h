@@ -1,0 +1,55 @@
+// A recorder without a process around it: a private image, a catalogue of four calls, one ledger. record() books a call
+// the way a wrapper does: the fast path if it is open, else the slow one.
+#pragma once
+
+#include "libmpiprof/record/ledger.h"
+
+namespace mpiprof::test {
+
+enum Made : std::uint16_t { reduce, send, wait, query, made_calls };
+
+inline constexpr char made_names[] = "MPI_Reduce\0MPI_Send\0MPI_Wait\0MPI_Query";
+inline constexpr CallInfo made_infos[made_calls] = {
+    {0, Family::mpi, Treatment::timed, Traffic::collective, SizeRule::count_type, 0},
+    {11, Family::mpi, Treatment::timed, Traffic::send, SizeRule::count_type, 0},
+    {20, Family::mpi, Treatment::timed, Traffic::completion, SizeRule::none, 0},
+    {29, Family::mpi, Treatment::counted, Traffic::none, SizeRule::none, 0},
+};
+inline constexpr Catalogue made_catalogue{made_names, made_infos, made_calls, 1};
+
+inline constexpr Word some_site = 0x401000;
+inline constexpr Word some_communicator = 0x44000000;
+
+struct Spec {
+    std::uint16_t call = reduce;
+    Word site = some_site;
+    Word communicator = some_communicator;
+    std::uint16_t communicator_index = 1;
+};
+
+inline void record(Ledger& ledger, Bytes bytes, Ticks ticks, const Spec& spec = {}) {
+    const std::uint64_t key = call_key(spec.call, spec.site);
+    Memo& memo = ledger.memo(key);
+    if (Ledger::hit(memo, key, no_handle, spec.communicator)) {
+        if (ledger.add_fast(memo, bytes, ticks)) return;
+    } else {
+        ledger.learn(memo, key, no_handle, spec.communicator, 1, spec.communicator_index);
+    }
+    ledger.add(memo, bytes, ledger.sane(ticks));
+}
+
+struct Recording {
+    Records records{};
+    Ledger* ledger = nullptr;
+
+    explicit Recording(int fd = -1) {
+        records.catalogue = made_catalogue;
+        records.clock = format::ClockKind::tsc;
+        const bool open = fd >= 0 ? records.image.open_mapped(fd) : records.image.open_private();
+        if (open) ledger = Ledger::create(records, 1, format::ThreadKind::main);
+    }
+    Image& image() { return records.image; }
+    const format::Drops& drops() const { return records.image.header().drops; }
+};
+
+}  // namespace mpiprof::test

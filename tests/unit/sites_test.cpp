@@ -1,0 +1,135 @@
+// Call sites: an address has one id, and is stored so that it means the same on every rank.
+#include "libmpiprof/record/sites.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "tests/unit/image_tables.h"
+
+namespace mpiprof::test {
+namespace {
+
+using format::Frame;
+using format::Module;
+using format::Site;
+using format::TableType;
+
+struct Place {  // what the profile says of a site
+    Frame frame;
+    Module module;
+    std::string path;
+};
+
+class sites : public testing::Test {
+  protected:
+    sites() { EXPECT_TRUE(image.open_private()); }
+    Place place_of(std::uint32_t site) const {
+        const Site record = records_of<Site>(image, TableType::sites).at(site);
+        EXPECT_EQ(record.frames, 1);
+        const Frame frame = records_of<Frame>(image, TableType::frames).at(record.first_frame);
+        const Module module = records_of<Module>(image, TableType::modules).at(frame.module);
+        return {frame, module, std::string(image.at(module.path_offset), module.path_length)};
+    }
+    std::uint32_t find(const void* address) { return found.find(image, reinterpret_cast<Word>(address)); }
+
+    Image image;
+    Sites found;
+};
+
+void somewhere() {}
+const char* inside(void (*function)()) { return reinterpret_cast<const char*>(function) + 1; }
+
+TEST_F(sites, the_same_address_is_the_same_site) {
+    const std::uint32_t first = find(inside(somewhere));
+    const std::uint32_t other = find(inside(somewhere) + 1);
+
+    EXPECT_NE(first, 0u) << "site 0 means not told apart";
+    EXPECT_NE(first, other);
+    EXPECT_EQ(find(inside(somewhere)), first);
+    EXPECT_EQ(find(inside(somewhere) + 1), other);
+    EXPECT_EQ(records_of<Site>(image, TableType::sites).size(), 3u);
+}
+
+TEST_F(sites, a_site_in_the_program_is_an_offset_into_its_file) {
+    Dl_info info;
+    ASSERT_NE(dladdr(reinterpret_cast<const void*>(inside(somewhere)), &info), 0);
+
+    const Place place = place_of(find(inside(somewhere)));
+
+    EXPECT_EQ(place.module.base + place.frame.offset, reinterpret_cast<std::uint64_t>(inside(somewhere)));
+    EXPECT_EQ(place.module.base, reinterpret_cast<std::uint64_t>(info.dli_fbase));
+    char self[4096] = {};
+    ASSERT_GT(readlink("/proc/self/exe", self, sizeof self - 1), 0);
+    EXPECT_EQ(place.path, self);
+}
+
+TEST_F(sites, a_site_in_a_library_is_an_offset_into_its_file) {
+    const auto* address = reinterpret_cast<const char*>(dlsym(RTLD_DEFAULT, "qsort")) + 4;
+    Dl_info info;
+    ASSERT_NE(dladdr(address, &info), 0);
+
+    const Place place = place_of(find(address));
+
+    EXPECT_EQ(place.path, info.dli_fname);
+    EXPECT_EQ(place.frame.offset, static_cast<std::uint64_t>(address - static_cast<const char*>(info.dli_fbase)));
+    EXPECT_GT(place.module.end, reinterpret_cast<std::uint64_t>(address));
+}
+
+// The build-id as it stands in the file: the note's 20 bytes follow its name.
+bool file_holds(const std::string& path, const std::string& bytes) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    return text.find(std::string("GNU\0", 4) + bytes) != std::string::npos;
+}
+
+TEST_F(sites, a_module_has_the_build_id_of_its_file) {
+    const auto* address = reinterpret_cast<const char*>(dlsym(RTLD_DEFAULT, "qsort")) + 4;
+
+    const Place place = place_of(find(address));
+
+    ASSERT_GE(place.module.build_id_length, 8u) << "Debian's libc has one";
+    const auto* id = reinterpret_cast<const char*>(place.module.build_id);
+    EXPECT_TRUE(file_holds(place.path, std::string(id, place.module.build_id_length)));
+}
+
+TEST_F(sites, two_sites_of_a_module_share_its_record) {
+    const Place a = place_of(find(inside(somewhere)));
+    const Place b = place_of(find(inside(somewhere) + 1));
+
+    EXPECT_EQ(a.frame.module, b.frame.module);
+    EXPECT_EQ(records_of<Module>(image, TableType::modules).size(), 2u);  // and the one that means unknown
+}
+
+TEST_F(sites, generated_code_in_no_file_keeps_its_address) {
+    const Place place = place_of(found.find(image, 0x123456));
+
+    EXPECT_EQ(place.frame.module, 0u);
+    EXPECT_EQ(place.frame.offset, 0x123456u);
+    EXPECT_EQ(place.path, "");
+}
+
+TEST_F(sites, more_sites_than_the_table_holds_are_counted_as_not_told_apart) {
+    constexpr Word many = 20000;
+    std::uint32_t dropped = 0;
+    for (Word i = 1; i <= many; ++i) dropped += found.find(image, i * 64) == 0;
+
+    EXPECT_GT(dropped, 0u);
+    EXPECT_LT(dropped, many / 2);
+    EXPECT_EQ(image.header().drops.sites, dropped);
+    for (Word i = 1; i <= 1000; ++i) {  // those that were in are still found
+        const std::uint32_t site = found.find(image, i * 64);
+        ASSERT_NE(site, 0u);
+        ASSERT_EQ(place_of(site).frame.offset, static_cast<std::uint64_t>(i) * 64);
+        if (i == 20) i = 980;  // each look reads the whole table
+    }
+    EXPECT_EQ(image.header().drops.sites, dropped);
+}
+
+}  // namespace
+}  // namespace mpiprof::test

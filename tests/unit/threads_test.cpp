@@ -1,0 +1,93 @@
+// Threads that record at once: each has its ledger, all share image, sites, dictionary and drop counters.
+// Built a second time with ThreadSanitizer (CMakeLists.txt).
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <thread>
+
+#include "tests/unit/image_tables.h"
+#include "tests/unit/recording.h"
+
+namespace mpiprof::test {
+namespace {
+
+constexpr unsigned threads = 8;
+
+// All begin together, each with a ledger of its own.
+template <class Work>
+void at_once(Recording& recording, Work work) {
+    std::barrier ready(threads);
+    std::vector<std::thread> running;
+    for (unsigned t = 0; t < threads; ++t)
+        running.emplace_back([&, t] {
+            ready.arrive_and_wait();
+            Ledger* ledger = Ledger::create(recording.records, t + 2, format::ThreadKind::other);
+            ASSERT_NE(ledger, nullptr);
+            work(*ledger, t);
+        });
+    for (std::thread& thread : running) thread.join();
+}
+
+TEST(threads, sums_are_exact_however_many_record_at_once) {
+    Recording recording;
+    constexpr unsigned calls = 50000;
+
+    at_once(recording, [](Ledger& ledger, unsigned t) {
+        for (unsigned i = 0; i < calls; ++i)
+            record(ledger, 8 << (i % 8), 16 + i % 100,
+                   {.call = static_cast<std::uint16_t>(i % 3), .site = some_site + (i + t) % 64});
+    });
+
+    Sums expected{};
+    for (unsigned i = 0; i < calls; ++i) {
+        expected.calls += threads;
+        expected.bytes += Bytes{threads} * (8u << (i % 8));
+        expected.ticks += Ticks{threads} * (16 + i % 100);
+    }
+    EXPECT_EQ(sums_of(recording.image()), expected);
+    EXPECT_EQ(names_in_dictionary(recording.image()).size(), 3u);
+}
+
+TEST(threads, a_site_has_one_id_for_all_threads) {
+    Recording recording;
+    std::vector<std::vector<std::uint32_t>> seen(threads, std::vector<std::uint32_t>(500));
+
+    at_once(recording, [&](Ledger&, unsigned t) {
+        for (Word i = 0; i < 500; ++i)
+            seen[t][static_cast<std::size_t>(i)] = recording.records.sites.find(recording.image(), 0x1000 + i);
+    });
+
+    for (unsigned t = 1; t < threads; ++t) EXPECT_EQ(seen[t], seen[0]);
+    EXPECT_EQ(records_of<format::Site>(recording.image(), format::TableType::sites).size(), 501u);
+}
+
+TEST(threads, what_threads_could_not_keep_is_counted_exactly) {
+    Recording recording;
+    constexpr unsigned calls = 20000;
+
+    at_once(recording, [](Ledger& ledger, unsigned) {
+        for (unsigned i = 0; i < calls; ++i) record(ledger, 8, static_cast<Ticks>(-1));
+    });
+
+    EXPECT_EQ(recording.drops().backwards, std::uint64_t{threads} * calls);
+}
+
+TEST(threads, tables_of_many_threads_do_not_overlap) {
+    Recording recording;
+    at_once(recording, [](Ledger& ledger, unsigned t) {
+        for (unsigned i = 0; i < 500; ++i)
+            record(ledger, Bytes{1} << (i % 40), Ticks{16} << (i % 20), {.site = some_site + t * 1000 + i});
+    });
+
+    auto tables = tables_of(recording.image());
+    std::sort(tables.begin(), tables.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+
+    for (std::size_t i = 1; i < tables.size(); ++i)
+        EXPECT_GE(tables[i].offset,
+                  tables[i - 1].offset + std::uint64_t{tables[i - 1].capacity} * tables[i - 1].record_size);
+    EXPECT_LE(tables.back().offset + std::uint64_t{tables.back().capacity} * tables.back().record_size,
+              recording.image().bytes());
+}
+
+}  // namespace
+}  // namespace mpiprof::test
