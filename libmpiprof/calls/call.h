@@ -126,6 +126,7 @@ inline constexpr SizeRuleNeeds size_rule_needs[] = {
     {SizeRule::neighbor_rcounts_mean, {Role::rcounts, Role::rtype, Role::comm}},
     {SizeRule::neighbor_alltoallv, {Role::scounts, Role::stype, Role::comm}},
     {SizeRule::neighbor_alltoallw, {Role::scounts, Role::stypes, Role::comm}},
+    // started: a `request` or `requests`; Start and Startall alone have it
 };
 
 constexpr bool size_rule_satisfied(SizeRule rule, const Roles& roles) {

@@ -59,6 +59,7 @@ enum class Treatment : std::uint8_t {
     timed = 1,    // may wait or move data: two clock reads, a cell
     counted = 2,  // a local query: one counter, no clock
     passed = 3,   // not exported at all; listed in docs/coverage.md with the reason
+    polled = 4,   // a question asked in loops (Test, Iprobe): counted, and every 16th is timed for all 16
 };
 
 // What kind of traffic the bytes of a call are. The reporter groups by it and knows no call by name.
@@ -75,6 +76,7 @@ enum class Traffic : std::uint8_t {
     sync = 9,   // Barrier, Win_fence: waits, moves nothing
     setup = 10, // communicator, window and process management that may wait
     local = 11, // moves bytes within the process (Pack, Unpack)
+    start = 12, // begins persistent operations: the bytes are those of what was set up
 };
 
 // How the message size of a call is defined; docs/coverage.md words each.
@@ -99,6 +101,7 @@ enum class SizeRule : std::uint8_t {
     neighbor_rcounts_mean = 17, // mean of rcounts over the incoming neighbours x receive type size
     neighbor_alltoallv = 18,    // mean of scounts over the outgoing neighbours x send type size
     neighbor_alltoallw = 19,    // mean of scounts[i] x size of stypes[i] over the outgoing neighbours
+    started = 20,               // sum over the started persistent requests of what each was set up with
 };
 
 enum class BufferKind : std::uint8_t { host = 0, device = 1, managed = 2 };
@@ -136,6 +139,7 @@ struct Drops {
     std::uint64_t backwards;   // calls whose clock ran backwards (booked with 0 ticks)
     std::uint64_t strings;     // strings cut or left out
     std::uint64_t write_errors;
+    std::uint64_t requests;    // completed requests whose posting call was not remembered (or by another thread)
 };
 
 // Page 0. Text fields are NUL-terminated and zero-filled.
@@ -216,7 +220,7 @@ struct CallRecord {
     Treatment treatment;
     Traffic traffic;
     SizeRule size_rule;
-    std::uint16_t counter;   // index into `counters` tables if counted
+    std::uint16_t counter;   // index into `counters` tables if counted or polled
     char name[40];
 };
 
@@ -254,6 +258,12 @@ struct Histogram {
     std::uint32_t reserved1;
     std::uint32_t block[histogram_octaves];  // file offset / 8 of the octave's HistogramBlock; 0 = not claimed
     std::uint32_t reserved2;
+    // Of the requests that this call posted at this size, those whose completion this thread saw; for Wait and Test
+    // themselves `completed` alone: the requests that they completed.
+    std::uint64_t completed;
+    std::uint64_t in_flight_ticks;  // sum of times from the posting call's begin to the end of the completing call
+    std::uint64_t blocked_ticks;    // sum of their shares of the time inside Wait and Test: in flight - blocked was overlapped
+    std::uint64_t reserved3;
 };
 struct HistogramBlock {
     std::uint64_t count[histogram_sub_buckets];
@@ -315,7 +325,7 @@ struct Setting {
 // ---- the offsets that files on disk rely on ----
 static_assert(sizeof(Anchor) == 24);
 static_assert(sizeof(ResourceUse) == 72);
-static_assert(sizeof(Drops) == 64);
+static_assert(sizeof(Drops) == 72);
 static_assert(offsetof(Header, byte_order) == 96);
 static_assert(offsetof(Header, directory_offset) == 112);
 static_assert(offsetof(Header, state) == 128);
@@ -324,15 +334,15 @@ static_assert(offsetof(Header, loaded) == 176);
 static_assert(offsetof(Header, process_start_ns) == 272);
 static_assert(offsetof(Header, usage) == 304);
 static_assert(offsetof(Header, drops) == 376);
-static_assert(offsetof(Header, launch) == 448);
-static_assert(offsetof(Header, command) == 1120);
-static_assert(offsetof(Header, parent_pid) == 2688);
-static_assert(sizeof(Header) == 2696);
+static_assert(offsetof(Header, launch) == 456);
+static_assert(offsetof(Header, command) == 1128);
+static_assert(offsetof(Header, parent_pid) == 2696);
+static_assert(sizeof(Header) == 2704);
 static_assert(sizeof(Directory) == 16);
 static_assert(sizeof(Table) == 32 && offsetof(Table, offset) == 8 && offsetof(Table, used) == 16);
 static_assert(sizeof(CallRecord) == 48 && offsetof(CallRecord, name) == 8);
 static_assert(sizeof(Cell) == 64 && offsetof(Cell, site) == 8 && offsetof(Cell, calls) == 16 && offsetof(Cell, errors) == 56);
-static_assert(sizeof(Histogram) == 256 && offsetof(Histogram, block) == 8);
+static_assert(sizeof(Histogram) == 288 && offsetof(Histogram, block) == 8 && offsetof(Histogram, completed) == 256);
 static_assert(sizeof(HistogramBlock) == 128);
 static_assert(sizeof(Site) == 8 && sizeof(Frame) == 16);
 static_assert(sizeof(Module) == 64 && offsetof(Module, build_id) == 32);

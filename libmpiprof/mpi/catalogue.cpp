@@ -35,7 +35,7 @@ constexpr auto build_infos() {
 constexpr std::uint16_t counted() {
     std::uint16_t n = 0;
     for (const Call& call : table)
-        if (call.treatment == Treatment::counted) ++n;
+        if (call.treatment != Treatment::timed) ++n;
     return n;
 }
 

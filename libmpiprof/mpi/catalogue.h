@@ -47,7 +47,7 @@ constexpr std::array<Call, calls> build_table() {
     }};
     std::uint16_t counter = 0;
     for (Call& call : table)
-        if (call.treatment == Treatment::counted) call.counter = counter++;
+        if (call.treatment != Treatment::timed) call.counter = counter++;
     return table;
 }
 // Holds pointers to the names: for constant expressions only. A run-time use would cost every process a relocation a row.

@@ -33,6 +33,7 @@ Questions find_questions(const void* init) {
     ask(q.get_library_version, "PMPI_Get_library_version", init);
     ask(q.comm_f2c, "PMPI_Comm_f2c", init);
     ask(q.type_f2c, "PMPI_Type_f2c", init);
+    ask(q.request_f2c, "PMPI_Request_f2c", init);
     return q;
 }
 
@@ -51,6 +52,8 @@ FamilyFacts open_mpi(const void* init, const Questions& q) {
     f.world = q.comm_f2c ? q.comm_f2c(0) : no_handle;
     f.self = q.comm_f2c ? q.comm_f2c(1) : no_handle;
     f.comm_null = q.comm_f2c ? q.comm_f2c(2) : no_handle;
+    f.request_null = q.request_f2c ? q.request_f2c(0) : no_handle;
+    f.fortran_request_null = 0;
     f.in_place = 1;
     f.status_ignore = f.statuses_ignore = 0;
     f.proc_null = -2;
@@ -69,6 +72,7 @@ FamilyFacts mpich(const void* init) {
     f.world = 0x44000000;
     f.self = 0x44000001;
     f.comm_null = 0x04000000;
+    f.request_null = f.fortran_request_null = 0x2c000000;
     f.in_place = -1;
     f.status_ignore = f.statuses_ignore = 1;
     f.proc_null = -1;
@@ -92,6 +96,7 @@ FamilyFacts standard_abi() {
     f.self = 0x102;
     f.comm_null = 0x100;
     f.byte = 0x247;
+    f.request_null = f.fortran_request_null = 0x180;
     f.in_place = 1;
     f.status_ignore = f.statuses_ignore = 0;
     f.proc_null = -3;

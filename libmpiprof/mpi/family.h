@@ -27,11 +27,13 @@ struct Questions {
     int (*get_library_version)(char* text, int* length);
     Word (*comm_f2c)(int comm);   // null where a Fortran handle is the C handle
     Word (*type_f2c)(int type);
+    Word (*request_f2c)(int request);
 };
 
 struct FamilyFacts {
     MpiFamily family;
     Word world, self, comm_null, byte;
+    Word request_null, fortran_request_null;
     Word in_place, status_ignore, statuses_ignore;
     int proc_null, root;
     int topo_graph, topo_cart, topo_dist_graph;

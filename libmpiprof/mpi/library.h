@@ -68,6 +68,8 @@ struct FortranBinding : wrap::Fortran<Large> {
     static Word c_comm(Word w) { return library.comm_from_fortran(w); }
     static Word c_type(Word w) { return library.type_from_fortran(w); }
     static Word handle_at(Word array, std::int64_t i) { return reinterpret_cast<const int*>(array)[i]; }
+    static bool is_null_request(Word request) { return request == library.facts.fortran_request_null; }
+    static constexpr int first_index = 1;
 };
 template <bool Large>
 struct CBinding : wrap::C<Large> {
@@ -78,6 +80,8 @@ struct CBinding : wrap::C<Large> {
     static Word handle_at(Word array, std::int64_t i) {
         return library.facts.wide_handles ? reinterpret_cast<const Word*>(array)[i] : reinterpret_cast<const std::int32_t*>(array)[i];
     }
+    static bool is_null_request(Word request) { return request == library.facts.request_null; }
+    static constexpr int first_index = 0;
 };
 
 // What wrap.h is instantiated with.
@@ -87,10 +91,18 @@ struct Mpi {
     static constexpr int mpif_spelling = 1;  // mpi_x_ and its other manglings
     static constexpr Call row(Id id) { return row_of(id); }
 
-    // Calls that end the life of a communicator or type: their handle may mean something else afterwards.
+    // Calls that end the life of a communicator, type or request: its handle may mean something else afterwards.
     static constexpr bool frees(Id id) {
-        return id == Id::Comm_free || id == Id::Comm_disconnect || id == Id::Type_free;
+        return id == Id::Comm_free || id == Id::Comm_disconnect || id == Id::Type_free || id == Id::Request_free;
     }
+    // Calls that set up a persistent operation, whose bytes are booked when it is started.
+    static constexpr bool sets_up(Id id) {
+        std::string_view name = row_of(id).name;
+        if (name.ends_with("_c")) name.remove_suffix(2);
+        return name.ends_with("_init") && find(row_of(id).roles, Role::newrequest) >= 0;
+    }
+    template <Id I, class Language>
+    static void remember_set_up(Ledger& ledger, const Word* words);  // sizes.h
     template <int Spelling>
     static wrap::Real real(const char* name, Word return_address) {
         return Spelling == mpif_spelling ? find_mangled(name, return_address) : wrap::find_real(name, return_address);
@@ -100,9 +112,11 @@ struct Mpi {
     static bool is_foreign(const wrap::Real& real) { return library.several && !library.is_ours(real.function); }
 
     template <Id I, class Language>
-    static void before_free(const Word* words) {
-        if constexpr (I != Id::Type_free)  // the argument points at the handle
-            library.forget_communicator(Language::c_comm(Language::handle_at(words[0], 0)));
+    static void before_free(Ledger& ledger, const Word* words) {
+        const Word handle = Language::handle_at(words[0], 0);  // the argument points at it
+        if constexpr (I == Id::Request_free) return ledger.forget_request(handle);
+        if constexpr (I != Id::Type_free) library.forget_communicator(Language::c_comm(handle));
+        runtime.forget_handles();
     }
 
     // What arrived is in the status; where the caller does not want one, the library fills ours.

@@ -2,7 +2,7 @@
 // The words are read only where they are significant at this rank (docs/coverage.md words the rules).
 #pragma once
 
-#include "libmpiprof/mpi/library.h"
+#include "libmpiprof/mpi/completion.h"
 
 namespace mpiprof::mpi {
 
@@ -76,7 +76,9 @@ template <Id I, class Language>
     constexpr SizeRule rule = A::row.size_rule;
     if (!library.is_known()) return 0;
 
-    if constexpr (rule == SizeRule::rblock_mine) {
+    if constexpr (rule == SizeRule::started) {
+        return bytes_started<I, Language>(ledger, words);
+    } else if constexpr (rule == SizeRule::rblock_mine) {
         const CommInfo comm = a.comm();
         if (comm.inter) return mean(a.template elements<Role::rtype>(sum_of<Role::rcounts>(a, comm.size)), comm.size);
         return a.template elements<Role::rtype>(a.template count_at<Role::rcounts>(comm.rank));
@@ -152,13 +154,66 @@ constexpr Pair simple_pair(SizeRule rule) {
     return {Role::none, Role::none};
 }
 
+// Any rule's size, after success.
+template <Id I, class Language>
+Bytes any_size(Ledger& ledger, const Word* words) {
+    using A = Arguments<I, Language>;
+    constexpr SizeRule rule = A::row.size_rule;
+    const A a{words, &ledger};
+    if constexpr (rule == SizeRule::none) return 0;
+    else if constexpr (simple_pair(rule).count == Role::none) return message_size<I, Language>(ledger, words);
+    else {
+        if constexpr (A::template has<Role::dest>)
+            if (a.template is_null_peer<Role::dest>()) return 0;
+        if constexpr (A::template has<Role::source>)
+            if (a.template is_null_peer<Role::source>()) return 0;
+        return library.is_known() ? a.template elements<simple_pair(rule).type>(a.template count<simple_pair(rule).count>()) : 0;
+    }
+}
+
+template <Id I, class Language>
+[[gnu::noinline]] void Mpi::remember_set_up(Ledger& ledger, const Word* words) {
+    const Word handle = Language::handle_at(words[find(row_of(I).roles, Role::newrequest)], 0);
+    if (!library.is_known() || Language::is_null_request(handle)) return;
+    ledger.set_up(handle, any_size<I, Language>(ledger, words), static_cast<std::uint16_t>(I));
+}
+
+// ---- what the second half of a row does ----
+
 // What arrived, by the status; where there is none to read (Fortran's STATUS_IGNORE), the posted count and type.
 template <class Language>
-struct Received {
+struct Received : wrap::AsStored {
     static bool is_at_hand(const CallInHand&) { return !library.facts.opaque_status; }
     static Booking booking(const CallInHand& hand) {
-        if (!library.is_known() || Language::ignores_status(hand.status)) return {hand.type, hand.count};
-        return {no_handle, static_cast<std::int64_t>(bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.status)))};
+        if (!library.is_known() || Language::ignores_status(hand.words[0])) return {hand.type, hand.count};
+        return {no_handle, static_cast<std::int64_t>(bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0])))};
+    }
+};
+
+// A nonblocking call leaves a request behind: remember whose it is and since when.
+template <class Language>
+struct Posting : wrap::AsStored {
+    static void after(Ledger& ledger, Memo& memo, Ticks) {
+        if (!library.is_known()) return;
+        const Word request = Language::handle_at(ledger.hand.words[0], 0);
+        if (!Language::is_null_request(request)) ledger.post(memo, request, ledger.since());
+    }
+};
+
+// Wait* and Test* complete requests.
+template <Id I, class Language>
+struct Completing : wrap::AsStored {
+    static void after(Ledger& ledger, Memo& memo, Ticks ticks) {
+        if (ledger.hand.requests == 0) return;
+        complete_requests<I, Language>(ledger, ledger.since() + ticks, ticks);
+        ledger.add_completed(memo, ledger.hand.completed);
+    }
+    static void after_untimed(Ledger& ledger) {
+        constexpr int flag = find(row_of(I).roles, Role::flag);
+        if (ledger.hand.requests == 0) return;
+        if constexpr (flag >= 0)
+            if (*reinterpret_cast<const int*>(ledger.hand.words[flag]) == 0) return;
+        complete_requests<I, Language>(ledger, ledger.read_clock(), 0);
     }
 };
 
@@ -166,20 +221,32 @@ struct Received {
 template <Id I, class Language>
 struct Mpi::Size {
     static constexpr Call row = row_of(I);
-    static constexpr SizeRule rule = row.size_rule;
+    // A set-up moves nothing yet, whatever its rule says of its starts.
+    static constexpr SizeRule rule = sets_up(I) ? SizeRule::none : row.size_rule;
     static constexpr Pair pair = rule == SizeRule::received ? Pair{Role::count, Role::type} : simple_pair(rule);
     static constexpr bool is_pair = pair.count != Role::none;
-    static constexpr bool needs_arguments = !is_pair && rule != SizeRule::none && rule != SizeRule::one_element;
-    using Booker = std::conditional_t<rule == SizeRule::received, Received<Language>, wrap::AsStored>;
+    static constexpr bool posts = !sets_up(I) && find(row.roles, Role::newrequest) >= 0;
+    static constexpr bool completes =
+        row.traffic == Traffic::completion && (find(row.roles, Role::request) >= 0 || find(row.roles, Role::requests) >= 0);
+    static constexpr bool needs_arguments = sets_up(I) || (!is_pair && rule != SizeRule::none && rule != SizeRule::one_element);
+    using Booker = std::conditional_t<rule == SizeRule::received, Received<Language>,
+                   std::conditional_t<posts, Posting<Language>,
+                   std::conditional_t<completes, Completing<I, Language>, wrap::AsStored>>>;
 
     template <class... Words>
-    [[gnu::always_inline]] static void store(CallInHand& hand, Words... args) {
+    [[gnu::always_inline]] static void store(Ledger& ledger, Words... args) {
         const Word words[sizeof...(Words) + 1] = {args..., 0};
-        const Arguments<I, Language> a{words, nullptr};
         using A = Arguments<I, Language>;
+        const A a{words, nullptr};
+        CallInHand& hand = ledger.hand;
         if constexpr (A::template has<Role::comm>) hand.comm = Language::handle(a.template word<Role::comm>());
         else hand.comm = no_handle;
-        if constexpr (rule == SizeRule::received) hand.status = a.template word<Role::status>();
+        if constexpr (rule == SizeRule::received) hand.words[0] = a.template word<Role::status>();
+        if constexpr (posts) hand.words[0] = a.template word<Role::newrequest>();
+        if constexpr (completes) {
+            for (int i = 0; i < row.arity; ++i) hand.words[i] = words[i];
+            copy_handles<I, Language>(ledger, words);
+        }
         if constexpr (rule == SizeRule::one_element) {
             hand.count = 1;
             hand.type = Language::handle(a.template word<Role::type>());
@@ -196,7 +263,10 @@ struct Mpi::Size {
         }
     }
     // The rules that read several arguments, after the real call has returned with success.
-    static void measure(Ledger& ledger, const Word* words) { ledger.hand.count = static_cast<std::int64_t>(message_size<I, Language>(ledger, words)); }
+    static void measure(Ledger& ledger, const Word* words) {
+        if constexpr (sets_up(I)) remember_set_up<I, Language>(ledger, words);
+        else ledger.hand.count = static_cast<std::int64_t>(message_size<I, Language>(ledger, words));
+    }
 };
 
 }  // namespace mpiprof::mpi

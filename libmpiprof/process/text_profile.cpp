@@ -71,14 +71,15 @@ void sum_up(const Image& image, const Catalogue& catalogue, Routine* routines) {
         if (catalogue.calls[cell.call].family != Family::mpi) return;
         Routine& routine = routines[cell.call];
         for (Sum* sum : {&routine.total, &routine.bins[cell.bin]}) {
-            sum->calls += cell.calls;
+            // The counter of a polled call counts all of them, the timed ones in its cells, too.
+            if (catalogue.calls[cell.call].treatment != Treatment::polled) sum->calls += cell.calls;
             sum->bytes += cell.bytes;
             sum->ticks += cell.ticks;
         }
     });
     for_each<Counter>(image, TableType::counters, [&](const Counter& counter, std::uint32_t index) {
         for (std::uint16_t call = 0; counter.calls != 0 && call < catalogue.size; ++call)
-            if (catalogue.calls[call].treatment == Treatment::counted && catalogue.calls[call].counter == index)
+            if (catalogue.calls[call].treatment != Treatment::timed && catalogue.calls[call].counter == index)
                 routines[call].total.calls += counter.calls;
     });
 }

@@ -122,6 +122,13 @@ void Ledger::add(Memo& m, Bytes bytes, Ticks ticks) {
     add_to_histogram(*m.histogram, ticks);
 }
 
+void Ledger::add_poll(Memo& m, Ticks ticks, unsigned weight) {
+    if (m.bin != hot_bin(0)) resolve(m, 0);
+    add_to(*m.cell, 0, ticks);
+    m.cell->ticks += ticks * (weight - 1);
+    add_to_histogram(*m.histogram, ticks);
+}
+
 bool Ledger::grow_index() {
     const std::uint32_t capacity = index_capacity_ ? index_capacity_ * 2 : 256;
     auto* index = static_cast<std::uint32_t*>(private_pages(capacity * sizeof(std::uint32_t)));

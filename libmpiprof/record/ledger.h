@@ -8,6 +8,7 @@
 #include "libmpiprof/format/size_bins.h"
 #include "libmpiprof/record/clock.h"
 #include "libmpiprof/record/image.h"
+#include "libmpiprof/record/requests.h"
 #include "libmpiprof/record/sites.h"
 
 namespace mpiprof {
@@ -54,7 +55,11 @@ struct CallInHand {
     Word comm;               // communicator handle as passed, or no_handle
     std::int64_t count;
     const int* ierror;       // Fortran only
-    Word status;             // where a receive says what arrived
+    Word words[5];           // arguments that are read again afterwards, as the row's Size stores them
+    std::int64_t requests;   // completion: how many were given (0: none of interest),
+    const Word* handles;     // and a copy of their handles, since the library overwrites them
+    Word handle;             // the copy's place if it is only one
+    std::int64_t completed;  // completion: how many of them are done
 };
 struct Booking {
     Word type;
@@ -112,11 +117,49 @@ class Ledger {
     }
     void count(std::uint16_t counter) { counters_[counter].calls += 1; }
     void count_error(std::uint16_t counter) { counters_[counter].errors += 1; }
+    // Polls (Test, Iprobe) are asked in loops: all are counted, every 16th is timed and stands for the 16.
+    static constexpr unsigned polls_per_sample = 16;
+    bool is_sample(std::uint16_t counter) const { return counters_[counter].calls % polls_per_sample == 0; }
+    unsigned sample_weight(std::uint16_t counter) const { return counters_[counter].calls == 0 ? 1 : polls_per_sample; }
+    Ticks since() const { return thread_->in_call_since; }
     void count_nested() { thread_->nested += 1; }
     void leave_call() { thread_->in_call = 0; }
 
     // ---- slow ----
     Ticks read_clock() const { return now(monotonic_); }
+    // Books a sampled poll: its time stands for `weight` polls; the counter counts them.
+    void add_poll(Memo& m, Ticks ticks, unsigned weight);
+    void add_completed(Memo& m, std::int64_t n) { m.histogram->completed += static_cast<std::uint64_t>(n); }
+
+    // ---- requests (requests.cpp) ----
+    // A request was posted by the call that `m` books; since when its begin says.
+    void post(Memo& m, Word handle, Ticks since) {
+        // Without a place it will be completed as one that is not remembered, and counted as such there.
+        const Requests::Request request{handle, m.histogram, since, Requests::once};
+        if (requests_) [[likely]] requests_->put(request);
+        else remember(request);
+    }
+    void set_up(Word handle, Bytes bytes, std::uint16_t call);  // persistent
+    Bytes start(Word handle, Ticks since);                      // its bytes; 0 if it is not remembered
+    void forget_request(Word handle);
+    bool has_requests() const { return requests_ && !requests_->is_empty(); }
+    // The request was seen to complete at `end`; `blocked` is its share of the time in the completing call.
+    void complete(Word handle, Ticks end, Ticks blocked) {
+        Requests::Request* request = requests_->find(handle);
+        if (!request) [[unlikely]] {
+            records_->image.header().drops.requests += 1;  // lossy itself: several threads may add
+            return;
+        }
+        if (request->since == 0) return;  // persistent, not started
+        format::Histogram& h = *request->posted_by;
+        h.completed += 1;
+        h.in_flight_ticks += end - request->since;
+        h.blocked_ticks += blocked;
+        if (request->is_persistent()) request->since = 0;
+        else requests_->drop(*request);
+    }
+    // Room for a copy of `n` handles; null if there is none.
+    Word* room_for_handles(std::int64_t n);
     Ticks sane(Ticks ticks);
     void add(Memo& m, Bytes bytes, Ticks ticks);
     // Fills a memo for a call seen for the first time (or again after an epoch): finds its site. add() finds its cell.
@@ -164,6 +207,7 @@ class Ledger {
         if (ticks > cell.max_ticks) [[unlikely]] cell.max_ticks = ticks;
     }
     void add_to_histogram(format::Histogram& histogram, Ticks ticks);
+    bool remember(const Requests::Request& request);
     bool open(Records& records, std::uint32_t id, format::ThreadKind kind);
     format::Cell* cell(const format::Cell& wanted, std::uint32_t limit);
     format::Cell* new_cell(const format::Cell& wanted);
@@ -180,6 +224,9 @@ class Ledger {
     bool monotonic_ = false;
     bool moved_ = false;
     Records* records_ = nullptr;
+    Requests* requests_ = nullptr;       // made with the first request
+    Word* handles_ = nullptr;
+    std::int64_t handles_capacity_ = 0;
     format::Table* cells_ = nullptr;
     format::Table* histograms_ = nullptr;
     format::Table* blocks_ = nullptr;

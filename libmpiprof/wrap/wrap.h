@@ -7,9 +7,9 @@
 // leave_plainly() are the plain form for everything else: first calls, new threads, nested calls, other clocks, errors.
 //
 // A Library is a struct of static members: `calls`, `spellings` (how many symbols a row may have), `row(id)`,
-// `real(name)` (its real function), `frees(id)` (the call ends a handle's life), and the slow questions that are asked
-// after a successful call: learn() and Size (what a row's message size is); prepare() may put something of ours in the
-// place of an argument that the caller ignores.
+// `real(name)` (its real function), `frees(id)` (the call ends a handle's life), `sets_up(id)` (a persistent operation),
+// and the slow questions that are asked after a successful call: learn() and Size (what a row's message size is, and its
+// Booker); prepare() may put something of ours in the place of an argument that the caller ignores.
 #pragma once
 
 #include "libmpiprof/process/runtime.h"
@@ -52,27 +52,54 @@ template <int Arity, class... Words>
     return reinterpret_cast<const int*>(words[Arity]);
 }
 
-// What is booked is count x size of `type`; type no_handle: count is in bytes. This Size: as the first half stored it.
+// A row's Booker says what its second half does. Booked is count x size of `type`; type no_handle: count is in bytes.
+// This one books what the first half stored, and does nothing else.
 struct AsStored {
     static bool is_at_hand(const CallInHand&) { return true; }
     static Booking booking(const CallInHand& hand) { return {hand.type, hand.count}; }
+    static void after(Ledger&, Memo&, Ticks) {}
+    static void after_untimed(Ledger&) {}  // of a poll whose clock was not read
 };
 
 // ---- the plain form ----
 
+// The memo of the call in hand, learned if it is new.
 template <class Library, class Language>
-[[gnu::noinline]] void book_plainly(Ledger& ledger, std::uint64_t key, Booking b, Ticks ticks) {
+[[gnu::noinline]] Memo& memo_of(Ledger& ledger, std::uint64_t key, Booking b) {
     const CallInHand& hand = ledger.hand;
     Memo& memo = ledger.memo(key);
     if (!Ledger::hit(memo, key, b.type, hand.comm)) Library::template learn<Language>(ledger, memo, key, b.type, hand.comm, b.count);
-    ledger.add(memo, static_cast<Bytes>(b.count) * memo.type_size, ticks);
+    return memo;
 }
 
 // The second half of a call whose clock was read: anything that leave() does not do itself.
-template <class Library, class Language, class Size>
+template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_plainly(Word result, Ledger& ledger, std::uint64_t key, Ticks ticks) {
-    if (Language::failed(result, ledger.hand)) ledger.add_error(key, 0);
-    else book_plainly<Library, Language>(ledger, key, Size::booking(ledger.hand), ledger.sane(ticks));
+    if (Language::failed(result, ledger.hand)) {
+        ledger.add_error(key, 0);
+    } else {
+        const Booking b = Booker::booking(ledger.hand);
+        Memo& memo = memo_of<Library, Language>(ledger, key, b);
+        ticks = ledger.sane(ticks);
+        ledger.add(memo, static_cast<Bytes>(b.count) * memo.type_size, ticks);
+        Booker::after(ledger, memo, ticks);
+    }
+    thread_state.token = nullptr;
+    return result;
+}
+
+// The second half of a poll. `sampled`: the clock was read; its time stands for `weight` polls.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] Word leave_poll(Word result, Ledger& ledger, std::uint64_t key, Ticks ticks, std::uint16_t counter, unsigned weight) {
+    if (Language::failed(result, ledger.hand)) {
+        ledger.count_error(counter);
+    } else {
+        ledger.count(counter);
+        Memo& memo = memo_of<Library, Language>(ledger, key, Booker::booking(ledger.hand));
+        ticks = ledger.sane(ticks);
+        ledger.add_poll(memo, ticks, weight);
+        Booker::after(ledger, memo, ticks);
+    }
     thread_state.token = nullptr;
     return result;
 }
@@ -118,22 +145,26 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     if (!ledger) return real(args...);
     if constexpr (Library::frees(Id)) {
         const Word words[] = {args...};
-        Library::template before_free<Id, Language>(words);
-        runtime.forget_handles();
+        Library::template before_free<Id, Language>(*ledger, words);
     }
     if constexpr (Language::fortran) ledger->hand.ierror = ierror_of<row.arity>(args...);
 
     if constexpr (row.treatment == Treatment::counted) {
         const Word result = real(args...);
-        if (Language::failed(result, ledger->hand)) ledger->count_error(row.counter);
-        else ledger->count(row.counter);
+        const Word words[] = {args..., 0};
+        if (Language::failed(result, ledger->hand)) {
+            ledger->count_error(row.counter);
+        } else {
+            ledger->count(row.counter);
+            if constexpr (Library::sets_up(Id)) Library::template remember_set_up<Id, Language>(*ledger, words);
+        }
         thread_state.token = nullptr;
         return result;
     } else {
         typename Library::Scratch scratch;
         if constexpr (Library::template prepares<Id, Language>()) Library::template prepare<Id>(scratch, args...);
         using Size = typename Library::template Size<Id, Language>;
-        Size::store(ledger->hand, args...);
+        Size::store(*ledger, args...);
         const std::uint64_t key = call_key(id, return_address);
         ledger->begin(key, ledger->read_clock());
         const Word result = real(args...);
@@ -142,24 +173,28 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
             const Word words[] = {args..., 0};
             if (!Language::failed(result, ledger->hand)) Size::measure(*ledger, words);
         }
-        return leave_plainly<Library, Language, typename Size::Booker>(result, *ledger, key, ticks);
+        if constexpr (row.treatment == Treatment::polled)
+            return leave_poll<Library, Language, typename Size::Booker>(result, *ledger, key, ticks, row.counter, ledger->sample_weight(row.counter));
+        else
+            return leave_plainly<Library, Language, typename Size::Booker>(result, *ledger, key, ticks);
     }
 }
 
 // ---- the fast form ----
 
-template <class Library, class Language, class Size>
+template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave(Word result) {
     ThreadState& state = thread_state;
     Ledger& ledger = *state.ledger;
     const std::uint64_t key = ledger.key();
     const Ticks ticks = ledger.end(counter());
-    if (Language::failed(result, ledger.hand) || !Size::is_at_hand(ledger.hand)) [[unlikely]]
-        return leave_plainly<Library, Language, Size>(result, ledger, key, ticks);
-    const Booking b = Size::booking(ledger.hand);
+    if (Language::failed(result, ledger.hand) || !Booker::is_at_hand(ledger.hand)) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, key, ticks);
+    const Booking b = Booker::booking(ledger.hand);
     Memo& memo = ledger.memo(key);
     if (!Ledger::hit(memo, key, b.type, ledger.hand.comm) || !ledger.add_fast(memo, static_cast<Bytes>(b.count) * memo.type_size, ticks)) [[unlikely]]
-        return leave_plainly<Library, Language, Size>(result, ledger, key, ticks);
+        return leave_plainly<Library, Language, Booker>(result, ledger, key, ticks);
+    Booker::after(ledger, memo, ticks);
     state.token = nullptr;
     return result;
 }
@@ -171,10 +206,12 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     constexpr auto plainly = &call_plainly<Library, Id, Spelling, Language, Name, Words...>;
     const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&reals<Library>[Spelling][id], __ATOMIC_RELAXED));
     ThreadState& state = thread_state;
-    if constexpr (Library::frees(Id)) return plainly(args...);
+    if constexpr (Library::frees(Id) || Library::sets_up(Id)) return plainly(args...);
     if (!real || state.epoch != gate.epoch) [[unlikely]] return plainly(args...);
     const Word* frame = MPIPROF_RETURN_SLOT();
     if (frame < state.token) [[unlikely]] return plainly(args...);
+    if constexpr (row.treatment == Treatment::polled)
+        if (state.ledger->is_sample(row.counter)) [[unlikely]] return plainly(args...);
     const Word return_address = *frame;
     state.token = frame;
     state.token_return = return_address;
@@ -189,11 +226,25 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         else same.count(row.counter);
         after.token = nullptr;
         return result;
+    } else if constexpr (row.treatment == Treatment::polled) {
+        using Size = typename Library::template Size<Id, Language>;
+        Size::store(ledger, args...);
+        const Word result = real(args...);
+        ThreadState& after = thread_state;
+        Ledger& same = *after.ledger;
+        if (Language::failed(result, same.hand)) [[unlikely]] {
+            same.count_error(row.counter);
+        } else {
+            same.count(row.counter);
+            Size::Booker::after_untimed(same);
+        }
+        after.token = nullptr;
+        return result;
     } else {
         using Size = typename Library::template Size<Id, Language>;
         [[maybe_unused]] typename Library::Scratch scratch;
         if constexpr (Library::template prepares<Id, Language>()) Library::template prepare<Id>(scratch, args...);
-        Size::store(ledger.hand, args...);
+        Size::store(ledger, args...);
         ledger.begin(call_key(id, return_address), counter());
         if constexpr (Size::needs_arguments) {
             const Word result = real(args...);

@@ -29,6 +29,8 @@ std::string_view name_of(Traffic traffic) {
             return "setup";
         case Traffic::local:
             return "local";
+        case Traffic::start:
+            return "start";
         case Traffic::unknown:
             break;
     }

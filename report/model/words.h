@@ -25,12 +25,15 @@ enum class Traffic : std::uint8_t {
     sync = 9,
     setup = 10,
     local = 11,
+    start = 12,  // persistent operations begin: the bytes of what was set up
     unknown = 255,  // a newer library's kind
 };
 std::string_view name_of(Traffic traffic);
 
 // True where bytes are messages to other ranks.
-constexpr bool carries_messages(Traffic traffic) { return traffic >= Traffic::send && traffic <= Traffic::one_sided; }
+constexpr bool carries_messages(Traffic traffic) {
+    return (traffic >= Traffic::send && traffic <= Traffic::one_sided) || traffic == Traffic::start;
+}
 
 enum class Buffer : std::uint8_t { host = 0, device = 1, managed = 2 };
 std::string_view name_of(Buffer buffer);

@@ -213,9 +213,10 @@ class Reader {
                  .family = static_cast<model::Family>(record.family),
                  .treatment = record.treatment == format::Treatment::counted ? model::Treatment::counted
                                                                              : model::Treatment::timed,
-                 .traffic = record.traffic <= format::Traffic::local ? static_cast<model::Traffic>(record.traffic)
+                 .traffic = record.traffic <= format::Traffic::start ? static_cast<model::Traffic>(record.traffic)
                                                                      : model::Traffic::unknown});
             counter_of_call_.push_back(record.counter);
+            is_polled_.push_back(record.treatment == format::Treatment::polled);
         });
     }
 
@@ -228,6 +229,7 @@ class Reader {
             index_of_call_[id] = static_cast<std::uint32_t>(profile_.calls.size());
             profile_.calls.push_back({.name = fmt::format("(call {})", id), .traffic = model::Traffic::unknown});
             counter_of_call_.push_back(0);
+            is_polled_.push_back(false);
         }
         return static_cast<std::uint16_t>(index_of_call_[id]);
     }
@@ -287,18 +289,29 @@ class Reader {
             if (table.type != TableType::counters) continue;
             const std::size_t calls = counter_of_call_.size();
             for (std::size_t i = 0; i < calls; ++i) {
-                if (profile_.calls[i].treatment != model::Treatment::counted || counter_of_call_[i] >= table.used)
-                    continue;
+                const bool has_counter = profile_.calls[i].treatment == model::Treatment::counted || is_polled_[i];
+                if (!has_counter || counter_of_call_[i] >= table.used) continue;
                 const std::byte* at =
                     bytes_.data() + table.offset + std::uint64_t{counter_of_call_[i]} * table.record_size;
                 const auto counter = load_prefix<Counter>(at, table.record_size);
-                if (counter.calls == 0 && counter.errors == 0) continue;
+                const std::uint32_t thread = thread_index(table.thread);
+                const std::uint64_t timed = is_polled_[i] ? calls_in_cells(i, thread) : 0;
+                const std::uint64_t untimed = counter.calls > timed ? counter.calls - timed : 0;
+                if (untimed == 0 && counter.errors == 0) continue;
                 profile_.cells.push_back({.call = static_cast<std::uint16_t>(i),
-                                          .thread = thread_index(table.thread),
-                                          .calls = counter.calls,
+                                          .thread = thread,
+                                          .calls = untimed,
                                           .errors = counter.errors});
             }
         }
+    }
+
+    // A polled call's counter counts all polls; those that were timed (for the others, too) stand in cells as well.
+    std::uint64_t calls_in_cells(std::size_t call, std::uint32_t thread) const {
+        std::uint64_t calls = 0;
+        for (const model::Cell& cell : profile_.cells)
+            if (cell.call == call && cell.thread == thread) calls += cell.calls;
+        return calls;
     }
 
     Ok read_histograms() {
@@ -396,6 +409,7 @@ class Reader {
     std::vector<Table> tables_;
     std::vector<std::uint32_t> index_of_call_;  // call id of the file -> index into profile_.calls
     std::vector<std::uint16_t> counter_of_call_;
+    std::vector<bool> is_polled_;
     std::unordered_map<std::uint32_t, std::uint32_t> index_of_thread_;
     std::uint32_t last_thread_ = nothing;
     std::uint32_t last_thread_index_ = 0;

@@ -1,0 +1,47 @@
+// The ledger's side of requests: posting, starting, completing. Called after the real call, outside the timed interval.
+#include "libmpiprof/record/ledger.h"
+
+#include <new>
+
+namespace mpiprof {
+
+bool Ledger::remember(const Requests::Request& request) {
+    if (!requests_) {
+        void* pages = private_pages(sizeof(Requests));
+        if (!pages) return false;
+        requests_ = new (pages) Requests();
+    }
+    return requests_->put(request);
+}
+
+void Ledger::set_up(Word handle, Bytes bytes, std::uint16_t call) {
+    format::Histogram* h = histogram(call, static_cast<std::uint8_t>(format::size_bin(bytes)));
+    if (!h || !remember({handle, h, 0, bytes})) mpiprof::add(records_->image.header().drops.requests, 1);
+}
+
+Bytes Ledger::start(Word handle, Ticks since) {
+    Requests::Request* request = requests_ ? requests_->find(handle) : nullptr;
+    if (!request || !request->is_persistent()) {
+        mpiprof::add(records_->image.header().drops.requests, 1);
+        return 0;
+    }
+    request->since = since;
+    return request->bytes;
+}
+
+void Ledger::forget_request(Word handle) {
+    if (Requests::Request* request = requests_ ? requests_->find(handle) : nullptr) requests_->drop(*request);
+}
+
+Word* Ledger::room_for_handles(std::int64_t n) {
+    if (n <= handles_capacity_) return handles_;
+    const std::int64_t capacity = n < 512 ? 512 : n + n / 2;
+    auto* larger = static_cast<Word*>(private_pages(static_cast<std::size_t>(capacity) * sizeof(Word)));
+    if (!larger) return nullptr;
+    if (handles_) munmap(handles_, static_cast<std::size_t>(handles_capacity_) * sizeof(Word));
+    handles_ = larger;
+    handles_capacity_ = capacity;
+    return handles_;
+}
+
+}  // namespace mpiprof
