@@ -75,6 +75,7 @@ constexpr std::array size_words{
               "mean block: sum of the send counts x send type size / outgoing neighbours"},
     SizeWords{SizeRule::neighbor_alltoallw,
               "mean block: sum of each send count x its send type size / outgoing neighbours"},
+    SizeWords{SizeRule::started, "sum over the started requests of what each was set up with"},
 };
 
 struct TrafficWords {
@@ -94,6 +95,7 @@ constexpr std::array traffic_words{
     TrafficWords{Traffic::sync, "synchronisation"},
     TrafficWords{Traffic::setup, "setup"},
     TrafficWords{Traffic::local, "local"},
+    TrafficWords{Traffic::start, "start"},
 };
 
 // Rows that do more than record a call.
@@ -143,6 +145,7 @@ std::string recorded_as(const Row& row) {
     for (const SpecialWords& words : special_words)
         if (words.name == row.name) return std::string(words.text);
     if (row.treatment == Treatment::counted) return "counted";
+    if (row.treatment == Treatment::polled) return "polled, " + std::string(words_of(row.traffic));
     return "timed, " + std::string(words_of(row.traffic));
 }
 
@@ -154,14 +157,17 @@ This page is written by `tools/coverage.cpp` from the rows in `libmpiprof/mpi/ca
 
 constexpr std::string_view how_to_read = R"(
 *Timed* calls may wait or move data: calls, bytes and time are recorded by message size. *Counted* calls are local
-queries and object management: their number is recorded and no clock is read. The columns between say by which names a
-function is wrapped: C, the large-count twin of MPI 4 (`MPI_Send_c`, and its names in Fortran), Fortran by `mpif.h` or
-`use mpi`, and by `use mpi_f08`. An MPI that lacks a function lacks it with mpiprof, too.
+queries and object management: their number is recorded and no clock is read. *Polled* calls are questions that
+programs ask in loops: all are counted, and every 16th is timed and stands for the 16, so their time is an estimate
+and their number is not. The columns between say by which names a function is wrapped: C, the large-count twin of MPI 4
+(`MPI_Send_c`, and its names in Fortran), Fortran by `mpif.h` or `use mpi`, and by `use mpi_f08`. An MPI that lacks a
+function lacks it with mpiprof, too.
 
 A size counts once per call, in 64 bits. It is that of the call, whatever the library sends. Nonblocking calls book it
-where the transfer is started; waiting and testing have no size of their own. Messages of persistent and partitioned
-requests are counted where they are started, without a size. `MPI_IN_PLACE` changes nothing: the side that is
-significant is read. Bytes of files are never added to those of messages.
+where the transfer is started; waiting and testing have no size of their own, but say how many requests they completed.
+Persistent and partitioned operations book at each start what they were set up with: the size beside `*_init` is that
+of one start, setting up moves nothing. `MPI_IN_PLACE` changes nothing: the side that is significant is read. Bytes of
+files are never added to those of messages.
 
 )";
 
@@ -208,8 +214,8 @@ void write_passed(std::ostream& out) {
 std::string page() {
     std::ostringstream out;
     const auto number_of = [](Treatment treatment) { return std::ranges::count(rows(), treatment, &Row::treatment); };
-    out << head << number_of(Treatment::timed) << " functions are timed, " << number_of(Treatment::counted)
-        << " are counted, " << number_of(Treatment::passed) << " are left alone on purpose; "
+    out << head << number_of(Treatment::timed) << " functions are timed, " << number_of(Treatment::polled)
+        << " are polled, " << number_of(Treatment::counted) << " are counted, " << number_of(Treatment::passed) << " are left alone on purpose; "
         << std::ranges::count(rows(), true, &Row::large) << " have a large-count twin.\n"
         << how_to_read;
     write_wrapped(out);

@@ -126,10 +126,10 @@ inline constexpr SizeRuleNeeds size_rule_needs[] = {
     {SizeRule::neighbor_rcounts_mean, {Role::rcounts, Role::rtype, Role::comm}},
     {SizeRule::neighbor_alltoallv, {Role::scounts, Role::stype, Role::comm}},
     {SizeRule::neighbor_alltoallw, {Role::scounts, Role::stypes, Role::comm}},
-    // started: a `request` or `requests`; Start and Startall alone have it
 };
 
 constexpr bool size_rule_satisfied(SizeRule rule, const Roles& roles) {
+    if (rule == SizeRule::started) return find(roles, Role::request) >= 0 || find(roles, Role::requests) >= 0;
     for (const SizeRuleNeeds& needs : size_rule_needs) {
         if (needs.rule != rule) continue;
         for (const Role role : needs.roles)

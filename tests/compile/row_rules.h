@@ -27,6 +27,7 @@ consteval bool carries_bytes(Traffic traffic) {
         case Traffic::one_sided:
         case Traffic::file:
         case Traffic::local:
+        case Traffic::start:
             return true;
         default:
             return false;
@@ -42,7 +43,7 @@ consteval bool repeats_a_word(const Roles& roles) {
 
 // mpitrace's users know "MPI-IO time" as the time in all MPI_File_* calls; the reporter sums it by traffic.
 consteval bool is_sound_file_traffic(std::string_view name, Treatment treatment, Traffic traffic) {
-    const bool of_files = name.substr(0, 5) == "File_" && treatment == Treatment::timed;
+    const bool of_files = name.substr(0, 5) == "File_" && treatment != Treatment::counted;
     if (of_files != (traffic == Traffic::file)) time_in_MPI_File_calls_is_file_traffic();
     return true;
 }
@@ -50,9 +51,11 @@ consteval bool is_sound_file_traffic(std::string_view name, Treatment treatment,
 consteval bool row_is_sound(Treatment treatment, Traffic traffic, SizeRule rule, int arity, std::string_view words) {
     const Roles roles = parse_roles(words, arity);
     if (!size_rule_satisfied(rule, roles)) this_size_rule_needs_an_argument_that_the_row_lacks();
-    if ((treatment == Treatment::timed) != (traffic != Traffic::none))
+    if ((treatment != Treatment::counted) != (traffic != Traffic::none))
         a_timed_row_has_traffic_and_a_counted_row_has_none();
-    if (rule != SizeRule::none && !carries_bytes(traffic)) only_traffic_that_carries_bytes_has_a_size_rule();
+    // The rule of a persistent set-up is that of its starts: such a row makes a request and carries nothing itself.
+    const bool sets_up = find(roles, Role::newrequest) >= 0 && (traffic == Traffic::setup || traffic == Traffic::none);
+    if (rule != SizeRule::none && !carries_bytes(traffic) && !sets_up) only_traffic_that_carries_bytes_has_a_size_rule();
     if (repeats_a_word(roles)) a_word_stands_twice_in_this_row();
     if (find(roles, Role::requests) >= 0 && find(roles, Role::n) < 0) an_array_of_requests_comes_with_its_number();
     return true;
