@@ -228,9 +228,15 @@ std::vector<std::uint16_t> Part::sort_calls(Job& job) {
     return order;
 }
 
+bool Part::has_several_buffers(const Sum& sum) const {
+    const std::uint32_t* rows = &calls_[sum.call].row[sum.bin * 3u];
+    return (rows[0] != 0) + (rows[1] != 0) + (rows[2] != 0) > 1;
+}
+
 void Part::sort_rows(Job& job, const std::vector<std::uint16_t>& order) {
     for (Row& row : rows_) {
-        if (const std::uint32_t slot = calls_[row.sum.call].durations[row.sum.bin]; slot != 0) {
+        const std::uint32_t slot = calls_[row.sum.call].durations[row.sum.bin];
+        if (slot != 0 && !has_several_buffers(row.sum)) {  // durations are of all buffers together
             const DurationCounts& counts = durations_[slot - 1].counts;
             // The exact extremes are known: a bucket's middle never lies beyond them.
             const auto within = [&](double ns) {

@@ -61,6 +61,7 @@ class Part {
     void extend_killed();
     void note_differences(Job& job) const;
     std::vector<std::uint16_t> sort_calls(Job& job);
+    bool has_several_buffers(const Sum& sum) const;
     void sort_rows(Job& job, const std::vector<std::uint16_t>& order);
     void complete_texts();
     void sort_ranks(Job& job, const std::vector<std::uint16_t>& order);

@@ -37,7 +37,7 @@ struct Row {
     std::uint64_t largest_ns = 0;    // time of the rank that spent most
     std::uint32_t largest_rank = 0;  // the lowest of them
     // Percentiles of the duration of one call over all ranks; absent where no histogram was recorded.
-    // They are of (call, bin): buffers are not told apart.
+    // They are of (call, bin): absent where several kinds of buffers share it.
     std::optional<double> p05_ns, p50_ns, p99_ns;
 };
 

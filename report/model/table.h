@@ -25,7 +25,7 @@ enum class Unit : std::uint8_t {
 
 enum class Draw : std::uint8_t {
     nothing,
-    bar,               // full width is the column's largest
+    bar,               // full width is the column's largest, or 10 %
     full_bar,          // full width is 1
     sparkline,         // of a Series, from its own smallest to its largest value
     shared_sparkline,  // the same from the column's smallest to its largest
@@ -36,7 +36,7 @@ struct Column {
     std::string title;  // on screens: "TIME"; empty = none
     Unit unit = Unit::text;
     Draw draw = Draw::nothing;  // the value is drawn, not written
-    int drop = 0;               // 0 = always shown; on a narrow screen the largest is left out first
+    int drop = 0;               // 0 = always shown; on a narrow screen those with the largest are left out first
     bool same_unit = false;     // a time: all such columns of a table are in one unit, to be compared
     bool only_data = false;     // in csv and json, never on screens
     bool only_screen = false;   // never in csv and json
