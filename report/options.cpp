@@ -52,7 +52,7 @@ std::vector<std::uint32_t> ranks_of(const std::string& text) {
 
 // What the options are bound to before they are looked at together.
 struct Raw {
-    std::string ranks;
+    std::optional<std::string> ranks;
     std::string color = "auto";
     std::string job_part = "rank0";
     std::optional<unsigned> width;
@@ -185,10 +185,10 @@ class Parser {
                             : raw_.job_part == "never" ? JobPart::never
                                                        : JobPart::with_rank_0;
         options_.wants_all_ranks = raw_.ranks == "all";
-        if (raw_.ranks.empty() || options_.wants_all_ranks) return {std::move(options_), 0};
-        options_.question.ranks = ranks_of(raw_.ranks);
+        if (!raw_.ranks || options_.wants_all_ranks) return {std::move(options_), 0};
+        options_.question.ranks = ranks_of(*raw_.ranks);
         if (options_.question.ranks.empty())
-            return usage(fmt::format("--rank {}: no list of ranks; try 3 or 0,5-7", raw_.ranks));
+            return usage(fmt::format("--rank {}: no list of ranks; try 3 or 0,5-7", *raw_.ranks));
         return {std::move(options_), 0};
     }
 

@@ -200,6 +200,17 @@ void waiting(const Job& job, const Figures& figures, Findings& findings) {
     }
 }
 
+// The node's label, if these are all its ranks, several, and other nodes have ranks too; else empty.
+std::string node_of_all(const Job& job, const std::vector<std::uint32_t>& ranks) {
+    if (job.nodes.size() < 2 || ranks.size() < 2) return "";
+    const std::uint32_t node = job.find(ranks.front())->node;
+    std::size_t on_node = 0;
+    for (const Rank& rank : job.ranks) on_node += rank.node == node;
+    for (const std::uint32_t rank : ranks)
+        if (job.find(rank)->node != node) return "";
+    return on_node == ranks.size() ? job.hosts[job.find(ranks.front())->host] : "";
+}
+
 // Judged on time outside MPI: time in MPI is its complement and hides imbalance.
 void imbalance(const Job& job, const Figures& figures, Findings& findings) {
     if (!figures.efficiency || figures.mpi_ns == 0) return;
@@ -209,42 +220,17 @@ void imbalance(const Job& job, const Figures& figures, Findings& findings) {
     std::vector<std::uint32_t> slow;
     for (const Rank& rank : job.ranks)
         if (static_cast<double>(rank.outside_ns()) > mean + longer / 2) slow.push_back(rank.rank);
-    const double cost = longer / figures.in_mpi.mean_ns;
-    findings.push_back({true,
-                        fmt::format("{} {} up to {} longer outside MPI than the mean (load balance {}): at most {} of "
-                                    "the others' time in MPI is waiting for that.",
-                                    capital(ranks_text(slow)), slow.size() == 1 ? "is" : "are", human_time(longer),
-                                    human_share(figures.efficiency->load_balance), human_share(std::min(1.0, cost))),
-                        "imbalance"});
-}
-
-// All ranks of one node slower than those of the others.
-void slow_node(const Job& job, const Figures& figures, Findings& findings) {
-    if (job.nodes.size() < 2 || !figures.efficiency) return;
-    std::vector<std::pair<double, double>> node(job.nodes.size());  // sum outside, ranks
-    for (const Rank& rank : job.ranks) {
-        node[rank.node].first += static_cast<double>(rank.outside_ns());
-        node[rank.node].second += 1;
-    }
-    std::vector<double> means;
-    for (const auto& [sum, ranks] : node) means.push_back(ranks > 0 ? sum / ranks : 0);
-    std::vector<double> sorted = means;
-    std::sort(sorted.begin(), sorted.end());
-    const double median = sorted[(sorted.size() - 1) / 2];
-    const auto worst = static_cast<std::size_t>(std::max_element(means.begin(), means.end()) - means.begin());
-    const bool has_several_ranks = node[worst].second >= 2;
-    if (!has_several_ranks || median <= 0 || means[worst] < 1.1 * median ||
-        (means[worst] - median) < worth_a_look * static_cast<double>(figures.largest_elapsed_ns))
-        return;
-    for (const Rank& rank : job.ranks)  // one slow rank does not make a slow node
-        if (rank.node == worst && static_cast<double>(rank.outside_ns()) < 1.05 * median) return;
-    const auto of_node =
-        std::find_if(job.ranks.begin(), job.ranks.end(), [&](const Rank& r) { return r.node == worst; });
+    const std::string node = node_of_all(job, slow);
+    const std::string who =
+        node.empty() ? capital(ranks_text(slow)) : fmt::format("All ranks of node {} ({})", node, rank_list(slow, 4));
+    const double cost = std::min(1.0, longer / figures.in_mpi.mean_ns);
     findings.push_back(
         {true,
-         fmt::format("Node {}: all its ranks are longer outside MPI than the median node, {:.0f}% in the mean.",
-                     job.hosts[of_node->host], (means[worst] / median - 1) * 100),
-         "slow-node"});
+         fmt::format("{} {} up to {} longer outside MPI than the mean (load balance {}): at most {} of the others' "
+                     "time in MPI is waiting for that.",
+                     who, slow.size() == 1 ? "is" : "are", human_time(longer),
+                     human_share(figures.efficiency->load_balance), human_share(cost)),
+         node.empty() ? "imbalance" : "slow-node"});
 }
 
 // Test and Probe called again and again: their time is the calls' own cost more than waiting.
@@ -273,7 +259,7 @@ void polling(const Job& job, const Figures& figures, Findings& findings) {
 
 std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
     Findings findings;
-    for (const auto rule : {unfinished, errors, overlap, crowded, waiting, imbalance, slow_node, polling, dropped})
+    for (const auto rule : {unfinished, errors, overlap, crowded, waiting, imbalance, polling, dropped})
         rule(job, figures, findings);
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
     return findings;

@@ -69,6 +69,8 @@ Completeness completeness_of(const Job& job) {
     result.is_complete = result.missing.empty() && result.unfinished == 0;
     if (result.is_complete) {
         result.text = "profile complete: " + counted;
+    } else if (job.is_text && job.ranks.size() == job.size) {
+        result.text = counted + "; the others by the table of all ranks";  // mpitrace writes a few ranks only
     } else if (!result.missing.empty() && job.is_partial_on_purpose) {
         result.text = counted + ", as named";
     } else if (!result.missing.empty()) {
@@ -79,7 +81,6 @@ Completeness completeness_of(const Job& job) {
     if (result.running) result.text += fmt::format("; {} still running", human_count(result.running));
     if (result.unfinished > result.running)
         result.text += fmt::format("; {} did not reach MPI_Finalize", human_count(result.unfinished - result.running));
-    if (job.is_text) result.text += result.profiles < job.ranks.size() ? "; the others from its table" : "";
     return result;
 }
 
@@ -201,6 +202,8 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
     std::vector<Row> rows;
     for (const Row& row : job.rows)
         if (job.calls[row.sum.call].treatment == Treatment::timed && row.sum.calls != 0) rows.push_back(row);
+    const bool has_buffers =
+        std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.sum.buffer != Buffer::host; });
     using R = const Row&;
     const std::vector<Field<Row>> fields{
         {{.id = "call", .title = "CALL"}, [&](R r) { return job.calls[r.sum.call].name; }},
@@ -209,27 +212,29 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
              const bool has_size = r.sum.calls && (r.sum.bytes || carries_messages(job.calls[r.sum.call].traffic));
              return has_size ? Value(static_cast<double>(r.sum.bytes) / static_cast<double>(r.sum.calls)) : Value();
          }},
+        {{.id = "buffer", .title = "BUFFER", .only_data = !has_buffers},
+         [](R r) { return std::string(name_of(r.sum.buffer)); }},
         {{.id = "calls", .title = "CALLS", .unit = Unit::count},
          [&](R r) { return static_cast<double>(r.sum.calls) / ranks; }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
          [&](R r) { return static_cast<double>(r.sum.time_ns) / ranks; }},
         {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
          [&](R r) { return figures.share_of_wall(r.sum.time_ns); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 2, .only_screen = true},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 3, .only_screen = true},
          [&](R r) { return figures.share_of_wall(r.sum.time_ns); }},
-        {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
+        {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 2},
          [&](R r) {
              return r.sum.calls ? Value(static_cast<double>(r.sum.time_ns) / static_cast<double>(r.sum.calls))
                                 : Value();
          }},
-        {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .same_unit = true},
+        {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 1, .same_unit = true},
          [](R r) { return r.largest_ns; }},
-        {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank},
+        {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
          [](R r) { return std::uint64_t{r.largest_rank}; }},
     };
     Table table = table_of("top", fields, rows);
-    constexpr std::size_t time_column = 3;
-    constexpr std::size_t share_column = 4;
+    constexpr std::size_t time_column = 4;
+    constexpr std::size_t share_column = 5;
     std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
         return std::get<double>(a[time_column]) > std::get<double>(b[time_column]);
     });
@@ -340,7 +345,9 @@ Result<std::vector<Table>> summary(const Job& job, const Question& question) {
     tables.push_back(share_bar(job, figures));
     tables.push_back(top_table(job, figures, question));
     if (job.ranks.size() > 1) tables.push_back(spread_table(job, figures));
-    if (figures.efficiency) tables.push_back(efficiency_table(*figures.efficiency));
+    // Efficiencies of a run that was cut off would be those of its end.
+    const bool is_cut_off = completeness.unfinished > completeness.running;
+    if (figures.efficiency && !is_cut_off) tables.push_back(efficiency_table(*figures.efficiency));
     tables.push_back(finding_table(job, figures));
     if (!job.other_launches.empty()) tables.push_back(other_launches(job));
     return tables;

@@ -19,6 +19,7 @@ constexpr std::size_t gap = 2;
 constexpr std::size_t least_bar = 5, most_bar = 24;
 constexpr std::size_t least_line = 8, most_line = 48;
 constexpr std::size_t least_name = 8;
+constexpr double least_full_bar = 0.1;  // so that a table of small shares has small bars
 
 std::string blanks(std::size_t n) { return std::string(n, ' '); }
 
@@ -118,11 +119,10 @@ class Grid {
 
     void fit() {
         while (total() > screen_.width) {
-            const auto next = std::max_element(shown_.begin(), shown_.end(), [&](const Shown& a, const Shown& b) {
-                return column(a).drop < column(b).drop;
-            });
-            if (next == shown_.end() || column(*next).drop == 0) break;
-            shown_.erase(next);
+            int largest = 0;
+            for (const Shown& shown : shown_) largest = std::max(largest, column(shown).drop);
+            if (largest == 0) break;
+            std::erase_if(shown_, [&](const Shown& shown) { return column(shown).drop == largest; });
         }
         while (total() > screen_.width && narrow_widest_name()) {
         }
@@ -202,10 +202,10 @@ class Grid {
     }
 
     double relative(double share, const Shown& shown) const {
-        double largest = 0;
+        double largest = least_full_bar;
         for (const auto& row : table_.rows)
             if (const auto* value = std::get_if<double>(&row[shown.index])) largest = std::max(largest, *value);
-        return largest > 0 ? share / largest : 0;
+        return share / largest;
     }
 
     const Table& table_;
