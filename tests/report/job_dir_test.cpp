@@ -155,7 +155,9 @@ TEST(job_dir, a_profile_of_someone_else_is_a_line) {
     const TemporaryDirectory directory;
     const fs::path path = write_profile(directory.path(), rank_of(0, 1));
     fs::permissions(path, fs::perms::none);
-    fs::permissions(directory.path(), fs::perms::others_read | fs::perms::others_exec, fs::perm_options::add);
+    fs::permissions(directory.path(),
+                    fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec,
+                    fs::perm_options::add);
     const bool is_root = geteuid() == 0;  // who reads everything
     if (is_root) {
         ASSERT_EQ(seteuid(65534), 0);

@@ -1,0 +1,271 @@
+// mpiprof-report as it is typed: commands, options, exit codes, what goes to stdout and what to stderr.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "tests/report/stories.h"
+#include "tests/report/whole_pipeline.h"
+
+namespace mpiprof::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Ran {
+    int code;
+    std::string out;
+    std::string err;
+};
+
+// Runs it in `directory` with the words given.
+Ran run_in(const fs::path& directory, std::vector<std::string> words,
+           std::vector<std::string> environment = {"LC_ALL=C.UTF-8", "TZ=UTC"}) {
+    const TemporaryDirectory scratch;
+    const fs::path out = scratch.path() / "out", err = scratch.path() / "err";
+    const pid_t child = fork();
+    if (child == 0) {
+        if (chdir(directory.c_str()) != 0) _exit(99);
+        dup2(open(out.c_str(), O_CREAT | O_WRONLY, 0600), 1);
+        dup2(open(err.c_str(), O_CREAT | O_WRONLY, 0600), 2);
+        clearenv();
+        for (std::string& variable : environment) putenv(variable.data());
+        std::string program = MPIPROF_REPORT;
+        std::vector<char*> arguments{program.data()};
+        for (std::string& word : words) arguments.push_back(word.data());
+        arguments.push_back(nullptr);
+        execv(program.c_str(), arguments.data());
+        _exit(98);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status), read_file(out), read_file(err)};
+}
+
+class cli : public testing::Test {
+  protected:
+    void write(const std::vector<ProfileSpec>& ranks, const char* name = ".") {
+        fs::create_directories(directory_.path() / name);
+        for (const ProfileSpec& rank : ranks) write_profile(directory_.path() / name, rank);
+    }
+    Ran run(std::vector<std::string> words) { return run_in(directory_.path(), std::move(words)); }
+    const fs::path& path() { return directory_.path(); }
+
+  private:
+    TemporaryDirectory directory_;
+};
+
+TEST_F(cli, without_a_word_it_summarises_this_directory) {
+    write(balanced_stencil());
+    const Ran ran = run({});
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_TRUE(ran.out.starts_with("./stencil --grid 4096\njob 4711 · 8 ranks on 2 nodes"));
+    EXPECT_EQ(ran.err, "");
+    EXPECT_EQ(run({"summary", "."}).out, ran.out);
+    EXPECT_EQ(run({"."}).out, ran.out);
+}
+
+TEST_F(cli, options_work_before_and_behind_the_command) {
+    write(balanced_stencil(), "run");
+    const Ran ran = run({"calls", "run", "--ascii", "--top", "2"});
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_EQ(run({"--ascii", "calls", "--top", "2", "run"}).out, ran.out);
+    EXPECT_EQ(run({"run", "calls", "--top", "2", "--ascii"}).out, ran.out);
+    EXPECT_NE(ran.out.find("MPI_Waitall"), std::string::npos);
+}
+
+TEST_F(cli, a_directory_with_the_name_of_a_command_is_reached_by_its_path) {
+    write(balanced_stencil(), "calls");
+    EXPECT_EQ(run({"./calls"}).code, 0);
+    EXPECT_NE(run({"./calls"}).out.find("EFFICIENCY"), std::string::npos);
+    EXPECT_EQ(run({"calls"}).code, 3);  // the command, in a directory without profiles
+}
+
+TEST_F(cli, no_profile_is_explained) {
+    const Ran ran = run({});
+    EXPECT_EQ(ran.code, 3);
+    EXPECT_EQ(ran.out, "");
+    for (const char* hint : {"mpirun -x LD_PRELOAD", "-genv LD_PRELOAD", "--export=ALL,LD_PRELOAD", "statically",
+                             "MPIPROF_DIR", "MPIPROF_VERBOSE=1"})
+        EXPECT_NE(ran.err.find(hint), std::string::npos) << hint;
+}
+
+TEST_F(cli, profiles_one_directory_further_down_are_pointed_at) {
+    write(balanced_stencil(), "run1");
+    const Ran ran = run({});
+    EXPECT_EQ(ran.code, 3);
+    EXPECT_NE(ran.err.find("run1 has some: mpiprof-report run1"), std::string::npos);
+}
+
+TEST_F(cli, a_path_that_is_not_there_is_named) {
+    const Ran ran = run({"nowhere"});
+    EXPECT_EQ(ran.code, 3);
+    EXPECT_NE(ran.err.find("nowhere: No such file or directory"), std::string::npos);
+}
+
+TEST_F(cli, unreadable_profiles_alone_are_no_report) {
+    write_file(path() / "mpi_profile.1.0", "");
+    write_file(path() / "mpi_profile.1.1", "mpiprof profile, format 1. Read it");
+    const Ran ran = run({});
+    EXPECT_EQ(ran.code, 3);
+    EXPECT_NE(ran.err.find("mpi_profile.1.0: is empty"), std::string::npos);
+    EXPECT_NE(ran.err.find("mpi_profile.1.1: is cut off"), std::string::npos);
+}
+
+TEST_F(cli, a_damaged_rank_does_not_end_the_report) {
+    write(balanced_stencil());
+    write_file(path() / "mpi_profile.4711.3", "mpiprof profile, format 1.");
+    const Ran summary = run({});
+    EXPECT_EQ(summary.code, 0);
+    EXPECT_NE(summary.out.find("INCOMPLETE: 7 of 8 ranks, missing 3"), std::string::npos);
+    EXPECT_NE(summary.out.find("mpi_profile.4711.3: is cut off"), std::string::npos);
+    const Ran calls = run({"calls"});
+    EXPECT_EQ(calls.code, 0);
+    EXPECT_NE(calls.err.find("mpi_profile.4711.3: is cut off"), std::string::npos);
+    EXPECT_NE(calls.err.find("7 of 8 ranks have a profile"), std::string::npos);
+    EXPECT_EQ(run({"calls", "-q"}).err, "");
+}
+
+TEST_F(cli, strict_turns_an_incomplete_job_into_a_failed_check) {
+    write(killed_in_receive());
+    EXPECT_EQ(run({}).code, 0);
+    EXPECT_EQ(run({"--strict"}).code, 1);
+    write(balanced_stencil(), "whole");
+    EXPECT_EQ(run({"--strict", "whole"}).code, 0);
+}
+
+TEST_F(cli, wrong_usage_is_2_and_says_what_is_possible) {
+    write(balanced_stencil());
+    const std::vector<std::vector<std::string>> wrong{
+        {"--colour"},
+        {"calls", "--sort", "smell"},
+        {"calls", "--by", "colour"},
+        {"calls", "--rank", "x"},
+        {"calls", "--rank", "5-3"},
+        {"calls", "--rank", ""},
+        {"calls", "--rank", "99"},
+        {"--format", "xml"},
+        {"export"},
+        {"export", "-f", "text"},
+        {"--width", "7"},
+        {"text", "--layout", "nonsense"},
+        {"text", "--rank", "8"},
+        {"-j", "0"},
+        {"calls", "--rank", "0-4000000000"},
+    };
+    for (const auto& words : wrong) {
+        const Ran ran = run(words);
+        EXPECT_EQ(ran.code, 2) << words.back() << ": " << ran.err;
+        EXPECT_EQ(ran.out, "") << words.back();
+        EXPECT_TRUE(ran.err.starts_with("mpiprof-report: ")) << words.back() << ": " << ran.err;
+    }
+    EXPECT_NE(run({"calls", "--sort", "smell"}).err.find("there is call, "), std::string::npos);
+}
+
+TEST_F(cli, help_and_version_are_fine) {
+    EXPECT_EQ(run({"--help"}).code, 0);
+    for (const char* word :
+         {"summary", "calls", "ranks", "text", "export", "--job", "--launch", "--color", "Exit code"})
+        EXPECT_NE(run({"--help"}).out.find(word), std::string::npos) << word;
+    EXPECT_EQ(run({"calls", "--help"}).code, 0);
+    EXPECT_NE(run({"calls", "--help"}).out.find("--sort"), std::string::npos);
+    EXPECT_EQ(run({"--version"}).out, std::string("mpiprof-report ") + MPIPROF_VERSION + "\n");
+}
+
+TEST_F(cli, another_launch_is_chosen_by_number_job_or_identity) {
+    auto older = balanced_stencil();
+    for (auto& rank : older) rank.launch = "pmix:old", rank.job = "4710";
+    write(older);
+    auto newer = uneven_work();
+    for (auto& rank : newer) rank.start_realtime_ns += 3'600'000'000'000;
+    write(newer);
+
+    EXPECT_TRUE(run({}).out.starts_with("./solver"));
+    EXPECT_NE(run({}).out.find("OTHER LAUNCHES HERE"), std::string::npos);
+    EXPECT_TRUE(run({"--launch", "2"}).out.starts_with("./stencil"));
+    EXPECT_TRUE(run({"--launch", "pmix:old"}).out.starts_with("./stencil"));
+    EXPECT_TRUE(run({"--job", "4710"}).out.starts_with("./stencil"));
+    EXPECT_NE(run({"calls"}).err.find("this is launch 1 of 2 here (job 4711)"), std::string::npos);
+    EXPECT_EQ(run({"--job", "1"}).code, 3);
+    EXPECT_NE(run({"--job", "1"}).err.find("there is 4711, 4710"), std::string::npos);
+}
+
+TEST_F(cli, named_files_are_a_part_on_purpose) {
+    write(balanced_stencil());
+    const Ran ran = run({"mpi_profile.4711.1", "mpi_profile.4711.2"});
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_NE(ran.out.find("2 of 8 ranks, as named"), std::string::npos);
+    EXPECT_EQ(ran.out.find("INCOMPLETE"), std::string::npos);
+}
+
+TEST_F(cli, colour_is_for_terminals_unless_asked_for) {
+    write(uneven_work());
+    const auto has_colour = [&](std::vector<std::string> words, std::vector<std::string> environment) {
+        environment.push_back("LC_ALL=C.UTF-8");
+        return run_in(path(), std::move(words), environment).out.find('\x1b') != std::string::npos;
+    };
+    EXPECT_FALSE(has_colour({}, {}));
+    EXPECT_TRUE(has_colour({"--color=always"}, {}));
+    EXPECT_TRUE(has_colour({"--color=always"}, {"NO_COLOR=1"}));
+    EXPECT_TRUE(has_colour({}, {"CLICOLOR_FORCE=1"}));
+    EXPECT_FALSE(has_colour({"--color=never"}, {"CLICOLOR_FORCE=1"}));
+    EXPECT_FALSE(has_colour({}, {"CLICOLOR_FORCE=0"}));
+}
+
+TEST_F(cli, unicode_is_for_utf8_locales) {
+    write(uneven_work());
+    const auto is_ascii = [](const std::string& text) {
+        return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    };
+    EXPECT_TRUE(is_ascii(run_in(path(), {}, {"LC_ALL=C"}).out));
+    EXPECT_TRUE(is_ascii(run_in(path(), {"--ascii"}, {"LC_ALL=C.UTF-8"}).out));
+    EXPECT_FALSE(is_ascii(run_in(path(), {}, {"LC_ALL=C.UTF-8"}).out));
+}
+
+TEST_F(cli, text_of_one_rank_goes_to_stdout_and_of_all_into_a_directory) {
+    write(balanced_stencil());
+    const Ran one = run({"text", "--rank", "3"});
+    EXPECT_TRUE(one.out.starts_with("Data for MPI rank 3 of 8:\n"));
+    EXPECT_TRUE(run({"text"}).out.starts_with("Data for MPI rank 0 of 8:\n"));
+
+    const Ran all = run({"text", "--rank", "all", "-o", "texts"});
+    EXPECT_EQ(all.code, 0);
+    EXPECT_EQ(all.out, "");
+    EXPECT_NE(all.err.find("8 files written to texts"), std::string::npos);
+    EXPECT_EQ(read_file(path() / "texts/mpi_profile.4711.3.txt"), one.out);
+    EXPECT_NE(run({"text", "--layout", "mpitrace-2025"}).out, run({"text"}).out);
+}
+
+TEST_F(cli, a_job_name_cannot_lead_out_of_the_directory) {
+    auto ranks = device_buffers();
+    for (auto& rank : ranks) {
+        rank.job = "../../evil";
+        write_file(path() / ("mpi_profile.x." + std::to_string(rank.rank)), build(rank));
+    }
+    EXPECT_EQ(run({"text", "--rank", "all", "-o", "texts"}).code, 0);
+    EXPECT_TRUE(fs::exists(path() / "texts/mpi_profile..._.._evil.0.txt"));
+}
+
+TEST_F(cli, exports_go_to_a_file_or_stdout) {
+    write(balanced_stencil());
+    const Ran csv = run({"export", "-f", "csv"});
+    EXPECT_EQ(csv.code, 0);
+    EXPECT_TRUE(csv.out.starts_with("rank,call,bin_max_bytes,buffer,calls,bytes,time_ns,min_ns,max_ns"));
+    EXPECT_EQ(run({"export", "-f", "csv", "-o", "all.csv"}).code, 0);
+    EXPECT_EQ(read_file(path() / "all.csv"), csv.out);
+    const Ran full = run({"export", "-f", "csv", "-o", "/dev/full"});
+    EXPECT_EQ(full.code, 1);
+    EXPECT_NE(full.err.find("cannot be written: No space left on device"), std::string::npos);
+}
+
+TEST_F(cli, a_closed_pipe_ends_it_quietly) {
+    write(balanced_stencil());
+    const std::string command =
+        std::string("cd ") + path().string() + " && " + MPIPROF_REPORT + " export -f json 2>err | true; test ! -s err";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+}  // namespace
+}  // namespace mpiprof::test

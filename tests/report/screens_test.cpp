@@ -1,0 +1,237 @@
+// What people see: whole screens against goldens, at 80 columns, and the rules that hold for every one of them.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+
+#include "report/sections/section.h"
+#include "report/views/view.h"
+#include "tests/report/goldens.h"
+#include "tests/report/seed003_profiles.h"
+#include "tests/report/stories.h"
+#include "tests/report/whole_pipeline.h"
+
+namespace mpiprof::test {
+namespace {
+
+using report::Job;
+using report::Question;
+using report::Screen;
+
+constexpr Screen utf8_screen{.width = 80, .has_utf8 = true};
+
+std::string show(const Job& job, const std::string& section, Question question = {}, Screen screen = utf8_screen,
+                 const char* view = "text") {
+    setenv("TZ", "UTC", 1);
+    tzset();
+    question.is_for_screen = std::string_view(view) == "text";
+    const auto tables = report::find_section(section)->answer(job, question);
+    if (!tables) return "problem: " + tables.error().line();
+    return report::find_view(view)->show({section, *tables}, screen);
+}
+
+// Text without its line breaks, to look for sentences.
+std::string unwrapped(const std::string& text) {
+    std::string out;
+    for (const char c : text)
+        if (c != '\n' && c != ' ')
+            out += c;
+        else if (!out.ends_with(' '))
+            out += ' ';
+    return out;
+}
+
+struct Story {
+    const char* name;
+    std::vector<ProfileSpec> (*ranks)();
+};
+constexpr Story stories[] = {
+    {"balanced_stencil", balanced_stencil},
+    {"background_training", background_training},
+    {"uneven_work", uneven_work},
+    {"slow_node", slow_node},
+    {"killed_in_receive", killed_in_receive},
+    {"errors_and_drops", errors_and_drops},
+    {"file_writer", file_writer},
+    {"crowded_cores", crowded_cores},
+    {"device_buffers", device_buffers},
+    {"seed003_cpu", seed003_cpu},
+    {"seed003_gpu", seed003_gpu},
+};
+
+TEST(screens, every_section_of_every_story_is_as_reviewed) {
+    for (const Story& story : stories) {
+        const Job job = job_of(story.ranks());
+        for (const auto& section : report::sections()) {
+            const std::string text = show(job, std::string(section.name));
+            expect_golden(std::string("screens/") + story.name + "." + std::string(section.name) + ".txt", text);
+            expect_fits(text, 80);
+        }
+    }
+}
+
+TEST(screens, fit_every_width_in_utf8_and_ascii) {
+    for (const Story& story : stories) {
+        const Job job = job_of(story.ranks());
+        for (const auto& section : report::sections())
+            for (const unsigned width : {40u, 60u, 72u, 80u, 100u, 132u})
+                for (const bool utf8 : {false, true}) {
+                    const std::string text =
+                        show(job, std::string(section.name), {}, {.width = width, .has_utf8 = utf8});
+                    // Below 60 columns a table keeps its most important columns even where they need more.
+                    if (width >= 60) expect_fits(text, width);
+                    if (utf8) continue;
+                    for (const char c : text)
+                        ASSERT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << story.name << ": " << text;
+                }
+    }
+}
+
+TEST(screens, colour_changes_nothing_but_colour) {
+    const Job job = job_of(uneven_work());
+    const std::string plain = show(job, "summary");
+    const std::string painted = show(job, "summary", {}, {.width = 80, .has_utf8 = true, .has_color = true});
+    std::string stripped;
+    for (std::size_t i = 0; i < painted.size(); ++i) {
+        if (painted[i] == '\x1b')
+            i = painted.find('m', i);
+        else
+            stripped += painted[i];
+    }
+    EXPECT_NE(painted, plain);
+    EXPECT_EQ(stripped, plain);
+}
+
+TEST(screens, an_ascii_summary_is_as_reviewed) {
+    expect_golden("screens/uneven_work.summary.ascii.txt", show(job_of(uneven_work()), "summary", {}, {.width = 80}));
+}
+
+TEST(screens, old_mpitrace_text_is_reported_and_marked_as_rounded) {
+    const TemporaryDirectory directory;
+    write_file(directory.path() / "mpi_profile.4711.0", read_file(golden("seed003_cpu.txt")));
+    const std::string text = show(job_of(directory.path()), "summary");
+    expect_golden("screens/mpitrace_text.summary.txt", text);
+    expect_fits(text, 80);
+    EXPECT_NE(text.find("rounded to 1 ms"), std::string::npos);
+    EXPECT_NE(text.find("cores are busy per rank"), std::string::npos);
+}
+
+// ---- what a verdict may rest on ----
+
+TEST(summary, mpi_on_a_background_thread_is_never_called_lost_time) {
+    const std::string text = show(job_of(background_training()), "summary");
+    EXPECT_NE(text.find("beside the program's own"), std::string::npos);
+    EXPECT_NE(text.find("[overlap]"), std::string::npos);
+    EXPECT_EQ(text.find("EFFICIENCY"), std::string::npos);  // they would take time outside MPI for compute time
+    EXPECT_EQ(text.find("[imbalance]"), std::string::npos);
+}
+
+TEST(summary, imbalance_is_judged_on_time_outside_mpi) {
+    const std::string text = unwrapped(show(job_of(seed003_cpu()), "summary"));
+    EXPECT_NE(text.find("Ranks 0 and 2 are up to 1.103 s longer outside MPI"), std::string::npos);
+    EXPECT_NE(text.find("load balance 77.7%"), std::string::npos);
+}
+
+TEST(summary, efficiencies_are_those_of_the_pop_model) {
+    const std::string text = show(job_of(seed003_cpu()), "summary", {}, utf8_screen, "csv");
+    EXPECT_NE(text.find("\"load balance\",0.7769"), std::string::npos);
+    EXPECT_NE(text.find("communication,0.318"), std::string::npos);
+    EXPECT_NE(text.find("parallel,0.247"), std::string::npos);
+}
+
+TEST(summary, a_balanced_job_gets_no_advice) {
+    EXPECT_EQ(show(job_of(balanced_stencil()), "summary").find("WHAT TO LOOK AT"), std::string::npos);
+}
+
+TEST(summary, a_missing_rank_is_reported_not_fatal) {
+    const std::string text = show(job_of(killed_in_receive()), "summary");
+    EXPECT_NE(text.find("INCOMPLETE: 3 of 4 ranks, missing 2"), std::string::npos);
+    EXPECT_NE(text.find("Rank 1: called MPI_Abort(3)"), std::string::npos);
+}
+
+TEST(summary, file_traffic_is_no_message) {
+    const std::string text = show(job_of(file_writer()), "summary");
+    EXPECT_NE(text.find("file I/O 40.0%"), std::string::npos);
+    EXPECT_NE(show(job_of(file_writer()), "ranks").find(" 640 B"), std::string::npos);
+}
+
+TEST(summary, shares_of_the_run_add_up_to_all_of_it) {
+    for (const Story& story : stories) {
+        const Job job = job_of(story.ranks());
+        const auto tables = report::find_section("summary")->answer(job, {});
+        ASSERT_TRUE(tables);
+        double total = 0;
+        for (const auto& table : *tables)
+            if (table.id == "shares")
+                for (const auto& row : table.rows) total += std::get<double>(row[1]);
+        EXPECT_NEAR(total, 1, 1e-9) << story.name;
+    }
+}
+
+TEST(summary, other_launches_are_listed_with_how_to_see_them) {
+    Job job = job_of(balanced_stencil());
+    job.other_launches = {{.number = 2,
+                           .launch = "pmix:1",
+                           .job = "4710",
+                           .command = "./old",
+                           .started_at_ns = 1'700'000'000'000'000'000,
+                           .files = 4,
+                           .size = 4}};
+    const std::string text = show(job, "summary");
+    EXPECT_NE(text.find("OTHER LAUNCHES HERE"), std::string::npos);
+    EXPECT_NE(text.find("--launch"), std::string::npos);
+    EXPECT_NE(text.find("./old"), std::string::npos);
+}
+
+// ---- asking for something else ----
+
+TEST(calls, one_rank_shows_its_own_counts) {
+    const std::string text = show(job_of(uneven_work()), "calls", {.ranks = {2}, .sort = {}, .by = {}, .top = {}});
+    EXPECT_NE(text.find("rank 2 of 4"), std::string::npos);
+    EXPECT_NE(text.find(" 9.9"), std::string::npos);  // us a call: it never waits
+    EXPECT_EQ(text.find("14.7 ms"), std::string::npos);
+}
+
+TEST(calls, sizes_of_a_call_are_added_up_on_request) {
+    const std::string text =
+        show(job_of(background_training()), "calls", {.ranks = {}, .sort = {}, .by = "call", .top = {}});
+    EXPECT_NE(text.find("MPI_Allreduce"), std::string::npos);
+    EXPECT_EQ(text.find("MPI_Allreduce"), text.rfind("MPI_Allreduce"));
+    EXPECT_NE(text.find("    700 "), std::string::npos);  // 600 + 100 calls
+}
+
+TEST(calls, buffers_in_device_memory_are_told_apart) {
+    const std::string text = show(job_of(device_buffers()), "calls");
+    EXPECT_NE(text.find("device"), std::string::npos);
+    EXPECT_NE(text.find("host"), std::string::npos);
+}
+
+TEST(sorting, is_by_any_column_and_an_unknown_one_names_those_there_are) {
+    const Job job = job_of(slow_node());
+    const std::string top = show(job, "ranks", {.ranks = {}, .sort = "mpi", .by = {}, .top = 1});
+    EXPECT_NE(top.find("3.102 s"), std::string::npos);
+    EXPECT_EQ(top.find("nid10006"), std::string::npos);
+    const std::string problem = show(job, "ranks", {.ranks = {}, .sort = "colour", .by = {}, .top = {}});
+    EXPECT_NE(problem.find("no such column; there is rank, host"), std::string::npos);
+}
+
+TEST(summary, a_slow_node_is_named) {
+    const std::string text = unwrapped(show(job_of(slow_node()), "summary"));
+    EXPECT_NE(text.find("All ranks of node nid10006 (40-47) are up to"), std::string::npos);
+    EXPECT_NE(text.find("[slow-node]"), std::string::npos);
+}
+
+TEST(summary, ranks_without_a_core_of_their_own_are_named) {
+    EXPECT_NE(show(job_of(crowded_cores()), "summary").find("[crowded]"), std::string::npos);
+    EXPECT_EQ(show(job_of(uneven_work()), "summary").find("[crowded]"), std::string::npos);
+}
+
+TEST(ranks, of_a_large_job_are_shown_by_node_and_at_both_ends) {
+    const std::string text = show(job_of(slow_node()), "ranks");
+    EXPECT_NE(text.find("SLOW: +"), std::string::npos);
+    EXPECT_NE(text.find("the 5 ranks at each end; 86 more"), std::string::npos);
+    EXPECT_EQ(show(job_of(slow_node()), "ranks", {}, utf8_screen, "csv").find("SLOW"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mpiprof::test

@@ -1,0 +1,169 @@
+// The stories, in seconds and bytes.
+#include "tests/report/stories.h"
+
+namespace mpiprof::test {
+namespace {
+
+constexpr std::uint64_t us = 1'000;
+constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint64_t s = 1'000'000'000;
+constexpr std::uint64_t MiB = 1 << 20;
+
+ProfileSpec rank_of(std::uint32_t rank, std::uint32_t size, std::uint32_t ranks_per_node, std::string command) {
+    ProfileSpec spec;
+    spec.rank = rank;
+    spec.size = size;
+    spec.command = std::move(command);
+    spec.host = "nid" + std::to_string(10001 + rank / ranks_per_node);
+    spec.local_rank = rank % ranks_per_node;
+    spec.pid = 2000 + rank;
+    spec.elapsed_ns = 10 * s;
+    spec.usage.user_us = 10'000'000;
+    spec.usage.system_us = 100'000;
+    spec.usage.max_resident_kib = 200 * 1024 + rank;
+    spec.usage.voluntary_switches = 50;
+    spec.usage.involuntary_switches = 20;
+    return spec;
+}
+
+// One duration that many calls took, and the two extremes.
+CellSpec calls_of(std::uint64_t calls, std::uint64_t size, std::uint64_t total_ns, std::uint64_t least_ns,
+                  std::uint64_t most_ns) {
+    return {.calls = calls, .bytes = calls * size, .time_ns = total_ns, .min_ns = least_ns, .max_ns = most_ns};
+}
+
+// So many calls of which most took `usual`, and some `long`.
+CellSpec mixed_calls(std::uint64_t size, std::uint64_t few, std::uint64_t usual_ns, std::uint64_t many,
+                     std::uint64_t long_ns) {
+    CellSpec cell;
+    for (std::uint64_t i = 0; i < few; ++i) cell.durations_ns.push_back(usual_ns + i * usual_ns / 100);
+    for (std::uint64_t i = 0; i < many; ++i) cell.durations_ns.push_back(long_ns + i * long_ns / 1000);
+    cell.bytes = size * cell.durations_ns.size();
+    return cell;
+}
+
+}  // namespace
+
+std::vector<ProfileSpec> balanced_stencil() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 8; ++rank) {
+        ProfileSpec spec = rank_of(rank, 8, 4, "./stencil --grid 4096");
+        spec.calls = {sends("MPI_Isend", {calls_of(4000, 32 * 1024, 60 * ms, 9 * us, 90 * us)}),
+                      receives("MPI_Irecv", {calls_of(4000, 32 * 1024, 12 * ms, 1 * us, 20 * us)}),
+                      completion("MPI_Waitall", {calls_of(2000, 0, (380 + rank) * ms, 50 * us, 400 * us)}),
+                      collective("MPI_Allreduce", {calls_of(100, 8, 3 * ms, 20 * us, 90 * us)}),
+                      sync("MPI_Barrier", {calls_of(2, 0, 1 * ms, 200 * us, 800 * us)}),
+                      counted("MPI_Comm_rank", 1),
+                      counted("MPI_Comm_size", 1)};
+        job.push_back(spec);
+    }
+    return job;
+}
+
+std::vector<ProfileSpec> background_training() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        ProfileSpec spec = rank_of(rank, 4, 4, "python3 train.py");
+        spec.usage.user_us = 62'000'000;
+        CellSpec negotiation = mixed_calls(8, 60, 3 * us, 540, 12 * ms + rank * 100 * us);
+        negotiation.thread = 2;
+        CellSpec gradients = calls_of(100, 4 * MiB, 900 * ms, 5 * ms, 20 * ms);
+        gradients.thread = 2;
+        spec.calls = {collective("MPI_Allreduce", {negotiation, gradients}),
+                      collective("MPI_Bcast", {calls_of(10, MiB, 20 * ms, 1 * ms, 3 * ms)})};
+        job.push_back(spec);
+    }
+    return job;
+}
+
+std::vector<ProfileSpec> uneven_work() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        ProfileSpec spec = rank_of(rank, 4, 4, "./solver input.nml");
+        const bool is_slow = rank == 2;
+        spec.calls = {collective("MPI_Allreduce", {is_slow ? mixed_calls(8, 200, 5 * us, 0, 0)
+                                                           : mixed_calls(8, 20, 5 * us, 180, 20 * ms)}),
+                      sends("MPI_Send", {calls_of(50, 100'000, 40 * ms, 500 * us, 2 * ms)}),
+                      receives("MPI_Recv", {calls_of(50, 100'000, 60 * ms, 500 * us, 3 * ms)})};
+        job.push_back(spec);
+    }
+    return job;
+}
+
+std::vector<ProfileSpec> slow_node() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 96; ++rank) {
+        ProfileSpec spec = rank_of(rank, 96, 8, "./climate");
+        const std::uint64_t mpi = rank / 8 == 5 ? 500 * ms : 3 * s + (rank * 37) % 11 * 10 * ms;
+        spec.calls = {sync("MPI_Barrier", {calls_of(100, 0, mpi, mpi / 200, mpi / 50)}),
+                      collective("MPI_Bcast", {calls_of(10, 1000, 2 * ms, 100 * us, 300 * us)})};
+        job.push_back(spec);
+    }
+    return job;
+}
+
+std::vector<ProfileSpec> killed_in_receive() {
+    std::vector<ProfileSpec> job;
+    for (const std::uint32_t rank : {0u, 1u, 3u}) {
+        ProfileSpec spec = rank_of(rank, 4, 4, "./pipeline");
+        spec.calls = {receives("MPI_Recv", {calls_of(30, 64, 3 * ms, 10 * us, 900 * us)}),
+                      sends("MPI_Send", {calls_of(30, 64, 1 * ms, 2 * us, 90 * us)})};
+        spec.state = rank == 1 ? format::State::aborted : format::State::running;
+        spec.exit_code = rank == 1 ? 3 : 0;
+        if (rank != 1) spec.threads = {{.in_call = "MPI_Recv", .in_call_for_ns = 8 * s}};
+        job.push_back(spec);
+    }
+    return job;
+}
+
+std::vector<ProfileSpec> errors_and_drops() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        ProfileSpec spec = rank_of(rank, 2, 2, "./many-sizes");
+        CellSpec failing = calls_of(10, 64, 1 * ms, 10 * us, 300 * us);
+        failing.errors = 3 * rank;
+        spec.calls = {sends("MPI_Send", {failing}),
+                      receives("MPI_Recv", {calls_of(10, 64, 2 * ms, 10 * us, 900 * us)})};
+        spec.drops.cells = 1200;
+        spec.drops.threads = rank == 0 ? 5 : 0;
+        job.push_back(spec);
+    }
+    return job;
+}
+
+std::vector<ProfileSpec> file_writer() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        ProfileSpec spec = rank_of(rank, 2, 2, "./checkpoint");
+        spec.calls = {file_access("MPI_File_write_all", {calls_of(10, 100 * MiB, 4 * s, 200 * ms, 900 * ms)}),
+                      collective("MPI_Bcast", {calls_of(10, 64, 1 * ms, 10 * us, 300 * us)})};
+        job.push_back(spec);
+    }
+    return job;
+}
+
+std::vector<ProfileSpec> crowded_cores() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        ProfileSpec spec = rank_of(rank, 4, 4, "./app");
+        spec.usage.user_us = 2'300'000;
+        spec.usage.involuntary_switches = 20'000;
+        spec.calls = {sends("MPI_Send", {calls_of(4000, 20'000, 8 * s, 3 * us, 20 * ms)})};
+        job.push_back(spec);
+    }
+    return job;
+}
+
+std::vector<ProfileSpec> device_buffers() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        ProfileSpec spec = rank_of(rank, 2, 1, "./gpu-app");
+        CellSpec device = calls_of(100, 4 * MiB, 200 * ms, 1 * ms, 4 * ms);
+        device.buffer = format::BufferKind::device;
+        spec.calls = {sends("MPI_Send", {calls_of(100, 4 * MiB, 80 * ms, 700 * us, 1 * ms), device})};
+        job.push_back(spec);
+    }
+    return job;
+}
+
+}  // namespace mpiprof::test

@@ -1,0 +1,286 @@
+// Tables as text, csv and json; hostile names; numbers as people read them; the exports.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "report/exports/export.h"
+#include "report/merge/merge.h"
+#include "report/model/units.h"
+#include "report/model/visible.h"
+#include "report/read/profile_reader.h"
+#include "report/sections/section.h"
+#include "report/views/pictures.h"
+#include "report/views/view.h"
+#include "tests/report/goldens.h"
+#include "tests/report/stories.h"
+#include "tests/report/whole_pipeline.h"
+
+namespace mpiprof::test {
+namespace {
+
+using nlohmann::json;
+using report::Job;
+
+// ---- numbers ----
+
+TEST(units, times_have_three_or_four_digits) {
+    EXPECT_EQ(report::human_time(0), "0 s");
+    EXPECT_EQ(report::human_time(84), "84 ns");
+    EXPECT_EQ(report::human_time(999.6), "1.00 us");
+    EXPECT_EQ(report::human_time(767e3), "767 us");
+    EXPECT_EQ(report::human_time(999.96e3), "1.00 ms");
+    EXPECT_EQ(report::human_time(18.64e6), "18.6 ms");
+    EXPECT_EQ(report::human_time(5.6959e9), "5.696 s");
+    EXPECT_EQ(report::human_time(15.548e9), "15.55 s");
+    EXPECT_EQ(report::human_time(131.48e9), "131.5 s");
+    EXPECT_EQ(report::human_time(86400e9), "24.00 h");
+}
+
+TEST(units, sizes_are_binary_and_rates_decimal) {
+    EXPECT_EQ(report::human_bytes(8), "8 B");
+    EXPECT_EQ(report::human_bytes(2.5), "2.5 B");
+    EXPECT_EQ(report::human_bytes(1023), "1023 B");
+    EXPECT_EQ(report::human_bytes(1024), "1 KiB");
+    EXPECT_EQ(report::human_bytes(5642.8), "5.5 KiB");
+    EXPECT_EQ(report::human_bytes(4719155.9), "4.5 MiB");
+    EXPECT_EQ(report::human_bytes(3.0 * (1u << 30)), "3 GiB");
+    EXPECT_EQ(report::human_bytes(0x1p64), "16 EiB");
+    EXPECT_EQ(report::human_rate(253.1e6), "253 MB/s");
+    EXPECT_EQ(report::human_rate(4.66e6), "4.7 MB/s");
+    EXPECT_EQ(report::human_rate(12345.6e6), "12,346 MB/s");
+}
+
+TEST(units, counts_are_exact_until_ten_million) {
+    EXPECT_EQ(report::human_count(7428), "7,428");
+    EXPECT_EQ(report::human_count(9'999'999), "9,999,999");
+    EXPECT_EQ(report::human_count(23'400'000), "23.40 M");
+    EXPECT_EQ(report::human_count(1.5), "1.5");
+    EXPECT_EQ(report::human_count(0), "0");
+    EXPECT_EQ(report::human_share(0.366), "36.6%");
+    EXPECT_EQ(report::human_share(1), "100%");
+    EXPECT_EQ(report::human_share(0.0001), "<0.1%");
+    EXPECT_EQ(report::human_share(0), "0.0%");
+}
+
+// ---- pictures ----
+
+TEST(pictures, bars_are_drawn_in_eighths) {
+    EXPECT_EQ(report::bar(1, 4, true), "████");
+    EXPECT_EQ(report::bar(0.5, 3, true), "█▌");
+    EXPECT_EQ(report::bar(0, 4, true), "");
+    EXPECT_EQ(report::bar(2, 4, true), "████");
+    EXPECT_EQ(report::bar(0.5, 4, false), "##");
+}
+
+TEST(pictures, a_sparkline_keeps_an_outlier_among_many_ranks) {
+    std::vector<double> values(1000, 1.0);
+    values[500] = 2.0;
+    const std::string line = report::sparkline(values, report::range_of(values), 10, true);
+    EXPECT_EQ(report::display_width(line), 10);
+    EXPECT_NE(line.find("█"), std::string::npos);
+}
+
+TEST(pictures, noise_stays_low) {
+    const std::vector<double> values{100, 100.1, 99.9};
+    EXPECT_EQ(report::sparkline(values, report::range_of(values), 10, true), "▁▁▁");
+}
+
+TEST(pictures, segments_fill_the_bar_and_small_ones_are_seen) {
+    for (const std::vector<double>& shares :
+         std::vector<std::vector<double>>{{0.9, 0.05, 0.03, 0.02}, {0.333, 0.333, 0.334}, {1.0}, {0.985, 0.015}}) {
+        const auto widths = report::stacked_widths(shares, 40);
+        std::size_t total = 0;
+        for (const std::size_t width : widths) {
+            EXPECT_GE(width, 1);
+            total += width;
+        }
+        EXPECT_EQ(total, 40);
+    }
+}
+
+// ---- names from outside ----
+
+const std::string hostile =
+    "\x1b[31mred\x1b[0m\n\r\tEvil\x07 \xff\xfe \xe2\x80\xae"
+    "abc \xc2\x9b"
+    "31m, \"quoted\"; =1+1 </script>";
+
+TEST(hostile_names, show_their_control_characters) {
+    EXPECT_EQ(report::visible("a\x1b[31mb", true), "a\\x1b[31mb");
+    EXPECT_EQ(report::visible("a\nb", true), "a\\nb");
+    EXPECT_EQ(report::visible("\xff", true), "\\xff");
+    EXPECT_EQ(report::visible("\xe2\x80\xae", true), "\\u202e");
+    EXPECT_EQ(report::visible("\xc3\xa9t\xc3\xa9", true), "\xc3\xa9t\xc3\xa9");
+    EXPECT_EQ(report::visible("\xc3\xa9", false), "\\xe9");
+    EXPECT_EQ(report::visible("\xc0\xaf", true), "\\xc0\\xaf");           // overlong
+    EXPECT_EQ(report::visible("\xed\xa0\x80", true), "\\xed\\xa0\\x80");  // a surrogate
+}
+
+Job hostile_job(const TemporaryDirectory& directory) {
+    auto ranks = errors_and_drops();
+    for (auto& rank : ranks) {
+        rank.command = hostile;
+        rank.host = hostile;
+        rank.mpi_library = hostile;
+        rank.calls.push_back(collective("MPI_\x1b[2J\n\"x\",", {{.calls = 1, .bytes = 8, .time_ns = 5'000'000'000}}));
+        write_file(directory.path() / ("mpi_profile.h." + std::to_string(rank.rank)), build(rank));
+    }
+    return job_of(directory.path());
+}
+
+TEST(hostile_names, never_reach_a_terminal_raw) {
+    const TemporaryDirectory directory;
+    const Job job = hostile_job(directory);
+    for (const auto& section : report::sections()) {
+        const auto tables = section.answer(job, {});
+        ASSERT_TRUE(tables);
+        for (const auto& view : report::views())
+            for (const char c : view.show({section.name, *tables}, {.width = 80, .has_utf8 = true})) {
+                const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+                ASSERT_TRUE(!is_control || c == '\n') << view.name;
+            }
+    }
+}
+
+// Lines of a csv text as fields.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+    std::vector<std::vector<std::string>> lines(1, {""});
+    bool is_quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '"' && is_quoted && i + 1 < text.size() && text[i + 1] == '"')
+            lines.back().back() += text[++i];
+        else if (c == '"')
+            is_quoted = !is_quoted;
+        else if (c == ',' && !is_quoted)
+            lines.back().emplace_back();
+        else if (c == '\n' && !is_quoted)
+            lines.push_back({""});
+        else
+            lines.back().back() += c;
+    }
+    lines.pop_back();
+    return lines;
+}
+
+// ---- csv and json of sections ----
+
+TEST(views, csv_and_json_of_a_section_say_the_same_in_base_units) {
+    const Job job = job_of(uneven_work());
+    for (const auto& section : report::sections()) {
+        if (section.name == "summary") continue;  // several tables
+        const auto tables = section.answer(job, {.ranks = {}, .sort = {}, .by = {}, .top = {}, .is_for_screen = false});
+        ASSERT_TRUE(tables);
+        const auto lines = parse_csv(report::show_csv({section.name, *tables}, {}));
+        const json parsed = json::parse(report::show_json({section.name, *tables}, {}));
+        EXPECT_EQ(parsed.at("schema"), 1);
+        EXPECT_EQ(parsed.at("section"), section.name);
+        const json& rows = parsed.at(tables->front().id);
+        ASSERT_EQ(rows.size() + 1, lines.size());
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            ASSERT_EQ(lines[row + 1].size(), lines[0].size());
+            for (std::size_t column = 0; column < lines[0].size(); ++column) {
+                const json& value = rows[row].at(lines[0][column]);
+                const std::string& field = lines[row + 1][column];
+                if (value.is_null()) {
+                    EXPECT_EQ(field, "");
+                } else if (value.is_string()) {
+                    EXPECT_EQ(field, value.get<std::string>());
+                } else {
+                    EXPECT_NEAR(std::stod(field), value.get<double>(), 1e-6 * std::abs(value.get<double>()) + 0.51);
+                }
+            }
+        }
+    }
+}
+
+TEST(views, json_of_the_summary_is_made_for_programs) {
+    const Job job = job_of(killed_in_receive());
+    const auto tables = report::find_section("summary")->answer(job, {});
+    ASSERT_TRUE(tables);
+    const json parsed = json::parse(report::show_json({"summary", *tables}, {}));
+    EXPECT_EQ(parsed.at("job").at("ranks"), 4);
+    EXPECT_EQ(parsed.at("job").at("profiles"), 3);
+    EXPECT_EQ(parsed.at("job").at("complete"), "no");
+    EXPECT_EQ(parsed.at("job").at("unfinished"), 3);
+    EXPECT_GT(parsed.at("findings").size(), 0);
+    EXPECT_EQ(parsed.at("shares").size(), 6);  // always all of them
+}
+
+// ---- exports ----
+
+// What an export of the profiles in a directory writes.
+std::string exported(const std::filesystem::path& directory, const char* format) {
+    report::Progress progress;
+    const auto found = report::find_profiles({directory.string()}, 1, progress);
+    const auto job = report::merge(found.launches.front(), 1, progress);
+    report::RankReader reader(found.launches.front());
+    std::string text;
+    report::find_export(format)->write(
+        *job, [&](std::uint32_t rank) { return reader.profile(rank); }, [&](std::string_view part) { text += part; },
+        [](const report::Problem& problem) { ADD_FAILURE() << problem.line(); });
+    return text;
+}
+
+std::filesystem::path written(const TemporaryDirectory& directory, const std::vector<ProfileSpec>& ranks) {
+    for (const ProfileSpec& rank : ranks) write_profile(directory.path(), rank);
+    return directory.path();
+}
+
+TEST(export_csv, has_one_line_per_rank_call_size_and_buffer) {
+    const TemporaryDirectory directory;
+    const std::string text = exported(written(directory, device_buffers()), "csv");
+    EXPECT_TRUE(text.starts_with("rank,call,bin_max_bytes,buffer,calls,bytes,time_ns,min_ns,max_ns"));
+    EXPECT_NE(text.find("\n1,MPI_Send,4194304,device,100,419430400,200000000,1000000,4000000,0,send,timed,0,0\n"),
+              std::string::npos);
+    EXPECT_NE(text.find("\n1,MPI_Send,4194304,host,100,419430400,80000000,700000,1000000,"), std::string::npos);
+    expect_golden("exports/balanced_stencil.csv", [] {
+        const TemporaryDirectory other;
+        return exported(written(other, balanced_stencil()), "csv");
+    }());
+}
+
+TEST(export_csv, adds_up_to_what_was_recorded) {
+    const TemporaryDirectory directory;
+    const auto lines = parse_csv(exported(written(directory, background_training()), "csv"));
+    std::uint64_t calls = 0, background = 0;
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        calls += std::stoull(lines[i][4]);
+        background += std::stoull(lines[i][12]);
+    }
+    EXPECT_EQ(calls, 4 * (600 + 100 + 10));
+    EXPECT_EQ(background, 4 * 700);
+}
+
+TEST(export_json, has_all_of_it) {
+    const TemporaryDirectory directory;
+    const json parsed = json::parse(exported(written(directory, killed_in_receive()), "json"));
+    EXPECT_EQ(parsed.at("schema"), 1);
+    EXPECT_EQ(parsed.at("size"), 4);
+    ASSERT_EQ(parsed.at("ranks").size(), 3);
+    const json& rank = parsed.at("ranks").at(2);
+    EXPECT_EQ(rank.at("rank"), 3);
+    EXPECT_EQ(rank.at("state"), "running");
+    EXPECT_EQ(rank.at("in_call"), "MPI_Recv");
+    EXPECT_EQ(rank.at("usage").at("user_ns"), 10'000'000'000);
+    EXPECT_EQ(rank.at("cells").size(), 2);
+    EXPECT_EQ(rank.at("histograms").size(), 2);
+    std::uint64_t counted = 0;
+    for (const json& bucket : rank.at("histograms").at(0).at("buckets")) counted += bucket.at(2).get<std::uint64_t>();
+    EXPECT_EQ(counted, 30);
+    EXPECT_EQ(parsed.at("rows").at(0).at("ranks"), 3);
+}
+
+TEST(export_json, of_hostile_names_is_still_json) {
+    const TemporaryDirectory directory;
+    hostile_job(directory);
+    const json parsed = json::parse(exported(directory.path(), "json"));
+    EXPECT_NE(parsed.at("command").get<std::string>().find("\x1b[31mred"),
+              std::string::npos);  // escaped in the file, the same inside
+    const auto lines = parse_csv(exported(directory.path(), "csv"));
+    for (const auto& line : lines) EXPECT_EQ(line.size(), lines[0].size());
+}
+
+}  // namespace
+}  // namespace mpiprof::test
