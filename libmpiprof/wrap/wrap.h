@@ -88,7 +88,7 @@ template <class Library, class Language, class Booker>
     return result;
 }
 
-// The second half of a poll. `sampled`: the clock was read; its time stands for `weight` polls.
+// The second half of a poll that is a sample: its time stands for `weight` polls.
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_poll(Word result, Ledger& ledger, std::uint64_t key, Ticks ticks, std::uint16_t counter, unsigned weight) {
     if (Language::failed(result, ledger.hand)) {
@@ -101,6 +101,21 @@ template <class Library, class Language, class Booker>
         Booker::after(ledger, memo, ticks);
     }
     thread_state.token = nullptr;
+    return result;
+}
+
+// The second half of a poll that is no sample.
+template <class Language, class Booker>
+[[gnu::always_inline]] inline Word leave_untimed_poll(Word result, std::uint16_t counter) {
+    ThreadState& state = thread_state;
+    Ledger& ledger = *state.ledger;
+    if (Language::failed(result, ledger.hand)) [[unlikely]] {
+        ledger.count_error(counter);
+    } else {
+        ledger.count(counter);
+        Booker::after_untimed(ledger);
+    }
+    state.token = nullptr;
     return result;
 }
 
@@ -165,6 +180,8 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         if constexpr (Library::template prepares<Id, Language>()) Library::template prepare<Id>(scratch, args...);
         using Size = typename Library::template Size<Id, Language>;
         Size::store(*ledger, args...);
+        if constexpr (row.treatment == Treatment::polled)
+            if (!ledger->is_sample(row.counter)) return leave_untimed_poll<Language, typename Size::Booker>(real(args...), row.counter);
         const std::uint64_t key = call_key(id, return_address);
         ledger->begin(key, ledger->read_clock());
         const Word result = real(args...);
@@ -229,17 +246,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     } else if constexpr (row.treatment == Treatment::polled) {
         using Size = typename Library::template Size<Id, Language>;
         Size::store(ledger, args...);
-        const Word result = real(args...);
-        ThreadState& after = thread_state;
-        Ledger& same = *after.ledger;
-        if (Language::failed(result, same.hand)) [[unlikely]] {
-            same.count_error(row.counter);
-        } else {
-            same.count(row.counter);
-            Size::Booker::after_untimed(same);
-        }
-        after.token = nullptr;
-        return result;
+        return leave_untimed_poll<Language, typename Size::Booker>(real(args...), row.counter);
     } else {
         using Size = typename Library::template Size<Id, Language>;
         [[maybe_unused]] typename Library::Scratch scratch;
