@@ -1,0 +1,214 @@
+// The fake library's two sides: what wrap/ is instantiated with, and what it finds behind it.
+#include "tests/unit/fake_library.h"
+
+#include <cstring>
+
+#include "libmpiprof/wrap/wrap.h"
+
+namespace mpiprof::test {
+
+thread_local Script script;
+Word index_of_communicator_7 = 7;
+
+namespace {
+
+struct Status {
+    std::int64_t bytes;
+};
+constexpr Word status_ignore = 0;
+
+// ---- rows ----
+
+constexpr Call row(const char* name, Treatment treatment, Traffic traffic, SizeRule rule, int arity, const char* words,
+                   std::uint16_t counter = 0) {
+    return {name,
+            Family::mpi,
+            treatment,
+            traffic,
+            rule,
+            false,
+            static_cast<std::int8_t>(arity),
+            counter,
+            parse_roles(words, arity)};
+}
+constexpr Call rows[] = {
+    row("FAKE_Send", Treatment::timed, Traffic::send, SizeRule::count_type, 4, "buf count type comm"),
+    row("FAKE_Receive", Treatment::timed, Traffic::receive, SizeRule::received, 4, "count type comm status"),
+    row("FAKE_Spread", Treatment::timed, Traffic::collective, SizeRule::none, 3, "counts n comm"),
+    row("FAKE_Query", Treatment::counted, Traffic::none, SizeRule::none, 1, "comm", 0),
+    row("FAKE_Free", Treatment::counted, Traffic::none, SizeRule::none, 1, "arg", 1),
+    row("FAKE_Poll", Treatment::polled, Traffic::probe, SizeRule::none, 1, "comm", 2),
+    row("FAKE_Missing", Treatment::timed, Traffic::none, SizeRule::none, 1, "arg"),
+};
+constexpr std::size_t calls = static_cast<std::size_t>(FakeId::count);
+static_assert(sizeof rows / sizeof rows[0] == calls);
+
+// ---- the real functions ----
+
+template <class... Words>
+Word real(Words... words) {
+    script.seen = {words...};
+    script.calls += 1;
+    if (script.inside) script.inside();
+    return script.result;
+}
+Word real_send(Word buffer, Word count, Word type, Word comm) { return real(buffer, count, type, comm); }
+Word real_receive(Word count, Word type, Word comm, Word status) {
+    if (status != status_ignore) reinterpret_cast<Status*>(status)->bytes = script.arrives;
+    return real(count, type, comm, status);
+}
+Word real_spread(Word counts, Word n, Word comm) { return real(counts, n, comm); }
+Word real_query(Word comm) { return real(comm); }
+Word real_send_fortran(Word buffer, Word count, Word type, Word comm, Word ierror) {
+    if (ierror != 0) *reinterpret_cast<int*>(ierror) = script.ierror;
+    return real(buffer, count, type, comm, ierror);
+}
+
+struct Known {
+    const char* name;
+    void* function;
+};
+const Known known[] = {
+    {"FAKE_Send", reinterpret_cast<void*>(real_send)},          {"FAKE_Receive", reinterpret_cast<void*>(real_receive)},
+    {"FAKE_Spread", reinterpret_cast<void*>(real_spread)},      {"FAKE_Query", reinterpret_cast<void*>(real_query)},
+    {"FAKE_Free", reinterpret_cast<void*>(real_query)},         {"FAKE_Poll", reinterpret_cast<void*>(real_query)},
+    {"fake_send_", reinterpret_cast<void*>(real_send_fortran)},
+};
+
+// ---- the library as wrap/ wants it ----
+
+struct Fake {
+    static constexpr std::size_t calls = test::calls;
+    static constexpr int spellings = 2;
+    static constexpr Call row(FakeId id) { return rows[static_cast<std::size_t>(id)]; }
+    static constexpr bool frees(FakeId id) { return id == FakeId::free; }
+
+    template <int Spelling>
+    static wrap::Real real(const char* name, Word) {
+        script.lookups += 1;
+        for (const Known& k : known)
+            if (std::strcmp(k.name, name) == 0) return {k.function, nullptr};
+        return {nullptr, nullptr};
+    }
+    static bool several() { return script.several; }
+    static bool is_foreign(const wrap::Real&) { return script.is_foreign; }
+    template <FakeId, class Language>
+    static void before_free(Ledger&, const Word*) {
+        script.freed += 1;
+        runtime.forget_handles();
+    }
+    static constexpr bool sets_up(FakeId) { return false; }
+
+    struct Scratch {
+        Status status;
+    };
+    template <FakeId I, class Language>
+    static constexpr bool prepares() {
+        return I == FakeId::receive;
+    }
+    template <FakeId I, class... Words>
+    static void prepare(Scratch& scratch, Words&... words) {
+        int position = 0;
+        ((position++ == find(row(I).roles, Role::status) && words == status_ignore
+              ? void(words = reinterpret_cast<Word>(&scratch.status))
+              : void()),
+         ...);
+    }
+    template <class Language>
+    static void learn(Ledger& ledger, Memo& memo, std::uint64_t key, Word type, Word comm, std::int64_t) {
+        script.questions += 1;
+        const auto index = static_cast<std::uint16_t>(comm == 7 ? index_of_communicator_7 : comm);
+        const auto type_size = type == no_handle ? 1 : static_cast<std::uint64_t>(type);
+        ledger.learn(memo, key, type, comm, type_size, index);
+    }
+
+    template <FakeId I, class Language>
+    struct Size;
+};
+
+struct Received : wrap::AsStored {
+    static bool is_at_hand(const CallInHand&) { return !script.status_is_opaque; }
+    static Booking booking(const CallInHand& hand) {
+        return {no_handle, reinterpret_cast<const Status*>(hand.words[0])->bytes};
+    }
+};
+
+template <FakeId I, class Language>
+struct Fake::Size {
+    static constexpr Roles roles = row(I).roles;
+    static constexpr bool needs_arguments = I == FakeId::spread;
+    using Booker = std::conditional_t<I == FakeId::receive, Received, wrap::AsStored>;
+
+    template <class... Words>
+    [[gnu::always_inline]] static void store(Ledger& ledger, Words... args) {
+        CallInHand& hand = ledger.hand;
+        const Word words[] = {args..., 0};
+        hand.type = hand.comm = no_handle;
+        hand.count = 0;
+        if constexpr (find(roles, Role::comm) >= 0) hand.comm = Language::handle(words[find(roles, Role::comm)]);
+        if constexpr (find(roles, Role::status) >= 0) hand.words[0] = words[find(roles, Role::status)];
+        if constexpr (find(roles, Role::type) >= 0) {
+            hand.type = Language::handle(words[find(roles, Role::type)]);
+            hand.count = Language::count(words[find(roles, Role::count)]);
+        }
+    }
+    static void measure(Ledger& ledger, const Word* words) {
+        std::int64_t sum = 0;
+        for (std::int64_t i = 0; i < Language::count(words[1]); ++i) sum += Language::count_at(words[0], i);
+        ledger.hand.count = sum;
+    }
+};
+
+CallInfo infos[calls];
+char names[calls * 16];
+
+}  // namespace
+
+void forget_real_functions() {
+    for (auto& spelling : wrap::reals<Fake>)
+        for (void*& slot : spelling) slot = nullptr;
+}
+
+const Catalogue& fake_catalogue() {
+    static constinit Catalogue catalogue{names, infos, static_cast<std::uint16_t>(calls), 3};
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < calls; ++i) {
+        infos[i] = {static_cast<std::uint16_t>(at),
+                    rows[i].family,
+                    rows[i].treatment,
+                    rows[i].traffic,
+                    rows[i].size_rule,
+                    rows[i].counter};
+        std::strcpy(names + at, rows[i].name);
+        at += std::strlen(rows[i].name) + 1;
+    }
+    return catalogue;
+}
+
+}  // namespace mpiprof::test
+
+using mpiprof::Word;
+using mpiprof::test::Fake;
+using mpiprof::test::FakeId;
+
+#define WRAPPER(symbol, id, Spelling, Language, parameters, ...)                                      \
+    namespace {                                                                                       \
+    struct Text_##symbol {                                                                            \
+        static const char* text() { return #symbol; }                                                 \
+    };                                                                                                \
+    }                                                                                                 \
+    Word symbol parameters {                                                                          \
+        return mpiprof::wrap::call<Fake, FakeId::id, Spelling, Language, Text_##symbol>(__VA_ARGS__); \
+    }
+
+using C = mpiprof::wrap::C<false>;
+using Fortran = mpiprof::wrap::Fortran<false>;
+WRAPPER(FAKE_Send, send, 0, C, (Word a, Word b, Word c, Word d), a, b, c, d)
+WRAPPER(FAKE_Receive, receive, 0, C, (Word a, Word b, Word c, Word d), a, b, c, d)
+WRAPPER(FAKE_Spread, spread, 0, C, (Word a, Word b, Word c), a, b, c)
+WRAPPER(FAKE_Query, query, 0, C, (Word a), a)
+WRAPPER(FAKE_Free, free, 0, C, (Word a), a)
+WRAPPER(FAKE_Poll, poll, 0, C, (Word a), a)
+WRAPPER(FAKE_Missing, missing, 0, C, (Word a), a)
+WRAPPER(fake_send_, send, 1, Fortran, (Word a, Word b, Word c, Word d, Word e), a, b, c, d, e)
+#undef WRAPPER

@@ -1,0 +1,640 @@
+// Wrappers in all their forms, around a fake library: what is forwarded, what is recorded, what is left alone.
+// CMakeLists.txt runs each test with the processor's counter (fast form) and with the monotonic clock (plain form).
+#include "libmpiprof/wrap/wrap.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csetjmp>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/unit/fake_library.h"
+#include "tests/unit/image_tables.h"
+
+namespace mpiprof::test {
+namespace {
+
+std::filesystem::path directory;
+
+// Recording begins at the first test that asks for it and goes on: there is one runtime in a process, as in a program.
+void start_recording() {
+    if (runtime.is_recording()) return;
+    std::string name = (std::filesystem::temp_directory_path() / "mpiprof-unit-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    directory = name;
+    setenv("MPIPROF_DIR", name.c_str(), 1);
+    ASSERT_TRUE(runtime.prepare());
+    runtime.start(fake_catalogue(), {0, 2, true, false, 0, format::MpiFamily::open_mpi, "Fake 1.0"}, 0);
+    ASSERT_TRUE(runtime.is_recording());
+}
+
+class Tidy : public testing::Environment {
+    void TearDown() override {
+        runtime.finish(format::State::finalized, 0);
+        if (!directory.empty()) std::filesystem::remove_all(directory);
+    }
+};
+const auto* const tidy = testing::AddGlobalTestEnvironment(new Tidy);
+
+// What was recorded since it was made, of one function.
+class Since {
+  public:
+    explicit Since(FakeId id)
+        : id_(id), before_(cell_sums()), counted_before_(counter_sums()), nested_before_(nested_sum()) {}
+    Sums sums() const {
+        const Sums now = cell_sums();
+        return {now.calls - before_.calls, now.bytes - before_.bytes, now.ticks - before_.ticks,
+                now.errors - before_.errors};
+    }
+    std::uint64_t calls() const { return sums().calls; }
+    std::uint64_t bytes() const { return sums().bytes; }
+    std::uint64_t errors() const { return sums().errors; }
+    std::uint64_t counted() const { return counter_sums().first - counted_before_.first; }
+    std::uint64_t counted_errors() const { return counter_sums().second - counted_before_.second; }
+    std::uint64_t nested() const { return nested_sum() - nested_before_; }
+
+  private:
+    static Image& image() { return runtime.records().image; }
+    Sums cell_sums() const {
+        Sums sums{};
+        for (const auto& cell : cells_of(image())) {
+            if (cell.call != static_cast<std::uint16_t>(id_)) continue;
+            sums.calls += cell.calls;
+            sums.bytes += cell.bytes;
+            sums.ticks += cell.ticks;
+            sums.errors += cell.errors;
+        }
+        return sums;
+    }
+    std::pair<std::uint64_t, std::uint64_t> counter_sums() const {
+        std::pair<std::uint64_t, std::uint64_t> sums;
+        const auto counters = records_of<format::Counter>(image(), format::TableType::counters);
+        const std::size_t index = id_ == FakeId::poll ? 2 : id_ == FakeId::free ? 1 : 0;
+        for (std::size_t i = index; i < counters.size(); i += 3)
+            sums.first += counters[i].calls, sums.second += counters[i].errors;
+        return sums;
+    }
+    static std::uint64_t nested_sum() {
+        std::uint64_t sum = 0;
+        for (const auto& thread : records_of<format::Thread>(image(), format::TableType::threads)) sum += thread.nested;
+        return sum;
+    }
+
+    FakeId id_;
+    Sums before_;
+    std::pair<std::uint64_t, std::uint64_t> counted_before_;
+    std::uint64_t nested_before_;
+};
+
+struct wrap : testing::Test {
+    wrap() {
+        start_recording();
+        script = {};
+        index_of_communicator_7 = 7;
+    }
+    ~wrap() override { script = {}; }
+};
+
+// One place from which the tests call: its second call and all later ones find everything known.
+[[gnu::noinline]] Word send_eight_bytes(Word comm = 1) {
+    const Word result = FAKE_Send(0, 2, 4, comm);
+    asm volatile("" ::: "memory");  // no tail call: the return address is this function's
+    return result;
+}
+
+TEST(before_the_start, calls_are_forwarded_and_not_recorded) {
+    if (runtime.is_recording()) GTEST_SKIP() << "only in a process of its own";
+    script = {};
+    script.result = 17;
+
+    EXPECT_EQ(FAKE_Send(1, 2, 3, 4), 17);
+    EXPECT_EQ(FAKE_Query(5), 17);
+    EXPECT_EQ(script.calls, 2u);
+
+    script = {};
+    start_recording();
+    EXPECT_EQ(Since(FakeId::send).sums(), Sums{});
+    const Since sends(FakeId::send);
+    send_eight_bytes();
+    EXPECT_EQ(sends.calls(), 1u);
+}
+
+// ---- forwarding ----
+
+TEST_F(wrap, every_argument_is_forwarded_whole) {
+    const Word wide = 0x1234567800000002;  // the upper half of an int's register is garbage
+    for (int i = 0; i < 3; ++i) {
+        FAKE_Send(-1, wide, 4, 0x7fffffffffff);
+        EXPECT_EQ(script.seen, (std::vector<Word>{-1, wide, 4, 0x7fffffffffff}));
+    }
+}
+
+TEST_F(wrap, the_whole_result_register_is_returned) {
+    script.result = 0x1234567800000000;  // as an int: 0, success
+    const Since sends(FakeId::send);
+
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(send_eight_bytes(), 0x1234567800000000);
+
+    EXPECT_EQ(sends.calls(), 3u);
+}
+
+TEST_F(wrap, an_ints_upper_half_is_not_part_of_a_count) {
+    const Since sends(FakeId::send);
+
+    for (int i = 0; i < 3; ++i) FAKE_Send(0, static_cast<Word>(0xdeadbeef00000003), 4, 1);
+
+    EXPECT_EQ(sends.bytes(), 36u);
+}
+
+TEST_F(wrap, errno_is_as_the_real_function_left_it) {
+    script.inside = [] { errno = 4711; };
+    for (int i = 0; i < 3; ++i) {
+        errno = 0;
+        FAKE_Send(0, 100 << i, 4, 1);
+        EXPECT_EQ(errno, 4711);
+    }
+}
+
+TEST_F(wrap, a_real_function_is_looked_for_once) {
+    send_eight_bytes();
+    script.lookups = 0;
+
+    for (int i = 0; i < 100; ++i) send_eight_bytes();
+
+    EXPECT_EQ(script.lookups, 0u);
+    EXPECT_EQ(script.calls, 101u);
+}
+
+TEST_F(wrap, a_function_that_nobody_defines_ends_as_the_loader_would_have_ended_it) {
+    EXPECT_EXIT(FAKE_Missing(0), testing::ExitedWithCode(127), "symbol lookup error: undefined symbol: FAKE_Missing");
+}
+
+// ---- recording ----
+
+TEST_F(wrap, every_call_counts_exactly_once) {
+    const Since sends(FakeId::send), queries(FakeId::query);
+
+    for (int i = 0; i < 1000; ++i) {
+        send_eight_bytes();
+        if (i % 4 == 0) FAKE_Query(1);
+    }
+
+    EXPECT_EQ(sends.calls(), 1000u);
+    EXPECT_EQ(sends.bytes(), 8000u);
+    EXPECT_GT(sends.sums().ticks, 0u);
+    EXPECT_EQ(queries.counted(), 250u);
+}
+
+TEST_F(wrap, the_clock_decides_which_form_calls_take) {
+    send_eight_bytes();
+    const bool has_counter = runtime.clock() != format::ClockKind::monotonic;
+
+    EXPECT_EQ(thread_state.epoch == gate.epoch, has_counter) << "only then does the fast form go on by itself";
+}
+
+TEST_F(wrap, a_known_call_asks_nothing) {
+    send_eight_bytes();
+    send_eight_bytes();
+    script.questions = 0;
+
+    for (int i = 0; i < 100; ++i) send_eight_bytes();
+
+    EXPECT_EQ(script.questions, 0u);
+}
+
+TEST_F(wrap, two_places_in_the_program_are_two_sites) {
+    const auto cells = [] {
+        std::size_t n = 0;
+        for (const auto& cell : cells_of(runtime.records().image)) n += cell.communicator == 61;
+        return n;
+    };
+    for (int i = 0; i < 3; ++i) {
+        FAKE_Send(0, 2, 4, 61);
+        FAKE_Send(0, 2, 4, 61);
+    }
+    EXPECT_EQ(cells(), 2u);
+}
+
+TEST_F(wrap, a_size_that_needs_several_arguments_is_measured_after_the_call) {
+    const Since spreads(FakeId::spread);
+    const int counts[] = {100, 20, 3};
+
+    for (int i = 0; i < 3; ++i) FAKE_Spread(reinterpret_cast<Word>(counts), 3, 1);
+
+    EXPECT_EQ(spreads.calls(), 3u);
+    EXPECT_EQ(spreads.bytes(), 3 * 123u);
+}
+
+TEST_F(wrap, what_arrived_is_counted_though_the_caller_ignores_the_status) {
+    const Since receives(FakeId::receive);
+    script.arrives = 24;
+
+    for (int i = 0; i < 3; ++i) {
+        FAKE_Receive(1000, 8, 1, 0);
+        EXPECT_NE(script.seen[3], 0) << "ours took its place";
+    }
+
+    EXPECT_EQ(receives.bytes(), 72u);
+}
+
+TEST_F(wrap, the_callers_status_is_left_to_the_library) {
+    const Since receives(FakeId::receive);
+    script.arrives = 24;
+    std::int64_t status = 0;
+
+    for (int i = 0; i < 3; ++i) {
+        FAKE_Receive(1000, 8, 1, reinterpret_cast<Word>(&status));
+        EXPECT_EQ(script.seen[3], reinterpret_cast<Word>(&status));
+    }
+
+    EXPECT_EQ(status, 24);
+    EXPECT_EQ(receives.bytes(), 72u);
+}
+
+TEST_F(wrap, a_size_that_is_not_at_hand_is_found_out_the_long_way) {
+    const Since receives(FakeId::receive);
+    script.status_is_opaque = true;
+    script.arrives = 5;
+
+    for (int i = 0; i < 3; ++i) FAKE_Receive(1000, 8, 1, 0);
+
+    EXPECT_EQ(receives.sums().calls, 3u);
+    EXPECT_EQ(receives.bytes(), 15u);
+}
+
+TEST_F(wrap, fortran_passes_everything_by_address) {
+    const Since sends(FakeId::send);
+    int count = 3, type = 8, comm = 1, ierror = -1;
+    double buffer[3];
+
+    for (int i = 0; i < 3; ++i)
+        fake_send_(reinterpret_cast<Word>(buffer), reinterpret_cast<Word>(&count), reinterpret_cast<Word>(&type),
+                   reinterpret_cast<Word>(&comm), reinterpret_cast<Word>(&ierror));
+
+    EXPECT_EQ(sends.calls(), 3u);
+    EXPECT_EQ(sends.bytes(), 72u);
+    EXPECT_EQ(ierror, 0);
+    EXPECT_EQ(script.seen[4], reinterpret_cast<Word>(&ierror));
+}
+
+TEST_F(wrap, a_hung_call_can_be_seen_while_it_hangs) {
+    static std::uint64_t in_call;
+    script.inside = [] {
+        in_call = records_of<format::Thread>(runtime.records().image, format::TableType::threads).at(0).in_call;
+    };
+
+    for (int i = 0; i < 2; ++i) {
+        in_call = 0;
+        send_eight_bytes();
+        EXPECT_EQ(call_of(in_call), static_cast<std::uint16_t>(FakeId::send));
+        EXPECT_NE(address_of(in_call), 0);
+    }
+
+    EXPECT_EQ(records_of<format::Thread>(runtime.records().image, format::TableType::threads).at(0).in_call, 0u);
+}
+
+// ---- polls ----
+
+TEST_F(wrap, every_poll_is_counted_and_few_are_timed) {
+    const Since polls(FakeId::poll);
+
+    for (int i = 0; i < 160; ++i) FAKE_Poll(1);
+
+    EXPECT_EQ(polls.counted(), 160u);
+    if (runtime.clock() != format::ClockKind::monotonic) {
+        EXPECT_EQ(polls.calls(), 10u);
+    }
+    EXPECT_GT(polls.sums().ticks, 0u);
+}
+
+// The time that 48 polls of 1 ms are recorded with, divided by the time that they took.
+double recorded_share_of_polls() {
+    script.inside = [] { usleep(1000); };
+    const bool monotonic = runtime.clock() == format::ClockKind::monotonic;
+    const Since polls(FakeId::poll);
+    const Ticks began = now(monotonic);
+    for (int i = 0; i < 48; ++i) FAKE_Poll(1);
+    return static_cast<double>(polls.sums().ticks) / static_cast<double>(now(monotonic) - began);
+}
+
+TEST_F(wrap, the_time_of_polls_is_that_of_all_of_them) {
+    double share = recorded_share_of_polls();
+    // A sample that the machine delays stands for 16: then once more.
+    for (int attempt = 0; attempt < 5 && (share < 0.6 || share > 1.4); ++attempt) share = recorded_share_of_polls();
+
+    EXPECT_NEAR(share, 1, 0.4);
+}
+
+TEST_F(wrap, a_poll_that_fails_is_an_error) {
+    const Since polls(FakeId::poll);
+    for (int i = 0; i < 32; ++i) {
+        script.result = i % 2 ? 5 : 0;
+        FAKE_Poll(1);
+    }
+    EXPECT_EQ(polls.counted(), 16u);
+    EXPECT_EQ(polls.counted_errors(), 16u);
+}
+
+// ---- errors ----
+
+TEST_F(wrap, a_call_that_fails_is_an_error_and_has_no_bytes) {
+    send_eight_bytes();
+    const Since sends(FakeId::send);
+
+    script.result = 5;
+    EXPECT_EQ(send_eight_bytes(), 5);
+    EXPECT_EQ(send_eight_bytes(), 5);
+    script.result = 0;
+    send_eight_bytes();
+
+    EXPECT_EQ(sends.errors(), 2u);
+    EXPECT_EQ(sends.calls(), 1u);
+    EXPECT_EQ(sends.bytes(), 8u);
+}
+
+TEST_F(wrap, nothing_is_asked_about_the_arguments_of_a_call_that_failed) {
+    script.result = 5;
+
+    FAKE_Send(0, 2, 4, 62);
+    const int counts[] = {1};
+    FAKE_Spread(reinterpret_cast<Word>(counts), 1, 62);
+
+    EXPECT_EQ(script.questions, 0u);
+}
+
+TEST_F(wrap, a_counted_call_that_fails_is_an_error) {
+    const Since queries(FakeId::query);
+    for (int i = 0; i < 3; ++i) {
+        script.result = i == 1 ? 5 : 0;
+        FAKE_Query(1);
+    }
+    EXPECT_EQ(queries.counted(), 2u);
+    EXPECT_EQ(queries.counted_errors(), 1u);
+}
+
+TEST_F(wrap, a_fortran_call_fails_by_its_ierror) {
+    const Since sends(FakeId::send);
+    int count = 3, type = 8, comm = 1, ierror = 0;
+    for (int i = 0; i < 3; ++i) {
+        script.ierror = i == 1 ? 5 : 0;
+        fake_send_(0, reinterpret_cast<Word>(&count), reinterpret_cast<Word>(&type), reinterpret_cast<Word>(&comm),
+                   reinterpret_cast<Word>(&ierror));
+    }
+    EXPECT_EQ(sends.calls(), 2u);
+    EXPECT_EQ(sends.errors(), 1u);
+}
+
+// ---- nesting, and frames that are lost ----
+
+TEST_F(wrap, what_the_library_calls_itself_is_forwarded_and_not_recorded) {
+    const Since sends(FakeId::send), queries(FakeId::query);
+    script.inside = [] {
+        script.inside = nullptr;
+        send_eight_bytes();
+        FAKE_Query(1);
+        const int counts[] = {1};
+        FAKE_Spread(reinterpret_cast<Word>(counts), 1, 1);
+    };
+
+    FAKE_Send(0, 10, 4, 1);
+
+    EXPECT_EQ(script.calls, 4u);
+    EXPECT_EQ(sends.calls(), 1u);
+    EXPECT_EQ(sends.bytes(), 40u);
+    EXPECT_EQ(queries.counted(), 0u);
+    EXPECT_EQ(sends.nested(), 3u);
+}
+
+TEST_F(wrap, a_nested_call_that_fails_is_the_librarys_own_affair) {
+    const Since sends(FakeId::send), spreads(FakeId::spread);
+    script.inside = [] {
+        script.inside = nullptr;
+        script.result = 5;
+        const int counts[] = {1};
+        FAKE_Spread(reinterpret_cast<Word>(counts), 1, 1);
+        script.result = 0;
+    };
+
+    FAKE_Send(0, 10, 4, 1);
+
+    EXPECT_EQ(sends.calls(), 1u);
+    EXPECT_EQ(spreads.sums(), Sums{});
+}
+
+std::jmp_buf out;
+
+[[gnu::noinline]] void leave_a_send_by_longjmp() {
+    script.inside = [] { std::longjmp(out, 1); };
+    if (setjmp(out) == 0) FAKE_Send(0, 10, 4, 1);
+    script.inside = nullptr;
+}
+
+TEST_F(wrap, after_a_longjmp_out_of_a_call_the_next_calls_count) {  // a signal handler, an error handler
+    leave_a_send_by_longjmp();
+    const Since sends(FakeId::send), queries(FakeId::query);
+
+    send_eight_bytes();
+    FAKE_Query(1);
+    send_eight_bytes();
+
+    EXPECT_EQ(sends.calls(), 2u);
+    EXPECT_EQ(queries.counted(), 1u);
+}
+
+template <std::size_t Bytes>
+[[gnu::noinline]] void deeper() {
+    char room[Bytes];
+    for (std::size_t i = 0; i < Bytes; ++i) room[i] = 'x';
+    asm volatile("" ::"r"(room) : "memory");
+    send_eight_bytes();
+    asm volatile("" ::"r"(room) : "memory");
+}
+
+TEST_F(wrap, after_a_longjmp_out_of_a_call_a_deeper_call_counts) {
+    leave_a_send_by_longjmp();
+    const Since sends(FakeId::send);
+
+    deeper<8192>();
+
+    EXPECT_EQ(sends.calls(), 1u);
+    EXPECT_EQ(sends.nested(), 0u);
+}
+
+TEST_F(wrap, an_exception_passes_through_and_the_next_call_counts) {
+    for (int i = 0; i < 3; ++i) {
+        script.inside = [] { throw std::runtime_error("an error handler of the user"); };
+        EXPECT_THROW(send_eight_bytes(), std::runtime_error);
+        script.inside = nullptr;
+        const Since sends(FakeId::send);
+
+        send_eight_bytes();
+
+        EXPECT_EQ(sends.calls(), 1u);
+    }
+}
+
+// ---- handles ----
+
+TEST_F(wrap, a_freed_handle_means_nothing_when_it_is_used_again) {
+    const auto bytes_of = [](unsigned communicator) {
+        std::uint64_t bytes = 0;
+        for (const auto& cell : cells_of(runtime.records().image))
+            if (cell.communicator == communicator) bytes += cell.bytes;
+        return bytes;
+    };
+    index_of_communicator_7 = 71;
+    for (int i = 0; i < 3; ++i) send_eight_bytes(7);
+
+    FAKE_Free(7);
+    index_of_communicator_7 = 72;
+    for (int i = 0; i < 2; ++i) send_eight_bytes(7);
+
+    EXPECT_EQ(script.freed, 1u);
+    EXPECT_EQ(bytes_of(71), 24u);
+    EXPECT_EQ(bytes_of(72), 16u);
+}
+
+TEST_F(wrap, freeing_is_counted_and_forwarded) {
+    const Since frees(FakeId::free);
+
+    FAKE_Free(9);
+    FAKE_Free(9);
+
+    EXPECT_EQ(frees.counted(), 2u);
+    EXPECT_EQ(script.seen, std::vector<Word>{9});
+}
+
+// ---- when not to record ----
+
+TEST_F(wrap, a_paused_program_is_not_recorded) {
+    const Since sends(FakeId::send), queries(FakeId::query);
+    send_eight_bytes();
+
+    runtime.pause();
+    for (int i = 0; i < 5; ++i) {
+        send_eight_bytes();
+        FAKE_Query(1);
+        FAKE_Free(7);
+    }
+    runtime.resume();
+    send_eight_bytes();
+    FAKE_Query(1);
+
+    EXPECT_EQ(script.calls, 18u);
+    EXPECT_EQ(sends.calls(), 2u);
+    EXPECT_EQ(queries.counted(), 1u);
+}
+
+TEST_F(wrap, a_pause_within_a_call_loses_neither_the_call_nor_the_token) {
+    const Since sends(FakeId::send);
+    script.inside = [] {
+        runtime.pause();
+        runtime.resume();
+    };
+    send_eight_bytes();
+    script.inside = nullptr;
+
+    send_eight_bytes();
+
+    EXPECT_EQ(sends.calls(), 2u);
+}
+
+TEST_F(wrap, a_forked_child_records_nothing_and_forwards_everything) {
+    send_eight_bytes();
+    const Since sends(FakeId::send), queries(FakeId::query);
+    script.calls = 0;
+
+    const pid_t child = fork();
+    if (child == 0) {
+        for (int i = 0; i < 5; ++i) {
+            send_eight_bytes();
+            FAKE_Query(1);
+            FAKE_Free(7);
+        }
+        _exit(script.calls == 15 ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(sends.sums(), Sums{});
+    EXPECT_EQ(queries.counted(), 0u);
+    send_eight_bytes();
+    EXPECT_EQ(sends.calls(), 1u);
+}
+
+TEST_F(wrap, calls_of_a_second_library_pass_untouched_and_those_of_the_first_count) {
+    send_eight_bytes();
+    const Since sends(FakeId::send), queries(FakeId::query);
+    script.several = script.is_foreign = true;
+    forget_real_functions();
+
+    for (int i = 0; i < 3; ++i) {
+        send_eight_bytes();
+        FAKE_Query(1);
+    }
+    script.is_foreign = false;  // another caller
+    for (int i = 0; i < 3; ++i) send_eight_bytes();
+
+    EXPECT_EQ(script.calls, 10u);
+    EXPECT_EQ(sends.calls(), 3u);
+    EXPECT_EQ(queries.counted(), 0u);
+}
+
+// ---- threads ----
+
+TEST_F(wrap, each_thread_records_for_itself) {
+    const Since sends(FakeId::send), queries(FakeId::query);
+    constexpr unsigned threads = 4, calls = 20000;
+
+    std::vector<std::thread> running;
+    for (unsigned t = 0; t < threads; ++t)
+        running.emplace_back([] {
+            for (unsigned i = 0; i < calls; ++i) {
+                send_eight_bytes();
+                FAKE_Query(1);
+            }
+        });
+    for (std::thread& thread : running) thread.join();
+
+    EXPECT_EQ(sends.sums().calls, std::uint64_t{threads} * calls);
+    EXPECT_EQ(queries.counted(), std::uint64_t{threads} * calls);
+}
+
+TEST_F(wrap, the_ledger_of_a_finished_thread_is_handed_on) {
+    const auto threads = [] {
+        return records_of<format::Thread>(runtime.records().image, format::TableType::threads).size();
+    };
+    std::thread([] { send_eight_bytes(); }).join();
+    const std::size_t before = threads();
+    const Since sends(FakeId::send);
+
+    for (int i = 0; i < 50; ++i) std::thread([] { send_eight_bytes(); }).join();
+
+    EXPECT_EQ(threads(), before);
+    EXPECT_EQ(sends.calls(), 50u);
+}
+
+TEST_F(wrap, a_thread_that_records_while_another_frees_handles_loses_nothing) {
+    const Since sends(FakeId::send);
+    std::atomic<bool> stop{false};
+    std::uint64_t made = 0;
+
+    std::thread sender([&] {
+        for (; !stop; ++made) send_eight_bytes(7);
+    });
+    for (int i = 0; i < 2000; ++i) runtime.forget_handles();
+    stop = true;
+    sender.join();
+
+    EXPECT_EQ(sends.calls(), made);
+    EXPECT_EQ(sends.bytes(), 8 * made);
+}
+
+}  // namespace
+}  // namespace mpiprof::test
