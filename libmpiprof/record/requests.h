@@ -1,9 +1,8 @@
 // The requests in flight that this thread posted: which call and size each belongs to and since when, so that the time
-// from post to completion and the time blocked for it can be booked there. A small table, lossy by design: what finds no place, or is completed by another thread, is counted as not remembered, never waited for.
+// from post to completion and the time blocked for it can be booked there. A small table, lossy by design: what finds no
+// place, or is completed by another thread, is counted as not remembered, never waited for.
 // Called by the ledger's owner thread only; neither locks nor allocates.
 #pragma once
-
-#include <initializer_list>
 
 #include "libmpiprof/format/layout.h"
 #include "libmpiprof/record/basics.h"
@@ -23,16 +22,16 @@ class Requests {
 
     // Remembers a request. False if there was no place.
     bool put(const Request& request) {
-        const unsigned place = place_of(request.handle);
-        // MPI gives a completed request's handle out again: the newer meaning counts.
-        for (const unsigned i : {place, place ^ 1}) {
-            Request& r = table_[i];
-            if (r.handle != 0 && r.handle != request.handle) continue;
-            in_use_ += r.handle == 0;
-            r = request;
-            return true;
+        // MPI gives a completed request's handle out again: the newer meaning counts, wherever the older one lies.
+        Request* r = find(request.handle);
+        if (!r) {
+            r = &table_[place_of(request.handle)];
+            if (r->handle != 0) r = &table_[place_of(request.handle) ^ 1];
+            if (r->handle != 0) return false;
+            ++in_use_;
         }
-        return false;
+        *r = request;
+        return true;
     }
     Request* find(Word handle) {
         Request& first = table_[place_of(handle)];
