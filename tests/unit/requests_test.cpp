@@ -1,0 +1,192 @@
+// Requests from post to completion: where their time is booked, and what is said of those that were not remembered.
+#include "libmpiprof/record/requests.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "tests/unit/image_tables.h"
+#include "tests/unit/recording.h"
+
+namespace mpiprof::test {
+namespace {
+
+constexpr Bytes some_bytes = 1000;
+
+struct requests : testing::Test {
+    Recording recording;
+    Ledger& ledger = *recording.ledger;
+
+    // A nonblocking send of so many bytes that leaves `handle` behind.
+    void post(Word handle, Ticks since, Bytes bytes = some_bytes) {
+        record(ledger, bytes, 100, {.call = send});
+        ledger.post(ledger.memo(call_key(send, some_site)), handle, since);
+    }
+    format::Histogram of_bytes(Bytes bytes, std::uint16_t call = send) {
+        for (const auto& histogram : records_of<format::Histogram>(recording.image(), format::TableType::histograms))
+            if (histogram.call == call && histogram.bin == format::size_bin(bytes)) return histogram;
+        ADD_FAILURE() << "no histogram";
+        return {};
+    }
+};
+
+TEST_F(requests, their_time_is_booked_where_they_were_posted) {
+    post(0x1000, 5000);
+    EXPECT_TRUE(ledger.has_requests());
+
+    ledger.complete(0x1000, 9000, 1500);
+
+    const auto sends = of_bytes(some_bytes);
+    EXPECT_EQ(sends.completed, 1u);
+    EXPECT_EQ(sends.in_flight_ticks, 4000u);
+    EXPECT_EQ(sends.blocked_ticks, 1500u);
+    EXPECT_FALSE(ledger.has_requests());
+}
+
+TEST_F(requests, of_two_sizes_are_booked_apart) {
+    post(0x1000, 5000, 8);
+    post(0x2000, 5000, 1 << 20);
+
+    ledger.complete(0x2000, 8000, 0);
+    ledger.complete(0x1000, 9000, 0);
+
+    EXPECT_EQ(of_bytes(8).in_flight_ticks, 4000u);
+    EXPECT_EQ(of_bytes(1 << 20).in_flight_ticks, 3000u);
+}
+
+TEST_F(requests, of_somebody_else_are_counted_as_not_remembered) {
+    post(0x1000, 5000);
+
+    ledger.complete(0x9999, 9000, 100);
+
+    EXPECT_EQ(recording.drops().requests, 1u);
+    EXPECT_EQ(of_bytes(some_bytes).completed, 0u);
+}
+
+TEST_F(requests, are_completed_once) {
+    post(0x1000, 5000);
+    post(0x2000, 5000);
+    ledger.complete(0x1000, 9000, 0);
+
+    ledger.complete(0x1000, 9500, 0);
+
+    EXPECT_EQ(of_bytes(some_bytes).completed, 1u);
+    EXPECT_EQ(recording.drops().requests, 1u);
+}
+
+TEST_F(requests, that_were_freed_are_forgotten) {
+    post(0x1000, 5000);
+
+    ledger.forget_request(0x1000);
+
+    EXPECT_FALSE(ledger.has_requests());
+    ledger.forget_request(0x1000);
+    EXPECT_FALSE(ledger.has_requests());
+}
+
+TEST_F(requests, a_handle_that_is_given_out_again_is_the_newer_request) {
+    for (Ticks since = 1000; since < 4000; since += 1000) post(0x1000, since);
+
+    ledger.complete(0x1000, 5000, 0);
+
+    EXPECT_EQ(of_bytes(some_bytes).completed, 1u);
+    EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 2000u);
+    EXPECT_FALSE(ledger.has_requests());
+}
+
+TEST(request_table, holds_a_handle_once_whatever_came_and_went_beside_it) {
+    const auto table = std::make_unique<Requests>();
+    // Two handles that want the same place: the later one gets its second choice.
+    const auto want_same_place = [](Word a, Word b) {
+        const auto probe = std::make_unique<Requests>();
+        probe->put({a, nullptr, 1, Requests::once});
+        Requests::Request* place = probe->find(a);
+        probe->drop(*place);
+        probe->put({b, nullptr, 1, Requests::once});
+        return probe->find(b) == place;
+    };
+    const Word first = 0x1000;
+    Word second = first + 1;
+    while (!want_same_place(first, second)) ++second;
+
+    table->put({first, nullptr, 1, Requests::once});
+    table->put({second, nullptr, 2, Requests::once});
+    table->drop(*table->find(first));
+    table->put({second, nullptr, 3, Requests::once});  // another thread completed it, the handle is used again
+
+    ASSERT_NE(table->find(second), nullptr);
+    EXPECT_EQ(table->find(second)->since, 3u);
+    table->drop(*table->find(second));
+    EXPECT_EQ(table->find(second), nullptr) << "the older meaning is back";
+    EXPECT_TRUE(table->is_empty());
+}
+
+TEST_F(requests, persistent_ones_move_bytes_at_every_start) {
+    ledger.set_up(0x1000, some_bytes, send);
+
+    for (Ticks round = 1; round <= 3; ++round) {
+        EXPECT_EQ(ledger.start(0x1000, 10000 * round), some_bytes);
+        ledger.complete(0x1000, 10000 * round + 500, 50);
+    }
+
+    EXPECT_EQ(of_bytes(some_bytes).completed, 3u);
+    EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 1500u);
+    EXPECT_EQ(of_bytes(some_bytes).blocked_ticks, 150u);
+}
+
+TEST_F(requests, a_persistent_one_that_was_not_started_completes_nothing) {
+    ledger.set_up(0x1000, some_bytes, send);
+
+    ledger.complete(0x1000, 9000, 100);
+
+    EXPECT_EQ(of_bytes(some_bytes).completed, 0u);
+    EXPECT_EQ(recording.drops().requests, 0u);
+}
+
+TEST_F(requests, a_start_of_an_unknown_one_has_no_bytes_and_is_counted) {
+    EXPECT_EQ(ledger.start(0x1000, 5000), 0u);
+    EXPECT_EQ(recording.drops().requests, 1u);
+}
+
+TEST_F(requests, more_than_the_table_holds_are_counted_and_the_others_are_exact) {
+    std::vector<Word> handles;
+    for (Word i = 0; i < 5000; ++i) handles.push_back(0x7f0000000000 + i * 64);
+    for (const Word handle : handles) post(handle, 1000);
+
+    std::mt19937 random(4711);
+    std::shuffle(handles.begin(), handles.end(), random);
+    for (const Word handle : handles) ledger.complete(handle, 3000, 10);
+
+    const auto sends = of_bytes(some_bytes);
+    EXPECT_GT(sends.completed, 500u);
+    EXPECT_EQ(sends.completed + recording.drops().requests, handles.size());
+    EXPECT_EQ(sends.in_flight_ticks, 2000 * sends.completed);
+    EXPECT_EQ(sends.blocked_ticks, 10 * sends.completed);
+}
+
+TEST_F(requests, a_window_of_outstanding_ones_is_remembered_whole) {
+    std::uint64_t completed = 0;
+    for (Word i = 0; i < 100000; ++i) {  // handles as MPICH gives them out
+        post(static_cast<Word>(0x98000000u + static_cast<unsigned>(i) % 64), static_cast<Ticks>(i + 1));
+        if (i < 15) continue;
+        ledger.complete(static_cast<Word>(0x98000000u + static_cast<unsigned>(i - 15) % 64), static_cast<Ticks>(i) + 10,
+                        1);
+        ++completed;
+    }
+
+    EXPECT_EQ(of_bytes(some_bytes).completed, completed);
+    EXPECT_EQ(recording.drops().requests, 0u);
+}
+
+TEST_F(requests, as_many_handles_as_a_waitall_has_can_be_copied) {
+    for (const std::int64_t n : {1, 512, 513, 100000, 7}) {
+        Word* room = ledger.room_for_handles(n);
+        ASSERT_NE(room, nullptr);
+        room[0] = room[n - 1] = 1;
+    }
+}
+
+}  // namespace
+}  // namespace mpiprof::test
