@@ -1,0 +1,170 @@
+// The work that bench/ measures: cheap MPI calls, one kind per case, so that what a preloaded library adds stands out.
+//   calls list                    the cases: name, ranks, MPI calls in one round, what they are
+//   calls time CASE ROUNDS BLOCKS wall time: BLOCKS blocks of ROUNDS rounds each (rank 0 prints)
+//   calls count ROUNDS CASE...    under callgrind: one dump per case, of ROUNDS rounds each
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <valgrind/callgrind.h>
+
+enum { warm_up = 100, largest = 1 << 16 };
+static int rank, size;
+static double out[largest], in[largest];
+
+static void no_call(void) { __asm__ volatile("" ::: "memory"); }
+static void comm_rank(void) {
+    int r;
+    MPI_Comm_rank(MPI_COMM_WORLD, &r);
+}
+static void allreduce_self(void) { MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF); }
+static void allreduce_sizes(void) {
+    static const int counts[] = {1, 64, 700, 9000};
+    for (int i = 0; i < 4; i++) MPI_Allreduce(out, in, counts[i], MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+}
+static void allreduce_sites(void) {
+    MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+    MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+    MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+    MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+}
+static void bcast_self(void) { MPI_Bcast(out, 1, MPI_DOUBLE, 0, MPI_COMM_SELF); }
+static void gather_self(void) { MPI_Gather(out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, 0, MPI_COMM_SELF); }
+static void barrier_self(void) { MPI_Barrier(MPI_COMM_SELF); }
+static void nonblocking(void) {
+    MPI_Request both[2];
+    MPI_Irecv(in, 1, MPI_DOUBLE, 0, 1, MPI_COMM_SELF, &both[0]);
+    MPI_Isend(out, 1, MPI_DOUBLE, 0, 1, MPI_COMM_SELF, &both[1]);
+    static MPI_Status statuses[2];
+    MPI_Waitall(2, both, statuses);
+}
+static void iprobe(void) {
+    int found;
+    MPI_Iprobe(0, 2, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+}
+static void test(void) {
+    static MPI_Request never = MPI_REQUEST_NULL;
+    int done;
+    MPI_Test(&never, &done, MPI_STATUS_IGNORE);
+}
+static void pingpong(void) {
+    if (rank == 0) MPI_Send(out, 1, MPI_DOUBLE, 1, 3, MPI_COMM_WORLD);
+    if (rank <= 1) MPI_Recv(in, 1, MPI_DOUBLE, 1 - rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Send(out, 1, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD);
+}
+static void send(void) {
+    if (rank == 0) MPI_Send(out, 1, MPI_DOUBLE, 1, 4, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Recv(in, 1, MPI_DOUBLE, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+static void receive(void) {
+    if (rank == 0) MPI_Recv(in, 1, MPI_DOUBLE, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Send(out, 1, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD);
+}
+static void allreduce(void) { MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+// One step of data-parallel training: negotiation by small messages, then gradients.
+static void training_step(void) {
+    static const int gradients[] = {64, 705, 9391};
+    for (int i = 0; i < 31; i++) MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Bcast(out, 4, MPI_BYTE, 0, MPI_COMM_WORLD);
+    MPI_Gather(out, 4, MPI_BYTE, in, 4, MPI_BYTE, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < 3; i++) MPI_Allreduce(out, in, gradients[i], MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static const struct {
+    const char* name;
+    int ranks, calls;
+    void (*round)(void);
+    const char* what;
+} cases[] = {
+    {"none", 1, 1, no_call, "an empty function"},
+    {"comm_rank", 1, 1, comm_rank, "a counted call"},
+    {"allreduce_self", 1, 1, allreduce_self, "MPI_Allreduce of 8 B on MPI_COMM_SELF"},
+    {"allreduce_sites", 1, 4, allreduce_sites, "the same from four places in turn"},
+    {"allreduce_sizes", 1, 4, allreduce_sizes, "four sizes in turn from one place"},
+    {"bcast_self", 1, 1, bcast_self, "MPI_Bcast of 8 B"},
+    {"gather_self", 1, 1, gather_self, "MPI_Gather of 8 B: its size needs several arguments"},
+    {"barrier_self", 1, 1, barrier_self, "MPI_Barrier"},
+    {"nonblocking", 1, 3, nonblocking, "MPI_Irecv, MPI_Isend, MPI_Waitall of both"},
+    {"iprobe", 1, 1, iprobe, "MPI_Iprobe, nothing there"},
+    {"test", 1, 1, test, "MPI_Test of a null request"},
+    {"send", 2, 1, send, "MPI_Send of 8 B to the other rank"},
+    {"receive", 2, 1, receive, "MPI_Recv of 8 B from the other rank, without a status"},
+    {"pingpong", 2, 2, pingpong, "MPI_Send and MPI_Recv of 8 B between two ranks"},
+    {"allreduce", 2, 1, allreduce, "MPI_Allreduce of 8 B between two ranks"},
+    {"training_step", 2, 36, training_step, "31 small Allreduces, Bcast, Gather, three gradients"},
+};
+enum { n_cases = sizeof cases / sizeof cases[0] };
+
+static int find(const char* name) {
+    for (int i = 0; i < n_cases; i++)
+        if (strcmp(cases[i].name, name) == 0) return i;
+    fprintf(stderr, "calls: there is no case %s\n", name);
+    exit(2);
+}
+
+static double ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int ascending(const void* a, const void* b) {
+    const double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+static void count(int rounds, char** names, int n) {
+    for (int k = 0; k < n; k++) {
+        void (*const round)(void) = cases[find(names[k])].round;
+        for (int i = 0; i < warm_up; i++) round();
+        CALLGRIND_ZERO_STATS;
+        for (int i = 0; i < rounds; i++) round();
+        CALLGRIND_DUMP_STATS_AT(names[k]);
+    }
+}
+
+static void measure(int k, int rounds, int blocks, double init_ns) {
+    double* block = calloc((size_t)blocks, sizeof *block);
+    for (int i = 0; i < warm_up; i++) cases[k].round();
+    for (int b = 0; b < blocks; b++) {
+        const double began = ns();
+        for (int i = 0; i < rounds; i++) cases[k].round();
+        block[b] = (ns() - began) / rounds;
+    }
+    qsort(block, (size_t)blocks, sizeof *block, ascending);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    const double began = ns();
+    MPI_Finalize();
+    if (rank == 0)
+        printf("measured fastest_ns=%.2f median_ns=%.2f init_ms=%.3f finalize_ms=%.3f rss_kib=%ld\n", block[0],
+               block[blocks / 2], init_ns / 1e6, (ns() - began) / 1e6, usage.ru_maxrss);
+    free(block);
+}
+
+int main(int argc, char** argv) {
+    if (argc == 2 && strcmp(argv[1], "list") == 0) {
+        for (int i = 0; i < n_cases; i++)
+            printf("%s|%d|%d|%s\n", cases[i].name, cases[i].ranks, cases[i].calls, cases[i].what);
+        return 0;
+    }
+    const int is_count = argc > 3 && strcmp(argv[1], "count") == 0;
+    if (!is_count && !(argc == 5 && strcmp(argv[1], "time") == 0)) {
+        fprintf(stderr, "usage: calls list | time CASE ROUNDS BLOCKS | count ROUNDS CASE...\n");
+        return 2;
+    }
+    const double began = ns();
+    MPI_Init(&argc, &argv);
+    const double init_ns = ns() - began;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!is_count) {
+        measure(find(argv[2]), atoi(argv[3]), atoi(argv[4]), init_ns);
+        return 0;
+    }
+    count(atoi(argv[2]), argv + 3, argc - 3);
+    MPI_Finalize();
+    return 0;
+}
