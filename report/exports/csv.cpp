@@ -33,8 +33,11 @@ void write_rank(const Profile& profile, const Sink& sink) {
         fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", profile.rank,
                        csv_field(call.name), bin_max_bytes(sum.bin), name_of(sum.buffer), sum.calls, sum.bytes,
                        is_timed ? fmt::format("{}", sum.time_ns) : std::string(), known(sum.min_ns), known(sum.max_ns),
-                       sum.errors, name_of(call.traffic), is_timed ? "timed" : "counted", sum.other_thread_calls,
-                       sum.other_thread_ns);
+                       sum.errors, name_of(call.traffic),
+                       call.is_sampled ? "sampled"
+                       : is_timed      ? "timed"
+                                       : "counted",
+                       sum.other_thread_calls, sum.other_thread_ns);
     }
     sink({out.data(), out.size()});
 }

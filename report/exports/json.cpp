@@ -46,6 +46,7 @@ void write_drops(JsonWriter& json, const Drops& drops) {
         json.field("backwards", drops.backwards);
         json.field("strings", drops.strings);
         json.field("write_errors", drops.write_errors);
+        json.field("requests", drops.requests);
     });
 }
 
@@ -100,7 +101,9 @@ void write_job(JsonWriter& json, const Job& job) {
         json.item([&] {
             json.field("name", call.name);
             json.field("family", name_of_family(call.family));
-            json.field("treatment", call.treatment == Treatment::timed ? "timed" : "counted");
+            json.field("treatment", call.is_sampled                      ? "sampled"
+                                    : call.treatment == Treatment::timed ? "timed"
+                                                                         : "counted");
             json.field("traffic", name_of(call.traffic));
         });
     });
@@ -113,6 +116,9 @@ void write_job(JsonWriter& json, const Job& job) {
             json.field("p05_ns", row.p05_ns);
             json.field("p50_ns", row.p50_ns);
             json.field("p99_ns", row.p99_ns);
+            json.field("requests", row.requests);
+            json.field("in_flight_ns", row.in_flight_ns);
+            json.field("blocked_ns", row.blocked_ns);
         });
     });
 }
@@ -216,6 +222,9 @@ void write_cells(JsonWriter& json, const Profile& profile) {
             json.field("call", profile.calls[histogram.call].name);
             json.field("bin_max_bytes", bin_max_bytes(histogram.bin));
             json.field("thread", histogram.thread);
+            json.field("requests", histogram.requests);
+            json.field("in_flight_ns", histogram.in_flight_ns);
+            json.field("blocked_ns", histogram.blocked_ns);
             // [smallest ns, largest ns, calls]
             const std::span buckets(profile.buckets.data() + histogram.first_bucket, histogram.buckets);
             json.array("buckets", buckets, [&](const Bucket& bucket) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "report/model/sums.h"
 
@@ -29,6 +30,7 @@ void add_drops(Drops& to, const Drops& from) {
     to.backwards += from.backwards;
     to.strings += from.strings;
     to.write_errors += from.write_errors;
+    to.requests += from.requests;
 }
 
 void add_name(std::map<std::string, std::uint32_t>& names, const std::string& name, std::uint32_t rank) {
@@ -73,13 +75,13 @@ Row& Part::row_of(std::uint16_t call, std::uint8_t bin, Buffer buffer) {
     return rows_[slot - 1];
 }
 
-DurationCounts& Part::durations_of(std::uint16_t call, std::uint8_t bin) {
+Part::Durations& Part::durations_of(std::uint16_t call, std::uint8_t bin) {
     std::uint32_t& slot = calls_[call].durations[bin];
     if (slot == 0) {
-        durations_.push_back({call, bin, {}});
+        durations_.push_back({.call = call, .bin = bin, .counts = {}});
         slot = static_cast<std::uint32_t>(durations_.size());
     }
-    return durations_[slot - 1].counts;
+    return durations_[slot - 1];
 }
 
 std::uint32_t Part::intern(std::vector<std::string>& names, std::unordered_map<std::string, std::uint32_t>& index,
@@ -169,10 +171,11 @@ void Part::add(const Profile& profile) {
     add_sums(profile, rank);
     ranks_.push_back(rank);
     for (const Histogram& histogram : profile.histograms) {
-        DurationCounts& counts = durations_of(call_map_[histogram.call], histogram.bin);
+        Durations& durations = durations_of(call_map_[histogram.call], histogram.bin);
+        durations.add_requests(histogram.requests, histogram.in_flight_ns, histogram.blocked_ns);
         for (std::uint32_t i = 0; i < histogram.buckets; ++i) {
             const Bucket& bucket = profile.buckets[histogram.first_bucket + i];
-            counts.add(bucket.low_ns, bucket.high_ns, bucket.calls);
+            durations.counts.add(bucket.low_ns, bucket.high_ns, bucket.calls);
         }
     }
     for (const RankLine& line : profile.rank_table) rank_lines_.try_emplace(line.rank, line);
@@ -180,6 +183,8 @@ void Part::add(const Profile& profile) {
     setup_ns_ = std::max(setup_ns_, profile.setup_ns);
     is_text_ |= profile.is_text;
     has_several_mpis_ |= profile.has_several_mpis;
+    is_spawned_ |= profile.is_spawned;
+    has_no_world_ |= profile.has_no_world;
     notes_.insert(notes_.end(), profile.notes.begin(), profile.notes.end());
 }
 
@@ -193,7 +198,11 @@ void Part::absorb(Part&& other) {
         add_sum(row.sum, from.sum);
         row.ranks += from.ranks;
     }
-    for (const Durations& from : other.durations_) durations_of(call_map[from.call], from.bin).add(from.counts);
+    for (const Durations& from : other.durations_) {
+        Durations& durations = durations_of(call_map[from.call], from.bin);
+        durations.counts.add(from.counts);
+        durations.add_requests(from.requests, from.in_flight_ns, from.blocked_ns);
+    }
     for (Rank& rank : other.ranks_) {
         rank.host = intern(hosts_, host_index_, other.hosts_[rank.host]);
         rank.node = intern(nodes_, node_index_, other.nodes_[rank.node]);
@@ -211,6 +220,8 @@ void Part::absorb(Part&& other) {
     setup_ns_ = std::max(setup_ns_, other.setup_ns_);
     is_text_ |= other.is_text_;
     has_several_mpis_ |= other.has_several_mpis_;
+    is_spawned_ |= other.is_spawned_;
+    has_no_world_ |= other.has_no_world_;
     append(problems_, std::move(other.problems_));
     append(notes_, std::move(other.notes_));
 }
@@ -247,8 +258,14 @@ void Part::sort_rows(Job& job, const std::vector<std::uint16_t>& order) {
             row.p50_ns = within(counts.percentile(0.50));
             row.p99_ns = within(counts.percentile(0.99));
         }
-        row.sum.call = order[row.sum.call];
+        if (slot != 0) {
+            Durations& durations = durations_[slot - 1];
+            row.requests = std::exchange(durations.requests, 0);
+            row.in_flight_ns = std::exchange(durations.in_flight_ns, 0);
+            row.blocked_ns = std::exchange(durations.blocked_ns, 0);
+        }
     }
+    for (Row& row : rows_) row.sum.call = order[row.sum.call];
     job.rows = std::move(rows_);
     std::sort(job.rows.begin(), job.rows.end(), [](const Row& a, const Row& b) { return key(a.sum) < key(b.sum); });
 }
@@ -329,6 +346,11 @@ void Part::note_differences(Job& job) const {
     tell(mpi_libraries_, "the MPI library");
     if (has_several_mpis_)
         job.notes.push_back("a second MPI library was met in some process; its calls are not recorded");
+    if (is_spawned_) job.notes.push_back("these ranks are a world of their own: MPI_Comm_spawn started them");
+    if (has_no_world_)
+        job.notes.push_back("MPI was used in sessions, without MPI_Init: ranks are numbered as the launcher did");
+    if (identity_.mpi_family.empty() && !identity_.mpi_library.empty() && !is_text_)
+        job.notes.push_back("this MPI library is of no known family: calls and times are recorded, sizes are not");
 }
 
 Job Part::finish() {

@@ -33,6 +33,15 @@ class Part {
         std::uint16_t call;
         std::uint8_t bin;
         DurationCounts counts;
+        std::uint64_t requests = 0;
+        std::uint64_t in_flight_ns = 0;
+        std::uint64_t blocked_ns = 0;
+
+        void add_requests(std::uint64_t n, std::uint64_t in_flight, std::uint64_t blocked) {
+            requests += n;
+            in_flight_ns += in_flight;
+            blocked_ns += blocked;
+        }
     };
     struct Identity {
         std::string command;
@@ -52,7 +61,7 @@ class Part {
     std::uint16_t call_index(const Call& call);
     void map_calls(const Profile& profile);
     Row& row_of(std::uint16_t call, std::uint8_t bin, Buffer buffer);
-    DurationCounts& durations_of(std::uint16_t call, std::uint8_t bin);
+    Durations& durations_of(std::uint16_t call, std::uint8_t bin);
     std::uint32_t intern(std::vector<std::string>& names, std::unordered_map<std::string, std::uint32_t>& index,
                          const std::string& name);
     void take_identity(const Profile& profile);
@@ -81,6 +90,8 @@ class Part {
     std::uint64_t setup_ns_ = 0;
     bool is_text_ = false;
     bool has_several_mpis_ = false;
+    bool is_spawned_ = false;
+    bool has_no_world_ = false;
     std::vector<std::string> problems_, notes_;
 
     std::vector<std::uint16_t> call_map_;  // of the profile at hand -> calls_

@@ -39,6 +39,10 @@ struct Row {
     // Percentiles of the duration of one call over all ranks; absent where no histogram was recorded.
     // They are of (call, bin): absent where several kinds of buffers share it.
     std::optional<double> p05_ns, p50_ns, p99_ns;
+    // Requests that such calls posted, see Histogram; of (call, bin): with the first of its kinds of buffers.
+    std::uint64_t requests = 0;
+    std::uint64_t in_flight_ns = 0;
+    std::uint64_t blocked_ns = 0;
 };
 
 struct Rank {

@@ -18,6 +18,7 @@ struct Call {
     Family family = Family::mpi;
     Treatment treatment = Treatment::timed;
     Traffic traffic = Traffic::none;
+    bool is_sampled = false;  // asked in loops (Test, Iprobe): a part of its calls was timed and stands for all
 };
 
 // One (call, size bin, buffer, communicator, region, site) of one thread.
@@ -49,6 +50,10 @@ struct Histogram {
     std::uint32_t thread = 0;
     std::uint32_t first_bucket = 0;  // into Profile::buckets; ascending, empty ones left out
     std::uint32_t buckets = 0;
+    // Of the requests that this call posted at this size, those that were seen to complete.
+    std::uint64_t requests = 0;
+    std::uint64_t in_flight_ns = 0;  // from posting to the end of the completing call, added up
+    std::uint64_t blocked_ns = 0;    // of that inside Wait and Test: the rest was overlapped
 };
 
 struct Thread {
@@ -114,6 +119,7 @@ struct Drops {
     std::uint64_t backwards = 0;
     std::uint64_t strings = 0;
     std::uint64_t write_errors = 0;
+    std::uint64_t requests = 0;
 
     bool operator==(const Drops&) const = default;
 };

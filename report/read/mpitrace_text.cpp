@@ -39,7 +39,7 @@ constexpr std::array kinds{
     Kind{"Mprobe", Traffic::probe},
     Kind{"Test", Traffic::completion},
     Kind{"Wait", Traffic::completion},
-    Kind{"Start", Traffic::completion},
+    Kind{"Start", Traffic::start},
     Kind{"Barrier", Traffic::sync},
     Kind{"Bcast", Traffic::collective},
     Kind{"Reduce_local", Traffic::local},

@@ -26,7 +26,7 @@ constexpr bool bins_agree() {
     return format::size_bins == model::size_bins;
 }
 static_assert(bins_agree());
-static_assert(static_cast<int>(format::Traffic::local) == static_cast<int>(model::Traffic::local));
+static_assert(static_cast<int>(format::Traffic::start) == static_cast<int>(model::Traffic::start));
 static_assert(static_cast<int>(format::Traffic::sync) == static_cast<int>(model::Traffic::sync));
 static_assert(static_cast<int>(format::Traffic::file) == static_cast<int>(model::Traffic::file));
 static_assert(static_cast<int>(format::Treatment::counted) == static_cast<int>(model::Treatment::counted));
@@ -108,7 +108,8 @@ class Reader {
                    .threads = header_.drops.threads,
                    .backwards = header_.drops.backwards,
                    .strings = header_.drops.strings,
-                   .write_errors = header_.drops.write_errors};
+                   .write_errors = header_.drops.write_errors,
+                   .requests = header_.drops.requests};
     }
 
     static std::string_view family_name(MpiFamily family) {
@@ -217,6 +218,7 @@ class Reader {
                                                                      : model::Traffic::unknown});
             counter_of_call_.push_back(record.counter);
             is_polled_.push_back(record.treatment == format::Treatment::polled);
+            profile_.calls.back().is_sampled = is_polled_.back();
         });
     }
 
@@ -332,7 +334,10 @@ class Reader {
                     add_buckets(octave, load_prefix<HistogramBlock>(bytes_.data() + offset, sizeof(HistogramBlock)));
             }
             histogram.buckets = static_cast<std::uint32_t>(profile_.buckets.size()) - histogram.first_bucket;
-            if (histogram.buckets != 0) profile_.histograms.push_back(histogram);
+            histogram.requests = record.completed;
+            histogram.in_flight_ns = scale_.ns(record.in_flight_ticks);
+            histogram.blocked_ns = scale_.ns(record.blocked_ticks);
+            if (histogram.buckets != 0 || histogram.requests != 0) profile_.histograms.push_back(histogram);
         });
         if (is_damaged) return damaged("a histogram leads out of the file");
         return std::monostate{};

@@ -1,6 +1,7 @@
 // calls: every call by message size (or summed up, --by call), as the mean over ranks; with --rank only theirs.
 #include <algorithm>
 
+#include "report/model/sums.h"
 #include "report/model/units.h"
 #include "report/sections/figures.h"
 #include "report/sections/sections.h"
@@ -33,15 +34,11 @@ std::vector<Row> add_up_sizes(const std::vector<Row>& rows) {
     for (const Row& row : rows) {
         if (sums.empty() || sums.back().sum.call != row.sum.call)
             sums.push_back({.sum = {.call = row.sum.call}, .p05_ns = {}, .p50_ns = {}, .p99_ns = {}});
-        Sum& sum = sums.back().sum;
-        sum.calls += row.sum.calls;
-        sum.bytes += row.sum.bytes;
-        sum.time_ns += row.sum.time_ns;
-        if (row.sum.min_ns) sum.min_ns = sum.min_ns ? std::min(sum.min_ns, row.sum.min_ns) : row.sum.min_ns;
-        sum.max_ns = std::max(sum.max_ns, row.sum.max_ns);
-        sum.errors += row.sum.errors;
-        sum.other_thread_calls += row.sum.other_thread_calls;
-        sum.other_thread_ns += row.sum.other_thread_ns;
+        Row& total = sums.back();
+        add_sum(total.sum, row.sum);
+        total.requests += row.requests;
+        total.in_flight_ns += row.in_flight_ns;
+        total.blocked_ns += row.blocked_ns;
     }
     return sums;
 }
@@ -79,6 +76,7 @@ struct Interest {
     bool extremes = false;
     bool percentiles = false;
     bool background = false;
+    bool requests = false;
 };
 
 Interest interest_of(const std::vector<Line>& lines) {
@@ -90,6 +88,7 @@ Interest interest_of(const std::vector<Line>& lines) {
         interest.extremes |= line.row.sum.max_ns != 0;
         interest.percentiles |= line.row.p50_ns.has_value();
         interest.background |= line.row.sum.other_thread_calls != 0;
+        interest.requests |= line.row.in_flight_ns != 0;
     }
     return interest;
 }
@@ -110,27 +109,27 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
          [](L l) { return l.is_timed() ? Value(l.time_ns() / l.ranks) : Value(); }},
         {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
-        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share, .drop = 9},
+        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share, .drop = 10},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.mpi_ns) : Value(); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 10, .only_screen = true},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 11, .only_screen = true},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
         {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.calls()) : Value(); }},
-        {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 5, .only_data = !interest.extremes},
+        {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 7, .only_data = !interest.extremes},
          [](L l) { return known(l.row.sum.min_ns); }},
         {{.id = "p50_ns", .title = "P50", .unit = Unit::time, .drop = 2, .only_data = !interest.percentiles},
          [](L l) { return known(l.row.p50_ns); }},
         {{.id = "p99_ns", .title = "P99", .unit = Unit::time, .drop = 3, .only_data = !interest.percentiles},
          [](L l) { return known(l.row.p99_ns); }},
-        {{.id = "max_ns", .title = "MAX", .unit = Unit::time, .drop = 4, .only_data = !interest.extremes},
+        {{.id = "max_ns", .title = "MAX", .unit = Unit::time, .drop = 5, .only_data = !interest.extremes},
          [](L l) { return known(l.row.sum.max_ns); }},
-        {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 8},
+        {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 9},
          [](L l) {
              return l.row.sum.bytes ? ratio(static_cast<double>(l.row.sum.bytes), l.time_ns() / 1e9) : Value();
          }},
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !interest.errors},
          [](L l) { return l.row.sum.errors; }},
-        {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = 7, .only_data = !interest.ranks},
+        {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = 8, .only_data = !interest.ranks},
          [](L l) { return l.row.ranks ? Value(std::uint64_t{l.row.ranks}) : Value(); }},
         {{.id = "largest_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return l.row.ranks && l.is_timed() ? Value(l.row.largest_ns) : Value(); }},
@@ -144,6 +143,14 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
          [](L l) {
              return l.is_timed() ? ratio(static_cast<double>(l.row.sum.other_thread_ns), l.time_ns()) : Value();
          }},
+        {{.id = "waited_ns", .title = "WAITED FOR", .unit = Unit::time, .drop = 4, .only_data = !interest.requests},
+         [](L l) { return l.row.requests ? Value(static_cast<double>(l.row.blocked_ns) / l.ranks) : Value(); }},
+        {{.id = "overlap_share", .title = "%OVERLAP", .unit = Unit::share, .drop = 4, .only_data = !interest.requests},
+         [](L l) {
+             const auto in_flight = static_cast<double>(l.row.in_flight_ns);
+             return ratio(in_flight - std::min(in_flight, static_cast<double>(l.row.blocked_ns)), in_flight);
+         }},
+        {{.id = "requests", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.row.requests; }},
         {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true},
          [](L l) { return l.row.sum.calls; }},
         {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
@@ -176,6 +183,9 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
     std::string shown = "CALLS and TIME: " + what_is_shown(job, question, ranks);
     if (interest.extremes) shown += "; PER CALL and the rest: single calls";
     table.notes.push_back(std::move(shown));
+    const bool has_samples =
+        std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.call->is_sampled; });
+    if (has_samples) table.notes.push_back("calls that are asked in loops (Test, Probe) are timed every 16th time");
     if (left_out) table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));
     if (job.is_text) table.notes.push_back("times come from mpitrace's text, rounded to 1 ms");
     return std::vector{std::move(table)};

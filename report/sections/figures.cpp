@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "report/model/sums.h"
+
 namespace mpiprof::report {
 namespace {
 
@@ -107,16 +109,8 @@ std::vector<Row> rows_of(const Job& job, std::span<const std::uint32_t> ranks) {
     for (const std::uint32_t rank : ranks) {
         for (const Sum& sum : job.cells(rank)) {
             Row& row = rows.try_emplace({sum.call, sum.bin, sum.buffer}).first->second;
-            if (row.ranks == 0)
-                row.sum = {.call = sum.call, .bin = sum.bin, .buffer = sum.buffer, .min_ns = sum.min_ns};
-            row.sum.calls += sum.calls;
-            row.sum.bytes += sum.bytes;
-            row.sum.time_ns += sum.time_ns;
-            if (sum.min_ns) row.sum.min_ns = row.sum.min_ns ? std::min(row.sum.min_ns, sum.min_ns) : sum.min_ns;
-            row.sum.max_ns = std::max(row.sum.max_ns, sum.max_ns);
-            row.sum.errors += sum.errors;
-            row.sum.other_thread_calls += sum.other_thread_calls;
-            row.sum.other_thread_ns += sum.other_thread_ns;
+            if (row.ranks == 0) row.sum = {.call = sum.call, .bin = sum.bin, .buffer = sum.buffer};
+            add_sum(row.sum, sum);
             if (row.ranks++ == 0 || sum.time_ns > row.largest_ns) {
                 row.largest_ns = sum.time_ns;
                 row.largest_rank = rank;

@@ -79,6 +79,7 @@ void dropped(const Job& job, const Figures&, Findings& findings) {
         {job.drops.cells, "calls were not told apart by size, buffer and site (table full); totals are right", false},
         {job.drops.backwards, "calls were booked without a time: their clock ran backwards", false},
         {job.drops.histograms, "calls are in no histogram: percentiles leave them out", false},
+        {job.drops.requests, "completed requests could not be told to the call that posted them", false},
         {job.drops.sites, "call sites were not told apart", false},
         {job.drops.communicators, "communicators were not told apart", false},
         {job.drops.strings, "names were cut or left out", false},
@@ -192,12 +193,30 @@ void waiting(const Job& job, const Figures& figures, Findings& findings) {
                 : name;
         findings.push_back(
             {true,
-             fmt::format("{}: {} a call, {} when nothing is in its way: ranks wait there for the last to arrive, {} of "
+             fmt::format("{}: {} a call, {} when nothing is in its way: ranks wait there for each other, {} of "
                          "the run.",
                          what, human_time(cases[i].mean_ns), human_time(cases[i].best_ns),
                          human_share(figures.share_of_wall(static_cast<std::uint64_t>(cases[i].lost_ns)))),
              "waiting"});
     }
+}
+
+// What Wait and Test wait for: the requests of one call and size, where that is a good part of the run.
+void waited_for(const Job& job, const Figures& figures, Findings& findings) {
+    const auto less = [](const Row& a, const Row& b) { return a.blocked_ns < b.blocked_ns; };
+    const auto row = std::max_element(job.rows.begin(), job.rows.end(), less);
+    if (row == job.rows.end() || figures.share_of_wall(row->blocked_ns) < worth_a_look || row->sum.calls == 0) return;
+    const double overlapped = row->in_flight_ns > row->blocked_ns
+                                  ? 1 - static_cast<double>(row->blocked_ns) / static_cast<double>(row->in_flight_ns)
+                                  : 0;
+    const double size = static_cast<double>(row->sum.bytes) / static_cast<double>(row->sum.calls);
+    findings.push_back(
+        {false,
+         fmt::format("The wait for requests is mostly for {} of {}: {} of the run. {} of their time in flight was "
+                     "overlapped with something else.",
+                     job.calls[row->sum.call].name, human_bytes(size),
+                     human_share(figures.share_of_wall(row->blocked_ns)), human_share(overlapped)),
+         "requests"});
 }
 
 // The node's label, if these are all its ranks, several, and other nodes have ranks too; else empty.
@@ -259,7 +278,7 @@ void polling(const Job& job, const Figures& figures, Findings& findings) {
 
 std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
     Findings findings;
-    for (const auto rule : {unfinished, errors, overlap, crowded, waiting, imbalance, polling, dropped})
+    for (const auto rule : {unfinished, errors, overlap, crowded, waiting, waited_for, imbalance, polling, dropped})
         rule(job, figures, findings);
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
     return findings;

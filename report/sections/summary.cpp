@@ -177,6 +177,8 @@ std::string verdict(const Job& job, const Figures& figures) {
         text += ", mostly in " + calls[0].second;
     else if (calls.size() > 1 && calls[0].first + calls[1].first >= 0.5)
         text += fmt::format(", mostly in {} and {}", calls[0].second, calls[1].second);
+    else if (calls.size() > 2 && calls[0].first + calls[1].first + calls[2].first >= 0.5)
+        text += fmt::format(", mostly in {}, {} and {}", calls[0].second, calls[1].second, calls[2].second);
     return text;
 }
 
