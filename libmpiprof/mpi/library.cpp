@@ -97,21 +97,21 @@ std::uint64_t Library::type_size(Ledger& ledger, Word type) {
 
 // One wrapper serves all manglings of a Fortran name, and so must find whichever the library exports.
 wrap::Real Mpi::find_mangled(const char* name, Word return_address) {
-    wrap::Real real = wrap::find_real(name, return_address);  // mpi_x_
+    wrap::Real real = find_real(name, return_address);  // mpi_x_
     const std::size_t length = strlen(name);
     char other[80];
     if (real.function || length + 2 > sizeof other) return real;
     memcpy(other, name, length);
     other[length] = '_';
     other[length + 1] = 0;
-    real = wrap::find_real(other, return_address);  // mpi_x__
+    real = find_real(other, return_address);  // mpi_x__
     if (real.function) return real;
     other[length - 1] = 0;
-    real = wrap::find_real(other, return_address);  // mpi_x
+    real = find_real(other, return_address);  // mpi_x
     if (real.function) return real;
     for (char* c = other; *c; ++c)
         if (*c >= 'a' && *c <= 'z') *c = static_cast<char>(*c - 'a' + 'A');
-    return wrap::find_real(other, return_address);  // MPI_X
+    return find_real(other, return_address);  // MPI_X
 }
 
 }  // namespace mpiprof::mpi

@@ -8,6 +8,11 @@
 
 namespace mpiprof::mpi {
 
+// The real function of that name. No tool defines the profiling names, and each object of an MPI library has one of these.
+inline wrap::Real find_real(const char* name, Word return_address) {
+    return wrap::find_real(name, return_address, "PMPI_Init\0pmpi_init_\0pmpi_init_f08_\0pmpir_init_f08_\0");
+}
+
 // A communicator as this rank sees it.
 struct CommInfo {
     Word handle;                   // C
@@ -105,7 +110,7 @@ struct Mpi {
     static void remember_set_up(Ledger& ledger, const Word* words);  // sizes.h
     template <int Spelling>
     static wrap::Real real(const char* name, Word return_address) {
-        return Spelling == mpif_spelling ? find_mangled(name, return_address) : wrap::find_real(name, return_address);
+        return Spelling == mpif_spelling ? find_mangled(name, return_address) : find_real(name, return_address);
     }
     static wrap::Real find_mangled(const char* name, Word return_address);
     static bool several() { return library.several; }

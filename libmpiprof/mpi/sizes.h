@@ -167,6 +167,8 @@ Bytes any_size(Ledger& ledger, const Word* words) {
             if (a.template is_null_peer<Role::dest>()) return 0;
         if constexpr (A::template has<Role::source>)
             if (a.template is_null_peer<Role::source>()) return 0;
+        if constexpr (A::template has<Role::target>)
+            if (a.template is_null_peer<Role::target>()) return 0;
         return library.is_known() ? a.template elements<simple_pair(rule).type>(a.template count<simple_pair(rule).count>()) : 0;
     }
 }
@@ -250,17 +252,22 @@ struct Mpi::Size {
         if constexpr (rule == SizeRule::one_element) {
             hand.count = 1;
             hand.type = Language::handle(a.template word<Role::type>());
+            no_bytes_to_nobody<Role::target>(hand, a);
         } else if constexpr (is_pair) {
             hand.count = a.template count<pair.count>();
             hand.type = Language::handle(a.template word<pair.type>());
-            if constexpr (A::template has<Role::dest>)
-                if (a.template is_null_peer<Role::dest>()) [[unlikely]] hand.count = 0, hand.type = no_handle;
-            if constexpr (A::template has<Role::source>)
-                if (a.template is_null_peer<Role::source>()) [[unlikely]] hand.count = 0, hand.type = no_handle;
+            no_bytes_to_nobody<Role::dest>(hand, a);
+            no_bytes_to_nobody<Role::source>(hand, a);
+            no_bytes_to_nobody<Role::target>(hand, a);
         } else {
             hand.count = 0;
             hand.type = no_handle;
         }
+    }
+    template <Role Peer>  // MPI_PROC_NULL
+    [[gnu::always_inline]] static void no_bytes_to_nobody(CallInHand& hand, const Arguments<I, Language>& a) {
+        if constexpr (Arguments<I, Language>::template has<Peer>)
+            if (a.template is_null_peer<Peer>()) [[unlikely]] hand.count = 0, hand.type = no_handle;
     }
     // The rules that read several arguments, after the real call has returned with success.
     static void measure(Ledger& ledger, const Word* words) {

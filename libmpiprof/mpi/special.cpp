@@ -54,7 +54,7 @@ World ask_world() {
 
 template <class... Words>
 Word forward(const char* name, Word return_address, Words... words) {
-    const wrap::Real real = wrap::find_real(name, return_address);
+    const wrap::Real real = find_real(name, return_address);
     if (!real.function) wrap::no_such_function(name);
     return reinterpret_cast<Word (*)(Words...)>(real.function)(words...);
 }
@@ -72,7 +72,7 @@ bool fortran_failed(Word ierror) { return ierror != 0 && *reinterpret_cast<const
 // MPI_Init, MPI_Init_thread, MPI_Session_init. Looked up at every call: the second MPI is met here.
 template <bool Fortran, bool Session, class... Words>
 Word begin(const char* name, Word return_address, Words... words) {
-    const wrap::Real real = wrap::find_real(name, return_address);
+    const wrap::Real real = find_real(name, return_address);
     if (!real.function) wrap::no_such_function(name);
     const auto function = reinterpret_cast<Word (*)(Words...)>(real.function);
     if (!library.adopt(real.function)) {
@@ -97,7 +97,7 @@ Word begin(const char* name, Word return_address, Words... words) {
 // MPI_Finalize, MPI_Session_finalize: the profile is complete before the library lets go (its launcher may kill us then).
 template <bool Session, class... Words>
 Word end(const char* name, Word return_address, Words... words) {
-    const wrap::Real real = wrap::find_real(name, return_address);
+    const wrap::Real real = find_real(name, return_address);
     if (!real.function) wrap::no_such_function(name);
     const auto function = reinterpret_cast<Word (*)(Words...)>(real.function);
     if (library.several && !library.is_ours(real.function)) return function(words...);

@@ -1,6 +1,7 @@
 // Start, threads, pauses and the end. Everything here is slow path: once per process, thread or epoch.
 #include "libmpiprof/process/runtime.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -34,6 +35,10 @@ void thread_ends(void* ledger) {
     thread_state.ledger = nullptr;
     thread_state.epoch = ~std::uint64_t{0};
     static_cast<Ledger*>(ledger)->in_use.store(false, std::memory_order_release);
+}
+
+bool is_alive(std::uint32_t thread) {
+    return syscall(SYS_tgkill, static_cast<long>(getpid()), static_cast<long>(thread), 0L) == 0 || errno != ESRCH;
 }
 
 void close_in_child() { __atomic_store_n(&gate.epoch, 0, __ATOMIC_RELAXED); }
@@ -86,6 +91,9 @@ Ledger* Runtime::new_ledger() {
     Ledger* ledger = nullptr;
     for (Ledger* l = ledgers_; l && !ledger; l = l->next)
         if (l->kind() == kind && !l->in_use.exchange(true, std::memory_order_acquire)) ledger = l;
+    // A thread may call MPI once more after its ledger was given back (from a later destructor): nobody says when it ends.
+    for (Ledger* l = ledgers_; l && !ledger; l = l->next)
+        if (l->kind() == kind && !is_alive(l->os_thread())) ledger = l;
     if (ledger) {
         ledger->adopt(thread);
     } else {

@@ -173,6 +173,7 @@ class Ledger {
 
     Records& records() { return *records_; }
     std::uint32_t id() const { return thread_->id; }
+    std::uint32_t os_thread() const { return thread_->os_thread; }
     format::ThreadKind kind() const { return thread_->kind; }
 
     // Whether this thread moved or waited for anything; queries, set-up and local copies are not counted.

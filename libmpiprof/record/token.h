@@ -2,7 +2,8 @@
 // Fortran binding, ROMIO), so every wrapper asks for it; only the outermost gets it. No destructor, no lock.
 //
 // It is the address where the outermost wrapper's return address lies. An entry at or above that address knows that the
-// old frame is gone (longjmp, C++ exception); below it, the frame still lives if the return address still lies there.
+// old frame is gone (longjmp, C++ exception), and so does one below it if another return address lies there now. One
+// below it that finds the old one may still stand in a deeper call of a later time: wrap/real.h's is_nested() decides.
 #pragma once
 
 #include "libmpiprof/record/basics.h"
@@ -38,7 +39,9 @@ struct alignas(65536) Gate {
 #define MPIPROF_RETURN_SLOT() (static_cast<const ::mpiprof::Word*>(__builtin_frame_address(0)) + 1)
 #endif
 
-// True: a wrapper further up this stack holds the token, the call is MPI's own.
-inline bool is_nested(const ThreadState& state, const Word* slot) { return slot < state.token && *state.token == state.token_return; }
+// False: no wrapper further up this stack holds the token.
+inline bool may_be_nested(const ThreadState& state, const Word* slot) {
+    return slot < state.token && *state.token == state.token_return;
+}
 
 }  // namespace mpiprof

@@ -1,13 +1,14 @@
 // dlsym in three steps. Nothing is kept open: RTLD_NOLOAD handles are given back, the objects stay as they were.
 #include "libmpiprof/wrap/real.h"
 
-#include "libmpiprof/record/text.h"
-
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "libmpiprof/record/text.h"
 
 namespace mpiprof::wrap {
 namespace {
@@ -18,6 +19,7 @@ struct Object {
     const void* address;             // in: somewhere inside the object
     char path[longest_path];         // out: "" for the program itself
     bool found;
+    Word begin, end;                 // out: the segment
 };
 
 int contains(dl_phdr_info* info, std::size_t, void* argument) {
@@ -29,6 +31,8 @@ int contains(dl_phdr_info* info, std::size_t, void* argument) {
         if (header.p_type != PT_LOAD || address < begin || address >= begin + header.p_memsz) continue;
         copy(object.path, info->dlpi_name);
         object.found = true;
+        object.begin = static_cast<Word>(begin);
+        object.end = static_cast<Word>(begin + header.p_memsz);
         return 1;
     }
     return 0;
@@ -44,6 +48,39 @@ const void* ourselves() {
     if (!base) base = object_of(reinterpret_cast<const void*>(&ourselves));
     return base;
 }
+
+struct Range {
+    Word begin, end;
+    bool holds(Word address) const { return address >= begin && address < end; }
+};
+
+// The code around an address: its object's segment.
+Range code_around(const void* address) {
+    Object object{address, {}, false, 0, 0};
+    dl_iterate_phdr(contains, &object);
+    return {object.begin, object.end};
+}
+
+// The code of the MPI libraries found so far: what calls from there is nested, without looking further.
+struct LibraryCode {
+    static constexpr unsigned most = 16;
+    Range ranges[most];
+    std::atomic<unsigned> used;
+    Lock lock;
+    bool holds(Word address) const {
+        for (unsigned i = 0, n = used.load(std::memory_order_acquire); i < n; ++i)
+            if (ranges[i].holds(address)) return true;
+        return false;
+    }
+    void add(const void* function) {
+        const Guard guard(lock);
+        const unsigned n = used.load(std::memory_order_relaxed);
+        if (holds(reinterpret_cast<Word>(function)) || n == most) return;
+        ranges[n] = code_around(function);
+        used.store(n + 1, std::memory_order_release);
+    }
+};
+constinit LibraryCode library_code{};
 
 Real described(void* function) {
     if (!function) return {nullptr, nullptr};
@@ -62,7 +99,7 @@ Real search(const char* path, const char* name) {
 }
 
 Real search_object_of(const void* address, const char* name) {
-    Object object{address, {}, false};
+    Object object{address, {}, false, 0, 0};
     dl_iterate_phdr(contains, &object);
     // The program itself (no path) is searched by RTLD_NEXT.
     return object.found && object.path[0] ? search(object.path, name) : Real{nullptr, nullptr};
@@ -98,18 +135,52 @@ Real search_everywhere(const char* name) {
 
 }  // namespace
 
-Real find_real(const char* name, Word return_address) {
+namespace {
+
+// Whether the object that a function was found in is the library itself (or one of its bindings), not another tool.
+bool is_of_library(const Real& real, const char* landmarks) {
+    for (const char* landmark = landmarks; *landmark; landmark += length_of(landmark) + 1) {
+        void* found = find_beside(landmark, real.function);
+        if (found && object_of(found) == real.object) return true;
+    }
+    return false;
+}
+
+Real choose_real(const char* name, Word return_address, const char* landmarks) {
     if (!dlsym || !dlopen) return {nullptr, nullptr};  // glibc before 2.34 and a program without libdl
     const Real by_caller = search_object_of(reinterpret_cast<const void*>(return_address), name);
     const Real next = described(dlsym(RTLD_NEXT, name));
     if (by_caller.function && next.function && by_caller.object != next.object) {
         // Either another tool sits between us and the same MPI (then it must be called), or there are two MPIs.
-        const void* callers_mpi = find_beside("PMPI_Init", by_caller.function);
-        return callers_mpi && callers_mpi == dlsym(RTLD_NEXT, "PMPI_Init") ? next : by_caller;
+        const void* callers_own = find_beside(landmarks, by_caller.function);
+        return callers_own && callers_own == dlsym(RTLD_NEXT, landmarks) ? next : by_caller;
     }
     if (by_caller.function) return by_caller;
     if (next.function) return next;
     return search_everywhere(name);
+}
+}  // namespace
+
+Real find_real(const char* name, Word return_address, const char* landmarks) {
+    const Real real = choose_real(name, return_address, landmarks);
+    if (real.function && is_of_library(real, landmarks)) library_code.add(real.function);
+    return real;
+}
+
+// Other callers (a plugin of the library, a user's callback, or nobody: an old frame's traces): is there a wrapper of ours
+// further up this stack? Walked with the unwinder, which the common nested call never needs.
+bool is_nested(Word return_address) {
+    if (library_code.holds(return_address)) return true;
+    void* frames[256];
+    const int n = backtrace(frames, 256);
+    if (n == 0) return true;  // no unwinder: the token's word for it
+    static constinit Range ours{0, 0};
+    if (ours.end == 0) ours = code_around(reinterpret_cast<const void*>(&is_nested));
+    int i = 0;
+    while (i < n && ours.holds(reinterpret_cast<Word>(frames[i]))) ++i;  // this call's own
+    for (; i < n; ++i)
+        if (ours.holds(reinterpret_cast<Word>(frames[i]))) return true;
+    return false;
 }
 
 void* find_beside(const char* name, const void* near) {

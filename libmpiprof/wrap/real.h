@@ -13,10 +13,15 @@ struct Real {
 
 // The caller's own dependencies first (right even when two MPIs are loaded, and the only way to a library that came in by
 // dlopen(RTLD_LOCAL)), then the next definition in load order (another tool, or the library), then every loaded object.
-Real find_real(const char* name, Word return_address);
+// `landmarks`: names that only the library itself defines, one of them in each of its objects; NUL-separated, ends empty.
+Real find_real(const char* name, Word return_address, const char* landmarks);
 
 // The function `name` of the library that `near` lies in or depends on; null if it has none. For questions of our own.
 void* find_beside(const char* name, const void* near);
+
+// Whether the call that returns to `return_address` was made inside another wrapper: by the MPI library itself, or by a
+// callback of the user's. Asked only when the token says that it may be.
+bool is_nested(Word return_address);
 
 // Ends the process as the loader would have ended it: nobody defines the function that the program calls.
 [[noreturn]] void no_such_function(const char* name);

@@ -139,7 +139,7 @@ template <class Library, int Spelling>
 [[gnu::noinline]] inline Ledger* enter_plainly(ThreadState& state, const Word* frame, Word return_address, bool foreign) {
     if (foreign) return nullptr;
     if (state.epoch != gate.epoch && !runtime.open(state)) return nullptr;
-    if (is_nested(state, frame)) {
+    if (may_be_nested(state, frame) && is_nested(return_address)) {
         state.ledger->count_nested();
         return nullptr;
     }
