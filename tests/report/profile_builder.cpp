@@ -121,7 +121,7 @@ class Builder {
             record.traffic = call.traffic;
             record.size_rule = call.size_rule;
             set_text(record.name, call.name);
-            if (call.treatment == format::Treatment::counted) {
+            if (call.treatment != format::Treatment::timed) {
                 record.counter = counter++;
                 add_counter(call, record.counter);
             }
@@ -175,6 +175,7 @@ class Builder {
         cell.bin = spec.bin.value_or(static_cast<std::uint8_t>(format::size_bin(mean_bytes)));
         if (spec_.histograms)  // a record number + 1 for now; resolve() turns it into an offset
             cell.histogram = 1 + histogram_of(call, cell.bin, spec.thread, times);
+        if (spec_.histograms) add_requests(spec, cell.histogram - 1);
         tables_.add(TableType::cells, spec.thread, cell);
         note_thread(spec.thread);
     }
@@ -191,6 +192,17 @@ class Builder {
         const std::uint32_t index = histograms_[key];
         for (const auto& [ns, n] : times) count(thread, index, format::histogram_position(ticks(ns)), n);
         return index;
+    }
+
+    void add_requests(const CellSpec& spec, std::uint32_t index) {
+        Bytes& bytes = tables_.of(TableType::histograms, spec.thread, sizeof(format::Histogram)).bytes;
+        format::Histogram histogram{};
+        std::byte* at = bytes.data() + index * sizeof histogram;
+        std::memcpy(&histogram, at, sizeof histogram);
+        histogram.completed += spec.requests;
+        histogram.in_flight_ticks += ticks(spec.in_flight_ns);
+        histogram.blocked_ticks += ticks(spec.blocked_ns);
+        std::memcpy(at, &histogram, sizeof histogram);
     }
 
     void count(std::uint32_t thread, std::uint32_t histogram, format::Position position, std::uint64_t n) {

@@ -33,6 +33,9 @@ struct CellSpec {
     std::uint32_t thread = 1;                   // ThreadSpec::id
     std::optional<std::uint8_t> bin{};          // default: the bin of the mean size
     std::vector<std::uint64_t> durations_ns{};  // if given: calls, time, min, max and histogram follow from it
+    std::uint64_t requests = 0;                 // that these calls posted and that completed; goes into the histogram
+    std::uint64_t in_flight_ns = 0;
+    std::uint64_t blocked_ns = 0;
 };
 
 struct CallSpec {
@@ -41,9 +44,9 @@ struct CallSpec {
     format::SizeRule size_rule = format::SizeRule::none;
     std::vector<CellSpec> cells{};
     format::Treatment treatment = format::Treatment::timed;
-    std::uint64_t calls = 0;   // of a counted call
-    std::uint64_t errors = 0;  // of a counted call
-    std::uint32_t thread = 1;  // of a counted call
+    std::uint64_t calls = 0;  // of a counted or polled call: all of them; the cells of a polled one hold the timed ones
+    std::uint64_t errors = 0;  // of a counted or polled call
+    std::uint32_t thread = 1;  // of a counted or polled call
     format::Family family = format::Family::mpi;
 };
 

@@ -153,6 +153,46 @@ TEST(reader, histograms_hold_every_call_near_its_duration) {
     }
 }
 
+TEST(reader, a_polled_call_has_all_its_calls_and_the_time_of_its_samples) {
+    ProfileSpec spec = typical();
+    spec.calls = {{.name = "MPI_Test",
+                   .traffic = format::Traffic::completion,
+                   .cells = {{.calls = 63, .time_ns = 5 * ms, .min_ns = 40, .max_ns = 900}},
+                   .treatment = format::Treatment::polled,
+                   .calls = 1000,
+                   .errors = 1}};
+
+    const Profile profile = read(build(spec));
+
+    ASSERT_EQ(profile.calls.size(), 1);
+    EXPECT_TRUE(profile.calls[0].is_sampled);
+    EXPECT_EQ(profile.calls[0].treatment, report::Treatment::timed);
+    std::uint64_t calls = 0, ns = 0, errors = 0;
+    for (const auto& cell : profile.cells) {
+        calls += cell.calls;
+        ns += cell.time_ns;
+        errors += cell.errors;
+    }
+    EXPECT_EQ(calls, 1000);
+    EXPECT_EQ(ns, 5 * ms);
+    EXPECT_EQ(errors, 1);
+}
+
+TEST(reader, requests_are_told_with_their_time_in_flight) {
+    ProfileSpec spec = typical();
+    spec.calls = {receives("MPI_Irecv", {{.calls = 10,
+                                          .bytes = 1000,
+                                          .time_ns = 1 * ms,
+                                          .requests = 10,
+                                          .in_flight_ns = 80 * ms,
+                                          .blocked_ns = 20 * ms}})};
+    const Profile profile = read(build(spec));
+    ASSERT_EQ(profile.histograms.size(), 1);
+    EXPECT_EQ(profile.histograms[0].requests, 10);
+    EXPECT_EQ(profile.histograms[0].in_flight_ns, 80 * ms);
+    EXPECT_EQ(profile.histograms[0].blocked_ns, 20 * ms);
+}
+
 // ---- files of other versions ----
 
 TEST(reader, records_of_a_newer_library_are_read_by_their_known_part) {

@@ -55,6 +55,7 @@ constexpr Story stories[] = {
     {"file_writer", file_writer},
     {"crowded_cores", crowded_cores},
     {"device_buffers", device_buffers},
+    {"late_messages", late_messages},
     {"seed003_cpu", seed003_cpu},
     {"seed003_gpu", seed003_gpu},
 };
@@ -213,6 +214,20 @@ TEST(sorting, is_by_any_column_and_an_unknown_one_names_those_there_are) {
     EXPECT_EQ(top.find("nid10006"), std::string::npos);
     const std::string problem = show(job, "ranks", {.ranks = {}, .sort = "colour", .by = {}, .top = {}});
     EXPECT_NE(problem.find("no such column; there is rank, host"), std::string::npos);
+}
+
+TEST(summary, says_which_messages_wait_waits_for) {
+    const std::string text = unwrapped(show(job_of(late_messages()), "summary"));
+    EXPECT_NE(
+        text.find("mostly for MPI_Irecv of 64 KiB: 18.0% of the run. 40.0% of their time in flight was overlapped"),
+        std::string::npos);
+}
+
+TEST(calls, of_a_sampled_call_are_all_counted) {
+    EXPECT_NE(show(job_of(late_messages()), "calls").find("15,990"), std::string::npos);
+    const std::string csv = show(job_of(late_messages()), "calls", {}, utf8_screen, "csv");
+    EXPECT_NE(csv.find("waited_ns,overlap_share,requests"), std::string::npos);
+    EXPECT_NE(csv.find(",1800000000,0.4,1000"), std::string::npos);
 }
 
 TEST(summary, a_slow_node_is_named) {

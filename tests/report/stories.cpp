@@ -154,6 +154,32 @@ std::vector<ProfileSpec> crowded_cores() {
     return job;
 }
 
+std::vector<ProfileSpec> late_messages() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        ProfileSpec spec = rank_of(rank, 2, 2, "./halo");
+        CellSpec posted = calls_of(500, 64 * 1024, 2 * ms, 1 * us, 30 * us);
+        posted.requests = 500;
+        posted.in_flight_ns = 3 * s;
+        posted.blocked_ns = 1800 * ms;
+        CellSpec sent = calls_of(500, 64 * 1024, 9 * ms, 8 * us, 90 * us);
+        sent.requests = 500;
+        sent.in_flight_ns = 100 * ms;
+        sent.blocked_ns = 10 * ms;
+        CellSpec samples = calls_of(1000, 0, 300 * ms, 30, 5 * us);
+        spec.calls = {receives("MPI_Irecv", {posted}),
+                      sends("MPI_Isend", {sent}),
+                      completion("MPI_Waitall", {calls_of(500, 0, 1810 * ms, 100 * us, 9 * ms)}),
+                      {.name = "MPI_Test",
+                       .traffic = format::Traffic::completion,
+                       .cells = {samples},
+                       .treatment = format::Treatment::polled,
+                       .calls = 15'990}};
+        job.push_back(spec);
+    }
+    return job;
+}
+
 std::vector<ProfileSpec> device_buffers() {
     std::vector<ProfileSpec> job;
     for (std::uint32_t rank = 0; rank < 2; ++rank) {

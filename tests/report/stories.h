@@ -15,6 +15,7 @@ std::vector<ProfileSpec> killed_in_receive();    // 4 ranks: one aborted, two ki
 std::vector<ProfileSpec> errors_and_drops();     // 2 ranks: calls that failed, a table that was full
 std::vector<ProfileSpec> file_writer();          // 2 ranks that write with MPI-IO
 std::vector<ProfileSpec> crowded_cores();        // 4 ranks on too few cores
+std::vector<ProfileSpec> late_messages();        // 2 ranks that wait for the receives they posted
 std::vector<ProfileSpec> device_buffers();       // 2 ranks that send from device memory
 
 }  // namespace mpiprof::test
