@@ -269,8 +269,7 @@ bool is_disabled() {
 Answer not_found(const char* name) {
     void* libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
     if (!libc) return {nullptr, 1};
-    mpiprof_real_dlsym(libc, name);
-    dlclose(libc);
+    mpiprof_real_dlsym(libc, name);  // no dlclose: it would wipe the error
     return {nullptr, 1};
 }
 
