@@ -22,15 +22,13 @@ class Requests {
 
     // Remembers a request. False if there was no place.
     bool put(const Request& request) {
+        Request* place = &table_[place_of(request.handle)];
+        Request& other = table_[place_of(request.handle) ^ 1];
         // MPI gives a completed request's handle out again: the newer meaning counts, wherever the older one lies.
-        Request* r = find(request.handle);
-        if (!r) {
-            r = &table_[place_of(request.handle)];
-            if (r->handle != 0) r = &table_[place_of(request.handle) ^ 1];
-            if (r->handle != 0) return false;
-            ++in_use_;
-        }
-        *r = request;
+        if (other.handle == request.handle || (place->handle != 0 && place->handle != request.handle)) [[unlikely]] place = &other;
+        if (place->handle == 0) ++in_use_;
+        else if (place->handle != request.handle) return false;
+        *place = request;
         return true;
     }
     Request* find(Word handle) {
