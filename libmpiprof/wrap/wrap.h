@@ -75,6 +75,7 @@ template <class Library, class Language>
 // The second half of a call whose clock was read: anything that leave() does not do itself.
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_plainly(Word result, Ledger& ledger, std::uint64_t key, Ticks ticks) {
+    if (key == 0) return result;  // overtaken by a call on another stack of this thread (fibers): what is in hand is that one's
     if (Language::failed(result, ledger.hand)) {
         ledger.add_error(key, 0);
     } else {
@@ -91,6 +92,7 @@ template <class Library, class Language, class Booker>
 // The second half of a poll that is a sample: its time stands for `weight` polls.
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_poll(Word result, Ledger& ledger, std::uint64_t key, Ticks ticks, std::uint16_t counter, unsigned weight) {
+    if (key == 0) return result;
     if (Language::failed(result, ledger.hand)) {
         ledger.count_error(counter);
     } else {
@@ -182,9 +184,9 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         Size::store(*ledger, args...);
         if constexpr (row.treatment == Treatment::polled)
             if (!ledger->is_sample(row.counter)) return leave_untimed_poll<Language, typename Size::Booker>(real(args...), row.counter);
-        const std::uint64_t key = call_key(id, return_address);
-        ledger->begin(key, ledger->read_clock());
+        ledger->begin(call_key(id, return_address), ledger->read_clock());
         const Word result = real(args...);
+        const std::uint64_t key = ledger->key();
         const Ticks ticks = ledger->end(ledger->read_clock());
         if constexpr (Size::needs_arguments) {  // the size is computed outside the timed interval
             const Word words[] = {args..., 0};

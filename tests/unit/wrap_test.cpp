@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -476,6 +477,39 @@ TEST_F(wrap, an_exception_passes_through_and_the_next_call_counts) {
 
         EXPECT_EQ(sends.calls(), 1u);
     }
+}
+
+// A thread with two stacks (user-level threads): a call that was switched away is overtaken by another.
+ucontext_t outside, fiber;
+
+void send_from_a_fiber() {
+    script.inside = [] {
+        script.inside = nullptr;
+        swapcontext(&fiber, &outside);
+    };
+    script.result = 0;
+    FAKE_Send(0, 100, 4, 1);
+}
+
+TEST_F(wrap, a_call_that_another_stack_overtook_is_not_booked_as_something_else) {
+    send_eight_bytes();
+    const auto total = [] { return sums_of(runtime.records().image); };
+    const Sums before = total();
+    std::vector<char> stack(1 << 18);
+    getcontext(&fiber);
+    fiber.uc_stack.ss_sp = stack.data();
+    fiber.uc_stack.ss_size = stack.size();
+    fiber.uc_link = &outside;
+    makecontext(&fiber, send_from_a_fiber, 0);
+
+    swapcontext(&outside, &fiber);  // until it is inside its call
+    send_eight_bytes();
+    swapcontext(&outside, &fiber);  // it returns
+    send_eight_bytes();
+
+    EXPECT_EQ(total().calls - before.calls, 2u) << "the overtaken one is lost, the others are exact";
+    EXPECT_EQ(total().bytes - before.bytes, 16u);
+    EXPECT_LT(total().ticks - before.ticks, 1'000'000'000'000u);
 }
 
 // ---- handles ----
