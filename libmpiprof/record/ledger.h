@@ -136,8 +136,7 @@ class Ledger {
     void post(Memo& m, Word handle, Ticks since) {
         // Without a place it will be completed as one that is not remembered, and counted as such there.
         const Requests::Request request{handle, m.histogram, since, Requests::once};
-        if (requests_) [[likely]] requests_->put(request);
-        else remember(request);
+        if (!requests_ || requests_->put(request) == Requests::Put::shared) [[unlikely]] remember(request);
     }
     void set_up(Word handle, Bytes bytes, std::uint16_t call);  // persistent
     Bytes start(Word handle, Ticks since);                      // its bytes; 0 if it is not remembered
@@ -150,13 +149,10 @@ class Ledger {
             records_->image.header().drops.requests += 1;  // lossy itself: several threads may add
             return;
         }
-        if (request->since == 0) return;  // persistent, not started
-        format::Histogram& h = *request->posted_by;
-        h.completed += 1;
-        h.in_flight_ticks += end - request->since;
-        h.blocked_ticks += blocked;
-        if (request->is_persistent()) request->since = 0;
-        else requests_->drop(*request);
+        if (request->since != 0) [[likely]] book(*request, end, blocked);
+        if (request->is_persistent()) return;
+        if (request->bytes == Requests::once) [[likely]] requests_->drop(*request);
+        else request->bytes += 1;
     }
     // Room for a copy of `n` handles; null if there is none.
     Word* room_for_handles(std::int64_t n);
@@ -209,6 +205,13 @@ class Ledger {
     }
     void add_to_histogram(format::Histogram& histogram, Ticks ticks);
     bool remember(const Requests::Request& request);
+    static void book(Requests::Request& request, Ticks end, Ticks blocked) {
+        format::Histogram& h = *request.posted_by;
+        h.completed += 1;
+        h.in_flight_ticks += end - request.since;
+        h.blocked_ticks += blocked;
+        request.since = 0;
+    }
     bool open(Records& records, std::uint32_t id, format::ThreadKind kind);
     format::Cell* cell(const format::Cell& wanted, std::uint32_t limit);
     format::Cell* new_cell(const format::Cell& wanted);

@@ -11,7 +11,16 @@ bool Ledger::remember(const Requests::Request& request) {
         if (!pages) return false;
         requests_ = new (pages) Requests();
     }
-    return requests_->put(request);
+    const Requests::Put put = requests_->put(request);
+    if (put != Requests::Put::shared) return put == Requests::Put::done;
+    // A library gives one handle to all sends that are complete when they return: the older one is, then. Each will be
+    // waited for by that handle.
+    Requests::Request& older = *requests_->find(request.handle);
+    book(older, request.since, 0);
+    older.posted_by = request.posted_by;
+    older.since = request.since;
+    older.bytes -= 1;
+    return true;
 }
 
 void Ledger::set_up(Word handle, Bytes bytes, std::uint16_t call) {

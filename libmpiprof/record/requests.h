@@ -14,22 +14,24 @@ class Requests {
     struct alignas(32) Request {
         Word handle;                   // as the program holds it; 0 = free
         format::Histogram* posted_by;  // its call and size
-        Ticks since;                   // the posting call's begin; 0 = persistent and not started
-        Bytes bytes;                   // persistent: what a start moves; else once
-        bool is_persistent() const { return bytes != once; }
+        Ticks since;                   // the posting call's begin; 0 = not in flight (persistent, or booked already)
+        Bytes bytes;                   // persistent: what a start moves; else once - (how many more share the handle)
+        bool is_persistent() const { return bytes <= once / 2; }
     };
     static constexpr Bytes once = ~Bytes{0};
 
-    // Remembers a request. False if there was no place.
-    bool put(const Request& request) {
+    enum class Put { done, no_place, shared };
+    // Remembers a request. Shared: the handle is another's that is in flight; nothing was changed.
+    Put put(const Request& request) {
         Request* place = &table_[place_of(request.handle)];
         Request& other = table_[place_of(request.handle) ^ 1];
-        // MPI gives a completed request's handle out again: the newer meaning counts, wherever the older one lies.
+        // A completed request's handle is given out again: the newer meaning counts, wherever the older one lies.
         if (other.handle == request.handle || (place->handle != 0 && place->handle != request.handle)) [[unlikely]] place = &other;
         if (place->handle == 0) ++in_use_;
-        else if (place->handle != request.handle) return false;
+        else if (place->handle != request.handle) return Put::no_place;
+        else if (place->since != 0 && !place->is_persistent() && request.since != 0) [[unlikely]] return Put::shared;
         *place = request;
-        return true;
+        return Put::done;
     }
     Request* find(Word handle) {
         Request& first = table_[place_of(handle)];
