@@ -42,11 +42,12 @@ def directory_that_does_not_exist_is_said(scene):
     says(ran, "nowhere")
 
 
-@case(mpis=(), ranks=1)
+@case(ranks=2)
 def usage_errors_are_exit_code_2(scene):
-    for arguments in (["--no-such-option"], ["calls", "--sort", "taste"], ["export", "-f", "papyrus"]):
-        ran = scene.run_report(*arguments)
-        same(ran.code, 2, f"exit code of {arguments}")
+    directory, _ = make_job(scene, "job")
+    for arguments in (["--no-such-option"], ["calls", "--sort", "taste"], ["export", "-f", "papyrus"], ["calls", "--top", "many"]):
+        ran = scene.run_report(*arguments, cwd=directory)
+        same(ran.code, 2, f"exit code of {arguments}\n{ran.out}{ran.err}")
         check(ran.err.strip() and not ran.out.strip(), f"{arguments}: the message belongs on stderr: {ran}")
 
 
