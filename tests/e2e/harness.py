@@ -59,8 +59,9 @@ class Case:
 CASES = []
 
 
-def case(mpis=MPIS, ranks=4, tier="ci", timeout=120):
-    """Registers a function as a case, once for each MPI. mpis=() means that it needs none."""
+def case(mpis=MPIS, ranks=4, tier="ci", timeout=400):
+    """Registers a function as a case, once for each MPI. mpis=() means that it needs none.
+    Time limits are there for what hangs: ranks that spin while others hold their core may be a hundred times slower."""
     def register(function):
         CASES.append(Case(function.__name__, function, tuple(mpis), ranks, tier, timeout))
         return function
@@ -79,7 +80,7 @@ class Ran:
         return self
 
 
-def execute(argv, cwd=None, env=None, timeout=100, stdin=subprocess.DEVNULL, preexec=None):
+def execute(argv, cwd=None, env=None, timeout=250, stdin=subprocess.DEVNULL, preexec=None):
     """Runs argv to its end or its time limit, in a session of its own so that no child outlives it."""
     argv = [str(a) for a in argv]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -215,7 +216,7 @@ class Scene:
             command += ["--oversubscribe", "--bind-to", "none"]
         return command + ["-n", str(ranks)]
 
-    def mpirun(self, ranks, program, profiled="exported", env=None, cwd=None, timeout=100, before=()):
+    def mpirun(self, ranks, program, profiled="exported", env=None, cwd=None, timeout=250, before=()):
         """Runs `program` (a list) on `ranks` ranks.
         profiled: "exported" LD_PRELOAD is in mpirun's own environment, as in a user's job script;
                   "ranks" only the ranks see it; None without the library.
@@ -230,7 +231,7 @@ class Scene:
             program = ["env", "LD_PRELOAD=" + ":".join(map(str, before)), *program]
         return execute(self.launcher(ranks) + program, cwd=cwd or self.dir, env=env, timeout=timeout)
 
-    def alone(self, argv, profiled=True, env=None, cwd=None, timeout=60):
+    def alone(self, argv, profiled=True, env=None, cwd=None, timeout=250):
         """Runs a command without mpirun."""
         env = self.environment(env)
         if profiled:

@@ -51,7 +51,7 @@ def usage_errors_are_exit_code_2(scene):
         check(ran.err.strip() and not ran.out.strip(), f"{arguments}: the message belongs on stderr: {ran}")
 
 
-@case(ranks=2, timeout=300)
+@case(ranks=2)
 def truncated_profile_is_a_line_in_the_report(scene):
     directory, (first, second) = make_job(scene, "job")
     whole = second.read_bytes()

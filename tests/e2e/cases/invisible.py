@@ -11,7 +11,7 @@ def without_pids(text):
     return re.sub(r"\b(PID|pid|process|Process)\b[^\w\n]*\d+", "PID", text)
 
 
-@case(ranks=2, timeout=200)
+@case(ranks=2)
 def program_output_and_exit_code_unchanged(scene):
     ring = scene.compile("ring.c")
     known = scene.compile("known.c")
@@ -82,7 +82,7 @@ def mpmd_with_some_ranks_unprofiled_runs(scene):
     check("2 of 4" in summary.out, f"the report does not say that 2 of 4 ranks are there:\n{summary.out}{summary.err}")
 
 
-@case(ranks=4, tier="full", timeout=200)
+@case(ranks=4, tier="full")
 def forked_children_change_nothing(scene):
     python = scene.python_with("mpi4py")
     script = ("import os, sys\nfrom mpi4py import MPI\nw = MPI.COMM_WORLD\nw.allreduce(1)\n"

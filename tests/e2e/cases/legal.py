@@ -18,14 +18,14 @@ def legal_programs_run_and_are_counted_exactly(scene):
         check(found == expected, f"{ranks} ranks, (rank, call, bin) -> (calls, bytes):\n" + differences(found, expected))
 
 
-@case(ranks=2, tier="full", timeout=300)
+@case(ranks=2, tier="full")
 def two_gib_messages_are_two_gib(scene):
     with open("/proc/meminfo") as file:
         available = next(int(line.split()[1]) for line in file if line.startswith("MemAvailable"))
     if available < 6 << 20:
         raise Skip(f"needs 6 GiB of memory, {available >> 20} GiB are free")
 
-    scene.mpirun(2, [scene.compile("two_gib.c"), "expected"], timeout=250).succeeded()
+    scene.mpirun(2, [scene.compile("two_gib.c"), "expected"]).succeeded()
 
     expected = read_tables(scene.dir / "expected.*.csv")
     found = {key: value for key, value in without_start_and_end(scene.export()).items() if value != (0, 0)}

@@ -37,15 +37,15 @@ def hpcc_computes_the_same_and_is_counted_exactly(scene):
             text = (PROGRAMS / "hpccinf.txt").read_text().replace("@P@", str(rows)).replace("@Q@", str(ranks // rows))
             (directory / "hpccinf.txt").write_text(text)
             if profiled:
-                ran = compare_with_oracle(scene, "c", [hpcc], ranks, directory, timeout=250)
+                ran = compare_with_oracle(scene, "c", [hpcc], ranks, directory)
             else:
-                ran = scene.mpirun(ranks, [hpcc], profiled=None, cwd=directory, timeout=250).succeeded()
+                ran = scene.mpirun(ranks, [hpcc], profiled=None, cwd=directory).succeeded()
             outcomes.append((ran.out, ran.err, results(directory)))
         same(outcomes[1], outcomes[0], f"results of hpcc on {ranks} ranks")
         same(outcomes[0][2][1]["Success"], "1", "Success")
 
 
-@case(mpis=("openmpi",), ranks=4, tier="full", timeout=300)
+@case(mpis=("openmpi",), ranks=4, tier="full")
 def lammps_computes_the_same_and_is_counted_exactly(scene):
     lmp = linked_with(scene, "lmp")
 
@@ -83,15 +83,15 @@ def quantum_espresso_computes_the_same_and_is_counted_exactly(scene):
                 shutil.copy(scene.dir / name, directory)
             command = [pw, "-in", "silicon.scf.in"]
             if profiled:
-                ran = compare_with_oracle(scene, "c fortran", command, ranks, directory, timeout=200)
+                ran = compare_with_oracle(scene, "c fortran", command, ranks, directory)
             else:
-                ran = scene.mpirun(ranks, command, profiled=None, cwd=directory, timeout=200).succeeded()
+                ran = scene.mpirun(ranks, command, profiled=None, cwd=directory).succeeded()
             check("JOB DONE." in ran.out and "convergence has been achieved" in ran.out, f"pw.x did not converge:\n{ran.out[-3000:]}")
             texts.append((without_timings(ran.out), ran.err))
         same(texts[1], texts[0], f"output of pw.x on {ranks} ranks")
 
 
-@case(ranks=4, tier="full", timeout=300)
+@case(ranks=4, tier="full")
 def mpi4py_example_computes_the_same_and_is_counted_exactly(scene):
     python = scene.python_with("mpi4py", "numpy")
     for ranks in (2, 4):
@@ -103,7 +103,7 @@ def mpi4py_example_computes_the_same_and_is_counted_exactly(scene):
         same((ran.out, ran.err), (plain.out, plain.err), f"output on {ranks} ranks")
 
 
-@case(ranks=2, tier="full", timeout=200)
+@case(ranks=2, tier="full")
 def netpipe_is_counted_exactly(scene):
     """A ping-pong over many sizes, where the distribution has it."""
     program = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}[scene.mpi]

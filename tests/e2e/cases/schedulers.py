@@ -56,17 +56,17 @@ def run_example(scene, script, command):
     same(names(scene, path.parent), [f"mpi_profile.{job}.{rank}" for rank in range(4)], "profiles")
 
 
-@case(ranks=4, tier="full", timeout=300)
+@case(ranks=4, tier="full")
 def pbs_job_script_runs_as_it_stands(scene):
     run_example(scene, "pbs/job.pbs", "qsub")
 
 
-@case(ranks=4, tier="full", timeout=300)
+@case(ranks=4, tier="full")
 def slurm_job_script_runs_as_it_stands(scene):
     run_example(scene, "slurm/job.sbatch", "sbatch")
 
 
-@case(ranks=4, tier="full", timeout=200)
+@case(ranks=4, tier="full")
 def srun_gives_one_profile_per_rank(scene):
     ring = scene.compile("ring.c")
     plugin = {"openmpi": "pmix", "mpich": "pmi2"}[scene.mpi]
@@ -88,7 +88,7 @@ def srun_gives_one_profile_per_rank(scene):
              {(rank, "MPI_Sendrecv"): calls for rank in range(4)}, f"calls of step {step or 1}")
 
 
-@case(mpis=("mpich",), ranks=4, tier="full", timeout=200)
+@case(mpis=("mpich",), ranks=4, tier="full")
 def srun_without_pmi_gives_four_singletons_with_a_file_each(scene):
     ring = scene.compile("ring.c")
     with Cluster(pbs=False) as cluster:
@@ -103,7 +103,7 @@ def srun_without_pmi_gives_four_singletons_with_a_file_each(scene):
                 same(scene.calls(path)[0, "MPI_Sendrecv"], 9, f"calls in {path.name}")
 
 
-@case(ranks=4, tier="full", timeout=200)
+@case(ranks=4, tier="full")
 def mpirun_in_an_allocation_gives_one_profile_per_rank(scene):
     ring = scene.compile("ring.c")
     script = scene.dir / "job.sh"
@@ -119,7 +119,7 @@ def mpirun_in_an_allocation_gives_one_profile_per_rank(scene):
              {(rank, "MPI_Sendrecv"): 9 for rank in range(4)}, f"calls of a {command} job")
 
 
-@case(ranks=4, tier="full", timeout=200)
+@case(ranks=4, tier="full")
 def cancelled_job_keeps_its_profiles(scene):
     """scancel and the launchers kill within seconds; what was counted is in the files."""
     ring = scene.compile("ring.c")

@@ -44,7 +44,7 @@ def kill_9_keeps_the_mapped_profile(scene):
             shutil.rmtree(directory, ignore_errors=True)
 
 
-@case(ranks=2, timeout=200)
+@case(ranks=2)
 def profile_survives_every_way_to_die(scene):
     ring = scene.compile("ring.c")
     for how in ("exit5", "abort7", "segv"):

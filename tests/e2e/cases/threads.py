@@ -23,7 +23,7 @@ def check_sums(scene, directory, prefix="expected"):
     return time
 
 
-@case(ranks=2, timeout=200)
+@case(ranks=2)
 def sums_of_2_to_64_threads_are_exact(scene):
     program = scene.compile("threads.c", "-pthread")
     for threads, calls in ((2, 2000), (8, 500), (64, 40)):
@@ -39,7 +39,7 @@ def sums_of_2_to_64_threads_are_exact(scene):
 
 def storm(scene, how, threads):
     program = scene.compile("threads.c", "-pthread")
-    scene.mpirun(1, [program, how, threads, 0, "expected"], timeout=200).succeeded()
+    scene.mpirun(1, [program, how, threads, 0, "expected"]).succeeded()
     check_sums(scene, scene.dir)
     growth = int((scene.dir / "expected.0.growth").read_text())
     check(growth < 2048, f"the process grew by {growth} KiB over {threads} threads")
@@ -47,11 +47,11 @@ def storm(scene, how, threads):
     check(size < 1 << 20, f"the profile of {threads} short threads has {size} bytes")
 
 
-@case(ranks=1, timeout=300)
+@case(ranks=1)
 def ten_thousand_short_threads_lose_nothing(scene):
     storm(scene, "storm", 10000)
 
 
-@case(ranks=1, timeout=300)
+@case(ranks=1)
 def threads_that_call_mpi_in_their_destructors_lose_nothing(scene):
     storm(scene, "late", 2000)
