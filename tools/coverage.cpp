@@ -175,8 +175,9 @@ constexpr std::string_view cannot_be_seen = R"(
 ## What cannot be seen
 
 - **MPI linked statically.** The calls never reach the dynamic linker.
-- **Functions fetched by `dlsym` from a handle of the library**, as Julia's MPI.jl and Python's ctypes do, and
-  libraries opened with `RTLD_DEEPBIND`. (mpi4py, h5py and other extension modules are seen.)
+- **Functions fetched by `dlsym` from a handle of the library**, as Julia's MPI.jl and Python's ctypes do, unless
+  `libmpiprof-dlsym.so` is preloaded beside `libmpiprof.so`. (mpi4py, h5py and other extension modules are seen without.)
+- **Libraries opened with `RTLD_DEEPBIND`.**
 - **Calls of `PMPI_` functions.** That is what the name is for; other tools use it.
 - **Calls that MPI makes of itself**, such as those of MPICH's Fortran binding to its C functions, and of callbacks. The
   time belongs to the call of the program.
