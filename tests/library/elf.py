@@ -29,6 +29,7 @@ class Library:
         for line in readelf("--dyn-syms", path).splitlines():
             fields = line.split()
             if len(fields) < 8 or not fields[0].endswith(":") or fields[7] == "Name": continue
+            if fields[3] == "SECTION": continue  # aarch64's linker names sections there, too
             name, _, version = fields[7].partition("@")
             yield Symbol(name, version.strip("@"), fields[3], fields[4], fields[6] != "UND")
 
