@@ -26,17 +26,17 @@ def build(arguments, directory):
     library, program = directory / f"libfake_{arguments.family}.so", directory / f"program_{arguments.family}"
     execute([*common, "-shared", HERE / "fake.cpp", "-o", library], timeout=200).succeeded()
     execute([*common, HERE / "program.cpp", library, "-o", program], timeout=200).succeeded()
+    execute([*common, HERE / "fetch.cpp", "-Wl,--export-dynamic", "-ldl", "-o", directory / "fetch"], timeout=200).succeeded()
     return program
 
 
-def run(arguments, scene, program, mode, profiled):
-    """Runs the program in a directory of its own; the emulator is told the program's environment, so as not to be
+def run(arguments, scene, command, name, preload=()):
+    """Runs the command in a directory of its own; the emulator is told the program's environment, so as not to be
     preloaded itself."""
-    directory = scene.subdir(f"{mode}_{'profiled' if profiled else 'plain'}")
-    variables = {"LD_LIBRARY_PATH": program.parent}
-    if profiled:
-        variables["LD_PRELOAD"] = arguments.library.resolve()
-    command = [program, mode, "expected"]
+    directory = scene.subdir(name)
+    variables = {"LD_LIBRARY_PATH": command[0].parent}
+    if preload:
+        variables["LD_PRELOAD"] = ":".join(str(p.resolve()) for p in preload)
     if arguments.emulator:
         sets = [word for name, value in variables.items() for word in ("-E", f"{name}={value}")]
         command, variables = [*shlex.split(arguments.emulator), *sets, *command], {}
@@ -58,8 +58,9 @@ def check_profile(scene, directory):
 
 def run_family(arguments, scene):
     program = build(arguments, scene.dir)
-    _, plain = run(arguments, scene, program, "all", profiled=False)
-    directory, ours = run(arguments, scene, program, "all", profiled=True)
+    everything = [program, "all", "expected"]
+    _, plain = run(arguments, scene, everything, "plain")
+    directory, ours = run(arguments, scene, everything, "profiled", [arguments.library])
     same((plain.code, plain.err), (0, ""), "exit code and stderr without the library")
     same((ours.code, ours.out, ours.err), (plain.code, plain.out, plain.err), "exit code and output with it")
     found = check_profile(scene, directory)
@@ -69,11 +70,25 @@ def run_family(arguments, scene):
     same("of no known family" in summary, arguments.family == "unknown", f"whether an unknown MPI is said:\n{summary}")
 
     if arguments.family != "unknown":
-        directory, ours = run(arguments, scene, program, "again", profiled=True)
+        directory, ours = run(arguments, scene, [program, "again", "expected"], "again", [arguments.library])
         same((ours.code, ours.err), (0, ""), "exit code and stderr of three sessions")
         check_profile(scene, directory)
         text = next(directory.glob("mpi_profile.*.txt")).read_text()
         check(re.search(r"^MPI_Send +2 +24\.0 ", text, re.M), f"the text was not written again after the last session:\n{text}")
+
+
+def run_fetched(arguments, scene):
+    """Functions fetched by dlsym, with the hook beside the library, alone, and with neither."""
+    hook = arguments.library.with_name("libmpiprof-dlsym.so")
+    if arguments.family == "unknown" or not hook.exists():
+        return
+    command = [scene.dir / "fetch", scene.dir / f"libfake_{arguments.family}.so", "expected"]
+    _, plain = run(arguments, scene, command, "fetch_plain")
+    same((plain.code, plain.out, plain.err), (0, "5 calls, 0 wrong\n", ""), "fetched functions without the hook")
+    for name, preload in (("fetch_hook", [hook]), ("fetch_seen", [arguments.library, hook])):
+        directory, ours = run(arguments, scene, command, name, preload)
+        same((ours.code, ours.out, ours.err), (plain.code, plain.out, plain.err), name)
+    check_profile(scene, directory)
 
 
 def main():
@@ -93,6 +108,7 @@ def main():
                   arguments.report.resolve(), arguments.work.resolve())
     try:
         run_family(arguments, scene)
+        run_fetched(arguments, scene)
     except Failed as failure:
         print(f"FAILED: {failure}\nits directory: {scene.dir}")
         return 1
