@@ -192,6 +192,7 @@ enum HeaderFlags : std::uint32_t {
     several_mpis = 2,         // a second MPI library was met and passed through
     no_world = 4,             // sessions only: rank and size by the launcher
     initialized_by_session = 8,
+    behind_a_tool = 16,       // another tool's MPI functions come first: what it calls as PMPI_ is not seen
 };
 inline constexpr std::uint32_t no_local_rank = 0xffffffff;
 

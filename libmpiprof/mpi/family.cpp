@@ -28,7 +28,7 @@ Questions find_questions(const void* init) {
     ask(q.cartdim_get, "PMPI_Cartdim_get", init);
     ask(q.graph_neighbors_count, "PMPI_Graph_neighbors_count", init);
     ask(q.dist_graph_neighbors_count, "PMPI_Dist_graph_neighbors_count", init);
-    ask(q.get_count, "PMPI_Get_count", init);
+    ask(q.get_count_c, "PMPI_Get_count_c", init);
     ask(q.query_thread, "PMPI_Query_thread", init);
     ask(q.get_library_version, "PMPI_Get_library_version", init);
     ask(q.comm_f2c, "PMPI_Comm_f2c", init);
@@ -136,8 +136,8 @@ FamilyFacts identify(const void* init, Questions& questions) {
 }
 
 std::uint64_t ask_bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status) {
-    int count = 0;
-    if (!questions.get_count || questions.get_count(status, facts.byte, &count) != 0 || count < 0) return 0;
+    std::int64_t count = 0;
+    if (!questions.get_count_c || questions.get_count_c(status, facts.byte, &count) != 0 || count < 0) return 0;
     return static_cast<std::uint64_t>(count);
 }
 

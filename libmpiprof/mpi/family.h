@@ -22,7 +22,7 @@ struct Questions {
     int (*cartdim_get)(Word comm, int* dimensions);
     int (*graph_neighbors_count)(Word comm, int rank, int* neighbors);
     int (*dist_graph_neighbors_count)(Word comm, int* in, int* out, int* weighted);
-    int (*get_count)(const void* status, Word type, int* count);
+    int (*get_count_c)(const void* status, Word type, std::int64_t* count);
     int (*query_thread)(int* level);
     int (*get_library_version)(char* text, int* length);
     Word (*comm_f2c)(int comm);   // null where a Fortran handle is the C handle

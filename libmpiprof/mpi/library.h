@@ -114,6 +114,7 @@ struct Mpi {
     }
     static wrap::Real find_mangled(const char* name, Word return_address);
     static bool several() { return library.several; }
+    static void begin_late(const void* real);  // special.cpp
     static bool is_foreign(const wrap::Real& real) { return library.several && !library.is_ours(real.function); }
 
     template <Id I, class Language>

@@ -69,6 +69,18 @@ void meet_second_mpi() {
 
 bool fortran_failed(Word ierror) { return ierror != 0 && *reinterpret_cast<const int*>(ierror) != 0; }
 
+// A tool in front of us that calls PMPI_Send keeps the program's MPI_Send from us: this cannot be helped, but be said.
+void look_for_tool_in_front() {
+    for (const char* name : {"MPI_Init", "MPI_Finalize", "MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Bcast", "MPI_Allreduce", "MPI_Barrier"})
+        if (!wrap::comes_first(name)) return runtime.note_tool_in_front();
+}
+
+void begin_profile(const void* real, Ticks init_ticks) {
+    if (!runtime.is_recording()) library.identify(real);
+    runtime.start(catalogue, ask_world(), init_ticks);
+    look_for_tool_in_front();
+}
+
 // MPI_Init, MPI_Init_thread, MPI_Session_init. Looked up at every call: the second MPI is met here.
 template <bool Fortran, bool Session, class... Words>
 Word begin(const char* name, Word return_address, Words... words) {
@@ -89,8 +101,7 @@ Word begin(const char* name, Word return_address, Words... words) {
     if (Session) open_sessions.fetch_add(1);
     else world_is_open = true;
     if (!ours) return result;
-    if (!runtime.is_recording()) library.identify(real.function);
-    runtime.start(catalogue, ask_world(), after - before);
+    begin_profile(real.function, after - before);
     return result;
 }
 
@@ -118,6 +129,22 @@ void obey(int level) {
 }
 
 }  // namespace
+
+// A tool in front of us may keep MPI_Init for itself and call PMPI_Init, and may do so with MPI_Finalize: then the first
+// call that does reach us begins the profile, and the end of the process ends it.
+void Mpi::begin_late(const void* real) {
+    static constinit std::atomic<bool> one_is_enough{false};
+    const auto initialized = reinterpret_cast<int (*)(int*)>(wrap::find_beside("PMPI_Initialized", real));
+    const auto finalized = reinterpret_cast<int (*)(int*)>(wrap::find_beside("PMPI_Finalized", real));
+    int begun = 0, over = 0;
+    if (!initialized || !finalized || initialized(&begun) != 0 || !begun || finalized(&over) != 0 || over) return;
+    if (one_is_enough.exchange(true) || !library.adopt(real) || !runtime.prepare()) return;
+    world_is_open = true;
+    wrap::keep_loaded(reinterpret_cast<const void*>(finalized));
+    runtime.ask_at_exit(finalized);
+    begin_profile(real, 0);
+}
+
 }  // namespace mpiprof::mpi
 
 using mpiprof::Word;

@@ -125,6 +125,10 @@ void Runtime::note_several_mpis() {
     if (started_) records_.image.header().flags |= format::several_mpis;
 }
 
+void Runtime::note_tool_in_front() {
+    if (started_) records_.image.header().flags |= format::behind_a_tool;
+}
+
 // A forked child must find the gate closed, whichever way it was made (fork, _Fork, clone).
 bool Runtime::guard_against_fork() {
     if (madvise(&gate, sizeof gate, MADV_WIPEONFORK) == 0) return true;
@@ -256,13 +260,15 @@ void Runtime::finish(State state, int exit_code) {
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
     update_header(state, exit_code);
     const bool nothing = moved_nothing();
-    if (nothing) file_.remove();
     format::Header& header = records_.image.header();
+    const bool may_go_on = header.flags & format::initialized_by_session;  // then process_ends() removes it
+    if (nothing && !may_go_on) file_.remove();
     header.own_setup_ns += nanoseconds(CLOCK_MONOTONIC) - began;
     if (nothing) return;
     if (const int error = file_.save(records_.image))
         say("cannot write %s: %s; the profile of rank %u is lost", file_.path(), strerror(error), header.rank);
-    const bool text = names_rank(value_of(Setting::text), header.rank) && write_text_profile(records_.image, records_.catalogue, file_.path());
+    const bool text = names_rank(value_of(Setting::text), header.rank) && write_text_profile(records_.image, records_.catalogue, file_.path(), has_text_);
+    has_text_ |= text;
     if (header.rank == 0 && is_on(Setting::verbose))
         say("%u rank%s wrote mpi_profile.%s.<rank>%s; read them with mpiprof-report", header.size, header.size == 1 ? "" : "s", header.job,
             text ? " (and .txt)" : "");
@@ -275,9 +281,16 @@ void Runtime::after_finalize(Ticks finalize_ticks) {
     if (!moved_nothing()) file_.save(records_.image);
 }
 
+void Runtime::process_ends() {
+    int over = 0;
+    if (is_recording() && finalized_ && finalized_(&over) == 0 && over) finish(State::finalized, 0);
+    else finish(State::exited, 0);
+    if (is_recording() && moved_nothing()) file_.remove();
+}
+
 namespace {
 // exit() without MPI_Finalize. The library's only entry in .fini_array; a process without MPI returns at once.
-[[gnu::destructor]] void process_ends() { runtime.finish(State::exited, 0); }
+[[gnu::destructor]] void process_ends() { runtime.process_ends(); }
 }  // namespace
 
 }  // namespace mpiprof

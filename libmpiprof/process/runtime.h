@@ -28,11 +28,18 @@ class Runtime {
     void after_finalize(Ticks finalize_ticks);
     void pause();   // MPI_Pcontrol(0)
     void resume();  // MPI_Pcontrol(1)
+    // True: not even the first MPI call was seen, though one may have been made (another tool may have kept it).
+    bool has_not_begun() const { return !prepared_ && !disabled_; }
+    // Whether MPI was finalised, for a profile whose end passes us by; asked when the process ends.
+    void ask_at_exit(int (*finalized)(int*)) { finalized_ = finalized; }
+    void process_ends();
     bool is_recording() const { return started_ && owner_ == current_process(); }
     format::ClockKind clock() const { return records_.clock; }
     Records& records() { return records_; }
     // A second MPI was met: said in the profile.
     void note_several_mpis();
+    // Another tool comes before us: said in the profile.
+    void note_tool_in_front();
 
   private:
     static int current_process();
@@ -55,7 +62,9 @@ class Runtime {
     bool prepared_ = false;
     bool started_ = false;
     bool finished_ = false;
+    bool has_text_ = false;
     Ticks paused_at_ = 0;
+    int (*finalized_)(int*) = nullptr;
     int owner_ = 0;                 // pid: a forked child is not
     std::uint64_t setup_began_ns_ = 0;
     format::Anchor loaded_{};

@@ -150,10 +150,10 @@ void print(Text& text, const Header& header, const Catalogue& catalogue, const R
 
 }  // namespace
 
-bool write_text_profile(const Image& image, const Catalogue& catalogue, const char* path) {
+bool write_text_profile(const Image& image, const Catalogue& catalogue, const char* path, bool again) {
     char name[4200];
     snprintf(name, sizeof name, "%s.txt", path);
-    const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const int fd = open(name, O_WRONLY | (again ? O_TRUNC : O_CREAT | O_EXCL) | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return false;
     const std::size_t bytes = sizeof(Routine) * catalogue.size;
     auto* routines = static_cast<Routine*>(private_pages(bytes));

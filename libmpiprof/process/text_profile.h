@@ -7,6 +7,7 @@
 namespace mpiprof {
 
 // Writes `path`.txt from the image. False if it cannot be created (the profile itself has everything).
-bool write_text_profile(const Image& image, const Catalogue& catalogue, const char* path);
+// `again`: it is ours from an earlier end (sessions), and is replaced.
+bool write_text_profile(const Image& image, const Catalogue& catalogue, const char* path, bool again = false);
 
 }  // namespace mpiprof

@@ -189,6 +189,20 @@ void* find_beside(const char* name, const void* near) {
     return described(dlsym(RTLD_NEXT, name)).function;  // the program itself, or a library that it was linked with
 }
 
+bool comes_first(const char* name) {
+    if (!dlsym || !dlopen) return true;
+    void* program = dlopen(nullptr, RTLD_LAZY | RTLD_NOLOAD);  // RTLD_DEFAULT begins with us: we are linked -Bsymbolic
+    const void* first = program ? dlsym(program, name) : nullptr;
+    if (program) dlclose(program);
+    return !first || object_of(first) == ourselves();
+}
+
+void keep_loaded(const void* function) {
+    Object object{function, {}, false, 0, 0};
+    dl_iterate_phdr(contains, &object);
+    if (object.found && object.path[0]) (void)dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
+}
+
 void no_such_function(const char* name) {
     static constexpr char text[] = ": symbol lookup error: undefined symbol: ";
     char path[512];

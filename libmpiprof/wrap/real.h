@@ -23,6 +23,12 @@ void* find_beside(const char* name, const void* near);
 // callback of the user's. Asked only when the token says that it may be.
 bool is_nested(Word return_address);
 
+// Whether the program's calls of `name` come to us, rather than to another tool's function of that name.
+bool comes_first(const char* name);
+
+// The object that `function` lies in stays until the process ends: it will be asked then.
+void keep_loaded(const void* function);
+
 // Ends the process as the loader would have ended it: nobody defines the function that the program calls.
 [[noreturn]] void no_such_function(const char* name);
 

@@ -132,6 +132,7 @@ template <class Library, int Spelling>
     if (void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED)) return {known, false};
     const Real real = Library::template real<Spelling>(name, return_address);
     if (!real.function) no_such_function(name);
+    if (runtime.has_not_begun()) Library::begin_late(real.function);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
     if (runtime.knows_call(id) && !Library::several()) __atomic_store_n(&slot, real.function, __ATOMIC_RELAXED);
     return {real.function, Library::is_foreign(real)};

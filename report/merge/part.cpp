@@ -183,6 +183,7 @@ void Part::add(const Profile& profile) {
     setup_ns_ = std::max(setup_ns_, profile.setup_ns);
     is_text_ |= profile.is_text;
     has_several_mpis_ |= profile.has_several_mpis;
+    is_behind_a_tool_ |= profile.is_behind_a_tool;
     is_spawned_ |= profile.is_spawned;
     has_no_world_ |= profile.has_no_world;
     notes_.insert(notes_.end(), profile.notes.begin(), profile.notes.end());
@@ -220,6 +221,7 @@ void Part::absorb(Part&& other) {
     setup_ns_ = std::max(setup_ns_, other.setup_ns_);
     is_text_ |= other.is_text_;
     has_several_mpis_ |= other.has_several_mpis_;
+    is_behind_a_tool_ |= other.is_behind_a_tool_;
     is_spawned_ |= other.is_spawned_;
     has_no_world_ |= other.has_no_world_;
     append(problems_, std::move(other.problems_));
@@ -346,6 +348,10 @@ void Part::note_differences(Job& job) const {
     tell(mpi_libraries_, "the MPI library");
     if (has_several_mpis_)
         job.notes.push_back("a second MPI library was met in some process; its calls are not recorded");
+    if (is_behind_a_tool_)
+        job.notes.push_back(
+            "another tool comes before mpiprof: calls that it passes on by their PMPI_ names are missing here; "
+            "name libmpiprof.so first in LD_PRELOAD");
     if (is_spawned_) job.notes.push_back("these ranks are a world of their own: MPI_Comm_spawn started them");
     if (has_no_world_)
         job.notes.push_back("MPI was used in sessions, without MPI_Init: ranks are numbered as the launcher did");

@@ -90,6 +90,7 @@ class Part {
     std::uint64_t setup_ns_ = 0;
     bool is_text_ = false;
     bool has_several_mpis_ = false;
+    bool is_behind_a_tool_ = false;
     bool is_spawned_ = false;
     bool has_no_world_ = false;
     std::vector<std::string> problems_, notes_;

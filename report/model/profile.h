@@ -160,6 +160,7 @@ struct Profile {
     std::optional<std::uint32_t> local_rank;
     bool is_spawned = false;  // by MPI_Comm_spawn
     bool has_several_mpis = false;
+    bool is_behind_a_tool = false;  // another tool's functions come first
     bool has_no_world = false;  // sessions only
     bool is_written = false;    // the written store: what came after the last update is lost if it was killed
     std::uint64_t store_period_ns = 0;

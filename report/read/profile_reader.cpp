@@ -89,6 +89,7 @@ class Reader {
         if (header_.local_rank != no_local_rank) p.local_rank = header_.local_rank;
         p.is_spawned = header_.flags & world_is_spawned;
         p.has_several_mpis = header_.flags & several_mpis;
+        p.is_behind_a_tool = header_.flags & behind_a_tool;
         p.has_no_world = header_.flags & no_world;
         p.is_written = header_.store == StoreKind::written;
         p.store_period_ns = std::uint64_t{header_.store_period_ms} * 1'000'000;
@@ -432,7 +433,8 @@ Result<Head> read_head(ByteSpan bytes, std::uint64_t file_size, std::string_view
                 .mpi_library = std::string(text_of(header->mpi_library)),
                 .rank = header->rank,
                 .size = header->size,
-                .started_at_ns = started_at(*header)};
+                .started_at_ns = started_at(*header),
+                .is_spawned = (header->flags & world_is_spawned) != 0};
 }
 
 Result<Profile> read_profile(ByteSpan bytes, std::string_view path) {

@@ -91,6 +91,7 @@ struct Fake {
         return {nullptr, nullptr};
     }
     static bool several() { return script.several; }
+    static void begin_late(const void*) {}
     static bool is_foreign(const wrap::Real&) { return script.is_foreign; }
     template <FakeId, class Language>
     static void before_free(Ledger&, const Word*) {
