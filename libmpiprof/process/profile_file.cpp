@@ -33,15 +33,6 @@ bool bears_mapping(int fd) {
     return false;
 }
 
-// fstat() is a newer symbol than the oldest glibc we load on.
-bool identify(int fd, unsigned long long& device, unsigned long long& inode) {
-    struct stat s;
-    if (syscall(SYS_newfstatat, fd, "", &s, AT_EMPTY_PATH) != 0) return false;
-    device = s.st_dev;
-    inode = s.st_ino;
-    return true;
-}
-
 // The environment's word for it: asking the system would load its name service into the user's process.
 const char* user_name() {
     static char number[16];
@@ -96,9 +87,23 @@ void make_directories(char* directory) {
     }
 }
 
-// High and close-on-exec: programs that close or reuse low descriptors do not meet it.
+// How many descriptors the kernel's table for this process has room for, as it is.
+int size_of_descriptor_table() {
+    char text[512];
+    const int fd = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0) close(fd);
+    text[n > 0 ? n : 0] = 0;
+    int size = 0;
+    if (const char* found = strstr(text, "FDSize:\t"))
+        for (found += 8; *found >= '0' && *found <= '9'; ++found) size = size * 10 + (*found - '0');
+    return size > 64 ? size : 64;
+}
+
+// High and close-on-exec: programs that close or reuse low descriptors do not meet it. Not so high that the table has to
+// grow: in a process with threads, which MPI has made, that waits some 10 ms for all processors.
 int out_of_the_way(int fd) {
-    const int high = fcntl(fd, F_DUPFD_CLOEXEC, 500);
+    const int high = fcntl(fd, F_DUPFD_CLOEXEC, size_of_descriptor_table() - 8);
     if (high < 0) return fd;
     close(fd);
     return high;
@@ -124,7 +129,7 @@ bool ProfileFile::claim(const char* job, const char* host, unsigned rank) {
         const int fd = ::open(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0) {
             fd_ = out_of_the_way(fd);
-            return identify(fd_, device_, inode_);
+            return identify(fd_, identity_);
         }
         if (errno == ENOENT && !made) {
             make_directories(directory);
@@ -152,8 +157,8 @@ bool ProfileFile::open(Image& image, const char* job, const char* host, unsigned
 }
 
 bool ProfileFile::still_ours() const {  // the program may have closed the descriptor and opened something else under it
-    unsigned long long device, inode;
-    return fd_ >= 0 && identify(fd_, device, inode) && device == device_ && inode == inode_;
+    FileIdentity now{};
+    return fd_ >= 0 && identify(fd_, now) && now == identity_;
 }
 
 int ProfileFile::save(const Image& image) {
@@ -161,8 +166,8 @@ int ProfileFile::save(const Image& image) {
     if (still_ours()) return image.write_to(fd_);
     const int fd = ::open(path_, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return errno;
-    unsigned long long device, inode;
-    const bool ours = identify(fd, device, inode) && device == device_ && inode == inode_;
+    FileIdentity now{};
+    const bool ours = identify(fd, now) && now == identity_;
     const int error = ours ? image.write_to(fd) : ESTALE;
     close(fd);
     return error;

@@ -25,7 +25,7 @@ class ProfileFile {
     bool still_ours() const;
 
     int fd_ = -1;
-    unsigned long long device_ = 0, inode_ = 0;
+    FileIdentity identity_{};
     char path_[4096] = {};
 };
 

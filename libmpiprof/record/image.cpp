@@ -2,8 +2,10 @@
 #include "libmpiprof/record/image.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +32,13 @@ bool file_may_have(std::uint64_t bytes) {
     return syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, nullptr, &limit) != 0 || limit.rlim_cur == RLIM64_INFINITY || bytes <= limit.rlim_cur;
 }
 
+bool identify(int fd, FileIdentity& identity) {
+    struct stat s;  // fstat() is a newer symbol than the oldest glibc that we load on
+    if (syscall(SYS_newfstatat, fd, "", &s, AT_EMPTY_PATH) != 0) return false;
+    identity = {s.st_dev, s.st_ino};
+    return true;
+}
+
 bool Image::reserve() {
     for (std::size_t bytes = largest_image; bytes >= smallest_image; bytes /= 4) {  // RLIMIT_AS may be small
         void* p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -49,7 +58,8 @@ bool Image::grow() {
     void* p;
     if (fd_ >= 0) {
         int rc = -1;
-        if (file_may_have(committed_ + segment_bytes))
+        FileIdentity now{};
+        if (identify(fd_, now) && now == file_ && file_may_have(committed_ + segment_bytes))
             do rc = static_cast<int>(syscall(SYS_fallocate, fd_, 0, committed_, std::size_t{segment_bytes}));
             while (rc != 0 && errno == EINTR);
         if (rc != 0) {
@@ -86,7 +96,7 @@ bool Image::format_header() {
 }
 
 bool Image::open_mapped(int fd) {
-    if (!reserve()) return false;
+    if (!identify(fd, file_) || !reserve()) return false;
     fd_ = fd;
     if (grow() && format_header()) return true;
     munmap(base_, reserved_);

@@ -12,6 +12,13 @@ namespace mpiprof {
 // with a signal that ends the user's program.
 bool file_may_have(std::uint64_t bytes);
 
+// Which file a descriptor means: the program may have closed it and opened something else under its number.
+struct FileIdentity {
+    std::uint64_t device, inode;
+    bool operator==(const FileIdentity&) const = default;
+};
+bool identify(int fd, FileIdentity& identity);
+
 class Image {
   public:
     // Backs the image by `fd`'s own pages: what is stored is saved, whatever kills the process. The space is taken
@@ -57,6 +64,7 @@ class Image {
     std::size_t committed_ = 0;
     std::size_t used_ = 0;
     int fd_ = -1;
+    FileIdentity file_{};
     bool full_ = false;
     format::Directory* directory_ = nullptr;
     format::Table* strings_ = nullptr;

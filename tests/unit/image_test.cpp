@@ -241,6 +241,21 @@ TEST(image, writing_beyond_a_file_size_limit_is_an_error_and_not_a_signal) {
     EXPECT_EQ(status, 0) << "negative: the signal that ended it";
 }
 
+TEST(image, a_file_of_the_program_under_our_number_is_left_alone) {
+    MemoryFile file, of_the_program;
+    const int number = dup(file.fd());
+    Image image;
+    ASSERT_TRUE(image.open_mapped(number));
+
+    dup2(of_the_program.fd(), number);  // it closed all descriptors it found, then opened files of its own
+    int taken = 0;
+    while (image.take(4096)) ++taken;
+
+    EXPECT_GT(taken, 0) << "what was there is still ours";
+    EXPECT_EQ(of_the_program.bytes(), "");
+    close(number);
+}
+
 TEST(image, private_memory_is_written_whole) {
     Image image;
     ASSERT_TRUE(image.open_private());
