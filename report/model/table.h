@@ -36,7 +36,7 @@ struct Column {
     std::string title;  // on screens: "TIME"; empty = none
     Unit unit = Unit::text;
     Draw draw = Draw::nothing;  // the value is drawn, not written
-    int drop = 0;               // 0 = always shown; on a narrow screen those with the largest are left out first
+    int drop = 0;               // 0 = always shown; else shown if there is room, the lowest first
     bool same_unit = false;     // a time: all such columns of a table are in one unit, to be compared
     bool only_data = false;     // in csv and json, never on screens
     bool only_screen = false;   // never in csv and json

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_set>
+#include <utility>
 
 #include "report/read/file.h"
 #include "report/read/mpitrace_text.h"
@@ -140,21 +141,25 @@ void drop_other_sizes(std::vector<Looked>& files, Launch& launch) {
 }
 
 std::vector<Launch> group(std::vector<Looked> looked) {
-    std::map<std::string, std::vector<Looked>> by_launch;
-    for (Looked& file : looked) by_launch[file.head.launch].push_back(std::move(file));
+    // A spawned world has ranks of its own, which may share the identity of the launch that spawned them.
+    std::map<std::pair<std::string, bool>, std::vector<Looked>> by_launch;
+    for (Looked& file : looked) by_launch[{file.head.launch, file.head.is_spawned}].push_back(std::move(file));
     std::vector<Launch> launches;
-    for (auto& [identity, files] : by_launch) {
-        Launch launch{.launch = identity, .job = {}, .command = {}, .files = {}, .problems = {}};
+    for (auto& [world, files] : by_launch) {
+        Launch launch{.launch = world.first, .job = {}, .command = {}, .files = {}, .problems = {}};
         drop_other_sizes(files, launch);
         drop_duplicates(files, launch);
         launch.job = files.front().head.job;
         launch.command = files.front().head.command;
         launch.is_text = files.front().head.is_text;
+        launch.is_spawned = world.second;
         for (const Looked& file : files) launch.started_at_ns = std::max(launch.started_at_ns, file.head.started_at_ns);
         launches.push_back(std::move(launch));
     }
-    std::stable_sort(launches.begin(), launches.end(),
-                     [](const Launch& a, const Launch& b) { return a.started_at_ns > b.started_at_ns; });
+    // Newest first; a spawned world is younger than the program that spawned it, but not what people ask for.
+    std::stable_sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
+        return a.is_spawned != b.is_spawned ? b.is_spawned : a.started_at_ns > b.started_at_ns;
+    });
     return launches;
 }
 

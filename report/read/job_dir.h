@@ -26,10 +26,11 @@ struct Launch {
     std::vector<RankFile> files;        // one per rank, sorted by rank
     std::vector<std::string> problems;  // duplicates, ranks of another size
     bool is_text = false;
+    bool is_spawned = false;  // by MPI_Comm_spawn
 };
 
 struct Found {
-    std::vector<Launch> launches;          // newest first
+    std::vector<Launch> launches;          // newest first, spawned worlds last
     std::vector<std::string> problems;     // files that are no profiles: one line each
     std::vector<std::string> directories;  // that were searched
     bool only_files = false;               // FILEs were named, no DIR

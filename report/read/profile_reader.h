@@ -24,6 +24,7 @@ struct Head {
     std::uint32_t size = 1;
     std::uint64_t started_at_ns = 0;
     bool is_text = false;
+    bool is_spawned = false;  // its world was made by MPI_Comm_spawn
 };
 
 // `bytes` is the beginning of a file that is `file_size` long.

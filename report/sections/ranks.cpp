@@ -33,11 +33,12 @@ std::string ending(const Rank& rank, const Job& job) {
     return text;
 }
 
-std::vector<Field<Line>> rank_fields(bool has_errors) {
+std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors) {
     using L = const Line&;
     return {
         {{.id = "rank", .title = "RANK", .unit = Unit::rank}, [](L l) { return std::uint64_t{l.rank->rank}; }},
-        {{.id = "host", .title = "HOST", .drop = 4}, [](L l) { return l.job->hosts[l.rank->host]; }},
+        {{.id = "host", .title = "HOST", .drop = 4, .only_data = !has_hosts},
+         [](L l) { return l.job->hosts[l.rank->host]; }},
         {{.id = "outside_ns", .title = "OUTSIDE MPI", .unit = Unit::time, .same_unit = true},
          [](L l) { return l.rank->outside_ns(); }},
         {{.id = "mpi_ns", .title = "IN MPI", .unit = Unit::time, .same_unit = true},
@@ -97,7 +98,8 @@ Table rank_table(const std::vector<Line>& lines) {
         return !l.rank->has_profile || l.rank->state != State::finalized;
     });
     const bool has_errors = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->errors != 0; });
-    auto fields = rank_fields(has_errors);
+    const bool has_hosts = !lines.empty() && lines.front().job->hosts.size() > 1;
+    auto fields = rank_fields(has_hosts, has_errors);
     if (!has_endings) std::erase_if(fields, [](const auto& field) { return field.column.id == "ending"; });
     return table_of("ranks", fields, lines);
 }

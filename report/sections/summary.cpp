@@ -314,7 +314,10 @@ Table finding_table(const Job& job, const Figures& figures) {
         add(true, fmt::format("{} more files with problems", job.problems.size() - problems_shown), "file");
     for (Finding& finding : findings_of(job, figures))
         add(finding.is_serious, std::move(finding.text), std::move(finding.rule));
-    for (const std::string& note : job.notes) add(false, note, "note");
+    for (std::size_t i = 0; i < std::min(job.notes.size(), problems_shown); ++i) add(false, job.notes[i], "note");
+    if (job.notes.size() > problems_shown)
+        add(false, fmt::format("{} more such notes (export -f json has them)", job.notes.size() - problems_shown),
+            "note");
     return table;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "report/model/units.h"
 #include "report/model/visible.h"
@@ -117,13 +118,24 @@ class Grid {
         return width - gap;
     }
 
+    // Columns that are always shown, then the others by rank as far as they fit; those of one rank go together.
+    void choose_columns() {
+        std::set<int> ranks;
+        for (const Shown& shown : shown_) ranks.insert(column(shown).drop);
+        std::set<int> chosen{0};
+        const auto width_with = [&](int rank) {
+            std::size_t width = indent;
+            for (const Shown& shown : shown_)
+                if (chosen.contains(column(shown).drop) || column(shown).drop == rank) width += shown.width + gap;
+            return width - gap;
+        };
+        for (const int rank : ranks)
+            if (width_with(rank) <= screen_.width) chosen.insert(rank);
+        std::erase_if(shown_, [&](const Shown& shown) { return !chosen.contains(column(shown).drop); });
+    }
+
     void fit() {
-        while (total() > screen_.width) {
-            int largest = 0;
-            for (const Shown& shown : shown_) largest = std::max(largest, column(shown).drop);
-            if (largest == 0) break;
-            std::erase_if(shown_, [&](const Shown& shown) { return column(shown).drop == largest; });
-        }
+        choose_columns();
         while (total() > screen_.width && narrow_widest_name()) {
         }
         for (Shown& shown : shown_) widen_drawing(shown);

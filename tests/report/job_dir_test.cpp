@@ -102,6 +102,26 @@ TEST(job_dir, a_rank_of_another_world_size_is_left_out_and_named) {
     EXPECT_TRUE(says(found.launches[0].problems, "of a world of 9 ranks"));
 }
 
+TEST(job_dir, a_spawned_world_is_a_launch_of_its_own) {
+    const TemporaryDirectory directory;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        write_profile(directory.path(), rank_of(rank));
+        ProfileSpec child = rank_of(rank);
+        child.flags = format::world_is_spawned;
+        child.start_realtime_ns += 1'000'000'000;
+        write_file(directory.path() / ("mpi_profile.4711-2." + std::to_string(rank)), build(child));
+    }
+
+    const Found found = find(directory.path());
+
+    ASSERT_EQ(found.launches.size(), 2);
+    EXPECT_FALSE(found.launches[0].is_spawned);
+    for (const Launch& launch : found.launches) {
+        EXPECT_EQ(launch.files.size(), 2);
+        EXPECT_TRUE(launch.problems.empty());
+    }
+}
+
 TEST(job_dir, text_beside_a_profile_is_the_same_rank_again) {
     const TemporaryDirectory directory;
     write_profile(directory.path(), rank_of(0, 1));

@@ -86,13 +86,17 @@ TEST_F(requests, that_were_freed_are_forgotten) {
     EXPECT_FALSE(ledger.has_requests());
 }
 
-TEST_F(requests, a_handle_that_is_given_out_again_is_the_newer_request) {
+// Open MPI gives one handle to all sends that are complete when they return; each is waited for by it.
+TEST_F(requests, posted_under_one_handle_are_all_completed_once) {
     for (Ticks since = 1000; since < 4000; since += 1000) post(0x1000, since);
 
-    ledger.complete(0x1000, 5000, 0);
+    for (int i = 0; i < 3; ++i) ledger.complete(0x1000, 5000, 100);
 
-    EXPECT_EQ(of_bytes(some_bytes).completed, 1u);
-    EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 2000u);
+    EXPECT_EQ(of_bytes(some_bytes).completed, 3u);
+    // The two older ones ended when the next was posted, the last when it was waited for.
+    EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 1000u + 1000u + 2000u);
+    EXPECT_EQ(of_bytes(some_bytes).blocked_ticks, 100u);
+    EXPECT_EQ(recording.image().header().drops.requests, 0u);
     EXPECT_FALSE(ledger.has_requests());
 }
 
@@ -114,10 +118,14 @@ TEST(request_table, holds_a_handle_once_whatever_came_and_went_beside_it) {
     table->put({first, nullptr, 1, Requests::once});
     table->put({second, nullptr, 2, Requests::once});
     table->drop(*table->find(first));
-    table->put({second, nullptr, 3, Requests::once});  // another thread completed it, the handle is used again
 
+    // Still in flight: nothing is changed, and nothing put into the place that became free.
+    EXPECT_EQ(table->put({second, nullptr, 3, Requests::once}), Requests::Put::shared);
     ASSERT_NE(table->find(second), nullptr);
-    EXPECT_EQ(table->find(second)->since, 3u);
+    EXPECT_EQ(table->find(second)->since, 2u);
+    table->find(second)->since = 0;  // booked
+    EXPECT_EQ(table->put({second, nullptr, 4, Requests::once}), Requests::Put::done);
+    EXPECT_EQ(table->find(second)->since, 4u);
     table->drop(*table->find(second));
     EXPECT_EQ(table->find(second), nullptr) << "the older meaning is back";
     EXPECT_TRUE(table->is_empty());
