@@ -25,6 +25,7 @@ constexpr std::string_view causes =
     "- The path of libmpiprof.so is wrong, or not visible on the compute nodes: ld.so\n"
     "  then says \"object '...' from LD_PRELOAD cannot be preloaded\" in the job's output.\n"
     "- The program contains MPI statically: ldd PROGRAM must name libmpi.\n"
+    "- The program did not get as far as MPI_Init: its own output tells.\n"
     "- The program never called MPI, or ran as one rank that sent nothing.\n"
     "To see what happens, run with MPIPROF_VERBOSE=1: rank 0 then says where it writes.\n";
 

@@ -156,7 +156,7 @@ std::vector<Field<NodeLine>> node_fields() {
         {{.id = "max_resident_bytes", .title = "MAX RSS", .unit = Unit::bytes, .drop = 1},
          [](N n) { return n.most_resident_bytes; }},
         {{.id = "spread",
-          .title = "OUTSIDE MPI BY RANK",
+          .title = "BY RANK",
           .draw = Draw::shared_sparkline,
           .drop = 3,
           .only_screen = true},
