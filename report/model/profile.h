@@ -161,8 +161,8 @@ struct Profile {
     bool is_spawned = false;  // by MPI_Comm_spawn
     bool has_several_mpis = false;
     bool is_behind_a_tool = false;  // another tool's functions come first
-    bool has_no_world = false;  // sessions only
-    bool is_written = false;    // the written store: what came after the last update is lost if it was killed
+    bool has_no_world = false;      // sessions only
+    bool is_written = false;        // the written store: what came after the last update is lost if it was killed
     std::uint64_t store_period_ns = 0;
 
     std::uint64_t started_at_ns = 0;  // wall clock (since 1970) after MPI_Init; 0 = not known

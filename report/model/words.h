@@ -25,7 +25,7 @@ enum class Traffic : std::uint8_t {
     sync = 9,
     setup = 10,
     local = 11,
-    start = 12,  // persistent operations begin: the bytes of what was set up
+    start = 12,     // persistent operations begin: the bytes of what was set up
     unknown = 255,  // a newer library's kind
 };
 std::string_view name_of(Traffic traffic);

@@ -1,5 +1,5 @@
-// Genuine mpitrace text (the layout of 2013, of 2020 or the newest) as a Profile: old runs can be looked at with this reporter.
-// read/profile_reader calls it for files that are not profiles; it never opens a file.
+// Genuine mpitrace text (the layout of 2013, of 2020 or the newest) as a Profile: old runs can be looked at with this
+// reporter. read/profile_reader calls it for files that are not profiles; it never opens a file.
 #pragma once
 
 #include <cstddef>

@@ -44,12 +44,12 @@ struct Shares {
 inline constexpr std::uint64_t small_message = 1024;
 
 struct Figures {
-    std::uint32_t ranks = 0;    // with a profile of their own
-    std::uint64_t wall_ns = 0;  // their elapsed times added up
-    std::uint64_t mpi_ns = 0;   // their times in MPI added up
-    std::uint64_t unfinished_ns = 0;     // in calls that have not returned: not in mpi_ns
+    std::uint32_t ranks = 0;          // with a profile of their own
+    std::uint64_t wall_ns = 0;        // their elapsed times added up
+    std::uint64_t mpi_ns = 0;         // their times in MPI added up
+    std::uint64_t unfinished_ns = 0;  // in calls that have not returned: not in mpi_ns
     std::uint64_t largest_elapsed_ns = 0;
-    bool is_elapsed_estimated = false;   // that rank was killed: it is what is known at least
+    bool is_elapsed_estimated = false;  // that rank was killed: it is what is known at least
     std::uint64_t largest_process_ns = 0;
     double mean_elapsed_ns = 0;
     double background_share = 0;  // of the time in MPI: on other threads than the main thread

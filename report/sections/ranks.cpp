@@ -155,11 +155,7 @@ std::vector<Field<NodeLine>> node_fields() {
          [](N n) { return n.message_bytes; }},
         {{.id = "max_resident_bytes", .title = "MAX RSS", .unit = Unit::bytes, .drop = 1},
          [](N n) { return n.most_resident_bytes; }},
-        {{.id = "spread",
-          .title = "BY RANK",
-          .draw = Draw::shared_sparkline,
-          .drop = 3,
-          .only_screen = true},
+        {{.id = "spread", .title = "BY RANK", .draw = Draw::shared_sparkline, .drop = 3, .only_screen = true},
          [](N n) { return n.outside; }},
         {{.id = "flag", .title = {}, .only_screen = true},
          [](N n) {
