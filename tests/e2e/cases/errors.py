@@ -46,3 +46,13 @@ def calls_after_an_exception_or_longjmp_are_exact(scene):
         expected = read_tables(directory / "expected.*.csv")
         found = calls_and_bytes(scene, directory)
         check(found == expected, f"after {way}, (rank, call, bin) -> (calls, bytes):\n" + differences(found, expected))
+
+
+@case(ranks=1)
+def null_arguments_get_their_error(scene):
+    program = scene.compile("null.c", "-w")
+    plain = scene.mpirun(1, [program, scene.mpi], profiled=None).succeeded()
+
+    ours = scene.mpirun(1, [program, scene.mpi]).succeeded()
+
+    same((ours.out, ours.err), (plain.out, plain.err), "output")
