@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "libmpiprof/record/text.h"
 #include "libmpiprof/wrap/real.h"
 
 namespace mpiprof::mpi {
@@ -119,9 +120,7 @@ bool is_mpich(const void* init, const Questions& q) {
     char text[8192] = {};  // MPI_MAX_LIBRARY_VERSION_STRING of every known library fits
     int length = 0;
     if (!q.get_library_version || q.get_library_version(text, &length) != 0) return false;
-    for (const char* name : {"MPICH", "Intel(R) MPI", "MVAPICH"})
-        if (strstr(text, name)) return true;
-    return false;
+    return any_of("MPICH\0Intel(R) MPI\0MVAPICH\0", [&](const char* name) { return strstr(text, name) != nullptr; });
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 // take other arguments here. Everything is forwarded as it came; the profile's life (process/runtime.h) hangs on it.
 #include <string.h>
 
-#include <initializer_list>
-
 #include "libmpiprof/mpi/library.h"
 #include "libmpiprof/record/text.h"
 
@@ -71,8 +69,9 @@ bool fortran_failed(Word ierror) { return ierror != 0 && *reinterpret_cast<const
 
 // A tool in front of us that calls PMPI_Send keeps the program's MPI_Send from us: this cannot be helped, but be said.
 void look_for_tool_in_front() {
-    for (const char* name : {"MPI_Init", "MPI_Finalize", "MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Bcast", "MPI_Allreduce", "MPI_Barrier"})
-        if (!wrap::comes_first(name)) return runtime.note_tool_in_front();
+    if (any_of("MPI_Init\0MPI_Finalize\0MPI_Send\0MPI_Recv\0MPI_Isend\0MPI_Bcast\0MPI_Allreduce\0MPI_Barrier\0",
+               [](const char* name) { return !wrap::comes_first(name); }))
+        runtime.note_tool_in_front();
 }
 
 void begin_profile(const void* real, Ticks init_ticks) {

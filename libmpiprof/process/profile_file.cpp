@@ -11,10 +11,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <initializer_list>
-
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
+#include "libmpiprof/record/text.h"
 
 namespace mpiprof {
 namespace {
@@ -36,8 +35,8 @@ bool bears_mapping(int fd) {
 // The environment's word for it: asking the system would load its name service into the user's process.
 const char* user_name() {
     static char number[16];
-    for (const char* variable : {"USER", "LOGNAME"})
-        if (const char* name = getenv(variable); name && *name) return name;
+    const char* name = nullptr;
+    if (any_of("USER\0LOGNAME\0", [&](const char* variable) { return (name = getenv(variable)) && *name; })) return name;
     snprintf(number, sizeof number, "%u", static_cast<unsigned>(syscall(SYS_getuid)));
     return number;
 }

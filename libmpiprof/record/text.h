@@ -40,6 +40,15 @@ inline void cut(char* text, const char* ends) {
             }
 }
 
+// Whether `holds` is true for one of several names, given as one block "a\0b\0" (an array of pointers would be
+// relocations again).
+template <class Holds>
+bool any_of(const char* names, Holds holds) {
+    for (; *names; names += length_of(names) + 1)
+        if (holds(names)) return true;
+    return false;
+}
+
 inline char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace mpiprof

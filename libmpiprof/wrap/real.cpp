@@ -139,11 +139,10 @@ namespace {
 
 // Whether the object that a function was found in is the library itself (or one of its bindings), not another tool.
 bool is_of_library(const Real& real, const char* landmarks) {
-    for (const char* landmark = landmarks; *landmark; landmark += length_of(landmark) + 1) {
+    return any_of(landmarks, [&](const char* landmark) {
         void* found = find_beside(landmark, real.function);
-        if (found && object_of(found) == real.object) return true;
-    }
-    return false;
+        return found && object_of(found) == real.object;
+    });
 }
 
 Real choose_real(const char* name, Word return_address, const char* landmarks) {
