@@ -23,11 +23,12 @@ template <Id I, class Language>
     hand.completed = 0;
     if (!ledger.has_requests()) return;
     if constexpr (R::one >= 0) {
+        if (words[R::one] == 0) return;  // an error, which is MPI's to report
         hand.handle = Language::handle_at(words[R::one], 0);
         hand.handles = &hand.handle;
         hand.requests = 1;
     } else {
-        const std::int64_t n = Language::integer(words[R::n]);
+        const std::int64_t n = words[R::many] != 0 ? Language::integer(words[R::n]) : 0;
         Word* copy = n > 0 ? ledger.room_for_handles(n) : nullptr;
         if (!copy) return;
         for (std::int64_t i = 0; i < n; ++i) copy[i] = Language::handle_at(words[R::many], i);

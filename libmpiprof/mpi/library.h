@@ -119,6 +119,7 @@ struct Mpi {
 
     template <Id I, class Language>
     static void before_free(Ledger& ledger, const Word* words) {
+        if (words[0] == 0) return;  // an error, which is MPI's to report
         const Word handle = Language::handle_at(words[0], 0);  // the argument points at it
         if constexpr (I == Id::Request_free) return ledger.forget_request(handle);
         if constexpr (I != Id::Type_free) library.forget_communicator(Language::c_comm(handle));
