@@ -13,6 +13,8 @@
 
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
+#include "libmpiprof/process/status.h"
+#include "libmpiprof/record/raw.h"
 #include "libmpiprof/record/text.h"
 
 namespace mpiprof {
@@ -21,27 +23,42 @@ namespace {
 // Where MAP_SHARED pages are safe once the space is taken: nothing but the disk's own failure takes it back.
 constexpr long mappable[] = {0xef53 /* ext2-4 */, 0x58465342 /* xfs */, 0x01021994 /* tmpfs */};
 
+// File systems of one machine. All others, and those that nobody has heard of, are taken for shared ones.
+constexpr long local[] = {0xef53,
+                          0x58465342,
+                          0x01021994,
+                          0x9123683e /* btrfs */,
+                          0x2fc12fc1 /* zfs */,
+                          0x794c7630 /* overlay */,
+                          0x858458f6 /* ramfs */,
+                          static_cast<long>(0xf2f52010) /* f2fs */};
+
+template <std::size_t N>
+bool is_on(int fd, const long (&kinds)[N]) {
+    struct statfs fs;
+    if (fstatfs(fd, &fs) != 0) return false;
+    for (const long kind : kinds)
+        if (static_cast<long>(fs.f_type) == kind) return true;
+    return false;
+}
+
 bool bears_mapping(int fd) {
     const char* wanted = value_of(Setting::store);
     if (strcmp(wanted, "written") == 0) return false;
-    if (strcmp(wanted, "mapped") == 0) return true;
-    struct statfs fs;
-    if (fstatfs(fd, &fs) != 0) return false;
-    for (const long type : mappable)
-        if (static_cast<long>(fs.f_type) == type) return true;
-    return false;
+    return strcmp(wanted, "mapped") == 0 || is_on(fd, mappable);
 }
 
 // The environment's word for it: asking the system would load its name service into the user's process.
 const char* user_name() {
     static char number[16];
     const char* name = nullptr;
-    if (any_of("USER\0LOGNAME\0", [&](const char* variable) { return (name = getenv(variable)) && *name; })) return name;
+    if (any_of("USER\0LOGNAME\0", [&](const char* variable) { return (name = getenv(variable)) && *name; }))
+        return name;
     snprintf(number, sizeof number, "%u", static_cast<unsigned>(syscall(SYS_getuid)));
     return number;
 }
 
-// MPIPROF_DIR with %j, %u, %h filled in. False: too long.
+// MPIPROF_DIR with %j, %u, %h filled in. False and errno: too long.
 bool expand(const char* pattern, const char* job, const char* host, char* path, std::size_t size) {
     std::size_t used = 0;
     for (const char* p = pattern; *p; ++p) {
@@ -50,7 +67,10 @@ bool expand(const char* pattern, const char* job, const char* host, char* path, 
         if (p[0] == '%' && p[1] == 'h') piece = host;
         if (p[0] == '%' && p[1] == 'u') piece = user_name();
         const std::size_t length = piece ? strlen(piece) : 1;
-        if (used + length + 1 > size) return false;
+        if (used + length + 1 > size) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
         memcpy(path + used, piece ? piece : p, length);
         used += length;
         if (piece) ++p;
@@ -63,12 +83,16 @@ bool expand(const char* pattern, const char* job, const char* host, char* path, 
 bool make_absolute(char* directory, std::size_t size) {
     if (directory[0] == '/') return true;
     char here[4096];
-    if (!getcwd(here, sizeof here)) return false;
+    if (!getcwd(here, sizeof here) || here[0] != '/') return false;  // "(unreachable)": outside of a changed root
     const bool is_here = strcmp(directory, ".") == 0;
     const std::size_t used = strlen(here), relative = is_here ? 0 : strlen(directory) + 1;
-    if (used + relative + 1 > size) return false;
+    if (used + relative + 1 > size) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
     directory[used + relative] = 0;
-    for (std::size_t i = relative; i > 1; --i) directory[used + i - 1] = directory[i - 2];  // from the end: they overlap
+    for (std::size_t i = relative; i > 1; --i)
+        directory[used + i - 1] = directory[i - 2];  // from the end: they overlap
     if (!is_here) directory[used] = '/';
     memcpy(directory, here, used);
     return true;
@@ -86,23 +110,11 @@ void make_directories(char* directory) {
     }
 }
 
-// How many descriptors the kernel's table for this process has room for, as it is.
-int size_of_descriptor_table() {
-    char text[512];
-    const int fd = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0) close(fd);
-    text[n > 0 ? n : 0] = 0;
-    int size = 0;
-    if (const char* found = strstr(text, "FDSize:\t"))
-        for (found += 8; *found >= '0' && *found <= '9'; ++found) size = size * 10 + (*found - '0');
-    return size > 64 ? size : 64;
-}
-
-// High and close-on-exec: programs that close or reuse low descriptors do not meet it. Not so high that the table has to
-// grow: in a process with threads, which MPI has made, that waits some 10 ms for all processors.
+// High and close-on-exec: programs that close or reuse low descriptors do not meet it. Not so high that the table has
+// to grow: in a process with threads, which MPI has made, that waits some 10 ms for all processors.
 int out_of_the_way(int fd) {
-    const int high = fcntl(fd, F_DUPFD_CLOEXEC, size_of_descriptor_table() - 8);
+    const int room = status_number("FDSize:\t", 64);  // of the kernel's table for this process
+    const int high = fcntl(fd, F_DUPFD_CLOEXEC, (room > 64 ? room : 64) - 8);
     if (high < 0) return fd;
     close(fd);
     return high;
@@ -110,17 +122,16 @@ int out_of_the_way(int fd) {
 
 }  // namespace
 
-bool ProfileFile::claim(const char* job, const char* host, unsigned rank) {
+bool ProfileFile::claim_in(const char* pattern, const Name& name) {
     char directory[4096];
-    if (!expand(value_of(Setting::directory), job, host, directory, sizeof directory) || !make_absolute(directory, sizeof directory)) {
-        errno = ENAMETOOLONG;
+    if (!expand(pattern, name.job, name.host, directory, sizeof directory) ||
+        !make_absolute(directory, sizeof directory))
         return false;
-    }
     bool made = false;
     for (unsigned attempt = 1; attempt < 10000; ++attempt) {
         char suffix[16] = "";
         if (attempt > 1) snprintf(suffix, sizeof suffix, "-%u", attempt);
-        const int n = snprintf(path_, sizeof path_, "%s/mpi_profile.%s%s.%u", directory, job, suffix, rank);
+        const int n = snprintf(path_, sizeof path_, "%s/mpi_profile.%s%s.%u", directory, name.job, suffix, name.rank);
         if (n < 0 || static_cast<std::size_t>(n) >= sizeof path_) {
             errno = ENAMETOOLONG;
             return false;
@@ -128,6 +139,7 @@ bool ProfileFile::claim(const char* job, const char* host, unsigned rank) {
         const int fd = ::open(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0) {
             fd_ = out_of_the_way(fd);
+            written_.forget();
             return identify(fd_, identity_);
         }
         if (errno == ENOENT && !made) {
@@ -141,39 +153,115 @@ bool ProfileFile::claim(const char* job, const char* host, unsigned rank) {
     return false;
 }
 
-bool ProfileFile::open(Image& image, const char* job, const char* host, unsigned rank) {
-    if (!claim(job, host, rank)) {
-        if (rank == 0)  // one line a job; of other ranks the report says that they are missing
-            say("cannot create %s: %s; this run is not profiled (MPIPROF_DIR names another directory)",
-                path_[0] ? path_ : value_of(Setting::directory), strerror(errno));
+namespace {
+
+// Where a job may usually write when its directory refuses, in this order.
+constexpr char fallbacks[] = "PBS_O_WORKDIR\0SLURM_SUBMIT_DIR\0TMPDIR\0";
+
+}  // namespace
+
+// Claims the name in one directory after the other until `use` is content with what it can do there. `refused` is the
+// path that could not be used and `error` why; where there is none yet, the user's own directory comes first.
+template <class Use>
+bool ProfileFile::claim(const Name& name, const char* refused, int error, Use use) {
+    char first[sizeof path_];
+    const auto serves = [&](const char* directory) {
+        if (!claim_in(directory, name)) return false;
+        if (use()) return true;
+        unlink(path_);
         return false;
+    };
+    if (!refused) {
+        path_[0] = 0;
+        if (serves(value_of(Setting::directory))) return true;
+        error = errno;
+        refused = path_[0] ? path_ : value_of(Setting::directory);
     }
-    if (bears_mapping(fd_) && image.open_mapped(fd_)) return true;
-    if (ftruncate(fd_, 0) == 0 && image.open_private()) return true;
-    if (rank == 0) say("no memory for the profile; this run is not profiled");
+    copy(first, refused);
+    const bool found = any_of(fallbacks,
+                              [&](const char* variable) {
+                                  const char* directory = getenv(variable);
+                                  return directory && directory[0] == '/' && serves(directory);
+                              }) ||
+                       serves("/tmp");
+    if (name.rank == 0 && found)  // one line a job: what other ranks meet, the report says
+        say("cannot write %s: %s; this profile is %s", first, strerror(error), path_);
+    if (!found) copy(path_, first);
+    if (!found) fd_ = -1;
+    errno = error;
+    return found;
+}
+
+bool ProfileFile::open(Image& image, const Name& name) {
+    const bool claimed = claim(name, nullptr, 0, [] { return true; });
+    if (!claimed && name.rank == 0)
+        say("cannot create %s: %s; the profile stays in memory until the end (MPIPROF_DIR names another directory)",
+            path_, strerror(errno));
+    if (claimed && bears_mapping(fd_) && image.open_mapped(fd_)) return true;
+    if (claimed) (void)!ftruncate(fd_, 0);
+    if (image.open_private()) return true;
+    if (name.rank == 0) say("no memory for the profile; this run is not profiled");
     remove();
     return false;
 }
 
-bool ProfileFile::still_ours() const {  // the program may have closed the descriptor and opened something else under it
+bool ProfileFile::is_on_shared_storage() const { return fd_ < 0 || !is_on(fd_, local); }
+
+// What `fd_` means is our file: the program may have closed it and opened something else under its number.
+bool ProfileFile::still_ours() const {
     FileIdentity now{};
     return fd_ >= 0 && identify(fd_, now) && now == identity_;
 }
 
-int ProfileFile::save(const Image& image) {
-    if (image.is_mapped()) return 0;
-    if (still_ours()) return image.write_to(fd_);
-    const int fd = ::open(path_, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return errno;
+bool ProfileFile::is_at_its_path() const {
     FileIdentity now{};
-    const bool ours = identify(fd, now) && now == identity_;
-    const int error = ours ? image.write_to(fd) : ESTALE;
-    close(fd);
-    return error;
+    return fd_ >= 0 && identify(path_, now) && now == identity_;
+}
+
+// A descriptor to write by; -1 where our file has gone.
+int ProfileFile::descriptor() const {
+    if (still_ours()) return static_cast<int>(raw(SYS_fcntl, fd_, F_DUPFD_CLOEXEC, fd_));
+    const long fd = raw(SYS_openat, AT_FDCWD, raw_address(path_), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    FileIdentity now{};
+    if (fd < 0 || (identify(static_cast<int>(fd), now) && now == identity_)) return static_cast<int>(fd);
+    raw(SYS_close, fd);
+    return -ESTALE;
+}
+
+// Network file systems say at close what became of a write.
+template <class Write>
+int ProfileFile::with_descriptor(Write write) const {
+    const int fd = descriptor();
+    if (fd < 0) return -fd;
+    const int error = write(fd);
+    const int late = -static_cast<int>(raw(SYS_close, fd));
+    return error ? error : late;
+}
+
+int ProfileFile::update(const Image& image) {
+    if (!image.has_unsaved()) return 0;
+    if (still_ours()) return image.write_changes(fd_, written_);
+    return with_descriptor([&](int fd) { return image.write_changes(fd, written_); });
+}
+
+int ProfileFile::write_whole(const Image& image) const {
+    return with_descriptor([&](int fd) { return image.write_to(fd); });
+}
+
+int ProfileFile::save(const Image& image, const Name& name) {
+    const bool exists = fd_ >= 0 && (is_linked(fd_, identity_) || is_at_its_path());
+    const int error = !exists ? ENOENT : image.has_unsaved() ? write_whole(image) : 0;
+    if (error == 0) return 0;
+    count_drop(image.header().drops.write_errors);
+    char partial[sizeof path_];
+    copy(partial, path_);
+    const bool saved = claim(name, exists ? partial : nullptr, error, [&] { return write_whole(image) == 0; });
+    if (saved && exists) unlink(partial);
+    return saved ? 0 : error;
 }
 
 void ProfileFile::remove() {
-    if (path_[0]) unlink(path_);
+    if (is_at_its_path()) unlink(path_);
 }
 
 }  // namespace mpiprof

@@ -1,5 +1,6 @@
-// The profile's place on disk: its name, claiming it, choosing the store that the file system bears, writing and removing.
-// Called at start and at the end; never on the hot path. Failure is an answer, recording or the job goes on without.
+// The profile's place on disk: its name, claiming it, choosing the store that the file system bears, writing and
+// removing. Called at start, once a period by the helper thread, and at the end; never on the hot path. Failure is an
+// answer: recording goes on in memory, and the end tries other directories.
 #pragma once
 
 #include "libmpiprof/record/image.h"
@@ -8,25 +9,45 @@ namespace mpiprof {
 
 class ProfileFile {
   public:
-    // Opens `image` in the store that fits: the file's own pages where the file system is known to bear them (ext4, xfs,
-    // tmpfs), else private memory that save() writes. `job`, `host`, `rank` make the name <dir>/mpi_profile.<job>.<rank>,
-    // with -2, -3 ... behind the job where another launch has the name. False: nothing can be recorded (said once).
-    bool open(Image& image, const char* job, const char* host, unsigned rank);
+    struct Name {  // <directory>/mpi_profile.<job>.<rank>, with -2, -3 ... behind the job where another launch has the
+                   // name
+        const char* job;
+        const char* host;
+        unsigned rank;
+    };
 
-    // Brings the file up to date with the image. Returns 0 or errno.
-    int save(const Image& image);
+    // Opens `image` in the store that fits: the file's own pages where the file system is known to bear them (ext4,
+    // xfs, tmpfs), else private memory that update() and save() write. Where the directory refuses, the first of the
+    // fallback directories that does not. False: no memory, nothing can be recorded (said once).
+    bool open(Image& image, const Name& name);
+
+    // Writes what changed since the last time. By the helper thread (helper.h says what it may call). Returns 0 or
+    // errno.
+    int update(const Image& image);
+    // At the end: brings the file up to date with the image, and where that fails, or the file is gone, writes another
+    // one, in a fallback directory if need be. Returns 0, or errno if the profile is lost.
+    int save(const Image& image, const Name& name);
     void remove();
 
     const char* path() const { return path_; }
-    bool is_open() const { return fd_ >= 0; }
+    // How often the written store is to be brought up to date: file systems of one machine bear more than shared ones.
+    bool is_on_shared_storage() const;
 
   private:
-    bool claim(const char* job, const char* host, unsigned rank);
+    bool claim_in(const char* pattern, const Name& name);
+    template <class Use>
+    bool claim(const Name& name, const char* refused, int error, Use use);
     bool still_ours() const;
+    bool is_at_its_path() const;
+    int descriptor() const;
+    template <class Write>
+    int with_descriptor(Write write) const;
+    int write_whole(const Image& image) const;
 
     int fd_ = -1;
     FileIdentity identity_{};
     char path_[4096] = {};
+    Image::Written written_{};
 };
 
 }  // namespace mpiprof

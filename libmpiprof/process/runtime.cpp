@@ -10,6 +10,7 @@
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/process/text_profile.h"
+#include "libmpiprof/record/raw.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -37,16 +38,21 @@ void thread_ends(void* ledger) {
     static_cast<Ledger*>(ledger)->in_use.store(false, std::memory_order_release);
 }
 
-bool is_alive(std::uint32_t thread) {
-    return syscall(SYS_tgkill, static_cast<long>(getpid()), static_cast<long>(thread), 0L) == 0 || errno != ESRCH;
-}
+bool is_alive(std::uint32_t thread) { return raw(SYS_tgkill, getpid(), static_cast<long>(thread), 0) != -ESRCH; }
+
+// How old a profile may be after a kill, where its file system says nothing else and nobody set a period.
+constexpr std::uint64_t second = 1'000'000'000;
+constexpr std::uint64_t period_on_own_disk = second;
+constexpr std::uint64_t period_on_shared_storage = 10 * second;
 
 void close_in_child() { __atomic_store_n(&gate.epoch, 0, __ATOMIC_RELAXED); }
 
 void fill(format::ResourceUse& usage) {
     rusage r{};
-    if (getrusage(RUSAGE_SELF, &r) != 0) return;
-    const auto micro = [](const timeval& t) { return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000u + static_cast<std::uint64_t>(t.tv_usec); };
+    if (raw(SYS_getrusage, RUSAGE_SELF, raw_address(&r)) != 0) return;
+    const auto micro = [](const timeval& t) {
+        return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000u + static_cast<std::uint64_t>(t.tv_usec);
+    };
     usage = {micro(r.ru_utime),
              micro(r.ru_stime),
              static_cast<std::uint64_t>(r.ru_maxrss),
@@ -91,9 +97,13 @@ Ledger* Runtime::new_ledger() {
     Ledger* ledger = nullptr;
     for (Ledger* l = ledgers_; l && !ledger; l = l->next)
         if (l->kind() == kind && !l->in_use.exchange(true, std::memory_order_acquire)) ledger = l;
-    // A thread may call MPI once more after its ledger was given back (from a later destructor): nobody says when it ends.
-    for (Ledger* l = ledgers_; l && !ledger; l = l->next)
-        if (l->kind() == kind && !is_alive(l->os_thread())) ledger = l;
+    // A thread may call MPI once more after its ledger was given back (from a later destructor): nobody says when it
+    // ends. Two are asked after for each new thread: all in turn, without a look at each of thousands each time.
+    for (int asked = 0; asked < 2 && !ledger && ledgers_; ++asked) {
+        if (!suspect_) suspect_ = ledgers_;
+        if (suspect_->kind() == kind && !is_alive(suspect_->os_thread())) ledger = suspect_;
+        suspect_ = suspect_->next;
+    }
     if (ledger) {
         ledger->adopt(thread);
     } else {
@@ -103,7 +113,8 @@ Ledger* Runtime::new_ledger() {
         ledger->next = ledgers_;
         ledgers_ = ledger;
     }
-    if (__cxa_thread_atexit_impl) __cxa_thread_atexit_impl(thread_ends, ledger, this);  // any address of ours names the library
+    if (__cxa_thread_atexit_impl)
+        __cxa_thread_atexit_impl(thread_ends, ledger, this);  // any address of ours names the library
     return ledger;
 }
 
@@ -156,7 +167,7 @@ bool Runtime::prepare() {
 bool Runtime::begin_image(const World& world) {
     format::Header described{};
     describe_process(described, world);
-    if (!file_.open(records_.image, described.job, described.host, world.rank)) return false;
+    if (!file_.open(records_.image, {described.job, described.host, world.rank})) return false;
     format::Header& header = records_.image.header();
     // Everything that describe_process filled, into the header that the image laid out.
     memcpy(described.first_line, header.first_line, sizeof header.first_line);
@@ -179,8 +190,8 @@ bool Runtime::begin_image(const World& world) {
 void Runtime::say_started(const World& world) const {
     report_wrong_settings();
     if (!is_on(Setting::verbose)) return;
-    say("%s, %s, %s store, %s", library_version, world.library,
-        records_.image.is_mapped() ? "mapped" : "written", file_.path());
+    say("%s, %s, %s store, %s", library_version, world.library, records_.image.is_mapped() ? "mapped" : "written",
+        file_.path());
 }
 
 void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_ticks) {
@@ -190,6 +201,7 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
         records_.image.header().state = State::running;
         finished_ = false;
         if (gate.epoch == 0) open_gate();
+        start_helper();
         return;
     }
     if (disabled_ || !prepared_) return;
@@ -207,8 +219,39 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     header.updated = header.started;
     fill(header.usage);
     if (world.rank == 0) say_started(world);
+    start_helper();
     header.own_setup_ns = nanoseconds(CLOCK_MONOTONIC) - began;
     open_gate();
+}
+
+ProfileFile::Name Runtime::name() const {
+    const format::Header& header = records_.image.header();
+    return {header.job, header.host, header.rank};
+}
+
+// By the helper thread, once a period: what no call writes, and in the written store the file.
+bool Runtime::refresh(void* self, std::uint64_t period_ns) {
+    Runtime& r = *static_cast<Runtime*>(self);
+    format::Header& header = r.records_.image.header();
+    header.updated = take_anchor(r.records_.clock);
+    fill(header.usage);
+    if (!r.records_.image.is_mapped()) header.store_period_ms = static_cast<std::uint32_t>(period_ns / 1'000'000);
+    if (r.file_.update(r.records_.image) != 0) count_drop(header.drops.write_errors);
+    return true;
+}
+
+// A mapping needs it only to say how long the job has lived. That is not worth a first thread in a process that has
+// none: Python warns of forks then, and libc takes locks.
+void Runtime::start_helper() {
+    format::Header& header = records_.image.header();
+    const bool shared = file_.is_on_shared_storage();
+    const std::uint64_t period = period_setting(shared ? period_on_shared_storage : period_on_own_disk);
+    if (!records_.image.is_mapped() && file_.update(records_.image) != 0) count_drop(header.drops.write_errors);
+    if (period == 0 || (records_.image.is_mapped() && !has_threads())) return;
+    // Thousands of ranks that begin together do not write together.
+    const std::uint64_t first = shared ? period / 1000 * (mix(header.rank + 1u) >> 54) / 1024 * 1000 + 1 : period;
+    if (helper_.start(refresh, this, period, first) && !records_.image.is_mapped())
+        header.store_period_ms = static_cast<std::uint32_t>(period / 1'000'000);
 }
 
 // ---- pauses ----
@@ -258,6 +301,7 @@ void Runtime::finish(State state, int exit_code) {
     finished_ = state != State::exited;
     if (finished_) close_gate();
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
+    helper_.stop();
     update_header(state, exit_code);
     const bool nothing = moved_nothing();
     format::Header& header = records_.image.header();
@@ -265,26 +309,30 @@ void Runtime::finish(State state, int exit_code) {
     if (nothing && !may_go_on) file_.remove();
     header.own_setup_ns += nanoseconds(CLOCK_MONOTONIC) - began;
     if (nothing) return;
-    if (const int error = file_.save(records_.image))
+    const int error = file_.save(records_.image, name());
+    if (error && (header.rank == 0 || is_on(Setting::verbose)))  // one line a job
         say("cannot write %s: %s; the profile of rank %u is lost", file_.path(), strerror(error), header.rank);
-    const bool text = names_rank(value_of(Setting::text), header.rank) && write_text_profile(records_.image, records_.catalogue, file_.path(), has_text_);
+    const bool text = names_rank(value_of(Setting::text), header.rank) &&
+                      write_text_profile(records_.image, records_.catalogue, file_.path(), has_text_);
     has_text_ |= text;
     if (header.rank == 0 && is_on(Setting::verbose))
-        say("%u rank%s wrote mpi_profile.%s.<rank>%s; read them with mpiprof-report", header.size, header.size == 1 ? "" : "s", header.job,
-            text ? " (and .txt)" : "");
+        say("%u rank%s wrote mpi_profile.%s.<rank>%s; read them with mpiprof-report", header.size,
+            header.size == 1 ? "" : "s", header.job, text ? " (and .txt)" : "");
 }
 
 void Runtime::after_finalize(Ticks finalize_ticks) {
     const Guard guard(lock_);
     if (!is_recording() || !finished_) return;
     records_.image.header().finalize_ticks = finalize_ticks;
-    if (!moved_nothing()) file_.save(records_.image);
+    if (!moved_nothing()) file_.save(records_.image, name());
 }
 
 void Runtime::process_ends() {
     int over = 0;
-    if (is_recording() && finalized_ && finalized_(&over) == 0 && over) finish(State::finalized, 0);
-    else finish(State::exited, 0);
+    if (is_recording() && finalized_ && finalized_(&over) == 0 && over)
+        finish(State::finalized, 0);
+    else
+        finish(State::exited, 0);
     if (is_recording() && moved_nothing()) file_.remove();
 }
 

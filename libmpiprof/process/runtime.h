@@ -2,6 +2,7 @@
 // Constant-initialised and immortal, since wrappers are called before constructors and after destructors.
 #pragma once
 
+#include "libmpiprof/process/helper.h"
 #include "libmpiprof/process/profile_file.h"
 #include "libmpiprof/process/who.h"
 #include "libmpiprof/record/ledger.h"
@@ -12,7 +13,8 @@ namespace mpiprof {
 class Runtime {
   public:
     // ---- slow, from wrappers ----
-    // The ledger of this thread if recording is on: null before the start, after the end, while paused, in a forked child.
+    // The ledger of this thread if recording is on: null before the start, after the end, while paused, in a forked
+    // child.
     Ledger* open(ThreadState& state);
     // Puts a call into the profile's dictionary. False: too early to tell (MPI has not begun), ask again.
     bool knows_call(std::uint16_t call);
@@ -46,6 +48,9 @@ class Runtime {
     Ledger* new_ledger();
     bool guard_against_fork();
     bool begin_image(const World& world);
+    ProfileFile::Name name() const;
+    void start_helper();
+    static bool refresh(void* self, std::uint64_t period_ns);
     void update_header(format::State state, int exit_code);
     void open_gate();
     void close_gate();
@@ -55,9 +60,11 @@ class Runtime {
     Lock lock_;
     Records records_{};
     ProfileFile file_;
+    Helper helper_;
     Ledger* ledgers_ = nullptr;
+    Ledger* suspect_ = nullptr;  // the next whose thread may be gone without a word
     std::uint32_t ledger_count_ = 0;
-    std::uint64_t epochs_ = 0;      // the last one given out
+    std::uint64_t epochs_ = 0;  // the last one given out
     bool disabled_ = false;
     bool prepared_ = false;
     bool started_ = false;
@@ -65,7 +72,7 @@ class Runtime {
     bool has_text_ = false;
     Ticks paused_at_ = 0;
     int (*finalized_)(int*) = nullptr;
-    int owner_ = 0;                 // pid: a forked child is not
+    int owner_ = 0;  // pid: a forked child is not
     std::uint64_t setup_began_ns_ = 0;
     format::Anchor loaded_{};
 };

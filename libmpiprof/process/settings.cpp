@@ -22,7 +22,8 @@ constexpr SettingRow rows[settings] = {
     {"VERBOSE", "0", "0 1 no yes off on", "1: rank 0 says what was found, where the profile lies and what was written"},
     {"TEXT", "0", "", "ranks that also write <profile>.txt: a list such as 0,4-7, all, none"},
     {"CLOCK", "auto", "auto tsc mono", "tsc: the processor's counter; mono: CLOCK_MONOTONIC"},
-    {"STORE", "auto", "auto mapped written", "mapped: the file's own pages; written: memory, written at the end"},
+    {"STORE", "auto", "auto mapped written", "mapped: the file's own pages; written: memory, written once a period"},
+    {"PERIOD", "auto", "", "seconds between two writes of the written store; 0: no helper thread, written at the end"},
 };
 
 bool is_one_of(const char* value, const char* choices) {
@@ -36,12 +37,13 @@ bool is_one_of(const char* value, const char* choices) {
     return false;
 }
 
-// strtoul has newer versions on newer hosts, and accepts signs and blanks. Returns the end of the digits, the text itself
-// if there are none or too many.
+// strtoul has newer versions on newer hosts, and accepts signs and blanks. Returns the end of the digits, the text
+// itself if there are none or too many.
 const char* read_number(const char* text, unsigned& number) {
     const char* end = text;
     for (number = 0; *end >= '0' && *end <= '9'; ++end)
-        if (__builtin_mul_overflow(number, 10u, &number) || __builtin_add_overflow(number, static_cast<unsigned>(*end - '0'), &number))
+        if (__builtin_mul_overflow(number, 10u, &number) ||
+            __builtin_add_overflow(number, static_cast<unsigned>(*end - '0'), &number))
             return text;
     return end;
 }
@@ -70,6 +72,23 @@ bool is_rank_list(const char* list) {
     return is_one_of(list, "all none") || !*walk_ranks(list, [](unsigned, unsigned) {});
 }
 
+// "2", "0.25": whole seconds and up to nine decimals. False: not a number of seconds.
+bool read_seconds(const char* text, std::uint64_t& ns) {
+    unsigned seconds;
+    const char* end = read_number(text, seconds);
+    if (end == text) return false;
+    ns = std::uint64_t{seconds} * 1'000'000'000u;
+    if (*end == '.' && end[1])
+        for (std::uint64_t digit = 100'000'000; *++end >= '0' && *end <= '9'; digit /= 10)
+            ns += static_cast<std::uint64_t>(*end - '0') * digit;
+    return *end == 0;
+}
+
+bool is_period(const char* value) {
+    std::uint64_t ns;
+    return strcmp(value, "auto") == 0 || read_seconds(value, ns);
+}
+
 const char* from_environment(const SettingRow& row) {
     char name[24] = "MPIPROF_";
     append(name, row.name);
@@ -80,7 +99,15 @@ const char* from_environment(const SettingRow& row) {
 bool is_valid(Setting setting, const char* value) {
     const SettingRow& row = row_of(setting);
     if (row.choices[0]) return is_one_of(value, row.choices);
-    return setting != Setting::text || is_rank_list(value);
+    if (setting == Setting::text) return is_rank_list(value);
+    if (setting == Setting::period) return is_period(value);
+    return true;
+}
+
+const char* expected(Setting setting) {
+    if (row_of(setting).choices[0]) return row_of(setting).choices;
+    return setting == Setting::text ? "a list of ranks such as 0,4-7, all or none"
+                                    : "seconds such as 5 or 0.5, or auto";
 }
 
 }  // namespace
@@ -90,6 +117,11 @@ const SettingRow& row_of(Setting setting) { return rows[static_cast<unsigned>(se
 const char* value_of(Setting setting) {
     const char* value = from_environment(row_of(setting));
     return value && is_valid(setting, value) ? value : row_of(setting).fallback;
+}
+
+std::uint64_t period_setting(std::uint64_t by_itself) {
+    std::uint64_t ns;
+    return read_seconds(value_of(Setting::period), ns) ? ns : by_itself;
 }
 
 bool is_on(Setting setting) { return is_one_of(value_of(setting), "1 yes on"); }
@@ -105,10 +137,11 @@ void report_wrong_settings() {
                                 rows[i].name[equals - name] != 0))
             ++i;
         if (i == settings)
-            say("there is no setting %.*s; see docs/settings.md for their names", static_cast<int>(equals - *variable), *variable);
+            say("there is no setting %.*s; see docs/settings.md for their names", static_cast<int>(equals - *variable),
+                *variable);
         else if (equals[1] && !is_valid(static_cast<Setting>(i), equals + 1))
             say("MPIPROF_%s=%s is not understood (%s); using %s", rows[i].name, equals + 1,
-                rows[i].choices[0] ? rows[i].choices : "a list of ranks such as 0,4-7, all or none", rows[i].fallback);
+                expected(static_cast<Setting>(i)), rows[i].fallback);
     }
 }
 

@@ -7,12 +7,12 @@
 namespace mpiprof {
 
 // One row per setting; docs/settings.md explains them in the same order.
-enum class Setting : unsigned { directory, job, disable, verbose, text, clock, store, count };
+enum class Setting : unsigned { directory, job, disable, verbose, text, clock, store, period, count };
 
 struct SettingRow {
-    char name[12];       // without MPIPROF_
+    char name[12];  // without MPIPROF_
     char fallback[8];
-    char choices[32];    // blank-separated; empty = anything
+    char choices[32];  // blank-separated; empty = anything
     char meaning[104];
 };
 
@@ -24,6 +24,9 @@ bool is_on(Setting setting);
 
 // Says one line for each MPIPROF_* name that does not exist and each value that is not valid.
 void report_wrong_settings();
+
+// MPIPROF_PERIOD in nanoseconds; 0 = no helper thread. `by_itself`: it is auto, and the store decides.
+std::uint64_t period_setting(std::uint64_t by_itself);
 
 // Writes what is in force into the profile.
 void record_settings(Image& image);

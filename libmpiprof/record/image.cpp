@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmpiprof/record/raw.h"
+
 #ifndef MADV_DONTFORK
 #define MADV_DONTFORK 10
 #endif
@@ -18,25 +20,71 @@ namespace {
 
 using namespace format;
 
-constexpr std::size_t largest_image = std::size_t{64} << 20;
 constexpr std::size_t smallest_image = std::size_t{1} << 20;
 constexpr std::uint32_t directory_capacity = 96;
 constexpr std::uint32_t string_bytes = 4096;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) & ~std::size_t{63}; }
 
+static_assert(((sizeof(Header) + 63) & ~std::size_t{63}) + sizeof(Directory) + directory_capacity * sizeof(Table) <=
+              Image::Written::head_bytes);
+
+int write_all(int fd, const char* from, std::size_t bytes, std::size_t offset) {
+    while (bytes != 0) {
+        const long n = raw(SYS_pwrite64, fd, raw_address(from), static_cast<long>(bytes), static_cast<long>(offset));
+        if (n == -EINTR) continue;
+        if (n < 0) return static_cast<int>(-n);
+        if (n == 0) return EIO;
+        from += n;
+        offset += static_cast<std::size_t>(n);
+        bytes -= static_cast<std::size_t>(n);
+    }
+    return 0;
+}
+
+// What a page looks like, in 64 bits: four lanes, so that the multiplications overlap. Never 0, which means "not
+// written".
+std::uint64_t look_of(const char* page, std::size_t bytes) {
+    std::uint64_t lane[4] = {1, 2, 3, 4};
+    for (std::size_t i = 0; i + 32 <= bytes; i += 32)
+        for (std::size_t l = 0; l < 4; ++l) {
+            const auto& word = *reinterpret_cast<const std::uint64_t*>(page + i + 8 * l);
+            lane[l] = mix((lane[l] ^ relaxed(word)) + (lane[l] >> 29));
+        }
+    const std::uint64_t look = mix(lane[0] ^ mix(lane[1] ^ mix(lane[2] ^ mix(lane[3] ^ bytes))));
+    return look != 0 ? look : 1;
+}
+
 }  // namespace
 
 bool file_may_have(std::uint64_t bytes) {
     rlimit64 limit{};
-    return syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, nullptr, &limit) != 0 || limit.rlim_cur == RLIM64_INFINITY || bytes <= limit.rlim_cur;
+    return raw(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, raw_address(&limit)) != 0 || limit.rlim_cur == RLIM64_INFINITY ||
+           bytes <= limit.rlim_cur;
+}
+
+// By number, not by name: fstat() and stat() are newer symbols than the oldest glibc that we load on.
+static bool look_at(int fd, const char* path, int flags, struct stat& found) {
+    return raw(SYS_newfstatat, fd, raw_address(path), raw_address(&found), flags) == 0;
 }
 
 bool identify(int fd, FileIdentity& identity) {
-    struct stat s;  // fstat() is a newer symbol than the oldest glibc that we load on
-    if (syscall(SYS_newfstatat, fd, "", &s, AT_EMPTY_PATH) != 0) return false;
+    struct stat s;
+    if (!look_at(fd, "", AT_EMPTY_PATH, s)) return false;
     identity = {s.st_dev, s.st_ino};
     return true;
+}
+
+bool identify(const char* path, FileIdentity& identity) {
+    struct stat s;
+    if (!look_at(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, s)) return false;
+    identity = {s.st_dev, s.st_ino};
+    return true;
+}
+
+bool is_linked(int fd, const FileIdentity& identity) {
+    struct stat s;
+    return look_at(fd, "", AT_EMPTY_PATH, s) && FileIdentity{s.st_dev, s.st_ino} == identity && s.st_nlink != 0;
 }
 
 bool Image::reserve() {
@@ -50,31 +98,36 @@ bool Image::reserve() {
     return false;
 }
 
-// One more segment. In the mapped store the disk space is taken first; its absence is an answer here and would be
+// One more segment of the file's own pages. The disk space is taken first: its absence is an answer here and would be
 // SIGBUS at the first store later.
+bool Image::grow_mapped(void* where) {
+    FileIdentity now{};
+    if (!identify(fd_, now) || now != file_ || !file_may_have(committed_ + segment_bytes)) return false;
+    long rc;
+    do rc = raw(SYS_fallocate, fd_, 0, static_cast<long>(committed_), segment_bytes);
+    while (rc == -EINTR);
+    if (rc != 0) return false;
+    if (mmap(where, segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd_,
+             static_cast<off_t>(committed_)) == MAP_FAILED)
+        return false;
+    mapped_ += segment_bytes;
+    return true;
+}
+
+// One more segment. Where the disk of a mapping is full it goes on in private memory, to be written when there is room.
 bool Image::grow() {
     if (full_ || committed_ + segment_bytes > reserved_) return false;
     void* where = base_ + committed_;
-    void* p;
-    if (fd_ >= 0) {
-        int rc = -1;
-        FileIdentity now{};
-        if (identify(fd_, now) && now == file_ && file_may_have(committed_ + segment_bytes))
-            do rc = static_cast<int>(syscall(SYS_fallocate, fd_, 0, committed_, std::size_t{segment_bytes}));
-            while (rc != 0 && errno == EINTR);
-        if (rc != 0) {
-            full_ = true;
-            return false;
-        }
-        p = mmap(where, segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd_, static_cast<off_t>(committed_));
-    } else {
-        p = mmap(where, segment_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (fd_ >= 0 && !grow_mapped(where)) {
+        if (mapped_ == 0) return false;
+        fd_ = -1;
     }
-    if (p == MAP_FAILED) {
+    if (fd_ < 0 && mmap(where, segment_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+                       MAP_FAILED) {
         full_ = true;
         return false;
     }
-    madvise(p, segment_bytes, MADV_DONTFORK);  // a forked child owns nothing of its parent's
+    madvise(where, segment_bytes, MADV_DONTFORK);  // a forked child owns nothing of its parent's
     committed_ += segment_bytes;
     return true;
 }
@@ -95,24 +148,27 @@ bool Image::format_header() {
     return true;
 }
 
+void Image::close() {
+    munmap(base_, reserved_);
+    base_ = nullptr;
+    reserved_ = committed_ = used_ = mapped_ = 0;
+    fd_ = -1;
+    full_ = false;
+    directory_ = nullptr;
+}
+
 bool Image::open_mapped(int fd) {
     if (!identify(fd, file_) || !reserve()) return false;
     fd_ = fd;
     if (grow() && format_header()) return true;
-    munmap(base_, reserved_);
-    base_ = nullptr;
-    reserved_ = committed_ = used_ = 0;
-    fd_ = -1;
-    full_ = false;
-    directory_ = nullptr;
+    close();
     return false;
 }
 
 bool Image::open_private() {
     if (!reserve()) return false;
     if (grow() && format_header()) return true;
-    munmap(base_, reserved_);
-    base_ = nullptr;
+    close();
     return false;
 }
 
@@ -122,7 +178,7 @@ void* Image::take_locked(std::size_t bytes) {
         if (!grow()) return nullptr;
     void* p = base_ + used_;
     used_ += bytes;
-    relaxed(header().image_bytes, used_);
+    __atomic_store_n(&header().image_bytes, used_, __ATOMIC_RELEASE);  // after the mapping that it reaches into
     return p;
 }
 
@@ -152,7 +208,8 @@ Table* Image::add_table(TableType type, std::uint32_t record_size, std::uint32_t
     return table;
 }
 
-void* Image::next_record(Table*& table, TableType type, std::uint32_t record_size, std::uint32_t capacity, std::uint32_t thread) {
+void* Image::next_record(Table*& table, TableType type, std::uint32_t record_size, std::uint32_t capacity,
+                         std::uint32_t thread) {
     if (!table || table->used == table->capacity) {
         Table* next = add_table(type, record_size, capacity, thread);
         if (!next) return nullptr;
@@ -182,16 +239,25 @@ std::uint64_t Image::add_string(const char* text, std::size_t& length) {
 }
 
 int Image::write_to(int fd) const {
-    if (!file_may_have(used_)) return EFBIG;
-    std::size_t done = 0;
-    while (done < used_) {
-        const ssize_t n = pwrite(fd, base_ + done, used_ - done, static_cast<off_t>(done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return errno;
-        if (n == 0) return EIO;
-        done += static_cast<std::size_t>(n);
+    const std::uint64_t size = bytes();
+    return file_may_have(size) ? write_all(fd, base_, size, 0) : EFBIG;
+}
+
+int Image::write_changes(int fd, Written& written) const {
+    constexpr std::size_t page_bytes = Written::page_bytes;
+    const std::uint64_t size = __atomic_load_n(&header().image_bytes, __ATOMIC_ACQUIRE);
+    if (!file_may_have(size)) return EFBIG;
+    const bool has_head = mapped_ == 0;
+    const std::size_t head = size < Written::head_bytes ? size : Written::head_bytes;
+    if (has_head) memcpy(written.head, base_, head);
+    const auto length_at = [&](std::size_t at) { return size - at < page_bytes ? size - at : page_bytes; };
+    for (std::size_t at = has_head ? Written::head_bytes : mapped_; at < size; at += page_bytes) {
+        const std::uint64_t look = look_of(base_ + at, length_at(at));
+        if (written.pages[at / page_bytes] == look) continue;
+        if (const int error = write_all(fd, base_ + at, length_at(at), at)) return error;
+        written.pages[at / page_bytes] = look;
     }
-    return 0;
+    return has_head ? write_all(fd, written.head, head, 0) : 0;
 }
 
 }  // namespace mpiprof

@@ -3,13 +3,15 @@
 // Used by the ledgers and the runtime. Knows neither MPI nor the environment.
 #pragma once
 
+#include <string.h>
+
 #include "libmpiprof/format/layout.h"
 #include "libmpiprof/record/basics.h"
 
 namespace mpiprof {
 
-// Whether this process may have a file of so many bytes. Asked before a file grows: beyond RLIMIT_FSIZE the kernel answers
-// with a signal that ends the user's program.
+// Whether this process may have a file of so many bytes. Asked before a file grows: beyond RLIMIT_FSIZE the kernel
+// answers with a signal that ends the user's program.
 bool file_may_have(std::uint64_t bytes);
 
 // Which file a descriptor means: the program may have closed it and opened something else under its number.
@@ -18,57 +20,84 @@ struct FileIdentity {
     bool operator==(const FileIdentity&) const = default;
 };
 bool identify(int fd, FileIdentity& identity);
+bool identify(const char* path, FileIdentity& identity);  // not through a symbolic link
+// Whether `fd` still means that file and some directory still names it: one that was moved is, one that was removed is
+// not.
+bool is_linked(int fd, const FileIdentity& identity);
+
+inline constexpr std::size_t largest_image = std::size_t{64} << 20;
 
 class Image {
   public:
     // Backs the image by `fd`'s own pages: what is stored is saved, whatever kills the process. The space is taken
     // before it is mapped, since a sparse file on a full disk would end the job by SIGBUS. False: use open_private().
     bool open_mapped(int fd);
-    // Private memory, to be written with write_to(). False: no memory, nothing can be recorded.
+    // Private memory, to be written with write_to() or write_changes(). False: no memory, nothing can be recorded.
     bool open_private();
 
     bool is_open() const { return base_ != nullptr; }
-    bool is_mapped() const { return fd_ >= 0; }
-    int fd() const { return fd_; }
+    bool is_mapped() const { return mapped_ != 0; }
+    // Whether something lies in memory alone: all of it in private memory, and of a mapping what grew on a full disk.
+    bool has_unsaved() const { return bytes() > mapped_; }
 
     format::Header& header() const { return *reinterpret_cast<format::Header*>(base_); }
     char* at(std::uint64_t offset) const { return base_ + offset; }
-    std::uint64_t offset_of(const void* p) const { return static_cast<std::uint64_t>(static_cast<const char*>(p) - base_); }
+    std::uint64_t offset_of(const void* p) const {
+        return static_cast<std::uint64_t>(static_cast<const char*>(p) - base_);
+    }
 
     // Space for records, zeroed, 64-byte aligned; null when the disk or the reserved range is full.
     void* take(std::size_t bytes);
     // Publishes an empty table with room for `capacity` records; null when full.
-    format::Table* add_table(format::TableType type, std::uint32_t record_size, std::uint32_t capacity, std::uint32_t thread);
+    format::Table* add_table(format::TableType type, std::uint32_t record_size, std::uint32_t capacity,
+                             std::uint32_t thread);
     // The next free record of the newest such table, growing by a further table of `capacity`; not yet published.
     // The caller fills it and calls publish(). Tables of one (type, thread) have one writer or the caller's lock.
     void* next_record(format::Table*& table, format::TableType type, std::uint32_t record_size, std::uint32_t capacity,
                       std::uint32_t thread);
     static void publish(format::Table* table) { __atomic_store_n(&table->used, table->used + 1, __ATOMIC_RELEASE); }
 
-    // Copies text into the string table and returns its offset. `length` becomes what was stored: strings are cut to 4 KiB,
-    // and 0 (with offset 0) if there is no room. The drop counter says so.
+    // Copies text into the string table and returns its offset. `length` becomes what was stored: strings are cut to 4
+    // KiB, and 0 (with offset 0) if there is no room. The drop counter says so.
     std::uint64_t add_string(const char* text, std::size_t& length);
 
     // Writes the whole image to `fd` from offset 0. Returns 0 or errno.
     int write_to(int fd) const;
-    std::uint64_t bytes() const { return used_; }
+    // Writes the pages of what is in memory alone that differ from the last time. A file that is cut off at any moment
+    // is a valid profile: the directory, as it was before the pages behind it were copied, is written after them.
+    // Returns 0 or errno. For one thread; touches nothing that belongs to a thread.
+    struct Written;
+    int write_changes(int fd, Written& written) const;
+    std::uint64_t bytes() const { return base_ ? relaxed(header().image_bytes) : 0; }
 
   private:
     bool reserve();
     bool grow();
+    bool grow_mapped(void* where);
     bool format_header();
+    void close();
     void* take_locked(std::size_t bytes);
 
     char* base_ = nullptr;
     std::size_t reserved_ = 0;
     std::size_t committed_ = 0;
     std::size_t used_ = 0;
-    int fd_ = -1;
+    std::size_t mapped_ = 0;  // so much of it lies in the file's own pages
+    int fd_ = -1;             // of the mapping, while it can grow
     FileIdentity file_{};
     bool full_ = false;
     format::Directory* directory_ = nullptr;
     format::Table* strings_ = nullptr;
     Lock lock_;
+};
+
+// What of an image is in its file: for each page what it looked like when it was last written.
+struct Image::Written {
+    static constexpr std::size_t page_bytes = 4096;
+    static constexpr std::size_t head_bytes = 2 * page_bytes;  // header and first directory
+    std::uint64_t pages[largest_image / page_bytes];
+    alignas(64) char head[head_bytes];
+    void forget() { memset(pages, 0, sizeof pages); }
 };
 
 }  // namespace mpiprof

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <memory>
 
 #include "tests/unit/image_tables.h"
 #include "tests/unit/recording.h"
@@ -171,15 +172,50 @@ TEST(image, a_string_that_is_too_long_is_cut_and_counted) {
     EXPECT_EQ(image.header().drops.strings, 1u);
 }
 
-TEST(image, a_full_disk_is_an_answer_and_what_was_there_goes_on) {
+TEST(image, on_a_full_disk_it_goes_on_in_memory_and_what_was_there_stays_in_the_file) {
     MemoryFile file;
     Image image;
     ASSERT_TRUE(image.open_mapped(file.fd()));
     auto* earlier = static_cast<char*>(image.take(64));
-
     file.fill_the_disk();
 
-    while (image.take(4096)) {  // what is left of the segment
+    for (int i = 0; i < 40; ++i) ASSERT_NE(image.take(4096), nullptr);
+
+    EXPECT_TRUE(image.is_mapped());
+    EXPECT_TRUE(image.has_unsaved());
+    *earlier = 'x';
+    EXPECT_EQ(file.bytes()[image.offset_of(earlier)], 'x');
+    EXPECT_EQ(file.bytes().size(), format::segment_bytes);
+    auto written = std::make_unique<Image::Written>();
+    EXPECT_NE(image.write_changes(file.fd(), *written), 0);
+    MemoryFile roomier;
+    ASSERT_EQ(image.write_to(roomier.fd()), 0);
+    EXPECT_EQ(roomier.bytes(), std::string(image.at(0), image.bytes()));
+}
+
+TEST(image, what_could_not_be_mapped_is_written_behind_the_mapping_once_there_is_room) {
+    MemoryFile file;
+    Image image;
+    ASSERT_TRUE(image.open_mapped(file.fd()));
+    const rlimit small{format::segment_bytes, RLIM_INFINITY};  // the disk that fills and empties
+    rlimit before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    setrlimit(RLIMIT_FSIZE, &small);
+    for (int i = 0; i < 40; ++i) std::memset(image.take(4096), 'a' + i % 26, 4096);
+    setrlimit(RLIMIT_FSIZE, &before);
+    auto written = std::make_unique<Image::Written>();
+
+    ASSERT_EQ(image.write_changes(file.fd(), *written), 0);
+
+    EXPECT_EQ(file.bytes(), std::string(image.at(0), image.bytes()));
+}
+
+TEST(image, without_memory_nothing_is_given_out_and_everything_is_said) {
+    Image image;
+    ASSERT_TRUE(image.open_private());
+    while (image.take(4096)) {
+    }
+    while (image.take(64)) {
     }
     EXPECT_EQ(image.take(format::segment_bytes), nullptr);
     EXPECT_EQ(image.add_table(TableType::cells, 64, 2000, 1), nullptr);
@@ -187,8 +223,6 @@ TEST(image, a_full_disk_is_an_answer_and_what_was_there_goes_on) {
     EXPECT_EQ(image.header().drops.strings, 1u);
     Table* table = nullptr;
     EXPECT_EQ(image.next_record(table, TableType::sites, 8, 9000, 0), nullptr);
-    *earlier = 'x';
-    EXPECT_EQ(file.bytes()[image.offset_of(earlier)], 'x');
 }
 
 TEST(image, a_disk_that_is_full_from_the_beginning_leaves_private_memory) {
@@ -216,14 +250,14 @@ int in_a_child_with_file_size_limit(std::size_t bytes, int (*steps)()) {
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-TEST(image, a_file_size_limit_ends_the_growth_and_not_the_program) {
+TEST(image, a_file_size_limit_ends_neither_the_recording_nor_the_program) {
     const int status = in_a_child_with_file_size_limit(2 * format::segment_bytes, [] {
         MemoryFile file;
         Image image;
         if (!image.open_mapped(file.fd())) return 1;
-        int taken = 0;
-        while (image.take(4096)) ++taken;
-        return taken > 16 && taken < 40 ? 0 : 2;
+        for (int i = 0; i < 100; ++i)
+            if (!image.take(4096)) return 2;
+        return image.has_unsaved() && file.bytes().size() <= 2 * format::segment_bytes ? 0 : 3;
     });
 
     EXPECT_EQ(status, 0) << "negative: the signal that ended it";

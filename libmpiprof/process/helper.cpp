@@ -1,0 +1,114 @@
+// Made once by start(), asleep almost always. Signals are blocked before it is made and stay so: those of the program
+// reach the program's threads, and a write beyond a file size limit is an error here.
+#include "libmpiprof/process/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "libmpiprof/process/status.h"
+#include "libmpiprof/record/clock.h"
+#include "libmpiprof/record/raw.h"
+
+extern "C" int clone(int (*)(void*), void*, int, void*, ...) noexcept;
+
+namespace mpiprof {
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+constexpr std::size_t stack_bytes = 64 * 1024;
+constexpr std::uint64_t patience_ns = second / 5;
+constexpr std::uint64_t longest_pause_ns = 300 * second;  // one stalled write is no reason to save nothing for hours
+constexpr std::size_t kernel_signal_bytes = 8;
+
+// A thread that shares everything with the program but its stack. No CLONE_SETTLS: nothing it runs uses thread memory.
+constexpr int like_a_thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+                              CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+
+long wait_on(std::uint32_t& word, std::uint32_t value, std::uint64_t ns) {
+    const timespec t{static_cast<time_t>(ns / second), static_cast<long>(ns % second)};
+    return raw(SYS_futex, raw_address(&word), FUTEX_WAIT, static_cast<long>(value), raw_address(&t));
+}
+
+}  // namespace
+
+bool Pace::slept(std::uint64_t wanted_ns, std::uint64_t slept_ns) {
+    short_sleeps_ = slept_ns < wanted_ns / 2 ? short_sleeps_ + 1 : 0;
+    return short_sleeps_ < short_sleeps_allowed;
+}
+
+std::uint64_t Pace::pause_after(std::uint64_t worked_ns) {
+    std::uint64_t pause = worked_ns > longest_pause_ns / 1000 ? longest_pause_ns : worked_ns * 1000;
+    if (pause < period_ns_) pause = period_ns_;
+    if (pause > longest_ns_) longest_ns_ = pause;
+    return pause;
+}
+
+bool has_threads() { return status_number("Threads:\t", 1) > 1; }
+
+std::uint64_t Helper::sleep(std::uint64_t ns) {
+    const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
+    wait_on(stop_, 0, ns);
+    return nanoseconds(CLOCK_MONOTONIC) - began;
+}
+
+void Helper::work_until_told() {
+    std::uint64_t pause = first_ns_;
+    for (;;) {
+        const std::uint64_t slept = pause == 0 ? 0 : sleep(pause);
+        if (__atomic_load_n(&stop_, __ATOMIC_ACQUIRE) || !pace_.slept(pause, slept)) return;
+        const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
+        if (!work_(context_, pace_.period_ns())) return;
+        pause = pace_.pause_after(nanoseconds(CLOCK_MONOTONIC) - began);
+    }
+}
+
+int Helper::run(void* self) {
+    raw(SYS_prctl, PR_SET_NAME, raw_address("mpiprof"));
+    const int lowest = 0;  // SCHED_BATCH: waking up never takes the processor from whoever computes; and never a
+                           // program's realtime class
+    raw(SYS_sched_setscheduler, 0, SCHED_BATCH, raw_address(&lowest));
+    static_cast<Helper*>(self)->work_until_told();
+    return 0;
+}
+
+bool Helper::start(Work work, void* context, std::uint64_t period_ns, std::uint64_t first_ns) {
+    if (!has_raw_calls || is_running()) return false;
+    if (!stack_) stack_ = private_pages(stack_bytes);
+    if (!stack_) return false;
+    madvise(stack_, stack_bytes, MADV_DONTFORK);
+    work_ = work;
+    context_ = context;
+    pace_ = Pace(period_ns);
+    first_ns_ = first_ns;
+    stop_ = 0;
+    const std::uint64_t all = ~std::uint64_t{0};
+    std::uint64_t before = 0;
+    if (raw(SYS_rt_sigprocmask, SIG_BLOCK, raw_address(&all), raw_address(&before), kernel_signal_bytes) != 0)
+        return false;
+    const int saved = errno;
+    const bool made =
+        clone(run, static_cast<char*>(stack_) + stack_bytes, like_a_thread, this, &thread_, nullptr, &thread_) > 0;
+    errno = saved;
+    raw(SYS_rt_sigprocmask, SIG_SETMASK, raw_address(&before), 0, kernel_signal_bytes);
+    if (!made) thread_ = 0;
+    return made;
+}
+
+void Helper::stop() {
+    __atomic_store_n(&stop_, 1, __ATOMIC_RELEASE);
+    raw(SYS_futex, raw_address(&stop_), FUTEX_WAKE, 1);
+    const std::uint64_t until = nanoseconds(CLOCK_MONOTONIC) + patience_ns;
+    for (;;) {
+        const std::uint32_t thread = __atomic_load_n(&thread_, __ATOMIC_ACQUIRE);
+        const std::uint64_t now = nanoseconds(CLOCK_MONOTONIC);
+        if (thread == 0 || now >= until) return;
+        wait_on(thread_, thread, until - now);
+    }
+}
+
+}  // namespace mpiprof

@@ -1,0 +1,60 @@
+// The helper thread: wakes up once a period and does one piece of work, so that the program never waits for it. It is
+// made by clone(2) without a thread's memory of its own: neither libc nor a debugger's thread library knows it, the
+// program's malloc and stdio stay those of a process without threads, and a signal of the program never finds it. What
+// it runs may therefore use system calls by raw() only, no errno, no lock, and of libc only what was called before.
+#pragma once
+
+#include "libmpiprof/record/basics.h"
+
+namespace mpiprof {
+
+// When to work: once a period, not more than a thousandth of the time (but at least every five minutes), and not at all
+// once sleeping does not work.
+class Pace {
+  public:
+    explicit constexpr Pace(std::uint64_t period_ns = 0) : period_ns_(period_ns) {}
+    // The sleep returned after `slept_ns` of the `wanted_ns`. False: it is to stop; for something keeps it from
+    // sleeping, and working without a pause would take a processor from the program.
+    bool slept(std::uint64_t wanted_ns, std::uint64_t slept_ns);
+    // The pause after work that took `worked_ns`.
+    std::uint64_t pause_after(std::uint64_t worked_ns);
+    // The longest pause up to now: what a kill can cost.
+    std::uint64_t period_ns() const { return longest_ns_ > period_ns_ ? longest_ns_ : period_ns_; }
+
+  private:
+    static constexpr unsigned short_sleeps_allowed = 8;
+    std::uint64_t period_ns_;
+    std::uint64_t longest_ns_ = 0;
+    unsigned short_sleeps_ = 0;
+};
+
+class Helper {
+  public:
+    // `period_ns` is the pause in force from now on. False: no more work.
+    using Work = bool (*)(void* context, std::uint64_t period_ns);
+
+    // Starts the thread: the first work after `first_ns`, then one each period. False: the kernel refuses, or there is
+    // one.
+    bool start(Work work, void* context, std::uint64_t period_ns, std::uint64_t first_ns);
+    // Ends the thread and waits for it, but not for work that hangs on a dead file system.
+    void stop();
+    bool is_running() const { return __atomic_load_n(&thread_, __ATOMIC_ACQUIRE) != 0; }
+
+  private:
+    static int run(void* self);
+    void work_until_told();
+    std::uint64_t sleep(std::uint64_t ns);
+
+    Work work_ = nullptr;
+    void* context_ = nullptr;
+    Pace pace_;
+    std::uint64_t first_ns_ = 0;
+    std::uint32_t stop_ = 0;    // a futex
+    std::uint32_t thread_ = 0;  // the kernel's number; it clears it when the thread is gone
+    void* stack_ = nullptr;
+};
+
+// Whether this process has threads already (MPI libraries make some). Where it has none, code may rely on that.
+bool has_threads();
+
+}  // namespace mpiprof
