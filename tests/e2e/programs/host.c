@@ -1,5 +1,5 @@
 // A program that knows no MPI and runs plugins that do, as Python runs its extension modules.
-// usage: host CALLS PLUGIN.so...   (one after the other, each in its own scope)
+// usage: host CALLS PLUGIN.so...   (one after the other, each in its own scope; with HOST_CLOSES set each is closed)
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
         int (*run)(int) = (int (*)(int))dlsym(plugin, "run");
         const int code = run(atoi(argv[1]));
         if (code) return code;
+        if (getenv("HOST_CLOSES")) dlclose(plugin);
     }
     return 0;
 }
