@@ -311,9 +311,10 @@ struct Thread {
     std::uint32_t os_thread; // gettid of the present (or last) owner
     std::uint32_t owners;    // threads that used this ledger one after the other
     std::uint64_t in_call;   // 0 = outside MPI; else call id << 48 | return address
-    std::uint64_t in_call_since;  // ticks
+    std::uint64_t in_call_since;  // ticks at which the present, or else the last call began
     std::uint64_t nested;    // calls made by MPI inside MPI: forwarded, not recorded
-    std::uint64_t reserved[3];
+    std::uint64_t last_call;      // as in_call, of the present or else the last call: stays when it returns
+    std::uint64_t reserved[2];
 };
 
 struct Setting {
@@ -349,7 +350,7 @@ static_assert(sizeof(Site) == 8 && sizeof(Frame) == 16);
 static_assert(sizeof(Module) == 64 && offsetof(Module, build_id) == 32);
 static_assert(sizeof(Communicator) == 128 && offsetof(Communicator, name) == 48);
 static_assert(sizeof(Counter) == 16);
-static_assert(sizeof(Thread) == 64 && offsetof(Thread, in_call) == 16);
+static_assert(sizeof(Thread) == 64 && offsetof(Thread, in_call) == 16 && offsetof(Thread, last_call) == 40);
 static_assert(sizeof(Setting) == 136);
 
 }  // namespace mpiprof::format

@@ -95,6 +95,7 @@ class Ledger {
     void begin(std::uint64_t key, Ticks start) {
         thread_->in_call = key;
         thread_->in_call_since = start;
+        thread_->last_call = key;  // where the thread was last seen, when in_call is 0 again
     }
     std::uint64_t key() const { return thread_->in_call; }
     // Ticks since begin(); sane() makes 0 of a clock that ran backwards.
@@ -158,6 +159,8 @@ class Ledger {
     Word* room_for_handles(std::int64_t n);
     Ticks sane(Ticks ticks);
     void add(Memo& m, Bytes bytes, Ticks ticks);
+    // Makes the profile name the module of this address, so that a call that hangs there can be told.
+    void know_site(Word address) { records_->sites.find(records_->image, address); }
     // Fills a memo for a call seen for the first time (or again after an epoch): finds its site. add() finds its cell.
     void learn(Memo& m, std::uint64_t key, Word type, Word comm, std::uint64_t type_size, std::uint16_t communicator);
     // Handles mean what they meant in the epoch in which they were learned, no longer.

@@ -123,19 +123,20 @@ template <class Language, class Booker>
 
 struct Found {
     void* function;
-    bool foreign;  // of a second MPI: pass through, unrecorded
+    bool foreign;   // of a second MPI: pass through, unrecorded
+    bool is_first;  // this process had not called it before
 };
 
 // First call of a function, and every call once a second MPI was met: then each caller gets its own MPI's function.
 template <class Library, int Spelling>
 [[gnu::noinline]] Found find_function(void*& slot, std::uint16_t id, const char* name, Word return_address) {
-    if (void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED)) return {known, false};
+    if (void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED)) return {known, false, false};
     const Real real = Library::template real<Spelling>(name, return_address);
     if (!real.function) no_such_function(name);
     if (runtime.has_not_begun()) Library::begin_late(real.function);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
     if (runtime.knows_call(id) && !Library::several()) __atomic_store_n(&slot, real.function, __ATOMIC_RELAXED);
-    return {real.function, Library::is_foreign(real)};
+    return {real.function, Library::is_foreign(real), true};
 }
 
 // Null if this call is not ours to record: not started, nested, a forked child, a second MPI.
@@ -185,6 +186,8 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         Size::store(*ledger, args...);
         if constexpr (row.treatment == Treatment::polled)
             if (!ledger->is_sample(row.counter)) return leave_untimed_poll<Language, typename Size::Booker>(real(args...), row.counter);
+        // A site is learned when its call has returned; the first one may never do so.
+        if (found.is_first) ledger->know_site(return_address);
         ledger->begin(call_key(id, return_address), ledger->read_clock());
         const Word result = real(args...);
         const std::uint64_t key = ledger->key();

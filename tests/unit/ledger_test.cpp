@@ -249,6 +249,7 @@ TEST(ledger, a_call_in_progress_is_in_the_profile_with_its_site_and_start) {
     recording.ledger->end(12445);
     thread = records_of<format::Thread>(recording.image(), TableType::threads).at(0);
     EXPECT_EQ(thread.in_call, 0u);
+    EXPECT_EQ(thread.last_call, call_key(send, some_site)) << "where it was last seen";
 }
 
 TEST(ledger, queries_alone_are_no_moved_data) {

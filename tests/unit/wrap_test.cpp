@@ -7,6 +7,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csetjmp>
 #include <cstdlib>
@@ -284,19 +285,26 @@ TEST_F(wrap, fortran_passes_everything_by_address) {
 }
 
 TEST_F(wrap, a_hung_call_can_be_seen_while_it_hangs) {
-    static std::uint64_t in_call;
+    static format::Thread thread;
+    static std::vector<format::Module> modules;
     script.inside = [] {
-        in_call = records_of<format::Thread>(runtime.records().image, format::TableType::threads).at(0).in_call;
+        thread = records_of<format::Thread>(runtime.records().image, format::TableType::threads).at(0);
+        modules = records_of<format::Module>(runtime.records().image, format::TableType::modules);
     };
 
     for (int i = 0; i < 2; ++i) {
-        in_call = 0;
+        thread = {};
         send_eight_bytes();
-        EXPECT_EQ(call_of(in_call), static_cast<std::uint16_t>(FakeId::send));
-        EXPECT_NE(address_of(in_call), 0);
+        EXPECT_EQ(call_of(thread.in_call), static_cast<std::uint16_t>(FakeId::send));
+        const auto address = static_cast<std::uint64_t>(address_of(thread.in_call));
+        EXPECT_TRUE(std::any_of(modules.begin(), modules.end(),
+                                [&](const format::Module& m) { return m.base <= address && address < m.end; }))
+            << "where it was called is known before it returns";
     }
 
-    EXPECT_EQ(records_of<format::Thread>(runtime.records().image, format::TableType::threads).at(0).in_call, 0u);
+    thread = records_of<format::Thread>(runtime.records().image, format::TableType::threads).at(0);
+    EXPECT_EQ(thread.in_call, 0u) << "outside again";
+    EXPECT_EQ(call_of(thread.last_call), static_cast<std::uint16_t>(FakeId::send));
 }
 
 // ---- polls ----
