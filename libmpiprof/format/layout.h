@@ -296,14 +296,19 @@ struct Communicator {
     std::uint32_t size;      // of the group this rank talks to
     std::uint32_t rank;      // of this rank in it
     std::uint16_t how;       // Origin
-    std::uint16_t flags;     // 1 = intercommunicator
-    std::uint32_t members_hash;
-    std::uint64_t entered;   // collectives entered and returned: who never arrived
-    std::uint64_t returned;
+    std::uint16_t flags;     // CommunicatorFlags
+    std::uint16_t made_by;   // CallRecord::call, if it was made
+    std::uint16_t reserved0;
+    std::uint64_t handle;    // as C passes it, and as Fortran does: what Thread::in_call_communicator is one of
+    std::uint64_t fortran_handle;
     char name[64];
     std::uint64_t reserved[2];
 };
 enum Origin : std::uint16_t { origin_unknown = 0, origin_world = 1, origin_self = 2, origin_made = 3 };
+enum CommunicatorFlags : std::uint16_t {
+    is_intercommunicator = 1,
+    id_by_members = 2,        // others with the same members have the same id
+};
 
 struct Thread {
     std::uint32_t id;        // 1, 2, ...; `Table::thread`
@@ -314,7 +319,8 @@ struct Thread {
     std::uint64_t in_call_since;  // ticks at which the present, or else the last call began
     std::uint64_t nested;    // calls made by MPI inside MPI: forwarded, not recorded
     std::uint64_t last_call;      // as in_call, of the present or else the last call: stays when it returns
-    std::uint64_t reserved[2];
+    std::uint64_t in_call_communicator;  // the handle that the present or last call was given; 1 << 63: none
+    std::uint64_t reserved[1];
 };
 
 struct Setting {

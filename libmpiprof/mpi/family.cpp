@@ -25,6 +25,11 @@ Questions find_questions(const void* init) {
     ask(q.comm_remote_size, "PMPI_Comm_remote_size", init);
     ask(q.comm_get_name, "PMPI_Comm_get_name", init);
     ask(q.comm_get_parent, "PMPI_Comm_get_parent", init);
+    ask(q.comm_group, "PMPI_Comm_group", init);
+    ask(q.comm_remote_group, "PMPI_Comm_remote_group", init);
+    ask(q.group_size, "PMPI_Group_size", init);
+    ask(q.group_translate_ranks, "PMPI_Group_translate_ranks", init);
+    ask(q.group_free, "PMPI_Group_free", init);
     ask(q.topo_test, "PMPI_Topo_test", init);
     ask(q.cartdim_get, "PMPI_Cartdim_get", init);
     ask(q.graph_neighbors_count, "PMPI_Graph_neighbors_count", init);
@@ -32,6 +37,7 @@ Questions find_questions(const void* init) {
     ask(q.get_count_c, "PMPI_Get_count_c", init);
     ask(q.query_thread, "PMPI_Query_thread", init);
     ask(q.get_library_version, "PMPI_Get_library_version", init);
+    ask(q.comm_c2f, "PMPI_Comm_c2f", init);
     ask(q.comm_f2c, "PMPI_Comm_f2c", init);
     ask(q.type_f2c, "PMPI_Type_f2c", init);
     ask(q.request_f2c, "PMPI_Request_f2c", init);

@@ -18,6 +18,11 @@ struct Questions {
     int (*comm_remote_size)(Word comm, int* size);
     int (*comm_get_name)(Word comm, char* name, int* length);
     int (*comm_get_parent)(Word* comm);
+    int (*comm_group)(Word comm, Word* group);
+    int (*comm_remote_group)(Word comm, Word* group);
+    int (*group_size)(Word group, int* size);
+    int (*group_translate_ranks)(Word from, int n, const int* ranks, Word to, int* translated);
+    int (*group_free)(Word* group);
     int (*topo_test)(Word comm, int* kind);
     int (*cartdim_get)(Word comm, int* dimensions);
     int (*graph_neighbors_count)(Word comm, int rank, int* neighbors);
@@ -25,6 +30,7 @@ struct Questions {
     int (*get_count_c)(const void* status, Word type, std::int64_t* count);
     int (*query_thread)(int* level);
     int (*get_library_version)(char* text, int* length);
+    int (*comm_c2f)(Word comm);
     Word (*comm_f2c)(int comm);   // null where a Fortran handle is the C handle
     Word (*type_f2c)(int type);
     Word (*request_f2c)(int request);

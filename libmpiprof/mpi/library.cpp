@@ -1,7 +1,5 @@
-// Questions about communicators and types, asked of the library once and remembered until the handle's life ends.
+// Questions about the library and its types, asked once and remembered until the handle's life ends.
 #include "libmpiprof/mpi/library.h"
-
-#include "libmpiprof/record/text.h"
 
 #include <string.h>
 
@@ -22,66 +20,6 @@ void Library::identify(const void* init_function) { facts = mpi::identify(init_f
 
 Word Library::comm_from_fortran(Word comm) const { return ask.comm_f2c ? ask.comm_f2c(static_cast<int>(comm)) : comm; }
 Word Library::type_from_fortran(Word type) const { return ask.type_f2c ? ask.type_f2c(static_cast<int>(type)) : type; }
-
-CommInfo Library::describe(Word handle) {
-    CommInfo info{handle, 0, false, 0, 0, -1, -1};
-    int flag = 0;
-    if (ask.comm_rank) ask.comm_rank(handle, &info.rank);
-    if (ask.comm_test_inter && ask.comm_test_inter(handle, &flag) == 0) info.inter = flag != 0;
-    if (info.inter && ask.comm_remote_size) ask.comm_remote_size(handle, &info.size);
-    else if (ask.comm_size) ask.comm_size(handle, &info.size);
-    int topology = 0, n = 0, weighted = 0;
-    if (info.inter || !ask.topo_test || ask.topo_test(handle, &topology) != 0) return info;
-    if (topology == facts.topo_cart && ask.cartdim_get && ask.cartdim_get(handle, &n) == 0) info.in_degree = info.out_degree = 2 * n;
-    if (topology == facts.topo_graph && ask.graph_neighbors_count && ask.graph_neighbors_count(handle, info.rank, &n) == 0)
-        info.in_degree = info.out_degree = n;
-    if (topology == facts.topo_dist_graph && ask.dist_graph_neighbors_count)
-        ask.dist_graph_neighbors_count(handle, &info.in_degree, &info.out_degree, &weighted);
-    return info;
-}
-
-std::uint16_t Library::publish(const CommInfo& info) {
-    Image& image = runtime.records().image;
-    if (published_ == 0) {  // record 0: not told apart
-        if (!image.next_record(table_, format::TableType::communicators, sizeof(format::Communicator), 16, 0)) return 0;
-        Image::publish(table_);
-        published_ = 1;
-    }
-    if (published_ > max_communicators) return 0;
-    auto* record = static_cast<format::Communicator*>(
-        image.next_record(table_, format::TableType::communicators, sizeof(format::Communicator), 16, 0));
-    if (!record) return 0;
-    record->size = static_cast<std::uint32_t>(info.size);
-    record->rank = static_cast<std::uint32_t>(info.rank);
-    record->flags = info.inter;
-    record->how = info.handle == facts.world ? format::origin_world : info.handle == facts.self ? format::origin_self : format::origin_unknown;
-    char name[512] = {};  // MPI_MAX_OBJECT_NAME of every known library fits
-    int length = 0;
-    if (ask.comm_get_name && ask.comm_get_name(info.handle, name, &length) == 0)
-        copy(record->name, name);
-    Image::publish(table_);
-    return static_cast<std::uint16_t>(published_++);
-}
-
-CommInfo Library::communicator(Word handle) {
-    const Guard guard(lock_);
-    for (unsigned i = 0; i < known_count_; ++i)
-        if (known_[i].handle == handle) return known_[i];
-    CommInfo info = describe(handle);
-    info.index = publish(info);
-    if (info.index == 0) add(runtime.records().image.header().drops.communicators, 1);
-    if (known_count_ < max_communicators) known_[known_count_++] = info;
-    return info;
-}
-
-void Library::forget_communicator(Word handle) {
-    const Guard guard(lock_);
-    for (unsigned i = 0; i < known_count_; ++i) {
-        if (known_[i].handle != handle) continue;
-        known_[i] = known_[--known_count_];
-        return;
-    }
-}
 
 std::uint64_t Library::type_size(Ledger& ledger, Word type) {
     // MPICH's predefined types carry their size in the handle: 0x4c00SSxx.

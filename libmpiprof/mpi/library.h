@@ -3,7 +3,7 @@
 #pragma once
 
 #include "libmpiprof/mpi/catalogue.h"
-#include "libmpiprof/mpi/family.h"
+#include "libmpiprof/mpi/communicators.h"
 #include "libmpiprof/wrap/wrap.h"
 
 namespace mpiprof::mpi {
@@ -12,15 +12,6 @@ namespace mpiprof::mpi {
 inline wrap::Real find_real(const char* name, Word return_address) {
     return wrap::find_real(name, return_address, "PMPI_Init\0pmpi_init_\0pmpi_init_f08_\0pmpir_init_f08_\0");
 }
-
-// A communicator as this rank sees it.
-struct CommInfo {
-    Word handle;                   // C
-    std::uint16_t index;           // into the profile's communicators; 0 = not told apart
-    bool inter;
-    int rank, size;                // of this rank; of the group it talks to
-    int in_degree, out_degree;     // of a topology's neighbourhood; -1 without one
-};
 
 // Everything remembered about the profiled library. Constant-initialised, never destroyed.
 class Library {
@@ -34,8 +25,7 @@ class Library {
     bool is_known() const { return facts.family != MpiFamily::unknown; }
 
     // The communicator behind a valid C handle.
-    CommInfo communicator(Word handle);
-    void forget_communicator(Word handle);
+    CommInfo communicator(Word handle) { return communicators.find(runtime.records().image, handle); }
     std::uint64_t type_size(Ledger& ledger, Word type);
     Word comm_from_fortran(Word comm) const;
     Word type_from_fortran(Word type) const;
@@ -43,18 +33,10 @@ class Library {
 
     FamilyFacts facts{};
     Questions ask{};
+    Communicators communicators{facts, ask};
 
   private:
-    CommInfo describe(Word handle);
-    std::uint16_t publish(const CommInfo& info);
-
     const void* first_ = nullptr;  // PMPI_Init of the profiled library: identifies it
-    Lock lock_;
-    static constexpr unsigned max_communicators = 256;
-    CommInfo known_[max_communicators] = {};
-    unsigned known_count_ = 0;
-    unsigned published_ = 0;
-    format::Table* table_ = nullptr;
 };
 [[gnu::visibility("hidden")]] extern constinit Library library;
 
@@ -106,8 +88,14 @@ struct Mpi {
         if (name.ends_with("_c")) name.remove_suffix(2);
         return name.ends_with("_init") && find(row_of(id).roles, Role::newrequest) >= 0;
     }
+    // Calls after which something is known that was not before: a set-up, a communicator, its name. They take the plain form.
+    static constexpr bool follows(Id id) { return sets_up(id) || find(row_of(id).roles, Role::newcomm) >= 0 || id == Id::Comm_set_name; }
     template <Id I, class Language>
-    static void remember_set_up(Ledger& ledger, const Word* words);  // sizes.h
+    static void follow(Ledger& ledger, const Word* words);  // sizes.h
+    template <Id I, class Language>
+    static void remember_set_up(Ledger& ledger, const Word* words);
+    template <Id I, class Language>
+    static void follow_communicator(const Word* words);  // creation.h
     template <int Spelling>
     static wrap::Real real(const char* name, Word return_address) {
         return Spelling == mpif_spelling ? find_mangled(name, return_address) : find_real(name, return_address);
@@ -122,7 +110,7 @@ struct Mpi {
         if (words[0] == 0) return;  // an error, which is MPI's to report
         const Word handle = Language::handle_at(words[0], 0);  // the argument points at it
         if constexpr (I == Id::Request_free) return ledger.forget_request(handle);
-        if constexpr (I != Id::Type_free) library.forget_communicator(Language::c_comm(handle));
+        if constexpr (I != Id::Type_free) library.communicators.forget(Language::c_comm(handle));
         runtime.forget_handles();
     }
 

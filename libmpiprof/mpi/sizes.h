@@ -3,6 +3,7 @@
 #pragma once
 
 #include "libmpiprof/mpi/completion.h"
+#include "libmpiprof/mpi/creation.h"
 
 namespace mpiprof::mpi {
 
@@ -180,6 +181,12 @@ template <Id I, class Language>
     ledger.set_up(handle, any_size<I, Language>(ledger, words), static_cast<std::uint16_t>(I));
 }
 
+template <Id I, class Language>
+[[gnu::noinline]] void Mpi::follow(Ledger& ledger, const Word* words) {
+    if constexpr (sets_up(I)) remember_set_up<I, Language>(ledger, words);
+    else follow_communicator<I, Language>(words);
+}
+
 // ---- what the second half of a row does ----
 
 // What arrived, by the status; where there is none to read (Fortran's STATUS_IGNORE), the posted count and type.
@@ -230,7 +237,7 @@ struct Mpi::Size {
     static constexpr bool posts = !sets_up(I) && find(row.roles, Role::newrequest) >= 0;
     static constexpr bool completes =
         row.traffic == Traffic::completion && (find(row.roles, Role::request) >= 0 || find(row.roles, Role::requests) >= 0);
-    static constexpr bool needs_arguments = sets_up(I) || (!is_pair && rule != SizeRule::none && rule != SizeRule::one_element);
+    static constexpr bool needs_arguments = !is_pair && rule != SizeRule::none && rule != SizeRule::one_element;
     using Booker = std::conditional_t<rule == SizeRule::received, Received<Language>,
                    std::conditional_t<posts, Posting<Language>,
                    std::conditional_t<completes, Completing<I, Language>, wrap::AsStored>>>;
@@ -271,8 +278,7 @@ struct Mpi::Size {
     }
     // The rules that read several arguments, after the real call has returned with success.
     static void measure(Ledger& ledger, const Word* words) {
-        if constexpr (sets_up(I)) remember_set_up<I, Language>(ledger, words);
-        else ledger.hand.count = static_cast<std::int64_t>(message_size<I, Language>(ledger, words));
+        ledger.hand.count = static_cast<std::int64_t>(message_size<I, Language>(ledger, words));
     }
 };
 

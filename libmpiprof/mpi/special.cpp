@@ -10,7 +10,6 @@ namespace {
 
 // Whether MPI is initialised is a matter of one world and any number of sessions.
 std::atomic<int> open_sessions{0};
-std::atomic<bool> world_is_open{false};
 
 // "Open MPI v4.1.4, package: ..." -> "Open MPI v4.1.4"; "MPICH Version:\t4.0.2\n..." -> "MPICH 4.0.2".
 void shorten_version(char* text) {
@@ -33,7 +32,7 @@ World ask_world() {
     if (library.ask.query_thread && library.ask.query_thread(&level) == 0)
         world.thread_level = static_cast<unsigned>(library.facts.family == MpiFamily::standard_abi ? level / 1024 - (level > 2048) : level);
     const LaunchRank launched = rank_by_launcher();
-    if (world_is_open && library.is_known()) {
+    if (library.communicators.has_world && library.is_known()) {
         int rank = 0, size = 1;
         Word parent = library.facts.comm_null;
         if (library.ask.comm_rank) library.ask.comm_rank(library.facts.world, &rank);
@@ -98,7 +97,7 @@ Word begin(const char* name, Word return_address, Words... words) {
     if (Fortran ? fortran_failed(last[sizeof...(Words) - 1]) : static_cast<int>(result) != 0) return result;
     // MPICH's Fortran mpi_init_ calls MPI_Init: the inner call has started the profile, the outer one finds it so.
     if (Session) open_sessions.fetch_add(1);
-    else world_is_open = true;
+    else library.communicators.has_world = true;
     if (!ours) return result;
     begin_profile(real.function, after - before);
     return result;
@@ -112,8 +111,8 @@ Word end(const char* name, Word return_address, Words... words) {
     const auto function = reinterpret_cast<Word (*)(Words...)>(real.function);
     if (library.several && !library.is_ours(real.function)) return function(words...);
     if (Session) open_sessions.fetch_sub(1);
-    else world_is_open = false;
-    const bool last = !world_is_open && open_sessions <= 0;
+    else library.communicators.has_world = false;
+    const bool last = !library.communicators.has_world && open_sessions <= 0;
     if (last) runtime.finish(format::State::finalized, 0);
     const Ticks before = now(runtime.clock() == format::ClockKind::monotonic);
     const Word result = function(words...);
@@ -138,7 +137,7 @@ void Mpi::begin_late(const void* real) {
     int begun = 0, over = 0;
     if (!initialized || !finalized || initialized(&begun) != 0 || !begun || finalized(&over) != 0 || over) return;
     if (one_is_enough.exchange(true) || !library.adopt(real) || !runtime.prepare()) return;
-    world_is_open = true;
+    library.communicators.has_world = true;
     wrap::keep_loaded(reinterpret_cast<const void*>(finalized));
     runtime.ask_at_exit(finalized);
     begin_profile(real, 0);

@@ -95,6 +95,7 @@ class Ledger {
     void begin(std::uint64_t key, Ticks start) {
         thread_->in_call = key;
         thread_->in_call_since = start;
+        thread_->in_call_communicator = static_cast<std::uint64_t>(hand.comm);
         thread_->last_call = key;  // where the thread was last seen, when in_call is 0 again
     }
     std::uint64_t key() const { return thread_->in_call; }

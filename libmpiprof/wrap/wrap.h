@@ -7,7 +7,8 @@
 // leave_plainly() are the plain form for everything else: first calls, new threads, nested calls, other clocks, errors.
 //
 // A Library is a struct of static members: `calls`, `spellings` (how many symbols a row may have), `row(id)`,
-// `real(name)` (its real function), `frees(id)` (the call ends a handle's life), `sets_up(id)` (a persistent operation),
+// `real(name)` (its real function), `frees(id)` (the call ends a handle's life), `follows(id)` (a successful call
+// has consequences beyond its cell: follow()),
 // and the slow questions that are asked after a successful call: learn() and Size (what a row's message size is, and its
 // Booker); prepare() may put something of ours in the place of an argument that the caller ignores.
 #pragma once
@@ -175,7 +176,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
             ledger->count_error(row.counter);
         } else {
             ledger->count(row.counter);
-            if constexpr (Library::sets_up(Id)) Library::template remember_set_up<Id, Language>(*ledger, words);
+            if constexpr (Library::follows(Id)) Library::template follow<Id, Language>(*ledger, words);
         }
         thread_state.token = nullptr;
         return result;
@@ -195,6 +196,10 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         if constexpr (Size::needs_arguments) {  // the size is computed outside the timed interval
             const Word words[] = {args..., 0};
             if (!Language::failed(result, ledger->hand)) Size::measure(*ledger, words);
+        }
+        if constexpr (Library::follows(Id)) {
+            const Word words[] = {args..., 0};
+            if (!Language::failed(result, ledger->hand)) Library::template follow<Id, Language>(*ledger, words);
         }
         if constexpr (row.treatment == Treatment::polled)
             return leave_poll<Library, Language, typename Size::Booker>(result, *ledger, key, ticks, row.counter, ledger->sample_weight(row.counter));
@@ -229,7 +234,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     constexpr auto plainly = &call_plainly<Library, Id, Spelling, Language, Name, Words...>;
     const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&reals<Library>[Spelling][id], __ATOMIC_RELAXED));
     ThreadState& state = thread_state;
-    if constexpr (Library::frees(Id) || Library::sets_up(Id)) return plainly(args...);
+    if constexpr (Library::frees(Id) || Library::follows(Id)) return plainly(args...);
     if (!real || state.epoch != gate.epoch) [[unlikely]] return plainly(args...);
     const Word* frame = MPIPROF_RETURN_SLOT();
     if (frame < state.token) [[unlikely]] return plainly(args...);

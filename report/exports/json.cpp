@@ -174,8 +174,8 @@ void write_places(JsonWriter& json, const Profile& profile) {
             json.field("size", communicator.size);
             json.field("rank", communicator.rank);
             json.field("is_inter", communicator.is_inter);
-            json.field("entered", communicator.entered);
-            json.field("returned", communicator.returned);
+            json.field("is_id_ambiguous", communicator.is_id_ambiguous);
+            json.field("made_by", communicator.made_by ? std::optional(profile.calls[*communicator.made_by].name) : std::nullopt);
         });
     });
     json.array("modules", profile.modules, [&](const Module& module) {

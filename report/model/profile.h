@@ -62,17 +62,22 @@ struct Thread {
     std::uint32_t owners = 0;
     std::optional<std::uint16_t> in_call;  // index into Profile::calls: inside it at the last update
     std::uint64_t in_call_since_ns = 0;    // it began so long after MPI_Init; 0 = not known
+    std::uint16_t in_communicator = 0;     // index into Profile::communicators: what the present or last call was given
     std::uint64_t nested = 0;
 };
 
+enum class Origin : std::uint8_t { unknown, world, self, made };
+
+// As this rank sees it. The id is the same on all its members; 0 = not known.
 struct Communicator {
     std::uint64_t id = 0;
     std::uint64_t parent = 0;
     std::uint32_t size = 0;
     std::uint32_t rank = 0;
     bool is_inter = false;
-    std::uint64_t entered = 0;
-    std::uint64_t returned = 0;
+    bool is_id_ambiguous = false;          // others with the same members have the same id
+    Origin origin = Origin::unknown;
+    std::optional<std::uint16_t> made_by;  // index into Profile::calls
     std::string name;
 };
 

@@ -252,6 +252,7 @@ class Reader {
             }
             index_of_thread_.emplace(record.id, static_cast<std::uint32_t>(profile_.threads.size()));
             profile_.threads.push_back(thread);
+            handle_of_thread_.push_back(record.in_call_communicator);
         });
     }
 
@@ -355,16 +356,28 @@ class Reader {
     }
 
     void read_communicators() {
+        std::unordered_map<std::uint64_t, std::uint16_t> of_handle;
         each<format::Communicator>(TableType::communicators, [&](const format::Communicator& record, const Table&) {
             profile_.communicators.push_back({.id = record.id,
                                               .parent = record.parent,
                                               .size = record.size,
                                               .rank = record.rank,
-                                              .is_inter = (record.flags & 1) != 0,
-                                              .entered = record.entered,
-                                              .returned = record.returned,
+                                              .is_inter = (record.flags & format::is_intercommunicator) != 0,
+                                              .is_id_ambiguous = (record.flags & format::id_by_members) != 0,
+                                              .origin = record.how <= format::origin_made
+                                                            ? static_cast<model::Origin>(record.how)
+                                                            : model::Origin::unknown,
+                                              .made_by = {},
                                               .name = std::string(text_of(record.name))});
+            if (record.how == format::origin_made)
+                profile_.communicators.back().made_by = call_index(record.made_by);
+            const auto index = static_cast<std::uint16_t>(profile_.communicators.size() - 1);
+            // A handle may have meant several communicators in turn: the last one counts.
+            for (const std::uint64_t handle : {record.handle, record.fortran_handle}) of_handle[handle] = index;
         });
+        for (std::size_t t = 0; t < handle_of_thread_.size(); ++t)
+            if (const auto found = of_handle.find(handle_of_thread_[t]); found != of_handle.end())
+                profile_.threads[t].in_communicator = found->second;
         for (model::Cell& cell : profile_.cells)
             if (cell.communicator >= profile_.communicators.size()) cell.communicator = 0;
     }
@@ -417,6 +430,7 @@ class Reader {
     std::vector<std::uint16_t> counter_of_call_;
     std::vector<bool> is_polled_;
     std::unordered_map<std::uint32_t, std::uint32_t> index_of_thread_;
+    std::vector<std::uint64_t> handle_of_thread_;  // the communicator that its present or last call was given
     std::uint32_t last_thread_ = nothing;
     std::uint32_t last_thread_index_ = 0;
     Profile profile_;

@@ -257,8 +257,8 @@ class Builder {
             record.rank = spec.size == 0 ? spec_.rank : spec.rank;
             record.how = spec.how;
             record.flags = spec.flags;
-            record.entered = spec.entered;
-            record.returned = spec.returned;
+            record.handle = spec.handle;
+            record.fortran_handle = spec.handle;
             set_text(record.name, spec.name);
             tables_.add(TableType::communicators, 0, record);
         }

@@ -77,8 +77,7 @@ struct CommunicatorSpec {
     std::uint32_t rank = 0;
     format::Origin how = format::origin_world;
     std::uint16_t flags = 0;
-    std::uint64_t entered = 0;
-    std::uint64_t returned = 0;
+    std::uint64_t handle = 0x44000000;
 };
 struct ThreadSpec {
     std::uint32_t id = 1;

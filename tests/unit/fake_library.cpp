@@ -98,7 +98,9 @@ struct Fake {
         script.freed += 1;
         runtime.forget_handles();
     }
-    static constexpr bool sets_up(FakeId) { return false; }
+    static constexpr bool follows(FakeId) { return false; }
+    template <FakeId, class Language>
+    static void follow(Ledger&, const Word*) {}
 
     struct Scratch {
         Status status;

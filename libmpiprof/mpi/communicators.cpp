@@ -1,0 +1,193 @@
+// Each question goes to the real library, about handles that it has just given out or accepted.
+#include "libmpiprof/mpi/communicators.h"
+
+#include "libmpiprof/record/text.h"
+
+namespace mpiprof::mpi {
+namespace {
+
+constexpr std::uint64_t id_of_world = 1;
+constexpr std::uint64_t id_of_self = 2;
+
+std::uint64_t hash(std::uint64_t a, std::uint64_t b) { return mix((a ^ mix(b + 1)) + (a >> 31)); }
+
+}  // namespace
+
+CommInfo Communicators::describe(Word handle) const {
+    CommInfo info{handle, 0, false, 0, 0, -1, -1};
+    int flag = 0;
+    if (ask_.comm_rank) ask_.comm_rank(handle, &info.rank);
+    if (ask_.comm_test_inter && ask_.comm_test_inter(handle, &flag) == 0) info.inter = flag != 0;
+    if (info.inter && ask_.comm_remote_size)
+        ask_.comm_remote_size(handle, &info.size);
+    else if (ask_.comm_size)
+        ask_.comm_size(handle, &info.size);
+    int topology = 0, n = 0, weighted = 0;
+    if (info.inter || !ask_.topo_test || ask_.topo_test(handle, &topology) != 0) return info;
+    if (topology == facts_.topo_cart && ask_.cartdim_get && ask_.cartdim_get(handle, &n) == 0)
+        info.in_degree = info.out_degree = 2 * n;
+    if (topology == facts_.topo_graph && ask_.graph_neighbors_count &&
+        ask_.graph_neighbors_count(handle, info.rank, &n) == 0)
+        info.in_degree = info.out_degree = n;
+    if (topology == facts_.topo_dist_graph && ask_.dist_graph_neighbors_count)
+        ask_.dist_graph_neighbors_count(handle, &info.in_degree, &info.out_degree, &weighted);
+    return info;
+}
+
+// -1 where there is no world to translate to, or it is of another one.
+int Communicators::world_rank_of_first(Word handle) const {
+    Word group = 0, world = 0;
+    int first = 0, rank = -1;
+    if (!has_world || !ask_.comm_group || !ask_.group_translate_ranks || !ask_.group_free) return -1;
+    if (ask_.comm_group(handle, &group) != 0) return -1;
+    if (ask_.comm_group(facts_.world, &world) == 0) {
+        if (ask_.group_translate_ranks(group, 1, &first, world, &rank) != 0 || rank < 0) rank = -1;
+        ask_.group_free(&world);
+    }
+    ask_.group_free(&group);
+    return rank;
+}
+
+// Of the members' world ranks in their order; 0 if one is of another world.
+std::uint64_t Communicators::hash_of_group(Word group) const {
+    constexpr int at_once = 256;
+    int size = 0, mine[at_once], theirs[at_once];
+    Word world = 0;
+    if (ask_.group_size(group, &size) != 0 || ask_.comm_group(facts_.world, &world) != 0) return 0;
+    std::uint64_t result = hash(3, static_cast<std::uint64_t>(size));
+    for (int done = 0; done < size && result != 0; done += at_once) {
+        const int n = size - done < at_once ? size - done : at_once;
+        for (int i = 0; i < n; ++i) mine[i] = done + i;
+        bool known = ask_.group_translate_ranks(group, n, mine, world, theirs) == 0;
+        for (int i = 0; i < n && known; ++i) {
+            known = theirs[i] >= 0;
+            result = hash(result, static_cast<std::uint64_t>(theirs[i]));
+        }
+        if (!known) result = 0;
+    }
+    ask_.group_free(&world);
+    return result;
+}
+
+// Both groups of an intercommunicator, the same whichever side asks.
+std::uint64_t Communicators::hash_of_members(Word handle, bool inter, std::uint64_t salt) const {
+    Word group = 0;
+    if (!has_world || !ask_.comm_group || !ask_.group_size || !ask_.group_translate_ranks || !ask_.group_free) return 0;
+    if (ask_.comm_group(handle, &group) != 0) return 0;
+    std::uint64_t members = hash_of_group(group);
+    ask_.group_free(&group);
+    if (inter && members != 0) {
+        if (!ask_.comm_remote_group || ask_.comm_remote_group(handle, &group) != 0) return 0;
+        const std::uint64_t others = hash_of_group(group);
+        ask_.group_free(&group);
+        members = others == 0 ? 0 : members ^ others;
+    }
+    return members == 0 ? 0 : hash(members, salt);
+}
+
+Communicators::Known* Communicators::known(Word handle) {
+    for (unsigned i = known_count_; i-- > 0;)  // the newest first
+        if (known_[i].info.handle == handle) return &known_[i];
+    return nullptr;
+}
+
+// A communicator that was not seen being made: one of MPI's own, or made where we did not see it (before the profile
+// began, by a tool in front of us, by Comm_idup). The latter are told apart by their members alone.
+Communicators::Known& Communicators::learn(Word handle) {
+    if (known_count_ == most_known) --known_count_;  // the youngest is learned again when it comes back
+    Known& k = known_[known_count_++];
+    k = {};
+    k.info = describe(handle);
+    if (handle == facts_.world) {
+        k.id = id_of_world;
+    } else if (handle == facts_.self) {
+        k.id = hash(id_of_self, static_cast<std::uint64_t>(world_rank_of_first(handle)));
+    } else {
+        k.id = hash_of_members(handle, k.info.inter, 0);
+        k.by_members = true;
+    }
+    return k;
+}
+
+void Communicators::name(const Known& k) const {
+    char text[512] = {};  // MPI_MAX_OBJECT_NAME of every known library fits
+    int length = 0;
+    if (k.record && ask_.comm_get_name && ask_.comm_get_name(k.info.handle, text, &length) == 0)
+        copy(k.record->name, text);
+}
+
+void Communicators::publish(Image& image, Known& k) {
+    if (published_ == 0) {  // record 0: not told apart
+        if (!image.next_record(table_, format::TableType::communicators, sizeof(format::Communicator), 16, 0)) return;
+        Image::publish(table_);
+        published_ = 1;
+    }
+    if (published_ == most_published) return;
+    k.record = static_cast<format::Communicator*>(
+        image.next_record(table_, format::TableType::communicators, sizeof(format::Communicator), 16, 0));
+    if (!k.record) return;
+    format::Communicator& record = *k.record;
+    record.id = k.id;
+    record.parent = k.parent;
+    record.size = static_cast<std::uint32_t>(k.info.size);
+    record.rank = static_cast<std::uint32_t>(k.info.rank);
+    record.handle = static_cast<std::uint64_t>(k.info.handle);
+    record.fortran_handle = ask_.comm_c2f ? static_cast<std::uint64_t>(ask_.comm_c2f(k.info.handle)) : record.handle;
+    record.flags = static_cast<std::uint16_t>((k.info.inter ? format::is_intercommunicator : 0) |
+                                              (k.by_members ? format::id_by_members : 0));
+    record.made_by = k.made_by;
+    record.how = k.info.handle == facts_.world  ? format::origin_world
+                 : k.info.handle == facts_.self ? format::origin_self
+                 : k.made_by                    ? format::origin_made
+                                                : format::origin_unknown;
+    name(k);
+    Image::publish(table_);
+    k.info.index = static_cast<std::uint16_t>(published_++);
+}
+
+CommInfo Communicators::find(Image& image, Word handle) {
+    const Guard guard(lock_);
+    Known* k = known(handle);
+    if (!k) k = &learn(handle);
+    if (k->info.index == 0) publish(image, *k);
+    if (k->info.index == 0) count_drop(image.header().drops.communicators);
+    return k->info;
+}
+
+bool Communicators::made(Making making, std::uint16_t call, Word parent, Word handle, std::uint64_t salt) {
+    const Guard guard(lock_);
+    std::uint64_t parent_id = 0, before = 0;
+    if (!is_null(parent)) {
+        Known* from = known(parent);
+        if (!from) from = &learn(parent);
+        parent_id = from->id;
+        if (making != Making::by_members) before = from->children++;
+    }
+    if (is_null(handle) || making == Making::unknown) return false;
+    Known* stale = known(handle);
+    if (stale) *stale = known_[--known_count_];
+    if (known_count_ == most_known) return stale;
+    Known& k = known_[known_count_++];
+    k = {};
+    k.info = describe(handle);
+    k.parent = parent_id;
+    k.made_by = call;
+    k.by_members = making == Making::by_members;
+    if (k.by_members)
+        k.id = hash_of_members(handle, k.info.inter, hash(salt, 4));
+    else if (parent_id != 0)
+        k.id = hash(hash(parent_id, before), static_cast<std::uint64_t>(world_rank_of_first(handle)));
+    return stale;
+}
+
+void Communicators::forget(Word handle) {
+    const Guard guard(lock_);
+    if (Known* k = known(handle)) *k = known_[--known_count_];
+}
+
+void Communicators::renamed(Word handle) {
+    const Guard guard(lock_);
+    if (const Known* k = known(handle)) name(*k);
+}
+
+}  // namespace mpiprof::mpi

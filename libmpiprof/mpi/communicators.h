@@ -1,0 +1,76 @@
+// The communicators of this rank: what a handle means, and an id on which all members agree although nobody asks
+// anybody. The id of a communicator is a hash of its parent's id, of how many communicators were made from the parent
+// before, and of the world rank of its rank 0: creation is collective, so all members count alike, and siblings differ
+// in their rank 0. Used by library.h, after the real call, outside the timed interval. A handle is remembered until its
+// life ends.
+#pragma once
+
+#include "libmpiprof/mpi/family.h"
+#include "libmpiprof/record/image.h"
+
+namespace mpiprof::mpi {
+
+// A communicator as this rank sees it.
+struct CommInfo {
+    Word handle;          // C
+    std::uint16_t index;  // into the profile's communicators; 0 = not told apart
+    bool inter;
+    int rank, size;             // of this rank; of the group it talks to
+    int in_degree, out_degree;  // of a topology's neighbourhood; -1 without one
+};
+
+class Communicators {
+  public:
+    constexpr Communicators(const FamilyFacts& facts, const Questions& ask) : facts_(facts), ask_(ask) {}
+
+    // The communicator behind a valid C handle; in the profile from now on.
+    CommInfo find(Image& image, Word handle);
+
+    // How a communicator was made, as far as its id depends on it.
+    enum class Making {
+        by_parent,   // collectively over `parent`, by all its members
+        by_members,  // by those alone who are in it (Comm_create_group, Intercomm_create): `salt` tells twins apart
+        unknown,     // with processes of other worlds, or not yet usable (Comm_idup)
+    };
+    // `call` made `handle` from `parent`; either may be null (MPI_COMM_NULL: this rank is not a member, but it
+    // counted). True: the handle had another meaning up to now, whose end passed us by; nothing that was remembered of
+    // it holds.
+    bool made(Making making, std::uint16_t call, Word parent, Word handle, std::uint64_t salt);
+    void forget(Word handle);
+    // The program named it (MPI_Comm_set_name).
+    void renamed(Word handle);
+    // Whether MPI_COMM_WORLD may be asked after: not with sessions alone, nor once MPI_Finalize has begun.
+    std::atomic<bool> has_world{false};
+
+  private:
+    static constexpr unsigned most_known = 1024;      // alive at the same time
+    static constexpr unsigned most_published = 1024;  // in a profile
+    struct Known {
+        CommInfo info;
+        std::uint64_t id, parent;
+        std::uint64_t children;  // made from it so far
+        std::uint16_t made_by;   // call
+        bool by_members;
+        format::Communicator* record;
+    };
+
+    Known* known(Word handle);
+    Known& learn(Word handle);
+    CommInfo describe(Word handle) const;
+    int world_rank_of_first(Word handle) const;
+    std::uint64_t hash_of_members(Word handle, bool inter, std::uint64_t salt) const;
+    std::uint64_t hash_of_group(Word group) const;
+    void publish(Image& image, Known& k);
+    void name(const Known& k) const;
+    bool is_null(Word handle) const { return handle == facts_.comm_null || handle == 0; }
+
+    const FamilyFacts& facts_;
+    const Questions& ask_;
+    Lock lock_;
+    Known known_[most_known] = {};
+    unsigned known_count_ = 0;
+    unsigned published_ = 0;
+    format::Table* table_ = nullptr;
+};
+
+}  // namespace mpiprof::mpi

@@ -1,0 +1,54 @@
+// What a call that makes or names a communicator tells of it, read from its arguments: who the parent is, and on what
+// its id depends. Included by sizes.h; asks nothing itself.
+#pragma once
+
+#include "libmpiprof/mpi/library.h"
+
+namespace mpiprof::mpi {
+
+constexpr Communicators::Making making_of(Id id) {
+    using Making = Communicators::Making;
+    switch (id) {
+        case Id::Comm_create_group:
+        case Id::Intercomm_create:
+            return Making::by_members;
+        case Id::Comm_idup:  // the handle means nothing before the request completes
+        case Id::Comm_idup_with_info:
+        case Id::Comm_create_from_group:  // no parent; there may be no world
+        case Id::Intercomm_create_from_groups:
+        case Id::Comm_spawn:  // with processes of another world
+        case Id::Comm_spawn_multiple:
+        case Id::Comm_accept:
+        case Id::Comm_connect:
+        case Id::Comm_join:
+            return Making::unknown;
+        default:
+            return Making::by_parent;
+    }
+}
+
+// Which argument is the tag that tells communicators of the same members apart; -1: none.
+constexpr int tag_of(Id id) { return id == Id::Comm_create_group ? 2 : id == Id::Intercomm_create ? 4 : -1; }
+
+template <Id I, class Language>
+[[gnu::noinline]] void Mpi::follow_communicator(const Word* words) {
+    constexpr Call row = row_of(I);
+    constexpr int parent = find(row.roles, Role::comm);
+    constexpr int made = find(row.roles, Role::newcomm);
+    if (!library.is_known()) return;
+    Word from = library.facts.comm_null;
+    if constexpr (parent >= 0) from = Language::c_comm(Language::handle(words[parent]));
+    if constexpr (made < 0) {
+        library.communicators.renamed(from);
+    } else {
+        const Word handle =
+            words[made] ? Language::c_comm(Language::handle_at(words[made], 0)) : library.facts.comm_null;
+        std::uint64_t tag = 0;
+        if constexpr (tag_of(I) >= 0)
+            tag = static_cast<std::uint64_t>(Language::integer(words[tag_of(I)])) & 0xffffffff;
+        if (library.communicators.made(making_of(I), static_cast<std::uint16_t>(I), from, handle, tag))
+            runtime.forget_handles();
+    }
+}
+
+}  // namespace mpiprof::mpi
