@@ -7,9 +7,11 @@ import os
 import pathlib
 import shutil
 import struct
+import subprocess
 import tempfile
+import time
 
-from harness import Skip, check, same
+from harness import Skip, check, end_session, same
 
 STORES = ("mapped", "written")
 CALLS = 600
@@ -33,9 +35,52 @@ def count_of(scene, directory, call="MPI_Sendrecv"):
     return {rank: n for (rank, name), n in scene.calls(cwd=directory).items() if name == call}
 
 
-def states(scene, directory):
+def ranks_of(scene, directory):
+    """{rank: what `export -f json` says of it}"""
     ran = scene.run_report("export", "-f", "json", cwd=directory).succeeded()
-    return {rank["rank"]: rank["state"] for rank in json.loads(ran.out)["ranks"]}
+    return {rank["rank"]: rank for rank in json.loads(ran.out)["ranks"]}
+
+
+class Running:
+    """A job that a case ends: started in a session of its own, its output in files. `ready` waits until rank 0 has said
+    its line, so that all calls are done."""
+
+    def __init__(self, scene, argv, env=None, directory=None, profiled=True):
+        self.directory = directory or scene.dir
+        full = scene.environment(env)
+        if profiled:
+            full["LD_PRELOAD"] = scene.preload()
+        with open(self.directory / "stdout", "wb") as out, open(self.directory / "stderr", "wb") as err:
+            self.process = subprocess.Popen([str(a) for a in argv], cwd=self.directory, env=full, stdin=subprocess.DEVNULL, stdout=out,
+                                            stderr=err, start_new_session=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            end_session(self.process)
+
+    def out(self):
+        return (self.directory / "stdout").read_text(errors="replace")
+
+    def err(self):
+        return (self.directory / "stderr").read_text(errors="replace")
+
+    def ready(self, seconds=60):
+        until = time.monotonic() + seconds
+        while "acts: " not in self.out():
+            check(time.monotonic() < until and self.process.poll() is None, f"the job does not begin:\n{self.out()}{self.err()}")
+            time.sleep(0.02)
+        return self
+
+    def end(self, number, seconds=60):
+        self.process.send_signal(number)
+        return self.process.wait(seconds)
+
+
+def states(scene, directory):
+    return {rank: described["state"] for rank, described in ranks_of(scene, directory).items()}
 
 
 class Pair:

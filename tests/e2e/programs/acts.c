@@ -197,6 +197,26 @@ static void end_thread(int cancelled) {
 static void exit_thread(void) { end_thread(0); }
 static void cancel_thread(void) { end_thread(1); }
 
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t all_here;
+static void* call_a_hundred_times(void* unused) {
+    int n;
+    pthread_barrier_wait(&all_here);  // all alive at once: each needs room of its own
+    pthread_mutex_lock(&one_at_a_time);
+    for (int i = 0; i < 100; ++i) MPI_Comm_size(MPI_COMM_WORLD, &n);
+    pthread_mutex_unlock(&one_at_a_time);
+    pthread_barrier_wait(&all_here);
+    return unused;
+}
+static void start_threads(void) {  // `number` of them
+    pthread_t threads[64];
+    if (number > 64) number = 64;
+    pthread_barrier_init(&all_here, NULL, (unsigned)number);
+    for (long i = 0; i < number; ++i)
+        if (pthread_create(&threads[i], NULL, call_a_hundred_times, NULL) != 0) fail("pthread_create");
+    for (long i = 0; i < number; ++i) pthread_join(threads[i], NULL);
+}
+
 // ---- descriptors ----
 
 static int own_files[1024], own_file_count;
@@ -375,6 +395,16 @@ static void unlink_profile(void) { each_profile(unlink_one); }
 static void truncate_profile(void) { each_profile(truncate_one); }
 static void replace_profile(void) { each_profile(replace_one); }
 
+static void fill_disk(void) {  // the one of the working directory; what was written stays
+    static char zeros[4096];
+    const int fd = open("filler", O_WRONLY | O_CREAT | O_APPEND, 0666);
+    if (fd < 0) fail("filler");
+    while (write(fd, zeros, sizeof zeros) > 0) {
+    }
+    close(fd);
+}
+static void unfill_disk(void) { unlink("filler"); }
+
 // ---- calls where there is no MPI ----
 
 static void early_calls(void) {
@@ -509,6 +539,9 @@ static const struct {
     {"no_pwrite", refuse_pwrite},
     {"no_madvise", refuse_madvise},
     {"no_create", refuse_open},
+    {"threads", start_threads},
+    {"fill", fill_disk},
+    {"unfill", unfill_disk},
     {"unlink_profile", unlink_profile},
     {"truncate_profile", truncate_profile},
     {"replace_profile", replace_profile},

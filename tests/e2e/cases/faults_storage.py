@@ -1,0 +1,240 @@
+"""Disks that are full, slow, gone or in others' hands, and clocks that jump: the program does not notice, the profile is
+exact where it could be kept, and one line says where it is if not where it was asked for."""
+
+import os
+import re
+import shutil
+import stat
+import time
+
+from acts import CALLS, STORES, OpenPlace, Pair, count_of, our_lines, program, ranks_of
+from harness import Skip, case, check, same
+
+QUICK = {"MPIPROF_PERIOD": "0.1"}
+
+
+def namespace(scene):
+    """Own mounts, that nobody else sees and that go with the last process."""
+    for command in (["unshare", "-m"], ["unshare", "-Urm"]):
+        if shutil.which("unshare") and scene.alone([*command, "true"], profiled=False).code == 0:
+            return command
+    raise Skip("no mount namespace can be made here")
+
+
+def on_small_disk(scene, name, size, before, argv, env, profiled):
+    """Runs argv with a tmpfs of `size` as its directory; what is left on it is kept below `name`."""
+    place = scene.subdir(name)
+    (place / "mnt").mkdir()
+    (place / "fallback").mkdir()
+    script = f'mount -t tmpfs -o size={size} none mnt || exit 77; cd mnt; {before}; "$@"; code=$?; cp -a . ../kept; exit $code'
+    full = {**env, "TMPDIR": place / "fallback"}
+    if profiled:
+        argv = ["env", "LD_PRELOAD=" + scene.preload(), *argv]
+    ran = scene.alone([*namespace(scene), "sh", "-c", script, "sh", *argv], profiled=False, env=full, cwd=place, timeout=100)
+    if ran.code == 77:
+        raise Skip("no tmpfs can be mounted here")
+    return ran, place
+
+
+def small_disk(scene, store, size, before, acts, ranks=2):
+    argv = [*scene.launcher(ranks), program(scene), CALLS, *acts]
+    label = re.sub(r"\W+", "_", f"{store} {size} {before} {' '.join(acts)}")[:80]
+    env = {"MPIPROF_STORE": store, **QUICK}
+    plain, _ = on_small_disk(scene, label + ".plain", size, before, argv, env, False)
+    ours, place = on_small_disk(scene, label, size, before, argv, env, True)
+    same((ours.code, ours.out), (plain.code, plain.out), f"exit code and stdout on {label}\n{ours.err[-2000:]}")
+    check(len(our_lines(ours)) <= 1, f"lines of ours on {label}: {our_lines(ours)}")
+    # A rank's profile is on the disk if it could be kept there, else in the fallback.
+    counts = {}
+    for directory in (place / "kept", place / "fallback"):
+        if scene.profiles(directory):
+            counts.update(count_of(scene, directory))
+    same(counts, {rank: CALLS for rank in range(ranks)}, f"calls on {label}; {our_lines(ours)}")
+    print(f"{label}: {len(scene.profiles(place / 'kept'))} profiles on the disk, {len(scene.profiles(place / 'fallback'))} elsewhere;"
+          f" {our_lines(ours)}")
+
+
+FULL = "head -c 400000 /dev/zero > filler 2>&- || true"
+
+
+@case(ranks=2)
+def full_disk_of_256_kib_changes_nothing(scene):
+    small_disk(scene, "mapped", "256k", FULL, [])
+    small_disk(scene, "written", "256k", ":", ["middle:fill", "middle:threads=8"])
+
+
+@case(ranks=2, tier="full")
+def disk_that_is_full_or_fills_at_any_moment_changes_nothing(scene):
+    for store in STORES:
+        small_disk(scene, store, "256k", FULL, [])
+        small_disk(scene, store, "256k", "head -c 150000 /dev/zero > filler", ["middle:threads=16"])
+        small_disk(scene, store, "256k", ":", ["middle:fill", "middle:threads=16"])
+        small_disk(scene, store, "256k", ":", ["middle:fill", "middle:threads=16", "end:pause=300", "end:unfill"])
+        small_disk(scene, store, "256k", ":", ["end:fill"])
+        small_disk(scene, store, "256k,nr_inodes=2", "touch filler", [])
+
+
+ERRORS = ("EIO", "ESTALE", "EDQUOT", "ENOSPC", "EROFS")
+
+
+def on_faulty_disk(scene, store, rules, acts=(), calls=CALLS, name=None):
+    """A single rank under programs/faulty.c, without and with the library; and the fallback that TMPDIR names."""
+    faulty = scene.compile("faulty.c", compiler="gcc", label="")
+    label = name or re.sub(r"[^\w]+", "_", f"{store} {' '.join(rules)} {' '.join(acts)}")[:80]
+    runs = []
+    for profiled in (False, True):
+        directory, fallback = scene.subdir(f"{label}.{profiled}"), scene.subdir(f"{label}.{profiled}.fallback")
+        env = {"MPIPROF_STORE": store, **QUICK, "TMPDIR": fallback, "FAULTY_DIR": f"{directory}/", "FAULTY_LOG": scene.dir / f"{label}.{profiled}.log"}
+        ranks = [*scene.launcher(1), faulty, *rules, "--", "env", *(["LD_PRELOAD=" + scene.preload()] if profiled else []), program(scene), calls, *acts]
+        began = time.monotonic()
+        ran = scene.alone(ranks, profiled=False, env=env, cwd=directory, timeout=100)
+        if ran.code == 77:
+            raise Skip(ran.err.strip().splitlines()[-1])
+        runs.append((ran, directory, fallback, time.monotonic() - began))
+    (plain, *_), (ours, directory, fallback, seconds) = runs
+    same((ours.code, ours.out), (plain.code, plain.out), f"exit code and stdout, {label}\n{ours.err[-2000:]}")
+    check(len(our_lines(ours)) <= 1, f"lines of ours, {label}: {our_lines(ours)}")
+    check((scene.dir / f"{label}.True.log").exists(), f"the disk never failed, {label}")
+    return ours, directory, fallback, seconds
+
+
+def is_exact(scene, directory):
+    return scene.run_report("export", "-f", "csv", cwd=directory).code == 0 and count_of(scene, directory) == {0: CALLS}
+
+
+@case(ranks=1)
+def disk_that_answers_with_errors_costs_the_profile_at_most_its_place(scene):
+    """Every write fails: the profile is found in the fallback directory, and one line says so."""
+    faulty_rows(scene, "written", [["write=EIO"]])
+
+
+def faulty_rows(scene, store, rows, acts=("middle:pause=400",)):
+    for rules in rows:
+        ours, directory, fallback, _ = on_faulty_disk(scene, store, rules, acts)
+        found = [place for place in (directory, fallback) if is_exact(scene, place)]
+        said = our_lines(ours)
+        print(f"{store}, {' '.join(rules)}: exact in {'directory' if directory in found else 'fallback' if fallback in found else 'neither'}; {said}")
+        check(found, f"{store}, {rules}: no exact profile; {said}")
+        check(directory in found or len(said) == 1, f"{store}, {rules}: the profile is elsewhere and nothing says so")
+
+
+@case(ranks=1, tier="full", timeout=600)
+def every_error_of_a_disk_at_every_moment_is_survived(scene):
+    faulty_rows(scene, "written", [[f"write={error}"] for error in ERRORS])
+    faulty_rows(scene, "written", [["write=EIO@1-3"], ["write=EIO@2-"], ["write=EINTR@1-20"], ["short=1000"], ["short=1", "write=EIO@200-"],
+                                   ["create=EACCES@1"], ["create=EROFS@1"], ["create=ENOSPC@1"], ["create=EDQUOT@1"]])
+    faulty_rows(scene, "mapped", [["space=ENOSPC"], ["space=EDQUOT@2-"], ["space=EINTR@1-5"], ["create=EACCES@1"]], acts=("middle:threads=8",))
+
+
+@case(ranks=1)
+def write_that_hangs_does_not_stop_the_program(scene):
+    """The helper's second write hangs for half a minute; the program computes, ends and leaves its profile meanwhile."""
+    hanging_write(scene, 30)
+
+
+def hanging_write(scene, seconds):
+    ours, directory, _, took = on_faulty_disk(scene, "written", [f"stall={seconds}@4-4"], ["middle:pause=600"])
+    check(took < seconds - 5, f"the run took {took:.1f} s beside a write that hangs for {seconds} s")
+    same(count_of(scene, directory), {0: CALLS}, "calls")
+    same(our_lines(ours), [], "lines of ours")
+    print(f"the run took {took:.1f} s")
+
+
+@case(ranks=1, tier="full")
+def write_that_hangs_for_a_minute_does_not_stop_the_program(scene):
+    hanging_write(scene, 60)
+
+
+@case(ranks=1, tier="full")
+def profile_that_others_remove_or_replace_is_no_matter(scene):
+    """Removed: written again at the end. Replaced: the other's file is left alone. Truncated (written store; a mapping
+    must not be truncated, docs/settings.md): whole again with the next write."""
+    for store in STORES:
+        pair = Pair(scene, ["middle:unlink_profile", "end:pause=300"], env={"MPIPROF_STORE": store, **QUICK}).unchanged(lines=None)
+        pair.counts()
+        pair = Pair(scene, ["middle:replace_profile", "end:pause=300"], env={"MPIPROF_STORE": store, **QUICK}).unchanged(lines=None)
+        strangers = [p for p in pair.directory.glob("mpi_profile.*") if p.read_bytes() == b"somebody else's"]
+        check(strangers, f"the file that another program put there is gone, {store}")
+        for path in strangers:
+            path.unlink()
+        print(f"replaced, {store}: {[p.name for p in scene.profiles(pair.directory)]} {our_lines(pair.ours)}")
+        pair.counts()
+    pair = Pair(scene, ["middle:truncate_profile", "end:pause=300"], env={"MPIPROF_STORE": "written", **QUICK}).unchanged()
+    pair.counts().state("finalized")
+
+
+@case(ranks=1, tier="full")
+def thousands_of_earlier_profiles_are_no_obstacle(scene):
+    """A directory with 20 000 files, 3 000 of them with the names that would be ours."""
+    for number in range(17000):
+        (scene.dir / f"mpi_profile.other.{number}").touch()
+    for number in range(1, 3001):
+        (scene.dir / f"mpi_profile.4711{'' if number == 1 else f'-{number}'}.0").touch()
+    began = time.monotonic()
+    scene.mpirun(1, [program(scene), CALLS], env={"PBS_JOBID": "4711"}).succeeded()
+    print(f"took {time.monotonic() - began:.2f} s")
+    profile = scene.dir / "mpi_profile.4711-3001.0"
+    check(profile.exists(), "the next free name is not taken")
+    same({rank: n for (rank, call), n in scene.calls(profile).items() if call == "MPI_Sendrecv"}, {0: CALLS}, "calls")
+
+
+# ---- security ----
+
+@case(ranks=1)
+def profile_is_private_and_follows_no_link(scene):
+    """In a directory like /tmp, where somebody else has made what would be our names: a symbolic link to a victim's file,
+    a dangling one, a directory and a FIFO."""
+    with OpenPlace() as place:
+        os.chmod(place, 0o1777)
+        victim = scene.dir / "victim"
+        victim.write_text("precious")
+        os.symlink(victim, place / "mpi_profile.4711.0")
+        os.symlink(scene.dir / "planted", place / "mpi_profile.4711-2.0")
+        (place / "mpi_profile.4711-3.0").mkdir()
+        os.mkfifo(place / "mpi_profile.4711-4.0")
+        os.symlink(victim, place / "mpi_profile.4711-5.0.txt")
+        for store in STORES:
+            env = {"PBS_JOBID": "4711", "MPIPROF_DIR": place, "MPIPROF_STORE": store}
+            ran = scene.mpirun(1, [program(scene), CALLS], env=env)
+            same((ran.code, our_lines(ran)), (0, []), "exit code and lines of ours")
+        same(victim.read_text(), "precious", "the victim's file")
+        check(not (scene.dir / "planted").exists(), "a dangling link was followed")
+        for number in (5, 6):
+            profile = place / f"mpi_profile.4711-{number}.0"
+            same(oct(stat.S_IMODE(profile.lstat().st_mode)), "0o600", "mode of the profile")
+            same({n for (_, call), n in scene.calls(profile).items() if call == "MPI_Sendrecv"}, {CALLS}, "calls")
+
+
+SECRETS = ("--api-key=hunter2", "--token", "hunter3", "PASSWORD=hunter4", "--db-secret=hunter5")
+
+
+@case(ranks=1)
+def secrets_of_the_command_line_are_in_no_file(scene):
+    for store in STORES:
+        directory = scene.subdir(store)
+        scene.mpirun(1, [program(scene), CALLS, *SECRETS], env={"MPIPROF_STORE": store, "MPIPROF_TEXT": "all"}, cwd=directory).succeeded()
+        files = sorted(directory.glob("mpi_profile.*"))
+        check(len(files) == 2, f"files: {files}")
+        for path in files:
+            check(b"hunter" not in path.read_bytes(), f"{path.name} has a secret of the command line")
+        command = scene.run_report("export", "-f", "json", cwd=directory).succeeded().out
+        check("--api-key=***" in command and "--token ***" in command, f"the command line is not told at all:\n{command[:500]}")
+
+
+# ---- clocks ----
+
+@case(ranks=1, tier="full")
+def clock_that_is_set_during_the_run_changes_no_duration(scene):
+    """The wall clock jumps by a day, forwards and backwards, as far as this process can see."""
+    jump = scene.compile("jump.c", "-shared", "-fPIC", "-ldl", compiler="gcc", label="", name="jump.so")
+    for clock in ("tsc", "mono"):
+        for seconds in (86400, -86400):
+            directory = scene.subdir(f"{clock}{seconds}")
+            env = {"MPIPROF_CLOCK": clock, "JUMP_SECONDS": seconds}
+            ran = scene.mpirun(1, [program(scene), CALLS, "middle:pause=300"], before=[jump], profiled="ranks", env=env, cwd=directory)
+            same((ran.code, our_lines(ran)), (0, []), f"exit code and lines of ours\n{ran.err}")
+            same(count_of(scene, directory), {0: CALLS}, "calls")
+            rank = ranks_of(scene, directory)[0]
+            check(0.29e9 < rank["elapsed_ns"] < 60e9, f"elapsed {rank['elapsed_ns']} ns with {clock} and a jump of {seconds} s")
+            check(rank["mpi_ns"] < rank["elapsed_ns"], f"in MPI {rank['mpi_ns']} of {rank['elapsed_ns']} ns")
+            same(scene.run_report(cwd=directory).code, 0, "exit code of the report")
