@@ -47,8 +47,7 @@ enum class TableType : std::uint32_t {
     completions = 16,
     exact_sizes = 17,
     nccl_operations = 18,
-    placement = 19,
-    environment = 20,
+    facts = 19,            // Fact: where the process ran, and the settings of others
     trace = 21,
     barriers = 22,
 };
@@ -185,6 +184,10 @@ struct Header {
     char directory[256];             // working directory at start
     char launcher[32];               // "Open MPI", "Hydra", "Slurm", ...
     std::uint64_t parent_pid;        // the launcher's local process
+    ResourceUse usage_at_start;      // after the real MPI_Init
+    std::uint64_t memory_limit;      // bytes, of the cgroup; 0 = none or not known
+    std::uint64_t throttled_us_at_start;  // time for which the cgroup was kept from the processors
+    std::uint64_t throttled_us;           // the same at the end
 };
 
 enum HeaderFlags : std::uint32_t {
@@ -323,6 +326,18 @@ struct Thread {
     std::uint64_t reserved[1];
 };
 
+enum class FactKind : std::uint32_t {
+    process = 1,      // of this process: cores it may use ...
+    node = 2,         // of the machine; written by the rank whose local_rank is 0, or not known
+    environment = 3,  // a variable that MPI, NCCL or a launcher reads
+};
+struct Fact {
+    char name[48];
+    FactKind kind;
+    std::uint32_t value_length;
+    std::uint64_t value_offset;  // into the file
+};
+
 struct Setting {
     char name[32];
     char value[96];
@@ -345,7 +360,8 @@ static_assert(offsetof(Header, drops) == 376);
 static_assert(offsetof(Header, launch) == 456);
 static_assert(offsetof(Header, command) == 1128);
 static_assert(offsetof(Header, parent_pid) == 2696);
-static_assert(sizeof(Header) == 2704);
+static_assert(offsetof(Header, usage_at_start) == 2704);
+static_assert(sizeof(Header) == 2800);
 static_assert(sizeof(Directory) == 16);
 static_assert(sizeof(Table) == 32 && offsetof(Table, offset) == 8 && offsetof(Table, used) == 16);
 static_assert(sizeof(CallRecord) == 48 && offsetof(CallRecord, name) == 8);
@@ -358,5 +374,6 @@ static_assert(sizeof(Communicator) == 128 && offsetof(Communicator, name) == 48)
 static_assert(sizeof(Counter) == 16);
 static_assert(sizeof(Thread) == 64 && offsetof(Thread, in_call) == 16 && offsetof(Thread, last_call) == 40);
 static_assert(sizeof(Setting) == 136);
+static_assert(sizeof(Fact) == 64 && offsetof(Fact, kind) == 48);
 
 }  // namespace mpiprof::format

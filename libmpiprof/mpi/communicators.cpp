@@ -1,6 +1,8 @@
 // Each question goes to the real library, about handles that it has just given out or accepted.
 #include "libmpiprof/mpi/communicators.h"
 
+#include "libmpiprof/mpi/library.h"
+
 #include "libmpiprof/record/text.h"
 
 namespace mpiprof::mpi {
@@ -9,6 +11,8 @@ namespace {
 constexpr std::uint64_t id_of_world = 1;
 constexpr std::uint64_t id_of_self = 2;
 
+bool is_null(Word handle) { return handle == library.facts.comm_null || handle == 0; }
+
 std::uint64_t hash(std::uint64_t a, std::uint64_t b) { return mix((a ^ mix(b + 1)) + (a >> 31)); }
 
 }  // namespace
@@ -16,21 +20,21 @@ std::uint64_t hash(std::uint64_t a, std::uint64_t b) { return mix((a ^ mix(b + 1
 CommInfo Communicators::describe(Word handle) const {
     CommInfo info{handle, 0, false, 0, 0, -1, -1};
     int flag = 0;
-    if (ask_.comm_rank) ask_.comm_rank(handle, &info.rank);
-    if (ask_.comm_test_inter && ask_.comm_test_inter(handle, &flag) == 0) info.inter = flag != 0;
-    if (info.inter && ask_.comm_remote_size)
-        ask_.comm_remote_size(handle, &info.size);
-    else if (ask_.comm_size)
-        ask_.comm_size(handle, &info.size);
+    if (library.ask.comm_rank) library.ask.comm_rank(handle, &info.rank);
+    if (library.ask.comm_test_inter && library.ask.comm_test_inter(handle, &flag) == 0) info.inter = flag != 0;
+    if (info.inter && library.ask.comm_remote_size)
+        library.ask.comm_remote_size(handle, &info.size);
+    else if (library.ask.comm_size)
+        library.ask.comm_size(handle, &info.size);
     int topology = 0, n = 0, weighted = 0;
-    if (info.inter || !ask_.topo_test || ask_.topo_test(handle, &topology) != 0) return info;
-    if (topology == facts_.topo_cart && ask_.cartdim_get && ask_.cartdim_get(handle, &n) == 0)
+    if (info.inter || !library.ask.topo_test || library.ask.topo_test(handle, &topology) != 0) return info;
+    if (topology == library.facts.topo_cart && library.ask.cartdim_get && library.ask.cartdim_get(handle, &n) == 0)
         info.in_degree = info.out_degree = 2 * n;
-    if (topology == facts_.topo_graph && ask_.graph_neighbors_count &&
-        ask_.graph_neighbors_count(handle, info.rank, &n) == 0)
+    if (topology == library.facts.topo_graph && library.ask.graph_neighbors_count &&
+        library.ask.graph_neighbors_count(handle, info.rank, &n) == 0)
         info.in_degree = info.out_degree = n;
-    if (topology == facts_.topo_dist_graph && ask_.dist_graph_neighbors_count)
-        ask_.dist_graph_neighbors_count(handle, &info.in_degree, &info.out_degree, &weighted);
+    if (topology == library.facts.topo_dist_graph && library.ask.dist_graph_neighbors_count)
+        library.ask.dist_graph_neighbors_count(handle, &info.in_degree, &info.out_degree, &weighted);
     return info;
 }
 
@@ -38,13 +42,14 @@ CommInfo Communicators::describe(Word handle) const {
 int Communicators::world_rank_of_first(Word handle) const {
     Word group = 0, world = 0;
     int first = 0, rank = -1;
-    if (!has_world || !ask_.comm_group || !ask_.group_translate_ranks || !ask_.group_free) return -1;
-    if (ask_.comm_group(handle, &group) != 0) return -1;
-    if (ask_.comm_group(facts_.world, &world) == 0) {
-        if (ask_.group_translate_ranks(group, 1, &first, world, &rank) != 0 || rank < 0) rank = -1;
-        ask_.group_free(&world);
+    if (!has_world || !library.ask.comm_group || !library.ask.group_translate_ranks || !library.ask.group_free)
+        return -1;
+    if (library.ask.comm_group(handle, &group) != 0) return -1;
+    if (library.ask.comm_group(library.facts.world, &world) == 0) {
+        if (library.ask.group_translate_ranks(group, 1, &first, world, &rank) != 0 || rank < 0) rank = -1;
+        library.ask.group_free(&world);
     }
-    ask_.group_free(&group);
+    library.ask.group_free(&group);
     return rank;
 }
 
@@ -53,33 +58,35 @@ std::uint64_t Communicators::hash_of_group(Word group) const {
     constexpr int at_once = 256;
     int size = 0, mine[at_once], theirs[at_once];
     Word world = 0;
-    if (ask_.group_size(group, &size) != 0 || ask_.comm_group(facts_.world, &world) != 0) return 0;
+    if (library.ask.group_size(group, &size) != 0 || library.ask.comm_group(library.facts.world, &world) != 0) return 0;
     std::uint64_t result = hash(3, static_cast<std::uint64_t>(size));
     for (int done = 0; done < size && result != 0; done += at_once) {
         const int n = size - done < at_once ? size - done : at_once;
         for (int i = 0; i < n; ++i) mine[i] = done + i;
-        bool known = ask_.group_translate_ranks(group, n, mine, world, theirs) == 0;
+        bool known = library.ask.group_translate_ranks(group, n, mine, world, theirs) == 0;
         for (int i = 0; i < n && known; ++i) {
             known = theirs[i] >= 0;
             result = hash(result, static_cast<std::uint64_t>(theirs[i]));
         }
         if (!known) result = 0;
     }
-    ask_.group_free(&world);
+    library.ask.group_free(&world);
     return result;
 }
 
 // Both groups of an intercommunicator, the same whichever side asks.
 std::uint64_t Communicators::hash_of_members(Word handle, bool inter, std::uint64_t salt) const {
     Word group = 0;
-    if (!has_world || !ask_.comm_group || !ask_.group_size || !ask_.group_translate_ranks || !ask_.group_free) return 0;
-    if (ask_.comm_group(handle, &group) != 0) return 0;
+    if (!has_world || !library.ask.comm_group || !library.ask.group_size || !library.ask.group_translate_ranks ||
+        !library.ask.group_free)
+        return 0;
+    if (library.ask.comm_group(handle, &group) != 0) return 0;
     std::uint64_t members = hash_of_group(group);
-    ask_.group_free(&group);
+    library.ask.group_free(&group);
     if (inter && members != 0) {
-        if (!ask_.comm_remote_group || ask_.comm_remote_group(handle, &group) != 0) return 0;
+        if (!library.ask.comm_remote_group || library.ask.comm_remote_group(handle, &group) != 0) return 0;
         const std::uint64_t others = hash_of_group(group);
-        ask_.group_free(&group);
+        library.ask.group_free(&group);
         members = others == 0 ? 0 : members ^ others;
     }
     return members == 0 ? 0 : hash(members, salt);
@@ -98,9 +105,9 @@ Communicators::Known& Communicators::learn(Word handle) {
     Known& k = known_[known_count_++];
     k = {};
     k.info = describe(handle);
-    if (handle == facts_.world) {
+    if (handle == library.facts.world) {
         k.id = id_of_world;
-    } else if (handle == facts_.self) {
+    } else if (handle == library.facts.self) {
         k.id = hash(id_of_self, static_cast<std::uint64_t>(world_rank_of_first(handle)));
     } else {
         k.id = hash_of_members(handle, k.info.inter, 0);
@@ -112,7 +119,7 @@ Communicators::Known& Communicators::learn(Word handle) {
 void Communicators::name(const Known& k) const {
     char text[512] = {};  // MPI_MAX_OBJECT_NAME of every known library fits
     int length = 0;
-    if (k.record && ask_.comm_get_name && ask_.comm_get_name(k.info.handle, text, &length) == 0)
+    if (k.record && library.ask.comm_get_name && library.ask.comm_get_name(k.info.handle, text, &length) == 0)
         copy(k.record->name, text);
 }
 
@@ -132,14 +139,15 @@ void Communicators::publish(Image& image, Known& k) {
     record.size = static_cast<std::uint32_t>(k.info.size);
     record.rank = static_cast<std::uint32_t>(k.info.rank);
     record.handle = static_cast<std::uint64_t>(k.info.handle);
-    record.fortran_handle = ask_.comm_c2f ? static_cast<std::uint64_t>(ask_.comm_c2f(k.info.handle)) : record.handle;
+    record.fortran_handle =
+        library.ask.comm_c2f ? static_cast<std::uint64_t>(library.ask.comm_c2f(k.info.handle)) : record.handle;
     record.flags = static_cast<std::uint16_t>((k.info.inter ? format::is_intercommunicator : 0) |
                                               (k.by_members ? format::id_by_members : 0));
     record.made_by = k.made_by;
-    record.how = k.info.handle == facts_.world  ? format::origin_world
-                 : k.info.handle == facts_.self ? format::origin_self
-                 : k.made_by                    ? format::origin_made
-                                                : format::origin_unknown;
+    record.how = k.info.handle == library.facts.world  ? format::origin_world
+                 : k.info.handle == library.facts.self ? format::origin_self
+                 : k.made_by                           ? format::origin_made
+                                                       : format::origin_unknown;
     name(k);
     Image::publish(table_);
     k.info.index = static_cast<std::uint16_t>(published_++);

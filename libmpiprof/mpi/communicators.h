@@ -21,8 +21,6 @@ struct CommInfo {
 
 class Communicators {
   public:
-    constexpr Communicators(const FamilyFacts& facts, const Questions& ask) : facts_(facts), ask_(ask) {}
-
     // The communicator behind a valid C handle; in the profile from now on.
     CommInfo find(Image& image, Word handle);
 
@@ -62,10 +60,7 @@ class Communicators {
     std::uint64_t hash_of_group(Word group) const;
     void publish(Image& image, Known& k);
     void name(const Known& k) const;
-    bool is_null(Word handle) const { return handle == facts_.comm_null || handle == 0; }
 
-    const FamilyFacts& facts_;
-    const Questions& ask_;
     Lock lock_;
     Known known_[most_known] = {};
     unsigned known_count_ = 0;

@@ -36,6 +36,7 @@ Questions find_questions(const void* init) {
     ask(q.dist_graph_neighbors_count, "PMPI_Dist_graph_neighbors_count", init);
     ask(q.get_count_c, "PMPI_Get_count_c", init);
     ask(q.query_thread, "PMPI_Query_thread", init);
+    ask(q.query_cuda_support, "MPIX_Query_cuda_support", init);
     ask(q.get_library_version, "PMPI_Get_library_version", init);
     ask(q.comm_c2f, "PMPI_Comm_c2f", init);
     ask(q.comm_f2c, "PMPI_Comm_f2c", init);

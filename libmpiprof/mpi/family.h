@@ -29,6 +29,7 @@ struct Questions {
     int (*dist_graph_neighbors_count)(Word comm, int* in, int* out, int* weighted);
     int (*get_count_c)(const void* status, Word type, std::int64_t* count);
     int (*query_thread)(int* level);
+    int (*query_cuda_support)();  // an extension; null where the library has none
     int (*get_library_version)(char* text, int* length);
     int (*comm_c2f)(Word comm);
     Word (*comm_f2c)(int comm);   // null where a Fortran handle is the C handle

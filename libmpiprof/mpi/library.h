@@ -33,7 +33,7 @@ class Library {
 
     FamilyFacts facts{};
     Questions ask{};
-    Communicators communicators{facts, ask};
+    Communicators communicators{};
 
   private:
     const void* first_ = nullptr;  // PMPI_Init of the profiled library: identifies it

@@ -28,6 +28,7 @@ World ask_world() {
     int length = 0;
     if (!library.ask.get_library_version || library.ask.get_library_version(text, &length) != 0) copy(text, "unknown MPI");
     shorten_version(text);
+    if (library.ask.query_cuda_support) world.cuda_aware = library.ask.query_cuda_support() != 0;
     int level = 0;
     if (library.ask.query_thread && library.ask.query_thread(&level) == 0)
         world.thread_level = static_cast<unsigned>(library.facts.family == MpiFamily::standard_abi ? level / 1024 - (level > 2048) : level);

@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "libmpiprof/process/status.h"
+#include "libmpiprof/record/kernel_files.h"
 #include "libmpiprof/record/clock.h"
 #include "libmpiprof/record/raw.h"
 

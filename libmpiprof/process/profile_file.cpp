@@ -11,9 +11,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "libmpiprof/record/kernel_files.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
-#include "libmpiprof/process/status.h"
 #include "libmpiprof/record/raw.h"
 #include "libmpiprof/record/text.h"
 
@@ -54,7 +54,7 @@ const char* user_name() {
     const char* name = nullptr;
     if (any_of("USER\0LOGNAME\0", [&](const char* variable) { return (name = getenv(variable)) && *name; }))
         return name;
-    snprintf(number, sizeof number, "%u", static_cast<unsigned>(syscall(SYS_getuid)));
+    snprintf(number, sizeof number, "%u", static_cast<unsigned>(raw(SYS_getuid)));
     return number;
 }
 

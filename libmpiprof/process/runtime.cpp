@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmpiprof/process/place.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/process/text_profile.h"
@@ -92,7 +93,7 @@ bool Runtime::knows_call(std::uint16_t call) {
 
 Ledger* Runtime::new_ledger() {
     const Guard guard(lock_);
-    const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    const auto thread = static_cast<std::uint32_t>(raw(SYS_gettid));
     const ThreadKind kind = static_cast<int>(thread) == owner_ ? ThreadKind::main : ThreadKind::other;
     Ledger* ledger = nullptr;
     for (Ledger* l = ledgers_; l && !ledger; l = l->next)
@@ -184,6 +185,9 @@ bool Runtime::begin_image(const World& world) {
     memcpy(described.library, library_version, sizeof library_version);
     header = described;
     record_settings(records_.image);
+    record_place(records_.image, header.local_rank == 0 || header.local_rank == format::no_local_rank);
+    record_environment(records_.image);
+    if (world.cuda_aware >= 0) record_fact(records_.image, format::FactKind::process, "mpi_is_cuda_aware", world.cuda_aware ? "yes" : "no");
     return true;
 }
 
@@ -218,6 +222,10 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     header.started = take_anchor(records_.clock);
     header.updated = header.started;
     fill(header.usage);
+    header.usage_at_start = header.usage;
+    const CgroupUse cgroup = cgroup_use();
+    header.memory_limit = cgroup.memory_limit;
+    header.throttled_us = header.throttled_us_at_start = cgroup.throttled_us;
     if (world.rank == 0) say_started(world);
     start_helper();
     header.own_setup_ns = nanoseconds(CLOCK_MONOTONIC) - began;
@@ -280,6 +288,7 @@ void Runtime::update_header(State state, int exit_code) {
         paused_at_ = 0;
     }
     fill(header.usage);
+    header.throttled_us = cgroup_use().throttled_us;
     header.ended = take_anchor(records_.clock);
     header.updated = header.ended;
     header.exit_code = exit_code;

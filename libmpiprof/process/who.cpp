@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libmpiprof/process/settings.h"
+#include "libmpiprof/record/kernel_files.h"
 #include "libmpiprof/record/text.h"
 
 namespace mpiprof {
@@ -28,22 +29,6 @@ bool number(const char* text, unsigned& value) {
     value = 0;
     for (; *text >= '0' && *text <= '9'; ++text) value = value * 10 + static_cast<unsigned>(*text - '0');
     return true;
-}
-
-// The beginning of a (small) file; returns the bytes read, the buffer is terminated.
-std::size_t slurp(const char* path, char* buffer, std::size_t size) {
-    buffer[0] = 0;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    std::size_t used = 0;
-    while (used < size - 1) {
-        const ssize_t n = read(fd, buffer + used, size - 1 - used);
-        if (n <= 0) break;
-        used += static_cast<std::size_t>(n);
-    }
-    close(fd);
-    buffer[used] = 0;
-    return used;
 }
 
 struct ProcessStat {
@@ -242,19 +227,6 @@ void describe_node(Header& header) {
     snprintf(header.node, sizeof header.node, "%s/%s", boot, header.host);
 }
 
-bool looks_secret(const char* word, std::size_t length) {
-    static constexpr char marks[][12] = {"token", "password", "passwd", "secret", "apikey", "api-key", "api_key", "credential"};
-    for (const auto& mark : marks) {
-        const std::size_t n = strlen(mark);
-        for (std::size_t i = 0; i + n <= length; ++i) {
-            std::size_t same = 0;
-            while (same < n && lower(word[i + same]) == mark[same]) ++same;
-            if (same == n) return true;
-        }
-    }
-    return false;
-}
-
 // "--api-key=abc" and "--token abc" are stored as "--api-key=***" and "--token ***".
 void describe_command(Header& header) {
     char line[2048];
@@ -285,6 +257,19 @@ void describe_start(Header& header, const ProcessStat& self) {
 }
 
 }  // namespace
+
+bool looks_secret(const char* word, std::size_t length) {
+    static constexpr char marks[][12] = {"token", "password", "passwd", "secret", "apikey", "api-key", "api_key", "credential"};
+    for (const auto& mark : marks) {
+        const std::size_t n = strlen(mark);
+        for (std::size_t i = 0; i + n <= length; ++i) {
+            std::size_t same = 0;
+            while (same < n && lower(word[i + same]) == mark[same]) ++same;
+            if (same == n) return true;
+        }
+    }
+    return false;
+}
 
 LaunchRank rank_by_launcher() {
     LaunchRank known{false, 0, 1, format::no_local_rank};

@@ -15,6 +15,7 @@ struct World {
     unsigned thread_level;
     format::MpiFamily family;
     const char* library;  // MPI_Get_library_version
+    int cuda_aware = -1;  // MPIX_Query_cuda_support; -1: the library has no such question
 };
 
 // Rank and size by the launcher's environment; used where MPI has no world, and to know rank 0 before it has one.
@@ -23,6 +24,9 @@ struct LaunchRank {
     unsigned rank, size, local_rank;
 };
 LaunchRank rank_by_launcher();
+
+// Whether the name of an option or variable says that its value is not for others to read.
+bool looks_secret(const char* word, std::size_t length);
 
 // Fills the identity fields of the header: launch, job, node, host, launcher, command, executable, directory, pid.
 void describe_process(format::Header& header, const World& world);

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "libmpiprof/record/raw.h"
+
 namespace mpiprof {
 
 using Word = std::intptr_t;  // one register-wide argument or result of a wrapped call
@@ -27,7 +29,7 @@ inline void count_drop(std::uint64_t& word) { __atomic_fetch_add(&word, 1, __ATO
 class Lock {
   public:
     void lock() {
-        while (taken_.exchange(1, std::memory_order_acquire)) syscall(SYS_sched_yield);
+        while (taken_.exchange(1, std::memory_order_acquire)) raw(SYS_sched_yield);
     }
     void unlock() { taken_.store(0, std::memory_order_release); }
 

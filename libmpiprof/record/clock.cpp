@@ -1,9 +1,9 @@
 // Which clock, and the anchors that tie its ticks to time. Called at start, at updates and at the end.
 #include "libmpiprof/record/clock.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "libmpiprof/record/kernel_files.h"
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -18,12 +18,8 @@ using format::ClockKind;
 bool tsc_is_trusted() {
     unsigned a, b, c, d;
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & (1u << 8))) return false;
-    char source[16] = {};
-    const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    const auto n = read(fd, source, sizeof source - 1);
-    close(fd);
-    return n >= 3 && memcmp(source, "tsc", 3) == 0;
+    char source[16];
+    return strcmp(first_line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource", source), "tsc") == 0;
 }
 constexpr ClockKind counter_kind = ClockKind::tsc;
 #elif defined(__aarch64__)

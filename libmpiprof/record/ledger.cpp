@@ -99,7 +99,7 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     any.call = any_call;
     last_resort_ = new_cell(any);
     if (!last_resort_) return false;
-    adopt(static_cast<std::uint32_t>(syscall(SYS_gettid)));
+    adopt(static_cast<std::uint32_t>(raw(SYS_gettid)));
     Image::publish(threads);
     return true;
 }

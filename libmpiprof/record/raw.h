@@ -4,8 +4,8 @@
 #pragma once
 
 #include <errno.h>
-
-#include "libmpiprof/record/basics.h"
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace mpiprof {
 

@@ -1,0 +1,72 @@
+// By raw system calls: the program's errno stays as it is.
+#include "libmpiprof/record/kernel_files.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+namespace mpiprof {
+namespace {
+
+struct Entry {  // linux_dirent64, which no header of libc's declares
+    std::uint64_t inode;
+    std::int64_t offset;
+    std::uint16_t length;
+    std::uint8_t type;
+    char name[1];
+};
+
+int open_to_read(const char* path, int flags = 0) {
+    return static_cast<int>(raw(SYS_openat, AT_FDCWD, raw_address(path), O_RDONLY | O_CLOEXEC | flags));
+}
+
+}  // namespace
+
+std::size_t slurp(const char* path, char* buffer, std::size_t size) {
+    buffer[0] = 0;
+    const int fd = open_to_read(path);
+    if (fd < 0) return 0;
+    std::size_t used = 0;
+    while (used < size - 1) {
+        const long n = raw(SYS_read, fd, raw_address(buffer + used), static_cast<long>(size - 1 - used));
+        if (n <= 0) break;
+        used += static_cast<std::size_t>(n);
+    }
+    raw(SYS_close, fd);
+    buffer[used] = 0;
+    return used;
+}
+
+void status_line(const char* label, char* buffer, std::size_t size) {
+    char text[4096];
+    slurp("/proc/self/status", text, sizeof text);
+    std::size_t used = 0;
+    if (const char* found = strstr(text, label))
+        for (found += strlen(label); *found && *found != '\n' && used + 1 < size; ++found) buffer[used++] = *found;
+    buffer[used] = 0;
+}
+
+int status_number(const char* label, int fallback) {
+    char line[32];
+    status_line(label, line, sizeof line);
+    if (!line[0]) return fallback;
+    int number = 0;
+    for (const char* c = line; *c >= '0' && *c <= '9'; ++c) number = number * 10 + (*c - '0');
+    return number;
+}
+
+bool each_entry(const char* directory, void* context, void (*visit)(void* context, const char* name)) {
+    const int fd = open_to_read(directory, O_DIRECTORY);
+    if (fd < 0) return false;
+    alignas(8) char buffer[4096];
+    long n;
+    while ((n = raw(SYS_getdents64, fd, raw_address(buffer), sizeof buffer)) > 0)
+        for (long at = 0; at < n;) {
+            const auto* entry = reinterpret_cast<const Entry*>(buffer + at);
+            if (entry->name[0] != '.') visit(context, entry->name);
+            at += entry->length;
+        }
+    raw(SYS_close, fd);
+    return true;
+}
+
+}  // namespace mpiprof

@@ -1,0 +1,36 @@
+// The small files by which the kernel says things: /proc and /sys. Read anew at each question, at start and end only.
+// Nothing here fails loudly: what is not there is empty.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "libmpiprof/record/raw.h"
+
+namespace mpiprof {
+
+// The beginning of a file as terminated text. Returns its length; 0 where it cannot be read.
+std::size_t slurp(const char* path, char* buffer, std::size_t size);
+
+// Its first line.
+template <std::size_t Size>
+const char* first_line_of(const char* path, char (&buffer)[Size]) {
+    slurp(path, buffer, Size);
+    for (char* c = buffer; *c; ++c)
+        if (*c == '\n') *c = 0;
+    return buffer;
+}
+
+// What stands behind `label` ("Threads:\t") in /proc/self/status, to the end of the line; empty where there is none.
+void status_line(const char* label, char* buffer, std::size_t size);
+int status_number(const char* label, int fallback);
+
+// The entries of a directory but those that begin with a dot; false where there is none. Without libc's opendir, which
+// would be three more relocations in every process.
+bool each_entry(const char* directory, void* context, void (*visit)(void* context, const char* name));
+template <class Visit>
+bool each_entry(const char* directory, Visit visit) {
+    return each_entry(directory, &visit, [](void* context, const char* name) { (*static_cast<Visit*>(context))(name); });
+}
+
+}  // namespace mpiprof

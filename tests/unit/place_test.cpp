@@ -1,0 +1,80 @@
+// Where a process runs, as facts in the profile; the environment that others read, with secrets masked.
+#include "libmpiprof/process/place.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "libmpiprof/record/kernel_files.h"
+#include "tests/unit/image_tables.h"
+
+namespace mpiprof::test {
+namespace {
+
+using format::FactKind;
+
+struct place : testing::Test {
+    void SetUp() override { ASSERT_TRUE(image.open_private()); }
+    // {name: value} of this kind.
+    std::map<std::string, std::string> facts(FactKind kind) {
+        std::map<std::string, std::string> found;
+        for (const auto& fact : records_of<format::Fact>(image, format::TableType::facts))
+            if (fact.kind == kind) found[fact.name] = std::string(image.at(fact.value_offset), fact.value_length);
+        return found;
+    }
+    Image image;
+};
+
+TEST_F(place, the_cores_a_process_may_use_are_in_the_profile) {
+    cpu_set_t before, one;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    int first = 0;
+    while (!CPU_ISSET(first, &before)) ++first;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+
+    record_place(image, false);
+    sched_setaffinity(0, sizeof before, &before);
+
+    EXPECT_EQ(facts(FactKind::process)["cpus_allowed"], std::to_string(first));
+    EXPECT_EQ(facts(FactKind::process)["cpu_at_start"], std::to_string(first));
+    EXPECT_TRUE(facts(FactKind::node).empty()) << "another rank describes the node";
+}
+
+TEST_F(place, the_node_is_described_by_one_of_its_ranks) {
+    record_place(image, true);
+    const auto node = facts(FactKind::node);
+    char cpus[256];
+    if (*first_line_of("/sys/devices/system/cpu/online", cpus)) {
+        EXPECT_EQ(node.at("cpus"), cpus);
+    }
+    if (each_entry("/sys/devices/system/node/node0", [](const char*) {})) {
+        EXPECT_TRUE(node.contains("numa_cpus.node0"));
+    }
+}
+
+TEST_F(place, settings_of_others_are_kept_and_secrets_masked) {
+    setenv("UCX_TLS", "rc,sm", 1);
+    setenv("NCCL_API_TOKEN", "hunter2", 1);
+    setenv("HOME_SWEET_HOME", "none of ours", 1);
+
+    record_environment(image);
+
+    auto variables = facts(FactKind::environment);
+    EXPECT_EQ(variables["UCX_TLS"], "rc,sm");
+    EXPECT_EQ(variables["NCCL_API_TOKEN"], "***");
+    EXPECT_FALSE(variables.contains("HOME_SWEET_HOME"));
+    for (const char* name : {"UCX_TLS", "NCCL_API_TOKEN", "HOME_SWEET_HOME"}) unsetenv(name);
+}
+
+TEST_F(place, a_directory_that_is_not_there_has_no_entries) {
+    int seen = 0;
+    EXPECT_FALSE(each_entry("/nowhere/at/all", [&](const char*) { ++seen; }));
+    EXPECT_EQ(seen, 0);
+}
+
+}  // namespace
+}  // namespace mpiprof::test
