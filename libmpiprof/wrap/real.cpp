@@ -10,10 +10,56 @@
 
 #include "libmpiprof/record/text.h"
 
+// libc's own loader, which it exported (and private to itself) as long as there was a libdl.
+extern "C" {
+[[gnu::weak]] void* __libc_dlopen_mode(const char* path, int mode);
+[[gnu::weak]] void* __libc_dlsym(void* handle, const char* name);
+}
+
 namespace mpiprof::wrap {
 namespace {
 
 constexpr std::size_t longest_path = 4096;
+
+struct Loader {
+    decltype(&::dlsym) dlsym;
+    decltype(&::dlopen) dlopen;
+    decltype(&::dlclose) dlclose;
+    decltype(&::dladdr) dladdr;
+};
+
+Loader found_by(decltype(&::dlsym) find, void* handle) {
+    const auto in = [&](const char* name) { return find(handle, name); };
+    return {find, reinterpret_cast<decltype(&::dlopen)>(in("dlopen")),
+            reinterpret_cast<decltype(&::dlclose)>(in("dlclose")), reinterpret_cast<decltype(&::dladdr)>(in("dladdr"))};
+}
+
+// Before glibc 2.34 these four live in libdl, which a program and its MPI need not bring along (MPICH 3 does not).
+Loader find_loader() {
+    if (::dlsym) return found_by(::dlsym, RTLD_DEFAULT);
+    constexpr int as_iconv_does = static_cast<int>(RTLD_NOW | 0x80000000u);  // __RTLD_DLOPEN
+    void* libdl = __libc_dlopen_mode && __libc_dlsym ? __libc_dlopen_mode("libdl.so.2", as_iconv_does) : nullptr;
+    void* find = libdl ? __libc_dlsym(libdl, "dlsym") : nullptr;
+    return find ? found_by(reinterpret_cast<decltype(&::dlsym)>(find), libdl) : Loader{};
+}
+
+struct SharedLoader {
+    Loader functions;
+    std::atomic<bool> known;
+    Lock lock;
+};
+constinit SharedLoader shared_loader{};
+
+// All null if there is none: then nothing can be found.
+const Loader& loader() {
+    if (shared_loader.known.load(std::memory_order_acquire)) return shared_loader.functions;
+    const Guard guard(shared_loader.lock);
+    if (!shared_loader.known.load(std::memory_order_relaxed)) {
+        shared_loader.functions = find_loader();
+        shared_loader.known.store(true, std::memory_order_release);
+    }
+    return shared_loader.functions;
+}
 
 struct Object {
     const void* address;             // in: somewhere inside the object
@@ -40,7 +86,7 @@ int contains(dl_phdr_info* info, std::size_t, void* argument) {
 
 const void* object_of(const void* address) {
     Dl_info info;
-    return dladdr(address, &info) ? info.dli_fbase : nullptr;
+    return loader().dladdr(address, &info) ? info.dli_fbase : nullptr;
 }
 
 const void* ourselves() {
@@ -91,10 +137,10 @@ Real described(void* function) {
 
 // `name` as the object at `path` and its dependencies see it.
 Real search(const char* path, const char* name) {
-    void* handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    void* handle = loader().dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     if (!handle) return {nullptr, nullptr};
-    const Real real = described(dlsym(handle, name));
-    dlclose(handle);
+    const Real real = described(loader().dlsym(handle, name));
+    loader().dlclose(handle);
     return real;
 }
 
@@ -105,7 +151,8 @@ Real search_object_of(const void* address, const char* name) {
     return object.found && object.path[0] ? search(object.path, name) : Real{nullptr, nullptr};
 }
 
-// All loaded objects' paths, collected first: dlopen within dl_iterate_phdr would take the loader's locks in the wrong order.
+// All loaded objects' paths, collected first: dlopen within dl_iterate_phdr would take the loader's locks in the wrong
+// order.
 struct Paths {
     char* text;
     std::size_t used, capacity;
@@ -146,13 +193,13 @@ bool is_of_library(const Real& real, const char* landmarks) {
 }
 
 Real choose_real(const char* name, Word return_address, const char* landmarks) {
-    if (!dlsym || !dlopen) return {nullptr, nullptr};  // glibc before 2.34 and a program without libdl
+    if (!loader().dlsym) return {nullptr, nullptr};
     const Real by_caller = search_object_of(reinterpret_cast<const void*>(return_address), name);
-    const Real next = described(dlsym(RTLD_NEXT, name));
+    const Real next = described(loader().dlsym(RTLD_NEXT, name));
     if (by_caller.function && next.function && by_caller.object != next.object) {
         // Either another tool sits between us and the same MPI (then it must be called), or there are two MPIs.
         const void* callers_own = find_beside(landmarks, by_caller.function);
-        return callers_own && callers_own == dlsym(RTLD_NEXT, landmarks) ? next : by_caller;
+        return callers_own && callers_own == loader().dlsym(RTLD_NEXT, landmarks) ? next : by_caller;
     }
     if (by_caller.function) return by_caller;
     if (next.function) return next;
@@ -166,8 +213,8 @@ Real find_real(const char* name, Word return_address, const char* landmarks) {
     return real;
 }
 
-// Other callers (a plugin of the library, a user's callback, or nobody: an old frame's traces): is there a wrapper of ours
-// further up this stack? Walked with the unwinder, which the common nested call never needs.
+// Other callers (a plugin of the library, a user's callback, or nobody: an old frame's traces): is there a wrapper of
+// ours further up this stack? Walked with the unwinder, which the common nested call never needs.
 bool is_nested(Word return_address) {
     if (library_code.holds(return_address)) return true;
     void* frames[256];
@@ -185,21 +232,23 @@ bool is_nested(Word return_address) {
 void* find_beside(const char* name, const void* near) {
     const Real real = search_object_of(near, name);
     if (real.function) return real.function;
-    return described(dlsym(RTLD_NEXT, name)).function;  // the program itself, or a library that it was linked with
+    return described(loader().dlsym(RTLD_NEXT, name))
+        .function;  // the program itself, or a library that it was linked with
 }
 
 bool comes_first(const char* name) {
-    if (!dlsym || !dlopen) return true;
-    void* program = dlopen(nullptr, RTLD_LAZY | RTLD_NOLOAD);  // RTLD_DEFAULT begins with us: we are linked -Bsymbolic
-    const void* first = program ? dlsym(program, name) : nullptr;
-    if (program) dlclose(program);
+    if (!loader().dlsym) return true;
+    void* program =
+        loader().dlopen(nullptr, RTLD_LAZY | RTLD_NOLOAD);  // RTLD_DEFAULT begins with us: we are linked -Bsymbolic
+    const void* first = program ? loader().dlsym(program, name) : nullptr;
+    if (program) loader().dlclose(program);
     return !first || object_of(first) == ourselves();
 }
 
 void keep_loaded(const void* function) {
     Object object{function, {}, false, 0, 0};
     dl_iterate_phdr(contains, &object);
-    if (object.found && object.path[0]) (void)dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
+    if (object.found && object.path[0]) (void)loader().dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
 }
 
 void no_such_function(const char* name) {

@@ -82,6 +82,13 @@ def problems_of_imports(library):
         if not symbol.version and symbol.bind != "WEAK": yield "needs %s of no known library" % symbol.name
 
 
+def problems_of_old_loaders(library):
+    """Before glibc 2.34 a program need not have libdl: there libc's own loader, which newer ones lack, has to bring it."""
+    weak = {symbol.name for symbol in library.symbols if not symbol.defined and symbol.bind == "WEAK"}
+    for name in ("__libc_dlopen_mode", "__libc_dlsym"):
+        if "dlsym" in weak and name not in weak: yield "does not import %s: MPI without libdl would not be found" % name
+
+
 def is_too_new(version):
     if not version: return False
     version = version.split()[0]
@@ -106,7 +113,7 @@ def problems_of_exports(library, rows):
 def all_problems(path, rows):
     library = elf.Library(path)
     found = list(problems_of_loading(library)) + list(problems_of_segments(library))
-    found += list(problems_of_imports(library)) + list(problems_of_exports(library, rows))
+    found += list(problems_of_imports(library)) + list(problems_of_old_loaders(library)) + list(problems_of_exports(library, rows))
     return found, library
 
 
