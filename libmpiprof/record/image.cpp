@@ -243,20 +243,58 @@ int Image::write_to(int fd) const {
     return file_may_have(size) ? write_all(fd, base_, size, 0) : EFBIG;
 }
 
+// Before what it speaks of is: a table entry that is copied here counts records that are complete in the pages read
+// later.
+void Image::copy_directory(Written& written) const {
+    constexpr std::uint64_t page_bytes = Written::page_bytes;
+    if (mapped_ == 0) memcpy(written.head, base_, Written::head_bytes);
+    written.block_count = 0;
+    std::uint64_t at = relaxed(reinterpret_cast<const Directory*>(base_ + header().directory_offset)->next);
+    while (at != 0 && written.block_count < Written::most_blocks) {
+        const auto* directory = reinterpret_cast<const Directory*>(base_ + at);
+        const std::uint64_t begin = at & ~(page_bytes - 1);
+        const std::uint64_t last = at + sizeof(Directory) + directory->capacity * sizeof(Table) - 1;
+        const std::uint64_t end = (last & ~(page_bytes - 1)) + page_bytes;
+        if (begin >= mapped_) {
+            Written::Block& block = written.blocks[written.block_count++];
+            block.begin = begin;
+            block.end = end;
+            memcpy(block.pages, base_ + begin, end - begin);
+        }
+        at = relaxed(directory->next);
+    }
+}
+
+int Image::write_page(int fd, const char* page, std::size_t at, std::size_t bytes, Written& written) const {
+    const std::uint64_t look = look_of(page, bytes);
+    if (written.pages[at / Written::page_bytes] == look) return 0;
+    const int error = write_all(fd, page, bytes, at);
+    if (error == 0) written.pages[at / Written::page_bytes] = look;
+    return error;
+}
+
 int Image::write_changes(int fd, Written& written) const {
     constexpr std::size_t page_bytes = Written::page_bytes;
+    copy_directory(written);
     const std::uint64_t size = __atomic_load_n(&header().image_bytes, __ATOMIC_ACQUIRE);
     if (!file_may_have(size)) return EFBIG;
     const bool has_head = mapped_ == 0;
-    const std::size_t head = size < Written::head_bytes ? size : Written::head_bytes;
-    if (has_head) memcpy(written.head, base_, head);
     const auto length_at = [&](std::size_t at) { return size - at < page_bytes ? size - at : page_bytes; };
-    for (std::size_t at = has_head ? Written::head_bytes : mapped_; at < size; at += page_bytes) {
-        const std::uint64_t look = look_of(base_ + at, length_at(at));
-        if (written.pages[at / page_bytes] == look) continue;
-        if (const int error = write_all(fd, base_ + at, length_at(at), at)) return error;
-        written.pages[at / page_bytes] = look;
+    for (std::size_t at = has_head ? Written::head_bytes : mapped_; at < size; at += page_bytes)
+        if (!written.holds(at))
+            if (const int error = write_page(fd, base_ + at, at, length_at(at), written)) return error;
+    // The last block first, and of each the last page, which may hold records of its tables: nothing points to what is
+    // not there.
+    for (unsigned i = written.block_count; i-- != 0;) {
+        const Written::Block& block = written.blocks[i];
+        for (std::uint64_t at = block.end; at > block.begin;) {
+            at -= page_bytes;
+            if (at >= size) continue;
+            if (const int error = write_page(fd, block.pages + (at - block.begin), at, length_at(at), written))
+                return error;
+        }
     }
+    const std::size_t head = size < Written::head_bytes ? size : Written::head_bytes;
     return has_head ? write_all(fd, written.head, head, 0) : 0;
 }
 

@@ -77,6 +77,8 @@ class Image {
     bool format_header();
     void close();
     void* take_locked(std::size_t bytes);
+    void copy_directory(Written& written) const;
+    int write_page(int fd, const char* page, std::size_t at, std::size_t bytes, Written& written) const;
 
     char* base_ = nullptr;
     std::size_t reserved_ = 0;
@@ -97,6 +99,19 @@ struct Image::Written {
     static constexpr std::size_t head_bytes = 2 * page_bytes;  // header and first directory
     std::uint64_t pages[largest_image / page_bytes];
     alignas(64) char head[head_bytes];
+    // The further directory blocks, with the two pages at most that each lies in. More of them than that are written
+    // like any other page.
+    static constexpr unsigned most_blocks = 31;
+    struct Block {
+        std::uint64_t begin, end;  // offsets of the pages
+        char pages[2 * page_bytes];
+    } blocks[most_blocks];
+    unsigned block_count;
+    bool holds(std::uint64_t page) const {
+        for (unsigned i = 0; i < block_count; ++i)
+            if (page >= blocks[i].begin && page < blocks[i].end) return true;
+        return false;
+    }
     void forget() { memset(pages, 0, sizeof pages); }
 };
 
