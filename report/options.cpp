@@ -131,6 +131,7 @@ class Parser {
                 ->type_name("COLUMN");
             command.add_option("--rank", raw_.ranks, "Only these ranks: 3 or 0,5-7")->type_name("LIST");
             const std::vector<std::string> by(section.by.begin(), section.by.end());
+            if (by.empty()) continue;
             command
                 .add_option("--by", options_.question.by,
                             fmt::format("What one line is: {} (default {})", fmt::join(by, " or "), by[0]))

@@ -40,9 +40,10 @@ enum class TableType : std::uint32_t {
     threads = 10,          // Thread
     strings = 11,          // bytes; referred to by file offset and length
     settings = 12,         // Setting: what was in force
+    regions = 14,          // Region
+    region_durations = 20, // Histogram: of the durations of regions and iterations
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     peers = 13,
-    regions = 14,
     activity = 15,
     completions = 16,
     exact_sizes = 17,
@@ -273,6 +274,22 @@ struct HistogramBlock {
     std::uint64_t count[histogram_sub_buckets];
 };
 
+// A named part of the program. Index 0 of its table is "outside all"; Cell::region is such an index.
+struct Region {
+    char name[64];
+    std::uint32_t parent;        // index into `regions`
+    std::uint32_t flags;         // 1 = marks of iterations: its ticks are from mark to mark
+    std::uint64_t entered;       // and left; one that is still open is not counted yet
+    std::uint64_t ticks;         // inclusive of the regions inside it
+    std::uint64_t min_ticks;     // all ones while entered == 0
+    std::uint64_t max_ticks;
+    std::uint64_t items;         // examples, cells ...: what the program said of its iterations
+    std::uint64_t inside_since;  // ticks at which it was entered last, 0 = not inside now
+    std::uint32_t durations;     // file offset / 8 of its Histogram among region_durations; 0 = none
+    std::uint32_t reserved;
+};
+inline constexpr std::uint32_t is_iteration = 1;
+
 // A call site: `frames` records from `first_frame` on, innermost first.
 struct Site {
     std::uint32_t first_frame;
@@ -341,7 +358,7 @@ struct Fact {
 struct Setting {
     char name[32];
     char value[96];
-    std::uint32_t source;    // 0 default, 1 environment
+    std::uint32_t source;    // 0 default, 1 environment, 2 the variable of another tool (MPIPROF_COMPAT)
     std::uint32_t reserved;
 };
 
@@ -368,6 +385,7 @@ static_assert(sizeof(CallRecord) == 48 && offsetof(CallRecord, name) == 8);
 static_assert(sizeof(Cell) == 64 && offsetof(Cell, site) == 8 && offsetof(Cell, calls) == 16 && offsetof(Cell, errors) == 56);
 static_assert(sizeof(Histogram) == 288 && offsetof(Histogram, block) == 8 && offsetof(Histogram, completed) == 256);
 static_assert(sizeof(HistogramBlock) == 128);
+static_assert(sizeof(Region) == 128 && offsetof(Region, entered) == 72);
 static_assert(sizeof(Site) == 8 && sizeof(Frame) == 16);
 static_assert(sizeof(Module) == 64 && offsetof(Module, build_id) == 32);
 static_assert(sizeof(Communicator) == 128 && offsetof(Communicator, name) == 48);

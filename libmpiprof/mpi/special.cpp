@@ -1,8 +1,10 @@
 // The rows that are more than a call: MPI begins, ends, is aborted, is told to pause. In C and in Fortran, whose bindings
 // take other arguments here. Everything is forwarded as it came; the profile's life (process/runtime.h) hangs on it.
 #include <string.h>
+#include <sys/uio.h>
 
 #include "libmpiprof/mpi/library.h"
+#include "libmpiprof/process/compat.h"
 #include "libmpiprof/record/text.h"
 
 namespace mpiprof::mpi {
@@ -121,10 +123,33 @@ Word end(const char* name, Word return_address, Words... words) {
     return result;
 }
 
-// MPI-standard levels: 0 disables, 1 enables, 2 would flush; others have no meaning here.
-void obey(int level) {
-    if (level == 0) runtime.pause();
-    if (level == 1) runtime.resume();
+// Text at an address that may not be one (a caller of MPI_Pcontrol need not have passed it). False: nothing can be read there.
+bool read_text(Word address, char* text, std::size_t size) {
+    const iovec to{text, size - 1};
+    // Up to the end of the page: what lies behind it may be nobody's.
+    const std::size_t room = 4096 - static_cast<std::size_t>(address) % 4096;
+    const iovec from{reinterpret_cast<void*>(address), room < size - 1 ? room : size - 1};
+    const long n = raw(SYS_process_vm_readv, getpid(), raw_address(&to), 1, raw_address(&from), 1);
+    if (n <= 0) return false;
+    text[n] = 0;
+    return text[0] != 0;
+}
+
+// `second` is what IPM's users give a name by; to all others it is whatever the register held.
+void obey(int level, Word second) {
+    char name[64];
+    switch (meaning_of_pcontrol(level)) {
+        case Control::pause: return runtime.pause();
+        case Control::resume: return runtime.resume();
+        case Control::new_region: return runtime.new_region();
+        case Control::begin_region:
+            if (read_text(second, name, sizeof name)) runtime.begin_region(name);
+            return;
+        case Control::end_region:
+            if (read_text(second, name, sizeof name)) runtime.end_region(name);
+            return;
+        case Control::nothing: return;
+    }
 }
 
 }  // namespace
@@ -166,8 +191,8 @@ EXPORT Word MPI_Abort(Word comm, Word code) {
     return forward("MPI_Abort", CALLER, comm, code);
 }
 // The standard's one variadic function; no library reads more than the level, and no more is forwarded.
-EXPORT Word MPI_Pcontrol(Word level) {
-    obey(static_cast<int>(level));
+EXPORT Word MPI_Pcontrol(Word level, Word second) {
+    obey(static_cast<int>(level), second);
     return forward("MPI_Pcontrol", CALLER, level);
 }
 
@@ -200,7 +225,7 @@ FORTRAN_SPELLINGS(SESSION_FINALIZE, session_finalize, SESSION_FINALIZE)
 FORTRAN_SPELLINGS(ABORT, abort, ABORT)
 #define PCONTROL(symbol)                                \
     EXPORT Word symbol(Word level) {                    \
-        obey(*reinterpret_cast<const int*>(level));     \
+        obey(*reinterpret_cast<const int*>(level), 0);  \
         return forward(#symbol, CALLER, level);         \
     }
 FORTRAN_SPELLINGS(PCONTROL, pcontrol, PCONTROL)

@@ -62,8 +62,9 @@ void Helper::work_until_told() {
         const std::uint64_t slept = pause == 0 ? 0 : sleep(pause);
         if (__atomic_load_n(&stop_, __ATOMIC_ACQUIRE) || !pace_.slept(pause, slept)) return;
         const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
-        if (!work_(context_, pace_.period_ns())) return;
+        const std::uint64_t most = work_(context_, pace_.period_ns());
         pause = pace_.pause_after(nanoseconds(CLOCK_MONOTONIC) - began);
+        if (pause > most) pause = most;
     }
 }
 

@@ -30,8 +30,9 @@ class Pace {
 
 class Helper {
   public:
-    // `period_ns` is the pause in force from now on. False: no more work.
-    using Work = bool (*)(void* context, std::uint64_t period_ns);
+    // `period_ns` is the pause in force from now on. Returns for how long it may stay away at most.
+    using Work = std::uint64_t (*)(void* context, std::uint64_t period_ns);
+    static constexpr std::uint64_t when_asked = std::uint64_t{1} << 62;  // as a period: only when the work asks for it
 
     // Starts the thread: the first work after `first_ns`, then one each period. False: the kernel refuses, or there is
     // one.

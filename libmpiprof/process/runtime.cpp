@@ -119,20 +119,6 @@ Ledger* Runtime::new_ledger() {
     return ledger;
 }
 
-// ---- the gate ----
-
-void Runtime::open_gate() {
-    epochs_ += 1;
-    __atomic_store_n(&gate.epoch, epochs_, __ATOMIC_RELEASE);
-}
-
-void Runtime::close_gate() { __atomic_store_n(&gate.epoch, 0, __ATOMIC_RELEASE); }
-
-void Runtime::forget_handles() {
-    const Guard guard(lock_);
-    if (gate.epoch != 0) open_gate();
-}
-
 void Runtime::note_several_mpis() {
     if (started_) records_.image.header().flags |= format::several_mpis;
 }
@@ -204,14 +190,14 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
         if (owner_ != current_process()) return;
         records_.image.header().state = State::running;
         finished_ = false;
-        if (gate.epoch == 0) open_gate();
+        unshut(ended);
         start_helper();
         return;
     }
     if (disabled_ || !prepared_) return;
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
     records_.catalogue = catalogue;
-    if (!guard_against_fork() || !begin_image(world)) {
+    if (!names_rank(value_of(Setting::ranks), world.rank) || !guard_against_fork() || !begin_image(world)) {
         disabled_ = true;
         return;
     }
@@ -227,9 +213,11 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     header.memory_limit = cgroup.memory_limit;
     header.throttled_us = header.throttled_us_at_start = cgroup.throttled_us;
     if (world.rank == 0) say_started(world);
+    set_window(header.started.monotonic_ns);
     start_helper();
     header.own_setup_ns = nanoseconds(CLOCK_MONOTONIC) - began;
-    open_gate();
+    if (shut_ == 0) open_gate();
+    else paused_at_ = header.started.ticks;
 }
 
 ProfileFile::Name Runtime::name() const {
@@ -238,45 +226,31 @@ ProfileFile::Name Runtime::name() const {
 }
 
 // By the helper thread, once a period: what no call writes, and in the written store the file.
-bool Runtime::refresh(void* self, std::uint64_t period_ns) {
+std::uint64_t Runtime::refresh(void* self, std::uint64_t period_ns) {
     Runtime& r = *static_cast<Runtime*>(self);
+    const std::uint64_t next_ns = r.obey_window();
     format::Header& header = r.records_.image.header();
     header.updated = take_anchor(r.records_.clock);
     fill(header.usage);
     if (!r.records_.image.is_mapped()) header.store_period_ms = static_cast<std::uint32_t>(period_ns / 1'000'000);
     if (r.file_.update(r.records_.image) != 0) count_drop(header.drops.write_errors);
-    return true;
+    return next_ns;
 }
 
 // A mapping needs it only to say how long the job has lived. That is not worth a first thread in a process that has
-// none: Python warns of forks then, and libc takes locks.
+// none: Python warns of forks then.
 void Runtime::start_helper() {
     format::Header& header = records_.image.header();
     const bool shared = file_.is_on_shared_storage();
-    const std::uint64_t period = period_setting(shared ? period_on_shared_storage : period_on_own_disk);
+    std::uint64_t period = seconds_of(Setting::period, shared ? period_on_shared_storage : period_on_own_disk);
     if (!records_.image.is_mapped() && file_.update(records_.image) != 0) count_drop(header.drops.write_errors);
-    if (period == 0 || (records_.image.is_mapped() && !has_threads())) return;
+    const bool has_window = begins_at_ns_ != 0 || ends_at_ns_ != ~std::uint64_t{0};
+    if (!has_window && (period == 0 || (records_.image.is_mapped() && !has_threads()))) return;
+    if (period == 0) period = Helper::when_asked;
     // Thousands of ranks that begin together do not write together.
-    const std::uint64_t first = shared ? period / 1000 * (mix(header.rank + 1u) >> 54) / 1024 * 1000 + 1 : period;
-    if (helper_.start(refresh, this, period, first) && !records_.image.is_mapped())
+    const std::uint64_t first = has_window ? 0 : shared ? period / 1000 * (mix(header.rank + 1u) >> 54) / 1024 * 1000 + 1 : period;
+    if (helper_.start(refresh, this, period, first) && !records_.image.is_mapped() && period != Helper::when_asked)
         header.store_period_ms = static_cast<std::uint32_t>(period / 1'000'000);
-}
-
-// ---- pauses ----
-
-void Runtime::pause() {
-    const Guard guard(lock_);
-    if (!is_recording() || gate.epoch == 0) return;
-    paused_at_ = take_anchor(records_.clock).ticks;
-    close_gate();
-}
-
-void Runtime::resume() {
-    const Guard guard(lock_);
-    if (!is_recording() || finished_ || paused_at_ == 0) return;
-    add(records_.image.header().paused_ticks, take_anchor(records_.clock).ticks - paused_at_);
-    paused_at_ = 0;
-    open_gate();
 }
 
 // ---- the end ----
@@ -308,10 +282,11 @@ void Runtime::finish(State state, int exit_code) {
     const Guard guard(lock_);
     if (!is_recording() || finished_) return;
     finished_ = state != State::exited;
-    if (finished_) close_gate();
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
+    if (finished_) close_gate();
     helper_.stop();
     update_header(state, exit_code);
+    if (finished_) shut_ |= ended;
     const bool nothing = moved_nothing();
     format::Header& header = records_.image.header();
     const bool may_go_on = header.flags & format::initialized_by_session;  // then process_ends() removes it

@@ -30,6 +30,11 @@ class Runtime {
     void after_finalize(Ticks finalize_ticks);
     void pause();   // MPI_Pcontrol(0)
     void resume();  // MPI_Pcontrol(1)
+    // What the program says of itself (include/mpiprof.h).
+    void begin_region(const char* name);
+    void end_region(const char* name);
+    void new_region();
+    void end_iteration(std::uint64_t items);
     // True: not even the first MPI call was seen, though one may have been made (another tool may have kept it).
     bool has_not_begun() const { return !prepared_ && !disabled_; }
     // Whether MPI was finalised, for a profile whose end passes us by; asked when the process ends.
@@ -50,10 +55,18 @@ class Runtime {
     bool begin_image(const World& world);
     ProfileFile::Name name() const;
     void start_helper();
-    static bool refresh(void* self, std::uint64_t period_ns);
+    static std::uint64_t refresh(void* self, std::uint64_t period_ns);
     void update_header(format::State state, int exit_code);
+    // Why nothing is recorded, one bit each; the gate is open while there is no reason.
+    enum Reason : std::uint32_t { paused = 1, outside_window = 2, ended = 4 };
+    void shut(Reason reason);
+    void unshut(Reason reason);
     void open_gate();
     void close_gate();
+    void set_window(std::uint64_t started_ns);
+    std::uint64_t obey_window();
+    template <class Change>
+    void change_region(Change change);
     bool moved_nothing() const;
     void say_started(const World& world) const;
 
@@ -70,7 +83,9 @@ class Runtime {
     bool started_ = false;
     bool finished_ = false;
     bool has_text_ = false;
+    std::uint32_t shut_ = 0;        // Reasons
     Ticks paused_at_ = 0;
+    std::uint64_t begins_at_ns_ = 0, ends_at_ns_ = ~std::uint64_t{0};  // CLOCK_MONOTONIC: MPIPROF_BEGIN_TIME, END_TIME
     int (*finalized_)(int*) = nullptr;
     int owner_ = 0;  // pid: a forked child is not
     std::uint64_t setup_began_ns_ = 0;

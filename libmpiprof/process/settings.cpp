@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmpiprof/process/compat.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/record/text.h"
 
@@ -16,14 +17,18 @@ constexpr std::size_t prefix_length = sizeof prefix - 1;
 constexpr unsigned settings = static_cast<unsigned>(Setting::count);
 
 constexpr SettingRow rows[settings] = {
-    {"DIR", ".", "", "directory for the profiles; %j is the job, %u the user, %h the host"},
-    {"JOB", "", "", "the job's name in file names; by default the scheduler's id"},
-    {"DISABLE", "0", "0 1 no yes off on", "1: do nothing at all"},
-    {"VERBOSE", "0", "0 1 no yes off on", "1: rank 0 says what was found, where the profile lies and what was written"},
-    {"TEXT", "0", "", "ranks that also write <profile>.txt: a list such as 0,4-7, all, none"},
-    {"CLOCK", "auto", "auto tsc mono", "tsc: the processor's counter; mono: CLOCK_MONOTONIC"},
-    {"STORE", "auto", "auto mapped written", "mapped: the file's own pages; written: memory, written once a period"},
-    {"PERIOD", "auto", "", "seconds between two writes of the written store; 0: no helper thread, written at the end"},
+    {"DIR", ".", Accepts::anything, "", "directory for the profiles; %j is the job, %u the user, %h the host"},
+    {"JOB", "", Accepts::anything, "", "the job's name in file names; by default the scheduler's id"},
+    {"DISABLE", "0", Accepts::choice, "0 1 no yes off on", "1: do nothing at all"},
+    {"VERBOSE", "0", Accepts::choice, "0 1 no yes off on", "1: rank 0 says what was found, where the profile lies and what was written"},
+    {"TEXT", "0", Accepts::ranks, "", "ranks that also write <profile>.txt: a list such as 0,4-7, all, none"},
+    {"CLOCK", "auto", Accepts::choice, "auto tsc mono", "tsc: the processor's counter; mono: CLOCK_MONOTONIC"},
+    {"STORE", "auto", Accepts::choice, "auto mapped written", "mapped: the file's own pages; written: memory, written once a period"},
+    {"PERIOD", "auto", Accepts::seconds, "", "seconds between two writes of the written store; 0: no helper thread, written at the end"},
+    {"RANKS", "all", Accepts::ranks, "", "ranks that are profiled: a list such as 0,4-7, all, none"},
+    {"BEGIN_TIME", "0", Accepts::seconds, "", "seconds after MPI_Init at which recording begins"},
+    {"END_TIME", "never", Accepts::seconds, "", "seconds after MPI_Init at which recording ends"},
+    {"COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm", "variables and MPI_Pcontrol codes of this tool count, too"},
 };
 
 bool is_one_of(const char* value, const char* choices) {
@@ -84,11 +89,6 @@ bool read_seconds(const char* text, std::uint64_t& ns) {
     return *end == 0;
 }
 
-bool is_period(const char* value) {
-    std::uint64_t ns;
-    return strcmp(value, "auto") == 0 || read_seconds(value, ns);
-}
-
 const char* from_environment(const SettingRow& row) {
     char name[24] = "MPIPROF_";
     append(name, row.name);
@@ -98,16 +98,24 @@ const char* from_environment(const SettingRow& row) {
 
 bool is_valid(Setting setting, const char* value) {
     const SettingRow& row = row_of(setting);
-    if (row.choices[0]) return is_one_of(value, row.choices);
-    if (setting == Setting::text) return is_rank_list(value);
-    if (setting == Setting::period) return is_period(value);
-    return true;
+    std::uint64_t ns;
+    switch (row.accepts) {
+        case Accepts::anything: return true;
+        case Accepts::choice: return is_one_of(value, row.choices);
+        case Accepts::ranks: return is_rank_list(value);
+        case Accepts::seconds: return strcmp(value, row.fallback) == 0 || read_seconds(value, ns);
+    }
+    return false;
 }
 
-const char* expected(Setting setting) {
-    if (row_of(setting).choices[0]) return row_of(setting).choices;
-    return setting == Setting::text ? "a list of ranks such as 0,4-7, all or none"
-                                    : "seconds such as 5 or 0.5, or auto";
+const char* expected(const SettingRow& row) {
+    if (row.accepts == Accepts::choice) return row.choices;
+    return row.accepts == Accepts::ranks ? "a list of ranks such as 0,4-7, all or none" : "seconds such as 5 or 0.5";
+}
+
+const char* from_other_tool(Setting setting) {
+    const char* value = compat_value(setting);
+    return value && is_valid(setting, value) ? value : nullptr;
 }
 
 }  // namespace
@@ -115,13 +123,14 @@ const char* expected(Setting setting) {
 const SettingRow& row_of(Setting setting) { return rows[static_cast<unsigned>(setting)]; }
 
 const char* value_of(Setting setting) {
-    const char* value = from_environment(row_of(setting));
-    return value && is_valid(setting, value) ? value : row_of(setting).fallback;
+    if (const char* value = from_environment(row_of(setting)); value && is_valid(setting, value)) return value;
+    const char* value = from_other_tool(setting);
+    return value ? value : row_of(setting).fallback;
 }
 
-std::uint64_t period_setting(std::uint64_t by_itself) {
+std::uint64_t seconds_of(Setting setting, std::uint64_t fallback) {
     std::uint64_t ns;
-    return read_seconds(value_of(Setting::period), ns) ? ns : by_itself;
+    return read_seconds(value_of(setting), ns) ? ns : fallback;
 }
 
 bool is_on(Setting setting) { return is_one_of(value_of(setting), "1 yes on"); }
@@ -141,7 +150,7 @@ void report_wrong_settings() {
                 *variable);
         else if (equals[1] && !is_valid(static_cast<Setting>(i), equals + 1))
             say("MPIPROF_%s=%s is not understood (%s); using %s", rows[i].name, equals + 1,
-                expected(static_cast<Setting>(i)), rows[i].fallback);
+                expected(rows[i]), rows[i].fallback);
     }
 }
 
@@ -155,7 +164,7 @@ void record_settings(Image& image) {
         const char* value = value_of(setting);
         copy(record->name, rows[i].name);
         copy(record->value, value);
-        record->source = value != rows[i].fallback;
+        record->source = value == rows[i].fallback ? 0u : value == compat_value(setting) ? 2u : 1u;
         Image::publish(table);
     }
 }

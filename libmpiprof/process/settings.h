@@ -1,5 +1,6 @@
 // The MPIPROF_* settings as one table: name, default, meaning, check. Read once, at the first MPI call that starts a
-// profile; wrong names and values are reported once and never fatal.
+// profile; wrong names and values are reported once and never fatal. Other tools' variables count where MPIPROF_COMPAT
+// names the tool (compat.h).
 #pragma once
 
 #include "libmpiprof/record/image.h"
@@ -7,26 +8,32 @@
 namespace mpiprof {
 
 // One row per setting; docs/settings.md explains them in the same order.
-enum class Setting : unsigned { directory, job, disable, verbose, text, clock, store, period, count };
+enum class Setting : unsigned {
+    directory, job, disable, verbose, text, clock, store, period, ranks, begin_time, end_time, compat, count
+};
+
+// What a value has to be.
+enum class Accepts : std::uint8_t { anything, choice, ranks, seconds };
 
 struct SettingRow {
-    char name[12];  // without MPIPROF_
+    char name[12];       // without MPIPROF_
     char fallback[8];
-    char choices[32];  // blank-separated; empty = anything
+    Accepts accepts;
+    char choices[32];    // of Accepts::choice, blank-separated
     char meaning[104];
 };
 
 const SettingRow& row_of(Setting setting);
 
-// The value in force: the environment's if it is set, not empty and valid, else the default. Never null.
+// The value in force: the environment's if it is set, not empty and valid, else that of the tool that MPIPROF_COMPAT names,
+// else the default. Never null.
 const char* value_of(Setting setting);
 bool is_on(Setting setting);
+// In nanoseconds; `fallback` where the setting is at its default, which is a word.
+std::uint64_t seconds_of(Setting setting, std::uint64_t fallback);
 
 // Says one line for each MPIPROF_* name that does not exist and each value that is not valid.
 void report_wrong_settings();
-
-// MPIPROF_PERIOD in nanoseconds; 0 = no helper thread. `by_itself`: it is auto, and the store decides.
-std::uint64_t period_setting(std::uint64_t by_itself);
 
 // Writes what is in force into the profile.
 void record_settings(Image& image);

@@ -31,6 +31,7 @@ class Lock {
     void lock() {
         while (taken_.exchange(1, std::memory_order_acquire)) raw(SYS_sched_yield);
     }
+    bool try_lock() { return taken_.exchange(1, std::memory_order_acquire) == 0; }
     void unlock() { taken_.store(0, std::memory_order_release); }
 
   private:

@@ -219,6 +219,7 @@ void Ledger::resolve(Memo& m, Bytes bytes) {
     wanted.bin = static_cast<std::uint8_t>(size_bin(bytes));
     wanted.buffer = BufferKind{m.buffer};
     wanted.communicator = m.communicator;
+    wanted.region = records_->regions.current();
     wanted.site = m.site;
     Cell* exact = cell(wanted, max_cells);
     m.cell = exact ? exact : other_cell(wanted);
@@ -255,6 +256,7 @@ void Ledger::add_error(std::uint64_t key, std::uint16_t communicator) {
     Cell wanted{};
     wanted.call = call_of(key);
     wanted.communicator = communicator;
+    wanted.region = records_->regions.current();
     wanted.site = records_->sites.find(records_->image, address_of(key));
     records_->publish_call(wanted.call);
     Cell* c = cell(wanted, max_cells);

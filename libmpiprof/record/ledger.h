@@ -8,6 +8,7 @@
 #include "libmpiprof/format/size_bins.h"
 #include "libmpiprof/record/clock.h"
 #include "libmpiprof/record/image.h"
+#include "libmpiprof/record/regions.h"
 #include "libmpiprof/record/requests.h"
 #include "libmpiprof/record/sites.h"
 
@@ -33,6 +34,7 @@ struct Catalogue {
 struct Records {
     Image image;
     Sites sites;
+    Regions regions;
     Catalogue catalogue;
     format::ClockKind clock;
     Lock lock;                           // for the dictionary

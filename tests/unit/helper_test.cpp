@@ -52,14 +52,14 @@ TEST(pace, a_single_early_wakeup_is_forgiven) {
 }
 
 struct helper : testing::Test {
-    static bool count(void* self, std::uint64_t period_ns) {
+    static std::uint64_t count(void* self, std::uint64_t period_ns) {
         auto& h = *static_cast<helper*>(self);
         __atomic_fetch_add(&h.worked, 1, __ATOMIC_RELAXED);
         h.period = period_ns;
         h.thread = static_cast<int>(raw(SYS_gettid));
         raw(SYS_close, -1);  // fails: the program's errno must not hear of it
         raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, raw_address(&h.blocked), 8);
-        return true;
+        return Helper::when_asked;
     }
     int times() const { return __atomic_load_n(&worked, __ATOMIC_RELAXED); }
     void wait_for(int n) const {

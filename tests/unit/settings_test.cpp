@@ -54,19 +54,19 @@ TEST_F(settings, switches_are_on_by_the_usual_words) {
 
 TEST_F(settings, a_period_is_in_seconds_with_decimals) {
     constexpr std::uint64_t ms = 1'000'000;
-    EXPECT_EQ(period_setting(7), 7u) << "auto";
+    EXPECT_EQ(seconds_of(Setting::period, 7), 7u) << "auto";
     const std::map<const char*, std::uint64_t> periods{{"2", 2000 * ms}, {"0.25", 250 * ms}, {"0", 0}, {"1.000000001", 1000 * ms + 1}};
     for (const auto& [text, ns] : periods) {
         set("MPIPROF_PERIOD", text);
-        EXPECT_EQ(period_setting(7), ns) << text;
+        EXPECT_EQ(seconds_of(Setting::period, 7), ns) << text;
     }
 }
 
 TEST_F(settings, a_period_that_is_none_is_said_and_the_store_decides) {
     for (const char* text : {"fast", "-1", "1s", ".5", "2.", "99999999999"}) {
         set("MPIPROF_PERIOD", text);
-        EXPECT_EQ(period_setting(7), 7u) << text;
-        EXPECT_EQ(what_is_said(), "mpiprof: MPIPROF_PERIOD=" + std::string(text) + " is not understood (seconds such as 5 or 0.5, or auto); using auto\n");
+        EXPECT_EQ(seconds_of(Setting::period, 7), 7u) << text;
+        EXPECT_EQ(what_is_said(), "mpiprof: MPIPROF_PERIOD=" + std::string(text) + " is not understood (seconds such as 5 or 0.5); using auto\n");
     }
 }
 

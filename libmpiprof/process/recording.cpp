@@ -1,0 +1,113 @@
+// Whether anything is recorded at this moment, and under which region: the gate, pauses, the window in time, the marks that
+// the program makes. The other half of the runtime's life is in runtime.cpp.
+#include "libmpiprof/process/compat.h"
+#include "libmpiprof/process/runtime.h"
+#include "libmpiprof/process/say.h"
+#include "libmpiprof/process/settings.h"
+
+namespace mpiprof {
+
+// ---- the gate ----
+
+void Runtime::open_gate() {
+    epochs_ += 1;
+    __atomic_store_n(&gate.epoch, epochs_, __ATOMIC_RELEASE);
+}
+
+void Runtime::close_gate() { __atomic_store_n(&gate.epoch, 0, __ATOMIC_RELEASE); }
+
+void Runtime::forget_handles() {
+    const Guard guard(lock_);
+    if (gate.epoch != 0) open_gate();
+}
+
+void Runtime::shut(Reason reason) {
+    const std::uint32_t before = shut_;
+    shut_ |= reason;
+    if (before != 0) return;
+    paused_at_ = take_anchor(records_.clock).ticks;
+    close_gate();
+}
+
+void Runtime::unshut(Reason reason) {
+    const std::uint32_t before = shut_;
+    shut_ &= ~static_cast<std::uint32_t>(reason);
+    if (before == 0 || shut_ != 0) return;
+    if (paused_at_ != 0) add(records_.image.header().paused_ticks, take_anchor(records_.clock).ticks - paused_at_);
+    paused_at_ = 0;
+    open_gate();
+}
+
+// ---- pauses ----
+
+void Runtime::pause() {
+    const Guard guard(lock_);
+    if (is_recording()) shut(paused);
+}
+
+void Runtime::resume() {
+    const Guard guard(lock_);
+    if (is_recording()) unshut(paused);
+}
+
+// ---- the window: MPIPROF_BEGIN_TIME, MPIPROF_END_TIME ----
+
+void Runtime::set_window(std::uint64_t started_ns) {
+    const std::uint64_t begin = seconds_of(Setting::begin_time, 0);
+    const std::uint64_t end = seconds_of(Setting::end_time, ~std::uint64_t{0});
+    if (begin != 0) begins_at_ns_ = started_ns + begin;
+    if (end != ~std::uint64_t{0}) ends_at_ns_ = started_ns + end;
+    if (begin != 0) shut_ |= outside_window;
+    if (compat_begins_paused()) shut_ |= paused;
+}
+
+// By the helper thread, which waits for nobody: who holds the lock is at start or end, where the window does not matter.
+// Returns how long it is to the next edge.
+std::uint64_t Runtime::obey_window() {
+    constexpr std::uint64_t soon = 1'000'000;
+    const std::uint64_t now = nanoseconds(CLOCK_MONOTONIC);
+    if (begins_at_ns_ == 0 && ends_at_ns_ == ~std::uint64_t{0}) return Helper::when_asked;
+    if (!lock_.try_lock()) return soon;
+    if (now >= begins_at_ns_ && now < ends_at_ns_) unshut(outside_window);
+    else shut(outside_window);
+    lock_.unlock();
+    const std::uint64_t edge = now < begins_at_ns_ ? begins_at_ns_ : ends_at_ns_;
+    return now >= edge || edge - now > Helper::when_asked ? Helper::when_asked : edge - now;
+}
+
+// ---- regions and iterations ----
+
+// A call belongs to the region that it began in. What the threads remember of their calls leads to the cells of the region
+// before: it is forgotten.
+template <class Change>
+void Runtime::change_region(Change change) {
+    const Guard guard(lock_);
+    if (!is_recording() || finished_) return;
+    change(records_.regions, records_.image, take_anchor(records_.clock).ticks);
+    if (gate.epoch != 0) open_gate();
+}
+
+void Runtime::begin_region(const char* name) {
+    change_region([&](Regions& regions, Image& image, Ticks now) { regions.begin(image, name, now); });
+}
+
+void Runtime::end_region(const char* name) {
+    change_region([&](Regions& regions, Image& image, Ticks now) {
+        static bool said = false;
+        if (regions.end(image, name, now) || said || image.header().rank != 0) return;
+        said = true;
+        say("a region \"%s\" is ended that was not begun; it is ignored", name ? name : "");
+    });
+}
+
+void Runtime::new_region() {
+    change_region([](Regions& regions, Image& image, Ticks now) { regions.reset(image, now); });
+}
+
+void Runtime::end_iteration(std::uint64_t items) {
+    const Guard guard(lock_);
+    if (!is_recording() || finished_) return;
+    records_.regions.iterate(records_.image, items, records_.image.header().started.ticks, take_anchor(records_.clock).ticks);
+}
+
+}  // namespace mpiprof

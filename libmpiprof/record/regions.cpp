@@ -1,0 +1,125 @@
+// Entered and left some thousand times a second at most: nothing here is hot.
+#include "libmpiprof/record/regions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "libmpiprof/format/histogram.h"
+#include "libmpiprof/record/text.h"
+
+namespace mpiprof {
+namespace {
+
+using format::Region;
+using format::TableType;
+
+constexpr std::uint32_t at_once = 16;
+
+}  // namespace
+
+// 0 where there is no room: calls are then booked where the region was begun.
+std::uint16_t Regions::find(Image& image, const char* name, std::uint16_t parent) {
+    char wanted[sizeof(Region::name)] = "";
+    append(wanted, name);
+    for (unsigned i = 1; i <= count_; ++i)
+        if (records_[i]->parent == parent && strcmp(records_[i]->name, wanted) == 0) return static_cast<std::uint16_t>(i);
+    if (count_ == 0 && !table_) {  // record 0: outside all regions
+        if (!image.next_record(table_, TableType::regions, sizeof(Region), at_once, 0)) return 0;
+        Image::publish(table_);
+    }
+    auto* region = count_ == most ? nullptr : static_cast<Region*>(image.next_record(table_, TableType::regions, sizeof(Region), at_once, 0));
+    if (!region) {
+        count_drop(image.header().drops.strings);
+        return 0;
+    }
+    copy(region->name, wanted);
+    region->parent = parent;
+    region->min_ticks = ~std::uint64_t{0};
+    Image::publish(table_);
+    records_[++count_] = region;
+    return static_cast<std::uint16_t>(count_);
+}
+
+std::uint64_t* Regions::bucket(Image& image, Region& region, Ticks ticks) {
+    if (region.durations == 0) {
+        auto* h = static_cast<format::Histogram*>(image.next_record(histograms_, TableType::region_durations, sizeof(format::Histogram), 4, 0));
+        if (!h) return nullptr;
+        Image::publish(histograms_);
+        region.durations = static_cast<std::uint32_t>(image.offset_of(h) / 8);
+    }
+    auto& histogram = *reinterpret_cast<format::Histogram*>(image.at(std::uint64_t{region.durations} * 8));
+    const auto position = format::histogram_position(ticks);
+    std::uint32_t& block = histogram.block[position.octave];
+    if (block == 0) {
+        void* fresh = image.next_record(blocks_, TableType::histogram_blocks, sizeof(format::HistogramBlock), 8, 0);
+        if (!fresh) return nullptr;
+        Image::publish(blocks_);
+        block = static_cast<std::uint32_t>(image.offset_of(fresh) / 8);
+    }
+    return reinterpret_cast<std::uint64_t*>(image.at(std::uint64_t{block} * 8)) + position.sub;
+}
+
+void Regions::count(Image& image, Region& region, Ticks ticks, std::uint64_t items) {
+    add(region.entered, 1);
+    add(region.ticks, ticks);
+    add(region.items, items);
+    if (ticks < region.min_ticks) relaxed(region.min_ticks, ticks);
+    if (ticks > region.max_ticks) relaxed(region.max_ticks, ticks);
+    if (std::uint64_t* times = bucket(image, region, ticks)) add(*times, 1);
+    else count_drop(image.header().drops.histograms);
+}
+
+void Regions::enter(std::uint16_t index, Ticks now) {
+    if (Region* region = record(index)) relaxed(region->inside_since, now);
+    open_[depth_++] = index;
+    __atomic_store_n(&current_, index, __ATOMIC_RELAXED);
+}
+
+void Regions::leave(Image& image, Ticks now) {
+    Region* region = record(open_[--depth_]);
+    __atomic_store_n(&current_, depth_ ? open_[depth_ - 1] : std::uint16_t{0}, __ATOMIC_RELAXED);
+    if (!region) return;
+    const Ticks since = relaxed(region->inside_since);
+    relaxed(region->inside_since, 0);
+    count(image, *region, now > since ? now - since : 0, 0);
+}
+
+void Regions::begin(Image& image, const char* name, Ticks now) {
+    if (depth_ == most_nested) {
+        ++too_deep_;
+        return count_drop(image.header().drops.strings);
+    }
+    const std::uint16_t index = find(image, name && *name ? name : "(no name)", current());
+    enter(index ? index : current(), now);
+}
+
+bool Regions::end(Image& image, const char* name, Ticks now) {
+    if (too_deep_) {
+        --too_deep_;
+        return true;
+    }
+    unsigned at = depth_;
+    if (name)
+        while (at > 0 && (!record(open_[at - 1]) || strncmp(record(open_[at - 1])->name, name, sizeof(Region::name) - 1) != 0)) --at;
+    if (at == 0) return false;
+    while (depth_ >= at) leave(image, now);
+    return true;
+}
+
+void Regions::iterate(Image& image, std::uint64_t items, Ticks since, Ticks now) {
+    const Ticks from = last_mark_ ? last_mark_ : since;
+    last_mark_ = now;
+    if (const std::uint16_t index = find(image, "iteration", current())) {
+        record(index)->flags |= format::is_iteration;
+        count(image, *record(index), now > from ? now - from : 0, items);
+    }
+}
+
+void Regions::reset(Image& image, Ticks now) {
+    while (depth_ > 0) leave(image, now);
+    char name[32];
+    snprintf(name, sizeof name, "after reset %u", ++resets_);
+    begin(image, name, now);
+}
+
+}  // namespace mpiprof

@@ -1,0 +1,46 @@
+// Named parts of the program, entered and left by its own calls: how often, how long, and which one a call was made in
+// (Cell::region). One per process, under the runtime's lock; the ledgers read `current` alone.
+#pragma once
+
+#include "libmpiprof/record/image.h"
+
+namespace mpiprof {
+
+class Regions {
+  public:
+    // Index of the region that calls are made in now; 0 outside all.
+    std::uint16_t current() const { return __atomic_load_n(&current_, __ATOMIC_RELAXED); }
+
+    void begin(Image& image, const char* name, Ticks now);
+    // Ends `name` and what was begun inside it; null ends the innermost. False: it was not begun.
+    bool end(Image& image, const char* name, Ticks now);
+    // The end of an iteration, counted in a region of that name below the current one, from the last mark (or `since`).
+    void iterate(Image& image, std::uint64_t items, Ticks since, Ticks now);
+    // Everything that was counted so far stays where it is; what comes is told apart ("after reset 1").
+    void reset(Image& image, Ticks now);
+
+  private:
+    static constexpr unsigned most_nested = 32;
+    static constexpr unsigned most = 1000;
+
+    std::uint16_t find(Image& image, const char* name, std::uint16_t parent);
+    format::Region* record(std::uint16_t index) const { return records_[index]; }
+    void enter(std::uint16_t index, Ticks now);
+    void leave(Image& image, Ticks now);
+    void count(Image& image, format::Region& region, Ticks ticks, std::uint64_t items);
+    std::uint64_t* bucket(Image& image, format::Region& region, Ticks ticks);
+
+    std::uint16_t current_ = 0;
+    unsigned depth_ = 0;
+    std::uint16_t open_[most_nested] = {};
+    unsigned too_deep_ = 0;  // begun beyond that: their ends are ignored, too
+    unsigned resets_ = 0;
+    Ticks last_mark_ = 0;
+    unsigned count_ = 0;
+    format::Region* records_[most + 1] = {};
+    format::Table* table_ = nullptr;
+    format::Table* histograms_ = nullptr;
+    format::Table* blocks_ = nullptr;
+};
+
+}  // namespace mpiprof

@@ -1,0 +1,114 @@
+// Paths are what is equal across ranks: the order in which ranks meet regions differs.
+#include "report/merge/regions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "report/model/words.h"
+
+namespace mpiprof::report {
+namespace {
+
+// A slash in a name is no level.
+std::string level_of(std::string name) {
+    std::replace(name.begin(), name.end(), '/', '|');
+    return name;
+}
+
+std::vector<std::string> paths_of(const std::vector<Region>& regions) {
+    std::vector<std::string> paths(regions.size());
+    for (std::size_t i = 1; i < regions.size(); ++i) {  // a parent comes before its children: the reader saw to it
+        const std::string& parent = paths[regions[i].parent];
+        paths[i] = parent.empty() ? level_of(regions[i].name) : parent + "/" + level_of(regions[i].name);
+    }
+    return paths;
+}
+
+void take_larger(RegionRow& row, std::uint64_t ns, std::uint32_t rank) {
+    if (ns < row.largest_ns || (ns == row.largest_ns && row.ranks != 0 && rank >= row.largest_rank)) return;
+    row.largest_ns = ns;
+    row.largest_rank = rank;
+}
+
+}  // namespace
+
+RegionsPart::Entry& RegionsPart::entry(const std::string& path) {
+    const auto found = entries_.find(path);
+    if (found != entries_.end()) return found->second;
+    if (entries_.size() >= most && !path.empty()) {
+        const auto slash = path.rfind('/');
+        return entry(slash == std::string::npos ? std::string() : path.substr(0, slash));
+    }
+    Entry& fresh = entries_[path];
+    fresh.row.path = path;
+    return fresh;
+}
+
+void RegionsPart::add(const Profile& profile) {
+    has_regions_ |= profile.regions.size() > 1;
+    const std::vector<std::string> paths = paths_of(profile.regions);
+    for (std::size_t i = 1; i < profile.regions.size(); ++i) {
+        const Region& region = profile.regions[i];
+        Entry& to = entry(paths[i]);
+        take_larger(to.row, region.time_ns, profile.rank);
+        to.row.is_iteration |= region.is_iteration;
+        to.row.ranks += 1;
+        to.row.entered += region.entered;
+        to.row.time_ns += region.time_ns;
+        to.row.items += region.items;
+        for (std::uint32_t b = 0; b < region.buckets; ++b) {
+            const Bucket& bucket = profile.buckets[region.first_bucket + b];
+            to.durations.add(bucket.low_ns, bucket.high_ns, bucket.calls);
+        }
+    }
+    RegionRow& outside = entry({}).row;
+    outside.ranks += 1;
+    outside.time_ns += profile.elapsed_ns;
+    for (const Cell& cell : profile.cells) {
+        const Call& call = profile.calls[cell.call];
+        if (call.treatment == Treatment::counted) continue;
+        RegionRow& row = cell.region < paths.size() ? entry(paths[cell.region]).row : outside;
+        row.calls += cell.calls;
+        row.mpi_ns += cell.time_ns;
+        if (carries_messages(call.traffic)) row.message_bytes += cell.bytes;
+    }
+}
+
+void RegionsPart::absorb(RegionsPart&& other) {
+    has_regions_ |= other.has_regions_;
+    for (auto& [path, from] : other.entries_) {
+        Entry& to = entry(path);
+        if (from.row.ranks != 0) take_larger(to.row, from.row.largest_ns, from.row.largest_rank);
+        to.row.is_iteration |= from.row.is_iteration;
+        to.row.ranks += from.row.ranks;
+        to.row.entered += from.row.entered;
+        to.row.time_ns += from.row.time_ns;
+        to.row.items += from.row.items;
+        to.row.calls += from.row.calls;
+        to.row.mpi_ns += from.row.mpi_ns;
+        to.row.message_bytes += from.row.message_bytes;
+        to.durations.add(from.durations);
+    }
+}
+
+std::vector<RegionRow> RegionsPart::finish() {
+    std::vector<RegionRow> rows;
+    if (!has_regions_) return rows;
+    for (auto& [path, from] : entries_) {
+        if (from.durations.calls() != 0) {
+            from.row.p50_ns = from.durations.percentile(0.50);
+            from.row.p75_ns = from.durations.percentile(0.75);
+            from.row.p90_ns = from.durations.percentile(0.90);
+            from.row.p95_ns = from.durations.percentile(0.95);
+        }
+        rows.push_back(std::move(from.row));
+    }
+    for (RegionRow& row : rows) {
+        const std::string inside = row.path + "/";
+        for (const RegionRow& other : rows)
+            if (other.path == row.path || row.path.empty() || other.path.starts_with(inside)) row.inner_mpi_ns += other.mpi_ns;
+    }
+    return rows;
+}
+
+}  // namespace mpiprof::report

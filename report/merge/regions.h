@@ -1,0 +1,33 @@
+// The regions of a job: those of its profiles, added up by path. A piece of Part, which calls it; associative like it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/merge/duration_counts.h"
+#include "report/model/profile.h"
+#include "report/model/region.h"
+
+namespace mpiprof::report {
+
+class RegionsPart {
+  public:
+    void add(const Profile& profile);
+    void absorb(RegionsPart&& other);
+    // Parents before what is inside them; empty where no rank named a region.
+    std::vector<RegionRow> finish();
+
+  private:
+    struct Entry {
+        RegionRow row;
+        DurationCounts durations;
+    };
+    static constexpr std::size_t most = 4096;  // paths that are told apart; further ones are added to the region around them
+
+    Entry& entry(const std::string& path);
+    std::map<std::string, Entry> entries_;
+    bool has_regions_ = false;
+};
+
+}  // namespace mpiprof::report

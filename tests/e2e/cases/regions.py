@@ -1,0 +1,65 @@
+"""Parts of a program: what it names itself, in its own words or another tool's, and windows that the user sets."""
+
+import csv
+import io
+import json
+
+from harness import case, check, same
+
+CALLS = {"": 7, "set up": 2, "solve": 30, "solve/halo": 45}  # of MPI_Allreduce per rank, outside all regions first
+
+
+def regions_of(scene, directory):
+    """({region: row}, [row of iterations]) of `regions --format csv`."""
+    out = scene.run_report("regions", "--format", "csv", cwd=directory).succeeded().out
+    tables = [list(csv.DictReader(io.StringIO(part.split("\n", 1)[1]))) for part in out.split("\n\n") if part.strip()]
+    return {row["region"]: row for row in tables[0]}, tables[1] if len(tables) > 1 else []
+
+
+@case(ranks=2)
+def regions_of_the_program_have_their_calls_and_times(scene):
+    program = scene.compile("regions.c")
+    plain = scene.mpirun(2, program, profiled=None, cwd=scene.subdir("plain")).succeeded()
+    directory = scene.subdir("marked")
+
+    ran = scene.mpirun(2, program, cwd=directory).succeeded()
+
+    same(ran.out, plain.out, "output with and without the profiler")
+    same(ran.err, 'mpiprof: a region "solve" is ended that was not begun; it is ignored\n', "what is said")
+    rows, iterations = regions_of(scene, directory)
+    same({name: int(row["own_calls"]) for name, row in rows.items()}, {name: 2 * n for name, n in CALLS.items()}, "calls")
+    same({name: int(row["own_message_bytes"]) for name, row in rows.items()}, {name: 8 * n for name, n in CALLS.items()}, "bytes")
+    same({name: row["entered"] for name, row in rows.items() if name}, {"set up": "2", "solve": "22", "solve/halo": "22"}, "entered")
+    for name, row in rows.items():
+        check(int(row["own_mpi_ns"]) <= 2 * float(row["mpi_ns"]) + 1, f"{name or 'all'}: more MPI without than with inner regions")
+    check(float(rows["solve/halo"]["time_ns"]) >= 10 * 2e6, f"ten sleeps of 2 ms are in solve/halo: {rows['solve/halo']}")
+    same([(row["iterations"], row["region"]) for row in iterations], [("10", "(whole run)")], "iterations")
+    check(float(iterations[0]["p50_ns"]) >= 2e6, f"an iteration sleeps 2 ms: {iterations}")
+    total = sum(n for (_, call), n in scene.calls(cwd=directory).items() if call == "MPI_Allreduce")
+    same(sum(int(row["own_calls"]) for row in rows.values()), total, "calls over all regions, and in all")
+
+
+@case(ranks=2)
+def users_of_ipm_keep_their_regions(scene):
+    program = scene.compile("regions.c")
+    for compat, expected in (("ipm", {name: 2 * n for name, n in CALLS.items()}), ("none", {"": 2 * sum(CALLS.values())})):
+        directory = scene.subdir(compat)
+        scene.mpirun(2, [program, "pcontrol"], env={"MPIPROF_COMPAT": compat}, cwd=directory).succeeded()
+        if compat == "none":  # then MPI_Pcontrol(1, "solve") says "resume"
+            same(set(regions_of(scene, directory)[0]), {""}, "regions without MPIPROF_COMPAT")
+            continue
+        rows, _ = regions_of(scene, directory)
+        same({name: int(row["own_calls"]) for name, row in rows.items()}, expected, f"calls with {compat}")
+
+
+@case(ranks=2)
+def window_in_time_records_what_lies_inside(scene):
+    program = scene.compile("window.c")
+    env = {"MPIPROF_BEGIN_TIME": "0.4", "MPIPROF_END_TIME": "0.9", "MPIPROF_RANKS": "1"}
+    said = json.loads(scene.mpirun(2, [program, "0.4", "0.9"], env=env).succeeded().out)
+    calls = scene.calls()
+    same({rank for rank, _ in calls}, {1}, "ranks with a profile")
+    recorded = calls[1, "MPI_Allreduce"]
+    # The edges are kept by a helper thread, on a machine that may be busy.
+    check(said["inside"] * 0.5 <= recorded <= said["inside"] * 1.5, f"{recorded} calls recorded, {said} made")
+    check(recorded < said["all"] * 0.8, f"{recorded} calls recorded of {said}")
