@@ -14,7 +14,62 @@
 #include "libmpiprof/record/clock.h"
 #include "libmpiprof/record/raw.h"
 
-extern "C" int clone(int (*)(void*), void*, int, void*, ...) noexcept;
+// clone(2) itself: the name in libc is taken over by sanitizers, which take every clone for a fork. `top` is the end of the
+// new thread's stack, where the function and its argument lie. Returns the thread's number, or -error.
+extern "C" long mpiprof_clone(long flags, void* top, std::uint32_t* thread, std::uint32_t* clear_at_end);
+#if defined(__x86_64__)
+asm(R"(
+    .text
+    .local mpiprof_clone
+    .type mpiprof_clone, @function
+mpiprof_clone:
+    .cfi_startproc
+    movq %rcx, %r10
+    xorl %r8d, %r8d
+    movl $56, %eax
+    syscall
+    testq %rax, %rax
+    jz 1f
+    ret
+1:  .cfi_undefined rip
+    xorl %ebp, %ebp
+    popq %rax
+    popq %rdi
+    call *%rax
+    xorl %edi, %edi
+    movl $60, %eax
+    syscall
+    hlt
+    .cfi_endproc
+    .size mpiprof_clone, .-mpiprof_clone
+)");
+#elif defined(__aarch64__)
+asm(R"(
+    .text
+    .local mpiprof_clone
+    .type mpiprof_clone, %function
+mpiprof_clone:
+    .cfi_startproc
+    mov x4, x3
+    mov x3, xzr
+    mov x8, #220
+    svc #0
+    cbz x0, 1f
+    ret
+1:  .cfi_undefined x30
+    mov x29, xzr
+    ldp x1, x0, [sp], #16
+    blr x1
+    mov x0, xzr
+    mov x8, #93
+    svc #0
+    brk #0
+    .cfi_endproc
+    .size mpiprof_clone, .-mpiprof_clone
+)");
+#else
+long mpiprof_clone(long, void*, std::uint32_t*, std::uint32_t*) { return -ENOSYS; }
+#endif
 
 namespace mpiprof {
 namespace {
@@ -68,13 +123,12 @@ void Helper::work_until_told() {
     }
 }
 
-int Helper::run(void* self) {
+void Helper::run(Helper* self) {
     raw(SYS_prctl, PR_SET_NAME, raw_address("mpiprof"));
     const int lowest = 0;  // SCHED_BATCH: waking up never takes the processor from whoever computes; and never a
                            // program's realtime class
     raw(SYS_sched_setscheduler, 0, SCHED_BATCH, raw_address(&lowest));
-    static_cast<Helper*>(self)->work_until_told();
-    return 0;
+    self->work_until_told();
 }
 
 bool Helper::start(Work work, void* context, std::uint64_t period_ns, std::uint64_t first_ns) {
@@ -91,10 +145,10 @@ bool Helper::start(Work work, void* context, std::uint64_t period_ns, std::uint6
     std::uint64_t before = 0;
     if (raw(SYS_rt_sigprocmask, SIG_BLOCK, raw_address(&all), raw_address(&before), kernel_signal_bytes) != 0)
         return false;
-    const int saved = errno;
-    const bool made =
-        clone(run, static_cast<char*>(stack_) + stack_bytes, like_a_thread, this, &thread_, nullptr, &thread_) > 0;
-    errno = saved;
+    void** top = reinterpret_cast<void**>(static_cast<char*>(stack_) + stack_bytes) - 2;
+    top[0] = reinterpret_cast<void*>(&Helper::run);
+    top[1] = this;
+    const bool made = mpiprof_clone(like_a_thread, top, &thread_, &thread_) > 0;
     raw(SYS_rt_sigprocmask, SIG_SETMASK, raw_address(&before), 0, kernel_signal_bytes);
     if (!made) thread_ = 0;
     return made;

@@ -42,7 +42,7 @@ class Helper {
     bool is_running() const { return __atomic_load_n(&thread_, __ATOMIC_ACQUIRE) != 0; }
 
   private:
-    static int run(void* self);
+    static void run(Helper* self);
     void work_until_told();
     std::uint64_t sleep(std::uint64_t ns);
 
