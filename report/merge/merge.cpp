@@ -19,7 +19,7 @@ Result<Profile> read_rank(FileReader& reader, const Launch& launch, const RankFi
     if (!bytes) return tl::make_unexpected(bytes.error());
     if (progress) progress->bytes += bytes->bytes.size();
     auto profile = read_profile(bytes->bytes, file.path);
-    if (profile && profile->state == State::running) look_for_life(*profile, bytes->times);
+    if (profile && (profile->state == State::running || profile->is_in_finalize)) look_for_life(*profile, bytes->times);
     // Between listing and reading a file may have become another launch's.
     if (profile && (profile->rank != file.rank || profile->launch != launch.launch || profile->size != launch.size))
         return problem(file.path, "belongs to another launch by now", "it is left out");

@@ -58,8 +58,12 @@ struct Rank {
     std::uint64_t updated_at_ns = 0;
     Life life = Life::ended;        // State::running only
     bool is_end_estimated = false;  // killed: its last sign of life, or that of the job, stands for its end
-    std::uint64_t elapsed_ns = 0;   // end of MPI_Init to beginning of MPI_Finalize, or the last sign of life
-    std::uint64_t process_ns = 0;   // start of the process to the same moment; 0 = not known
+    bool tells_its_life = false;    // see Profile
+    bool is_in_finalize = false;
+    bool is_written = false;  // the written store
+    std::uint64_t store_period_ns = 0;
+    std::uint64_t elapsed_ns = 0;  // end of MPI_Init to beginning of MPI_Finalize, or the last sign of life
+    std::uint64_t process_ns = 0;  // start of the process to the same moment; 0 = not known
     std::uint64_t init_ns = 0;
     std::uint64_t finalize_ns = 0;
     std::uint64_t paused_ns = 0;
@@ -81,6 +85,45 @@ struct Rank {
 };
 
 // Another launch whose profiles lie beside this one's.
+// Where a call was made: a return address in a module's file.
+struct Place {
+    std::uint32_t module = 0;  // index into Job::modules; 0 = not known
+    std::uint64_t offset = 0;
+    bool operator==(const Place&) const = default;
+};
+
+// A communicator, as all its members know it.
+struct Group {
+    std::uint64_t id = 0;  // 0 = not known
+    std::uint32_t size = 0;
+    std::string name;
+    bool is_world = false;
+};
+
+// Where one thread of a rank stands, or stood when the rank ended: inside a call, or outside MPI since its last one.
+// One for each thread that is inside a call, else one for the main thread; none of ranks that are finalized.
+struct Standing {
+    std::uint32_t rank = 0;
+    ThreadKind thread = ThreadKind::main;
+    bool is_inside = false;
+    std::uint32_t os_thread = 0;
+    std::optional<std::uint16_t> call;  // index into Job::calls: the one it is in, or was in last
+    std::uint32_t group = 0;            // index into Job::groups: the communicator that call was given
+    std::uint32_t place = 0;            // index into Job::places: where it was called
+    std::uint64_t since_ns = 0;         // it was entered so long after MPI_Init; 0 = not known
+    std::uint64_t for_ns = 0;           // so long before now, or before the rank's last sign of life
+};
+
+// How often a rank that is not finalized has entered a call that all members of a communicator have to enter; of the
+// call `none` 0 times, so that it is known to be a member.
+struct Entries {
+    static constexpr std::uint16_t none = 0xffff;
+    std::uint32_t group = 0;  // index into Job::groups
+    std::uint32_t rank = 0;
+    std::uint16_t call = none;  // index into Job::calls
+    std::uint64_t entered = 0;
+};
+
 struct OtherLaunch {
     unsigned number = 0;  // what --launch takes
     std::string launch;
@@ -113,6 +156,11 @@ struct Job {
     std::vector<std::string> nodes;
     std::vector<Setting> settings;      // of the lowest rank
     Drops drops;                        // summed over ranks
+    std::vector<Standing> standings;    // sorted by rank
+    std::vector<Entries> entries;       // sorted by group, call, rank
+    std::vector<Group> groups;          // [0] = not known
+    std::vector<Place> places;          // [0] = not known
+    std::vector<Module> modules;        // [0] = not known
     std::uint64_t setup_ns = 0;         // largest
     bool is_text = false;               // some rank is mpitrace's text: its times are rounded to ms
     std::vector<std::string> problems;  // damaged, duplicate, foreign files: one line each

@@ -60,8 +60,10 @@ struct Thread {
     ThreadKind kind = ThreadKind::main;
     std::uint32_t os_thread = 0;
     std::uint32_t owners = 0;
-    std::optional<std::uint16_t> in_call;  // index into Profile::calls: inside it at the last update
-    std::uint64_t in_call_since_ns = 0;    // it began so long after MPI_Init; 0 = not known
+    std::optional<std::uint16_t> in_call;    // index into Profile::calls: inside it at the last update
+    std::optional<std::uint16_t> last_call;  // outside MPI: the call it was in last, where known
+    std::uint64_t in_call_since_ns = 0;      // that call began so long after MPI_Init; 0 = not known
+    Frame called_from;                       // where that call returns to
     std::uint16_t in_communicator = 0;     // index into Profile::communicators: what the present or last call was given
     std::uint64_t nested = 0;
 };
@@ -81,10 +83,6 @@ struct Communicator {
     std::string name;
 };
 
-struct Frame {
-    std::uint64_t offset = 0;  // return address in the module's file
-    std::uint32_t module = 0;  // index into Profile::modules; 0 = unknown
-};
 struct Site {
     std::vector<Frame> frames;  // innermost first
 };
@@ -166,6 +164,8 @@ struct Profile {
     bool is_spawned = false;  // by MPI_Comm_spawn
     bool has_several_mpis = false;
     bool is_behind_a_tool = false;  // another tool's functions come first
+    bool tells_its_life = false;    // it was updated while the program ran: so its last update is its last sign of life
+    bool is_in_finalize = false;    // MPI_Finalize was entered and has not returned
     bool has_no_world = false;      // sessions only
     bool is_written = false;        // the written store: what came after the last update is lost if it was killed
     std::uint64_t store_period_ns = 0;

@@ -35,6 +35,11 @@ constexpr bool carries_messages(Traffic traffic) {
     return (traffic >= Traffic::send && traffic <= Traffic::one_sided) || traffic == Traffic::start;
 }
 
+// True of calls that all members of a communicator have to enter.
+constexpr bool is_collective(Traffic traffic) {
+    return traffic == Traffic::collective || traffic == Traffic::sync || traffic == Traffic::setup;
+}
+
 enum class Buffer : std::uint8_t { host = 0, device = 1, managed = 2 };
 std::string_view name_of(Buffer buffer);
 

@@ -173,7 +173,7 @@ Profile profile_of(const MpitraceText& text, std::string_view path) {
     profile.usage.user_ns = narrow(text.user);
     profile.usage.system_ns = narrow(text.system);
     profile.usage.max_resident_bytes = narrow(text.resident);
-    profile.threads.push_back({.kind = ThreadKind::main, .in_call = {}});
+    profile.threads.push_back({.kind = ThreadKind::main, .in_call = {}, .last_call = {}, .called_from = {}});
     profile.notes = text.notes;
     for (const TextRoutine& routine : text.routines) {
         if (profile.calls.size() > std::numeric_limits<std::uint16_t>::max()) break;

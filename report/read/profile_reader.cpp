@@ -150,6 +150,8 @@ class Reader {
         p.paused_ns = scale_.ns(header_.paused_ticks);
         p.setup_ns = header_.own_setup_ns;
     }
+        p.tells_its_life = header_.updated.monotonic_ns > header_.started.monotonic_ns;
+        p.is_in_finalize = header_.state == format::State::finalized && header_.finalize_ticks == 0;
 
     // Walks the directory and keeps the tables in their order. Tables of a valid file do not overlap, so together
     // they are no larger than the file: this bounds what a hostile directory can make us read.
@@ -245,8 +247,13 @@ class Reader {
                 .owners = record.owners,
                 .in_call = {},
                 .nested = record.nested};
-            if (record.in_call != 0) {
-                thread.in_call = call_index(static_cast<std::uint16_t>(record.in_call >> 48));
+                .last_call = {},
+                .called_from = {},
+            const std::uint64_t key = record.in_call != 0 ? record.in_call : record.last_call;
+            if (key != 0) {
+                (record.in_call != 0 ? thread.in_call : thread.last_call) =
+                    call_index(static_cast<std::uint16_t>(key >> 48));
+                thread.called_from.offset = key & 0xffff'ffff'ffff;  // read_modules() finds the module
                 if (record.in_call_since > header_.started.ticks)
                     thread.in_call_since_ns = scale_.ns(record.in_call_since - header_.started.ticks);
             }
@@ -260,7 +267,7 @@ class Reader {
         if (id == last_thread_ && !profile_.threads.empty())
             return last_thread_index_;  // a table's cells are one thread's
         const auto [at, is_new] = index_of_thread_.emplace(id, static_cast<std::uint32_t>(profile_.threads.size()));
-        if (is_new) profile_.threads.push_back({.in_call = {}});
+        if (is_new) profile_.threads.push_back({.in_call = {}, .last_call = {}, .called_from = {}});
         last_thread_ = id;
         return last_thread_index_ = at->second;
     }
@@ -319,7 +326,6 @@ class Reader {
     }
 
     Ok read_histograms() {
-        std::uint64_t blocks = 0;
         bool is_damaged = false;
         each<format::Histogram>(TableType::histograms, [&](const format::Histogram& record, const Table& table) {
             model::Histogram histogram{.call = call_index(record.call),
@@ -418,7 +424,14 @@ class Reader {
         each<format::Setting>(TableType::settings, [&](const format::Setting& record, const Table&) {
             profile_.settings.push_back(
                 {std::string(text_of(record.name)), std::string(text_of(record.value)), record.source != 0});
+    struct Range {
+        std::uint64_t base;
+        std::uint64_t end;
+        std::uint32_t module;
+    };
+
         });
+        std::vector<Range> ranges;
     }
 
     ByteSpan bytes_;
@@ -426,8 +439,23 @@ class Reader {
     const Header& header_;
     TickScale scale_;
     std::vector<Table> tables_;
+            ranges.push_back({record.base, record.end, static_cast<std::uint32_t>(profile_.modules.size())});
     std::vector<std::uint32_t> index_of_call_;  // call id of the file -> index into profile_.calls
     std::vector<std::uint16_t> counter_of_call_;
+        find_modules_of_calls(std::move(ranges));
+    }
+
+    // The calls that threads are in are known by their return addresses in the process.
+    void find_modules_of_calls(std::vector<Range> ranges) {
+        std::erase_if(ranges, [](const Range& range) { return range.module == 0 || range.base >= range.end; });
+        std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.base < b.base; });
+        for (model::Thread& thread : profile_.threads) {
+            const std::uint64_t address = thread.called_from.offset;
+            auto range = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                          [](std::uint64_t wanted, const Range& r) { return wanted < r.base; });
+            if (range == ranges.begin() || (--range)->end <= address) continue;
+            thread.called_from = {.offset = address - range->base, .module = range->module};
+        }
     std::vector<bool> is_polled_;
     std::unordered_map<std::uint32_t, std::uint32_t> index_of_thread_;
     std::vector<std::uint64_t> handle_of_thread_;  // the communicator that its present or last call was given

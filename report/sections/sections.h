@@ -8,5 +8,6 @@ namespace mpiprof::report {
 Result<std::vector<Table>> summary(const Job& job, const Question& question);
 Result<std::vector<Table>> calls(const Job& job, const Question& question);
 Result<std::vector<Table>> ranks(const Job& job, const Question& question);
+Result<std::vector<Table>> hang(const Job& job, const Question& question);
 
 }  // namespace mpiprof::report

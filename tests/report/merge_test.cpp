@@ -189,15 +189,33 @@ TEST(merge, killed_ranks_lived_as_long_as_the_job_is_known_to_have) {
     ProfileSpec killed = simple(1, 10 * us, 2);
     killed.state = format::State::running;
     killed.elapsed_ns = 5 * second;
+    killed.is_updated = false;
     killed.threads = {{.in_call = "MPI_Allreduce", .in_call_for_ns = 2 * second}};
 
     const Job job = job_of({aborted, killed});
 
     EXPECT_EQ(job.ranks[1].elapsed_ns, 20 * second);
     EXPECT_TRUE(job.ranks[1].is_end_estimated);
-    EXPECT_EQ(job.ranks[1].in_call_ns, 17 * second);
-    EXPECT_EQ(job.ranks[1].outside_ns(), 3 * second - 10 * us);
+    EXPECT_NEAR(static_cast<double>(job.ranks[1].in_call_ns), 17e9, 1);
+    EXPECT_NEAR(static_cast<double>(job.ranks[1].outside_ns()), 3e9 - 10e3, 1);
     EXPECT_FALSE(job.ranks[0].is_end_estimated);
+    ASSERT_EQ(job.standings.size(), 2);
+    EXPECT_NEAR(static_cast<double>(job.standings[1].for_ns), 17e9, 1);
+}
+
+TEST(merge, killed_ranks_that_were_updated_until_then_are_believed) {
+    constexpr std::uint64_t second = 1'000'000'000;
+    ProfileSpec survivor = simple(0, 10 * us, 2);
+    survivor.elapsed_ns = 20 * second;
+    ProfileSpec killed = simple(1, 10 * us, 2);
+    killed.state = format::State::running;
+    killed.elapsed_ns = 5 * second;
+    killed.threads = {{.in_call = "MPI_Allreduce", .in_call_for_ns = 2 * second}};
+
+    const Job job = job_of({survivor, killed});
+
+    EXPECT_EQ(job.ranks[1].elapsed_ns, 5 * second);
+    EXPECT_EQ(job.ranks[1].in_call_ns, 2 * second);
 }
 
 TEST(merge, programs_that_differ_are_said) {

@@ -238,9 +238,12 @@ class Builder {
             thread.os_thread = spec_.pid + spec.id - 1;
             thread.owners = 1;
             thread.nested = spec.nested;
-            if (!spec.in_call.empty()) {
-                thread.in_call = std::uint64_t{call_ids_.at(spec.in_call)} << 48 | 0x401234;
+            const std::string& call = spec.in_call.empty() ? spec.last_call : spec.in_call;
+            if (!call.empty()) {
+                thread.last_call = std::uint64_t{call_ids_.at(call)} << 48 | spec.address;
+                thread.in_call = spec.in_call.empty() ? 0 : thread.last_call;
                 thread.in_call_since = ticks(boot_ns + spec_.elapsed_ns - spec.in_call_for_ns);
+                thread.in_call_communicator = spec.communicator;
             }
             tables_.add(TableType::threads, 0, thread);
         }
@@ -377,8 +380,9 @@ class Builder {
         header.local_rank = spec_.local_rank;
         header.loaded = anchor(-static_cast<std::int64_t>(spec_.init_ns));
         header.started = anchor(0);
-        header.updated = anchor(static_cast<std::int64_t>(spec_.elapsed_ns));
-        if (spec_.state != format::State::running) header.ended = header.updated;
+        const format::Anchor end = anchor(static_cast<std::int64_t>(spec_.elapsed_ns));
+        header.updated = spec_.is_updated ? end : header.started;
+        if (spec_.state != format::State::running) header.ended = end;
         header.process_start_ns = spec_.start_realtime_ns - spec_.init_ns - spec_.before_init_ns;
         header.init_ticks = ticks(spec_.init_ns);
         header.finalize_ticks = spec_.state == format::State::finalized ? ticks(spec_.finalize_ns) : 0;

@@ -85,6 +85,9 @@ struct ThreadSpec {
     std::string in_call{};  // name of a call of this profile; empty = outside MPI
     std::uint64_t in_call_for_ns = 0;
     std::uint64_t nested = 0;
+    std::string last_call{};  // outside MPI: the call it was in last, which it entered in_call_for_ns before the end
+    std::uint64_t communicator = 0x44000000;  // its handle
+    std::uint64_t address = 0x401234;         // where the call returns to
 };
 struct SettingSpec {
     std::string name;
@@ -124,6 +127,7 @@ struct ProfileSpec {
     std::uint64_t before_init_ns = 50'000'000;                    // from the start of the process to MPI_Init
     std::uint64_t finalize_ns = 5'000'000;
     std::uint64_t paused_ns = 0;
+    bool is_updated = true;  // false: last updated after MPI_Init, as where no helper thread could be started
     std::uint64_t own_setup_ns = 100'000;
 
     format::ResourceUse usage{};

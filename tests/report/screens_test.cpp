@@ -56,6 +56,7 @@ constexpr Story stories[] = {
     {"crowded_cores", crowded_cores},
     {"device_buffers", device_buffers},
     {"late_messages", late_messages},
+    {"one_never_arrived", one_never_arrived},
     {"seed003_cpu", seed003_cpu},
     {"seed003_gpu", seed003_gpu},
 };

@@ -116,6 +116,24 @@ std::vector<ProfileSpec> killed_in_receive() {
     return job;
 }
 
+std::vector<ProfileSpec> one_never_arrived() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 16; ++rank) {
+        ProfileSpec spec = rank_of(rank, 16, 8, "./halo");
+        spec.elapsed_ns = 60 * s;
+        spec.state = format::State::running;
+        spec.modules = {{.path = "/home/user/halo"}};
+        spec.sites = {{{1, 0x1234}}};
+        spec.calls = {sync("MPI_Barrier", {calls_of(41, 0, 3 * s, 10 * us, 900 * ms)}),
+                      sends("MPI_Send", {calls_of(42, 64, 1 * ms, 2 * us, 90 * us)})};
+        ThreadSpec thread{.in_call = "MPI_Barrier", .in_call_for_ns = 48 * s - rank * 10 * ms};
+        if (rank == 7) thread = {.in_call_for_ns = 48300 * ms, .last_call = "MPI_Send", .address = 0x4022ff};
+        spec.threads = {thread};
+        job.push_back(spec);
+    }
+    return job;
+}
+
 std::vector<ProfileSpec> errors_and_drops() {
     std::vector<ProfileSpec> job;
     for (std::uint32_t rank = 0; rank < 2; ++rank) {

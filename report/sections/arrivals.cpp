@@ -1,0 +1,100 @@
+// Counting is enough: collective calls on one communicator are entered in one order by all its members.
+#include "report/sections/arrivals.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace mpiprof::report {
+namespace {
+
+using Key = std::pair<std::uint32_t, std::uint16_t>;  // group, call
+
+std::span<const Entries> entries_of(const Job& job, Key key) {
+    const auto less = [](const Entries& a, const Entries& b) {
+        return std::tie(a.group, a.call) < std::tie(b.group, b.call);
+    };
+    const Entries wanted{.group = key.first, .call = key.second};
+    const auto [begin, end] = std::equal_range(job.entries.begin(), job.entries.end(), wanted, less);
+    return {begin, end};
+}
+
+// Of MPI_COMM_WORLD all ranks, of others those that are known to have it.
+std::vector<std::uint32_t> members_of(const Job& job, std::uint32_t group) {
+    std::vector<std::uint32_t> members;
+    if (job.groups[group].is_world)
+        for (std::uint32_t rank = 0; rank < job.size && members.size() < job.ranks.size() + 1000; ++rank)
+            members.push_back(rank);
+    else
+        for (const Entries& entry : entries_of(job, {group, Entries::none})) members.push_back(entry.rank);
+    return members;
+}
+
+Arrival arrival_at(const Job& job, Key key, std::span<const Standing* const> inside) {
+    Arrival arrival{.call = job.calls[key.second].name, .group = key.first, .inside = {}, .missing = {}};
+    for (const Standing* standing : inside) {
+        arrival.entered = std::max(arrival.entered, entered_by(job, key.first, key.second, standing->rank));
+        arrival.for_ns = std::max(arrival.for_ns, standing->for_ns);
+    }
+    std::map<std::uint32_t, bool> is_inside;
+    for (const Standing* standing : inside) is_inside[standing->rank] = true;
+    const auto entries = entries_of(job, key);
+    auto entry = entries.begin();
+    arrival.least_entered = arrival.entered;
+    for (const std::uint32_t rank : members_of(job, key.first)) {
+        while (entry != entries.end() && entry->rank < rank) ++entry;
+        const std::uint64_t entered = entry != entries.end() && entry->rank == rank ? entry->entered : 0;
+        if (entered < arrival.entered) {
+            arrival.missing.push_back(rank);
+            arrival.least_entered = std::min(arrival.least_entered, entered);
+        } else if (entered == arrival.entered && is_inside.contains(rank)) {
+            arrival.inside.push_back(rank);
+        } else {
+            ++arrival.passed;
+        }
+    }
+    return arrival;
+}
+
+// MPI_Finalize is no call in a profile's dictionary, but all ranks have to enter it.
+void add_finalize(const Job& job, std::vector<Arrival>& arrivals) {
+    Arrival arrival{.call = "MPI_Finalize", .entered = 1, .inside = {}, .missing = {}};
+    for (const Rank& rank : job.ranks) {
+        if (rank.is_in_finalize) {
+            arrival.inside.push_back(rank.rank);
+            arrival.for_ns = std::max(arrival.for_ns, rank.finalize_ns);
+        } else if (rank.has_profile && rank.state != State::finalized) {
+            arrival.missing.push_back(rank.rank);
+        } else {
+            ++arrival.passed;
+        }
+    }
+    if (!arrival.inside.empty()) arrivals.push_back(std::move(arrival));
+}
+
+}  // namespace
+
+std::uint64_t entered_by(const Job& job, std::uint32_t group, std::uint16_t call, std::uint32_t rank) {
+    const auto entries = entries_of(job, {group, call});
+    const auto found = std::lower_bound(entries.begin(), entries.end(), rank,
+                                        [](const Entries& entry, std::uint32_t wanted) { return entry.rank < wanted; });
+    return found != entries.end() && found->rank == rank ? found->entered : 0;
+}
+
+std::vector<Arrival> arrivals_of(const Job& job) {
+    std::map<Key, std::vector<const Standing*>> inside;
+    for (const Standing& standing : job.standings)
+        if (standing.is_inside && standing.group != 0 && is_collective(job.calls[*standing.call].traffic))
+            inside[{standing.group, *standing.call}].push_back(&standing);
+    std::vector<Arrival> arrivals;
+    for (const auto& [key, standings] : inside) arrivals.push_back(arrival_at(job, key, standings));
+    add_finalize(job, arrivals);
+    std::stable_sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
+        return std::make_pair(a.inside.size(), a.for_ns) > std::make_pair(b.inside.size(), b.for_ns);
+    });
+    return arrivals;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,161 @@
+// Who hangs where, and who is to blame: what `mpiprof-report hang` concludes.
+#include <gtest/gtest.h>
+
+#include "report/sections/section.h"
+#include "report/views/view.h"
+#include "tests/report/goldens.h"
+#include "tests/report/stories.h"
+#include "tests/report/whole_pipeline.h"
+
+namespace mpiprof::test {
+namespace {
+
+using report::Table;
+
+constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint64_t s = 1'000'000'000;
+
+std::vector<Table> hang(const std::vector<ProfileSpec>& ranks, report::Question question = {}) {
+    auto tables = report::find_section("hang")->answer(job_of(ranks), question);
+    if (!tables) throw std::runtime_error(tables.error().line());
+    return *tables;
+}
+
+std::string conclusion(const std::vector<ProfileSpec>& ranks) { return hang(ranks).at(0).title; }
+
+CellSpec calls_of(std::uint64_t calls, std::uint16_t communicator = 1) {
+    return {.calls = calls, .time_ns = calls * 1000, .communicator = communicator};
+}
+
+// `size` ranks that were killed `elapsed` after MPI_Init, inside `call` for `inside_for`.
+std::vector<ProfileSpec> stuck(std::uint32_t size, const CallSpec& call, std::uint64_t inside_for = 5 * s) {
+    std::vector<ProfileSpec> job(size);
+    for (std::uint32_t rank = 0; rank < size; ++rank) {
+        ProfileSpec& spec = job[rank];
+        spec.rank = rank;
+        spec.size = size;
+        spec.state = format::State::running;
+        spec.elapsed_ns = 10 * s;
+        spec.calls = {call, sends("MPI_Send", {calls_of(3)})};
+        spec.threads = {{.in_call = call.name, .in_call_for_ns = inside_for}};
+    }
+    return job;
+}
+
+std::string cell(const Table& table, std::size_t row, std::string_view column) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+        if (table.columns[i].id == column)
+            if (const auto* text = std::get_if<std::string>(&table.rows.at(row)[i])) return *text;
+    return "?";
+}
+
+TEST(hang, names_the_rank_that_never_entered_the_barrier) {
+    EXPECT_EQ(conclusion(one_never_arrived()),
+              "15 of 16 ranks wait in MPI_Barrier, for 48.00 s, for rank 7: "
+              "it is in the program, 48.30 s after entering MPI_Send (halo+0x22ff)");
+}
+
+TEST(hang, names_the_rank_that_is_one_barrier_behind) {
+    auto job = stuck(4, sync("MPI_Barrier", {calls_of(9)}));
+    job[2].calls[0] = sync("MPI_Barrier", {calls_of(8)});
+    const auto tables = hang(job);
+    EXPECT_NE(tables[0].title.find("3 of 4 ranks wait in MPI_Barrier, for 5.000 s, for rank 2: it is inside"),
+              std::string::npos)
+        << tables[0].title;
+    EXPECT_EQ(cell(tables.at(1), 0, "missing"), "2");
+}
+
+TEST(hang, a_rank_that_left_a_broadcast_early_is_not_missing) {
+    auto job = stuck(4, collective("MPI_Bcast", {calls_of(9)}));
+    job[0].calls[0] = collective("MPI_Bcast", {calls_of(10)});
+    job[0].threads = {{.in_call_for_ns = 4 * s, .last_call = "MPI_Bcast"}};
+    EXPECT_NE(conclusion(job).find("nobody is missing: other ranks have left it"), std::string::npos)
+        << conclusion(job);
+}
+
+TEST(hang, members_of_a_communicator_are_told_from_those_outside) {
+    auto job = stuck(4, sync("MPI_Barrier", {calls_of(2, 2)}));
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        job[rank].communicators.push_back({.name = rank < 2 ? "rows" : "columns",
+                                           .id = rank < 2 ? 77u : 78u,
+                                           .parent = 1,
+                                           .size = 2,
+                                           .rank = rank % 2,
+                                           .how = format::origin_made,
+                                           .handle = 0x84000001});
+        job[rank].threads[0].communicator = 0x84000001;
+    }
+    job[1].threads = {{.in_call_for_ns = 4 * s, .last_call = "MPI_Send"}};  // so rank 0 waits for it alone
+    job[2].threads = job[3].threads = {{.in_call_for_ns = 1 * ms, .last_call = "MPI_Send"}};
+    EXPECT_NE(conclusion(job).find("Rank 0 waits in MPI_Barrier on rows, for 5.000 s, for rank 1"), std::string::npos)
+        << conclusion(job);
+}
+
+TEST(hang, all_in_one_barrier_are_nobodys_fault) {
+    EXPECT_NE(
+        conclusion(stuck(4, sync("MPI_Barrier", {calls_of(9)}))).find("nobody is missing: MPI does not finish it"),
+        std::string::npos);
+}
+
+TEST(hang, everybody_in_receives_is_said) {
+    EXPECT_NE(conclusion(stuck(4, receives("MPI_Recv", {calls_of(9)})))
+                  .find("Ranks 0-3 have been inside MPI_Recv for 5.000 s; every rank was inside MPI, waiting"),
+              std::string::npos)
+        << conclusion(stuck(4, receives("MPI_Recv", {calls_of(9)})));
+}
+
+TEST(hang, nobody_hangs_where_calls_are_short) {
+    EXPECT_EQ(conclusion(balanced_stencil()), "Nobody hangs: all ranks reached MPI_Finalize");
+    EXPECT_NE(conclusion(stuck(4, sync("MPI_Barrier", {calls_of(9)}), 3 * ms))
+                  .find("Nobody hangs: no rank has been inside one MPI call for longer than 3.00 ms"),
+              std::string::npos)
+        << conclusion(stuck(4, sync("MPI_Barrier", {calls_of(9)}), 3 * ms));
+}
+
+TEST(hang, who_aborted_comes_first) {
+    EXPECT_TRUE(conclusion(killed_in_receive()).starts_with("Rank 1 called MPI_Abort(3)"))
+        << conclusion(killed_in_receive());
+}
+
+TEST(hang, a_rank_without_a_profile_is_on_a_line_of_its_own) {
+    const auto tables = hang(killed_in_receive());
+    bool has_it = false;
+    for (std::size_t row = 0; row < tables[0].rows.size(); ++row)
+        has_it |= cell(tables[0], row, "state") == "no profile" && cell(tables[0], row, "ranks") == "2";
+    EXPECT_TRUE(has_it);
+}
+
+TEST(hang, a_waiting_thread_beside_the_main_thread_is_shown_as_one) {
+    auto job = stuck(2, receives("MPI_Recv", {calls_of(9)}));
+    for (ProfileSpec& spec : job) spec.threads.insert(spec.threads.begin(), ThreadSpec{.id = 9});
+    for (ProfileSpec& spec : job) spec.threads[1].kind = format::ThreadKind::other;
+    const auto tables = hang(job);
+    ASSERT_EQ(tables[0].rows.size(), 1);
+    EXPECT_EQ(cell(tables[0], 0, "thread"), "other");
+}
+
+TEST(hang, ten_thousand_ranks_fit_on_a_screen) {
+    auto job = stuck(10'000, sync("MPI_Barrier", {calls_of(9)}));
+    for (const std::uint32_t rank : {17u, 4711u, 9999u}) {
+        job[rank].threads = {{.in_call_for_ns = 5 * s, .last_call = "MPI_Send"}};
+    }
+    const auto tables = hang(job);
+    const std::string text = report::find_view("text")->show({"hang", tables}, {.width = 80, .has_utf8 = true});
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24);
+    EXPECT_NE(tables[0].title.find("9997 of 10000 ranks wait in MPI_Barrier, for 5.000 s, for ranks 17, 4711 and 9999"),
+              std::string::npos)
+        << tables[0].title;
+    expect_fits(text, 80);
+}
+
+TEST(hang, data_have_all_ranks_and_the_place) {
+    report::Question question;
+    question.is_for_screen = false;
+    const auto tables = hang(one_never_arrived(), question);
+    EXPECT_EQ(cell(tables[0], 0, "ranks"), "0-6,8-15");
+    EXPECT_EQ(cell(tables[0], 0, "module"), "/home/user/halo");
+    EXPECT_EQ(cell(tables[0], 0, "call"), "MPI_Barrier");
+}
+
+}  // namespace
+}  // namespace mpiprof::test

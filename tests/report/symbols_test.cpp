@@ -1,0 +1,150 @@
+// Call sites to function, file and line: in this very program, whose return addresses are known.
+#include "report/symbols/symbols.h"
+
+#include <gtest/gtest.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "report/symbols/demangle.h"
+#include "tests/report/profile_builder.h"
+
+namespace mpiprof::test {
+namespace {
+
+using report::Module;
+using report::Symbol;
+using report::Symbols;
+
+// Where the call of it returns to.
+[[gnu::noinline]] std::uint64_t here() {
+    asm volatile("");
+    return reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+}
+[[gnu::always_inline]] inline std::uint64_t through_an_inlined_function() {
+    const std::uint64_t address = here();
+    asm volatile("" : : "r"(address));
+    return address;
+}
+
+struct Here {
+    Module module;
+    std::uint64_t base = 0;
+};
+
+Here this_program() {
+    Here found;
+    char path[4096] = "";
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    found.module.path.assign(path, n > 0 ? static_cast<std::size_t>(n) : 0);
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* base) {
+            *static_cast<std::uint64_t*>(base) = info->dlpi_addr;
+            return 1;  // the first is the program
+        },
+        &found.base);
+    return found;
+}
+
+TEST(symbols, a_call_is_found_with_its_line_and_the_functions_it_was_inlined_into) {
+    const Here program = this_program();
+    const std::uint64_t address = through_an_inlined_function();
+    const unsigned line = __LINE__ - 1;
+    Symbols symbols;
+    const Symbol symbol = symbols.at(program.module, address - program.base);
+    ASSERT_GE(symbol.lines.size(), 2u) << symbol.problem;
+    EXPECT_NE(symbol.lines[0].function.find("through_an_inlined_function"), std::string::npos);
+    EXPECT_TRUE(symbol.lines[0].file.ends_with("symbols_test.cpp"));
+    EXPECT_NE(symbol.lines[1].function.find("TestBody"), std::string::npos) << symbol.lines[1].function;
+    EXPECT_EQ(symbol.lines[1].line, line);
+    EXPECT_NE(place_text(symbol, program.module, 0).find(" < symbols_test.cpp:"), std::string::npos);
+}
+
+TEST(symbols, a_binary_that_changed_since_the_run_is_said_and_not_believed) {
+    Here program = this_program();
+    program.module.build_id = "0123456789abcdef0123456789abcdef01234567";
+    Symbols symbols;
+    const Symbol& symbol = symbols.at(program.module, here() - program.base);
+    EXPECT_EQ(symbol.problem, "binary changed since the run");
+    EXPECT_TRUE(symbol.lines.empty());
+}
+
+TEST(symbols, a_file_that_is_not_here_leaves_module_and_offset) {
+    Symbols symbols;
+    const Module module{.path = "/nowhere/app", .build_id = {}};
+    const Symbol& symbol = symbols.at(module, 0x1234);
+    EXPECT_EQ(symbol.problem, "is not on this machine");
+    EXPECT_EQ(place_text(symbol, module, 0x1234), "app+0x1234");
+}
+
+TEST(symbols, what_is_no_program_is_never_waited_for) {
+    const TemporaryDirectory directory;
+    const auto fifo = directory.path() / "fifo";
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+    write_file(directory.path() / "text", "not a program\n");
+    write_file(directory.path() / "empty", "");
+    Symbols symbols;
+    EXPECT_EQ(symbols.at({.path = fifo.string(), .build_id = {}}, 1).problem, "is no regular file");
+    EXPECT_EQ(symbols.at({.path = "/dev/zero", .build_id = {}}, 1).problem, "is no regular file");
+    EXPECT_EQ(symbols.at({.path = directory.path().string(), .build_id = {}}, 1).problem, "is no regular file");
+    EXPECT_EQ(symbols.at({.path = (directory.path() / "text").string(), .build_id = {}}, 1).problem,
+              "is no program that can be read");
+    EXPECT_EQ(symbols.at({.path = (directory.path() / "empty").string(), .build_id = {}}, 1).problem,
+              "is no program that can be read");
+}
+
+// elfutils ends the process that hands it some of these.
+TEST(symbols, a_damaged_program_hurts_nobody) {
+    const TemporaryDirectory directory;
+    const std::string whole = read_file(this_program().module.path);
+    const std::string path = (directory.path() / "cut").string();
+    std::size_t refused = 0;
+    for (std::size_t size = 1; size < whole.size(); size = size * 3 / 2 + 1) {
+        write_file(path, std::string_view(whole).substr(0, size));
+        Symbols symbols;
+        const Symbol& symbol = symbols.at({.path = path, .build_id = {}}, 0x4321);
+        EXPECT_LE(symbol.lines.size(), 64u);
+        refused += !symbol.problem.empty();
+    }
+    EXPECT_GT(refused, 10u);
+    std::mt19937 random(4711);
+    std::string damaged = whole.substr(0, std::min<std::size_t>(whole.size(), 1 << 20));
+    for (int i = 0; i < 20; ++i) {
+        for (int n = 0; n < 200; ++n)
+            damaged[random() % (i < 10 ? 4096 : damaged.size())] = static_cast<char>(random());
+        write_file(path, damaged);
+        Symbols symbols;
+        for (std::uint64_t offset = 0x4000; offset < 0x4100; offset += 0x20)
+            EXPECT_LE(symbols.at({.path = path, .build_id = {}}, offset).lines.size(), 64u);
+    }
+}
+
+TEST(symbols, after_a_program_that_ended_the_search_others_are_found) {
+    const Here program = this_program();
+    const std::uint64_t address = here();
+    Symbols symbols;
+    const TemporaryDirectory directory;
+    const std::string path = (directory.path() / "cut").string();
+    for (std::size_t size = 40; size < 4096; size += 24) {
+        write_file(path + std::to_string(size), std::string_view(read_file(program.module.path)).substr(0, size));
+        symbols.at({.path = path + std::to_string(size), .build_id = {}}, 0x10);
+    }
+    const Symbol& symbol = symbols.at(program.module, address - program.base);
+    ASSERT_FALSE(symbol.lines.empty()) << symbol.problem;
+    EXPECT_TRUE(symbol.lines[0].file.ends_with("symbols_test.cpp"));
+}
+
+TEST(symbols, names_of_cxx_are_readable_and_others_stay) {
+    EXPECT_EQ(report::demangled("_ZN2ns6solver4stepEd"), "ns::solver::step(double)");
+    EXPECT_EQ(report::demangled("exchange_"), "exchange_");
+    EXPECT_EQ(report::demangled("_Znonsense"), "_Znonsense");
+    EXPECT_EQ(report::demangled("_Z" + std::string(100'000, 'P')), "_Z" + std::string(100'000, 'P'));
+    EXPECT_LE(report::demangled("_Z1f" + std::string(900, 'P') + "i").size(), 500u);
+}
+
+}  // namespace
+}  // namespace mpiprof::test
