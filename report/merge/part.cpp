@@ -261,6 +261,7 @@ void Part::add(const Profile& profile) {
         }
     }
     for (const RankLine& line : profile.rank_table) rank_lines_.try_emplace(line.rank, line);
+    regions_.add(profile);
     add_drops(drops_, profile.drops);
     setup_ns_ = std::max(setup_ns_, profile.setup_ns);
     is_text_ |= profile.is_text;
@@ -292,7 +293,6 @@ void Part::absorb(Part&& other) {
         if (rank.in_call) rank.in_call = call_map[*rank.in_call];
     }
     append(ranks_, std::move(other.ranks_));
-    rank_lines_.merge(other.rank_lines_);
     Profile named{};  // the other's modules, as place_index() wants them
     named.modules = std::move(other.modules_);
     for (Standing& standing : other.standings_) {
@@ -307,12 +307,14 @@ void Part::absorb(Part&& other) {
         entries.group = group_index(other.groups_[entries.group]);
     }
     append(entries_, std::move(other.entries_));
+    rank_lines_.merge(other.rank_lines_);
     for (const auto& [name, rank] : other.commands_) add_name(commands_, name, rank);
     for (const auto& [name, rank] : other.mpi_libraries_) add_name(mpi_libraries_, name, rank);
     if (other.identity_rank_ < identity_rank_) {
         identity_ = std::move(other.identity_);
         identity_rank_ = other.identity_rank_;
     }
+    regions_.absorb(std::move(other.regions_));
     add_drops(drops_, other.drops_);
     setup_ns_ = std::max(setup_ns_, other.setup_ns_);
     is_text_ |= other.is_text_;
@@ -430,8 +432,6 @@ void Part::extend_killed() {
         rank.elapsed_ns += longer;
         if (rank.process_ns) rank.process_ns += longer;
         if (rank.in_call && rank.in_call_ns) rank.in_call_ns += longer;
-    }
-}
         for (Standing& standing : standings_)
             if (standing.rank == rank.rank) standing.for_ns += longer;
     }
@@ -463,12 +463,14 @@ void Part::sort_standings(Job& job, const std::vector<std::uint16_t>& order) {
     for (Entries& entries : entries_) {
         if (entries.call != Entries::none) entries.call = order[entries.call];
         entries.group = renumber(entries.group, group_of, groups_, job.groups);
-
+    }
     std::sort(entries_.begin(), entries_.end(), [](const Entries& a, const Entries& b) {
         return std::tie(a.group, a.call, a.rank) < std::tie(b.group, b.call, b.rank);
     });
     job.standings = std::move(standings_);
     job.entries = std::move(entries_);
+}
+
 void Part::note_differences(Job& job) const {
     const auto tell = [&](const std::map<std::string, std::uint32_t>& names, std::string_view what) {
         for (const auto& [name, rank] : names)
@@ -498,9 +500,9 @@ Job Part::finish() {
     const auto order = sort_calls(job);
     sort_rows(job, order);
     sort_ranks(job, order);
+    sort_standings(job, order);
     job.launch = std::move(identity_.launch);
     job.job = std::move(identity_.job);
-    sort_standings(job, order);
     job.command = std::move(identity_.command);
     job.executable = std::move(identity_.executable);
     job.directory = std::move(identity_.directory);
@@ -511,6 +513,7 @@ Job Part::finish() {
     job.size = identity_.size;
     job.thread_level = identity_.thread_level;
     job.settings = std::move(identity_.settings);
+    job.regions = regions_.finish();
     job.drops = drops_;
     job.setup_ns = setup_ns_;
     job.is_text = is_text_;

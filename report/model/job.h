@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report/model/profile.h"
+#include "report/model/region.h"
 #include "report/model/words.h"
 
 namespace mpiprof::report {
@@ -84,7 +85,6 @@ struct Rank {
     std::uint64_t outside_ns() const { return elapsed_ns > inside_ns() ? elapsed_ns - inside_ns() : 0; }
 };
 
-// Another launch whose profiles lie beside this one's.
 // Where a call was made: a return address in a module's file.
 struct Place {
     std::uint32_t module = 0;  // index into Job::modules; 0 = not known
@@ -124,6 +124,7 @@ struct Entries {
     std::uint64_t entered = 0;
 };
 
+// Another launch whose profiles lie beside this one's.
 struct OtherLaunch {
     unsigned number = 0;  // what --launch takes
     std::string launch;
@@ -152,15 +153,16 @@ struct Job {
     std::vector<Call> calls;  // sorted by name
     std::vector<Row> rows;    // sorted by call, bin, buffer; counted calls too (bin 0, no time)
     std::vector<Rank> ranks;  // sorted by rank; ranks without a profile are absent
+    std::vector<RegionRow> regions;  // parents before what is inside them; the first is the whole run
     std::vector<std::string> hosts;
     std::vector<std::string> nodes;
-    std::vector<Setting> settings;      // of the lowest rank
-    Drops drops;                        // summed over ranks
     std::vector<Standing> standings;    // sorted by rank
     std::vector<Entries> entries;       // sorted by group, call, rank
     std::vector<Group> groups;          // [0] = not known
     std::vector<Place> places;          // [0] = not known
     std::vector<Module> modules;        // [0] = not known
+    std::vector<Setting> settings;      // of the lowest rank
+    Drops drops;                        // summed over ranks
     std::uint64_t setup_ns = 0;         // largest
     bool is_text = false;               // some rank is mpitrace's text: its times are rounded to ms
     std::vector<std::string> problems;  // damaged, duplicate, foreign files: one line each

@@ -56,6 +56,26 @@ struct Histogram {
     std::uint64_t blocked_ns = 0;    // of that inside Wait and Test: the rest was overlapped
 };
 
+// A named part of the program, or the marks of its iterations.
+struct Region {
+    std::string name;
+    std::uint32_t parent = 0;  // index into Profile::regions; 0 = outside all
+    bool is_iteration = false;
+    std::uint64_t entered = 0;  // and left again
+    std::uint64_t time_ns = 0;  // inner regions included; also the time since it was entered last, if it is open
+    std::uint64_t min_ns = 0;
+    std::uint64_t max_ns = 0;
+    std::uint64_t items = 0;         // what the program said its iterations handled
+    std::uint32_t first_bucket = 0;  // into Profile::buckets: the durations of each time
+    std::uint32_t buckets = 0;
+};
+
+// A return address.
+struct Frame {
+    std::uint64_t offset = 0;  // in the module's file; the address itself where that is not known
+    std::uint32_t module = 0;  // index into Profile::modules; 0 = unknown
+};
+
 struct Thread {
     ThreadKind kind = ThreadKind::main;
     std::uint32_t os_thread = 0;
@@ -144,6 +164,8 @@ struct Profile {
     int exit_code = 0;
     Life life = Life::ended;        // State::running only
     bool is_end_estimated = false;  // killed: elapsed_ns and updated_at_ns are what is known at least
+    bool tells_its_life = false;    // it was updated while the program ran: so its last update is its last sign of life
+    bool is_in_finalize = false;    // MPI_Finalize was entered and has not returned
     std::uint32_t rank = 0;
     std::uint32_t size = 1;
     std::uint32_t pid = 0;
@@ -164,8 +186,6 @@ struct Profile {
     bool is_spawned = false;  // by MPI_Comm_spawn
     bool has_several_mpis = false;
     bool is_behind_a_tool = false;  // another tool's functions come first
-    bool tells_its_life = false;    // it was updated while the program ran: so its last update is its last sign of life
-    bool is_in_finalize = false;    // MPI_Finalize was entered and has not returned
     bool has_no_world = false;      // sessions only
     bool is_written = false;        // the written store: what came after the last update is lost if it was killed
     std::uint64_t store_period_ns = 0;
@@ -188,6 +208,7 @@ struct Profile {
     std::vector<Histogram> histograms;
     std::vector<Bucket> buckets;
     std::vector<Communicator> communicators;
+    std::vector<Region> regions;  // [0] is "outside all"; empty where the program named none
     std::vector<Site> sites;
     std::vector<Module> modules;
     std::vector<Setting> settings;

@@ -49,6 +49,7 @@ class Reader {
         read_cells();
         read_counters();
         if (auto ok = read_histograms(); !ok) return tl::make_unexpected(ok.error());
+        if (auto ok = read_regions(); !ok) return tl::make_unexpected(ok.error());
         read_communicators();
         read_modules();
         read_sites();
@@ -149,9 +150,9 @@ class Reader {
         p.finalize_ns = scale_.ns(header_.finalize_ticks);
         p.paused_ns = scale_.ns(header_.paused_ticks);
         p.setup_ns = header_.own_setup_ns;
-    }
         p.tells_its_life = header_.updated.monotonic_ns > header_.started.monotonic_ns;
         p.is_in_finalize = header_.state == format::State::finalized && header_.finalize_ticks == 0;
+    }
 
     // Walks the directory and keeps the tables in their order. Tables of a valid file do not overlap, so together
     // they are no larger than the file: this bounds what a hostile directory can make us read.
@@ -246,9 +247,9 @@ class Reader {
                 .os_thread = record.os_thread,
                 .owners = record.owners,
                 .in_call = {},
-                .nested = record.nested};
                 .last_call = {},
                 .called_from = {},
+                .nested = record.nested};
             const std::uint64_t key = record.in_call != 0 ? record.in_call : record.last_call;
             if (key != 0) {
                 (record.in_call != 0 ? thread.in_call : thread.last_call) =
@@ -332,15 +333,7 @@ class Reader {
                                        .bin = std::min<std::uint8_t>(record.bin, model::size_bins - 1),
                                        .thread = thread_index(table.thread),
                                        .first_bucket = static_cast<std::uint32_t>(profile_.buckets.size())};
-            for (unsigned octave = 0; octave < histogram_octaves && !is_damaged; ++octave) {
-                if (record.block[octave] == 0) continue;
-                const std::uint64_t offset = std::uint64_t{record.block[octave]} * 8;
-                // A block belongs to one octave of one histogram, so all of them fit into the file.
-                is_damaged = !lies_within(offset, sizeof(HistogramBlock), bytes_.size()) ||
-                             ++blocks > bytes_.size() / sizeof(HistogramBlock);
-                if (!is_damaged)
-                    add_buckets(octave, load_prefix<HistogramBlock>(bytes_.data() + offset, sizeof(HistogramBlock)));
-            }
+            if (!is_damaged) is_damaged = !read_buckets(record);
             histogram.buckets = static_cast<std::uint32_t>(profile_.buckets.size()) - histogram.first_bucket;
             histogram.requests = record.completed;
             histogram.in_flight_ns = scale_.ns(record.in_flight_ticks);
@@ -350,6 +343,49 @@ class Reader {
         if (is_damaged) return damaged("a histogram leads out of the file");
         return std::monostate{};
     }
+
+    // False: it leads out of the file.
+    bool read_buckets(const format::Histogram& record) {
+        for (unsigned octave = 0; octave < histogram_octaves; ++octave) {
+            if (record.block[octave] == 0) continue;
+            const std::uint64_t offset = std::uint64_t{record.block[octave]} * 8;
+            // A block belongs to one octave of one histogram, so all of them fit into the file.
+            if (!lies_within(offset, sizeof(HistogramBlock), bytes_.size()) || ++blocks_ > bytes_.size() / sizeof(HistogramBlock))
+                return false;
+            add_buckets(octave, load_prefix<HistogramBlock>(bytes_.data() + offset, sizeof(HistogramBlock)));
+        }
+        return true;
+    }
+
+    Ok read_regions() {
+        bool is_damaged = false;
+        each<format::Region>(TableType::regions, [&](const format::Region& record, const Table&) {
+            model::Region region{.name = std::string(text_of(record.name)),
+                                 .parent = record.parent < profile_.regions.size() ? record.parent : 0,
+                                 .is_iteration = (record.flags & format::is_iteration) != 0,
+                                 .entered = record.entered,
+                                 .time_ns = scale_.ns(record.ticks),
+                                 .min_ns = record.entered ? scale_.ns(record.min_ticks) : 0,
+                                 .max_ns = scale_.ns(record.max_ticks),
+                                 .items = record.items,
+                                 .first_bucket = static_cast<std::uint32_t>(profile_.buckets.size())};
+            const std::uint64_t last = last_ticks();
+            if (record.inside_since != 0 && record.inside_since < last) region.time_ns += scale_.ns(last - record.inside_since);
+            const std::uint64_t offset = std::uint64_t{record.durations} * 8;
+            if (record.durations != 0 && !is_damaged)
+                is_damaged = !lies_within(offset, sizeof(format::Histogram), bytes_.size()) ||
+                             !read_buckets(load_prefix<format::Histogram>(bytes_.data() + offset, sizeof(format::Histogram)));
+            region.buckets = static_cast<std::uint32_t>(profile_.buckets.size()) - region.first_bucket;
+            profile_.regions.push_back(std::move(region));
+        });
+        for (model::Cell& cell : profile_.cells)
+            if (cell.region >= profile_.regions.size()) cell.region = 0;
+        if (is_damaged) return damaged("the durations of a region lead out of the file");
+        return std::monostate{};
+    }
+
+    // The last moment that the header knows.
+    std::uint64_t last_ticks() const { return header_.ended.ticks ? header_.ended.ticks : header_.updated.ticks; }
 
     void add_buckets(unsigned octave, const HistogramBlock& block) {
         for (unsigned sub = 0; sub < histogram_sub_buckets; ++sub) {
@@ -388,7 +424,14 @@ class Reader {
             if (cell.communicator >= profile_.communicators.size()) cell.communicator = 0;
     }
 
+    struct Range {
+        std::uint64_t base;
+        std::uint64_t end;
+        std::uint32_t module;
+    };
+
     void read_modules() {
+        std::vector<Range> ranges;
         each<format::Module>(TableType::modules, [&](const format::Module& record, const Table&) {
             model::Module module;
             // A path longer than any file system has is damage; the module stays without a name.
@@ -396,8 +439,23 @@ class Reader {
                 module.path = as_text(bytes_.subspan(record.path_offset, record.path_length));
             for (std::uint32_t i = 0; i < std::min<std::uint32_t>(record.build_id_length, sizeof record.build_id); ++i)
                 module.build_id += fmt::format("{:02x}", record.build_id[i]);
+            ranges.push_back({record.base, record.end, static_cast<std::uint32_t>(profile_.modules.size())});
             profile_.modules.push_back(std::move(module));
         });
+        find_modules_of_calls(std::move(ranges));
+    }
+
+    // The calls that threads are in are known by their return addresses in the process.
+    void find_modules_of_calls(std::vector<Range> ranges) {
+        std::erase_if(ranges, [](const Range& range) { return range.module == 0 || range.base >= range.end; });
+        std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.base < b.base; });
+        for (model::Thread& thread : profile_.threads) {
+            const std::uint64_t address = thread.called_from.offset;
+            auto range = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                          [](std::uint64_t wanted, const Range& r) { return wanted < r.base; });
+            if (range == ranges.begin() || (--range)->end <= address) continue;
+            thread.called_from = {.offset = address - range->base, .module = range->module};
+        }
     }
 
     void read_sites() {
@@ -424,14 +482,7 @@ class Reader {
         each<format::Setting>(TableType::settings, [&](const format::Setting& record, const Table&) {
             profile_.settings.push_back(
                 {std::string(text_of(record.name)), std::string(text_of(record.value)), record.source != 0});
-    struct Range {
-        std::uint64_t base;
-        std::uint64_t end;
-        std::uint32_t module;
-    };
-
         });
-        std::vector<Range> ranges;
     }
 
     ByteSpan bytes_;
@@ -439,25 +490,11 @@ class Reader {
     const Header& header_;
     TickScale scale_;
     std::vector<Table> tables_;
-            ranges.push_back({record.base, record.end, static_cast<std::uint32_t>(profile_.modules.size())});
     std::vector<std::uint32_t> index_of_call_;  // call id of the file -> index into profile_.calls
     std::vector<std::uint16_t> counter_of_call_;
-        find_modules_of_calls(std::move(ranges));
-    }
-
-    // The calls that threads are in are known by their return addresses in the process.
-    void find_modules_of_calls(std::vector<Range> ranges) {
-        std::erase_if(ranges, [](const Range& range) { return range.module == 0 || range.base >= range.end; });
-        std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.base < b.base; });
-        for (model::Thread& thread : profile_.threads) {
-            const std::uint64_t address = thread.called_from.offset;
-            auto range = std::upper_bound(ranges.begin(), ranges.end(), address,
-                                          [](std::uint64_t wanted, const Range& r) { return wanted < r.base; });
-            if (range == ranges.begin() || (--range)->end <= address) continue;
-            thread.called_from = {.offset = address - range->base, .module = range->module};
-        }
     std::vector<bool> is_polled_;
     std::unordered_map<std::uint32_t, std::uint32_t> index_of_thread_;
+    std::uint64_t blocks_ = 0;  // of histograms, read so far
     std::vector<std::uint64_t> handle_of_thread_;  // the communicator that its present or last call was given
     std::uint32_t last_thread_ = nothing;
     std::uint32_t last_thread_index_ = 0;

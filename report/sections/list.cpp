@@ -14,6 +14,7 @@ constexpr std::array all{
     Section{"summary", "what ran, where the MPI time went, how even the ranks are", {}, false, summary},
     Section{"calls", "every call by message size: counts, bytes, times, percentiles", calls_by, true, calls},
     Section{"ranks", "every rank or node: time in and outside MPI, memory, CPU", ranks_by, true, ranks},
+    Section{"regions", "the parts and iterations that the program names: time, share of MPI, percentiles", {}, true, regions},
     Section{"hang", "where each rank stands, since when, and who waits for whom", {}, false, hang},
 };
 

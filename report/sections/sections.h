@@ -8,6 +8,7 @@ namespace mpiprof::report {
 Result<std::vector<Table>> summary(const Job& job, const Question& question);
 Result<std::vector<Table>> calls(const Job& job, const Question& question);
 Result<std::vector<Table>> ranks(const Job& job, const Question& question);
+Result<std::vector<Table>> regions(const Job& job, const Question& question);
 Result<std::vector<Table>> hang(const Job& job, const Question& question);
 
 }  // namespace mpiprof::report
