@@ -189,6 +189,8 @@ struct Header {
     std::uint64_t memory_limit;      // bytes, of the cgroup; 0 = none or not known
     std::uint64_t throttled_us_at_start;  // time for which the cgroup was kept from the processors
     std::uint64_t throttled_us;           // the same at the end
+    std::uint64_t mapped_bytes;  // of the image: the file's own pages; 0 in the written store. Fewer than image_bytes where
+                                 // the disk was full: the rest was in memory, and is here only if it could be written later
 };
 
 enum HeaderFlags : std::uint32_t {
@@ -378,7 +380,8 @@ static_assert(offsetof(Header, launch) == 456);
 static_assert(offsetof(Header, command) == 1128);
 static_assert(offsetof(Header, parent_pid) == 2696);
 static_assert(offsetof(Header, usage_at_start) == 2704);
-static_assert(sizeof(Header) == 2800);
+static_assert(offsetof(Header, mapped_bytes) == 2800);
+static_assert(sizeof(Header) == 2808);
 static_assert(sizeof(Directory) == 16);
 static_assert(sizeof(Table) == 32 && offsetof(Table, offset) == 8 && offsetof(Table, used) == 16);
 static_assert(sizeof(CallRecord) == 48 && offsetof(CallRecord, name) == 8);

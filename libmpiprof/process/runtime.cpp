@@ -164,6 +164,7 @@ bool Runtime::begin_image(const World& world) {
     described.header_size = header.header_size;
     described.directory_offset = header.directory_offset;
     described.image_bytes = header.image_bytes;
+    described.mapped_bytes = header.mapped_bytes;
     described.state = State::running;
     described.store = records_.image.is_mapped() ? format::StoreKind::mapped : format::StoreKind::written;
     described.clock = records_.clock;

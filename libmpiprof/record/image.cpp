@@ -127,6 +127,7 @@ bool Image::grow() {
         full_ = true;
         return false;
     }
+    if (fd_ >= 0 && used_ != 0) relaxed(header().mapped_bytes, mapped_);
     madvise(where, segment_bytes, MADV_DONTFORK);  // a forked child owns nothing of its parent's
     committed_ += segment_bytes;
     return true;
@@ -145,6 +146,7 @@ bool Image::format_header() {
     h.header_size = sizeof(Header);
     h.directory_offset = offset_of(directory_);
     h.state = State::running;
+    h.mapped_bytes = mapped_;
     return true;
 }
 

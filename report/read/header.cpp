@@ -48,10 +48,17 @@ Result<Header> read_header(ByteSpan bytes, std::uint64_t file_size, std::string_
 
     const std::uint64_t known = std::min<std::uint64_t>(fixed.header_size, sizeof(Header));
     if (bytes.size() < known) return cut_off(path, file_size, fixed.header_size);
-    if (file_size < fixed.image_bytes) return cut_off(path, file_size, fixed.image_bytes);
+    const auto header = load_prefix<Header>(bytes.data(), known);
+    if (file_size < header.image_bytes && !ends_on_a_full_disk(header, file_size))
+        return cut_off(path, file_size, fixed.image_bytes);
     if (fixed.size == 0 || fixed.rank >= fixed.size)
         return problem(path, fmt::format("says it is rank {} of {} ranks", fixed.rank, fixed.size), "it is left out");
-    return load_prefix<Header>(bytes.data(), known);
+    return header;
+}
+
+bool ends_on_a_full_disk(const Header& header, std::uint64_t file_size) {
+    return file_size < header.image_bytes && header.mapped_bytes != 0 && file_size >= header.mapped_bytes &&
+           header.mapped_bytes < header.image_bytes;
 }
 
 std::uint64_t started_at(const Header& header) {

@@ -37,7 +37,7 @@ constexpr std::uint32_t nothing = 0xffffffff;
 
 class Reader {
   public:
-    Reader(ByteSpan bytes, std::string_view path, const Header& header) : bytes_(bytes), path_(path), header_(header) {}
+    Reader(ByteSpan bytes, std::string_view path, const Header& header) : bytes_(bytes), path_(path), header_(header), is_cut_(ends_on_a_full_disk(header, bytes.size())) {}
 
     Result<Profile> read() {
         profile_.path = path_;
@@ -168,7 +168,8 @@ class Reader {
                 !lies_within(entries, std::uint64_t{block.used} * sizeof(Table), bytes_.size()))
                 return damaged("its directory is larger than the file");
             for (std::uint32_t i = 0; i < block.used; ++i) {
-                const auto table = load_prefix<Table>(bytes_.data() + entries + i * sizeof(Table), sizeof(Table));
+                auto table = load_prefix<Table>(bytes_.data() + entries + i * sizeof(Table), sizeof(Table));
+                if (is_cut_ && (table.used = records_that_fit(table)) == 0) continue;
                 if (table.type == TableType::none) continue;  // being published when the rank ended
                 const std::uint64_t length = std::uint64_t{table.used} * table.record_size;
                 if (table.record_size == 0 || table.used > table.capacity ||
@@ -178,9 +179,17 @@ class Reader {
                 if (total > bytes_.size()) return damaged("its tables overlap");
                 tables_.push_back(table);
             }
-            at = block.next;
+            at = is_cut_ && block.next >= bytes_.size() ? 0 : block.next;
         }
+        if (is_cut_)
+            note(fmt::format("rank {}: the disk was full: {} of {} bytes could be kept, newer calls are missing", header_.rank,
+                             bytes_.size(), header_.image_bytes));
         return std::monostate{};
+    }
+
+    std::uint32_t records_that_fit(const Table& table) const {
+        if (table.offset >= bytes_.size() || table.record_size == 0) return 0;
+        return static_cast<std::uint32_t>(std::min<std::uint64_t>((bytes_.size() - table.offset) / table.record_size, table.used));
     }
 
     tl::unexpected<Problem> damaged(std::string what) const {
@@ -350,6 +359,7 @@ class Reader {
             if (record.block[octave] == 0) continue;
             const std::uint64_t offset = std::uint64_t{record.block[octave]} * 8;
             // A block belongs to one octave of one histogram, so all of them fit into the file.
+            if (is_cut_ && !lies_within(offset, sizeof(HistogramBlock), bytes_.size())) continue;
             if (!lies_within(offset, sizeof(HistogramBlock), bytes_.size()) || ++blocks_ > bytes_.size() / sizeof(HistogramBlock))
                 return false;
             add_buckets(octave, load_prefix<HistogramBlock>(bytes_.data() + offset, sizeof(HistogramBlock)));
@@ -373,8 +383,9 @@ class Reader {
             if (record.inside_since != 0 && record.inside_since < last) region.time_ns += scale_.ns(last - record.inside_since);
             const std::uint64_t offset = std::uint64_t{record.durations} * 8;
             if (record.durations != 0 && !is_damaged)
-                is_damaged = !lies_within(offset, sizeof(format::Histogram), bytes_.size()) ||
-                             !read_buckets(load_prefix<format::Histogram>(bytes_.data() + offset, sizeof(format::Histogram)));
+                is_damaged = !lies_within(offset, sizeof(format::Histogram), bytes_.size())
+                                 ? !is_cut_
+                                 : !read_buckets(load_prefix<format::Histogram>(bytes_.data() + offset, sizeof(format::Histogram)));
             region.buckets = static_cast<std::uint32_t>(profile_.buckets.size()) - region.first_bucket;
             profile_.regions.push_back(std::move(region));
         });
@@ -495,6 +506,7 @@ class Reader {
     std::vector<bool> is_polled_;
     std::unordered_map<std::uint32_t, std::uint32_t> index_of_thread_;
     std::uint64_t blocks_ = 0;  // of histograms, read so far
+    bool is_cut_;               // at its end, for want of room on the disk
     std::vector<std::uint64_t> handle_of_thread_;  // the communicator that its present or last call was given
     std::uint32_t last_thread_ = nothing;
     std::uint32_t last_thread_index_ = 0;

@@ -222,7 +222,7 @@ TEST(reader, shorter_records_of_an_older_library_are_filled_with_zeros) {
 
 TEST(reader, a_shorter_header_of_an_older_library_is_filled_with_zeros) {
     ProfileSpec spec = typical();
-    spec.header_growth = -8;  // it ends before parent_pid
+    spec.header_growth = static_cast<int>(offsetof(format::Header, parent_pid)) - static_cast<int>(sizeof(format::Header));
     EXPECT_EQ(read(build(spec)).parent_pid, 0);
     EXPECT_EQ(read(build(spec)).launcher, "Open MPI");
 }
@@ -270,6 +270,26 @@ TEST(reader, every_prefix_of_a_valid_profile_is_a_clear_line) {
         ASSERT_EQ(line.find('\n'), std::string::npos);
     }
     EXPECT_EQ(complaint(whole), "");
+}
+
+// A mapping whose disk filled up goes on in memory: what was mapped is in the file, the rest may not be.
+TEST(reader, profile_that_ends_on_a_full_disk_gives_what_it_has) {
+    const Bytes whole = build(typical());
+    const std::size_t calls = read(whole).cells.size();
+    std::size_t least = calls;
+    const std::uint64_t directory = sizeof(format::Header) + sizeof(format::Directory) + 32 * sizeof(format::Table);
+    for (std::uint64_t mapped = directory; mapped < whole.size(); mapped += 64) {
+        Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(mapped));
+        std::memcpy(cut.data() + offsetof(format::Header, mapped_bytes), &mapped, sizeof mapped);
+        const report::Profile profile = read(cut);
+        EXPECT_LE(profile.cells.size(), calls);
+        least = std::min(least, profile.cells.size());
+        EXPECT_TRUE(std::any_of(profile.notes.begin(), profile.notes.end(),
+                                [](const std::string& note) { return note.find("the disk was full") != std::string::npos; }));
+        cut.pop_back();  // cut off by somebody else on top
+        EXPECT_NE(complaint(cut).find("is cut off"), std::string::npos);
+    }
+    EXPECT_LT(least, calls);
 }
 
 TEST(reader, every_prefix_is_a_clear_line_by_its_head_too) {
