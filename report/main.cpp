@@ -2,94 +2,23 @@
 // Reads files and prints; never changes a profile. Exit code: 0 fine, 1 a check failed, 2 usage, 3 no readable profile.
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <clocale>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <memory>
 
+#include "report/check.h"
 #include "report/exports/export.h"
 #include "report/layouts/layout.h"
+#include "report/load.h"
 #include "report/merge/merge.h"
-#include "report/model/visible.h"
-#include "report/no_profile.h"
 #include "report/options.h"
-#include "report/read/job_dir.h"
+#include "report/say.h"
 #include "report/sections/section.h"
-#include "report/views/progress_line.h"
 #include "report/views/terminal.h"
 #include "report/views/view.h"
+#include "report/watch.h"
 
 namespace mpiprof::report {
 namespace {
-
-enum ExitCode { fine = 0, check_failed = 1, usage_error = 2, no_profile = 3 };
-
-// Each line by itself, so that a hostile name cannot begin one.
-void say(std::string_view text) {
-    const bool utf8 = screen_for(stderr, {}).has_utf8;
-    std::string_view prefix = "mpiprof-report: ";
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string line = visible(text.substr(0, end), utf8);
-        fmt::print(stderr, "{}{}\n", prefix, line);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        prefix = "";
-    }
-}
-
-int fail(const Problem& problem, ExitCode code) {
-    say(problem.line());
-    return code;
-}
-
-// stdout, or the file that was asked for; says so if it cannot all be written.
-class Output {
-  public:
-    static Result<Output> open(const std::string& path) {
-        if (path.empty()) return Output(stdout, "stdout");
-        std::FILE* file = std::fopen(path.c_str(), "wb");
-        if (!file) return problem(path, fmt::format("cannot be written: {}", std::strerror(errno)));
-        return Output(file, path);
-    }
-    void write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), file_.get()); }
-    Result<std::monostate> finish() {
-        if (std::fflush(file_.get()) == 0 && !std::ferror(file_.get())) return std::monostate{};
-        return problem(path_, fmt::format("cannot be written: {}", std::strerror(errno)));
-    }
-
-  private:
-    struct Close {
-        void operator()(std::FILE* file) const {
-            if (file != stdout) std::fclose(file);
-        }
-    };
-    Output(std::FILE* file, std::string path) : file_(file), path_(std::move(path)) {}
-    std::unique_ptr<std::FILE, Close> file_;
-    std::string path_;
-};
-
-int finish(Output& output) {
-    if (const auto ok = output.finish(); !ok) return fail(ok.error(), check_failed);
-    return fine;
-}
-
-// ---- what the job is told about its surroundings ----
-
-void list_others(Job& job, const std::vector<Launch>& launches, std::size_t chosen) {
-    job.launch_number = static_cast<unsigned>(chosen + 1);
-    for (std::size_t i = 0; i < launches.size(); ++i) {
-        if (i == chosen) continue;
-        job.other_launches.push_back({.number = static_cast<unsigned>(i + 1),
-                                      .launch = launches[i].launch,
-                                      .job = launches[i].job,
-                                      .command = launches[i].command,
-                                      .started_at_ns = launches[i].started_at_ns,
-                                      .files = static_cast<std::uint32_t>(launches[i].files.size()),
-                                      .size = launches[i].size});
-    }
-}
 
 // What the summary says in its body, everything else says on stderr.
 void remark(const Job& job) {
@@ -101,9 +30,9 @@ void remark(const Job& job) {
     if (!job.other_launches.empty())
         say(fmt::format("this is launch {} of {} here (job {}); others: --launch N, listed by the summary",
                         job.launch_number, job.other_launches.size() + 1, job.job));
+    for (const std::string& note : job.notes)
+        if (note.find("--wait") != std::string::npos) say(note);
 }
-
-// ---- the tasks ----
 
 Result<std::monostate> load_cells(Job& job, RankReader& reader, const std::vector<std::uint32_t>& ranks) {
     for (const std::uint32_t rank : ranks) {
@@ -193,15 +122,11 @@ int answer(Job& job, RankReader& reader, const Options& options) {
             return show_text(job, reader, options);
         case Task::data:
             return export_data(job, reader, options);
+        case Task::check:
+        case Task::watch:
+            break;  // they read by themselves
     }
     return fine;
-}
-
-bool is_whole(const Job& job) {
-    if (!job.problems.empty() || job.profiles() < job.size) return false;
-    for (const Rank& rank : job.ranks)
-        if (rank.state != State::finalized) return false;
-    return true;
 }
 
 int run(int argc, char** argv) {
@@ -210,33 +135,21 @@ int run(int argc, char** argv) {
     if (!parsed.options) return parsed.exit_code;
     const Options& options = *parsed.options;
 
-    Progress progress;
-    auto line = std::make_unique<ProgressLine>(progress, !options.is_quiet);
-    Found found = find_profiles(options.paths, options.threads, progress);
-    if (found.launches.empty()) {
-        line.reset();
-        say(explain_no_profile(found));
+    if (options.task == Task::check) return check(options);
+    if (options.task == Task::watch) return watch(options);
+
+    Load loaded = options.wait_s ? load_when_final(options) : load(options);
+    if (!loaded) {
+        say(loaded.error().text);
         return no_profile;
     }
-    const auto chosen = choose_launch(found.launches, options.choice);
-    if (!chosen) {
-        line.reset();
-        return fail(chosen.error(), no_profile);
-    }
-    const Launch& launch = found.launches[*chosen];
-    Result<Job> job = merge(launch, options.threads, progress);
-    line.reset();
-    if (!job) return fail(job.error(), no_profile);
-
-    job->problems.insert(job->problems.begin(), found.problems.begin(), found.problems.end());
-    job->is_partial_on_purpose = found.only_files;
-    list_others(*job, found.launches, *chosen);
+    Job& job = (*loaded)->job;
     const bool says_it_itself = options.task == Task::section && options.section == sections().front().name;
-    if (!says_it_itself && !options.is_quiet) remark(*job);
+    if (!says_it_itself && !options.is_quiet) remark(job);
 
-    RankReader reader(launch);
-    const int code = answer(*job, reader, options);
-    return code == fine && options.is_strict && !is_whole(*job) ? check_failed : code;
+    RankReader reader((*loaded)->launch());
+    const int code = answer(job, reader, options);
+    return code == fine && options.is_strict && !is_whole(job) ? check_failed : code;
 }
 
 }  // namespace

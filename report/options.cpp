@@ -84,10 +84,15 @@ class Parser {
             ->type_name("N");
         app_.add_flag("-q,--quiet", options_.is_quiet, "No remarks on stderr");
         app_.add_flag("--strict", options_.is_strict, "Exit code 1 if a rank is missing, unfinished or unreadable");
+        app_.add_option("--wait", options_.wait_s, "Wait for the end of all ranks, at most so long")
+            ->check(CLI::Range(0.0, 1e6))
+            ->type_name("SECONDS");
         add_view_options(app_);
         add_sections();
         add_text();
         add_export();
+        add_watch();
+        add_check();
         app_.require_subcommand(0, 1);
         app_.footer(
             "Without a command: summary of the newest launch found. A directory with the name of a command is\n"
@@ -173,10 +178,27 @@ class Parser {
         command.add_option("-o,--output", options_.output, "Write to this file")->type_name("FILE");
     }
 
+    void add_watch() {
+        CLI::App& command = *app_.add_subcommand("watch", "a running job's numbers, until it ends");
+        command.fallthrough();
+        command.callback([this] { options_.task = Task::watch; });
+        command.add_option("--interval", options_.interval_s, "Seconds between two looks (default 2)")
+            ->check(CLI::Range(0.1, 3600.0))
+            ->type_name("SECONDS");
+    }
+
+    void add_check() {
+        CLI::App& command = *app_.add_subcommand("check", "what is wrong with each file, and what is missing");
+        command.fallthrough();
+        command.callback([this] { options_.task = Task::check; });
+        add_view_options(command);
+    }
+
     Parsed take() {
         if (options_.section.empty()) options_.section = sections().front().name;
         if (options_.layout.empty()) options_.layout = layouts().front().name;
-        if (options_.format.empty() && options_.task == Task::section) options_.format = views().front().name;
+        if (options_.format.empty() && (options_.task == Task::section || options_.task == Task::check))
+            options_.format = views().front().name;
         options_.question.top = raw_.top;
         options_.screen.width = raw_.width;
         options_.screen.color = raw_.color == "always"  ? ColorChoice::always

@@ -13,7 +13,7 @@
 
 namespace mpiprof::report {
 
-enum class Task { section, text, data };
+enum class Task { section, text, data, check, watch };
 
 struct Options {
     Task task = Task::section;
@@ -26,6 +26,8 @@ struct Options {
     unsigned threads = 1;
     bool is_quiet = false;
     bool is_strict = false;
+    std::optional<double> wait_s;  // for the end of all ranks
+    double interval_s = 2;         // watch
     // text
     bool wants_all_ranks = false;
     std::string layout;

@@ -4,7 +4,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include <fmt/format.h>
 
 #include "tests/report/stories.h"
 #include "tests/report/whole_pipeline.h"
@@ -265,6 +273,229 @@ TEST_F(cli, a_closed_pipe_ends_it_quietly) {
     const std::string command =
         std::string("cd ") + path().string() + " && " + MPIPROF_REPORT + " export -f json 2>err | true; test ! -s err";
     EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+// ---- check ----
+
+TEST_F(cli, check_of_whole_profiles_says_so) {
+    write(balanced_stencil());
+    const Ran ran = run({"check"});
+    EXPECT_EQ(ran.code, 0) << ran.out;
+    EXPECT_NE(ran.out.find("all 8 profiles are whole"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("8 finalized"), std::string::npos);
+    EXPECT_NE(ran.out.find("mapped"), std::string::npos);
+    EXPECT_EQ(ran.err, "");
+}
+
+TEST_F(cli, check_names_each_damaged_file_on_a_line_and_fails) {
+    auto ranks = balanced_stencil();
+    write(ranks);
+    const std::string whole = read_file(path() / "mpi_profile.4711.2");
+    write_file(path() / "mpi_profile.4711.2", whole.substr(0, whole.size() / 2));
+    write_file(path() / "mpi_profile.4711.3", "");
+    write_file(path() / "mpi_profile.4711.x", "something else\n");
+    const Ran ran = run({"check"});
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_NE(ran.out.find("mpi_profile.4711.2: is cut off"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("mpi_profile.4711.3: is empty"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("mpi_profile.4711.x: is not a profile"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("3 damages found; 6 profiles can be read"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("2 and 3"), std::string::npos) << "the ranks that are missing";
+    EXPECT_EQ(run({"check", "-j", "3"}).out, ran.out);
+}
+
+TEST_F(cli, check_says_what_is_missing_twice_or_dropped_and_does_not_call_it_damage) {
+    auto ranks = errors_and_drops();
+    ranks[0].size = 3;
+    ranks[1].size = 3;
+    ranks[1].state = format::State::exited;
+    ranks[1].store = format::StoreKind::written;
+    ranks[1].store_period_ms = 10'000;
+    write(ranks);
+    write_file(path() / "mpi_profile.copy.1", build(ranks[1]));
+    const Ran ran = run({"check", "--width", "120"});
+    EXPECT_EQ(ran.code, 0) << ran.out;
+    for (const char* part : {"rank 1 has two profiles", "1 exited", "1 finalized", "1 mapped, 1 written every 10.00 s",
+                             "2,400 cells", "5 threads", " 2 "})
+        EXPECT_NE(ran.out.find(part), std::string::npos) << part << "\n" << ran.out;
+    EXPECT_EQ(run({"check", "--strict"}).code, 1);
+}
+
+TEST_F(cli, check_finds_sums_that_do_not_add_up) {
+    auto ranks = late_messages();
+    write(ranks);
+    const fs::path file = path() / "mpi_profile.4711.1";
+    Bytes bytes = build(ranks[1]);
+    const auto cells = table_of(bytes, format::TableType::cells, 1);
+    ASSERT_TRUE(cells);
+    const std::size_t calls = cells->table.offset + offsetof(format::Cell, calls);
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes.data() + calls, sizeof value);
+    overwrite(bytes, calls, value * 5);
+    write_file(file, bytes);
+    const Ran ran = run({"check"});
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_NE(ran.out.find("mpi_profile.4711.1: does not add up: "), std::string::npos) << ran.out;
+}
+
+TEST_F(cli, check_blames_calls_in_flight_for_sums_of_a_killed_rank) {
+    auto ranks = late_messages();
+    ranks[1].state = format::State::running;
+    write(ranks);
+    Bytes bytes = build(ranks[1]);
+    const auto cells = table_of(bytes, format::TableType::cells, 1);
+    ASSERT_TRUE(cells);
+    for (std::uint32_t i = 0; i < cells->table.used; ++i) {
+        const std::size_t at = cells->table.offset + i * cells->table.record_size;
+        format::Cell cell{};
+        std::memcpy(&cell, bytes.data() + at, sizeof cell);
+        if (cell.histogram == 0 || cell.calls < 2) continue;
+        overwrite(bytes, at + offsetof(format::Cell, calls), cell.calls - 1);
+        break;
+    }
+    write_file(path() / "mpi_profile.4711.1", bytes);
+    const Ran ran = run({"check"});
+    EXPECT_EQ(ran.code, 0) << ran.out;
+    EXPECT_NE(ran.out.find("by calls in flight"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("killed"), std::string::npos) << ran.out;
+}
+
+TEST_F(cli, check_is_for_programs_too) {
+    write(balanced_stencil());
+    write_file(path() / "mpi_profile.4711.x", "something else\n");
+    const Ran csv = run({"check", "--format", "csv"});
+    EXPECT_EQ(csv.code, 1);
+    EXPECT_NE(csv.out.find("damaged,\"mpi_profile.4711.x: is not a profile; "), std::string::npos) << csv.out;
+    EXPECT_EQ(run({"check", "nowhere"}).code, 1);
+    fs::create_directory(path() / "empty");
+    EXPECT_EQ(run({"check", "empty"}).code, 3);
+}
+
+// ---- live jobs ----
+
+std::uint64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// A process that lives until it is told, and its profile.
+class LivingRank {
+  public:
+    LivingRank() : process_(fork()) {
+        if (process_ == 0) {
+            pause();
+            _exit(0);
+        }
+    }
+    ~LivingRank() { end(); }
+    void end() {
+        if (process_ <= 0) return;
+        kill(process_, SIGKILL);
+        waitpid(process_, nullptr, 0);
+        process_ = -1;
+    }
+    ProfileSpec profile() const {
+        char host[256] = "";
+        gethostname(host, sizeof host - 1);
+        ProfileSpec spec = uneven_work()[0];
+        spec.size = 1;
+        spec.host = host;
+        spec.pid = static_cast<std::uint32_t>(process_);
+        spec.state = format::State::running;
+        spec.before_init_ns = spec.init_ns = 1'000'000;
+        spec.start_realtime_ns = now_ns();
+        spec.elapsed_ns = 1'000'000;
+        return spec;
+    }
+
+  private:
+    pid_t process_;
+};
+
+TEST_F(cli, watch_shows_a_running_job_until_it_ends) {
+    LivingRank rank;
+    write({rank.profile()});
+    std::thread end([&] {
+        usleep(1'500'000);
+        rank.end();
+    });
+    const Ran ran = run({"watch", "--interval", "0.3"});
+    end.join();
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_GE(std::count(ran.out.begin(), ran.out.end(), '\n'), 3) << ran.out;
+    EXPECT_NE(ran.out.find("; 1 running; "), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find(" now)"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("job 4711 has ended: 1 ended without MPI_Finalize; "), std::string::npos) << ran.out;
+    EXPECT_EQ(ran.out.find('\x1b'), std::string::npos) << "not a terminal: lines are appended";
+}
+
+TEST_F(cli, watch_changes_no_file) {
+    write(balanced_stencil());
+    const auto times = [&] {
+        std::map<std::string, std::pair<fs::file_time_type, std::uintmax_t>> all;
+        for (const auto& entry : fs::directory_iterator(path()))
+            all[entry.path()] = {entry.last_write_time(), entry.file_size()};
+        return all;
+    };
+    const auto before = times();
+    const Ran ran = run({"watch"});
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_EQ(times(), before);
+    EXPECT_TRUE(ran.out.starts_with("job 4711 has ended: 8 finalized; ")) << ran.out;
+}
+
+TEST_F(cli, watch_ends_at_an_interrupt) {
+    LivingRank rank;
+    write({rank.profile()});
+    std::thread interrupt([] {
+        usleep(1'000'000);
+        // The reporter is the other child; it has no name of its own to be found by but its parent.
+        const std::string children = read_file(fmt::format("/proc/{0}/task/{0}/children", getpid()));
+        std::istringstream pids(children);
+        for (pid_t pid = 0; pids >> pid;)
+            if (read_file(fmt::format("/proc/{}/cmdline", pid)).find("watch") != std::string::npos) kill(pid, SIGINT);
+    });
+    const Ran ran = run({"watch", "--interval", "60"});
+    interrupt.join();
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_NE(ran.out.find("1 running"), std::string::npos);
+}
+
+TEST_F(cli, wait_takes_until_the_last_rank_is_there) {
+    auto ranks = balanced_stencil();
+    const ProfileSpec last = ranks.back();
+    ranks.pop_back();
+    write(ranks);
+    std::thread later([&] {
+        usleep(800'000);
+        write({last});
+    });
+    const Ran ran = run({"--wait", "20"});
+    later.join();
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_NE(ran.out.find("profile complete: 8 of 8 ranks"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.err.find("waiting up to 20 s"), std::string::npos) << ran.err;
+    fs::remove(path() / "mpi_profile.4711.7");
+    const Ran late = run({"--wait", "0.2"});
+    EXPECT_NE(late.out.find("INCOMPLETE: 7 of 8"), std::string::npos) << "time is over: what there is";
+    EXPECT_EQ(run({"--wait", "soon"}).code, 2);
+}
+
+TEST_F(cli, last_writes_that_are_not_visible_yet_are_named) {
+    auto ranks = balanced_stencil();
+    for (ProfileSpec& spec : ranks) spec.start_realtime_ns = now_ns() - spec.elapsed_ns - 3'000'000'000;
+    ranks[5].state = format::State::running;
+    ranks[5].elapsed_ns -= 8'000'000'000;
+    ranks.pop_back();
+    write(ranks);
+    const Ran ran = run({});
+    EXPECT_EQ(ran.code, 0);
+    std::string text = ran.out;
+    std::erase(text, '\n');
+    EXPECT_NE(text.find("the job has ended, but the last writes of 2 of 8 ranks are not visible"), std::string::npos)
+        << ran.out;
+    EXPECT_NE(run({"calls"}).err.find("--wait 60"), std::string::npos);
 }
 
 }  // namespace

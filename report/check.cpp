@@ -1,0 +1,214 @@
+#include "report/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "report/load.h"
+#include "report/merge/merge.h"
+#include "report/model/units.h"
+#include "report/model/visible.h"
+#include "report/no_profile.h"
+#include "report/read/consistency.h"
+#include "report/say.h"
+#include "report/sections/section.h"
+#include "report/views/view.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t disagreements_shown = 3;  // of one file
+
+struct Finding {
+    std::string text;
+    bool is_damage = true;  // else something to know
+};
+
+struct LaunchLine {
+    const Launch* launch = nullptr;
+    Job job;
+    std::uint32_t damaged = 0;
+};
+
+std::string states_of(const Job& job) {
+    std::map<std::string, std::uint32_t> states;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile) continue;
+        std::string state(name_of(rank.state));
+        if (rank.state == State::running)
+            state = rank.life == Life::running ? "running" : rank.life == Life::ended ? "killed" : "killed or running";
+        ++states[state];
+    }
+    std::vector<std::string> parts;
+    for (const auto& [state, ranks] : states) parts.push_back(fmt::format("{} {}", ranks, state));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string stores_of(const Job& job) {
+    std::uint32_t mapped = 0, written = 0;
+    std::uint64_t period = 0;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile || rank.is_text) continue;
+        ++(rank.is_written ? written : mapped);
+        if (rank.is_written) period = std::max(period, rank.store_period_ns);
+    }
+    const std::string at = period ? "every " + human_time(static_cast<double>(period)) : "at the end only";
+    if (job.is_text && mapped + written == 0) return "mpitrace's text";
+    if (written == 0) return "mapped";
+    return mapped == 0 ? "written " + at : fmt::format("{} mapped, {} written {}", mapped, written, at);
+}
+
+std::string drops_of(const Drops& drops) {
+    const std::pair<std::string_view, std::uint64_t> kinds[] = {
+        {"cells", drops.cells},           {"sites", drops.sites},
+        {"histograms", drops.histograms}, {"communicators", drops.communicators},
+        {"threads", drops.threads},       {"backwards", drops.backwards},
+        {"strings", drops.strings},       {"write errors", drops.write_errors},
+        {"requests", drops.requests}};
+    std::vector<std::string> parts;
+    for (const auto& [name, count] : kinds)
+        if (count) parts.push_back(fmt::format("{} {}", human_count(static_cast<double>(count)), name));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string missing_in(const Job& job) {
+    std::vector<std::uint32_t> missing;
+    std::uint32_t next = 0;
+    const auto until = [&](std::uint32_t end) {
+        for (; next < end && missing.size() < 100'000; ++next) missing.push_back(next);
+    };
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile) continue;
+        until(rank.rank);
+        next = rank.rank + 1;
+    }
+    if (!job.is_partial_on_purpose) until(job.size);
+    return rank_list(missing, 6);
+}
+
+// The sums of one rank that disagree: damage in a final profile, calls in flight elsewhere.
+std::vector<Finding> look_into(const Job& job, const Rank& rank, RankReader& reader) {
+    const auto profile = reader.profile(rank.rank);
+    if (!profile) return {{profile.error().line(), true}};
+    const auto found = disagreements(*profile);
+    const bool is_final = profile->state == State::finalized && !profile->is_in_finalize;
+    const auto is_small = [](const Disagreement& one) { return one.may_be_in_flight; };
+    std::vector<Finding> findings;
+    if (!is_final && !found.empty() && std::all_of(found.begin(), found.end(), is_small)) {
+        const std::string state = rank.life == Life::running     ? "live"
+                                  : rank.state == State::running ? "killed"
+                                                                 : "ended early";
+        return {{fmt::format("{}: {} by calls in flight ({}: {}): {}", profile->path,
+                             found.size() == 1 ? "a sum disagrees" : fmt::format("{} sums disagree", found.size()),
+                             "first", found.front().what, state),
+                 false}};
+    }
+    for (std::size_t i = 0; i < std::min(found.size(), disagreements_shown); ++i)
+        findings.push_back(
+            {fmt::format("{}: does not add up: {}; its other numbers may be right", profile->path, found[i].what),
+             true});
+    if (found.size() > disagreements_shown)
+        findings.push_back(
+            {fmt::format("{}: {} more sums do not add up", profile->path, found.size() - disagreements_shown), true});
+    (void)job;
+    return findings;
+}
+
+Table launch_table(const std::vector<LaunchLine>& launches) {
+    using L = const LaunchLine&;
+    const std::vector<Field<LaunchLine>> fields{
+        {{.id = "job", .title = "JOB"}, [](L l) { return l.job.job; }},
+        {{.id = "ranks", .title = "RANKS", .unit = Unit::count}, [](L l) { return std::uint64_t{l.job.size}; }},
+        {{.id = "profiles", .title = "PROFILES", .unit = Unit::count},
+         [](L l) { return std::uint64_t{l.job.profiles()}; }},
+        {{.id = "states", .title = "STATE"}, [](L l) { return states_of(l.job); }},
+        {{.id = "store", .title = "STORE", .drop = 1}, [](L l) { return stores_of(l.job); }},
+        {{.id = "missing", .title = "MISSING"}, [](L l) { return missing_in(l.job); }},
+        {{.id = "drops", .title = "DROPPED", .drop = 2}, [](L l) { return drops_of(l.job.drops); }},
+        {{.id = "command", .title = "COMMAND", .drop = 3}, [](L l) { return l.job.command; }},
+        {{.id = "launch", .title = {}, .only_data = true}, [](L l) { return l.job.launch; }},
+    };
+    return table_of("launches", fields, launches);
+}
+
+Table problem_table(const std::vector<Finding>& findings) {
+    const std::vector<Field<Finding>> fields{
+        {{.id = "kind", .title = {}}, [](const Finding& f) { return std::string(f.is_damage ? "damaged" : "note"); }},
+        {{.id = "text", .title = {}}, [](const Finding& f) { return f.text; }},
+    };
+    return table_of("problems", fields, findings);
+}
+
+std::string verdict(std::size_t damaged, std::uint32_t profiles) {
+    if (damaged)
+        return fmt::format("{} found; {} can be read", plural(damaged, "damage", "damages"),
+                           plural(profiles, "profile", "profiles"));
+    if (profiles == 1) return "the profile is whole";
+    return fmt::format("all {} profiles are whole", human_count(profiles));
+}
+
+}  // namespace
+
+int check(const Options& options) {
+    Progress progress;
+    const Found found = find_profiles(options.paths, options.threads, progress);
+    if (found.launches.empty() && found.problems.empty()) {
+        say(explain_no_profile(found));
+        return no_profile;
+    }
+    std::vector<Finding> findings;
+    for (const std::string& line : found.problems) findings.push_back({line, true});
+    std::vector<LaunchLine> lines;
+    std::uint32_t profiles = 0;
+    std::size_t only = found.launches.size();
+    if (!options.choice.job.empty() || !options.choice.launch.empty()) {
+        const auto chosen = choose_launch(found.launches, options.choice);
+        if (!chosen) return fail(chosen.error(), no_profile);
+        only = *chosen;
+    }
+    bool is_complete = true;
+    for (std::size_t i = 0; i < found.launches.size(); ++i) {
+        if (only != found.launches.size() && i != only) continue;
+        const Launch& launch = found.launches[i];
+        for (const std::string& line : launch.problems) findings.push_back({line, false});
+        Result<Job> job = merge(launch, options.threads, progress);
+        if (!job) {
+            findings.push_back({job.error().line(), true});
+            continue;
+        }
+        job->is_partial_on_purpose = found.only_files;
+        // Those of the launch come first and are known.
+        for (std::size_t n = launch.problems.size(); n < job->problems.size(); ++n)
+            findings.push_back({job->problems[n], true});
+        for (const std::string& note : job->notes) findings.push_back({note, false});
+        RankReader reader(launch);
+        for (const Rank& rank : job->ranks) {
+            if (!rank.has_profile) continue;
+            ++profiles;
+            for (Finding& finding : look_into(*job, rank, reader)) findings.push_back(std::move(finding));
+        }
+        is_complete &= is_whole(*job);
+        lines.push_back({.launch = &launch, .job = std::move(*job)});
+    }
+    const auto damaged = static_cast<std::size_t>(
+        std::count_if(findings.begin(), findings.end(), [](const Finding& f) { return f.is_damage; }));
+
+    const View& view = *find_view(options.format);
+    std::vector<Table> tables{launch_table(lines)};
+    tables[0].title = verdict(damaged, profiles);
+    auto output = Output::open("");
+    const Screen screen = screen_for(stdout, options.screen);
+    if (view.is_for_screen)
+        // Whole lines: each of them names a file, which may be looked for or handed on.
+        for (const Finding& finding : findings) output->write(visible(finding.text, screen.has_utf8) + "\n");
+    else
+        tables.push_back(problem_table(findings));
+    if (view.is_for_screen && !findings.empty()) output->write("\n");
+    output->write(view.show({"check", tables}, screen));
+    const int code = finish(*output);
+    if (code != fine) return code;
+    return damaged || (options.is_strict && !is_complete) ? check_failed : fine;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,114 @@
+#include "report/load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "report/merge/merge.h"
+#include "report/no_profile.h"
+#include "report/say.h"
+#include "report/views/progress_line.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+// For so long after the end of a job its last writes may be on their way to this machine.
+constexpr std::uint64_t late_writes_ns = 120 * second;
+
+void list_others(Job& job, const std::vector<Launch>& launches, std::size_t chosen) {
+    job.launch_number = static_cast<unsigned>(chosen + 1);
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+        if (i == chosen) continue;
+        job.other_launches.push_back({.number = static_cast<unsigned>(i + 1),
+                                      .launch = launches[i].launch,
+                                      .job = launches[i].job,
+                                      .command = launches[i].command,
+                                      .started_at_ns = launches[i].started_at_ns,
+                                      .files = static_cast<std::uint32_t>(launches[i].files.size()),
+                                      .size = launches[i].size});
+    }
+}
+
+// Ranks that have no end yet although others ended the job a moment ago: a network file system shows last writes late.
+std::string unseen_ends(const Job& job) {
+    std::uint64_t ended = 0;
+    for (const Rank& rank : job.ranks)
+        if (rank.state == State::finalized) ended = std::max(ended, rank.updated_at_ns);
+    const std::uint64_t now = now_ns();
+    if (ended == 0 || now < ended || now - ended > late_writes_ns) return "";
+    std::uint32_t unseen = job.is_partial_on_purpose ? 0 : job.size - std::min(job.size, job.profiles());
+    for (const Rank& rank : job.ranks) {
+        if (rank.state != State::running) continue;
+        if (rank.life == Life::running) return "";
+        unseen += rank.life == Life::unknown && rank.updated_at_ns < ended;
+    }
+    if (unseen == 0) return "";
+    return fmt::format(
+        "the job has ended, but the last writes of {} of {} ranks are not visible here yet, as on network file "
+        "systems; "
+        "--wait 60 waits for them",
+        unseen, job.size);
+}
+
+}  // namespace
+
+std::uint64_t now_ns() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
+}
+
+Load load(const Options& options) {
+    Progress progress;
+    auto line = std::make_unique<ProgressLine>(progress, !options.is_quiet);
+    auto loaded = std::make_unique<Loaded>();
+    loaded->found = find_profiles(options.paths, options.threads, progress);
+    const Found& found = loaded->found;
+    if (found.launches.empty()) return tl::make_unexpected(NotLoaded{explain_no_profile(found), true});
+    const auto chosen = choose_launch(found.launches, options.choice);
+    if (!chosen) return tl::make_unexpected(NotLoaded{chosen.error().line()});
+    loaded->chosen = *chosen;
+    Result<Job> job = merge(loaded->launch(), options.threads, progress);
+    if (!job) return tl::make_unexpected(NotLoaded{job.error().line()});
+
+    job->problems.insert(job->problems.begin(), found.problems.begin(), found.problems.end());
+    job->is_partial_on_purpose = found.only_files;
+    list_others(*job, found.launches, *chosen);
+    if (std::string unseen = unseen_ends(*job); !unseen.empty()) job->notes.push_back(std::move(unseen));
+    loaded->job = std::move(*job);
+    return loaded;
+}
+
+Load load_when_final(const Options& options) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(options.wait_s.value_or(0)));
+    bool is_said = false;
+    while (true) {
+        Load loaded = load(options);
+        const auto left = end - Clock::now();
+        if ((loaded && is_final((*loaded)->job)) || left <= Clock::duration::zero()) return loaded;
+        if (!is_said && !options.is_quiet)
+            say(fmt::format("waiting up to {} s for {}", *options.wait_s,
+                            loaded ? "the end of all ranks" : "a profile to appear"));
+        is_said = true;
+        std::this_thread::sleep_for(std::min<Clock::duration>(left, std::chrono::milliseconds(500)));
+    }
+}
+
+bool is_final(const Job& job) {
+    if (job.profiles() < job.size && !job.is_partial_on_purpose) return false;
+    return std::none_of(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) {
+        return rank.is_in_finalize || (rank.has_profile && rank.state == State::running && rank.life != Life::ended);
+    });
+}
+
+bool is_whole(const Job& job) {
+    if (!job.problems.empty() || job.profiles() < job.size) return false;
+    return std::all_of(job.ranks.begin(), job.ranks.end(),
+                       [](const Rank& rank) { return rank.state == State::finalized; });
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,42 @@
+// From the command line to a Job: find the profiles, choose a launch, merge its ranks; again, where a job is waited for
+// or watched. For main and its commands.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "report/model/job.h"
+#include "report/options.h"
+#include "report/read/job_dir.h"
+
+namespace mpiprof::report {
+
+struct Loaded {
+    Found found;
+    std::size_t chosen = 0;
+    Job job;
+
+    const Launch& launch() const { return found.launches[chosen]; }
+};
+
+// Why there is no Job: what to say, possibly in several lines.
+struct NotLoaded {
+    std::string text;
+    bool is_nothing_there = false;  // not one profile was found
+};
+
+using Load = tl::expected<std::unique_ptr<Loaded>, NotLoaded>;
+Load load(const Options& options);
+
+// The same until all ranks' profiles are final, or `options.wait_s` are over.
+Load load_when_final(const Options& options);
+
+// No rank's numbers will change any more, as far as can be told from here.
+bool is_final(const Job& job);
+// All ranks are there and have reached MPI_Finalize, and nothing is wrong with any file.
+bool is_whole(const Job& job);
+
+std::uint64_t now_ns();  // since 1970
+
+}  // namespace mpiprof::report
