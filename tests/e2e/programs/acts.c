@@ -435,8 +435,8 @@ static void end_bus(void) {
     page[0] = 1;
 }
 static void end_fpe(void) {
-    volatile int zero = 0;
-    zero = 1 / zero;
+    volatile int zero = 0, some = 7;
+    some = some / zero;
 }
 static void use_stack(int depth) {
     volatile char room[4096];
