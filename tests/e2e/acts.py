@@ -5,6 +5,7 @@ of ours is on stderr. Used by cases/faults_*.py, survival.py and loss.py."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -27,7 +28,8 @@ def our_lines(ran):
 
 
 def their_lines(ran):
-    return [line for line in ran.err.splitlines() if not line.startswith(OURS)]
+    """Without the process ids in what Open MPI says: [host:4711]."""
+    return [re.sub(r":\d+\]", ":PID]", line) for line in ran.err.splitlines() if not line.startswith(OURS)]
 
 
 def count_of(scene, directory, call="MPI_Sendrecv"):

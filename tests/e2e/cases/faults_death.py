@@ -105,6 +105,8 @@ def hang(scene, store):
     check(1.0 < waited < 8, f"rank 1 is said to have waited {waited} s in MPI_Barrier, {store}")
     summary = " ".join(scene.run_report(cwd=directory).succeeded().out.split())
     check("MPI_Barrier" in summary, f"the report does not name the call:\n{summary}")
+    said = " ".join(scene.run_report("hang", cwd=directory).succeeded().out.split())
+    check("MPI_Barrier" in said and "end_hang" in said, f"`hang` does not say where rank 1 is, and from where:\n{said}")
 
 
 @case(ranks=2, tier="full")

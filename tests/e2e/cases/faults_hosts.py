@@ -188,3 +188,24 @@ def mpi_library_may_be_closed_again(scene):
     same(ran.code, 0, "exit code")
     same(our_lines(ran), [], "lines of ours")
     same(count_of(scene, scene.dir, "MPI_Allreduce"), {0: 40}, "calls")
+
+
+@case(ranks=2, tier="full")
+def children_of_python_multiprocessing_change_nothing(scene):
+    """A pool of forked workers, as data loaders make, between calls of the parent; the workers have MPI loaded, too."""
+    python = scene.python_with("mpi4py")
+    script = ("import multiprocessing as mp\nfrom mpi4py import MPI\nw = MPI.COMM_WORLD\n"
+              "def work(x): return x * x + 0 * MPI.COMM_WORLD.rank\n"
+              "total = 0\n"
+              "for i in range(5):\n"
+              "    w.Barrier()\n"
+              "    with mp.get_context('fork').Pool(2) as pool: total += sum(pool.map(work, range(10)))\n"
+              "w.Barrier()\nprint(w.size, total, flush=True)\n")
+    plain = scene.mpirun(2, [python, "-c", script], profiled=None).succeeded()
+    if plain.out.split()[0] != "2":
+        raise Skip("this mpi4py was built for the other MPI: singletons")
+    for store in ("mapped", "written"):
+        directory = scene.subdir(store)
+        ours = scene.mpirun(2, [python, "-c", script], cwd=directory, env={"MPIPROF_STORE": store, "MPIPROF_PERIOD": "0.1"}).succeeded()
+        same((ours.out, our_lines(ours)), (plain.out, []), f"output, {store}")
+        same(count_of(scene, directory, "MPI_Barrier"), {0: 6, 1: 6}, f"calls, {store}")

@@ -1,8 +1,10 @@
 """What programs do to themselves, and what is done to them, while they are profiled: the process life part of
 docs/reliability.md. Every row is a run of programs/acts.c without and with the library, in both stores."""
 
-from acts import CALLS, STORES, OpenPlace, Pair, count_of, our_lines
-from harness import case, check, same
+import os
+
+from acts import CALLS, STORES, OpenPlace, Pair, count_of, our_lines, program
+from harness import Skip, case, check, same
 
 
 def pairs(scene, rows, stores=STORES, **options):
@@ -58,7 +60,7 @@ def each_way_to_lose_our_descriptor_harms_nobody(scene):
 
 @case(ranks=1, tier="full")
 def working_directory_may_go_anywhere(scene):
-    """After MPI_Init it is of no interest. Before: a directory that is gone, or may not be written to, is one line."""
+    """After MPI_Init it is of no interest."""
     for pair in pairs(scene, ["middle:chdir_root", "middle:remove_cwd", "middle:deep_cwd=5000"]):
         pair.unchanged().counts().state("finalized")
 
@@ -78,6 +80,52 @@ def odd_umask_and_long_or_blank_paths_are_fine(scene):
         pair = Pair(scene, ["middle:chdir_root"], name=f"blank {store}", env=env)
         pair.unchanged().counts(directory=env["MPIPROF_DIR"])
         same([p.name for p in scene.profiles(env["MPIPROF_DIR"])], ["mpi_profile.47_11_12_13.0"], "name of the profile")
+
+
+@case(ranks=1)
+def directory_that_refuses_is_replaced_and_said_once(scene):
+    """Gone before MPI_Init: the next of $PBS_O_WORKDIR, $SLURM_SUBMIT_DIR, $TMPDIR and /tmp that takes the profile."""
+    for store in STORES:
+        elsewhere = scene.subdir(f"elsewhere.{store}")
+        env = {"MPIPROF_STORE": store, "PBS_O_WORKDIR": "/proc/no/such/place", "TMPDIR": elsewhere}
+        pair = Pair(scene, ["before:remove_cwd"], env=env).unchanged(lines=1)
+        check(str(elsewhere) in pair.ours.err, f"the line does not say where the profile is: {pair.ours.err}")
+        pair.counts(directory=elsewhere).unchanged(lines=1)
+
+
+@case(mpis=("mpich",), ranks=1, tier="full")  # Open MPI's ranks cannot change their user
+def directory_without_permission_is_replaced_and_said_once(scene):
+    """Read-only, and without permission to enter it, for somebody who is not root."""
+    if os.getuid() != 0:
+        raise Skip("needs root, to become somebody else")
+    for store in STORES:
+        for mode in (0o555, 0o000):
+            with OpenPlace() as place:
+                elsewhere = place / "elsewhere"
+                elsewhere.mkdir()
+                os.chmod(elsewhere, 0o777)
+                runs = []
+                for profiled in (False, True):
+                    directory = place / f"job{profiled}"
+                    directory.mkdir()
+                    os.chmod(directory, mode)
+                    env = {"MPIPROF_STORE": store, "SLURM_SUBMIT_DIR": elsewhere}
+                    runs.append(scene.alone([program(scene), CALLS, "before:nobody"], profiled=profiled, env=env, cwd=directory))
+                plain, ours = runs
+                what = f"directory of mode {mode:o}, {store}"
+                same((ours.code, ours.out, plain.code), (0, plain.out, 0), f"exit code and stdout, {what}\n{ours.err}")
+                check(len(our_lines(ours)) == 1 and str(elsewhere) in ours.err, f"stderr, {what}: {ours.err}")
+                same(count_of(scene, elsewhere), {0: CALLS}, f"calls, {what}")
+
+
+@case(ranks=1, tier="full")
+def end_while_the_helper_writes_is_clean(scene):
+    """The helper thread is awake almost always, and wakes while the program is at its end."""
+    for number in range(12):
+        end = ("", "end:exit=5", "end:_exit=5", "end:atexit=5")[number % 4]
+        pair = Pair(scene, end.split(), name=str(number), env={"MPIPROF_STORE": "written", "MPIPROF_PERIOD": "0.001"}, calls=2000).unchanged()
+        if end != "end:_exit=5":
+            pair.counts()
 
 
 LIMITS = ("middle:fsize=0", "middle:fsize=70000", "middle:nofile=12", "middle:as=8", "middle:as=500", "middle:stack=128",
