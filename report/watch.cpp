@@ -41,7 +41,8 @@ bool is_over(const Job& job) {
     const std::uint64_t now = now_ns();
     for (const Rank& rank : job.ranks) {
         if (rank.is_in_finalize || (rank.state == State::running && rank.life == Life::running)) return false;
-        if (rank.state == State::running && rank.life == Life::unknown && rank.updated_at_ns + silence_ns > now)
+        if (rank.state == State::running && rank.life == Life::unknown && rank.updated_at_ns + silence_ns > now &&
+            rank.updated_at_ns < now + silence_ns)
             return false;
     }
     return true;

@@ -12,6 +12,8 @@
 
 #include "report/layouts/layout.h"
 
+#include "report/model/visible.h"
+
 namespace mpiprof::report {
 
 namespace words = format::mpitrace;
@@ -94,10 +96,12 @@ double mean(std::uint64_t bytes, std::uint64_t calls) {
 std::uint64_t communication_ns(const Rank& rank) { return rank.mpi_ns - std::min(rank.mpi_ns, rank.file_ns); }
 
 // mpitrace shows host names without their domain; an IP address has none.
-std::string_view short_host(std::string_view host) {
+// What comes out is safe to print, whatever the file says.
+std::string short_host(std::string_view host) {
     const bool is_address = host.find_first_not_of("0123456789.") == std::string_view::npos;
-    return is_address ? host : host.substr(0, host.find('.'));
+    return visible(is_address ? host : host.substr(0, host.find('.')), false);
 }
+std::string printable_name(const Call& call) { return visible(call.name, false); }
 
 // One routine: its calls over all sizes, and each size bin.
 struct Routine {
@@ -245,7 +249,7 @@ class Writer {
         text_ += words::routines_head;
         text_ += words::rule_71;
         for (const Routine& routine : routines_)
-            print(text_, words::routine, routine.call->name.c_str(), Count{routine.calls},
+            print(text_, words::routine, printable_name(*routine.call).c_str(), Count{routine.calls},
                   mean(routine.bytes, routine.calls), seconds(routine.time_ns));
         text_ += style_.rule_after_routines;
     }
@@ -286,7 +290,7 @@ class Writer {
         text_ += words::sizes_title;
         for (const Routine& routine : routines_) {
             if (routine.bytes == 0) continue;
-            print(text_, words::sizes_head, routine.call->name.c_str());
+            print(text_, words::sizes_head, printable_name(*routine.call).c_str());
             for (const Sum& bin : routine.bins)
                 print(text_, words::size, Count{bin.calls}, mean(bin.bytes, bin.calls), seconds(bin.time_ns));
             text_ += '\n';
@@ -335,7 +339,7 @@ class Writer {
     }
 
     void rank_row(const Rank& rank, int width) {
-        const std::string host(short_host(job_.hosts[rank.host]));
+        const std::string host = short_host(job_.hosts[rank.host]);
         const double comm = seconds(communication_ns(rank));
         const double elapsed = seconds(rank.elapsed_ns);
         const double user = seconds(rank.usage.user_ns);

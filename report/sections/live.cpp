@@ -92,6 +92,7 @@ std::string longest_text(const Job& job) {
 struct Line {
     std::string call;
     const Row* row = nullptr;
+    std::uint64_t time_ns = 0;  // of the row, and of calls that have not returned
     std::uint32_t ranks = 0;
     std::uint64_t wall_ns = 0;
     std::optional<double> per_second;
@@ -100,35 +101,54 @@ struct Line {
 
 using Key = std::tuple<std::string, std::uint8_t, Buffer>;
 
+// The time of each row, with that of the calls that ranks are in: their sizes are not known yet, so it stands with the
+// size that is called most.
+std::map<Key, std::uint64_t> times_of(const Job& job) {
+    std::map<std::uint16_t, const Row*> most_called;
+    std::map<Key, std::uint64_t> times;
+    const auto key_of = [&](const Row& row) { return Key{job.calls[row.sum.call].name, row.sum.bin, row.sum.buffer}; };
+    for (const Row& row : job.rows) {
+        times[key_of(row)] = row.sum.time_ns;
+        const Row*& most = most_called[row.sum.call];
+        if (!most || row.sum.calls > most->sum.calls) most = &row;
+    }
+    for (const Standing& standing : job.standings)
+        if (standing.is_inside && standing.since_ns)
+            if (const auto row = most_called.find(*standing.call); row != most_called.end())
+                times[key_of(*row->second)] += standing.for_ns;
+    return times;
+}
+
 std::vector<Line> lines_of(const Job& now, const Job* before) {
     const Totals totals = totals_of(now);
     const Totals old = before ? totals_of(*before) : Totals{};
-    std::map<Key, const Row*> rows;
-    if (before)
+    const auto times = times_of(now);
+    std::map<Key, std::uint64_t> old_times, old_calls;
+    if (before) {
+        old_times = times_of(*before);
         for (const Row& row : before->rows)
-            rows[{before->calls[row.sum.call].name, row.sum.bin, row.sum.buffer}] = &row;
+            old_calls[{before->calls[row.sum.call].name, row.sum.bin, row.sum.buffer}] = row.sum.calls;
+    }
+    const auto seconds = static_cast<double>(grown(totals.elapsed_ns, old.elapsed_ns)) / 1e9;
     std::vector<Line> lines;
     for (const Row& row : now.rows) {
         const Call& call = now.calls[row.sum.call];
         if (call.treatment == Treatment::counted) continue;
+        const Key key{call.name, row.sum.bin, row.sum.buffer};
         Line line{.call = call.name,
                   .row = &row,
+                  .time_ns = times.at(key),
                   .ranks = now.profiles(),
                   .wall_ns = totals.wall_ns,
                   .per_second = {},
                   .share_now = {}};
-        if (before) {
-            const auto found = rows.find({call.name, row.sum.bin, row.sum.buffer});
-            const std::uint64_t calls = found == rows.end() ? 0 : found->second->sum.calls;
-            const std::uint64_t time = found == rows.end() ? 0 : found->second->sum.time_ns;
-            const auto seconds = ratio(grown(totals.elapsed_ns, old.elapsed_ns), 1'000'000'000);
-            if (*seconds > 0) line.per_second = static_cast<double>(grown(row.sum.calls, calls)) / *seconds;
-            line.share_now = ratio(grown(row.sum.time_ns, time), grown(totals.wall_ns, old.wall_ns));
+        if (before && seconds > 0) {
+            line.per_second = static_cast<double>(grown(row.sum.calls, old_calls[key])) / seconds;
+            line.share_now = ratio(grown(line.time_ns, old_times[key]), grown(totals.wall_ns, old.wall_ns));
         }
         lines.push_back(std::move(line));
     }
-    std::stable_sort(lines.begin(), lines.end(),
-                     [](const Line& a, const Line& b) { return a.row->sum.time_ns > b.row->sum.time_ns; });
+    std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.time_ns > b.time_ns; });
     return lines;
 }
 
@@ -145,12 +165,12 @@ Table call_table(const Job& now, const Job* before) {
         {{.id = "calls", .title = "CALLS", .unit = Unit::count}, [](L l) { return l.row->sum.calls; }},
         {{.id = "calls_per_second", .title = "NOW/S", .unit = Unit::count}, [](L l) { return known(l.per_second); }},
         {{.id = "time_ns", .title = "TIME/RANK", .unit = Unit::time},
-         [](L l) { return static_cast<double>(l.row->sum.time_ns) / std::max(1u, l.ranks); }},
+         [](L l) { return static_cast<double>(l.time_ns) / std::max(1u, l.ranks); }},
         {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
-         [](L l) { return known(ratio(l.row->sum.time_ns, l.wall_ns)); }},
+         [](L l) { return known(ratio(l.time_ns, l.wall_ns)); }},
         {{.id = "wall_share_now", .title = "%NOW", .unit = Unit::share}, [](L l) { return known(l.share_now); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 1, .only_screen = true},
-         [](L l) { return known(l.share_now ? l.share_now : ratio(l.row->sum.time_ns, l.wall_ns)); }},
+         [](L l) { return known(l.share_now ? l.share_now : ratio(l.time_ns, l.wall_ns)); }},
     };
     Table table = table_of("calls", fields, lines_of(now, before));
     if (const std::size_t left_out = keep_top(table, rows_shown))

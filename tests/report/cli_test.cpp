@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/report/run_reporter.h"
 #include "tests/report/stories.h"
 #include "tests/report/whole_pipeline.h"
 
@@ -22,43 +23,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Ran {
-    int code;
-    std::string out;
-    std::string err;
-};
-
-// Runs it in `directory` with the words given.
-Ran run_in(const fs::path& directory, std::vector<std::string> words,
-           std::vector<std::string> environment = {"LC_ALL=C.UTF-8", "TZ=UTC"}) {
-    const TemporaryDirectory scratch;
-    const fs::path out = scratch.path() / "out", err = scratch.path() / "err";
-    const pid_t child = fork();
-    if (child == 0) {
-        if (chdir(directory.c_str()) != 0) _exit(99);
-        dup2(open(out.c_str(), O_CREAT | O_WRONLY, 0600), 1);
-        dup2(open(err.c_str(), O_CREAT | O_WRONLY, 0600), 2);
-        clearenv();
-        for (std::string& variable : environment) putenv(variable.data());
-        std::string program = MPIPROF_REPORT;
-        std::vector<char*> arguments{program.data()};
-        for (std::string& word : words) arguments.push_back(word.data());
-        arguments.push_back(nullptr);
-        execv(program.c_str(), arguments.data());
-        _exit(98);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status), read_file(out), read_file(err)};
-}
-
 class cli : public testing::Test {
   protected:
     void write(const std::vector<ProfileSpec>& ranks, const char* name = ".") {
         fs::create_directories(directory_.path() / name);
         for (const ProfileSpec& rank : ranks) write_profile(directory_.path() / name, rank);
     }
-    Ran run(std::vector<std::string> words) { return run_in(directory_.path(), std::move(words)); }
+    Ran run(std::vector<std::string> words) { return run_reporter(directory_.path(), std::move(words)); }
     const fs::path& path() { return directory_.path(); }
 
   private:
@@ -212,7 +183,7 @@ TEST_F(cli, colour_is_for_terminals_unless_asked_for) {
     write(uneven_work());
     const auto has_colour = [&](std::vector<std::string> words, std::vector<std::string> environment) {
         environment.push_back("LC_ALL=C.UTF-8");
-        return run_in(path(), std::move(words), environment).out.find('\x1b') != std::string::npos;
+        return run_reporter(path(), std::move(words), environment).out.find('\x1b') != std::string::npos;
     };
     EXPECT_FALSE(has_colour({}, {}));
     EXPECT_TRUE(has_colour({"--color=always"}, {}));
@@ -227,9 +198,9 @@ TEST_F(cli, unicode_is_for_utf8_locales) {
     const auto is_ascii = [](const std::string& text) {
         return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     };
-    EXPECT_TRUE(is_ascii(run_in(path(), {}, {"LC_ALL=C"}).out));
-    EXPECT_TRUE(is_ascii(run_in(path(), {"--ascii"}, {"LC_ALL=C.UTF-8"}).out));
-    EXPECT_FALSE(is_ascii(run_in(path(), {}, {"LC_ALL=C.UTF-8"}).out));
+    EXPECT_TRUE(is_ascii(run_reporter(path(), {}, {"LC_ALL=C"}).out));
+    EXPECT_TRUE(is_ascii(run_reporter(path(), {"--ascii"}, {"LC_ALL=C.UTF-8"}).out));
+    EXPECT_FALSE(is_ascii(run_reporter(path(), {}, {"LC_ALL=C.UTF-8"}).out));
 }
 
 TEST_F(cli, text_of_one_rank_goes_to_stdout_and_of_all_into_a_directory) {
