@@ -341,7 +341,7 @@ struct Thread {
     std::uint64_t in_call_since;  // ticks at which the present, or else the last call began
     std::uint64_t nested;    // calls made by MPI inside MPI: forwarded, not recorded
     std::uint64_t last_call;      // as in_call, of the present or else the last call: stays when it returns
-    std::uint64_t in_call_communicator;  // the handle that the present or last call was given; 1 << 63: none
+    std::uint64_t in_call_communicator;  // the handle that the present or last call was given; all ones: none
     std::uint64_t reserved[1];
 };
 

@@ -14,59 +14,68 @@ struct RequestArguments {
     static constexpr int outcount = find(roles, Role::outcount), indices = find(roles, Role::indices);
 };
 
-// Nothing is copied while this thread has no request in flight that could be completed.
+// What a completing call's second half needs. Nothing is copied while this thread has no request in flight that could be
+// completed. False: there is no room for a copy yet.
 template <Id I, class Language>
-[[gnu::always_inline]] inline void copy_handles(Ledger& ledger, const Word* words) {
+[[gnu::always_inline]] inline bool store_requests(Ledger& ledger, const Word* words) {
     using R = RequestArguments<I>;
     CallInHand& hand = ledger.hand;
     hand.requests = 0;
-    hand.completed = 0;
-    if (!ledger.has_requests()) return;
+    if (!ledger.has_requests()) return true;
+    if constexpr (R::flag >= 0) hand.words[R::flag] = words[R::flag];
+    if constexpr (R::index >= 0) hand.words[R::index] = words[R::index];
+    if constexpr (R::outcount >= 0) hand.words[R::outcount] = words[R::outcount];
+    if constexpr (R::indices >= 0) hand.words[R::indices] = words[R::indices];
     if constexpr (R::one >= 0) {
-        if (words[R::one] == 0) return;  // an error, which is MPI's to report
+        if (words[R::one] == 0) [[unlikely]] return true;  // an error, which is MPI's to report
         hand.handle = Language::handle_at(words[R::one], 0);
         hand.handles = &hand.handle;
         hand.requests = 1;
     } else {
         const std::int64_t n = words[R::many] != 0 ? Language::integer(words[R::n]) : 0;
-        Word* copy = n > 0 ? ledger.room_for_handles(n) : nullptr;
-        if (!copy) return;
-        for (std::int64_t i = 0; i < n; ++i) copy[i] = Language::handle_at(words[R::many], i);
+        if (n <= 0) [[unlikely]] return true;
+        Word* copy = ledger.ready_room_for_handles(n);
+        if (!copy) [[unlikely]] return false;
+        Language::copy_handles(copy, words[R::many], n);
         hand.handles = copy;
         hand.requests = n;
     }
+    return true;
 }
 
-// After success: books the completed requests where they were posted. `ticks`, this call's duration, is shared evenly.
+// After success: books the completed requests where they were posted, and says how many. `ticks`, this call's duration, is
+// shared evenly.
 template <Id I, class Language>
-[[gnu::noinline]] void complete_requests(Ledger& ledger, Ticks end, Ticks ticks) {
+[[gnu::always_inline]] inline std::int64_t complete_requests(Ledger& ledger, Ticks end, Ticks ticks) {
     using R = RequestArguments<I>;
-    CallInHand& hand = ledger.hand;
+    const CallInHand& hand = ledger.hand;
     const auto value = [&](int argument) { return *reinterpret_cast<const int*>(hand.words[argument]); };
     if constexpr (R::flag >= 0)
-        if (value(R::flag) == 0) return;
-
-    // The positions that are done: all, one, or as listed. MPI_UNDEFINED is negative in every MPI.
-    std::int64_t done = hand.requests;
-    const int* listed = nullptr;
-    int one = 0;
-    if constexpr (R::index >= 0) {
-        one = value(R::index);
-        listed = &one;
-        done = one < 0 ? 0 : 1;
-    } else if constexpr (R::indices >= 0) {
-        listed = reinterpret_cast<const int*>(hand.words[R::indices]);
-        done = value(R::outcount) < 0 ? 0 : value(R::outcount);
+        if (value(R::flag) == 0) return 0;
+    const auto complete = [&](Word handle, Ticks share) {
+        if (Language::is_no_request(handle)) [[unlikely]] return 0;
+        if (ledger.complete(handle, end, share)) [[likely]] return 1;
+        if (Language::is_null_request(handle)) return 0;
+        ledger.count_unknown_request();
+        return 1;
+    };
+    // The positions that are done: the one, as listed, or all. MPI_UNDEFINED is negative in every MPI.
+    std::int64_t completed = 0;
+    if constexpr (R::index >= 0 || R::indices >= 0) {
+        const int* listed = reinterpret_cast<const int*>(hand.words[R::index >= 0 ? R::index : R::indices]);
+        const int done = R::index >= 0 ? 1 : value(R::outcount);
+        const Ticks share = done > 1 ? ticks / static_cast<Ticks>(done) : ticks;
+        for (int i = 0; i < done; ++i) {
+            const std::int64_t position = std::int64_t{listed[i]} - Language::first_index;
+            if (position >= 0 && position < hand.requests) completed += complete(hand.handles[position], share);
+        }
+    } else if constexpr (R::one >= 0) {
+        completed = complete(hand.handle, ticks);
+    } else {
+        const Ticks share = hand.requests > 1 ? ticks / static_cast<Ticks>(hand.requests) : ticks;
+        for (const Word *h = hand.handles, *end_of = h + hand.requests; h != end_of; ++h) completed += complete(*h, share);
     }
-    const auto position = [&](std::int64_t i) { return listed ? listed[i] - Language::first_index : i; };
-    const auto is_request = [&](std::int64_t p) { return p >= 0 && p < hand.requests && !Language::is_null_request(hand.handles[p]); };
-
-    const Ticks share = done > 1 ? ticks / static_cast<Ticks>(done) : ticks;
-    for (std::int64_t i = 0; i < done; ++i) {
-        if (!is_request(position(i))) continue;
-        ledger.complete(hand.handles[position(i)], end, share);
-        hand.completed += 1;
-    }
+    return completed;
 }
 
 // Start, Startall: what the started operations move.

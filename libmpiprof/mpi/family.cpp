@@ -64,6 +64,7 @@ FamilyFacts open_mpi(const void* init, const Questions& q) {
     f.fortran_request_null = 0;
     f.in_place = 1;
     f.status_ignore = f.statuses_ignore = 0;
+    f.count_at = 1 + 16;
     f.proc_null = -2;
     f.root = -4;
     f.topo_cart = 1;
@@ -83,6 +84,7 @@ FamilyFacts mpich(const void* init) {
     f.request_null = f.fortran_request_null = 0x2c000000;
     f.in_place = -1;
     f.status_ignore = f.statuses_ignore = 1;
+    f.count_at = 1 + 0;
     f.proc_null = -1;
     f.root = -3;
     f.topo_graph = 1;

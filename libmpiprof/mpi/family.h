@@ -46,6 +46,7 @@ struct FamilyFacts {
     int topo_graph, topo_cart, topo_dist_graph;
     bool wide_handles;                    // pointers, else int
     bool opaque_status;                   // ask MPI_Get_count
+    int count_at;                         // 1 + where a status has its bytes if they are less than 4 GiB; 0: not known
     const void* fortran_in_place;         // addresses that stand for the constants in Fortran
     const void* f08_in_place;
     const void* fortran_status_ignore;
@@ -56,6 +57,13 @@ struct FamilyFacts {
 FamilyFacts identify(const void* init, Questions& questions);
 
 std::uint64_t ask_bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status);
+
+// Bytes that a successful receive left in a status, if that takes but a look.
+[[gnu::always_inline]] inline bool quick_bytes_in_status(const FamilyFacts& facts, Word status, std::int64_t& bytes) {
+    if (facts.count_at == 0) [[unlikely]] return false;
+    __builtin_memcpy(&bytes, reinterpret_cast<const char*>(status + facts.count_at - 1), sizeof bytes);
+    return bytes >> 32 == 0;  // MPICH has its `cancelled` there
+}
 
 // Bytes that a successful receive left in a status.
 [[gnu::always_inline]] inline std::uint64_t bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status) {

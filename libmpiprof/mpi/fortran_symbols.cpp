@@ -70,3 +70,21 @@ template <Id I, int Spelling, class Language, class Name, class... Words>
 #define MPI_SPECIAL(...)  // special.cpp
 #define MPI_PASSED(...)
 #include "libmpiprof/mpi/calls.def"
+
+// ---- names that follow no rule ----
+
+// Open MPI's `use mpi` has a second name for what takes a TYPE(C_PTR).
+#define CPTR(Name, name, NAME, arity)                                              \
+    SYMBOL(mpi_##name##_cptr_, Name, arity, Mpi::cptr_spelling, false, false)      \
+    CPTR_ALIAS(mpi_##name##_cptr, name, arity)                                     \
+    CPTR_ALIAS(mpi_##name##_cptr__, name, arity)                                   \
+    CPTR_ALIAS(MPI_##NAME##_CPTR, name, arity)
+#define CPTR_ALIAS(symbol, name, arity) ALIAS(symbol, name##_cptr, arity)
+CPTR(Alloc_mem, alloc_mem, ALLOC_MEM, 3)
+CPTR(Win_allocate, win_allocate, WIN_ALLOCATE, 6)
+CPTR(Win_allocate_shared, win_allocate_shared, WIN_ALLOCATE_SHARED, 6)
+CPTR(Win_shared_query, win_shared_query, WIN_SHARED_QUERY, 5)
+
+// MPICH's names for twins that have other arguments than the function, and so a row of their own.
+SYMBOL(mpi_type_get_envelope_f08_large_, Type_get_envelope_c, 6, 6, true, false)
+SYMBOL(mpi_type_get_contents_f08_large_, Type_get_contents_c, 9, 6, true, false)

@@ -56,6 +56,12 @@ struct FortranBinding : wrap::Fortran<Large> {
     static Word c_type(Word w) { return library.type_from_fortran(w); }
     static Word handle_at(Word array, std::int64_t i) { return reinterpret_cast<const int*>(array)[i]; }
     static bool is_null_request(Word request) { return request == library.facts.fortran_request_null; }
+    static bool is_no_request(Word request) { return is_null_request(request); }  // Open MPI's is 0, which the table cannot hold
+    static Word group_key(Word comm) { return comm ^ (Word{1} << 62); }  // never 0, nor a C handle
+    static bool knows_handles() { return library.is_known(); }
+    static void copy_handles(Word* copy, Word array, std::int64_t n) {
+        for (const int *h = reinterpret_cast<const int*>(array), *end = h + n; h != end; ++h) *copy++ = *h;
+    }
     static constexpr int first_index = 1;
 };
 template <bool Large>
@@ -68,14 +74,22 @@ struct CBinding : wrap::C<Large> {
         return library.facts.wide_handles ? reinterpret_cast<const Word*>(array)[i] : reinterpret_cast<const std::int32_t*>(array)[i];
     }
     static bool is_null_request(Word request) { return request == library.facts.request_null; }
+    // The null handle is remembered like another: seldom posted, and looked at only where nobody remembers it.
+    static bool is_no_request(Word) { return false; }
+    static Word group_key(Word comm) { return comm; }
+    static bool knows_handles() { return library.facts.wide_handles || library.is_known(); }
+    static void copy_handles(Word* copy, Word array, std::int64_t n) {
+        if (!library.facts.wide_handles) return FortranBinding<Large, false>::copy_handles(copy, array, n);
+        for (const Word *h = reinterpret_cast<const Word*>(array), *end = h + n; h != end; ++h) *copy++ = *h;
+    }
     static constexpr int first_index = 0;
 };
 
 // What wrap.h is instantiated with.
 struct Mpi {
     static constexpr std::size_t calls = mpi::calls;
-    static constexpr int spellings = 8;
-    static constexpr int mpif_spelling = 1;  // mpi_x_ and its other manglings
+    static constexpr int spellings = 9;
+    static constexpr int mpif_spelling = 1, cptr_spelling = 8;  // mpi_x_ and its other manglings
     static constexpr Call row(Id id) { return row_of(id); }
 
     // Calls that end the life of a communicator, type or request: its handle may mean something else afterwards.
@@ -98,7 +112,7 @@ struct Mpi {
     static void follow_communicator(const Word* words);  // creation.h
     template <int Spelling>
     static wrap::Real real(const char* name, Word return_address) {
-        return Spelling == mpif_spelling ? find_mangled(name, return_address) : find_real(name, return_address);
+        return Spelling == mpif_spelling || Spelling == cptr_spelling ? find_mangled(name, return_address) : find_real(name, return_address);
     }
     static wrap::Real find_mangled(const char* name, Word return_address);
     static bool several() { return library.several; }
@@ -114,36 +128,16 @@ struct Mpi {
         runtime.forget_handles();
     }
 
-    // What arrived is in the status; where the caller does not want one, the library fills ours.
-    struct Scratch {
-        alignas(8) char status[64];
-    };
-    template <Id I, class Language>
-    static constexpr bool prepares() {
-        constexpr Call r = row_of(I);
-        return !Language::fortran && find(r.roles, Role::status) >= 0 &&
-               (r.size_rule == SizeRule::received || r.size_rule == SizeRule::sendrecv || r.size_rule == SizeRule::sendrecv_replace);
-    }
-    template <Id I, class... Words>
-    [[gnu::always_inline]] static void prepare(Scratch& scratch, Words&... words) {
-        if (!library.is_known()) return;
-        int position = 0;
-        ((position++ == find(row_of(I).roles, Role::status) && words == library.facts.status_ignore
-              ? void(words = reinterpret_cast<Word>(scratch.status))
-              : void()),
-         ...);
-    }
-
     template <class Language>
-    [[gnu::noinline]] static void learn(Ledger& ledger, Memo& memo, std::uint64_t key, Word type, Word comm, std::int64_t count) {
-        // Without elements a type is not significant: it may be MPI_DATATYPE_NULL, which must not be asked for its size.
-        const bool unasked = type != no_handle && count <= 0;
-        std::uint64_t type_size = 1;
-        if (type != no_handle) type_size = library.is_known() && !unasked ? library.type_size(ledger, Language::c_type(type)) : 0;
-        std::uint16_t communicator = 0;
-        if (comm != no_handle && library.is_known()) communicator = library.communicator(Language::c_comm(comm)).index;
-        ledger.learn(memo, key, type, comm, type_size, communicator);
-        if (unasked) memo.key = 0;
+    [[gnu::noinline]] static Meaning meaning(Ledger& ledger, Word type, Word comm, std::int64_t count) {
+        Meaning meaning{1, 0};
+        if (type != no_handle) {
+            // Without elements a type is not significant: it may be MPI_DATATYPE_NULL, which must not be asked for its size.
+            meaning.is_lasting = count > 0;
+            meaning.type_size = library.is_known() && count > 0 ? library.type_size(ledger, Language::c_type(type)) : 0;
+        }
+        if (comm != no_handle && library.is_known()) meaning.communicator = library.communicator(Language::c_comm(comm)).index;
+        return meaning;
     }
 
     template <Id I, class Language>

@@ -12,7 +12,7 @@ template <Id I, class Language>
 struct Arguments {
     static constexpr Call row = row_of(I);
     const Word* words;
-    Ledger* ledger;  // null before the call: counts and handles may be read, nothing may be asked
+    Ledger* ledger;
 
     template <Role R>
     static constexpr bool has = find(row.roles, R) >= 0;
@@ -33,7 +33,14 @@ struct Arguments {
     Bytes elements(std::int64_t n) const {  // n elements of the type: its size is asked only if there are any
         return n <= 0 ? 0 : static_cast<Bytes>(n) * library.type_size(*ledger, Language::c_type(Language::handle(word<R>())));
     }
-    CommInfo comm() const { return library.communicator(Language::c_comm(Language::handle(word<Role::comm>()))); }
+    // Asked of the library, and remembered for quick_group().
+    CommInfo comm() const {
+        const Word handle = Language::handle(word<Role::comm>());
+        const CommInfo info = library.communicator(Language::c_comm(handle));
+        if (!info.inter) ledger->remember_group({Language::group_key(handle), info.rank, info.size, info.in_degree, info.out_degree});
+        return info;
+    }
+    const Group* quick_group() const { return ledger->group(Language::group_key(Language::handle(word<Role::comm>()))); }
     template <Role R>
     bool is_null_peer() const {
         return Language::integer(word<R>()) == library.facts.proc_null;
@@ -48,7 +55,7 @@ struct Arguments {
 };
 
 template <Role Counts, class A>
-std::int64_t sum_of(const A& a, int n) {
+[[gnu::always_inline]] inline std::int64_t sum_of(const A& a, int n) {
     std::int64_t sum = 0;
     for (int i = 0; i < n; ++i) sum += a.template count_at<Counts>(i);
     return sum;
@@ -192,31 +199,61 @@ template <Id I, class Language>
 // What arrived, by the status; where there is none to read (Fortran's STATUS_IGNORE), the posted count and type.
 template <class Language>
 struct Received : wrap::AsStored {
-    static bool is_at_hand(const CallInHand&) { return !library.facts.opaque_status; }
+    static bool quick_booking(const CallInHand& hand, Booking& b) {
+        b.type = no_handle;
+        return quick_bytes_in_status(library.facts, hand.words[0], b.count) && !(Language::fortran && Language::ignores_status(hand.words[0]));
+    }
     static Booking booking(const CallInHand& hand) {
         if (!library.is_known() || Language::ignores_status(hand.words[0])) return {hand.type, hand.count};
         return {no_handle, static_cast<std::int64_t>(bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0])))};
     }
 };
 
-// A nonblocking call leaves a request behind: remember whose it is and since when.
-template <class Language>
-struct Posting : wrap::AsStored {
+// What was sent, and what arrived by the status: words[0], 0 if nothing is added.
+struct Exchanged : wrap::AsStored {
+    static bool quick_booking(const CallInHand& hand, Booking& b) {
+        b = {hand.type, hand.count};
+        return true;
+    }
+    static Bytes bytes(const CallInHand& hand, const Booking& b, std::uint64_t type_size) {
+        Bytes sum = static_cast<Bytes>(b.count) * type_size;
+        if (hand.words[0] != 0) sum += bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0]));
+        return sum;
+    }
+};
+
+// The mean over so many blocks.
+struct Averaged : wrap::AsStored {
+    static Bytes bytes(const CallInHand& hand, const Booking& b, std::uint64_t type_size) {
+        const Bytes sum = static_cast<Bytes>(b.count) * type_size;
+        return hand.members > 1 ? sum / static_cast<Bytes>(hand.members) : sum;
+    }
+};
+
+// A nonblocking call leaves a request behind: remember whose it is and since when. Its sizes are as `Sized` books them.
+template <class Language, class Sized>
+struct Posting : Sized {
+    static bool quick_after(Ledger& ledger, const Memo& memo) {
+        if (!Language::knows_handles()) [[unlikely]] return true;
+        const Word request = Language::handle_at(ledger.hand.words[4], 0);
+        return Language::is_no_request(request) || ledger.post_fast(memo, request);
+    }
     static void after(Ledger& ledger, Memo& memo, Ticks) {
         if (!library.is_known()) return;
-        const Word request = Language::handle_at(ledger.hand.words[0], 0);
-        if (!Language::is_null_request(request)) ledger.post(memo, request, ledger.since());
+        const Word request = Language::handle_at(ledger.hand.words[4], 0);
+        if (!Language::is_no_request(request)) ledger.post(memo, request, ledger.since());
     }
 };
 
 // Wait* and Test* complete requests.
 template <Id I, class Language>
-struct Completing : wrap::AsStored {
-    static void after(Ledger& ledger, Memo& memo, Ticks ticks) {
+struct Completing : wrap::Sizeless {
+    static bool quick_after(Ledger& ledger, const Memo&) { return ledger.hand.requests == 0; }
+    [[gnu::always_inline]] static void after(Ledger& ledger, Memo& memo, Ticks ticks) {
         if (ledger.hand.requests == 0) return;
-        complete_requests<I, Language>(ledger, ledger.since() + ticks, ticks);
-        ledger.add_completed(memo, ledger.hand.completed);
+        ledger.add_completed(memo, complete_requests<I, Language>(ledger, ledger.since() + ticks, ticks));
     }
+    static constexpr bool has_after_untimed = true;
     static void after_untimed(Ledger& ledger) {
         constexpr int flag = find(row_of(I).roles, Role::flag);
         if (ledger.hand.requests == 0) return;
@@ -229,56 +266,159 @@ struct Completing : wrap::AsStored {
 // How wrap::call() gets at a row's message size: what it stores before the real call, and what is booked after it.
 template <Id I, class Language>
 struct Mpi::Size {
+    using A = Arguments<I, Language>;
     static constexpr Call row = row_of(I);
     // A set-up moves nothing yet, whatever its rule says of its starts.
     static constexpr SizeRule rule = sets_up(I) ? SizeRule::none : row.size_rule;
     static constexpr Pair pair = rule == SizeRule::received ? Pair{Role::count, Role::type} : simple_pair(rule);
     static constexpr bool is_pair = pair.count != Role::none;
+    static constexpr bool is_mean = rule == SizeRule::alltoallv || rule == SizeRule::neighbor_rcounts_mean || rule == SizeRule::neighbor_alltoallv;
+    static constexpr bool is_exchange = rule == SizeRule::sendrecv || rule == SizeRule::sendrecv_replace;
     static constexpr bool posts = !sets_up(I) && find(row.roles, Role::newrequest) >= 0;
     static constexpr bool completes =
         row.traffic == Traffic::completion && (find(row.roles, Role::request) >= 0 || find(row.roles, Role::requests) >= 0);
-    static constexpr bool needs_arguments = !is_pair && rule != SizeRule::none && rule != SizeRule::one_element;
-    using Booker = std::conditional_t<rule == SizeRule::received, Received<Language>,
-                   std::conditional_t<posts, Posting<Language>,
-                   std::conditional_t<completes, Completing<I, Language>, wrap::AsStored>>>;
+    // Whether store() ever finds a size.
+    static constexpr bool can_be_quick = !sets_up(I) && rule != SizeRule::alltoallw && rule != SizeRule::neighbor_alltoallw &&
+                                         rule != SizeRule::partitioned && rule != SizeRule::started &&
+                                         !(is_exchange && !A::template has<Role::status>);
+    using Sized = std::conditional_t<rule == SizeRule::none, wrap::Sizeless,
+                  std::conditional_t<rule == SizeRule::received, Received<Language>,
+                  std::conditional_t<is_mean, Averaged,
+                  std::conditional_t<is_exchange && A::template has<Role::status>, Exchanged, wrap::AsStored>>>>;
+    using WithHandles = std::conditional_t<posts, Posting<Language, Sized>,
+                        std::conditional_t<completes, Completing<I, Language>, Sized>>;
+    using Booker = std::conditional_t<A::template has<Role::comm>, WithHandles, wrap::WithoutComm<WithHandles>>;
 
+    // False: the size takes questions. Then measure() finds it after the call, and answers are remembered where they can be.
     template <class... Words>
-    [[gnu::always_inline]] static void store(Ledger& ledger, Words... args) {
-        const Word words[sizeof...(Words) + 1] = {args..., 0};
-        using A = Arguments<I, Language>;
-        const A a{words, nullptr};
+    [[gnu::always_inline]] static bool store(Ledger& ledger, Words&... args) {
         CallInHand& hand = ledger.hand;
-        if constexpr (A::template has<Role::comm>) hand.comm = Language::handle(a.template word<Role::comm>());
-        else hand.comm = no_handle;
-        if constexpr (rule == SizeRule::received) hand.words[0] = a.template word<Role::status>();
-        if constexpr (posts) hand.words[0] = a.template word<Role::newrequest>();
-        if constexpr (completes) {
-            for (int i = 0; i < row.arity; ++i) hand.words[i] = words[i];
-            copy_handles<I, Language>(ledger, words);
-        }
-        if constexpr (rule == SizeRule::one_element) {
+        if constexpr (reads_status && !Language::fortran) want_status(hand, args...);
+        const Word words[sizeof...(Words) + 1] = {args..., 0};
+        const A a{words, &ledger};
+        if constexpr (rule == SizeRule::received) hand.words[0] = words[status];
+        if constexpr (A::template has<Role::comm>) ledger.set_comm(Language::handle(a.template word<Role::comm>()));
+        else ledger.set_comm(no_handle);
+        if constexpr (posts) hand.words[4] = a.template word<Role::newrequest>();
+        if constexpr (completes) return store_requests<I, Language>(ledger, words);
+        if constexpr (rule == SizeRule::none) {
+            return true;
+        } else if constexpr (rule == SizeRule::one_element) {
             hand.count = 1;
             hand.type = Language::handle(a.template word<Role::type>());
             no_bytes_to_nobody<Role::target>(hand, a);
+            return true;
         } else if constexpr (is_pair) {
             hand.count = a.template count<pair.count>();
             hand.type = Language::handle(a.template word<pair.type>());
             no_bytes_to_nobody<Role::dest>(hand, a);
             no_bytes_to_nobody<Role::source>(hand, a);
             no_bytes_to_nobody<Role::target>(hand, a);
-        } else {
-            hand.count = 0;
-            hand.type = no_handle;
+            return true;
+        } else if constexpr (can_be_quick) {
+            if (store_quickly(hand, a)) [[likely]] return true;
         }
+        hand.type = no_handle;
+        hand.count = 0;
+        hand.members = 1;
+        hand.words[0] = 0;
+        return false;
+    }
+    // What store() may not do on the fast path.
+    template <class... Words>
+    static void make_room(Ledger& ledger, Words... args) {
+        using R = RequestArguments<I>;
+        const Word words[sizeof...(Words) + 1] = {args..., 0};
+        if constexpr (completes && R::many >= 0)
+            if (ledger.has_requests() && words[R::many] != 0) ledger.room_for_handles(Language::integer(words[R::n]));
+    }
+    // What arrived is in the status; where a C caller does not want one, the library fills ours.
+    static constexpr int status = find(row.roles, Role::status);
+    static constexpr bool reads_status = status >= 0 && (rule == SizeRule::received || is_exchange);
+    template <class... Words>
+    [[gnu::always_inline]] static void want_status(CallInHand& hand, Words&... args) {
+        if (!Language::knows_handles()) [[unlikely]] return;
+        int position = 0;
+        ((position++ == status && args == library.facts.status_ignore ? void(args = reinterpret_cast<Word>(hand.scratch)) : void()), ...);
     }
     template <Role Peer>  // MPI_PROC_NULL
-    [[gnu::always_inline]] static void no_bytes_to_nobody(CallInHand& hand, const Arguments<I, Language>& a) {
-        if constexpr (Arguments<I, Language>::template has<Peer>)
+    [[gnu::always_inline]] static void no_bytes_to_nobody(CallInHand& hand, const A& a) {
+        if constexpr (A::template has<Peer>)
             if (a.template is_null_peer<Peer>()) [[unlikely]] hand.count = 0, hand.type = no_handle;
     }
-    // The rules that read several arguments, after the real call has returned with success.
+
+    // The rules that read several arguments, where what they ask of the communicator is known. No array is read that MPI may
+    // find fault with: what is not there is left to the plain form, after success.
+    [[gnu::always_inline]] static bool store_quickly(CallInHand& hand, const A& a) {
+        if constexpr (is_exchange) {
+            return store_exchange(hand, a);
+        } else {
+            const Group* group = a.quick_group();
+            if (!group) [[unlikely]] return false;
+            if constexpr (rule == SizeRule::gather || rule == SizeRule::gatherv || rule == SizeRule::scatter || rule == SizeRule::scatterv) {
+                constexpr bool gathers = rule == SizeRule::gather || rule == SizeRule::gatherv;
+                constexpr Role at_root = gathers ? Role::rtype : Role::stype, at_member = gathers ? Role::stype : Role::rtype;
+                if (Language::integer(a.template word<Role::root>()) == group->rank) {
+                    if constexpr (rule == SizeRule::gather) hand.count = a.template count<Role::rcount>();
+                    else if constexpr (rule == SizeRule::scatter) hand.count = a.template count<Role::scount>();
+                    else {
+                        constexpr Role counts = gathers ? Role::rcounts : Role::scounts;
+                        if (a.template word<counts>() == 0) [[unlikely]] return false;
+                        hand.count = a.template count_at<counts>(group->rank);
+                    }
+                    hand.type = Language::handle(a.template word<at_root>());
+                } else {
+                    hand.count = a.template count<gathers ? Role::scount : Role::rcount>();
+                    hand.type = Language::handle(a.template word<at_member>());
+                }
+            } else if constexpr (rule == SizeRule::rcount_times_size) {
+                hand.count = a.template count<Role::rcount>() * group->size;
+                hand.type = Language::handle(a.template word<Role::type>());
+            } else {
+                constexpr bool of_sent = rule == SizeRule::alltoallv || rule == SizeRule::neighbor_alltoallv;
+                constexpr Role counts = of_sent ? Role::scounts : Role::rcounts;
+                constexpr Role type = of_sent ? Role::stype : rule == SizeRule::rcounts_sum ? Role::type : Role::rtype;
+                if (a.template word<counts>() == 0) [[unlikely]] return false;
+                if constexpr (rule == SizeRule::rblock_mine) {
+                    hand.count = a.template count_at<counts>(group->rank);
+                } else {
+                    if constexpr (rule == SizeRule::alltoallv)
+                        if (Language::is_in_place(a.template word<Role::sbuf>())) [[unlikely]] return false;
+                    hand.members = rule == SizeRule::neighbor_rcounts_mean ? group->in_degree
+                                 : rule == SizeRule::neighbor_alltoallv    ? group->out_degree
+                                                                           : group->size;
+                    hand.count = sum_of<counts>(a, static_cast<int>(hand.members));
+                }
+                hand.type = Language::handle(a.template word<type>());
+            }
+            return true;
+        }
+    }
+    // One type each way. What arrives is in the status, or, where Fortran's caller wants none, as much as was posted.
+    [[gnu::always_inline]] static bool store_exchange(CallInHand& hand, const A& a) {
+        if (!library.is_known()) [[unlikely]] return false;
+        constexpr Role count = rule == SizeRule::sendrecv ? Role::scount : Role::count;
+        constexpr Role type = rule == SizeRule::sendrecv ? Role::stype : Role::type;
+        hand.count = a.template count<count>();
+        hand.type = Language::handle(a.template word<type>());
+        hand.words[0] = a.template word<Role::status>();
+        if (a.template is_null_peer<Role::dest>() || a.template is_null_peer<Role::source>()) [[unlikely]] return false;
+        if constexpr (Language::fortran)
+            if (Language::ignores_status(a.template word<Role::status>())) return false;
+        return true;
+    }
+    // After the real call has returned with success.
     static void measure(Ledger& ledger, const Word* words) {
-        ledger.hand.count = static_cast<std::int64_t>(message_size<I, Language>(ledger, words));
+        if constexpr (rule != SizeRule::none && rule != SizeRule::one_element && !is_pair) {
+            if constexpr (can_be_quick && !is_exchange) {  // from now on the communicator is known
+                const A a{words, &ledger};
+                if (library.is_known()) (void)a.comm();
+                if (store_quickly(ledger.hand, a)) return;
+            }
+            ledger.hand.type = no_handle;
+            ledger.hand.members = 1;
+            ledger.hand.count = static_cast<std::int64_t>(message_size<I, Language>(ledger, words));
+        }
     }
 };
 

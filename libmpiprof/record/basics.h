@@ -59,4 +59,24 @@ inline std::uint64_t mix(std::uint64_t x) {  // Fibonacci hashing: the upper bit
     return x * 0x9e3779b97f4a7c15ull;
 }
 
+// Position of the highest bit that is set; x is not 0.
+inline std::uint64_t top_bit(std::uint64_t x) {
+#if defined(__x86_64__)
+    if (__builtin_constant_p(x)) return 63u ^ static_cast<unsigned>(__builtin_clzll(x));
+    std::uint64_t top;  // as wide as the processor's answer: the compiler's builtin would be widened by an instruction more
+    asm("bsrq %1, %0" : "=r"(top) : "r"(x) : "cc");
+    return top;
+#else
+    return 63u ^ static_cast<unsigned>(__builtin_clzll(x));
+#endif
+}
+
+// The same hash for the hot path, of the lower half of x and for at most 12 bits: an instruction shorter.
+template <unsigned Bits>
+std::size_t short_hash(std::uint64_t x) {
+    static_assert(Bits <= 12);
+    constexpr std::int64_t multiplier = -0x61c8864f;  // 2^32 / golden ratio, as a signed immediate
+    return x * static_cast<std::uint64_t>(multiplier) >> (32 - Bits) & ((1u << Bits) - 1);
+}
+
 }  // namespace mpiprof

@@ -12,7 +12,7 @@
 
 namespace mpiprof {
 
-constinit thread_local ThreadState thread_state{~std::uint64_t{0}, nullptr, 0, nullptr};
+constinit thread_local ThreadState thread_state{~std::uint64_t{0}, nullptr, nullptr};
 constinit Gate gate{};
 
 namespace {
@@ -99,6 +99,7 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     any.call = any_call;
     last_resort_ = new_cell(any);
     if (!last_resort_) return false;
+    forget_memos();
     adopt(static_cast<std::uint32_t>(raw(SYS_gettid)));
     Image::publish(threads);
     return true;
@@ -117,13 +118,11 @@ Ticks Ledger::sane(Ticks ticks) {
 }
 
 void Ledger::add(Memo& m, Bytes bytes, Ticks ticks) {
-    if (m.bin != hot_bin(bytes)) resolve(m, bytes);
     add_to(*m.cell, bytes, ticks);
     add_to_histogram(*m.histogram, ticks);
 }
 
 void Ledger::add_poll(Memo& m, Ticks ticks, unsigned weight) {
-    if (m.bin != hot_bin(0)) resolve(m, 0);
     add_to(*m.cell, 0, ticks);
     m.cell->ticks += ticks * (weight - 1);
     add_to_histogram(*m.histogram, ticks);
@@ -211,45 +210,54 @@ Histogram* Ledger::histogram(std::uint16_t call, std::uint8_t bin) {
     return h;
 }
 
-// Points the memo at the cell and the histogram of (its call, its site, bin). What found no room is looked for again at
-// every call (no_bin matches no size), so that the drop counters count calls.
-void Ledger::resolve(Memo& m, Bytes bytes) {
-    Cell wanted{};
-    wanted.call = m.call;
+// Points the memo at a cell and its histogram. What found no room is looked for again at every call (no_bin matches no
+// size), so that the drop counters count calls.
+void Ledger::resolve(Memo& m, Cell wanted, Bytes bytes) {
     wanted.bin = static_cast<std::uint8_t>(size_bin(bytes));
-    wanted.buffer = BufferKind{m.buffer};
-    wanted.communicator = m.communicator;
     wanted.region = records_->regions.current();
-    wanted.site = m.site;
     Cell* exact = cell(wanted, max_cells);
     m.cell = exact ? exact : other_cell(wanted);
-    Histogram* h = histogram(m.call, wanted.bin);
+    Histogram* h = histogram(wanted.call, wanted.bin);
     if (!h) count_drop(records_->image.header().drops.histograms);
     m.histogram = h ? h : no_histogram_;
     if (h && exact) exact->histogram = static_cast<std::uint32_t>(records_->image.offset_of(h) / 8);
-    m.bin = h && exact ? static_cast<std::uint8_t>(hot_bin(bytes)) : no_bin;
+    m.bin = h && exact ? hot_bin(bytes) : no_bin;
+}
+
+void Ledger::forget_memos() {
+    for (Memo& m : memos_) m.key = no_key;
+    for (Memo& m : second_memos_) m.key = no_key;
 }
 
 void Ledger::enter_epoch(std::uint64_t epoch) {
     if (epoch_ == epoch) return;
     epoch_ = epoch;
-    for (Memo& m : memos_) m.key = 0;
+    forget_memos();
+    for (Group& g : groups_) g.handle = 0;
 }
 
-void Ledger::learn(Memo& m, std::uint64_t key, Word type, Word comm, std::uint64_t type_size, std::uint16_t communicator) {
-    m.key = 0;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
-    m.call = call_of(key);
-    m.type = type;
-    m.comm = comm;
-    m.type_size = type_size;
-    m.communicator = communicator;
-    m.buffer = 0;
-    m.site = records_->sites.find(records_->image, address_of(key));
-    records_->publish_call(m.call);
-    const Traffic traffic = records_->catalogue.calls[m.call].traffic;
+Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Meaning& meaning, Bytes bytes) {
+    // The first place unless it is taken; of two that are taken, each in its turn: rivals end up in places of their own.
+    Memo* m = &memo(key);
+    if (m->key != no_key) {
+        Memo* second = &second_memo(key, b, comm);
+        if (second->key == no_key || ++learned_ % 2 == 0) m = second;
+    }
+    m->key = no_key;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
+    m->type = b.type;
+    m->comm = comm;
+    m->type_size = static_cast<std::uint32_t>(meaning.type_size);
+    Cell wanted{};
+    wanted.call = call_of(key);
+    wanted.buffer = meaning.buffer;
+    wanted.communicator = meaning.communicator;
+    wanted.site = records_->sites.find(records_->image, address_of(key));
+    records_->publish_call(wanted.call);
+    const Traffic traffic = records_->catalogue.calls[wanted.call].traffic;
     if (traffic != Traffic::none && traffic != Traffic::setup && traffic != Traffic::local) moved_ = true;
-    m.bin = no_bin;
-    m.key = key;
+    resolve(*m, wanted, bytes);
+    if (meaning.is_lasting && m->type_size == meaning.type_size) m->key = key;
+    return *m;
 }
 
 void Ledger::add_error(std::uint64_t key, std::uint16_t communicator) {

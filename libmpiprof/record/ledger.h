@@ -51,41 +51,53 @@ constexpr std::uint64_t call_key(std::uint16_t call, Word return_address) {
 constexpr std::uint16_t call_of(std::uint64_t key) { return static_cast<std::uint16_t>(key >> 48); }
 constexpr Word address_of(std::uint64_t key) { return static_cast<Word>(key & 0xffffffffffffull); }
 
-// The call in hand of a thread, as its first half leaves it for its second half.
+// The call in hand of a thread, as its first half leaves it for its second half. Only what the row's Booker reads is set.
 struct CallInHand {
     Word type;               // datatype handle as passed; no_handle: count is in bytes
-    Word comm;               // communicator handle as passed, or no_handle
     std::int64_t count;
     const int* ierror;       // Fortran only
     Word words[5];           // arguments that are read again afterwards, as the row's Size stores them
+    std::int64_t members;    // what the bytes are a mean over
     std::int64_t requests;   // completion: how many were given (0: none of interest),
     const Word* handles;     // and a copy of their handles, since the library overwrites them
     Word handle;             // the copy's place if it is only one
-    std::int64_t completed;  // completion: how many of them are done
+    Word scratch[8];         // for a status that the caller does not want
 };
 struct Booking {
     Word type;
     std::int64_t count;
 };
 // A word that is no handle in any MPI: the place of a communicator or type in calls that have none.
-inline constexpr Word no_handle = INTPTR_MIN;
+inline constexpr Word no_handle = -1;
 
-// What one (return address, call, type, communicator) led to last time. A hit compares three words.
+// What one (return address, call, type, communicator, size bin) led to last time. A hit compares them all.
 struct alignas(64) Memo {
-    std::uint64_t key;       // call_key; 0 = empty. All are emptied when an epoch ends
+    std::uint64_t key;       // call_key; no_key = empty. All are emptied when an epoch ends
     Word type;
     Word comm;
-    std::uint64_t type_size;
     format::Cell* cell;
     format::Histogram* histogram;
-    std::uint32_t site;
-    std::uint16_t communicator;
+    std::uint32_t type_size;
     std::uint8_t bin;        // hot_bin() of the sizes that `cell` is of; no_bin: look again
-    std::uint8_t buffer;
-    std::uint16_t call;
 };
 static_assert(sizeof(Memo) == 64);
+inline constexpr std::uint64_t no_key = 1;  // neither a call's nor what a thread without a call has in hand
 inline constexpr std::uint8_t no_bin = 0xff;
+
+// A communicator as this rank sees it; not for intercommunicators.
+struct Group {
+    Word handle;             // as Language::group_key has it; 0 = empty
+    int rank, size;
+    int in_degree, out_degree;  // of a topology's neighbourhood; -1 without one
+};
+
+// What the handles of a call stand for.
+struct Meaning {
+    std::uint64_t type_size;
+    std::uint16_t communicator;  // index into the profile's communicators
+    bool is_lasting = true;      // false: the type was not asked for its size, so this call's memo is of no use to others
+    format::BufferKind buffer = format::BufferKind::host;
+};
 
 class Ledger {
   public:
@@ -97,26 +109,38 @@ class Ledger {
     void begin(std::uint64_t key, Ticks start) {
         thread_->in_call = key;
         thread_->in_call_since = start;
-        thread_->in_call_communicator = static_cast<std::uint64_t>(hand.comm);
         thread_->last_call = key;  // where the thread was last seen, when in_call is 0 again
     }
-    std::uint64_t key() const { return thread_->in_call; }
+    // Of the call in hand, and of the last one when it has ended.
+    std::uint64_t key() const { return thread_->last_call; }
+    // The communicator handle of the call in hand as it was passed, or no_handle. It lies in the profile: who waits for whom.
+    Word comm() const { return static_cast<Word>(thread_->in_call_communicator); }
+    void set_comm(Word comm) { thread_->in_call_communicator = static_cast<std::uint64_t>(comm); }
     // Ticks since begin(); sane() makes 0 of a clock that ran backwards.
     Ticks end(Ticks end) {
         const Ticks ticks = end - thread_->in_call_since;
         thread_->in_call = 0;
         return ticks;
     }
+    // Where a call's memo lies: the first place is by where it was called alone. What changes there from call to call, a
+    // size or a handle, has a second one, in a table of its own, so that it takes nobody's first.
     Memo& memo(std::uint64_t key) { return memos_[mix(key) >> (64 - memo_bits)]; }
+    Memo& second_memo(std::uint64_t key, const Booking& b, Word comm) {
+        const std::uint64_t log = top_bit(static_cast<std::uint64_t>(b.count) | 1);
+        return second_memos_[short_hash<second_bits>(key + (log << 9) + static_cast<std::uint64_t>(b.type + comm * 4))];
+    }
     static bool hit(const Memo& m, std::uint64_t key, Word type, Word comm) { return m.key == key && m.type == type && m.comm == comm; }
-    // False, and nothing done, if the cell or its histogram block is not at hand, or for durations below 16 ticks.
+    // False, and nothing done, if the memo is of other sizes, the histogram block is not at hand, or for durations below 16
+    // ticks.
     bool add_fast(Memo& m, Bytes bytes, Ticks ticks) {
         if (m.bin != hot_bin(bytes) || static_cast<std::int64_t>(ticks) < format::histogram_sub_buckets) [[unlikely]] return false;
-        const auto position = format::histogram_position(ticks);
-        const std::uint32_t block = m.histogram->block[position.octave];
+        // histogram_position(), with its constants moved to where they cost no instruction.
+        constexpr std::size_t bits = format::histogram_sub_bits;
+        const std::uint64_t top = top_bit(ticks);
+        const std::size_t block = (m.histogram->block - (bits - 1))[top];
         if (block == 0) [[unlikely]] return false;
         add_to(*m.cell, bytes, ticks);
-        reinterpret_cast<std::uint64_t*>(base_)[block + position.sub] += 1;
+        (reinterpret_cast<std::uint64_t*>(base_) - format::histogram_sub_buckets)[block + (ticks >> (top - bits))] += 1;
         return true;
     }
     void count(std::uint16_t counter) { counters_[counter].calls += 1; }
@@ -128,6 +152,13 @@ class Ledger {
     Ticks since() const { return thread_->in_call_since; }
     void count_nested() { thread_->nested += 1; }
     void leave_call() { thread_->in_call = 0; }
+    // The call in hand is not recorded after all.
+    void call_off() { thread_->in_call = 0; }
+    // Null: not asked yet.
+    const Group* group(Word handle) const {
+        const Group& g = group_place(handle);
+        return g.handle == handle ? &g : nullptr;
+    }
 
     // ---- slow ----
     Ticks read_clock() const { return now(monotonic_); }
@@ -136,36 +167,49 @@ class Ledger {
     void add_completed(Memo& m, std::int64_t n) { m.histogram->completed += static_cast<std::uint64_t>(n); }
 
     // ---- requests (requests.cpp) ----
-    // A request was posted by the call that `m` books; since when its begin says.
-    void post(Memo& m, Word handle, Ticks since) {
+    // A request was posted by the call that `m` books; since when its begin says. False, and nothing done, if the table does
+    // not take it as it is; then post().
+    bool post_fast(const Memo& m, Word handle) { return requests_.put_fast({handle, m.histogram, since(), 0}); }
+    void post(const Memo& m, Word handle, Ticks since) {
         // Without a place it will be completed as one that is not remembered, and counted as such there.
-        const Requests::Request request{handle, m.histogram, since, Requests::once};
-        if (!requests_ || requests_->put(request) == Requests::Put::shared) [[unlikely]] remember(request);
+        remember({handle, m.histogram, since, 0});
     }
     void set_up(Word handle, Bytes bytes, std::uint16_t call);  // persistent
     Bytes start(Word handle, Ticks since);                      // its bytes; 0 if it is not remembered
     void forget_request(Word handle);
-    bool has_requests() const { return requests_ && !requests_->is_empty(); }
-    // The request was seen to complete at `end`; `blocked` is its share of the time in the completing call.
-    void complete(Word handle, Ticks end, Ticks blocked) {
-        Requests::Request* request = requests_->find(handle);
-        if (!request) [[unlikely]] {
-            records_->image.header().drops.requests += 1;  // lossy itself: several threads may add
-            return;
+    bool has_requests() const { return !requests_.is_empty(); }
+    // The request was seen to complete at `end`; `blocked` is its share of the time in the completing call. False: it is not
+    // remembered.
+    bool complete(Word handle, Ticks end, Ticks blocked) {
+        Requests::Request* request = requests_.find(handle);
+        if (!request) [[unlikely]] return false;
+        if (request->more == 0) [[likely]] {
+            book(*request, end, blocked);
+            requests_.release(*request);
+            return true;
         }
-        if (request->since != 0) [[likely]] book(*request, end, blocked);
-        if (request->is_persistent()) return;
-        if (request->bytes == Requests::once) [[likely]] requests_->drop(*request);
-        else request->bytes += 1;
+        if (request->since != 0) book(*request, end, blocked);
+        request->since = 0;
+        if (!request->is_persistent() && --request->more == 0) requests_.release(*request);
+        return true;
     }
-    // Room for a copy of `n` handles; null if there is none.
+    void count_unknown_request() { mpiprof::add(records_->image.header().drops.requests, 1); }  // lossy itself: several threads may add
+    // Room for a copy of `n` handles; null if there is none (yet: room_for_handles() makes it).
+    Word* ready_room_for_handles(std::int64_t n) { return n <= handles_capacity_ ? handles_ : nullptr; }
     Word* room_for_handles(std::int64_t n);
     Ticks sane(Ticks ticks);
     void add(Memo& m, Bytes bytes, Ticks ticks);
     // Makes the profile name the module of this address, so that a call that hangs there can be told.
     void know_site(Word address) { records_->sites.find(records_->image, address); }
-    // Fills a memo for a call seen for the first time (or again after an epoch): finds its site. add() finds its cell.
-    void learn(Memo& m, std::uint64_t key, Word type, Word comm, std::uint64_t type_size, std::uint16_t communicator);
+    // The memo of a call: the one that hits, else null.
+    template <class BytesOf>
+    Memo* known_memo(std::uint64_t key, const Booking& b, Word comm, BytesOf bytes_of) {
+        for (Memo* m : {&memo(key), &second_memo(key, b, comm)})
+            if (hit(*m, key, b.type, comm) && m->bin == hot_bin(bytes_of(m->type_size))) return m;
+        return nullptr;
+    }
+    // Fills one of the memos of a call that has none: finds its site, its cell and its histogram.
+    Memo& learn(std::uint64_t key, const Booking& b, Word comm, const Meaning& meaning, Bytes bytes);
     // Handles mean what they meant in the epoch in which they were learned, no longer.
     void enter_epoch(std::uint64_t epoch);
     std::uint64_t epoch() const { return epoch_; }
@@ -194,12 +238,18 @@ class Ledger {
     };
     TypeSize& type_size_entry(Word handle) { return type_sizes_[mix(static_cast<std::uint64_t>(handle)) >> (64 - type_bits)]; }
 
-  private:
-    static constexpr unsigned memo_bits = 8;
-    static constexpr unsigned type_bits = 6;
+    void remember_group(const Group& group) { const_cast<Group&>(group_place(group.handle)) = group; }
 
+  private:
+    static constexpr unsigned memo_bits = 8, second_bits = 7;
+    static constexpr unsigned type_bits = 6;
+    static constexpr unsigned group_bits = 5;
+
+    const Group& group_place(Word handle) const { return groups_[short_hash<group_bits>(static_cast<std::uint64_t>(handle))]; }
+
+    void forget_memos();
     // size_bin() without its branch: 63 stands for size 0, all others are the bins themselves.
-    static unsigned hot_bin(Bytes bytes) { return 63u ^ static_cast<unsigned>(__builtin_clzll((bytes - 1) | 3)); }
+    static std::uint8_t hot_bin(Bytes bytes) { return static_cast<std::uint8_t>(top_bit((bytes - 1) | 3)); }
 
     // Plain adds: one writer, and aligned 8-byte stores that a reader in another process sees whole.
     static void add_to(format::Cell& cell, Bytes bytes, Ticks ticks) {
@@ -211,19 +261,20 @@ class Ledger {
     }
     void add_to_histogram(format::Histogram& histogram, Ticks ticks);
     bool remember(const Requests::Request& request);
-    static void book(Requests::Request& request, Ticks end, Ticks blocked) {
+    void book(const Requests::Request& request, Ticks end, Ticks blocked) {
         format::Histogram& h = *request.posted_by;
+        const Ticks in_flight = end - request.since;
         h.completed += 1;
-        h.in_flight_ticks += end - request.since;
         h.blocked_ticks += blocked;
-        request.since = 0;
+        if (static_cast<std::int64_t>(in_flight) >= 0) [[likely]] h.in_flight_ticks += in_flight;
+        else count_drop(records_->image.header().drops.backwards);
     }
     bool open(Records& records, std::uint32_t id, format::ThreadKind kind);
     format::Cell* cell(const format::Cell& wanted, std::uint32_t limit);
     format::Cell* new_cell(const format::Cell& wanted);
     format::Cell* other_cell(const format::Cell& wanted);
     format::Histogram* histogram(std::uint16_t call, std::uint8_t bin);
-    void resolve(Memo& m, Bytes bytes);
+    void resolve(Memo& m, format::Cell wanted, Bytes bytes);
     bool grow_index();
     void index_cell(format::Cell* cell);
 
@@ -234,7 +285,6 @@ class Ledger {
     bool monotonic_ = false;
     bool moved_ = false;
     Records* records_ = nullptr;
-    Requests* requests_ = nullptr;       // made with the first request
     Word* handles_ = nullptr;
     std::int64_t handles_capacity_ = 0;
     format::Table* cells_ = nullptr;
@@ -248,8 +298,11 @@ class Ledger {
     static constexpr std::uint32_t histogram_slots = 512;
     std::uint32_t histogram_count_ = 0;
     std::uint32_t histogram_index_[histogram_slots] = {};  // open addressing: file offset / 8
-    Memo memos_[1u << memo_bits];
+    unsigned learned_ = 0;
     TypeSize type_sizes_[1u << type_bits];
+    Group groups_[1u << group_bits];
+    Memo memos_[1u << memo_bits], second_memos_[1u << second_bits];
+    Requests requests_;  // last: its pages are not touched before the first request
 };
 
 }  // namespace mpiprof

@@ -1,45 +1,38 @@
 // The ledger's side of requests: posting, starting, completing. Called after the real call, outside the timed interval.
 #include "libmpiprof/record/ledger.h"
 
-#include <new>
-
 namespace mpiprof {
 
 bool Ledger::remember(const Requests::Request& request) {
-    if (!requests_) {
-        void* pages = private_pages(sizeof(Requests));
-        if (!pages) return false;
-        requests_ = new (pages) Requests();
-    }
-    const Requests::Put put = requests_->put(request);
+    const Requests::Put put = requests_.put(request);
     if (put != Requests::Put::shared) return put == Requests::Put::done;
     // A library gives one handle to all sends that are complete when they return: the older one is, then. Each will be
     // waited for by that handle.
-    Requests::Request& older = *requests_->find(request.handle);
+    Requests::Request& older = *requests_.find(request.handle);
     book(older, request.since, 0);
     older.posted_by = request.posted_by;
     older.since = request.since;
-    older.bytes -= 1;
+    older.more += older.more == 0 ? 2 : 1;
     return true;
 }
 
 void Ledger::set_up(Word handle, Bytes bytes, std::uint16_t call) {
     format::Histogram* h = histogram(call, static_cast<std::uint8_t>(format::size_bin(bytes)));
-    if (!h || !remember({handle, h, 0, bytes})) mpiprof::add(records_->image.header().drops.requests, 1);
+    if (!h || !remember({handle, h, 0, bytes | Requests::persistent})) count_unknown_request();
 }
 
 Bytes Ledger::start(Word handle, Ticks since) {
-    Requests::Request* request = requests_ ? requests_->find(handle) : nullptr;
+    Requests::Request* request = requests_.find(handle);
     if (!request || !request->is_persistent()) {
-        mpiprof::add(records_->image.header().drops.requests, 1);
+        count_unknown_request();
         return 0;
     }
     request->since = since;
-    return request->bytes;
+    return request->more - Requests::persistent;
 }
 
 void Ledger::forget_request(Word handle) {
-    if (Requests::Request* request = requests_ ? requests_->find(handle) : nullptr) requests_->drop(*request);
+    if (Requests::Request* request = requests_.find(handle)) requests_.drop(*request);
 }
 
 Word* Ledger::room_for_handles(std::int64_t n) {

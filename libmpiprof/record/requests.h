@@ -15,41 +15,55 @@ class Requests {
         Word handle;                   // as the program holds it; 0 = free
         format::Histogram* posted_by;  // its call and size
         Ticks since;                   // the posting call's begin; 0 = not in flight (persistent, or booked already)
-        Bytes bytes;                   // persistent: what a start moves; else once - (how many more share the handle)
-        bool is_persistent() const { return bytes <= once / 2; }
+        Bytes more;                    // 0, or how many share the handle; of a persistent one what a start moves, and the mark
+        bool is_persistent() const { return more >= persistent; }
     };
-    static constexpr Bytes once = ~Bytes{0};
+    static constexpr Bytes persistent = Bytes{1} << 63;
 
     enum class Put { done, no_place, shared };
     // Remembers a request. Shared: the handle is another's that is in flight; nothing was changed.
     Put put(const Request& request) {
-        Request* place = &table_[place_of(request.handle)];
-        Request& other = table_[place_of(request.handle) ^ 1];
+        Request (&set)[2] = set_of(request.handle);
+        Request* place = &set[0];
         // A completed request's handle is given out again: the newer meaning counts, wherever the older one lies.
-        if (other.handle == request.handle || (place->handle != 0 && place->handle != request.handle)) [[unlikely]] place = &other;
+        if (set[1].handle == request.handle || (place->handle != 0 && place->handle != request.handle)) place = &set[1];
         if (place->handle == 0) ++in_use_;
         else if (place->handle != request.handle) return Put::no_place;
-        else if (place->since != 0 && !place->is_persistent() && request.since != 0) [[unlikely]] return Put::shared;
+        else if (place->since != 0 && !place->is_persistent() && request.since != 0) return Put::shared;
         *place = request;
         return Put::done;
     }
-    Request* find(Word handle) {
-        Request& first = table_[place_of(handle)];
-        if (first.handle == handle) [[likely]] return &first;
-        Request& second = table_[place_of(handle) ^ 1];
-        return second.handle == handle ? &second : nullptr;
+    // The same for one that is posted, is new, and finds its first place free. `more` of what is free is 0. False: put().
+    bool put_fast(const Request& request) {
+        Request (&set)[2] = set_of(request.handle);
+        if (set[0].handle != 0 || set[1].handle == request.handle) [[unlikely]] return false;
+        set[0].handle = request.handle;
+        set[0].posted_by = request.posted_by;
+        set[0].since = request.since;
+        ++in_use_;
+        return true;
     }
-    void drop(Request& request) {
+    Request* find(Word handle) {
+        Request (&set)[2] = set_of(handle);
+        if (set[0].handle == handle) [[likely]] return &set[0];
+        return set[1].handle == handle ? &set[1] : nullptr;
+    }
+    // One whose `more` is 0.
+    void release(Request& request) {
         request.handle = 0;
         --in_use_;
+    }
+    void drop(Request& request) {
+        request.more = 0;
+        release(request);
     }
     bool is_empty() const { return in_use_ == 0; }
 
   private:
-    static constexpr unsigned bits = 10;
-    static unsigned place_of(Word handle) { return static_cast<unsigned>(mix(static_cast<std::uint64_t>(handle)) >> (64 - bits)); }
-    unsigned in_use_ = 0;
-    Request table_[1u << bits];  // each handle has two places, in one cache line
+    static constexpr unsigned bits = 9;
+    Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
+    alignas(64) Request sets_[1u << bits][2];  // each handle has two places, in one cache line
+    std::uint64_t in_use_ = 0;
 };
 
 }  // namespace mpiprof

@@ -1,9 +1,9 @@
 // The token: holding it means "this is the user's own call, and this thread may record it". MPI calls MPI (MPICH's
 // Fortran binding, ROMIO), so every wrapper asks for it; only the outermost gets it. No destructor, no lock.
 //
-// It is the address where the outermost wrapper's return address lies. An entry at or above that address knows that the
-// old frame is gone (longjmp, C++ exception), and so does one below it if another return address lies there now. One
-// below it that finds the old one may still stand in a deeper call of a later time: wrap/real.h's is_nested() decides.
+// It is the address of the outermost wrapper's frame. An entry at or above that address knows that the old frame is gone
+// (longjmp, C++ exception). One below it may be nested, or a deeper call of a later time: wrap/real.h's is_nested() decides.
+// A second half that does not find its own frame there was overtaken by a call on another stack of this thread (fibers).
 #pragma once
 
 #include "libmpiprof/record/basics.h"
@@ -15,7 +15,6 @@ class Ledger;
 struct ThreadState {
     std::uint64_t epoch;      // the gate's value when this thread last looked; differs = take the slow path
     const Word* token;        // null = outside every wrapper
-    Word token_return;
     Ledger* ledger;
 };
 
@@ -32,16 +31,24 @@ struct alignas(65536) Gate {
 };
 [[gnu::visibility("hidden")]] extern constinit Gate gate;
 
-// Where the return address of the function it is used in lies.
-#if defined(__x86_64__)
-#define MPIPROF_RETURN_SLOT() (static_cast<const ::mpiprof::Word*>(__builtin_dwarf_cfa()) - 1)
-#else
-#define MPIPROF_RETURN_SLOT() (static_cast<const ::mpiprof::Word*>(__builtin_frame_address(0)) + 1)
-#endif
+// The address of the frame of the function that it is used in: where on x86 its return address lies; the words above it
+// belong to the callers. The same in all functions that were entered one from the other by tail calls.
+#define MPIPROF_FRAME() (static_cast<const ::mpiprof::Word*>(__builtin_dwarf_cfa()) - 1)
 
-// False: no wrapper further up this stack holds the token.
-inline bool may_be_nested(const ThreadState& state, const Word* slot) {
-    return slot < state.token && *state.token == state.token_return;
+// The token of calls that are not timed: one byte higher, since no record tells where they return to.
+inline const Word* untimed(const Word* frame) { return reinterpret_cast<const Word*>(reinterpret_cast<const char*>(frame) + 1); }
+
+// False: no wrapper further up this stack holds the token. `returns_to`: where the thread's last timed call does, the holder
+// if the token is a timed call's. If its frame is gone, mostly something else lies there now.
+inline bool may_be_nested(const ThreadState& state, const Word* frame, [[maybe_unused]] Word returns_to) {
+    if (frame >= state.token) return false;
+#if defined(__x86_64__)
+    if (reinterpret_cast<std::uintptr_t>(state.token) % 2 == 0 && *state.token != returns_to) return false;
+#endif
+    return true;
 }
+
+// The gate's epoch, as the hot path reads it: what it guards is looked at again behind an acquire (Runtime::open).
+inline std::uint64_t gate_epoch() { return __atomic_load_n(&gate.epoch, __ATOMIC_RELAXED); }
 
 }  // namespace mpiprof

@@ -213,20 +213,22 @@ Real find_real(const char* name, Word return_address, const char* landmarks) {
     return real;
 }
 
-// Other callers (a plugin of the library, a user's callback, or nobody: an old frame's traces): is there a wrapper of
-// ours further up this stack? Walked with the unwinder, which the common nested call never needs.
+// Other callers (a plugin of the library, a user's callback, or nobody: an old frame's traces): is there a wrapper of ours
+// further up this stack? Walked with the unwinder, which the common nested call never needs. Without an answer (no unwinder,
+// a recursion too deep) the token is taken at its word. Wrong, it loses calls until one is made from further up; taken for
+// no word of truth, a call would be counted twice for each that MPI makes itself.
 bool is_nested(Word return_address) {
     if (library_code.holds(return_address)) return true;
-    void* frames[256];
-    const int n = backtrace(frames, 256);
-    if (n == 0) return true;  // no unwinder: the token's word for it
+    constexpr int most = 256;
+    void* frames[most];
+    const int n = backtrace(frames, most);
     static constinit Range ours{0, 0};
     if (ours.end == 0) ours = code_around(reinterpret_cast<const void*>(&is_nested));
     int i = 0;
     while (i < n && ours.holds(reinterpret_cast<Word>(frames[i]))) ++i;  // this call's own
     for (; i < n; ++i)
         if (ours.holds(reinterpret_cast<Word>(frames[i]))) return true;
-    return false;
+    return n <= 1 || n == most;
 }
 
 void* find_beside(const char* name, const void* near) {

@@ -9,8 +9,8 @@
 // A Library is a struct of static members: `calls`, `spellings` (how many symbols a row may have), `row(id)`,
 // `real(name)` (its real function), `frees(id)` (the call ends a handle's life), `follows(id)` (a successful call
 // has consequences beyond its cell: follow()),
-// and the slow questions that are asked after a successful call: learn() and Size (what a row's message size is, and its
-// Booker); prepare() may put something of ours in the place of an argument that the caller ignores.
+// and the slow questions that are asked after a successful call: meaning() and Size (what a row's message size is, and
+// its Booker). Size::store() may put something of ours in the place of an argument that the caller ignores.
 #pragma once
 
 #include "libmpiprof/process/runtime.h"
@@ -53,52 +53,85 @@ template <int Arity, class... Words>
     return reinterpret_cast<const int*>(words[Arity]);
 }
 
-// A row's Booker says what its second half does. Booked is count x size of `type`; type no_handle: count is in bytes.
-// This one books what the first half stored, and does nothing else.
+// A row's Booker says what its second half does, with what the first half stored. Booked is count x size of `type`; type
+// no_handle: count is in bytes. This one books what was stored, and does nothing else.
 struct AsStored {
-    static bool is_at_hand(const CallInHand&) { return true; }
+    // What a memo has to agree on, beside where the call was made.
+    static constexpr bool has_type = true, has_comm = true;
+    // False: it takes more than a look; then booking().
+    static bool quick_booking(const CallInHand& hand, Booking& b) {
+        b = {hand.type, hand.count};
+        return true;
+    }
     static Booking booking(const CallInHand& hand) { return {hand.type, hand.count}; }
+    static Bytes bytes(const CallInHand&, const Booking& b, std::uint64_t type_size) { return static_cast<Bytes>(b.count) * type_size; }
+    // What there is to do besides. False, and nothing done: after() does it.
+    static bool quick_after(Ledger&, const Memo&) { return true; }
     static void after(Ledger&, Memo&, Ticks) {}
-    static void after_untimed(Ledger&) {}  // of a poll whose clock was not read
+    static constexpr bool has_after_untimed = false;  // of a poll whose clock was not read
+    static void after_untimed(Ledger&) {}
+};
+struct Sizeless : AsStored {
+    static constexpr bool has_type = false;
+    static bool quick_booking(const CallInHand&, Booking& b) {
+        b = {no_handle, 0};
+        return true;
+    }
+    static Booking booking(const CallInHand&) { return {no_handle, 0}; }
+    static Bytes bytes(const CallInHand&, const Booking&, std::uint64_t) { return 0; }
+};
+template <class Booker>
+struct WithoutComm : Booker {
+    static constexpr bool has_comm = false;
 };
 
 // ---- the plain form ----
 
-// The memo of the call in hand, learned if it is new.
-template <class Library, class Language>
-[[gnu::noinline]] Memo& memo_of(Ledger& ledger, std::uint64_t key, Booking b) {
+// The memo of the call in hand, learned if it is new. `bytes`: what is to be booked.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] Memo& memo_of(Ledger& ledger, std::uint64_t key, Bytes& bytes) {
     const CallInHand& hand = ledger.hand;
-    Memo& memo = ledger.memo(key);
-    if (!Ledger::hit(memo, key, b.type, hand.comm)) Library::template learn<Language>(ledger, memo, key, b.type, hand.comm, b.count);
-    return memo;
+    const Booking b = Booker::booking(hand);
+    const Word comm = ledger.comm();
+    if (Memo* memo = ledger.known_memo(key, b, comm, [&](std::uint64_t size) { return bytes = Booker::bytes(hand, b, size); })) return *memo;
+    const Meaning meaning = Library::template meaning<Language>(ledger, b.type, comm, b.count);
+    bytes = Booker::bytes(hand, b, meaning.type_size);
+    return ledger.learn(key, b, comm, meaning, bytes);
 }
 
-// The second half of a call whose clock was read: anything that leave() does not do itself.
-template <class Library, class Language, class Booker>
-[[gnu::noinline]] Word leave_plainly(Word result, Ledger& ledger, std::uint64_t key, Ticks ticks) {
-    if (key == 0) return result;  // overtaken by a call on another stack of this thread (fibers): what is in hand is that one's
-    if (Language::failed(result, ledger.hand)) {
-        ledger.add_error(key, 0);
-    } else {
-        const Booking b = Booker::booking(ledger.hand);
-        Memo& memo = memo_of<Library, Language>(ledger, key, b);
-        ticks = ledger.sane(ticks);
-        ledger.add(memo, static_cast<Bytes>(b.count) * memo.type_size, ticks);
-        Booker::after(ledger, memo, ticks);
-    }
+// What is left to do of a call that is booked.
+template <class Booker>
+[[gnu::noinline]] Word leave_after(Word result, Ledger& ledger, Memo& memo, Ticks ticks) {
+    Booker::after(ledger, memo, ticks);
     thread_state.token = nullptr;
     return result;
 }
 
+// The second half of a call whose clock was read: anything that leave() does not do itself.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] Word leave_plainly(Word result, Ledger& ledger, Ticks ticks) {
+    const std::uint64_t key = ledger.key();
+    if (Language::failed(result, ledger.hand)) {
+        ledger.add_error(key, 0);
+        thread_state.token = nullptr;
+        return result;
+    }
+    Bytes bytes = 0;
+    Memo& memo = memo_of<Library, Language, Booker>(ledger, key, bytes);
+    ticks = ledger.sane(ticks);
+    ledger.add(memo, bytes, ticks);
+    return leave_after<Booker>(result, ledger, memo, ticks);
+}
+
 // The second half of a poll that is a sample: its time stands for `weight` polls.
 template <class Library, class Language, class Booker>
-[[gnu::noinline]] Word leave_poll(Word result, Ledger& ledger, std::uint64_t key, Ticks ticks, std::uint16_t counter, unsigned weight) {
-    if (key == 0) return result;
+[[gnu::noinline]] Word leave_poll(Word result, Ledger& ledger, Ticks ticks, std::uint16_t counter, unsigned weight) {
     if (Language::failed(result, ledger.hand)) {
         ledger.count_error(counter);
     } else {
         ledger.count(counter);
-        Memo& memo = memo_of<Library, Language>(ledger, key, Booker::booking(ledger.hand));
+        Bytes bytes = 0;
+        Memo& memo = memo_of<Library, Language, Booker>(ledger, ledger.key(), bytes);
         ticks = ledger.sane(ticks);
         ledger.add_poll(memo, ticks, weight);
         Booker::after(ledger, memo, ticks);
@@ -111,6 +144,8 @@ template <class Library, class Language, class Booker>
 template <class Language, class Booker>
 [[gnu::always_inline]] inline Word leave_untimed_poll(Word result, std::uint16_t counter) {
     ThreadState& state = thread_state;
+    if constexpr (Booker::has_after_untimed)
+        if (state.token != untimed(MPIPROF_FRAME())) [[unlikely]] return result;
     Ledger& ledger = *state.ledger;
     if (Language::failed(result, ledger.hand)) [[unlikely]] {
         ledger.count_error(counter);
@@ -142,14 +177,17 @@ template <class Library, int Spelling>
 
 // Null if this call is not ours to record: not started, nested, a forked child, a second MPI.
 [[gnu::noinline]] inline Ledger* enter_plainly(ThreadState& state, const Word* frame, Word return_address, bool foreign) {
+    const bool is_current = state.epoch == gate_epoch();
+    if (is_current && (state.token == frame || state.token == untimed(frame))) {  // the fast form took it, and thought better of it
+        state.token = nullptr;
+        state.ledger->call_off();
+    }
     if (foreign) return nullptr;
-    if (state.epoch != gate.epoch && !runtime.open(state)) return nullptr;
-    if (may_be_nested(state, frame) && is_nested(return_address)) {
+    if (!is_current && !runtime.open(state)) return nullptr;
+    if (may_be_nested(state, frame, address_of(state.ledger->key())) && is_nested(return_address)) {
         state.ledger->count_nested();
         return nullptr;
     }
-    state.token = frame;
-    state.token_return = return_address;
     return state.ledger;
 }
 
@@ -157,12 +195,14 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
 [[gnu::noinline, gnu::cold]] Word call_plainly(Words... args) {
     // Reached by a tail call: the frame and the return address are those of the exported symbol.
     const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
+    const Word* frame = MPIPROF_FRAME();
     constexpr Call row = Library::row(Id);
     constexpr auto id = static_cast<std::uint16_t>(Id);
     const Found found = find_function<Library, Spelling>(reals<Library>[Spelling][id], id, Name::text(), return_address);
     const auto real = reinterpret_cast<Word (*)(Words...)>(found.function);
-    Ledger* ledger = enter_plainly(thread_state, MPIPROF_RETURN_SLOT(), return_address, found.foreign);
+    Ledger* ledger = enter_plainly(thread_state, frame, return_address, found.foreign);
     if (!ledger) return real(args...);
+    thread_state.token = row.treatment == Treatment::timed ? frame : untimed(frame);
     if constexpr (Library::frees(Id)) {
         const Word words[] = {args...};
         Library::template before_free<Id, Language>(*ledger, words);
@@ -171,6 +211,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
 
     if constexpr (row.treatment == Treatment::counted) {
         const Word result = real(args...);
+        if (thread_state.token != untimed(frame)) return result;  // overtaken: what is in hand is another's
         const Word words[] = {args..., 0};
         if (Language::failed(result, ledger->hand)) {
             ledger->count_error(row.counter);
@@ -181,19 +222,21 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         thread_state.token = nullptr;
         return result;
     } else {
-        typename Library::Scratch scratch;
-        if constexpr (Library::template prepares<Id, Language>()) Library::template prepare<Id>(scratch, args...);
         using Size = typename Library::template Size<Id, Language>;
-        Size::store(*ledger, args...);
+        using Booker = typename Size::Booker;
+        Size::make_room(*ledger, args...);
+        const bool is_sized = Size::store(*ledger, args...);
         if constexpr (row.treatment == Treatment::polled)
-            if (!ledger->is_sample(row.counter)) return leave_untimed_poll<Language, typename Size::Booker>(real(args...), row.counter);
+            if (!ledger->is_sample(row.counter)) return leave_untimed_poll<Language, Booker>(real(args...), row.counter);
+        thread_state.token = frame;
         // A site is learned when its call has returned; the first one may never do so.
         if (found.is_first) ledger->know_site(return_address);
         ledger->begin(call_key(id, return_address), ledger->read_clock());
         const Word result = real(args...);
-        const std::uint64_t key = ledger->key();
-        const Ticks ticks = ledger->end(ledger->read_clock());
-        if constexpr (Size::needs_arguments) {  // the size is computed outside the timed interval
+        const Ticks end = ledger->read_clock();
+        if (thread_state.token != frame) return result;
+        const Ticks ticks = ledger->end(end);
+        if (!is_sized) {  // found out outside the timed interval
             const Word words[] = {args..., 0};
             if (!Language::failed(result, ledger->hand)) Size::measure(*ledger, words);
         }
@@ -202,27 +245,54 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
             if (!Language::failed(result, ledger->hand)) Library::template follow<Id, Language>(*ledger, words);
         }
         if constexpr (row.treatment == Treatment::polled)
-            return leave_poll<Library, Language, typename Size::Booker>(result, *ledger, key, ticks, row.counter, ledger->sample_weight(row.counter));
+            return leave_poll<Library, Language, Booker>(result, *ledger, ticks, row.counter, ledger->sample_weight(row.counter));
         else
-            return leave_plainly<Library, Language, typename Size::Booker>(result, *ledger, key, ticks);
+            return leave_plainly<Library, Language, Booker>(result, *ledger, ticks);
     }
 }
 
 // ---- the fast form ----
 
+// Books the call in hand by this memo. False, and nothing done, if it is not the call's.
+template <class Booker>
+[[gnu::always_inline]] inline bool book(Ledger& ledger, Memo& memo, std::uint64_t key, const Booking& b, Ticks ticks) {
+    if (memo.key != key) [[unlikely]] return false;
+    if constexpr (Booker::has_type)
+        if (memo.type != b.type) [[unlikely]] return false;
+    if constexpr (Booker::has_comm)
+        if (memo.comm != ledger.comm()) [[unlikely]] return false;
+    return ledger.add_fast(memo, Booker::bytes(ledger.hand, b, memo.type_size), ticks);
+}
+
+// The second half of a call that did not find its memo in the first place.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] Word leave_again(Word result, Ledger& ledger, Ticks ticks) {
+    const std::uint64_t key = ledger.key();
+    Booking b;
+    if (!Booker::quick_booking(ledger.hand, b)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
+    Memo& memo = ledger.second_memo(key, b, Booker::has_comm ? ledger.comm() : no_handle);
+    if (!book<Booker>(ledger, memo, key, b, ticks)) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
+    if (!Booker::quick_after(ledger, memo)) return leave_after<Booker>(result, ledger, memo, ticks);
+    thread_state.token = nullptr;
+    return result;
+}
+
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave(Word result) {
+    const Ticks end = counter();
     ThreadState& state = thread_state;
+    if (state.token != MPIPROF_FRAME()) [[unlikely]] return result;  // overtaken: what is in hand is another's
     Ledger& ledger = *state.ledger;
     const std::uint64_t key = ledger.key();
-    const Ticks ticks = ledger.end(counter());
-    if (Language::failed(result, ledger.hand) || !Booker::is_at_hand(ledger.hand)) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, key, ticks);
-    const Booking b = Booker::booking(ledger.hand);
+    const Ticks ticks = ledger.end(end);
+    Booking b;
+    if (Language::failed(result, ledger.hand) || !Booker::quick_booking(ledger.hand, b)) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
     Memo& memo = ledger.memo(key);
-    if (!Ledger::hit(memo, key, b.type, ledger.hand.comm) || !ledger.add_fast(memo, static_cast<Bytes>(b.count) * memo.type_size, ticks)) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, key, ticks);
-    Booker::after(ledger, memo, ticks);
+    if (!book<Booker>(ledger, memo, key, b, ticks)) [[unlikely]]
+        return leave_again<Library, Language, Booker>(result, ledger, ticks);
+    if (!Booker::quick_after(ledger, memo)) [[unlikely]] return leave_after<Booker>(result, ledger, memo, ticks);
     state.token = nullptr;
     return result;
 }
@@ -232,21 +302,19 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     constexpr Call row = Library::row(Id);
     constexpr auto id = static_cast<std::uint16_t>(Id);
     constexpr auto plainly = &call_plainly<Library, Id, Spelling, Language, Name, Words...>;
-    const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&reals<Library>[Spelling][id], __ATOMIC_RELAXED));
+    void*& slot = reals<Library>[Spelling][id];
+    using Function = Word (*)(Words...);
     ThreadState& state = thread_state;
     if constexpr (Library::frees(Id) || Library::follows(Id)) return plainly(args...);
-    if (!real || state.epoch != gate.epoch) [[unlikely]] return plainly(args...);
-    const Word* frame = MPIPROF_RETURN_SLOT();
+    if (state.epoch != gate_epoch()) [[unlikely]] return plainly(args...);
+    const Word* frame = MPIPROF_FRAME();
     if (frame < state.token) [[unlikely]] return plainly(args...);
-    if constexpr (row.treatment == Treatment::polled)
-        if (state.ledger->is_sample(row.counter)) [[unlikely]] return plainly(args...);
-    const Word return_address = *frame;
-    state.token = frame;
-    state.token_return = return_address;
-    Ledger& ledger = *state.ledger;
-    if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
 
     if constexpr (row.treatment == Treatment::counted) {
+        const auto real = reinterpret_cast<Function>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
+        if (!real) [[unlikely]] return plainly(args...);
+        state.token = untimed(frame);
+        if constexpr (Language::fortran) state.ledger->hand.ierror = ierror_of<row.arity>(args...);
         const Word result = real(args...);
         ThreadState& after = thread_state;
         Ledger& same = *after.ledger;
@@ -256,25 +324,27 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         return result;
     } else if constexpr (row.treatment == Treatment::polled) {
         using Size = typename Library::template Size<Id, Language>;
-        Size::store(ledger, args...);
+        const auto real = reinterpret_cast<Function>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
+        if (!real || state.ledger->is_sample(row.counter)) [[unlikely]] return plainly(args...);
+        state.token = untimed(frame);
+        Ledger& ledger = *state.ledger;
+        if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
+        if constexpr (Size::completes)
+            if (!Size::store(ledger, args...)) [[unlikely]] return plainly(args...);
         return leave_untimed_poll<Language, typename Size::Booker>(real(args...), row.counter);
     } else {
         using Size = typename Library::template Size<Id, Language>;
-        [[maybe_unused]] typename Library::Scratch scratch;
-        if constexpr (Library::template prepares<Id, Language>()) Library::template prepare<Id>(scratch, args...);
-        Size::store(ledger, args...);
-        ledger.begin(call_key(id, return_address), counter());
-        if constexpr (Size::needs_arguments) {
-            const Word result = real(args...);
-            Ledger& same = *thread_state.ledger;
-            const std::uint64_t key = same.key();
-            const Ticks ticks = same.end(counter());
-            const Word words[] = {args..., 0};
-            if (!Language::failed(result, same.hand)) [[likely]] Size::measure(same, words);
-            return leave_plainly<Library, Language, typename Size::Booker>(result, same, key, ticks);
-        } else {
-            return leave<Library, Language, typename Size::Booker>(real(args...));
-        }
+        if constexpr (!Size::can_be_quick) return plainly(args...);
+        state.token = frame;
+        Ledger& ledger = *state.ledger;
+        if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
+        if (!Size::store(ledger, args...)) [[unlikely]] return plainly(args...);
+        const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
+        ledger.begin(call_key(id, return_address), counter_among_arguments<(sizeof...(Words) > 2)>());
+        // Read last: it needs no register before, and where it is missing the plain form takes all of this over.
+        const auto real = reinterpret_cast<Function>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
+        if (!real) [[unlikely]] return plainly(args...);
+        return leave<Library, Language, typename Size::Booker>(real(args...));
     }
 }
 

@@ -19,10 +19,18 @@ def of_f08(name, large, descriptors):
     return found
 
 
+# Open MPI's `use mpi` has a second name for what takes a TYPE(C_PTR).
+WITH_C_POINTER = {"Alloc_mem", "Win_allocate", "Win_allocate_shared", "Win_shared_query"}
+# Twins that have other arguments than their function, and so a row of their own. MPICH 4.0 calls them _large, too.
+TWINS_OF_OTHER_SHAPE = {"Type_get_envelope_c", "Type_get_contents_c"}
+
+
 def of_row(row, descriptors):
     if row.passed: return set()
     found = {"MPI_" + row.name} | of_mpif_h(row.name) | of_f08(row.name, row.large, descriptors)
     if row.large: found.add("MPI_%s_c" % row.name)
+    if row.name in WITH_C_POINTER: found |= of_mpif_h(row.name + "_cptr")
+    if row.name in TWINS_OF_OTHER_SHAPE: found.add("mpi_%s_f08_large_" % row.name.lower()[:-2])
     return found
 
 

@@ -102,27 +102,11 @@ struct Fake {
     template <FakeId, class Language>
     static void follow(Ledger&, const Word*) {}
 
-    struct Scratch {
-        Status status;
-    };
-    template <FakeId I, class Language>
-    static constexpr bool prepares() {
-        return I == FakeId::receive;
-    }
-    template <FakeId I, class... Words>
-    static void prepare(Scratch& scratch, Words&... words) {
-        int position = 0;
-        ((position++ == find(row(I).roles, Role::status) && words == status_ignore
-              ? void(words = reinterpret_cast<Word>(&scratch.status))
-              : void()),
-         ...);
-    }
     template <class Language>
-    static void learn(Ledger& ledger, Memo& memo, std::uint64_t key, Word type, Word comm, std::int64_t) {
+    static Meaning meaning(Ledger&, Word type, Word comm, std::int64_t) {
         script.questions += 1;
         const auto index = static_cast<std::uint16_t>(comm == 7 ? index_of_communicator_7 : comm);
-        const auto type_size = type == no_handle ? 1 : static_cast<std::uint64_t>(type);
-        ledger.learn(memo, key, type, comm, type_size, index);
+        return {type == no_handle ? 1 : static_cast<std::uint64_t>(type), index};
     }
 
     template <FakeId I, class Language>
@@ -130,7 +114,10 @@ struct Fake {
 };
 
 struct Received : wrap::AsStored {
-    static bool is_at_hand(const CallInHand&) { return !script.status_is_opaque; }
+    static bool quick_booking(const CallInHand& hand, Booking& b) {
+        b = booking(hand);
+        return !script.status_is_opaque;
+    }
     static Booking booking(const CallInHand& hand) {
         return {no_handle, reinterpret_cast<const Status*>(hand.words[0])->bytes};
     }
@@ -139,25 +126,36 @@ struct Received : wrap::AsStored {
 template <FakeId I, class Language>
 struct Fake::Size {
     static constexpr Roles roles = row(I).roles;
-    static constexpr bool needs_arguments = I == FakeId::spread;
+    static constexpr bool can_be_quick = true, completes = false;
     using Booker = std::conditional_t<I == FakeId::receive, Received, wrap::AsStored>;
 
     template <class... Words>
-    [[gnu::always_inline]] static void store(Ledger& ledger, Words... args) {
+    static void make_room(Ledger&, Words...) {}
+    template <class... Words>
+    [[gnu::always_inline]] static bool store(Ledger& ledger, Words&... args) {
         CallInHand& hand = ledger.hand;
+        int position = 0;
+        if constexpr (find(roles, Role::status) >= 0)
+            ((position++ == find(roles, Role::status) && args == status_ignore
+                  ? void(args = reinterpret_cast<Word>(hand.scratch))
+                  : void()),
+             ...);
         const Word words[] = {args..., 0};
-        hand.type = hand.comm = no_handle;
+        hand.type = no_handle;
+        ledger.set_comm(no_handle);
         hand.count = 0;
-        if constexpr (find(roles, Role::comm) >= 0) hand.comm = Language::handle(words[find(roles, Role::comm)]);
+        if constexpr (find(roles, Role::comm) >= 0) ledger.set_comm(Language::handle(words[find(roles, Role::comm)]));
         if constexpr (find(roles, Role::status) >= 0) hand.words[0] = words[find(roles, Role::status)];
         if constexpr (find(roles, Role::type) >= 0) {
             hand.type = Language::handle(words[find(roles, Role::type)]);
             hand.count = Language::count(words[find(roles, Role::count)]);
         }
+        return I != FakeId::spread;
     }
     static void measure(Ledger& ledger, const Word* words) {
         std::int64_t sum = 0;
-        for (std::int64_t i = 0; i < Language::count(words[1]); ++i) sum += Language::count_at(words[0], i);
+        if constexpr (I == FakeId::spread)
+            for (std::int64_t i = 0; i < Language::count(words[1]); ++i) sum += Language::count_at(words[0], i);
         ledger.hand.count = sum;
     }
 };

@@ -104,14 +104,76 @@ TEST(ledger, every_size_is_booked_in_its_own_bin) {
 TEST(ledger, a_call_that_was_seen_before_is_found_by_its_memo) {
     Recording recording;
     const std::uint64_t key = call_key(reduce, some_site);
-    const auto is_known = [&] { return Ledger::hit(recording.ledger->memo(key), key, no_handle, some_communicator); };
+    Memo& memo = recording.ledger->memo(key);
+    const auto is_known = [&] { return Ledger::hit(memo, key, no_handle, some_communicator); };
     EXPECT_FALSE(is_known());
 
     record(*recording.ledger, 8, 100);
 
     EXPECT_TRUE(is_known());
-    EXPECT_FALSE(Ledger::hit(recording.ledger->memo(key), key, no_handle, some_communicator + 1));
-    EXPECT_FALSE(Ledger::hit(recording.ledger->memo(key), key, 0x4c00080b, some_communicator));
+    EXPECT_TRUE(recording.ledger->add_fast(memo, 8, 100));
+    EXPECT_FALSE(recording.ledger->add_fast(memo, 9, 100)) << "another size";
+    EXPECT_FALSE(Ledger::hit(memo, key, no_handle, some_communicator + 1));
+    EXPECT_FALSE(Ledger::hit(memo, key, 0x4c00080b, some_communicator));
+}
+
+// Whether a call of this kind would be booked without the slow path.
+bool is_at_hand(Ledger& ledger, Bytes bytes, const Spec& spec = {}) {
+    const std::uint64_t key = call_key(spec.call, spec.site);
+    return ledger.known_memo(key, {no_handle, static_cast<std::int64_t>(bytes)}, spec.communicator,
+                             [&](std::uint64_t) { return bytes; }) != nullptr;
+}
+
+TEST(ledger, sizes_that_alternate_at_one_site_are_all_found_by_their_memos) {
+    Recording recording;
+    for (int i = 0; i < 100; ++i)
+        for (const Bytes bytes : {8, 512, 5640, 72000}) record(*recording.ledger, bytes, 100);
+
+    for (const Bytes bytes : {8, 512, 5640, 72000}) EXPECT_TRUE(is_at_hand(*recording.ledger, bytes)) << bytes;
+}
+
+TEST(ledger, communicators_that_alternate_at_one_site_are_all_found_by_their_memos) {
+    Recording recording;
+    for (int i = 0; i < 100; ++i)
+        for (Word comm = 1; comm <= 4; ++comm) record(*recording.ledger, 8, 100, {.communicator = 0x84000000 + comm});
+
+    for (Word comm = 1; comm <= 4; ++comm) EXPECT_TRUE(is_at_hand(*recording.ledger, 8, {.communicator = 0x84000000 + comm}));
+}
+
+TEST(ledger, a_type_whose_size_was_not_asked_is_not_remembered) {
+    Recording recording;
+    const std::uint64_t key = call_key(reduce, some_site);
+
+    Memo& memo = recording.ledger->learn(key, {0x4c00080b, 0}, some_communicator, {0, 1, false}, 0);
+    recording.ledger->add(memo, 0, 100);
+
+    EXPECT_EQ(sums_of(recording.image()), (Sums{1, 0, 100, 0}));
+    EXPECT_FALSE(Ledger::hit(memo, key, 0x4c00080b, some_communicator));
+}
+
+TEST(ledger, a_type_of_more_than_four_gib_has_its_size) {
+    Recording recording;
+    const std::uint64_t key = call_key(reduce, some_site), size = std::uint64_t{5} << 30;
+
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(recording.ledger->known_memo(key, {77, 2}, some_communicator, [](std::uint64_t s) { return 2 * s; }), nullptr);
+        recording.ledger->add(recording.ledger->learn(key, {77, 2}, some_communicator, {size, 1}, 2 * size), 2 * size, 100);
+    }
+
+    EXPECT_EQ(sums_of(recording.image()), (Sums{3, 6 * size, 300, 0}));
+}
+
+TEST(ledger, a_communicator_is_asked_about_once_in_an_epoch) {
+    Recording recording;
+    recording.ledger->enter_epoch(1);
+    EXPECT_EQ(recording.ledger->group(7), nullptr);
+
+    recording.ledger->remember_group({7, 3, 16, -1, -1});
+    ASSERT_NE(recording.ledger->group(7), nullptr);
+    EXPECT_EQ(recording.ledger->group(7)->rank, 3);
+
+    recording.ledger->enter_epoch(2);
+    EXPECT_EQ(recording.ledger->group(7), nullptr);
 }
 
 TEST(ledger, a_handle_means_something_new_in_a_new_epoch) {

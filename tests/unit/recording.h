@@ -27,15 +27,16 @@ struct Spec {
     std::uint16_t communicator_index = 1;
 };
 
-inline void record(Ledger& ledger, Bytes bytes, Ticks ticks, const Spec& spec = {}) {
+// As wrap/'s second halves do it. Returns the memo that knows the call now.
+inline Memo& record(Ledger& ledger, Bytes bytes, Ticks ticks, const Spec& spec = {}) {
     const std::uint64_t key = call_key(spec.call, spec.site);
-    Memo& memo = ledger.memo(key);
-    if (Ledger::hit(memo, key, no_handle, spec.communicator)) {
-        if (ledger.add_fast(memo, bytes, ticks)) return;
-    } else {
-        ledger.learn(memo, key, no_handle, spec.communicator, 1, spec.communicator_index);
-    }
+    const Booking b{no_handle, static_cast<std::int64_t>(bytes)};
+    for (Memo* memo : {&ledger.memo(key), &ledger.second_memo(key, b, spec.communicator)})
+        if (Ledger::hit(*memo, key, no_handle, spec.communicator) && ledger.add_fast(*memo, bytes, ticks)) return *memo;
+    Memo* known = ledger.known_memo(key, b, spec.communicator, [&](std::uint64_t) { return bytes; });
+    Memo& memo = known ? *known : ledger.learn(key, b, spec.communicator, {1, spec.communicator_index}, bytes);
     ledger.add(memo, bytes, ledger.sane(ticks));
+    return memo;
 }
 
 struct Recording {

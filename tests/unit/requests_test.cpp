@@ -21,8 +21,12 @@ struct requests : testing::Test {
 
     // A nonblocking send of so many bytes that leaves `handle` behind.
     void post(Word handle, Ticks since, Bytes bytes = some_bytes) {
-        record(ledger, bytes, 100, {.call = send});
-        ledger.post(ledger.memo(call_key(send, some_site)), handle, since);
+        const Memo& memo = record(ledger, bytes, 100, {.call = send});
+        ledger.begin(call_key(send, some_site), since);
+        if (!ledger.post_fast(memo, handle)) ledger.post(memo, handle, since);
+    }
+    void complete(Word handle, Ticks end, Ticks blocked) {
+        if (!ledger.complete(handle, end, blocked)) ledger.count_unknown_request();
     }
     format::Histogram of_bytes(Bytes bytes, std::uint16_t call = send) {
         for (const auto& histogram : records_of<format::Histogram>(recording.image(), format::TableType::histograms))
@@ -36,7 +40,7 @@ TEST_F(requests, their_time_is_booked_where_they_were_posted) {
     post(0x1000, 5000);
     EXPECT_TRUE(ledger.has_requests());
 
-    ledger.complete(0x1000, 9000, 1500);
+    complete(0x1000, 9000, 1500);
 
     const auto sends = of_bytes(some_bytes);
     EXPECT_EQ(sends.completed, 1u);
@@ -49,8 +53,8 @@ TEST_F(requests, of_two_sizes_are_booked_apart) {
     post(0x1000, 5000, 8);
     post(0x2000, 5000, 1 << 20);
 
-    ledger.complete(0x2000, 8000, 0);
-    ledger.complete(0x1000, 9000, 0);
+    complete(0x2000, 8000, 0);
+    complete(0x1000, 9000, 0);
 
     EXPECT_EQ(of_bytes(8).in_flight_ticks, 4000u);
     EXPECT_EQ(of_bytes(1 << 20).in_flight_ticks, 3000u);
@@ -59,7 +63,7 @@ TEST_F(requests, of_two_sizes_are_booked_apart) {
 TEST_F(requests, of_somebody_else_are_counted_as_not_remembered) {
     post(0x1000, 5000);
 
-    ledger.complete(0x9999, 9000, 100);
+    complete(0x9999, 9000, 100);
 
     EXPECT_EQ(recording.drops().requests, 1u);
     EXPECT_EQ(of_bytes(some_bytes).completed, 0u);
@@ -68,9 +72,9 @@ TEST_F(requests, of_somebody_else_are_counted_as_not_remembered) {
 TEST_F(requests, are_completed_once) {
     post(0x1000, 5000);
     post(0x2000, 5000);
-    ledger.complete(0x1000, 9000, 0);
+    complete(0x1000, 9000, 0);
 
-    ledger.complete(0x1000, 9500, 0);
+    complete(0x1000, 9500, 0);
 
     EXPECT_EQ(of_bytes(some_bytes).completed, 1u);
     EXPECT_EQ(recording.drops().requests, 1u);
@@ -90,7 +94,7 @@ TEST_F(requests, that_were_freed_are_forgotten) {
 TEST_F(requests, posted_under_one_handle_are_all_completed_once) {
     for (Ticks since = 1000; since < 4000; since += 1000) post(0x1000, since);
 
-    for (int i = 0; i < 3; ++i) ledger.complete(0x1000, 5000, 100);
+    for (int i = 0; i < 3; ++i) complete(0x1000, 5000, 100);
 
     EXPECT_EQ(of_bytes(some_bytes).completed, 3u);
     // The two older ones ended when the next was posted, the last when it was waited for.
@@ -100,31 +104,67 @@ TEST_F(requests, posted_under_one_handle_are_all_completed_once) {
     EXPECT_FALSE(ledger.has_requests());
 }
 
+TEST_F(requests, of_a_clock_that_ran_backwards_have_no_time_and_are_counted) {
+    post(0x1000, 5000);
+    post(0x2000, 5000);
+
+    complete(0x1000, 4000, 10);
+    complete(0x2000, 6000, 10);
+
+    const auto sends = of_bytes(some_bytes);
+    EXPECT_EQ(sends.completed, 2u);
+    EXPECT_EQ(sends.in_flight_ticks, 1000u);
+    EXPECT_EQ(recording.drops().backwards, 1u);
+}
+
+TEST_F(requests, under_one_handle_whose_clock_ran_backwards_have_no_time) {
+    post(0x1000, 5000);
+    post(0x1000, 4000);  // the first one ends here
+
+    complete(0x1000, 6000, 0);
+    complete(0x1000, 6000, 0);
+
+    EXPECT_EQ(of_bytes(some_bytes).completed, 2u);
+    EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 2000u);
+    EXPECT_EQ(recording.drops().backwards, 1u);
+}
+
+TEST_F(requests, of_a_freed_place_begin_anew) {
+    ledger.set_up(0x1000, some_bytes, send);
+    ledger.forget_request(0x1000);
+    post(0x1000, 5000);
+
+    complete(0x1000, 5500, 0);
+
+    EXPECT_FALSE(ledger.has_requests()) << "it was not persistent";
+    EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 500u);
+}
+
 TEST(request_table, holds_a_handle_once_whatever_came_and_went_beside_it) {
     const auto table = std::make_unique<Requests>();
     // Two handles that want the same place: the later one gets its second choice.
     const auto want_same_place = [](Word a, Word b) {
         const auto probe = std::make_unique<Requests>();
-        probe->put({a, nullptr, 1, Requests::once});
+        probe->put({a, nullptr, 1, 0});
         Requests::Request* place = probe->find(a);
         probe->drop(*place);
-        probe->put({b, nullptr, 1, Requests::once});
+        probe->put({b, nullptr, 1, 0});
         return probe->find(b) == place;
     };
     const Word first = 0x1000;
     Word second = first + 1;
     while (!want_same_place(first, second)) ++second;
 
-    table->put({first, nullptr, 1, Requests::once});
-    table->put({second, nullptr, 2, Requests::once});
+    table->put({first, nullptr, 1, 0});
+    table->put({second, nullptr, 2, 0});
     table->drop(*table->find(first));
 
     // Still in flight: nothing is changed, and nothing put into the place that became free.
-    EXPECT_EQ(table->put({second, nullptr, 3, Requests::once}), Requests::Put::shared);
+    EXPECT_EQ(table->put({second, nullptr, 3, 0}), Requests::Put::shared);
     ASSERT_NE(table->find(second), nullptr);
     EXPECT_EQ(table->find(second)->since, 2u);
     table->find(second)->since = 0;  // booked
-    EXPECT_EQ(table->put({second, nullptr, 4, Requests::once}), Requests::Put::done);
+    EXPECT_EQ(table->put({second, nullptr, 4, 0}), Requests::Put::done);
     EXPECT_EQ(table->find(second)->since, 4u);
     table->drop(*table->find(second));
     EXPECT_EQ(table->find(second), nullptr) << "the older meaning is back";
@@ -136,7 +176,7 @@ TEST_F(requests, persistent_ones_move_bytes_at_every_start) {
 
     for (Ticks round = 1; round <= 3; ++round) {
         EXPECT_EQ(ledger.start(0x1000, 10000 * round), some_bytes);
-        ledger.complete(0x1000, 10000 * round + 500, 50);
+        complete(0x1000, 10000 * round + 500, 50);
     }
 
     EXPECT_EQ(of_bytes(some_bytes).completed, 3u);
@@ -147,7 +187,7 @@ TEST_F(requests, persistent_ones_move_bytes_at_every_start) {
 TEST_F(requests, a_persistent_one_that_was_not_started_completes_nothing) {
     ledger.set_up(0x1000, some_bytes, send);
 
-    ledger.complete(0x1000, 9000, 100);
+    complete(0x1000, 9000, 100);
 
     EXPECT_EQ(of_bytes(some_bytes).completed, 0u);
     EXPECT_EQ(recording.drops().requests, 0u);
@@ -165,7 +205,7 @@ TEST_F(requests, more_than_the_table_holds_are_counted_and_the_others_are_exact)
 
     std::mt19937 random(4711);
     std::shuffle(handles.begin(), handles.end(), random);
-    for (const Word handle : handles) ledger.complete(handle, 3000, 10);
+    for (const Word handle : handles) complete(handle, 3000, 10);
 
     const auto sends = of_bytes(some_bytes);
     EXPECT_GT(sends.completed, 500u);
@@ -179,7 +219,7 @@ TEST_F(requests, a_window_of_outstanding_ones_is_remembered_whole) {
     for (Word i = 0; i < 100000; ++i) {  // handles as MPICH gives them out
         post(static_cast<Word>(0x98000000u + static_cast<unsigned>(i) % 64), static_cast<Ticks>(i + 1));
         if (i < 15) continue;
-        ledger.complete(static_cast<Word>(0x98000000u + static_cast<unsigned>(i - 15) % 64), static_cast<Ticks>(i) + 10,
+        complete(static_cast<Word>(0x98000000u + static_cast<unsigned>(i - 15) % 64), static_cast<Ticks>(i) + 10,
                         1);
         ++completed;
     }

@@ -1,4 +1,4 @@
-// The token, with a wrapper reduced to its bones: who is nested, and who takes over from a frame that is gone.
+// The token, with a wrapper reduced to its bones: who may be nested, and who takes over from a frame that is gone.
 #include "libmpiprof/record/token.h"
 
 #include <gtest/gtest.h>
@@ -10,21 +10,22 @@ namespace mpiprof {
 namespace {
 
 ThreadState state{};
+Word returns_to = 0;  // where the last holder does
 int recorded = 0;
 int passed = 0;
 using Body = void (*)();
 
 // As wrap/ does it: only the outermost takes the token, records and gives it back.
 [[gnu::noinline]] void wrapper(Body body) {
-    const Word* slot = MPIPROF_RETURN_SLOT();
-    if (may_be_nested(state, slot)) {
+    const Word* frame = MPIPROF_FRAME();
+    if (may_be_nested(state, frame, returns_to)) {
         ++passed;
         body();
         asm volatile("" ::: "memory");
         return;
     }
-    state.token = slot;
-    state.token_return = *slot;
+    state.token = frame;
+    returns_to = reinterpret_cast<Word>(__builtin_return_address(0));
     body();
     ++recorded;
     state.token = nullptr;
@@ -105,6 +106,16 @@ TEST_F(token, after_a_longjmp_a_deeper_call_is_recorded) {
     EXPECT_EQ(recorded, 1);
     EXPECT_EQ(passed, 0);
     EXPECT_EQ(state.token, nullptr);
+}
+
+TEST_F(token, of_a_call_that_is_not_timed_is_not_doubted_by_where_it_returns_to) {
+    wrapper(nothing);
+    const Word* frame = MPIPROF_FRAME();
+    state.token = untimed(frame);
+
+    deeper<1024>(nothing);
+
+    EXPECT_EQ(passed, 1);
 }
 
 TEST_F(token, after_a_longjmp_within_a_call_the_outer_call_still_counts_once) {
