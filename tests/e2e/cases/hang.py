@@ -1,0 +1,94 @@
+"""Jobs that hang, looked at while they do and afterwards; and jobs that are watched."""
+
+import csv
+import io
+import os
+import threading
+import time
+
+from harness import PROGRAMS, case, check, same
+
+
+def in_background(scene, ranks, program, directory):
+    thread = threading.Thread(target=scene.mpirun, args=(ranks, program), kwargs={"cwd": directory})
+    thread.start()
+    return thread
+
+
+def until(what, seconds=120):
+    """Ranks that share cores take long to start."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := what():
+            return found
+        time.sleep(0.3)
+    return None
+
+
+def line_that_hangs():
+    lines = (PROGRAMS / "waits.c").read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if "the line that hangs" in line)
+
+
+def tables(scene, directory):
+    """What `hang` says for programs: the lines of its tables."""
+    text = scene.run_report("hang", "--format", "csv", cwd=directory).succeeded().out
+    return [list(csv.DictReader(io.StringIO(part.split("\n", 1)[1]))) for part in text.split("# ") if part.strip()] \
+        if text.startswith("# ") else [list(csv.DictReader(io.StringIO(text)))]
+
+
+@case(ranks=3)
+def hang_names_the_rank_that_does_not_arrive(scene):
+    directory = scene.subdir("job")
+    job = in_background(scene, 3, [scene.compile("waits.c"), 12], directory)
+    try:
+        said = until(lambda: (text := scene.run_report("hang", cwd=directory).out) and "for rank 2" in text and text)
+        check(said, "the report does not name rank 2:\n" + scene.run_report("hang", cwd=directory).out)
+        check("2 of 3 ranks wait in MPI_Barrier" in said, said)
+        standings, arrivals = tables(scene, directory)
+    finally:
+        job.join()
+    inside = [line for line in standings if line["inside"] == "yes"]
+    same([(line["ranks"], line["call"], line["state"], line["most_entered"]) for line in inside],
+         [("0,1", "MPI_Barrier", "running", "6")], "who is inside")
+    same((inside[0]["function"], os.path.basename(inside[0]["file"]), int(inside[0]["line"])),
+         ("wait_for_all", "waits.c", line_that_hangs()), "where from")
+    outside = [line for line in standings if line["inside"] == "no"]
+    same([(line["ranks"], line["call"]) for line in outside], [("2", "MPI_Allreduce")], "who is in the program")
+    same([(line["inside"], line["missing"], line["least_entered"]) for line in arrivals], [("0,1", "2", "5")], "arrivals")
+    check("Nobody hangs: all ranks reached MPI_Finalize" in scene.run_report("hang", cwd=directory).out, "afterwards")
+
+
+@case(ranks=3)
+def hang_tells_afterwards_who_was_waited_for(scene):
+    directory = scene.subdir("job")
+    ran = scene.mpirun(3, [scene.compile("waits.c"), 3, "kill"], cwd=directory)
+    check(ran.code != 0, "the job was to be killed")
+    text = " ".join(scene.run_report("hang", cwd=directory).succeeded().out.split())
+    check("2 of 3 ranks waited in MPI_Barrier" in text and "for rank 2: it was in the program" in text, text)
+    check("waits.c:" in text, text)
+
+
+@case(ranks=2)
+def watch_shows_a_job_until_its_end(scene):
+    directory = scene.subdir("job")
+    job = in_background(scene, 2, [scene.compile("waits.c"), 4], directory)
+    try:
+        ran = scene.run_report("watch", "--interval", "0.5", "--wait", "120", cwd=directory)
+    finally:
+        job.join()
+    same(ran.code, 0, f"exit code\n{ran.out}{ran.err}")
+    lines = ran.out.splitlines()
+    check(any("2 running" in line and "rank 0 in MPI_Barrier" in line for line in lines), ran.out)
+    check(lines[-1].startswith("job ") and "has ended: 2 finalized" in lines[-1], ran.out)
+
+
+@case(ranks=2)
+def check_calls_profiles_of_real_jobs_whole(scene):
+    for how in ((), ("kill",)):
+        directory = scene.subdir("killed" if how else "whole")
+        scene.mpirun(2, [scene.compile("waits.c"), 1, *how], cwd=directory)
+        ran = scene.run_report("check", cwd=directory)
+        same(ran.code, 0, f"exit code\n{ran.out}{ran.err}")
+        check("all 2 profiles are whole" in ran.out, ran.out)
+        check(("2 finalized" in ran.out) != bool(how), ran.out)
