@@ -14,12 +14,21 @@
 namespace mpiprof::report {
 namespace {
 
+// A file grows by large segments of which the end is not in use yet: it is not read, unless it came into use meanwhile.
+Result<FileBytes> read_image(FileReader& reader, const RankFile& file) {
+    if (file.image_bytes == 0) return reader.read(file.path);
+    auto bytes = reader.read(file.path, file.image_bytes);
+    if (!bytes || image_bytes_of(bytes->bytes) <= file.image_bytes) return bytes;
+    return reader.read(file.path);
+}
+
 Result<Profile> read_rank(FileReader& reader, const Launch& launch, const RankFile& file, Progress* progress) {
-    const auto bytes = reader.read(file.path);
+    const auto bytes = read_image(reader, file);
     if (!bytes) return tl::make_unexpected(bytes.error());
     if (progress) progress->bytes += bytes->bytes.size();
     auto profile = read_profile(bytes->bytes, file.path);
-    if (profile && (profile->state == State::running || profile->is_in_finalize)) look_for_life(*profile, bytes->times);
+    if (profile && (profile->state == State::running || profile->is_in_finalize))
+        look_for_life(*profile, FileReader::times(file.path));
     // Between listing and reading a file may have become another launch's.
     if (profile && (profile->rank != file.rank || profile->launch != launch.launch || profile->size != launch.size))
         return problem(file.path, "belongs to another launch by now", "it is left out");

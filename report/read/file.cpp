@@ -37,13 +37,6 @@ std::uint64_t nanoseconds(const statx_timestamp& time) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-FileTimes times_of(int fd) {
-    struct statx info {};
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_MTIME | STATX_BTIME, &info) != 0) return {};
-    return {.modified_at_ns = info.stx_mask & STATX_MTIME ? nanoseconds(info.stx_mtime) : 0,
-            .born_at_ns = info.stx_mask & STATX_BTIME ? nanoseconds(info.stx_btime) : 0};
-}
-
 tl::unexpected<Problem> cannot_read(std::string_view path, int error) {
     std::string advice;
     if (error == EACCES || error == EPERM) advice = "profiles belong to the user who ran the job (mode 0600)";
@@ -75,8 +68,14 @@ Result<FileBytes> FileReader::read(const std::string& path, std::uint64_t limit)
         if (n == 0) break;  // it became shorter meanwhile
         done += static_cast<std::uint64_t>(n);
     }
-    return FileBytes{
-        .bytes = ByteSpan(buffer_).first(done), .file_size = done < wanted ? done : size, .times = times_of(fd)};
+    return FileBytes{.bytes = ByteSpan(buffer_).first(done), .file_size = done < wanted ? done : size};
+}
+
+FileTimes FileReader::times(const std::string& path) {
+    struct statx info {};
+    if (statx(AT_FDCWD, path.c_str(), 0, STATX_MTIME | STATX_BTIME, &info) != 0) return {};
+    return {.modified_at_ns = info.stx_mask & STATX_MTIME ? nanoseconds(info.stx_mtime) : 0,
+            .born_at_ns = info.stx_mask & STATX_BTIME ? nanoseconds(info.stx_btime) : 0};
 }
 
 }  // namespace mpiprof::report

@@ -19,13 +19,15 @@ struct FileTimes {
 struct FileBytes {
     ByteSpan bytes;  // valid until the next read
     std::uint64_t file_size = 0;
-    FileTimes times;
 };
 
 class FileReader {
   public:
     // At most `limit` bytes from the beginning. Anything but a regular file is a Problem; a FIFO is never waited for.
     Result<FileBytes> read(const std::string& path, std::uint64_t limit = largest_file);
+
+    // Asked of few files only: it costs as much as opening one.
+    static FileTimes times(const std::string& path);
 
     static constexpr std::uint64_t largest_file = std::uint64_t{1} << 30;
 

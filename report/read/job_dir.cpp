@@ -101,7 +101,7 @@ Result<Head> look_at(FileReader& reader, const std::string& path) {
     if (!file) return tl::make_unexpected(file.error());
     const auto profile = read_mpitrace(file->bytes, path);
     if (!profile) return tl::make_unexpected(profile.error());
-    return head_of(*profile, file->times.modified_at_ns);
+    return head_of(*profile, FileReader::times(path).modified_at_ns);
 }
 
 struct Looked {
@@ -122,7 +122,7 @@ void drop_duplicates(std::vector<Looked>& files, Launch& launch) {
                                                   file.head.rank, launch.files.back().path, file.path));
             continue;
         }
-        launch.files.push_back({file.head.rank, file.path});
+        launch.files.push_back({file.head.rank, file.path, file.head.image_bytes});
     }
 }
 

@@ -15,6 +15,7 @@ namespace mpiprof::report {
 struct RankFile {
     std::uint32_t rank = 0;
     std::string path;
+    std::uint64_t image_bytes = 0;  // in use when it was looked at; 0 = not known, all of it
 };
 
 struct Launch {

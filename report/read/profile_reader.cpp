@@ -449,7 +449,8 @@ class Reader {
             if (record.path_length <= 65536 && lies_within(record.path_offset, record.path_length, bytes_.size()))
                 module.path = as_text(bytes_.subspan(record.path_offset, record.path_length));
             for (std::uint32_t i = 0; i < std::min<std::uint32_t>(record.build_id_length, sizeof record.build_id); ++i)
-                module.build_id += fmt::format("{:02x}", record.build_id[i]);
+                for (const unsigned half : {record.build_id[i] >> 4, record.build_id[i] & 0xf})
+                    module.build_id += "0123456789abcdef"[half];
             ranges.push_back({record.base, record.end, static_cast<std::uint32_t>(profile_.modules.size())});
             profile_.modules.push_back(std::move(module));
         });
@@ -525,7 +526,16 @@ Result<Head> read_head(ByteSpan bytes, std::uint64_t file_size, std::string_view
                 .rank = header->rank,
                 .size = header->size,
                 .started_at_ns = started_at(*header),
+                .image_bytes = header->image_bytes,
                 .is_spawned = (header->flags & world_is_spawned) != 0};
+}
+
+std::uint64_t image_bytes_of(ByteSpan bytes) {
+    constexpr std::size_t at = offsetof(Header, image_bytes);
+    std::uint64_t used = 0;
+    if (bytes.size() < at + sizeof used || looks_like_mpitrace(bytes)) return 0;
+    std::memcpy(&used, bytes.data() + at, sizeof used);
+    return used;
 }
 
 Result<Profile> read_profile(ByteSpan bytes, std::string_view path) {

@@ -23,12 +23,16 @@ struct Head {
     std::uint32_t rank = 0;
     std::uint32_t size = 1;
     std::uint64_t started_at_ns = 0;
+    std::uint64_t image_bytes = 0;  // of the file in use
     bool is_text = false;
     bool is_spawned = false;  // its world was made by MPI_Comm_spawn
 };
 
 // `bytes` is the beginning of a file that is `file_size` long.
 Result<Head> read_head(ByteSpan bytes, std::uint64_t file_size, std::string_view path);
+
+// Bytes of the file in use, as its beginning says; 0 if it is no profile.
+std::uint64_t image_bytes_of(ByteSpan bytes);
 
 Result<Profile> read_profile(ByteSpan bytes, std::string_view path);
 
