@@ -1,6 +1,7 @@
 // json: all of it. The job and its sums first, then rank after rank with everything its profile says.
 // {"schema": 1, ..., "rows": [...], "ranks": [{..., "cells": [...], "histograms": [...]}]}; times in ns, sizes in
 // bytes; null = not known. Keys are only ever added within a schema.
+#include "report/exports/json_parts.h"
 #include "report/exports/json_writer.h"
 
 namespace mpiprof::report {
@@ -240,6 +241,8 @@ void export_json(const Job& job, const ProfileSource& profile_of, const Sink& si
     JsonWriter json(sink);
     json.object([&] {
         write_job(json, job);
+        write_comms(json, job);
+        write_placement(json, job);
         json.array("ranks", job.ranks, [&](const Rank& rank) {
             const Result<Profile> profile = rank.has_profile ? profile_of(rank.rank) : problem("", "");
             if (rank.has_profile && !profile) complain(profile.error());
@@ -248,6 +251,7 @@ void export_json(const Job& job, const ProfileSource& profile_of, const Sink& si
                 if (!profile) return;
                 write_process(json, *profile);
                 write_settings(json, profile->settings);
+                write_facts(json, *profile);
                 write_places(json, *profile);
                 write_cells(json, *profile);
             });

@@ -260,6 +260,8 @@ void Part::add(const Profile& profile) {
             durations.counts.add(bucket.low_ns, bucket.high_ns, bucket.calls);
         }
     }
+    facts_.add(profile);
+    comms_.add(profile, call_map_);
     for (const RankLine& line : profile.rank_table) rank_lines_.try_emplace(line.rank, line);
     regions_.add(profile);
     add_drops(drops_, profile.drops);
@@ -307,6 +309,8 @@ void Part::absorb(Part&& other) {
         entries.group = group_index(other.groups_[entries.group]);
     }
     append(entries_, std::move(other.entries_));
+    facts_.absorb(std::move(other.facts_));
+    comms_.absorb(std::move(other.comms_), call_map);
     rank_lines_.merge(other.rank_lines_);
     for (const auto& [name, rank] : other.commands_) add_name(commands_, name, rank);
     for (const auto& [name, rank] : other.mpi_libraries_) add_name(mpi_libraries_, name, rank);
@@ -501,6 +505,8 @@ Job Part::finish() {
     sort_rows(job, order);
     sort_ranks(job, order);
     sort_standings(job, order);
+    job.placement = facts_.finish(job);
+    job.comms = comms_.finish(order);
     job.launch = std::move(identity_.launch);
     job.job = std::move(identity_.job);
     job.command = std::move(identity_.command);

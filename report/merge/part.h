@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "report/merge/comms.h"
 #include "report/merge/duration_counts.h"
+#include "report/merge/facts.h"
 #include "report/merge/regions.h"
 #include "report/model/job.h"
 #include "report/model/profile.h"
@@ -100,6 +102,8 @@ class Part {
     std::unordered_map<std::string, std::uint32_t> host_index_, node_index_;
     std::map<std::uint32_t, RankLine> rank_lines_;                   // from mpitrace's text
     std::map<std::string, std::uint32_t> commands_, mpi_libraries_;  // -> lowest rank
+    FactsPart facts_;
+    CommsPart comms_;
     Identity identity_;
     std::uint32_t identity_rank_ = 0xffffffff;
     Drops drops_;

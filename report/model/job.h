@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "report/model/comms.h"
+#include "report/model/placement.h"
 #include "report/model/profile.h"
 #include "report/model/region.h"
 #include "report/model/words.h"
@@ -161,6 +163,8 @@ struct Job {
     std::vector<Group> groups;          // [0] = not known
     std::vector<Place> places;          // [0] = not known
     std::vector<Module> modules;        // [0] = not known
+    std::vector<Comm> comms;            // MPI_COMM_WORLD first, then by their lowest rank
+    Placement placement;
     std::vector<Setting> settings;      // of the lowest rank
     Drops drops;                        // summed over ranks
     std::uint64_t setup_ns = 0;         // largest

@@ -117,6 +117,14 @@ struct Setting {
     bool is_set = false;  // by the environment; else the default
 };
 
+// Something that the profile says of the process, its node or its environment: "cpus_allowed", "0-3".
+enum class FactKind : std::uint8_t { process = 1, node = 2, environment = 3 };
+struct Fact {
+    FactKind kind = FactKind::process;
+    std::string name;
+    std::string value;
+};
+
 struct Usage {
     std::uint64_t user_ns = 0;
     std::uint64_t system_ns = 0;
@@ -201,6 +209,10 @@ struct Profile {
     std::uint64_t setup_ns = 0;     // libmpiprof's own work at start and end
     Usage usage;
     Drops drops;
+    Usage usage_at_start;             // after MPI_Init; all 0 = not known
+    std::uint64_t usage_span_ns = 0;  // from there to `usage`
+    std::uint64_t memory_limit = 0;   // of its cgroup, bytes; 0 = none or not known
+    std::uint64_t throttled_ns = 0;   // its cgroup was kept from the processors, since MPI_Init
 
     std::vector<Call> calls;
     std::vector<Cell> cells;  // counted calls too: one cell each and thread, bin 0, no time
@@ -212,6 +224,7 @@ struct Profile {
     std::vector<Site> sites;
     std::vector<Module> modules;
     std::vector<Setting> settings;
+    std::vector<Fact> facts;
     std::vector<RankLine> rank_table;  // only in mpitrace's text; sorted by rank
     std::vector<std::string> notes;    // oddities that were passed over, one line each
 };

@@ -54,6 +54,7 @@ class Reader {
         read_modules();
         read_sites();
         read_settings();
+        read_facts();
         return std::move(profile_);
     }
 
@@ -94,15 +95,11 @@ class Reader {
         p.has_no_world = header_.flags & no_world;
         p.is_written = header_.store == StoreKind::written;
         p.store_period_ns = std::uint64_t{header_.store_period_ms} * 1'000'000;
-        p.usage = {.user_ns = header_.usage.user_us * 1000,
-                   .system_ns = header_.usage.system_us * 1000,
-                   .max_resident_bytes = header_.usage.max_resident_kib * 1024,
-                   .minor_faults = header_.usage.minor_faults,
-                   .major_faults = header_.usage.major_faults,
-                   .blocks_in = header_.usage.blocks_in,
-                   .blocks_out = header_.usage.blocks_out,
-                   .voluntary_switches = header_.usage.voluntary_switches,
-                   .involuntary_switches = header_.usage.involuntary_switches};
+        p.usage = usage_of(header_.usage);
+        p.usage_at_start = usage_of(header_.usage_at_start);
+        p.memory_limit = header_.memory_limit;
+        if (header_.throttled_us > header_.throttled_us_at_start)
+            p.throttled_ns = (header_.throttled_us - header_.throttled_us_at_start) * 1000;
         p.drops = {.cells = header_.drops.cells,
                    .sites = header_.drops.sites,
                    .histograms = header_.drops.histograms,
@@ -112,6 +109,18 @@ class Reader {
                    .strings = header_.drops.strings,
                    .write_errors = header_.drops.write_errors,
                    .requests = header_.drops.requests};
+    }
+
+    static Usage usage_of(const ResourceUse& use) {
+        return {.user_ns = use.user_us * 1000,
+                .system_ns = use.system_us * 1000,
+                .max_resident_bytes = use.max_resident_kib * 1024,
+                .minor_faults = use.minor_faults,
+                .major_faults = use.major_faults,
+                .blocks_in = use.blocks_in,
+                .blocks_out = use.blocks_out,
+                .voluntary_switches = use.voluntary_switches,
+                .involuntary_switches = use.involuntary_switches};
     }
 
     static std::string_view family_name(MpiFamily family) {
@@ -142,6 +151,7 @@ class Reader {
         const Anchor& end = header_.ended.monotonic_ns ? header_.ended : header_.updated;
         if (begin.monotonic_ns && end.monotonic_ns > begin.monotonic_ns)
             p.elapsed_ns = end.monotonic_ns - begin.monotonic_ns;
+        p.usage_span_ns = p.elapsed_ns;
         p.started_at_ns = started_at(header_);
         p.updated_at_ns = updated_at(header_);
         if (header_.process_start_ns && p.updated_at_ns > header_.process_start_ns)
@@ -494,6 +504,20 @@ class Reader {
         each<format::Setting>(TableType::settings, [&](const format::Setting& record, const Table&) {
             profile_.settings.push_back(
                 {std::string(text_of(record.name)), std::string(text_of(record.value)), record.source != 0});
+        });
+    }
+
+    void read_facts() {
+        std::uint64_t used = 0;
+        each<format::Fact>(TableType::facts, [&](const format::Fact& record, const Table&) {
+            // Values do not share their text, so hostile ones cannot make more of it than the file holds.
+            used += record.value_length;
+            const bool is_known = record.kind >= format::FactKind::process && record.kind <= format::FactKind::environment;
+            if (!is_known || used > bytes_.size() ||
+                !lies_within(record.value_offset, record.value_length, bytes_.size()))
+                return;
+            profile_.facts.push_back({static_cast<model::FactKind>(record.kind), std::string(text_of(record.name)),
+                                      std::string(as_text(bytes_.subspan(record.value_offset, record.value_length)))});
         });
     }
 

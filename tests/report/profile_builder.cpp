@@ -99,6 +99,7 @@ class Builder {
         add_communicators();
         add_modules_and_sites();
         add_settings();
+        add_facts();
         if (spec_.unknown_table) tables_.add(static_cast<TableType>(999), 0, std::uint64_t{42});
         place();
         resolve();
@@ -260,6 +261,7 @@ class Builder {
             record.rank = spec.size == 0 ? spec_.rank : spec.rank;
             record.how = spec.how;
             record.flags = spec.flags;
+            if (!spec.made_by.empty()) record.made_by = call_ids_.at(spec.made_by);
             record.handle = spec.handle;
             record.fortran_handle = spec.handle;
             set_text(record.name, spec.name);
@@ -297,6 +299,17 @@ class Builder {
             set_text(setting.value, spec.value);
             setting.source = spec.source;
             tables_.add(TableType::settings, 0, setting);
+        }
+    }
+
+    void add_facts() {
+        for (const FactSpec& spec : spec_.facts) {
+            format::Fact fact{};
+            set_text(fact.name, spec.name);
+            fact.kind = spec.kind;
+            fact.value_offset = tables_.add_string(spec.value);  // into the table for now
+            fact.value_length = static_cast<std::uint32_t>(spec.value.size());
+            tables_.add(TableType::facts, 0, fact);
         }
     }
 
@@ -345,6 +358,10 @@ class Builder {
                 each(format::Histogram{}, [&](format::Histogram& histogram) {
                     for (std::uint32_t& block : histogram.block) block = place_of(TableType::histogram_blocks, block);
                 });
+            if (data.table.type == TableType::facts)
+                each(format::Fact{}, [&](format::Fact& fact) {
+                    if (fact.value_length != 0) fact.value_offset += tables_.offset_of(TableType::strings, 0, 0);
+                });
             if (data.table.type == TableType::modules)
                 each(format::Module{}, [&](format::Module& module) {
                     if (module.path_length != 0) module.path_offset += tables_.offset_of(TableType::strings, 0, 0);
@@ -388,6 +405,10 @@ class Builder {
         header.finalize_ticks = spec_.state == format::State::finalized ? ticks(spec_.finalize_ns) : 0;
         header.paused_ticks = ticks(spec_.paused_ns);
         header.usage = spec_.usage;
+        header.usage_at_start = spec_.usage_at_start;
+        header.memory_limit = spec_.memory_limit;
+        header.throttled_us_at_start = spec_.throttled_us_at_start;
+        header.throttled_us = spec_.throttled_us;
         header.drops = spec_.drops;
         header.own_setup_ns = spec_.own_setup_ns;
         set_text(header.launch, spec_.launch);

@@ -78,6 +78,7 @@ struct CommunicatorSpec {
     format::Origin how = format::origin_world;
     std::uint16_t flags = 0;
     std::uint64_t handle = 0x44000000;
+    std::string made_by{};  // name of a call of this profile
 };
 struct ThreadSpec {
     std::uint32_t id = 1;
@@ -93,6 +94,12 @@ struct SettingSpec {
     std::string name;
     std::string value;
     std::uint32_t source = 1;
+};
+
+struct FactSpec {
+    format::FactKind kind;
+    std::string name;
+    std::string value;
 };
 
 struct ProfileSpec {
@@ -131,6 +138,10 @@ struct ProfileSpec {
     std::uint64_t own_setup_ns = 100'000;
 
     format::ResourceUse usage{};
+    format::ResourceUse usage_at_start{};
+    std::uint64_t memory_limit = 0;
+    std::uint64_t throttled_us_at_start = 0;
+    std::uint64_t throttled_us = 0;
     format::Drops drops{};
     std::vector<CallSpec> calls{};
     std::vector<CommunicatorSpec> communicators{CommunicatorSpec{}};
@@ -138,6 +149,7 @@ struct ProfileSpec {
     std::vector<ModuleSpec> modules{};
     std::vector<ThreadSpec> threads{ThreadSpec{}};  // threads met only in cells are added by themselves
     std::vector<SettingSpec> settings{};
+    std::vector<FactSpec> facts{};
     bool histograms = true;
 
     // What only files of other versions, or unlucky ones, look like.

@@ -1,0 +1,144 @@
+// Field after field.
+#include "report/exports/json_parts.h"
+
+namespace mpiprof::report {
+namespace {
+
+std::string_view name_of(CommKind kind) {
+    switch (kind) {
+        case CommKind::known:
+            return "known";
+        case CommKind::self:
+            return "self";
+        case CommKind::by_members:
+            return "by_members";
+        case CommKind::unknown:
+            return "unknown";
+        case CommKind::other:
+            return "other";
+        case CommKind::none:
+            break;
+    }
+    return "none";
+}
+
+std::string_view name_of(FactKind kind) {
+    return kind == FactKind::process ? "process" : kind == FactKind::node ? "node" : "environment";
+}
+
+std::optional<std::uint64_t> known(std::uint64_t value) { return value ? std::optional(value) : std::nullopt; }
+
+std::optional<std::string> known(const CpuList& list) {
+    return list.empty() ? std::nullopt : std::optional(list.text());
+}
+
+void write_devices(JsonWriter& json, std::string_view key, const std::vector<Device>& devices) {
+    json.array(key, devices, [&](const Device& device) {
+        json.item([&] {
+            json.field("name", device.name);
+            json.field("numa_node", device.numa_node);
+            json.field("rate", device.rate);
+        });
+    });
+}
+
+void write_node(JsonWriter& json, const NodeFacts& node) {
+    json.field("processor", node.processor);
+    json.field("cpus", known(node.cpus));
+    json.array("numa_nodes", node.numa_nodes, [&](const NumaNode& numa) {
+        json.item([&] {
+            json.field("number", numa.number);
+            json.field("cpus", numa.cpus.text());
+        });
+    });
+    write_devices(json, "gpus", node.gpus);
+    write_devices(json, "adapters", node.adapters);
+}
+
+void write_rank(JsonWriter& json, const Placement& placement, const RankPlace& place) {
+    json.field("rank", place.rank);
+    json.field("cpus_allowed", known(placement.cpus_of(place)));
+    json.field("memory_nodes_allowed", known(placement.cpu_lists[place.memory_nodes]));
+    json.field("cpu_at_start", place.cpu_at_start);
+    json.field("cores_busy", place.cores_busy);
+    json.field("pushed_off_per_s", place.pushed_off_per_s);
+    json.field("throttled_ns", place.throttled_ns);
+    json.field("memory_limit_bytes", known(place.memory_limit));
+    json.field("max_resident_bytes", place.max_resident_bytes);
+}
+
+// `ranks` is empty for the value that all others have.
+void write_variable(JsonWriter& json, const Variable& variable) {
+    json.field("name", variable.name);
+    json.array("values", variable.values, [&](const VariableValue& value) {
+        json.item([&] {
+            json.field("value", value.value);
+            json.field("count", value.count);
+            json.array("ranks", value.ranks, [&](std::uint32_t rank) { json.put(rank); });
+        });
+    });
+}
+
+}  // namespace
+
+void write_comms(JsonWriter& json, const Job& job) {
+    json.array("comms", job.comms, [&](const Comm& comm) {
+        json.item([&] {
+            json.field("kind", name_of(comm.kind));
+            json.field("id", fmt::format("{:016x}", comm.id));
+            json.field("parent", fmt::format("{:016x}", comm.parent));
+            json.field("name", comm.name);
+            json.field("made_by", comm.made_by);
+            json.field("size", known(comm.size));
+            json.field("members", comm.members);
+            json.field("communicators", known(comm.communicators));
+            json.field("first_rank", comm.first_rank);
+            json.field("is_inter", comm.is_inter);
+            json.field("largest_ns", comm.largest_ns);
+            json.field("largest_rank", comm.largest_rank);
+            json.array("sums", comm.sums, [&](const CommSum& sum) {
+                json.item([&] {
+                    json.field("call", job.calls[sum.call].name);
+                    json.field("bin_max_bytes", bin_max_bytes(sum.bin));
+                    json.field("calls", sum.calls);
+                    json.field("bytes", sum.bytes);
+                    json.field("time_ns", sum.time_ns);
+                    json.field("errors", sum.errors);
+                });
+            });
+            json.array("collectives", comm.entries, [&](const CommEntries& entries) {
+                json.item([&] {
+                    json.field("call", job.calls[entries.call].name);
+                    json.field("fewest", entries.fewest);
+                    json.field("fewest_rank", entries.fewest_rank);
+                    json.field("most", entries.most);
+                    json.field("most_rank", entries.most_rank);
+                });
+            });
+        });
+    });
+}
+
+void write_placement(JsonWriter& json, const Job& job) {
+    const Placement& placement = job.placement;
+    json.object("placement", [&] {
+        json.array("nodes", placement.nodes, [&](const NodeFacts& node) { json.item([&] { write_node(json, node); }); });
+        json.array("ranks", placement.ranks, [&](const RankPlace& place) {
+            json.item([&] { write_rank(json, placement, place); });
+        });
+        json.array("variables", placement.variables,
+                   [&](const Variable& variable) { json.item([&] { write_variable(json, variable); }); });
+    });
+}
+
+void write_facts(JsonWriter& json, const Profile& profile) {
+    json.array("facts", profile.facts, [&](const Fact& fact) {
+        json.item([&] {
+            json.field("kind", name_of(fact.kind));
+            json.field("name", fact.name);
+            json.field("value", fact.value);
+        });
+    });
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,14 @@
+// Parts of the json export that are long enough for a file of their own: communicators, placement, facts.
+#pragma once
+
+#include "report/exports/json_writer.h"
+#include "report/model/job.h"
+
+namespace mpiprof::report {
+
+void write_comms(JsonWriter& json, const Job& job);
+void write_placement(JsonWriter& json, const Job& job);
+// Of one rank: where it ran and under whose settings, as its profile has it.
+void write_facts(JsonWriter& json, const Profile& profile);
+
+}  // namespace mpiprof::report

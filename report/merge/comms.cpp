@@ -1,0 +1,234 @@
+// A rank is a part of its own that is taken over like any other.
+#include "report/merge/comms.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace mpiprof::report {
+namespace {
+
+std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+}
+
+bool is_kept_apart(CommKind kind) { return kind == CommKind::known || kind == CommKind::by_members; }
+
+auto key(const CommSum& sum) { return std::make_tuple(sum.call, sum.bin); }
+
+void add_sum(CommSum& to, const CommSum& from) {
+    to.calls += from.calls;
+    to.bytes += from.bytes;
+    to.time_ns += from.time_ns;
+    to.errors += from.errors;
+}
+
+// Adds `value` to the sorted list, or to the one that is equal to it.
+template <class T, class Less, class Add>
+void add_sorted(std::vector<T>& list, const T& value, Less less, Add add) {
+    const auto at = std::lower_bound(list.begin(), list.end(), value, less);
+    if (at != list.end() && !less(value, *at))
+        add(*at, value);
+    else
+        list.insert(at, value);
+}
+
+void add_sum(std::vector<CommSum>& sums, const CommSum& sum) {
+    add_sorted(
+        sums, sum, [](const CommSum& a, const CommSum& b) { return key(a) < key(b); },
+        [](CommSum& to, const CommSum& from) { add_sum(to, from); });
+}
+
+CommKind kind_of(const Communicator& communicator) {
+    if (communicator.origin == Origin::self) return CommKind::self;
+    if (communicator.id == 0) return CommKind::unknown;
+    return communicator.is_id_ambiguous ? CommKind::by_members : CommKind::known;
+}
+
+bool is_entered_by_all(Traffic traffic) { return traffic == Traffic::collective || traffic == Traffic::sync; }
+
+}  // namespace
+
+// The two sides of an intercommunicator see different sizes: it has none here.
+CommsPart::Key CommsPart::key_of(const Communicator& communicator) {
+    Key key{.kind = kind_of(communicator), .id = 0};
+    if (!is_kept_apart(key.kind)) return key;
+    key.id = communicator.id;
+    key.is_not_world = communicator.origin != Origin::world;
+    key.below = ~std::uint64_t{0} - (communicator.is_inter ? 0 : communicator.size);
+    key.mixed_id = mix(communicator.id);
+    return key;
+}
+
+CommsPart::Entries CommsPart::entries_of(const Profile& profile, std::span<const std::uint16_t> call_map) {
+    Entries entries;
+    std::vector<Entry*> entry_of;
+    const auto entry_for = [&](const Key& key, const Communicator& communicator) {
+        const auto [found, is_new] = entries.try_emplace(key);
+        Comm& comm = found->second.comm;
+        entry_of.push_back(&found->second);
+        if (!is_new) return;
+        const bool is_one = is_kept_apart(key.kind);
+        comm.kind = key.kind;
+        comm.id = key.id;
+        comm.parent = is_one ? communicator.parent : 0;
+        comm.name = is_one || key.kind == CommKind::self ? communicator.name : "";
+        if (communicator.made_by && is_one) comm.made_by = profile.calls[*communicator.made_by].name;
+        comm.size = is_one || key.kind == CommKind::self ? communicator.size : 0;
+        comm.members = 1;
+        comm.first_rank = comm.largest_rank = profile.rank;
+        comm.communicators = is_one || key.kind == CommKind::self ? 1 : 0;
+        comm.is_world = is_one && communicator.origin == Origin::world;
+        comm.is_inter = is_one && communicator.is_inter;
+    };
+    entry_for({.kind = CommKind::none, .id = 0}, {.made_by = {}, .name = {}});
+    for (std::size_t i = 1; i < profile.communicators.size(); ++i)
+        entry_for(key_of(profile.communicators[i]), profile.communicators[i]);
+    for (const Cell& cell : profile.cells) {
+        Entry& entry = *entry_of[cell.communicator < entry_of.size() ? cell.communicator : 0];
+        entry.comm.largest_ns += cell.time_ns;
+        add_sum(entry.sums, {.call = call_map[cell.call],
+                             .bin = cell.bin,
+                             .calls = cell.calls,
+                             .bytes = cell.bytes,
+                             .time_ns = cell.time_ns,
+                             .errors = cell.errors});
+    }
+    count_entries(profile, call_map, entry_of);
+    return entries;
+}
+
+void CommsPart::count_entries(const Profile& profile, std::span<const std::uint16_t> call_map,
+                              std::span<Entry* const> entry_of) {
+    const auto count = [&](std::uint16_t call, std::uint16_t communicator, std::uint64_t n) {
+        if (communicator >= entry_of.size() || !is_entered_by_all(profile.calls[call].traffic)) return;
+        Entry& entry = *entry_of[communicator];
+        if (entry.comm.kind != CommKind::known) return;
+        add_sorted(
+            entry.entered,
+            Entered{.call = call_map[call],
+                    .ranks = 1,
+                    .fewest = n,
+                    .most = n,
+                    .fewest_rank = profile.rank,
+                    .most_rank = profile.rank},
+            [](const Entered& a, const Entered& b) { return a.call < b.call; },
+            [](Entered& to, const Entered& from) { to.fewest = to.most = to.most + from.most; });
+    };
+    for (const Cell& cell : profile.cells) count(cell.call, cell.communicator, cell.calls + cell.errors);
+    if (profile.state == State::finalized) return;
+    for (const Thread& thread : profile.threads)
+        if (thread.in_call) count(*thread.in_call, thread.in_communicator, 1);
+}
+
+void CommsPart::merge(Entry& to, Entry&& from) {
+    Comm& comm = to.comm;
+    if (std::tie(comm.largest_ns, from.comm.largest_rank) < std::tie(from.comm.largest_ns, comm.largest_rank)) {
+        comm.largest_ns = from.comm.largest_ns;
+        comm.largest_rank = from.comm.largest_rank;
+    }
+    if (from.comm.first_rank < comm.first_rank) {  // names and parents are as its lowest rank has them
+        comm.first_rank = from.comm.first_rank;
+        comm.name = std::move(from.comm.name);
+        comm.made_by = std::move(from.comm.made_by);
+        comm.parent = from.comm.parent;
+        comm.size = from.comm.size;
+    }
+    comm.members += from.comm.members;
+    if (!is_kept_apart(comm.kind)) comm.communicators += from.comm.communicators;
+    for (const CommSum& sum : from.sums) add_sum(to.sums, sum);
+    for (const Entered& entered : from.entered)
+        add_sorted(
+            to.entered, entered, [](const Entered& a, const Entered& b) { return a.call < b.call; },
+            [](Entered& a, const Entered& b) {
+                a.ranks += b.ranks;
+                if (std::tie(b.fewest, b.fewest_rank) < std::tie(a.fewest, a.fewest_rank))
+                    std::tie(a.fewest, a.fewest_rank) = std::tie(b.fewest, b.fewest_rank);
+                if (std::tie(a.most, b.most_rank) < std::tie(b.most, a.most_rank))
+                    std::tie(a.most, a.most_rank) = std::tie(b.most, b.most_rank);
+            });
+}
+
+void CommsPart::take_as_other(Entry&& entry) {
+    Comm& comm = entry.comm;
+    if (is_kept_apart(comm.kind)) {
+        comm = {.kind = CommKind::other,
+                .name = {},
+                .made_by = {},
+                .members = comm.members,
+                .first_rank = comm.first_rank,
+                .communicators = 0,
+                .largest_ns = comm.largest_ns,
+                .largest_rank = comm.largest_rank,
+                .sums = {},
+                .entries = {}};
+        entry.entered.clear();
+    }
+    const auto [found, is_new] = others_.try_emplace(comm.kind, std::move(entry));
+    if (!is_new) merge(found->second, std::move(entry));
+}
+
+void CommsPart::take(const Key& key, Entry&& entry) {
+    if (!is_kept_apart(key.kind) || (first_left_out_ && !(key < *first_left_out_)))
+        return take_as_other(std::move(entry));
+    const auto [found, is_new] = kept_.try_emplace(key, std::move(entry));
+    if (!is_new) merge(found->second, std::move(entry));
+    if (kept_.size() <= most_) return;
+    const auto last = std::prev(kept_.end());
+    first_left_out_ = last->first;
+    take_as_other(std::move(last->second));
+    kept_.erase(last);
+}
+
+void CommsPart::add(const Profile& profile, std::span<const std::uint16_t> call_map) {
+    for (auto& [key, entry] : entries_of(profile, call_map)) take(key, std::move(entry));
+}
+
+void CommsPart::renumber(Entry& entry, std::span<const std::uint16_t> map) {
+    for (CommSum& sum : entry.sums) sum.call = map[sum.call];
+    for (Entered& entered : entry.entered) entered.call = map[entered.call];
+    std::sort(entry.sums.begin(), entry.sums.end(), [](const CommSum& a, const CommSum& b) { return key(a) < key(b); });
+    std::sort(entry.entered.begin(), entry.entered.end(),
+              [](const Entered& a, const Entered& b) { return a.call < b.call; });
+}
+
+void CommsPart::absorb(CommsPart&& other, std::span<const std::uint16_t> call_map) {
+    for (auto& [kind, entry] : other.others_) {
+        renumber(entry, call_map);
+        take_as_other(std::move(entry));
+    }
+    for (auto& [key, entry] : other.kept_) {
+        renumber(entry, call_map);
+        take(key, std::move(entry));
+    }
+}
+
+std::vector<Comm> CommsPart::finish(std::span<const std::uint16_t> order) {
+    std::vector<Comm> comms;
+    const auto finished = [&](Entry& entry) {
+        renumber(entry, order);
+        Comm& comm = comms.emplace_back(std::move(entry.comm));
+        comm.sums = std::move(entry.sums);
+        for (const Entered& entered : entry.entered) {
+            const bool by_all = entered.ranks == comm.members;
+            comm.entries.push_back({.call = entered.call,
+                                    .fewest = by_all ? entered.fewest : 0,
+                                    .most = entered.most,
+                                    .fewest_rank = by_all ? std::optional(entered.fewest_rank) : std::nullopt,
+                                    .most_rank = entered.most_rank});
+        }
+    };
+    for (auto& [key, entry] : kept_) finished(entry);
+    std::sort(comms.begin(), comms.end(), [](const Comm& a, const Comm& b) {
+        return std::make_tuple(!a.is_world, a.first_rank, a.kind, a.id) <
+               std::make_tuple(!b.is_world, b.first_rank, b.kind, b.id);
+    });
+    for (auto& [kind, entry] : others_) finished(entry);
+    // What has no calls says nothing.
+    std::erase_if(comms, [](const Comm& comm) { return comm.kind == CommKind::none && comm.sums.empty(); });
+    return comms;
+}
+
+}  // namespace mpiprof::report

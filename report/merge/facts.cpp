@@ -1,0 +1,232 @@
+// Facts by their names, as libmpiprof/process/place.cpp writes them.
+#include "report/merge/facts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <numeric>
+#include <set>
+
+namespace mpiprof::report {
+namespace {
+
+std::optional<std::uint32_t> number_of(std::string_view text) {
+    std::uint32_t number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+// What stands behind the dot of "nic_numa.mlx5_0", if the name begins so.
+std::optional<std::string> entry_of(const Fact& fact, std::string_view kind) {
+    if (!fact.name.starts_with(kind) || fact.name.size() <= kind.size() || fact.name[kind.size()] != '.')
+        return std::nullopt;
+    return fact.name.substr(kind.size() + 1);
+}
+
+Device& device_of(std::vector<Device>& devices, const std::string& name) {
+    const auto found = std::find_if(devices.begin(), devices.end(), [&](const Device& d) { return d.name == name; });
+    return found != devices.end() ? *found : devices.emplace_back(Device{.name = name, .numa_node = {}, .rate = {}});
+}
+
+void add_numa_node(NodeFacts& node, const std::string& entry, const std::string& cpus) {
+    if (!entry.starts_with("node")) return;
+    const auto number = number_of(std::string_view(entry).substr(4));
+    CpuList list = CpuList::parse(cpus);
+    if (number && !list.empty()) node.numa_nodes.push_back({*number, std::move(list)});
+}
+
+NodeFacts node_of(const std::vector<Fact>& facts) {
+    NodeFacts node;
+    for (const Fact& fact : facts) {
+        if (fact.name == "processor") node.processor = fact.value;
+        if (fact.name == "cpus") node.cpus = CpuList::parse(fact.value);
+        if (const auto entry = entry_of(fact, "numa_cpus")) add_numa_node(node, *entry, fact.value);
+        if (const auto entry = entry_of(fact, "gpu_numa"))
+            device_of(node.gpus, *entry).numa_node = number_of(fact.value);
+        if (const auto entry = entry_of(fact, "kfd_gpu"); entry && number_of(fact.value).value_or(0) != 0)
+            device_of(node.gpus, "kfd " + *entry);
+        if (const auto entry = entry_of(fact, "nic_numa"))
+            device_of(node.adapters, *entry).numa_node = number_of(fact.value);
+        if (const auto entry = entry_of(fact, "nic_rate")) device_of(node.adapters, *entry).rate = fact.value;
+    }
+    std::sort(node.numa_nodes.begin(), node.numa_nodes.end(),
+              [](const NumaNode& a, const NumaNode& b) { return a.number < b.number; });
+    for (std::vector<Device>* devices : {&node.gpus, &node.adapters})
+        std::sort(devices->begin(), devices->end(), [](const Device& a, const Device& b) { return a.name < b.name; });
+    return node;
+}
+
+// Over the time in which the usage was measured, which ends at the last update.
+void add_usage(RankPlace& place, const Profile& profile) {
+    place.span_ns = profile.usage_span_ns;
+    if (profile.usage_at_start == Usage{} || profile.usage_span_ns == 0) return;
+    const Usage& from = profile.usage_at_start;
+    const Usage& to = profile.usage;
+    const std::uint64_t cpu = to.user_ns + to.system_ns;
+    const std::uint64_t cpu_at_start = from.user_ns + from.system_ns;
+    if (cpu < cpu_at_start || to.involuntary_switches < from.involuntary_switches) return;
+    const auto span = static_cast<double>(profile.usage_span_ns);
+    place.cores_busy = static_cast<double>(cpu - cpu_at_start) / span;
+    place.pushed_off_per_s = static_cast<double>(to.involuntary_switches - from.involuntary_switches) / (span / 1e9);
+}
+
+template <class Key, class Index>
+std::uint32_t intern(std::vector<Key>& values, Index& index, Key value) {
+    const auto [found, is_new] = index.try_emplace(value, static_cast<std::uint32_t>(values.size()));
+    if (is_new) values.push_back(std::move(value));
+    return found->second;
+}
+
+}  // namespace
+
+std::uint32_t FactsPart::list_index(const std::string& text) { return intern(lists_, list_index_, text); }
+
+std::uint32_t FactsPart::assignment_index(Assignment assignment) {
+    return intern(assignments_, assignment_index_, std::move(assignment));
+}
+
+std::uint32_t FactsPart::environment_index(Environment environment) {
+    std::sort(environment.begin(), environment.end());
+    return intern(environments_, environment_index_, std::move(environment));
+}
+
+void FactsPart::describe(const std::string& node, Description description) {
+    const auto [found, is_new] = nodes_.try_emplace(node, description);
+    if (!is_new && description.rank < found->second.rank) found->second = std::move(description);
+}
+
+void FactsPart::add(const Profile& profile) {
+    if (profile.is_text) return;
+    RankPlace place{.rank = profile.rank, .cpu_at_start = {}, .cores_busy = {}, .pushed_off_per_s = {}};
+    Environment environment;
+    Description description{profile.rank, {}};
+    std::set<std::string_view> seen;
+    for (const Fact& fact : profile.facts) {
+        if (fact.kind == FactKind::node) description.facts.push_back(fact);
+        if (fact.kind == FactKind::environment && seen.insert(fact.name).second)
+            environment.push_back(assignment_index({fact.name, fact.value}));
+        if (fact.kind != FactKind::process) continue;
+        if (fact.name == "cpus_allowed") place.cpus = list_index(fact.value);
+        if (fact.name == "memory_nodes_allowed") place.memory_nodes = list_index(fact.value);
+        if (fact.name == "cpu_at_start") place.cpu_at_start = number_of(fact.value);
+    }
+    place.environment = environment_index(std::move(environment));
+    place.throttled_ns = profile.throttled_ns;
+    place.memory_limit = profile.memory_limit;
+    place.max_resident_bytes = profile.usage.max_resident_bytes;
+    add_usage(place, profile);
+    if (profile.facts.empty() && !place.cores_busy && place.memory_limit == 0) return;
+    ranks_.push_back(place);
+    if (!description.facts.empty())
+        describe(profile.node.empty() ? profile.host : profile.node, std::move(description));
+}
+
+void FactsPart::absorb(FactsPart&& other) {
+    std::vector<std::uint32_t> assignment_of, environment_of;
+    for (Assignment& assignment : other.assignments_) assignment_of.push_back(assignment_index(std::move(assignment)));
+    for (Environment& environment : other.environments_) {
+        for (std::uint32_t& assignment : environment) assignment = assignment_of[assignment];
+        environment_of.push_back(environment_index(std::move(environment)));
+    }
+    for (RankPlace& place : other.ranks_) {
+        place.cpus = list_index(other.lists_[place.cpus]);
+        place.memory_nodes = list_index(other.lists_[place.memory_nodes]);
+        place.environment = environment_of[place.environment];
+        ranks_.push_back(place);
+    }
+    for (auto& [node, description] : other.nodes_) describe(node, std::move(description));
+}
+
+// Numbered in the order of the ranks, so that the result does not depend on who read what.
+void FactsPart::sort_lists(Placement& placement) {
+    std::vector<std::uint32_t> number(lists_.size());
+    for (RankPlace& place : placement.ranks)
+        for (std::uint32_t* list : {&place.cpus, &place.memory_nodes}) {
+            if (*list == 0) continue;
+            if (number[*list] == 0) {
+                number[*list] = static_cast<std::uint32_t>(placement.cpu_lists.size());
+                placement.cpu_lists.push_back(CpuList::parse(lists_[*list]));
+            }
+            *list = number[*list];
+        }
+}
+
+void FactsPart::sort_variables(Placement& placement) const {
+    std::map<std::string, std::uint32_t> variable_of;
+    for (const auto& [name, value] : assignments_) variable_of.emplace(name, 0);
+    for (auto& [name, index] : variable_of) {
+        index = static_cast<std::uint32_t>(placement.variables.size());
+        placement.variables.push_back({.name = name, .values = {}});
+    }
+    const std::size_t variables = placement.variables.size();
+    constexpr std::uint32_t not_set = 0xffffffff;
+
+    // Environments in the order of their first ranks, how many ranks have each.
+    std::vector<std::uint32_t> number(environments_.size(), not_set), count;
+    std::vector<const Environment*> environments;
+    for (RankPlace& place : placement.ranks) {
+        std::uint32_t& n = number[place.environment];
+        if (n == not_set) {
+            n = static_cast<std::uint32_t>(environments.size());
+            environments.push_back(&environments_[place.environment]);
+            count.push_back(0);
+        }
+        place.environment = n;
+        ++count[n];
+    }
+
+    // What each of them has of each variable; values with their ranks counted, in the order of their first ranks.
+    std::vector<std::vector<std::uint32_t>> assigned(environments.size(), std::vector(variables, not_set));
+    std::vector<std::map<std::uint32_t, std::uint32_t>> index(variables);  // assignment -> into values
+    for (std::size_t e = 0; e < environments.size(); ++e) {
+        for (const std::uint32_t assignment : *environments[e])
+            assigned[e][variable_of.at(assignments_[assignment].first)] = assignment;
+        for (std::size_t v = 0; v < variables; ++v) {
+            std::vector<VariableValue>& values = placement.variables[v].values;
+            const std::uint32_t assignment = assigned[e][v];
+            const auto [found, is_new] = index[v].try_emplace(assignment, static_cast<std::uint32_t>(values.size()));
+            if (is_new)
+                values.push_back(
+                    {.value = assignment == not_set ? std::nullopt : std::optional(assignments_[assignment].second),
+                     .count = 0,
+                     .ranks = {}});
+            values[found->second].count += count[e];
+            assigned[e][v] = found->second;
+        }
+    }
+
+    // The value of most ranks comes first.
+    for (std::size_t v = 0; v < variables; ++v) {
+        std::vector<VariableValue>& values = placement.variables[v].values;
+        const auto most = std::max_element(values.begin(), values.end(),
+                                           [](const auto& a, const auto& b) { return a.count < b.count; });
+        const auto at = static_cast<std::uint32_t>(most - values.begin());
+        std::rotate(values.begin(), most, most + 1);
+        for (auto& environment : assigned)
+            environment[v] = environment[v] == at ? 0 : environment[v] < at ? environment[v] + 1 : environment[v];
+    }
+    std::vector<std::vector<std::uint32_t>> differing(environments.size());
+    for (std::size_t e = 0; e < environments.size(); ++e)
+        for (std::uint32_t v = 0; v < variables; ++v)
+            if (assigned[e][v] != 0) differing[e].push_back(v);
+    for (const RankPlace& place : placement.ranks)
+        for (const std::uint32_t v : differing[place.environment])
+            placement.variables[v].values[assigned[place.environment][v]].ranks.push_back(place.rank);
+    if (!assigned.empty()) placement.environments = std::move(assigned);
+}
+
+Placement FactsPart::finish(const Job& job) {
+    Placement placement;
+    placement.ranks = std::move(ranks_);
+    std::sort(placement.ranks.begin(), placement.ranks.end(),
+              [](const RankPlace& a, const RankPlace& b) { return a.rank < b.rank; });
+    sort_lists(placement);
+    sort_variables(placement);
+    for (const std::string& node : job.nodes) {
+        const auto found = nodes_.find(node);
+        placement.nodes.push_back(found == nodes_.end() ? NodeFacts{} : node_of(found->second.facts));
+    }
+    return placement;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,77 @@
+// Where the ranks of a job ran and under whose settings: the cores each was allowed, how busy it kept them, its
+// devices, what its node has, and the variables that MPI, NCCL or a launcher read. merge/facts makes it; sections ask.
+// What is not known is empty, never 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/model/cpu_list.h"
+
+namespace mpiprof::report {
+
+struct RankPlace {
+    std::uint32_t rank = 0;
+    std::uint32_t cpus = 0;          // index into Placement::cpu_lists: allowed at MPI_Init
+    std::uint32_t memory_nodes = 0;  // the same of NUMA nodes
+    std::uint32_t environment = 0;   // index into Placement::environments
+    std::optional<std::uint32_t> cpu_at_start;
+    std::optional<double> cores_busy;        // CPU time / elapsed, since MPI_Init
+    std::optional<double> pushed_off_per_s;  // involuntary context switches
+    std::uint64_t span_ns = 0;               // over which these were measured
+    std::uint64_t throttled_ns = 0;          // its cgroup was kept from the processors
+    std::uint64_t memory_limit = 0;          // of its cgroup, bytes; 0 = none or not known
+    std::uint64_t max_resident_bytes = 0;
+};
+
+struct NumaNode {
+    std::uint32_t number = 0;
+    CpuList cpus;
+    bool operator==(const NumaNode&) const = default;
+};
+struct Device {
+    std::string name;  // "mlx5_0"; of a GPU its bus address
+    std::optional<std::uint32_t> numa_node;
+    std::string rate;
+    bool operator==(const Device&) const = default;
+};
+struct NodeFacts {
+    std::string processor;
+    CpuList cpus;
+    std::vector<NumaNode> numa_nodes;  // by number; those without processors are left out
+    std::vector<Device> gpus;          // by bus address
+    std::vector<Device> adapters;      // by name
+    bool operator==(const NodeFacts&) const = default;
+
+    bool is_known() const { return *this != NodeFacts{}; }
+};
+
+// A variable of the environment, and who has which value. The first value is that of most ranks (of equals the one of
+// the lowest rank); its ranks are all that no other value names.
+struct VariableValue {
+    std::optional<std::string> value;  // empty: not set
+    std::uint32_t count = 0;
+    std::vector<std::uint32_t> ranks;  // sorted; of the first value none
+};
+struct Variable {
+    std::string name;
+    std::vector<VariableValue> values;
+};
+
+struct Placement {
+    std::vector<CpuList> cpu_lists{CpuList{}};  // [0] = not known
+    std::vector<RankPlace> ranks;               // sorted; only ranks that say where they ran
+    std::vector<NodeFacts> nodes;               // as Job::nodes
+    std::vector<Variable> variables;            // by name
+    // For each variable the value that a rank has, as an index into its values; ranks mostly share one.
+    std::vector<std::vector<std::uint32_t>> environments{{}};
+
+    const CpuList& cpus_of(const RankPlace& rank) const { return cpu_lists[rank.cpus]; }
+    const RankPlace* find(std::uint32_t rank) const;
+    const std::string* variable_of(const RankPlace& rank, std::string_view name) const;
+};
+
+}  // namespace mpiprof::report
