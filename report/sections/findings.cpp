@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "report/model/units.h"
+#include "report/sections/placement_rules.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {
@@ -274,11 +275,18 @@ void polling(const Job& job, const Figures& figures, Findings& findings) {
          "polling"});
 }
 
+// The first of what is seriously wrong with the placement; its section has the rest, and what to do.
+void placed(const Job& job, const Figures&, Findings& findings) {
+    const auto wrong = placement_findings(job);
+    if (wrong.empty() || !wrong.front().is_serious) return;
+    findings.push_back({true, wrong.front().text + " More: mpiprof-report placement.", "placement"});
+}
+
 }  // namespace
 
 std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
     Findings findings;
-    for (const auto rule : {unfinished, errors, overlap, crowded, waiting, waited_for, imbalance, polling, dropped})
+    for (const auto rule : {unfinished, errors, overlap, crowded, waiting, waited_for, imbalance, polling, placed, dropped})
         rule(job, figures, findings);
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
     return findings;

@@ -1,0 +1,317 @@
+// Where ranks ran: cpu lists, what is merged, and every rule: that it speaks, and that it keeps silent.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "report/model/cpu_list.h"
+#include "report/sections/placement_rules.h"
+#include "report/sections/section.h"
+#include "report/views/view.h"
+#include "tests/report/goldens.h"
+#include "tests/report/whole_pipeline.h"
+
+namespace mpiprof::test {
+namespace {
+
+using report::CpuList;
+using report::Job;
+using report::Question;
+
+constexpr std::uint64_t GiB = std::uint64_t{1} << 30;
+constexpr double seconds = 10;
+
+TEST(cpu_list, is_read_as_the_kernel_writes_it) {
+    EXPECT_EQ(CpuList::parse("0-3,8").count(), 5);
+    EXPECT_EQ(CpuList::parse("0-3,8\n").text(), "0-3,8");
+    EXPECT_EQ(CpuList::parse("8,0-3,2-5,6").text(), "0-6,8") << "sorted, joined";
+    EXPECT_EQ(CpuList::parse("7").count(), 1);
+    EXPECT_EQ(CpuList::parse("0-4294967295").count(), std::uint64_t{1} << 32);
+}
+
+TEST(cpu_list, text_that_is_none_is_empty) {
+    for (const char* text : {"", "a", "1-", "3-1", "1,,2", "1;2", "-1", "1,", "99999999999", "0x3"})
+        EXPECT_TRUE(CpuList::parse(text).empty()) << text;
+}
+
+TEST(cpu_list, overlaps_are_counted) {
+    const auto overlap = [](const char* a, const char* b) { return CpuList::parse(a).overlap(CpuList::parse(b)); };
+    EXPECT_EQ(overlap("0-3", "2-5"), 2);
+    EXPECT_EQ(overlap("0-3", "4-7"), 0);
+    EXPECT_EQ(overlap("0,2,4,6", "0-6"), 4);
+    EXPECT_EQ(overlap("0-63,128-191", "32-40,130"), 10);
+    EXPECT_TRUE(CpuList::parse("0-7").contains(CpuList::parse("1,5-7")));
+    EXPECT_FALSE(CpuList::parse("0-7").contains(CpuList::parse("7-8")));
+}
+
+// ---- jobs ----
+
+struct At {
+    const char* cpus;
+    const char* host = "nid1";
+    double busy = 0.5;         // cores
+    double pushed_off = 0;     // times a second
+    const char* threads = "";  // OMP_NUM_THREADS
+    const char* gpu = "";      // CUDA_VISIBLE_DEVICES
+    double throttled = 0;      // seconds
+    double memory = 0.1;       // GiB
+    double limit = 0;          // GiB
+};
+
+std::uint64_t us(double s) { return static_cast<std::uint64_t>(s * 1e6); }
+
+// A node of two NUMA nodes of four cores, two GPUs beside each, the adapter beside the first.
+void describe_node(ProfileSpec& spec) {
+    using enum format::FactKind;
+    spec.facts.insert(spec.facts.end(), {{node, "processor", "AMD EPYC 7763"},
+                                         {node, "cpus", "0-7"},
+                                         {node, "numa_cpus.node0", "0-3"},
+                                         {node, "numa_cpus.node1", "4-7"},
+                                         {node, "gpu_numa.0000:01:00.0", "0"},
+                                         {node, "gpu_numa.0000:41:00.0", "0"},
+                                         {node, "gpu_numa.0000:81:00.0", "1"},
+                                         {node, "gpu_numa.0000:c1:00.0", "1"},
+                                         {node, "nic_numa.mlx5_0", "0"},
+                                         {node, "nic_rate.mlx5_0", "200 Gb/sec (4X HDR)"}});
+}
+
+std::vector<ProfileSpec> ranks_at(const std::vector<At>& places, const char* launcher = "Open MPI") {
+    using enum format::FactKind;
+    std::vector<ProfileSpec> ranks;
+    std::set<std::string> hosts;
+    for (const At& at : places) {
+        ProfileSpec spec;
+        spec.rank = static_cast<std::uint32_t>(ranks.size());
+        spec.size = static_cast<std::uint32_t>(places.size());
+        spec.host = at.host;
+        spec.launcher = launcher;
+        spec.elapsed_ns = us(seconds) * 1000;
+        spec.usage_at_start.user_us = 200'000;
+        spec.usage_at_start.system_us = 100'000;
+        spec.usage.user_us = 200'000 + us(at.busy * seconds);
+        spec.usage.system_us = 100'000;
+        spec.usage.involuntary_switches = static_cast<std::uint64_t>(at.pushed_off * seconds);
+        spec.usage.max_resident_kib = static_cast<std::uint64_t>(at.memory * 1024 * 1024);
+        spec.memory_limit = static_cast<std::uint64_t>(at.limit * static_cast<double>(GiB));
+        spec.throttled_us_at_start = 5'000'000;
+        spec.throttled_us = 5'000'000 + us(at.throttled);
+        spec.facts = {{process, "cpus_allowed", at.cpus},
+                      {process, "memory_nodes_allowed", "0-1"},
+                      {process, "cpu_at_start", std::to_string(CpuList::parse(at.cpus).ranges().at(0).first)}};
+        if (*at.threads) spec.facts.push_back({environment, "OMP_NUM_THREADS", at.threads});
+        if (*at.gpu) spec.facts.push_back({environment, "CUDA_VISIBLE_DEVICES", at.gpu});
+        if (hosts.insert(at.host).second) describe_node(spec);
+        spec.calls = {collective("MPI_Allreduce", {{.calls = 4, .bytes = 32, .time_ns = 4000}})};
+        ranks.push_back(std::move(spec));
+    }
+    return ranks;
+}
+
+// The names of the rules that speak, serious ones with "!".
+std::set<std::string> rules(const std::vector<At>& places) {
+    std::set<std::string> names;
+    for (const auto& finding : report::placement_findings(job_of(ranks_at(places))))
+        names.insert((finding.is_serious ? "!" : "") + finding.rule);
+    return names;
+}
+
+using Rules = std::set<std::string>;
+
+std::string show(const Job& job, Question question = {}, const char* view = "text", const char* section = "placement") {
+    question.is_for_screen = std::string_view(view) == "text";
+    const auto tables = report::find_section(section)->answer(job, question);
+    if (!tables) return "problem: " + tables.error().line();
+    return report::find_view(view)->show({section, *tables}, {.width = 80, .has_utf8 = true});
+}
+
+// ---- the rules ----
+
+TEST(placement_rules, say_nothing_of_ranks_bound_to_cores_of_their_own) {
+    EXPECT_EQ(rules({{"0"}, {"1"}, {"4"}, {"5"}}), Rules{});
+    EXPECT_EQ(rules({{"0-3"}, {"0-3"}, {"4-7"}, {"4-7"}}), Rules{}) << "bound to NUMA nodes";
+    EXPECT_EQ(rules({{"0-7"}, {"0-7", "nid2"}}), Rules{}) << "one rank a node, all of it";
+}
+
+TEST(placement_rules, cores_that_overlap_without_being_the_same_are_said) {
+    EXPECT_EQ(rules({{"0-2"}, {"2-3"}}), Rules{"!masks"});
+    EXPECT_TRUE(rules({{"0-7"}, {"1"}, {"5"}}).contains("!masks")) << "one within the other";
+    EXPECT_EQ(rules({{"0-2"}, {"2-3", "nid2"}}), Rules{}) << "on two nodes";
+    EXPECT_FALSE(rules({{"0,2"}, {"1,3"}}).contains("!masks")) << "interleaved";
+}
+
+TEST(placement_rules, more_ranks_than_cores_are_said) {
+    EXPECT_EQ(rules({{"0-1"}, {"0-1"}, {"0-1"}}), Rules{"!too-many"});
+    EXPECT_EQ(rules({{"0"}, {"0"}, {"1"}, {"2"}}), Rules{"!too-many"}) << "two on one core, others free";
+    EXPECT_TRUE(rules({{"0-1"}, {"0"}, {"1"}}).contains("!too-many")) << "others' masks within one";
+    EXPECT_TRUE(rules({{"0-1"}, {"1-2"}, {"0,2"}, {"0-2"}}).contains("!too-many")) << "all of them together";
+    EXPECT_FALSE(rules({{"0-1"}, {"0-1"}}).contains("!too-many"));
+}
+
+TEST(placement_rules, unbound_ranks_are_said) {
+    EXPECT_EQ(rules({{"0-7"}, {"0-7"}}), Rules{"unbound"});
+    EXPECT_EQ(rules({{"0-7"}}), Rules{});
+    EXPECT_EQ(rules({{"0-3"}, {"0-3"}}), Rules{}) << "bound to one of two NUMA nodes";
+}
+
+TEST(placement_rules, masks_over_several_numa_nodes_are_said) {
+    EXPECT_EQ(rules({{"2-5"}, {"0-1"}}), Rules{"spread"});
+    EXPECT_EQ(rules({{"0-5"}, {"6-7"}}), Rules{}) << "more cores than a NUMA node has";
+}
+
+TEST(placement_rules, a_far_adapter_is_said_if_cores_beside_it_are_free) {
+    EXPECT_EQ(rules({{"4"}, {"5", "nid2"}}), Rules{"far-adapter"});
+    EXPECT_EQ(rules({{"0"}, {"1", "nid2"}}), Rules{});
+    EXPECT_EQ(rules({{"4"}, {"5"}}), Rules{}) << "one node: nothing goes through it";
+    EXPECT_EQ(rules({{"0-1"}, {"2-3"}, {"4-5"}, {"0-7", "nid2"}}), Rules{}) << "no core beside it is free";
+}
+
+TEST(placement_rules, a_far_gpu_is_said) {
+    EXPECT_EQ(rules({{.cpus = "0", .gpu = "2"}, {.cpus = "4", .gpu = "1"}}), Rules{"far-gpu"});
+    EXPECT_EQ(rules({{.cpus = "0", .gpu = "0"}, {.cpus = "4", .gpu = "3"}}), Rules{});
+    EXPECT_EQ(rules({{.cpus = "0", .gpu = "2,3"}, {.cpus = "4", .gpu = "GPU-8932f937"}}), Rules{}) << "cannot be told";
+    EXPECT_EQ(rules({{.cpus = "0", .gpu = "7"}}), Rules{}) << "no such GPU";
+}
+
+TEST(placement_rules, more_threads_than_cores_are_said) {
+    EXPECT_EQ(rules({{.cpus = "0", .threads = "8"}, {.cpus = "1", .threads = "8"}}), Rules{"threads"});
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 1, .threads = "8"}}), Rules{"!threads"});
+    EXPECT_EQ(rules({{.cpus = "0-3", .threads = "4,2"}, {.cpus = "4-7", .threads = "4"}}), Rules{});
+    EXPECT_TRUE(rules({{.cpus = "0-7", .threads = "8"}, {.cpus = "0-7", .threads = "8"}}).contains("threads"))
+        << "16 for 8";
+}
+
+TEST(placement_rules, a_rank_that_needs_more_than_its_core_is_said) {
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 0.99, .pushed_off = 120}, {.cpus = "1", .busy = 0.99}}), Rules{"!starved"});
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 0.3, .pushed_off = 120}}), Rules{}) << "not busy";
+    EXPECT_FALSE(rules({{.cpus = "0-1", .busy = 1.9, .pushed_off = 150}, {.cpus = "0-1"}}).contains("!starved"))
+        << "pushed off by another rank";
+}
+
+TEST(placement_rules, more_cores_busy_than_allowed_are_said) {
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 8.5}, {.cpus = "1", .busy = 8.5}}), Rules{"!beyond"});
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 1.02}}), Rules{});
+}
+
+TEST(placement_rules, throttling_is_said_from_a_hundredth_of_the_time_on) {
+    EXPECT_EQ(rules({{.cpus = "0", .throttled = 0.2}}), Rules{"!throttled"});
+    EXPECT_EQ(rules({{.cpus = "0", .throttled = 0.05}}), Rules{}) << "what was before MPI_Init does not count";
+}
+
+TEST(placement_rules, memory_close_to_the_limit_is_said) {
+    EXPECT_EQ(rules({{.cpus = "0", .memory = 3.8, .limit = 4}}), Rules{"!memory"});
+    EXPECT_EQ(rules({{.cpus = "0", .memory = 2, .limit = 4}, {.cpus = "1", .memory = 1.8, .limit = 4}}),
+              Rules{"memory"});
+    EXPECT_EQ(rules({{.cpus = "0", .memory = 2, .limit = 4}, {.cpus = "1", .memory = 1, .limit = 4}}), Rules{});
+    EXPECT_EQ(rules({{.cpus = "0", .memory = 3, .limit = 4}, {.cpus = "1", .memory = 3, .limit = 4}}), Rules{})
+        << "more together than the limit: each has its own";
+    EXPECT_EQ(rules({{.cpus = "0", .memory = 2000}}), Rules{}) << "no limit";
+}
+
+TEST(placement_rules, advise_in_the_words_of_the_launcher) {
+    for (const auto& [launcher, words] :
+         {std::pair("Open MPI", "mpirun --map-by core --bind-to core."), std::pair("Slurm", "srun --cpu-bind=cores."),
+          std::pair("Hydra", "mpiexec -bind-to core"), std::pair("none", "(srun).")}) {
+        const auto findings = report::placement_findings(job_of(ranks_at({{"0-7"}, {"0-7"}}, launcher)));
+        ASSERT_EQ(findings.size(), 1);
+        EXPECT_NE(findings[0].advice.find(words), std::string::npos) << findings[0].advice;
+    }
+    const auto findings = report::placement_findings(job_of(ranks_at({{.cpus = "0", .threads = "8"}}, "Slurm")));
+    EXPECT_NE(findings.at(0).advice.find("--cpus-per-task=8 "), std::string::npos) << findings[0].advice;
+}
+
+TEST(placement_rules, need_profiles_that_say_where_they_ran) {
+    std::vector<ProfileSpec> ranks = ranks_at({{"0"}, {"0"}});
+    for (ProfileSpec& rank : ranks) rank.facts.clear();
+    EXPECT_TRUE(report::placement_findings(job_of(ranks)).empty());
+}
+
+// ---- what is merged ----
+
+TEST(placement, cores_busy_are_counted_from_mpi_init_on) {
+    const Job job = job_of(ranks_at({{.cpus = "0-3", .busy = 2.5, .pushed_off = 7}}));
+    ASSERT_EQ(job.placement.ranks.size(), 1);
+    EXPECT_NEAR(job.placement.ranks[0].cores_busy.value(), 2.5, 1e-6);
+    EXPECT_NEAR(job.placement.ranks[0].pushed_off_per_s.value(), 7, 1e-6);
+    auto old = ranks_at({{"0-3"}});
+    old[0].usage_at_start = {};  // of a library that did not measure it
+    EXPECT_FALSE(job_of(old).placement.ranks[0].cores_busy.has_value());
+}
+
+TEST(placement, a_variable_tells_who_has_which_value) {
+    const Job job = job_of(ranks_at(
+        {{.cpus = "0", .threads = "1"}, {.cpus = "1", .threads = "8"}, {.cpus = "2", .threads = "8"}, {.cpus = "3"}}));
+    ASSERT_EQ(job.placement.variables.size(), 1);
+    const auto& values = job.placement.variables[0].values;
+    ASSERT_EQ(values.size(), 3);
+    EXPECT_EQ(values[0].value, "8");
+    EXPECT_EQ(values[0].count, 2);
+    EXPECT_TRUE(values[0].ranks.empty());
+    EXPECT_EQ(values[1].value, "1");
+    EXPECT_EQ(values[1].ranks, std::vector<std::uint32_t>{0});
+    EXPECT_EQ(values[2].value, std::nullopt);
+    EXPECT_EQ(values[2].ranks, std::vector<std::uint32_t>{3});
+    const auto* rank = job.placement.find(1);
+    ASSERT_TRUE(rank);
+    EXPECT_EQ(*job.placement.variable_of(*rank, "OMP_NUM_THREADS"), "8");
+    EXPECT_EQ(job.placement.variable_of(*job.placement.find(3), "OMP_NUM_THREADS"), nullptr);
+}
+
+TEST(placement, a_value_that_leads_out_of_the_file_is_left_out) {
+    ProfileSpec spec = ranks_at({{"0-3"}})[0];
+    Bytes bytes = build(spec);
+    const auto table = table_of(bytes, format::TableType::facts);
+    ASSERT_TRUE(table);
+    overwrite(bytes, table->table.offset + offsetof(format::Fact, value_offset), ~std::uint64_t{0} - 2);
+    const TemporaryDirectory directory;
+    write_file(directory.path() / "mpi_profile.4711.0", bytes);
+    const Job job = job_of(directory.path());
+    ASSERT_EQ(job.placement.ranks.size(), 1);
+    EXPECT_TRUE(job.placement.cpus_of(job.placement.ranks[0]).empty());
+    EXPECT_EQ(job.placement.nodes.at(0).cpus.count(), 8) << "the others are read";
+}
+
+// ---- what people see ----
+
+TEST(screens, placement_of_few_ranks_is_as_reviewed) {
+    const Job job =
+        job_of(ranks_at({{.cpus = "0-1", .busy = 1.9, .threads = "8", .gpu = "0", .memory = 1, .limit = 16},
+                         {.cpus = "1-2", .busy = 1.8, .threads = "8", .gpu = "2", .memory = 1, .limit = 16},
+                         {.cpus = "4-5", .busy = 1.9, .threads = "8", .gpu = "3", .memory = 1, .limit = 16},
+                         {.cpus = "6", .busy = 0.9, .threads = "1", .throttled = 0.5, .memory = 15.2, .limit = 16}}));
+    const std::string text = show(job);
+    expect_golden("screens/placement_of_few_ranks.txt", text);
+    expect_fits(text, 80);
+    const std::string summary = show(job, {}, "text", "summary");
+    EXPECT_NE(summary.find("[placement]"), std::string::npos);
+    EXPECT_EQ(summary.find("[placement]"), summary.rfind("[placement]")) << "one line";
+}
+
+TEST(screens, placement_of_many_ranks_fits_a_screen) {
+    std::vector<std::string> hosts, cpus;
+    std::vector<At> places;
+    for (int rank = 0; rank < 512; ++rank) {
+        hosts.push_back("nid" + std::to_string(1001 + rank / 8));
+        cpus.push_back(std::to_string(rank % 8));
+    }
+    for (std::size_t rank = 0; rank < 512; ++rank)
+        places.push_back({.cpus = cpus[rank].c_str(), .host = hosts[rank].c_str(), .busy = rank == 77 ? 1.0 : 0.97});
+    const Job job = job_of(ranks_at(places));
+    const std::string text = show(job);
+    expect_golden("screens/placement_of_many_ranks.txt", text);
+    expect_fits(text, 80);
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24);
+    const std::string one = show(job, {.ranks = {77}, .sort = {}, .by = {}, .top = {}});
+    EXPECT_NE(one.find("nid1010"), std::string::npos) << one;
+    const std::string csv = show(job, {}, "csv");
+    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 512 + 64 + 4 * 2 + 3)
+        << "every rank and node, with two lines above "
+           "each table and one between";
+}
+
+TEST(placement, a_job_without_facts_says_so) {
+    ProfileSpec spec;
+    spec.calls = {sync("MPI_Barrier", {{.calls = 1}})};
+    EXPECT_NE(show(job_of({spec})).find("do not say where their ranks ran"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mpiprof::test
