@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> calls_by{"size", "call"};
 constexpr std::array<std::string_view, 2> ranks_by{"rank", "node"};
+constexpr std::array<std::string_view, 2> comms_by{"communicator", "call"};
 constexpr std::array<std::string_view, 2> placement_by{"rank", "group"};
 
 constexpr std::array all{
@@ -17,6 +18,7 @@ constexpr std::array all{
     Section{"ranks", "every rank or node: time in and outside MPI, memory, CPU", ranks_by, true, ranks},
     Section{"regions", "the parts and iterations that the program names: time, share of MPI, percentiles", {}, true, regions},
     Section{"hang", "where each rank stands, since when, and who waits for whom", {}, false, hang},
+    Section{"comms", "every communicator: how it was made, its calls, bytes and time", comms_by, true, comms},
     Section{"placement", "cores, devices and memory of every rank, and what is wrong with them", placement_by, true,
             placement},
 };

@@ -166,32 +166,36 @@ std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
 
 // ---- csv and json of sections ----
 
+void expect_same_in_csv_and_json(std::string_view section, const report::Table& table) {
+    const auto lines = parse_csv(report::show_csv({section, {table}}, {}));
+    const json parsed = json::parse(report::show_json({section, {table}}, {}));
+    EXPECT_EQ(parsed.at("schema"), 1);
+    EXPECT_EQ(parsed.at("section"), section);
+    const json& rows = parsed.at(table.id);
+    ASSERT_EQ(rows.size() + 1, lines.size());
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        ASSERT_EQ(lines[row + 1].size(), lines[0].size());
+        for (std::size_t column = 0; column < lines[0].size(); ++column) {
+            const json& value = rows[row].at(lines[0][column]);
+            const std::string& field = lines[row + 1][column];
+            if (value.is_null()) {
+                EXPECT_EQ(field, "");
+            } else if (value.is_string()) {
+                EXPECT_EQ(field, value.get<std::string>());
+            } else {
+                EXPECT_NEAR(std::stod(field), value.get<double>(), 1e-6 * std::abs(value.get<double>()) + 0.51);
+            }
+        }
+    }
+}
+
 TEST(views, csv_and_json_of_a_section_say_the_same_in_base_units) {
     const Job job = job_of(uneven_work());
     for (const auto& section : report::sections()) {
-        if (section.name == "summary") continue;  // several tables
+        if (section.name == "summary") continue;  // pictures
         const auto tables = section.answer(job, {.ranks = {}, .sort = {}, .by = {}, .top = {}, .is_for_screen = false});
         ASSERT_TRUE(tables);
-        const auto lines = parse_csv(report::show_csv({section.name, *tables}, {}));
-        const json parsed = json::parse(report::show_json({section.name, *tables}, {}));
-        EXPECT_EQ(parsed.at("schema"), 1);
-        EXPECT_EQ(parsed.at("section"), section.name);
-        const json& rows = parsed.at(tables->front().id);
-        ASSERT_EQ(rows.size() + 1, lines.size());
-        for (std::size_t row = 0; row < rows.size(); ++row) {
-            ASSERT_EQ(lines[row + 1].size(), lines[0].size());
-            for (std::size_t column = 0; column < lines[0].size(); ++column) {
-                const json& value = rows[row].at(lines[0][column]);
-                const std::string& field = lines[row + 1][column];
-                if (value.is_null()) {
-                    EXPECT_EQ(field, "");
-                } else if (value.is_string()) {
-                    EXPECT_EQ(field, value.get<std::string>());
-                } else {
-                    EXPECT_NEAR(std::stod(field), value.get<double>(), 1e-6 * std::abs(value.get<double>()) + 0.51);
-                }
-            }
-        }
+        for (const auto& table : *tables) expect_same_in_csv_and_json(section.name, table);
     }
 }
 
@@ -270,6 +274,23 @@ TEST(export_json, has_all_of_it) {
     for (const json& bucket : rank.at("histograms").at(0).at("buckets")) counted += bucket.at(2).get<std::uint64_t>();
     EXPECT_EQ(counted, 30);
     EXPECT_EQ(parsed.at("rows").at(0).at("ranks"), 3);
+}
+
+TEST(export_json, has_communicators_places_and_settings_of_others) {
+    ProfileSpec spec = uneven_work()[0];
+    spec.size = 1;
+    spec.facts = {{format::FactKind::process, "cpus_allowed", "0-3,8"},
+                  {format::FactKind::node, "numa_cpus.node1", "8-15"},
+                  {format::FactKind::environment, "UCX_TLS", "rc,\"sm"}};
+    const TemporaryDirectory directory;
+    const json parsed = json::parse(exported(written(directory, {spec}), "json"));
+    EXPECT_EQ(parsed.at("comms").at(0).at("name"), "MPI_COMM_WORLD");
+    EXPECT_EQ(parsed.at("comms").at(0).at("sums").size(), parsed.at("rows").size());
+    const json& placement = parsed.at("placement");
+    EXPECT_EQ(placement.at("ranks").at(0).at("cpus_allowed"), "0-3,8");
+    EXPECT_EQ(placement.at("nodes").at(0).at("numa_nodes").at(0).at("cpus"), "8-15");
+    EXPECT_EQ(placement.at("variables").at(0).at("values").at(0).at("value"), "rc,\"sm");
+    EXPECT_EQ(parsed.at("ranks").at(0).at("facts").size(), 3);
 }
 
 TEST(export_json, of_hostile_names_is_still_json) {

@@ -1,0 +1,368 @@
+// comms: every communicator, or every call and size on each: how it was made, its members, calls, bytes, time, and
+// whether its members entered the same collectives. On a screen those of one making are one line.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "report/model/units.h"
+#include "report/sections/sections.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t lines_on_screen = 40;
+constexpr std::size_t differences_on_screen = 8;
+
+// Open MPI names what the program does not: "MPI COMMUNICATOR 3 SPLIT FROM 0".
+bool is_named(const Comm& comm) { return !comm.name.empty() && !comm.name.starts_with("MPI COMMUNICATOR "); }
+
+std::string short_call(const std::string& name) { return name.starts_with("MPI_") ? name.substr(4) : name; }
+
+std::string name_or_making(const Comm& comm) {
+    if (is_named(comm)) return comm.name;
+    return fmt::format("({})", comm.made_by.empty() ? "unnamed" : short_call(comm.made_by));
+}
+
+std::string label_of(const Comm& comm) {
+    switch (comm.kind) {
+        case CommKind::none:
+            return "(none)";
+        case CommKind::other:
+            return "(others)";
+        case CommKind::unknown:
+            return "(of several worlds)";
+        case CommKind::self:
+            return is_named(comm) ? comm.name : "MPI_COMM_SELF";
+        case CommKind::by_members:
+            return name_or_making(comm) + " *";
+        case CommKind::known:
+            break;
+    }
+    return name_or_making(comm);
+}
+
+std::string_view name_of(CommKind kind) {
+    switch (kind) {
+        case CommKind::known:
+            return "known";
+        case CommKind::self:
+            return "self";
+        case CommKind::by_members:
+            return "by_members";
+        case CommKind::unknown:
+            return "unknown";
+        case CommKind::other:
+            return "other";
+        case CommKind::none:
+            break;
+    }
+    return "none";
+}
+
+// What the ranks' profiles together allow to say.
+struct Context {
+    const Job& job;
+    std::unordered_map<std::uint64_t, const Comm*> by_id;
+    double mpi_ns = 0;
+    bool is_whole = false;  // every rank has a profile
+
+    explicit Context(const Job& j) : job(j) {
+        for (const Comm& comm : job.comms) {
+            if (comm.id) by_id.emplace(comm.id, &comm);
+            for (const CommSum& sum : comm.sums) mpi_ns += static_cast<double>(sum.time_ns);
+        }
+        is_whole = job.profiles() == job.size;
+    }
+    std::string parent_of(const Comm& comm) const {
+        const auto found = by_id.find(comm.parent);
+        return comm.parent == 0 || found == by_id.end() ? "" : label_of(*found->second);
+    }
+    // Fewer members than it has have used it: the others have entered nothing.
+    bool some_never_used(const Comm& comm) const { return is_whole && !comm.is_inter && comm.members < comm.size; }
+    bool differs(const Comm& comm, const CommEntries& entries) const {
+        return entries.fewest != entries.most || (some_never_used(comm) && entries.most != 0);
+    }
+    bool can_judge(const Comm& comm) const {
+        return comm.kind == CommKind::known && comm.members > 1 && !comm.entries.empty() &&
+               job.drops.communicators == 0 && job.drops.threads == 0;
+    }
+    bool is_unequal(const Comm& comm) const {
+        return can_judge(comm) && std::any_of(comm.entries.begin(), comm.entries.end(),
+                                              [&](const CommEntries& e) { return differs(comm, e); });
+    }
+};
+
+// One communicator, or those of one making.
+struct Line {
+    const Context* context = nullptr;
+    const Comm* comm = nullptr;  // the first
+    std::string label;
+    std::string parent;
+    std::size_t lines = 0;  // communicators that are kept apart
+    std::uint64_t communicators = 0;
+    double members = 0;
+    std::uint64_t calls = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t time_ns = 0;
+    std::uint64_t errors = 0;
+    std::uint64_t largest_ns = 0;
+    std::uint32_t largest_rank = 0;
+    std::size_t judged = 0;
+    std::size_t unequal = 0;
+    std::vector<CommSum> sums;  // sorted by call, bin
+
+    double per_member(std::uint64_t sum) const { return members > 0 ? static_cast<double>(sum) / members : 0; }
+};
+
+void add_sums(std::vector<CommSum>& to, const std::vector<CommSum>& from) {
+    const auto key = [](const CommSum& sum) { return std::make_tuple(sum.call, sum.bin); };
+    for (const CommSum& sum : from) {
+        const auto at = std::lower_bound(to.begin(), to.end(), sum,
+                                         [&](const CommSum& a, const CommSum& b) { return key(a) < key(b); });
+        if (at == to.end() || key(*at) != key(sum)) {
+            to.insert(at, sum);
+            continue;
+        }
+        at->calls += sum.calls;
+        at->bytes += sum.bytes;
+        at->time_ns += sum.time_ns;
+        at->errors += sum.errors;
+    }
+}
+
+void add_comm(Line& line, const Comm& comm, const Context& context) {
+    ++line.lines;
+    line.communicators += comm.communicators;
+    line.members += comm.members;
+    for (const CommSum& sum : comm.sums) {
+        line.calls += sum.calls;
+        line.bytes += sum.bytes;
+        line.time_ns += sum.time_ns;
+        line.errors += sum.errors;
+    }
+    if (line.lines == 1 || comm.largest_ns > line.largest_ns) {
+        line.largest_ns = comm.largest_ns;
+        line.largest_rank = comm.largest_rank;
+    }
+    line.judged += context.can_judge(comm);
+    line.unequal += context.is_unequal(comm);
+    add_sums(line.sums, comm.sums);
+}
+
+std::vector<Line> lines_of(const Context& context, bool grouped) {
+    std::vector<Line> lines;
+    std::map<std::tuple<CommKind, std::string, std::string, std::string, std::uint32_t, bool>, std::size_t> line_of;
+    for (const Comm& comm : context.job.comms) {
+        std::string label = label_of(comm), parent = context.parent_of(comm);
+        std::size_t at = lines.size();
+        if (grouped)
+            at = line_of.try_emplace({comm.kind, label, comm.made_by, parent, comm.size, comm.is_inter}, at)
+                     .first->second;
+        if (at == lines.size())
+            lines.push_back({.context = &context,
+                             .comm = &comm,
+                             .label = std::move(label),
+                             .parent = std::move(parent),
+                             .sums = {}});
+        add_comm(lines[at], comm, context);
+    }
+    return lines;
+}
+
+std::string equality(const Line& line) {
+    if (line.judged == 0) return "";
+    if (line.unequal == 0) return "equal";
+    return line.judged == 1 ? "DIFFER" : fmt::format("{} of {} DIFFER", line.unequal, line.judged);
+}
+
+std::string hexadecimal(std::uint64_t id) { return id ? fmt::format("{:016x}", id) : std::string(); }
+
+Value share(std::uint64_t part, double whole) { return whole > 0 ? Value(static_cast<double>(part) / whole) : Value(); }
+
+std::vector<Field<Line>> comm_fields(bool grouped, bool has_differences) {
+    using L = const Line&;
+    return {
+        {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return l.label; }},
+        {{.id = "communicators", .title = "NUMBER", .unit = Unit::count, .drop = 1, .only_data = !grouped},
+         [](L l) { return known(l.communicators); }},
+        {{.id = "size", .title = "SIZE", .unit = Unit::count}, [](L l) { return known(l.comm->size); }},
+        {{.id = "calls", .title = "CALLS", .unit = Unit::count}, [](L l) { return l.per_member(l.calls); }},
+        {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes, .drop = 4},
+         [](L l) { return l.bytes ? Value(l.per_member(l.bytes)) : Value(); }},
+        {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
+         [](L l) { return l.time_ns ? Value(l.per_member(l.time_ns)) : Value(); }},
+        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share},
+         [](L l) { return l.time_ns ? share(l.time_ns, l.context->mpi_ns) : Value(); }},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 7, .only_screen = true},
+         [](L l) { return share(l.time_ns, l.context->mpi_ns); }},
+        {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 3, .same_unit = true},
+         [](L l) { return known(l.largest_ns); }},
+        {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 3},
+         [](L l) { return l.largest_ns ? Value(std::uint64_t{l.largest_rank}) : Value(); }},
+        {{.id = "collectives", .title = "COLLECTIVES", .drop = has_differences ? 1 : 6},
+         [](L l) { return equality(l); }},
+        {{.id = "how", .title = "MADE BY", .drop = 2, .only_screen = true},
+         [](L l) { return short_call(l.comm->made_by); }},
+        {{.id = "made_by", .title = {}, .only_data = true}, [](L l) { return l.comm->made_by; }},
+        {{.id = "parent", .title = "FROM", .drop = 5}, [](L l) { return l.parent; }},
+        {{.id = "name", .title = {}, .only_data = true}, [](L l) { return l.comm->name; }},
+        {{.id = "kind", .title = {}, .only_data = true}, [](L l) { return std::string(name_of(l.comm->kind)); }},
+        {{.id = "id", .title = {}, .only_data = true}, [](L l) { return hexadecimal(l.comm->id); }},
+        {{.id = "parent_id", .title = {}, .only_data = true}, [](L l) { return hexadecimal(l.comm->parent); }},
+        {{.id = "first_rank", .title = {}, .unit = Unit::rank, .only_data = true},
+         [](L l) { return std::uint64_t{l.comm->first_rank}; }},
+        {{.id = "members", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.members; }},
+        {{.id = "is_inter", .title = {}, .only_data = true},
+         [](L l) { return std::string(l.comm->is_inter ? "yes" : "no"); }},
+        {{.id = "errors", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.errors; }},
+        {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.calls; }},
+        {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.bytes; }},
+        {{.id = "total_time_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.time_ns; }},
+    };
+}
+
+// ---- --by call ----
+
+struct CallLine {
+    const Line* line = nullptr;
+    const Call* call = nullptr;
+    CommSum sum;
+
+    bool is_timed() const { return call->treatment == Treatment::timed; }
+    bool has_size() const { return sum.calls != 0 && (sum.bytes != 0 || carries_messages(call->traffic)); }
+};
+
+std::vector<Field<CallLine>> call_fields(bool grouped) {
+    using L = const CallLine&;
+    return {
+        {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return l.line->label; }},
+        {{.id = "communicators", .title = "NUMBER", .unit = Unit::count, .drop = 3, .only_data = !grouped},
+         [](L l) { return known(l.line->communicators); }},
+        {{.id = "size", .title = "SIZE", .unit = Unit::count, .drop = 2},
+         [](L l) { return known(l.line->comm->size); }},
+        {{.id = "call", .title = "CALL"}, [](L l) { return l.call->name; }},
+        {{.id = "bin_max_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
+         [](L l) { return l.is_timed() ? Value(bin_max_bytes(l.sum.bin)) : Value(); }},
+        {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
+         [](L l) {
+             return l.has_size() ? Value(static_cast<double>(l.sum.bytes) / static_cast<double>(l.sum.calls)) : Value();
+         }},
+        {{.id = "calls", .title = "CALLS", .unit = Unit::count}, [](L l) { return l.line->per_member(l.sum.calls); }},
+        {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
+         [](L l) { return l.is_timed() ? Value(l.line->per_member(l.sum.time_ns)) : Value(); }},
+        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share},
+         [](L l) { return l.is_timed() ? share(l.sum.time_ns, l.line->context->mpi_ns) : Value(); }},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 4, .only_screen = true},
+         [](L l) { return l.is_timed() ? share(l.sum.time_ns, l.line->context->mpi_ns) : Value(); }},
+        {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
+         [](L l) { return l.is_timed() ? share(l.sum.time_ns, static_cast<double>(l.sum.calls)) : Value(); }},
+        {{.id = "made_by", .title = {}, .only_data = true}, [](L l) { return l.line->comm->made_by; }},
+        {{.id = "id", .title = {}, .only_data = true}, [](L l) { return hexadecimal(l.line->comm->id); }},
+        {{.id = "members", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.line->members; }},
+        {{.id = "traffic", .title = {}, .only_data = true}, [](L l) { return std::string(name_of(l.call->traffic)); }},
+        {{.id = "errors", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.sum.errors; }},
+        {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.sum.calls; }},
+        {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.sum.bytes; }},
+        {{.id = "total_time_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return l.sum.time_ns; }},
+    };
+}
+
+Table call_table(const Context& context, const std::vector<Line>& lines, bool grouped) {
+    std::vector<CallLine> rows;
+    for (const Line& line : lines)
+        for (const CommSum& sum : line.sums) rows.push_back({&line, &context.job.calls[sum.call], sum});
+    return table_of("comms_by_call", call_fields(grouped), rows);
+}
+
+// ---- collectives that not all members entered as often ----
+
+struct Difference {
+    const Comm* comm;
+    const Call* call;
+    CommEntries entries;
+};
+
+Table difference_table(const Context& context, const Question& question) {
+    std::vector<Difference> differences;
+    for (const Comm& comm : context.job.comms) {
+        if (!context.is_unequal(comm)) continue;
+        for (const CommEntries& entries : comm.entries) {
+            if (!context.differs(comm, entries)) continue;
+            differences.push_back({&comm, &context.job.calls[entries.call], entries});
+            if (!context.some_never_used(comm)) continue;
+            differences.back().entries.fewest = 0;
+            differences.back().entries.fewest_rank.reset();
+        }
+    }
+    using D = const Difference&;
+    Table table = table_of(
+        "differences",
+        std::vector<Field<Difference>>{
+            {{.id = "communicator", .title = "COMMUNICATOR"}, [](D d) { return label_of(*d.comm); }},
+            {{.id = "first_rank", .title = "OF RANK", .unit = Unit::rank, .drop = 1},
+             [](D d) { return std::uint64_t{d.comm->first_rank}; }},
+            {{.id = "call", .title = "CALL"}, [](D d) { return d.call->name; }},
+            {{.id = "fewest", .title = "FEWEST", .unit = Unit::count}, [](D d) { return d.entries.fewest; }},
+            {{.id = "fewest_rank", .title = "RANK", .unit = Unit::rank},
+             [](D d) { return d.entries.fewest_rank ? Value(std::uint64_t{*d.entries.fewest_rank}) : Value(); }},
+            {{.id = "most", .title = "MOST", .unit = Unit::count}, [](D d) { return d.entries.most; }},
+            {{.id = "most_rank", .title = "RANK", .unit = Unit::rank},
+             [](D d) { return std::uint64_t{d.entries.most_rank}; }},
+            {{.id = "id", .title = {}, .only_data = true}, [](D d) { return hexadecimal(d.comm->id); }},
+        },
+        differences);
+    table.title = "ENTERED BY SOME MEMBERS MORE OFTEN THAN BY OTHERS";
+    const std::size_t left_out = keep_top(table, question.is_for_screen ? differences_on_screen : table.rows.size());
+    if (left_out) table.notes.push_back(fmt::format("{} more: comms --format csv", left_out));
+    return table;
+}
+
+// What the labels in brackets and the stars mean, as far as there are any.
+void explain(Table& table, const Context& context) {
+    const auto has = [&](CommKind kind) {
+        return std::any_of(context.job.comms.begin(), context.job.comms.end(),
+                           [&](const Comm& comm) { return comm.kind == kind; });
+    };
+    table.notes.push_back("CALLS, BYTES and TIME: mean of the members; MOST: the member that spent most");
+    if (has(CommKind::none)) {
+        const std::uint64_t dropped = context.job.drops.communicators;
+        table.notes.push_back(
+            dropped ? fmt::format("(none): calls without a communicator (Wait, Test, files), and {} of communicators "
+                                  "that were not told apart",
+                                  human_count(static_cast<double>(dropped)))
+                    : "(none): calls without a communicator (Wait, Test, files)");
+    }
+    if (has(CommKind::by_members))
+        table.notes.push_back("*: known by its members alone; others of the same ones are in it");
+    if (has(CommKind::unknown)) table.notes.push_back("(of several worlds): no id that all members agree on; together");
+    if (has(CommKind::other)) table.notes.push_back("(others): so many communicators that the smallest are together");
+}
+
+}  // namespace
+
+Result<std::vector<Table>> comms(const Job& job, const Question& question) {
+    if (!question.ranks.empty())
+        return problem("comms --rank", "communicators are added up over their members",
+                       "export -f json has the cells of every rank");
+    const Context context(job);
+    const bool by_call = question.by == "call";
+    const bool grouped = question.is_for_screen;
+    const std::vector<Line> lines = lines_of(context, grouped);
+    const bool has_differences = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.unequal != 0; });
+    Table table =
+        by_call ? call_table(context, lines, grouped) : table_of("comms", comm_fields(grouped, has_differences), lines);
+    if (auto ok = sort_rows(table, question.sort.empty() ? "total_time_ns" : question.sort); !ok)
+        return tl::make_unexpected(ok.error());
+    const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
+    if (const std::size_t left_out = keep_top(table, most))
+        table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));
+    explain(table, context);
+    if (job.is_text) table.notes.push_back("mpitrace's text knows no communicators");
+    std::vector<Table> tables{std::move(table)};
+    if (!by_call) tables.push_back(difference_table(context, question));
+    return tables;
+}
+
+}  // namespace mpiprof::report
