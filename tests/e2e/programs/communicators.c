@@ -53,6 +53,9 @@ int main(int argc, char** argv) {
     MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &column); /* in reverse order */
     use(row, "row");
     use(column, "column");
+    double sum, one = 1, block[128] = {0};
+    for (int i = 0; i < 100; ++i) MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, row);
+    for (int i = 0; i < 50; ++i) MPI_Bcast(block, 128, MPI_DOUBLE, 0, column);
     MPI_Comm_dup(row, &copy);
     use(copy, "copy of row");
     int dims[2] = {ranks / 2, 2}, periods[2] = {1, 0}, keep[2] = {1, 0};

@@ -1,0 +1,60 @@
+"""Placement: the cores that a launcher gave each rank, what is wrong with them, and the settings of others."""
+
+import os
+
+from cases.communicators import tables
+from harness import Skip, case, check, same
+
+
+def cores_of_this_process():
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise Skip("one core: nothing to bind to")
+    return cores
+
+
+def placement(scene, cwd):
+    found = tables(scene.run_report("placement", "--format", "csv", cwd=cwd).succeeded().out)
+    ranks = {int(row["rank"]): row for row in found["placement"]}
+    return ranks, {row["rule"]: row["text"] for row in found["findings"]}, found["settings"]
+
+
+@case(mpis=("openmpi",), ranks=2)
+def bound_ranks_have_their_cores_and_unbound_ones_are_said(scene):
+    cores = cores_of_this_process()
+    ring = scene.compile("ring.c")
+    bound, unbound = scene.subdir("bound"), scene.subdir("unbound")
+    ran = scene.alone([scene.tool("mpirun.openmpi"), "--bind-to", "core", "--map-by", "core", "-n", "2", ring, 100], cwd=bound)
+    if ran.code != 0 and "bind" in ran.err:
+        raise Skip("Open MPI cannot bind here")
+    ran.succeeded()
+    ranks, rules, _ = placement(scene, bound)
+    same([ranks[0]["cores"], ranks[1]["cores"]], ["1", "1"], "cores of bound ranks")
+    check(ranks[0]["cpus"] != ranks[1]["cpus"], f"both are on core {ranks[0]['cpus']}")
+    same([ranks[0]["sharing"], ranks[1]["sharing"]], ["own", "own"], "sharing")
+    for rule in ("unbound", "masks", "too-many"):
+        check(rule not in rules, f"bound ranks: {rules}")
+    for rank in ranks.values():
+        check(0 < float(rank["cores_busy"]) < 1.1, f"one thread on one core kept {rank['cores_busy']} busy")
+
+    scene.alone([scene.tool("mpirun.openmpi"), "--bind-to", "none", "-n", "2", ring, 100], cwd=unbound).succeeded()
+    ranks, rules, _ = placement(scene, unbound)
+    same(ranks[0]["cores"], str(len(cores)), "cores of unbound ranks")
+    check("--bind-to core" in rules.get("unbound", ""), f"unbound ranks: {rules}")
+
+
+@case(ranks=2)
+def overlapping_cores_and_differing_settings_are_said(scene):
+    first, second = cores_of_this_process()[:2]
+    scene.tool("taskset")
+    program = [f'''rank=${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}; cores={first}; export OMP_NUM_THREADS=1
+               if [ "$rank" = 1 ]; then cores={first},{second}; OMP_NUM_THREADS=2; fi
+               exec taskset -c $cores {scene.compile("ring.c")} 100''']
+    scene.mpirun(2, ["sh", "-c", *program]).succeeded()
+    ranks, rules, settings = placement(scene, scene.dir)
+    same([ranks[0]["cores"], ranks[1]["cores"]], ["1", "2"], "cores")
+    same(ranks[0]["cpus"], str(first), "cores of rank 0")
+    check("masks" in rules and f"rank 0: {first}," in rules["masks"], f"overlapping cores: {rules}")
+    threads = {row["value"]: row["which"] for row in settings if row["name"] == "OMP_NUM_THREADS"}
+    same(threads, {"1": "all others", "2": "1"}, "OMP_NUM_THREADS")
+    check("[placement]" in scene.run_report("summary").succeeded().out, "the summary does not mention it")
