@@ -111,9 +111,9 @@ FamilyFacts standard_abi() {
     f.status_ignore = f.statuses_ignore = 0;
     f.proc_null = -3;
     f.root = -4;
-    f.topo_graph = 201;
-    f.topo_dist_graph = 202;
-    f.topo_cart = 203;
+    f.topo_cart = 211;
+    f.topo_graph = 212;
+    f.topo_dist_graph = 213;
     return f;
 }
 

@@ -16,7 +16,7 @@ constexpr Word world = 0x101, self = 0x102, comm_null = 0x100;
 constexpr Word type_null = 0x200, type_int = 0x209, type_double = 0x214, type_byte = 0x247;
 constexpr Word dynamic_type = 0x7f0012345678, request_null = 0x180, win = 0x7f00aaaa0000;
 constexpr Word in_place = 1, status_ignore = 0;
-constexpr int proc_null = -3, status_bytes = 32;
+constexpr int proc_null = -3, status_bytes = 32, dist_graph = 213;
 using HandleInMemory = Word;
 #else  // MPICH's, and one that nobody knows: handles are ints
 constexpr Word handle(Word value) { return garbage(static_cast<int>(value)); }
@@ -25,7 +25,7 @@ constexpr Word type_null = 0x0c000000, type_int = 0x4c000405, type_double = 0x4c
 constexpr Word dynamic_type = static_cast<int>(0x8c000000), request_null = 0x2c000000,
                win = static_cast<int>(0xa0000000);
 constexpr Word in_place = -1, status_ignore = 1;
-constexpr int proc_null = -1, status_bytes = 20;
+constexpr int proc_null = -1, status_bytes = 20, dist_graph = 3;
 using HandleInMemory = int;
 #endif
 

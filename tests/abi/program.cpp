@@ -338,6 +338,7 @@ void call_with_known_sizes() {
     MOVES(8, MPI_Allgather, {in_place, garbage(0), null, buffer, garbage(1), d, comm});
     MOVES(16, MPI_Allgatherv, {buffer, garbage(2), d, other, c, p, d, comm});
     MOVES(10, MPI_Alltoallv, {buffer, c, p, handle(type_int), other, c, p, handle(type_int), comm});
+    MOVES(12, MPI_Neighbor_alltoallv, {buffer, c, p, d, other, c, p, d, handle(self)});
     fake_dynamic_size = 24;
     MOVES(9, MPI_Alltoallw, {buffer, address(ones), p, address(types), other, address(ones), p, address(types), comm});
     MOVES(16, MPI_Gather, {buffer, garbage(2), d, other, garbage(-1), null, garbage(0), comm});
