@@ -7,7 +7,7 @@ import shutil
 import stat
 import time
 
-from acts import CALLS, STORES, OpenPlace, Pair, count_of, our_lines, program, ranks_of
+from acts import CALLS, STORES, OpenPlace, Pair, Tally, count_of, our_lines, program, ranks_of
 from harness import Skip, case, check, same
 
 QUICK = {"MPIPROF_PERIOD": "0.1"}
@@ -155,6 +155,37 @@ def hanging_write(scene, seconds):
 @case(ranks=1, tier="full")
 def write_that_hangs_for_a_minute_does_not_stop_the_program(scene):
     hanging_write(scene, 60)
+
+
+FREEZE = """/sbin/mkfs.ext4 -q -O ^has_journal image 1024k && mount -o loop image mnt || exit 77
+cd mnt; "$@" & pid=$!
+sleep 1
+setsid sh -c "sleep 8; /sbin/fsfreeze -u ." 2>&- &
+/sbin/fsfreeze -f . || { kill -9 $pid; exit 77; }
+sleep 3; /sbin/fsfreeze -u .
+sleep 1; kill -9 $pid; wait $pid; cp -a . ../kept"""
+
+
+@case(ranks=1, tier="full")
+def disk_that_stands_still_does_not_stop_the_program(scene):
+    """An ext4 that is frozen for three seconds: every write to it waits in the kernel. The program calls MPI all the time
+    and is killed a second after the disk has come back. The write that waited is in the profile; after one so slow the next
+    would come minutes later (docs/settings.md)."""
+    place = scene.subdir("place")
+    (place / "mnt").mkdir()
+    env = {"MPIPROF_STORE": "written", **QUICK, "ACTS_TALLY": place / "tally"}
+    argv = ["env", "LD_PRELOAD=" + scene.preload(), program(scene), 1 << 40]
+    ran = scene.alone([*namespace(scene), "sh", "-c", FREEZE, "sh", *argv], profiled=False, env=env, cwd=place, timeout=60)
+    if ran.code == 77:
+        raise Skip(f"no disk can be frozen here: {ran.err.strip()}")
+    tally = Tally(place / "tally.0")
+    busy = [slot for slot, done in enumerate(tally.at) if done]
+    gap = max(after - before for before, after in zip(busy, busy[1:])) / 100
+    lost = tally.seconds_since(count_of(scene, place / "kept").get(0, 0))
+    print(f"{busy[-1] / 100:.1f} s of calls; the longest pause between two was {gap:.2f} s; {lost:.2f} s are lost")
+    check(busy[-1] > 400, f"the program made calls for {busy[-1] / 100} s only")
+    check(gap < 1, f"the program stood still for {gap} s")
+    check(lost < 5.5, f"{lost} s are lost")
 
 
 @case(ranks=1, tier="full")
