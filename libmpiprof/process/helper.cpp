@@ -77,7 +77,7 @@ namespace {
 constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::size_t stack_bytes = 64 * 1024;
 constexpr std::uint64_t patience_ns = second / 5;
-constexpr std::uint64_t longest_pause_ns = 300 * second;  // one stalled write is no reason to save nothing for hours
+constexpr std::uint64_t longest_pause_ns = 300 * second;  // however slow the disk: a profile that is hours old is none
 constexpr std::size_t kernel_signal_bytes = 8;
 
 // A thread that shares everything with the program but its stack. No CLONE_SETTLS: nothing it runs uses thread memory.
@@ -97,7 +97,10 @@ bool Pace::slept(std::uint64_t wanted_ns, std::uint64_t slept_ns) {
 }
 
 std::uint64_t Pace::pause_after(std::uint64_t worked_ns) {
-    std::uint64_t pause = worked_ns > longest_pause_ns / 1000 ? longest_pause_ns : worked_ns * 1000;
+    // One write that stalls says little of the next one: the shorter of the last two counts.
+    const std::uint64_t usual = worked_ns < before_ns_ ? worked_ns : before_ns_;
+    before_ns_ = worked_ns;
+    std::uint64_t pause = usual > longest_pause_ns / 1000 ? longest_pause_ns : usual * 1000;
     if (pause < period_ns_) pause = period_ns_;
     if (pause > longest_ns_) longest_ns_ = pause;
     return pause;

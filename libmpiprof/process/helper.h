@@ -25,6 +25,7 @@ class Pace {
     static constexpr unsigned short_sleeps_allowed = 8;
     std::uint64_t period_ns_;
     std::uint64_t longest_ns_ = 0;
+    std::uint64_t before_ns_ = 0;  // what the work before took
     unsigned short_sleeps_ = 0;
 };
 

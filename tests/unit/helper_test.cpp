@@ -26,13 +26,22 @@ TEST(pace, work_is_done_once_a_period) {
 
 TEST(pace, slow_writes_take_a_thousandth_of_the_time_and_no_more) {
     Pace pace(second);
+    pace.pause_after(20 * ms);
     EXPECT_EQ(pace.pause_after(20 * ms), 20 * second);
     EXPECT_EQ(pace.period_ns(), 20 * second) << "what a kill can cost is what is said";
     EXPECT_EQ(pace.pause_after(1000), second);
 }
 
-TEST(pace, a_stalled_write_does_not_end_the_saving_for_hours) {
+TEST(pace, a_single_write_that_stalls_changes_nothing) {
     Pace pace(second);
+    pace.pause_after(ms);
+    EXPECT_EQ(pace.pause_after(100 * second), second);
+    EXPECT_EQ(pace.pause_after(ms), second);
+}
+
+TEST(pace, writes_that_stall_do_not_end_the_saving_for_hours) {
+    Pace pace(second);
+    pace.pause_after(100 * second);
     EXPECT_EQ(pace.pause_after(100 * second), 300 * second);
 }
 
