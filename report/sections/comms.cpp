@@ -316,6 +316,11 @@ Table difference_table(const Context& context, const Question& question) {
     table.title = "ENTERED BY SOME MEMBERS MORE OFTEN THAN BY OTHERS";
     const std::size_t left_out = keep_top(table, question.is_for_screen ? differences_on_screen : table.rows.size());
     if (left_out) table.notes.push_back(fmt::format("{} more: comms --format csv", left_out));
+    const bool has_unfinished = std::any_of(context.job.ranks.begin(), context.job.ranks.end(), [](const Rank& rank) {
+        return rank.has_profile && rank.state != State::finalized;
+    });
+    if (has_unfinished && !table.rows.empty())
+        table.notes.push_back("ranks without MPI_Finalize count as far as they came; where they stand: hang");
     return table;
 }
 
