@@ -44,7 +44,8 @@ def oracle_counts(directory):
         rank = int(path.name.split(".")[1])
         with open(path, newline="") as file:
             for row in csv.DictReader(file):
-                name = re.sub(r"(_f08|_f08ts)?_$", "", row["symbol"].lower())  # no name in C ends in _
+                name = re.sub(r"_f08(ts)?_large_$", "_c_", row["symbol"].lower())
+                name = re.sub(r"(_f08|_f08ts)?_$", "", name)  # no name in C ends in _
                 counts[rank, name] = counts.get((rank, name), 0) + int(row["calls"])
     return counts
 
