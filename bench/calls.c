@@ -30,6 +30,16 @@ static void allreduce_sites(void) {
     MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
     MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
 }
+__attribute__((noinline)) static void sum_up(void) {
+    MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+    no_call();
+}
+static void allreduce_callers(void) {
+    sum_up(), no_call();
+    sum_up(), no_call();
+    sum_up(), no_call();
+    sum_up(), no_call();
+}
 static void bcast_self(void) { MPI_Bcast(out, 1, MPI_DOUBLE, 0, MPI_COMM_SELF); }
 static void gather_self(void) { MPI_Gather(out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, 0, MPI_COMM_SELF); }
 static void barrier_self(void) { MPI_Barrier(MPI_COMM_SELF); }
@@ -83,6 +93,7 @@ static const struct {
     {"allreduce_self", 1, 1, allreduce_self, "MPI_Allreduce of 8 B on MPI_COMM_SELF"},
     {"allreduce_sites", 1, 4, allreduce_sites, "the same from four places in turn"},
     {"allreduce_sizes", 1, 4, allreduce_sizes, "four sizes in turn from one place"},
+    {"allreduce_callers", 1, 4, allreduce_callers, "the same from one function with four callers"},
     {"bcast_self", 1, 1, bcast_self, "MPI_Bcast of 8 B"},
     {"gather_self", 1, 1, gather_self, "MPI_Gather of 8 B: its size needs several arguments"},
     {"barrier_self", 1, 1, barrier_self, "MPI_Barrier"},
@@ -118,9 +129,11 @@ static int ascending(const void* a, const void* b) {
 static void count(int rounds, char** names, int n) {
     for (int k = 0; k < n; k++) {
         void (*const round)(void) = cases[find(names[k])].round;
-        for (int i = 0; i < warm_up; i++) round();
-        CALLGRIND_ZERO_STATS;
-        for (int i = 0; i < rounds; i++) round();
+        // One loop, whose body the compiler makes once: its places in the program are known when it counts.
+        for (volatile int i = -warm_up; i < rounds; i++) {
+            if (i == 0) CALLGRIND_ZERO_STATS;
+            round();
+        }
         CALLGRIND_DUMP_STATS_AT(names[k]);
     }
 }

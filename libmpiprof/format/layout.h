@@ -292,7 +292,8 @@ struct Region {
 };
 inline constexpr std::uint32_t is_iteration = 1;
 
-// A call site: `frames` records from `first_frame` on, innermost first.
+// A call site: `frames` records from `first_frame` on, innermost first. The first (flags & 15) of them are those of every
+// call of the site, the others those of its first call.
 struct Site {
     std::uint32_t first_frame;
     std::uint16_t frames;

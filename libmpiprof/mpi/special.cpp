@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 
 #include "libmpiprof/mpi/library.h"
+#include "libmpiprof/process/settings.h"
 #include "libmpiprof/process/compat.h"
 #include "libmpiprof/record/text.h"
 
@@ -78,6 +79,8 @@ void look_for_tool_in_front() {
 
 void begin_profile(const void* real, Ticks init_ticks) {
     if (!runtime.is_recording()) library.identify(real);
+    runtime.records().sites.depth = number_of(Setting::depth);
+    runtime.records().sites.unwinder = wrap::find_unwinder;
     runtime.start(catalogue, ask_world(), init_ticks);
     look_for_tool_in_front();
 }

@@ -29,6 +29,7 @@ constexpr SettingRow rows[settings] = {
     {"BEGIN_TIME", "0", Accepts::seconds, "", "seconds after MPI_Init at which recording begins"},
     {"END_TIME", "never", Accepts::seconds, "", "seconds after MPI_Init at which recording ends"},
     {"COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm", "variables and MPI_Pcontrol codes of this tool count, too"},
+    {"DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32", "frames of the stack that a call site has; 1: where the call is, not who called there"},
 };
 
 bool is_one_of(const char* value, const char* choices) {
@@ -131,6 +132,12 @@ const char* value_of(Setting setting) {
 std::uint64_t seconds_of(Setting setting, std::uint64_t fallback) {
     std::uint64_t ns;
     return read_seconds(value_of(setting), ns) ? ns : fallback;
+}
+
+unsigned number_of(Setting setting) {
+    unsigned number;
+    read_number(value_of(setting), number);
+    return number;
 }
 
 bool is_on(Setting setting) { return is_one_of(value_of(setting), "1 yes on"); }

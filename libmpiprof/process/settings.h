@@ -9,7 +9,7 @@ namespace mpiprof {
 
 // One row per setting; docs/settings.md explains them in the same order.
 enum class Setting : unsigned {
-    directory, job, disable, verbose, text, clock, store, period, ranks, begin_time, end_time, compat, count
+    directory, job, disable, verbose, text, clock, store, period, ranks, begin_time, end_time, compat, depth, count
 };
 
 // What a value has to be.
@@ -31,6 +31,9 @@ const char* value_of(Setting setting);
 bool is_on(Setting setting);
 // In nanoseconds; `fallback` where the setting is at its default, which is a word.
 std::uint64_t seconds_of(Setting setting, std::uint64_t fallback);
+
+// Of a choice among numbers.
+unsigned number_of(Setting setting);
 
 // Says one line for each MPIPROF_* name that does not exist and each value that is not valid.
 void report_wrong_settings();

@@ -68,11 +68,10 @@ void Records::publish_call(std::uint16_t call) {
 Ledger* Ledger::create(Records& records, std::uint32_t id, ThreadKind kind) {
     auto* ledger = static_cast<Ledger*>(private_pages(sizeof(Ledger)));
     if (!ledger) return nullptr;
-    new (ledger) Ledger();
+    new (ledger) Ledger;  // without (): that would write zeros into all of its zero pages
     if (ledger->open(records, id, kind)) return ledger;
     // Given back, since a thread without a ledger asks for one at each of its calls.
-    if (ledger->index_) munmap(ledger->index_, ledger->index_capacity_ * sizeof(std::uint32_t));
-    if (ledger->no_histogram_) munmap(ledger->no_histogram_, sizeof(Histogram));
+    ledger->give_back_index();
     munmap(ledger, sizeof(Ledger));
     return nullptr;
 }
@@ -91,15 +90,13 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     counters_ = reinterpret_cast<Counter*>(image.at(counters->offset));
     __atomic_store_n(&counters->used, counters->capacity, __ATOMIC_RELEASE);
     // Made first, so that there is always a cell to count in, and a histogram to point at, whatever fills up later.
-    no_histogram_ = static_cast<Histogram*>(private_pages(sizeof(Histogram)));
     auto* sink = image.take(sizeof(HistogramBlock));
-    if (!grow_index() || !no_histogram_ || !sink) return false;
-    for (auto& block : no_histogram_->block) block = static_cast<std::uint32_t>(image.offset_of(sink) / 8);
+    if (!sink) return false;
+    for (auto& block : no_histogram_.block) block = static_cast<std::uint32_t>(image.offset_of(sink) / 8);
     Cell any{};
     any.call = any_call;
     last_resort_ = new_cell(any);
     if (!last_resort_) return false;
-    forget_memos();
     adopt(static_cast<std::uint32_t>(raw(SYS_gettid)));
     Image::publish(threads);
     return true;
@@ -129,7 +126,7 @@ void Ledger::add_poll(Memo& m, Ticks ticks, unsigned weight) {
 }
 
 bool Ledger::grow_index() {
-    const std::uint32_t capacity = index_capacity_ ? index_capacity_ * 2 : 256;
+    const std::uint32_t capacity = index_capacity_ * 2;
     auto* index = static_cast<std::uint32_t*>(private_pages(capacity * sizeof(std::uint32_t)));
     if (!index) return false;
     std::uint32_t* old = index_;
@@ -138,8 +135,12 @@ bool Ledger::grow_index() {
     index_capacity_ = capacity;
     for (std::uint32_t i = 0; i < old_capacity; ++i)
         if (old[i] != 0) index_cell(reinterpret_cast<Cell*>(base_ + std::uint64_t{old[i]} * 64));
-    if (old) munmap(old, old_capacity * sizeof(std::uint32_t));
+    if (old != first_index_) munmap(old, old_capacity * sizeof(std::uint32_t));
     return true;
+}
+
+void Ledger::give_back_index() {
+    if (index_ != first_index_) munmap(index_, index_capacity_ * sizeof(std::uint32_t));
 }
 
 void Ledger::index_cell(Cell* cell) {
@@ -219,14 +220,16 @@ void Ledger::resolve(Memo& m, Cell wanted, Bytes bytes) {
     m.cell = exact ? exact : other_cell(wanted);
     Histogram* h = histogram(wanted.call, wanted.bin);
     if (!h) count_drop(records_->image.header().drops.histograms);
-    m.histogram = h ? h : no_histogram_;
+    m.histogram = h ? h : &no_histogram_;
     if (h && exact) exact->histogram = static_cast<std::uint32_t>(records_->image.offset_of(h) / 8);
     m.bin = h && exact ? hot_bin(bytes) : no_bin;
 }
 
 void Ledger::forget_memos() {
-    for (Memo& m : memos_) m.key = no_key;
-    for (Memo& m : second_memos_) m.key = no_key;
+    for (Memo& m : memos_)
+        if (m.key != no_key) m.key = no_key;
+    for (Memo& m : second_memos_)
+        if (m.key != no_key) m.key = no_key;
 }
 
 void Ledger::enter_epoch(std::uint64_t epoch) {
@@ -236,22 +239,53 @@ void Ledger::enter_epoch(std::uint64_t epoch) {
     for (Group& g : groups_) g.handle = 0;
 }
 
-Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Meaning& meaning, Bytes bytes) {
+// The site of a call that returns to `return_address`, and where the words lie that tell its callers.
+std::uint32_t Ledger::site(Word return_address, const Word* frame, std::uint16_t (&at)[2]) {
+    Sites& sites = records_->sites;
+    const auto identity = [&] {
+        Sites::Identity who{{return_address, 0, 0}};
+        for (unsigned i = 0; i < 2; ++i)
+            if (at[i] != 0) who.address[i + 1] = frame[at[i]];
+        return who;
+    };
+    at[0] = at[1] = 0;
+    Place& place = places_[short_hash<place_bits>(static_cast<std::uint64_t>(return_address) + lower_half(frame) * 3u)];
+    if (place.address == return_address && place.frame == lower_half(frame) && place.caller == lower_half(frame[place.at[0]])) {
+        at[0] = place.at[0];
+        at[1] = place.at[1];
+        if (const std::uint32_t known = sites.known(identity())) return known;
+    }
+    const bool may_unwind = sites.unwinder && sites.depth > 1 && unwound_ < most_unwound;
+    unwound_ += may_unwind;
+    const CallStack stack = unwind(may_unwind ? sites.unwinder() : nullptr, frame, return_address, sites.depth);
+    at[0] = at[1] = 0;
+    for (unsigned i = 1; i < stack.depth && i <= 2 && stack.place[i]; ++i) {
+        const auto words = stack.place[i] - frame;
+        if (words <= 0 || words > 0xffff) break;
+        at[i - 1] = static_cast<std::uint16_t>(words);
+    }
+    place = {return_address, lower_half(frame), lower_half(frame[at[0]]), {at[0], at[1]}};
+    return sites.find(records_->image, identity(), stack);
+}
+
+Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Word* frame, const Meaning& meaning, Bytes bytes) {
     // The first place unless it is taken; of two that are taken, each in its turn: rivals end up in places of their own.
     Memo* m = &memo(key);
     if (m->key != no_key) {
-        Memo* second = &second_memo(key, b, comm);
+        Memo* second = &second_memo(key, b, comm, frame);
         if (second->key == no_key || ++learned_ % 2 == 0) m = second;
     }
     m->key = no_key;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
     m->type = b.type;
     m->comm = comm;
     m->type_size = static_cast<std::uint32_t>(meaning.type_size);
+    m->frame = lower_half(frame);
     Cell wanted{};
     wanted.call = call_of(key);
     wanted.buffer = meaning.buffer;
     wanted.communicator = meaning.communicator;
-    wanted.site = records_->sites.find(records_->image, address_of(key));
+    wanted.site = site(address_of(key), frame, m->at);
+    for (unsigned i = 0; i < 2; ++i) m->word[i] = compares_words ? lower_half(frame[m->at[i]]) : 0;
     records_->publish_call(wanted.call);
     const Traffic traffic = records_->catalogue.calls[wanted.call].traffic;
     if (traffic != Traffic::none && traffic != Traffic::setup && traffic != Traffic::local) moved_ = true;
@@ -260,12 +294,13 @@ Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Meanin
     return *m;
 }
 
-void Ledger::add_error(std::uint64_t key, std::uint16_t communicator) {
+void Ledger::add_error(std::uint64_t key, std::uint16_t communicator, const Word* frame) {
+    std::uint16_t at[2];
     Cell wanted{};
     wanted.call = call_of(key);
     wanted.communicator = communicator;
     wanted.region = records_->regions.current();
-    wanted.site = records_->sites.find(records_->image, address_of(key));
+    wanted.site = site(address_of(key), frame, at);
     records_->publish_call(wanted.call);
     Cell* c = cell(wanted, max_cells);
     mpiprof::add((c ? c : other_cell(wanted))->errors, 1);

@@ -78,10 +78,15 @@ struct alignas(64) Memo {
     format::Cell* cell;
     format::Histogram* histogram;
     std::uint32_t type_size;
+    std::uint32_t frame;     // lower half of the address of the wrapper's frame: the words below are valid stack only there
+    std::uint16_t at[2];     // where the return addresses of the next two callers lie, in words above the frame,
     std::uint8_t bin;        // hot_bin() of the sizes that `cell` is of; no_bin: look again
+    std::uint32_t word[2];   // and the lower halves of these. at 0 is the call's own: always alike
 };
 static_assert(sizeof(Memo) == 64);
-inline constexpr std::uint64_t no_key = 1;  // neither a call's nor what a thread without a call has in hand
+constexpr std::uint32_t lower_half(Word word) { return static_cast<std::uint32_t>(word); }
+inline std::uint32_t lower_half(const Word* frame) { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame)); }
+inline constexpr std::uint64_t no_key = 0;  // pages of memos that were never used stay untouched
 inline constexpr std::uint8_t no_bin = 0xff;
 
 // A communicator as this rank sees it; not for intercommunicators.
@@ -125,9 +130,26 @@ class Ledger {
     // Where a call's memo lies: the first place is by where it was called alone. What changes there from call to call, a
     // size or a handle, has a second one, in a table of its own, so that it takes nobody's first.
     Memo& memo(std::uint64_t key) { return memos_[mix(key) >> (64 - memo_bits)]; }
-    Memo& second_memo(std::uint64_t key, const Booking& b, Word comm) {
+    Memo& second_memo(std::uint64_t key, const Booking& b, Word comm, const Word* frame) {
         const std::uint64_t log = top_bit(static_cast<std::uint64_t>(b.count) | 1);
-        return second_memos_[short_hash<second_bits>(key + (log << 9) + static_cast<std::uint64_t>(b.type + comm * 4))];
+        const Memo& first = memo(key);
+        std::uint64_t x = key + (log << 9) + static_cast<std::uint64_t>(b.type + comm * 4);
+        if (first.frame != lower_half(frame)) x += lower_half(frame) * 5u;
+        else if (first.key == key) x += caller_part(first, frame);
+        return second_memos_[short_hash<second_bits>(x)];
+    }
+    // What differs between callers; where the next but one lies is known below the first memo's own caller only.
+    static std::uint64_t caller_part(const Memo& first, const Word* frame) {
+        const Word caller = frame[first.at[0]];
+        const Word next = lower_half(caller) == first.word[0] ? frame[first.at[1]] : 0;
+        return static_cast<std::uint64_t>(caller + next * 2);
+    }
+    // Whether the callers are those that this memo, of the same return address, was made for. Another frame may be of other
+    // callers, or the same ones deeper in a recursion: it is looked into, and has a memo of its own.
+    static bool is_called_alike(const Memo& m, const Word* frame) {
+        if (m.frame != lower_half(frame)) [[unlikely]] return false;
+        if (!compares_words) return true;
+        return lower_half(frame[m.at[0]]) == m.word[0] && lower_half(frame[m.at[1]]) == m.word[1];
     }
     static bool hit(const Memo& m, std::uint64_t key, Word type, Word comm) { return m.key == key && m.type == type && m.comm == comm; }
     // False, and nothing done, if the memo is of other sizes, the histogram block is not at hand, or for durations below 16
@@ -200,22 +222,22 @@ class Ledger {
     Ticks sane(Ticks ticks);
     void add(Memo& m, Bytes bytes, Ticks ticks);
     // Makes the profile name the module of this address, so that a call that hangs there can be told.
-    void know_site(Word address) { records_->sites.find(records_->image, address); }
+    void know_site(Word address) { records_->sites.know_module(records_->image, address); }
     // The memo of a call: the one that hits, else null.
     template <class BytesOf>
-    Memo* known_memo(std::uint64_t key, const Booking& b, Word comm, BytesOf bytes_of) {
-        for (Memo* m : {&memo(key), &second_memo(key, b, comm)})
-            if (hit(*m, key, b.type, comm) && m->bin == hot_bin(bytes_of(m->type_size))) return m;
+    Memo* known_memo(std::uint64_t key, const Booking& b, Word comm, const Word* frame, BytesOf bytes_of) {
+        for (Memo* m : {&memo(key), &second_memo(key, b, comm, frame)})
+            if (hit(*m, key, b.type, comm) && is_called_alike(*m, frame) && m->bin == hot_bin(bytes_of(m->type_size))) return m;
         return nullptr;
     }
     // Fills one of the memos of a call that has none: finds its site, its cell and its histogram.
-    Memo& learn(std::uint64_t key, const Booking& b, Word comm, const Meaning& meaning, Bytes bytes);
+    Memo& learn(std::uint64_t key, const Booking& b, Word comm, const Word* frame, const Meaning& meaning, Bytes bytes);
     // Handles mean what they meant in the epoch in which they were learned, no longer.
     void enter_epoch(std::uint64_t epoch);
     std::uint64_t epoch() const { return epoch_; }
     bool is_monotonic() const { return monotonic_; }
     // A call that returned an error: no bytes, no time; counted in its cell of size 0.
-    void add_error(std::uint64_t key, std::uint16_t communicator);
+    void add_error(std::uint64_t key, std::uint16_t communicator, const Word* frame);
 
     Records& records() { return *records_; }
     std::uint32_t id() const { return thread_->id; }
@@ -244,6 +266,24 @@ class Ledger {
     static constexpr unsigned memo_bits = 8, second_bits = 7;
     static constexpr unsigned type_bits = 6;
     static constexpr unsigned group_bits = 5;
+
+    // Where the return addresses above a frame lie, known of calls that were unwound. A frame is remembered with the
+    // return address that lies in it.
+    struct Place {
+        Word address;
+        std::uint32_t frame;
+        std::uint32_t caller;  // lower half of the next one's, below which at[1] holds
+        std::uint16_t at[2];
+    };
+    static constexpr unsigned place_bits = 6;
+#if defined(__x86_64__)
+    static constexpr bool compares_words = true;
+#else
+    static constexpr bool compares_words = false;
+#endif
+    // So many times a thread may unwind: calls from ever new frames (alloca, deep recursions) keep their own address then.
+    static constexpr unsigned most_unwound = 16384;
+    std::uint32_t site(Word return_address, const Word* frame, std::uint16_t (&at)[2]);
 
     const Group& group_place(Word handle) const { return groups_[short_hash<group_bits>(static_cast<std::uint64_t>(handle))]; }
 
@@ -276,6 +316,7 @@ class Ledger {
     format::Histogram* histogram(std::uint16_t call, std::uint8_t bin);
     void resolve(Memo& m, format::Cell wanted, Bytes bytes);
     bool grow_index();
+    void give_back_index();
     void index_cell(format::Cell* cell);
 
     format::Thread* thread_ = nullptr;
@@ -290,15 +331,19 @@ class Ledger {
     format::Table* cells_ = nullptr;
     format::Table* histograms_ = nullptr;
     format::Table* blocks_ = nullptr;
-    std::uint32_t* index_ = nullptr;   // open addressing: file offset / 64 of a cell, 0 = empty; at most half full
-    std::uint32_t index_capacity_ = 0;
+    static constexpr std::uint32_t first_index_slots = 256;
+    std::uint32_t first_index_[first_index_slots] = {};
+    std::uint32_t* index_ = first_index_;  // open addressing: file offset / 64 of a cell, 0 = empty; at most half full
+    std::uint32_t index_capacity_ = first_index_slots;
     std::uint32_t cell_count_ = 0;
     format::Cell* last_resort_ = nullptr;
-    format::Histogram* no_histogram_ = nullptr;  // all its octaves lead to one block that nobody reads
+    format::Histogram no_histogram_{};  // all its octaves lead to one block that nobody reads
     static constexpr std::uint32_t histogram_slots = 512;
     std::uint32_t histogram_count_ = 0;
     std::uint32_t histogram_index_[histogram_slots] = {};  // open addressing: file offset / 8
     unsigned learned_ = 0;
+    unsigned unwound_ = 0;
+    Place places_[1u << place_bits];
     TypeSize type_sizes_[1u << type_bits];
     Group groups_[1u << group_bits];
     Memo memos_[1u << memo_bits], second_memos_[1u << second_bits];

@@ -1,4 +1,4 @@
-// New call sites: which module, which build-id, which offset. The module list is asked of the loader once per new site.
+// New call sites: which module, which build-id, which offset. The module list is asked of the loader once per new frame.
 #include "libmpiprof/record/sites.h"
 
 #include <elf.h>
@@ -67,37 +67,71 @@ int look_into(dl_phdr_info* info, std::size_t, void* argument) {
 
 }  // namespace
 
-std::uint32_t Sites::find(Image& image, Word address) {
+// Two identities of one hash would share a site; of 64 bits that is no figure to be counted with.
+std::uint64_t Sites::hash_of(const Identity& identity) {
+    std::uint64_t hash = 0;
+    for (const Word address : identity.address) hash = mix(hash ^ (hash >> 32) ^ static_cast<std::uint64_t>(address));
+    hash ^= hash >> 29;
+    return hash ? hash : 1;
+}
+
+std::uint32_t Sites::known_locked(std::uint64_t hash) const {
+    if (capacity_ == 0) return 0;
+    for (std::uint64_t i = hash;; ++i) {
+        const Known& known = known_[i & (capacity_ - 1)];
+        if (known.hash == hash) return known.site;
+        if (known.hash == 0) return 0;
+    }
+}
+
+std::uint32_t Sites::known(const Identity& identity) {
     const Guard guard(lock_);
-    if (capacity_ != 0)
-        for (std::uint64_t i = mix(static_cast<std::uint64_t>(address)) >> 40;; ++i) {
-            const Known& known = known_[i & (capacity_ - 1)];
-            if (known.address == address) return known.site;
-            if (known.address == 0) break;
-        }
-    const std::uint32_t site = used_ < max_sites ? add_locked(image, address) : 0;
+    return known_locked(hash_of(identity));
+}
+
+std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStack& stack) {
+    const Guard guard(lock_);
+    const std::uint64_t hash = hash_of(identity);
+    if (const std::uint32_t site = known_locked(hash)) return site;
+    const std::uint32_t site = used_ < max_sites ? add_locked(image, identity, stack) : 0;
     if (site == 0) count_drop(image.header().drops.sites);
-    else remember(address, site);
+    else remember(hash, site);
     return site;
 }
 
-std::uint32_t Sites::add_locked(Image& image, Word address) {
-    if (used_ * 2 >= capacity_ && !grow()) return 0;
-    if (sites_ == 0) {  // record 0 of every table that is referred to by index means "not known"
-        auto* none = image.next_record(site_table_, TableType::sites, sizeof(Site), 128, 0);
-        auto* no_module = image.next_record(module_table_, TableType::modules, sizeof(Module), 16, 0);
-        if (!none || !no_module) return 0;
-        Image::publish(site_table_);
-        Image::publish(module_table_);
-        sites_ = modules_ = 1;
+void Sites::know_module(Image& image, Word address) {
+    const Guard guard(lock_);
+    if (make_records_zero(image)) (void)frame_of(image, address);
+}
+
+// Record 0 of every table that is referred to by index means "not known".
+bool Sites::make_records_zero(Image& image) {
+    if (sites_ != 0) return true;
+    auto* none = image.next_record(site_table_, TableType::sites, sizeof(Site), 128, 0);
+    auto* no_module = image.next_record(module_table_, TableType::modules, sizeof(Module), 16, 0);
+    if (!none || !no_module) return false;
+    Image::publish(site_table_);
+    Image::publish(module_table_);
+    sites_ = modules_ = 1;
+    return true;
+}
+
+// The frames first: a site that is published has them. They are counted through all tables of frames.
+std::uint32_t Sites::add_locked(Image& image, const Identity& identity, const CallStack& stack) {
+    if ((used_ * 2 >= capacity_ && !grow()) || !make_records_zero(image)) return 0;
+    const std::uint32_t first = frames_;
+    unsigned compared = 0;
+    for (const Word address : identity.address) compared += address != 0;
+    for (unsigned i = 0; i < stack.depth; ++i) {
+        auto* frame = static_cast<Frame*>(image.next_record(frame_table_, TableType::frames, sizeof(Frame), 128, 0));
+        if (!frame) return 0;
+        *frame = frame_of(image, stack.address[i]);
+        Image::publish(frame_table_);
+        ++frames_;
     }
-    auto* frame = static_cast<Frame*>(image.next_record(frame_table_, TableType::frames, sizeof(Frame), 128, 0));
-    if (!frame) return 0;
-    *frame = frame_of(image, address);
     auto* site = static_cast<Site*>(image.next_record(site_table_, TableType::sites, sizeof(Site), 128, 0));
     if (!site) return 0;
-    Image::publish(frame_table_);
-    *site = {frames_++, 1, 0};
+    *site = {first, static_cast<std::uint16_t>(stack.depth), static_cast<std::uint16_t>(compared)};
     Image::publish(site_table_);
     return sites_++;
 }
@@ -133,13 +167,13 @@ Frame Sites::frame_of(Image& image, Word address) {
     return {absolute - found.base, modules_++, 0};
 }
 
-bool Sites::remember(Word address, std::uint32_t site) {
-    for (std::uint64_t i = mix(static_cast<std::uint64_t>(address)) >> 40;; ++i) {
+void Sites::remember(std::uint64_t hash, std::uint32_t site) {
+    for (std::uint64_t i = hash;; ++i) {
         Known& known = known_[i & (capacity_ - 1)];
-        if (known.address != 0) continue;
-        known = {address, site};
+        if (known.hash != 0) continue;
+        known = {hash, site};
         ++used_;
-        return true;
+        return;
     }
 }
 
@@ -153,7 +187,7 @@ bool Sites::grow() {
     capacity_ = capacity;
     used_ = 0;
     for (std::uint32_t i = 0; i < old_capacity; ++i)
-        if (old[i].address != 0) remember(old[i].address, old[i].site);
+        if (old[i].hash != 0) remember(old[i].hash, old[i].site);
     if (old) munmap(old, old_capacity * sizeof(Known));
     return true;
 }

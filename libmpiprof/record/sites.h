@@ -1,25 +1,41 @@
-// Call sites of this rank: return address -> site id, stored as module + build-id + offset so that the same place in the
+// Call sites of this rank: return addresses -> site id, stored as module + build-id + offset so that the same place in the
 // program is the same site on every rank, whatever ASLR did. One per process, shared by its threads.
-// Called once per new (address, call, type, communicator), never on the hot path; the reporter symbolises.
+// Called when a thread meets a call in a new place, never on the hot path; the reporter symbolises.
 #pragma once
 
 #include "libmpiprof/record/image.h"
+#include "libmpiprof/record/stack.h"
 
 namespace mpiprof {
 
 class Sites {
   public:
-    // Site id of the call that returns to `address`; 0 when the table is full (the drop counter says so).
-    std::uint32_t find(Image& image, Word address);
+    // What tells sites apart: the return addresses of the call and of its next callers, those that the hot path compares.
+    struct Identity {
+        static constexpr unsigned most = 3;
+        Word address[most];  // 0: none, or not known
+    };
+    // The site of that identity; 0 if there is none yet.
+    std::uint32_t known(const Identity& identity);
+    // Its id, with all of the stack as its frames if it is new; 0 when the table is full (the drop counter says so).
+    std::uint32_t find(Image& image, const Identity& identity, const CallStack& stack);
+    // Makes the profile name the module of this address.
+    void know_module(Image& image, Word address);
+
+    unsigned depth = 8;                        // frames of a site, as set
+    const Unwinder* (*unwinder)() = nullptr;   // found at first need
 
   private:
     struct Known {
-        Word address;
+        std::uint64_t hash;  // of the identity; 0 = free
         std::uint32_t site;
     };
-    std::uint32_t add_locked(Image& image, Word address);
+    static std::uint64_t hash_of(const Identity& identity);
+    std::uint32_t known_locked(std::uint64_t hash) const;
+    std::uint32_t add_locked(Image& image, const Identity& identity, const CallStack& stack);
+    bool make_records_zero(Image& image);
     format::Frame frame_of(Image& image, Word address);
-    bool remember(Word address, std::uint32_t site);
+    void remember(std::uint64_t hash, std::uint32_t site);
     bool grow();
 
     Lock lock_;

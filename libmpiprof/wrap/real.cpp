@@ -231,6 +231,22 @@ bool is_nested(Word return_address) {
     return n <= 1 || n == most;
 }
 
+const Unwinder* find_unwinder() {
+    static constinit Unwinder found{};
+    static constinit bool looked = false;
+    static constinit Lock lock;
+    const Guard guard(lock);
+    if (looked) return found.backtrace ? &found : nullptr;
+    looked = true;
+    void* library = loader().dlopen ? loader().dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL) : nullptr;
+    if (!library) return nullptr;
+    const auto in = [&](const char* name) { return loader().dlsym(library, name); };
+    found.ip = reinterpret_cast<decltype(found.ip)>(in("_Unwind_GetIP"));
+    found.cfa = reinterpret_cast<decltype(found.cfa)>(in("_Unwind_GetCFA"));
+    if (found.ip && found.cfa) found.backtrace = reinterpret_cast<decltype(found.backtrace)>(in("_Unwind_Backtrace"));
+    return found.backtrace ? &found : nullptr;
+}
+
 void* find_beside(const char* name, const void* near) {
     const Real real = search_object_of(near, name);
     if (real.function) return real.function;

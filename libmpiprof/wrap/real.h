@@ -3,6 +3,7 @@
 #pragma once
 
 #include "libmpiprof/record/basics.h"
+#include "libmpiprof/record/stack.h"
 
 namespace mpiprof::wrap {
 
@@ -22,6 +23,9 @@ void* find_beside(const char* name, const void* near);
 // Whether the call that returns to `return_address` was made inside another wrapper: by the MPI library itself, or by a
 // callback of the user's. Asked only when the token says that it may be.
 bool is_nested(Word return_address);
+
+// The unwinder of libgcc_s, which exceptions use, too; null where there is none. Loaded at the first question.
+const Unwinder* find_unwinder();
 
 // Whether the program's calls of `name` come to us, rather than to another tool's function of that name.
 bool comes_first(const char* name);

@@ -93,10 +93,11 @@ template <class Library, class Language, class Booker>
     const CallInHand& hand = ledger.hand;
     const Booking b = Booker::booking(hand);
     const Word comm = ledger.comm();
-    if (Memo* memo = ledger.known_memo(key, b, comm, [&](std::uint64_t size) { return bytes = Booker::bytes(hand, b, size); })) return *memo;
+    const Word* frame = thread_state.token;  // ours
+    if (Memo* memo = ledger.known_memo(key, b, comm, frame, [&](std::uint64_t size) { return bytes = Booker::bytes(hand, b, size); })) return *memo;
     const Meaning meaning = Library::template meaning<Language>(ledger, b.type, comm, b.count);
     bytes = Booker::bytes(hand, b, meaning.type_size);
-    return ledger.learn(key, b, comm, meaning, bytes);
+    return ledger.learn(key, b, comm, frame, meaning, bytes);
 }
 
 // What is left to do of a call that is booked.
@@ -112,7 +113,7 @@ template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_plainly(Word result, Ledger& ledger, Ticks ticks) {
     const std::uint64_t key = ledger.key();
     if (Language::failed(result, ledger.hand)) {
-        ledger.add_error(key, 0);
+        ledger.add_error(key, 0, thread_state.token);
         thread_state.token = nullptr;
         return result;
     }
@@ -253,10 +254,9 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
 
 // ---- the fast form ----
 
-// Books the call in hand by this memo. False, and nothing done, if it is not the call's.
+// Books the call in hand by this memo of the same place. False, and nothing done, if it is of other handles or sizes.
 template <class Booker>
-[[gnu::always_inline]] inline bool book(Ledger& ledger, Memo& memo, std::uint64_t key, const Booking& b, Ticks ticks) {
-    if (memo.key != key) [[unlikely]] return false;
+[[gnu::always_inline]] inline bool book(Ledger& ledger, Memo& memo, const Booking& b, Ticks ticks) {
     if constexpr (Booker::has_type)
         if (memo.type != b.type) [[unlikely]] return false;
     if constexpr (Booker::has_comm)
@@ -270,8 +270,8 @@ template <class Library, class Language, class Booker>
     const std::uint64_t key = ledger.key();
     Booking b;
     if (!Booker::quick_booking(ledger.hand, b)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
-    Memo& memo = ledger.second_memo(key, b, Booker::has_comm ? ledger.comm() : no_handle);
-    if (!book<Booker>(ledger, memo, key, b, ticks)) [[unlikely]]
+    Memo& memo = ledger.second_memo(key, b, Booker::has_comm ? ledger.comm() : no_handle, MPIPROF_FRAME());
+    if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME()) || !book<Booker>(ledger, memo, b, ticks)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
     if (!Booker::quick_after(ledger, memo)) return leave_after<Booker>(result, ledger, memo, ticks);
     thread_state.token = nullptr;
@@ -286,11 +286,13 @@ template <class Library, class Language, class Booker>
     Ledger& ledger = *state.ledger;
     const std::uint64_t key = ledger.key();
     const Ticks ticks = ledger.end(end);
-    Booking b;
-    if (Language::failed(result, ledger.hand) || !Booker::quick_booking(ledger.hand, b)) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
+    if (Language::failed(result, ledger.hand)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
     Memo& memo = ledger.memo(key);
-    if (!book<Booker>(ledger, memo, key, b, ticks)) [[unlikely]]
+    if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME())) [[unlikely]]
+        return leave_again<Library, Language, Booker>(result, ledger, ticks);
+    Booking b;
+    if (!Booker::quick_booking(ledger.hand, b)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
+    if (!book<Booker>(ledger, memo, b, ticks)) [[unlikely]]
         return leave_again<Library, Language, Booker>(result, ledger, ticks);
     if (!Booker::quick_after(ledger, memo)) [[unlikely]] return leave_after<Booker>(result, ledger, memo, ticks);
     state.token = nullptr;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <random>
 
 #include "tests/unit/image_tables.h"
@@ -18,6 +19,8 @@ namespace {
 
 using format::Cell;
 using format::TableType;
+
+const Word stack[] = {some_site};  // where calls in these tests return to
 
 // ---- what shares a cell ----
 
@@ -119,8 +122,9 @@ TEST(ledger, a_call_that_was_seen_before_is_found_by_its_memo) {
 
 // Whether a call of this kind would be booked without the slow path.
 bool is_at_hand(Ledger& ledger, Bytes bytes, const Spec& spec = {}) {
+    const Word* frame = frame_of(spec);
     const std::uint64_t key = call_key(spec.call, spec.site);
-    return ledger.known_memo(key, {no_handle, static_cast<std::int64_t>(bytes)}, spec.communicator,
+    return ledger.known_memo(key, {no_handle, static_cast<std::int64_t>(bytes)}, spec.communicator, frame,
                              [&](std::uint64_t) { return bytes; }) != nullptr;
 }
 
@@ -144,7 +148,7 @@ TEST(ledger, a_type_whose_size_was_not_asked_is_not_remembered) {
     Recording recording;
     const std::uint64_t key = call_key(reduce, some_site);
 
-    Memo& memo = recording.ledger->learn(key, {0x4c00080b, 0}, some_communicator, {0, 1, false}, 0);
+    Memo& memo = recording.ledger->learn(key, {0x4c00080b, 0}, some_communicator, stack, {0, 1, false}, 0);
     recording.ledger->add(memo, 0, 100);
 
     EXPECT_EQ(sums_of(recording.image()), (Sums{1, 0, 100, 0}));
@@ -156,8 +160,8 @@ TEST(ledger, a_type_of_more_than_four_gib_has_its_size) {
     const std::uint64_t key = call_key(reduce, some_site), size = std::uint64_t{5} << 30;
 
     for (int i = 0; i < 3; ++i) {
-        EXPECT_EQ(recording.ledger->known_memo(key, {77, 2}, some_communicator, [](std::uint64_t s) { return 2 * s; }), nullptr);
-        recording.ledger->add(recording.ledger->learn(key, {77, 2}, some_communicator, {size, 1}, 2 * size), 2 * size, 100);
+        EXPECT_EQ(recording.ledger->known_memo(key, {77, 2}, some_communicator, stack, [](std::uint64_t s) { return 2 * s; }), nullptr);
+        recording.ledger->add(recording.ledger->learn(key, {77, 2}, some_communicator, stack, {size, 1}, 2 * size), 2 * size, 100);
     }
 
     EXPECT_EQ(sums_of(recording.image()), (Sums{3, 6 * size, 300, 0}));
@@ -229,6 +233,139 @@ TEST(ledger, a_random_mixture_is_counted_exactly) {
     EXPECT_EQ(in_histograms, expected.calls);
 }
 
+// ---- callers ----
+
+// An unwinder that finds its answers in a stack made by the test: each frame's words, return address first.
+struct MadeStack {
+    static constexpr std::size_t words = 64;
+    Word word[words] = {};
+    std::vector<std::size_t> returns;  // where return addresses lie, innermost first
+    unsigned walked = 0;
+    void returns_to(std::size_t at, Word address) {
+        word[at] = address;
+        returns.push_back(at);
+    }
+};
+MadeStack* made;
+std::size_t position;
+const Unwinder made_unwinder{
+    [](Unwinder::Visit visit, void* argument) {
+        made->walked += 1;
+        for (position = 0; position < made->returns.size(); ++position)
+            if (visit(nullptr, argument) != 0) break;
+        return 5;
+    },
+    [](void*) { return static_cast<std::uintptr_t>(made->word[made->returns[position]]); },
+    [](void*) { return reinterpret_cast<std::uintptr_t>(&made->word[made->returns[position]] + 1); }};
+
+struct callers : testing::Test {
+    MadeStack made_stack;
+    Recording recording;
+    callers() {
+        made = &made_stack;
+        recording.records.sites.unwinder = [] { return &made_unwinder; };
+        made_stack.returns_to(0, some_site);
+        made_stack.returns_to(10, 0x500000);
+        made_stack.returns_to(30, 0x600000);
+        made_stack.returns_to(40, 0x700000);
+    }
+    void call(Bytes bytes = 8) { record(*recording.ledger, bytes, 100, {.frame = made_stack.word}); }
+    std::size_t sites() { return records_of<format::Site>(recording.image(), TableType::sites).size() - 1; }
+};
+
+#if defined(__x86_64__)
+TEST_F(callers, the_stack_is_followed_once) {
+    for (int i = 0; i < 1000; ++i) call();
+    for (int i = 0; i < 1000; ++i) call(5640);
+
+    EXPECT_EQ(made_stack.walked, 1u);
+    EXPECT_EQ(sites(), 1u);
+    const auto site = records_of<format::Site>(recording.image(), TableType::sites).at(1);
+    EXPECT_EQ(site.frames, 4);
+    EXPECT_EQ(site.flags, 3) << "the call, its caller and the next one are compared each time";
+}
+
+TEST_F(callers, behind_one_helper_function_are_told_apart) {
+    for (int i = 0; i < 100; ++i)
+        for (const Word caller : {0x500000, 0x500010, 0x500020, 0x500030}) {
+            made_stack.word[10] = caller;
+            call();
+        }
+
+    EXPECT_EQ(sites(), 4u);
+    const auto cells = cells_of(recording.image());
+    ASSERT_EQ(cells.size(), 4u);
+    for (const Cell& cell : cells) EXPECT_EQ(cell.calls, 100u);
+    EXPECT_LE(made_stack.walked, 8u) << "each is known by its words";
+}
+
+TEST_F(callers, of_the_caller_are_told_apart) {
+    for (int i = 0; i < 100; ++i)
+        for (const Word caller : {0x600000, 0x600010}) {
+            made_stack.word[30] = caller;
+            call();
+        }
+
+    EXPECT_EQ(sites(), 2u);
+    EXPECT_LE(made_stack.walked, 4u);
+}
+
+TEST_F(callers, words_that_are_no_return_addresses_may_change) {
+    for (Word i = 0; i < 1000; ++i) {
+        for (const std::size_t at : {1, 9, 11, 29, 31, 63}) made_stack.word[at] = i;
+        call();
+    }
+
+    EXPECT_EQ(made_stack.walked, 1u);
+    EXPECT_EQ(sites(), 1u);
+}
+
+TEST_F(callers, that_are_deeper_in_a_recursion_are_the_same_site) {
+    std::vector<MadeStack> deeper(20, made_stack);
+    for (int round = 0; round < 50; ++round)
+        for (MadeStack& other : deeper) {
+            made = &other;
+            record(*recording.ledger, 8, 100, {.frame = other.word});
+        }
+
+    EXPECT_EQ(sites(), 1u);
+    const auto cells = cells_of(recording.image());
+    ASSERT_EQ(cells.size(), 1u);
+    EXPECT_EQ(cells[0].calls, 1000u);
+}
+
+TEST_F(callers, of_ever_new_frames_are_not_followed_for_ever) {
+    auto room = std::make_unique<Word[]>(2 * 40000);
+    for (int i = 0; i < 40000; ++i) {
+        Word* frame = room.get() + 2 * i;
+        frame[0] = some_site;
+        made_stack.returns = {};
+        record(*recording.ledger, 8, 100, {.frame = frame});
+    }
+
+    EXPECT_LT(made_stack.walked, 20000u);
+    EXPECT_EQ(sums_of(recording.image()).calls, 40000u);
+}
+
+TEST_F(callers, a_failed_call_has_the_site_of_one_that_did_not) {
+    call();
+    recording.ledger->add_error(call_key(reduce, some_site), 1, made_stack.word);
+
+    EXPECT_EQ(sites(), 1u);
+}
+#endif
+
+TEST_F(callers, are_left_out_if_the_depth_is_one) {
+    recording.records.sites.depth = 1;
+    for (const Word caller : {0x500000, 0x500010}) {
+        made_stack.word[10] = caller;
+        call();
+    }
+
+    EXPECT_EQ(made_stack.walked, 0u);
+    EXPECT_EQ(sites(), 1u);
+}
+
 // ---- histograms, errors, clock ----
 
 TEST(ledger, sites_of_one_call_and_bin_share_a_histogram) {
@@ -251,8 +388,8 @@ TEST(ledger, a_failed_call_is_counted_apart_and_has_no_time) {
     Recording recording;
     record(*recording.ledger, 8, 100);
 
-    recording.ledger->add_error(call_key(reduce, some_site), 0);
-    recording.ledger->add_error(call_key(reduce, some_site), 0);
+    recording.ledger->add_error(call_key(reduce, some_site), 0, stack);
+    recording.ledger->add_error(call_key(reduce, some_site), 0, stack);
 
     EXPECT_EQ(sums_of(recording.image()), (Sums{1, 8, 100, 2}));
 }
@@ -260,7 +397,7 @@ TEST(ledger, a_failed_call_is_counted_apart_and_has_no_time) {
 TEST(ledger, a_call_that_only_ever_failed_is_in_the_profile) {
     Recording recording;
 
-    recording.ledger->add_error(call_key(send, some_site), 0);
+    recording.ledger->add_error(call_key(send, some_site), 0, stack);
 
     const auto cells = cells_of(recording.image());
     ASSERT_EQ(cells.size(), 1u);
@@ -377,7 +514,7 @@ TEST(ledger, errors_that_find_no_cell_are_not_lost_either) {
             record(*recording.ledger, size_in_bin(bin), 100, {.site = some_site + site});
     const std::uint64_t before = recording.drops().cells;
 
-    for (int i = 0; i < 5; ++i) recording.ledger->add_error(call_key(send, some_site + 5000), 0);
+    for (int i = 0; i < 5; ++i) recording.ledger->add_error(call_key(send, some_site + 5000), 0, stack);
 
     EXPECT_EQ(sums_of(recording.image()).errors, 5u);
     EXPECT_EQ(recording.drops().cells, before + 5);

@@ -25,16 +25,26 @@ struct Spec {
     Word site = some_site;
     Word communicator = some_communicator;
     std::uint16_t communicator_index = 1;
+    const Word* frame = nullptr;  // a stack on which `site` lies first
 };
+
+// The stack of a call: where it returns to, and nothing that is known above.
+inline const Word* frame_of(const Spec& spec) {
+    thread_local Word shallow[1];
+    shallow[0] = spec.site;
+    return spec.frame ? spec.frame : shallow;
+}
 
 // As wrap/'s second halves do it. Returns the memo that knows the call now.
 inline Memo& record(Ledger& ledger, Bytes bytes, Ticks ticks, const Spec& spec = {}) {
     const std::uint64_t key = call_key(spec.call, spec.site);
     const Booking b{no_handle, static_cast<std::int64_t>(bytes)};
-    for (Memo* memo : {&ledger.memo(key), &ledger.second_memo(key, b, spec.communicator)})
-        if (Ledger::hit(*memo, key, no_handle, spec.communicator) && ledger.add_fast(*memo, bytes, ticks)) return *memo;
-    Memo* known = ledger.known_memo(key, b, spec.communicator, [&](std::uint64_t) { return bytes; });
-    Memo& memo = known ? *known : ledger.learn(key, b, spec.communicator, {1, spec.communicator_index}, bytes);
+    const Word* frame = frame_of(spec);
+    for (Memo* memo : {&ledger.memo(key), &ledger.second_memo(key, b, spec.communicator, frame)})
+        if (Ledger::hit(*memo, key, no_handle, spec.communicator) && Ledger::is_called_alike(*memo, frame) && ledger.add_fast(*memo, bytes, ticks))
+            return *memo;
+    Memo* known = ledger.known_memo(key, b, spec.communicator, frame, [&](std::uint64_t) { return bytes; });
+    Memo& memo = known ? *known : ledger.learn(key, b, spec.communicator, frame, {1, spec.communicator_index}, bytes);
     ledger.add(memo, bytes, ledger.sane(ticks));
     return memo;
 }

@@ -36,7 +36,13 @@ class sites : public testing::Test {
         const Module module = records_of<Module>(image, TableType::modules).at(frame.module);
         return {frame, module, std::string(image.at(module.path_offset), module.path_length)};
     }
-    std::uint32_t find(const void* address) { return found.find(image, reinterpret_cast<Word>(address)); }
+    std::uint32_t find(Word address) {
+        CallStack stack;
+        stack.depth = 1;
+        stack.address[0] = address;
+        return found.find(image, {{address, 0, 0}}, stack);
+    }
+    std::uint32_t find(const void* address) { return find(reinterpret_cast<Word>(address)); }
 
     Image image;
     Sites found;
@@ -107,23 +113,48 @@ TEST_F(sites, two_sites_of_a_module_share_its_record) {
 }
 
 TEST_F(sites, generated_code_in_no_file_keeps_its_address) {
-    const Place place = place_of(found.find(image, 0x123456));
+    const Place place = place_of(find(0x123456));
 
     EXPECT_EQ(place.frame.module, 0u);
     EXPECT_EQ(place.frame.offset, 0x123456u);
     EXPECT_EQ(place.path, "");
 }
 
+TEST_F(sites, a_stack_is_stored_innermost_first_and_says_how_much_of_it_is_compared) {
+    CallStack stack;
+    stack.depth = 5;
+    for (unsigned i = 0; i < stack.depth; ++i) stack.address[i] = reinterpret_cast<Word>(inside(somewhere)) + i;
+    find(inside(somewhere) + 100);
+
+    const std::uint32_t site = found.find(image, {{stack.address[0], stack.address[1], 0}}, stack);
+
+    const Site record = records_of<Site>(image, TableType::sites).at(site);
+    EXPECT_EQ(record.frames, 5);
+    EXPECT_EQ(record.flags, 2);
+    const auto frames = records_of<Frame>(image, TableType::frames);
+    for (unsigned i = 0; i < record.frames; ++i)
+        EXPECT_EQ(frames.at(record.first_frame + i).offset, frames.at(record.first_frame).offset + i);
+    EXPECT_EQ(found.known({{stack.address[0], stack.address[1], 0}}), site);
+    EXPECT_EQ(found.known({{stack.address[0], stack.address[2], 0}}), 0u);
+}
+
+TEST_F(sites, a_module_can_be_known_before_there_is_a_site_in_it) {
+    found.know_module(image, reinterpret_cast<Word>(inside(somewhere)));
+
+    EXPECT_EQ(records_of<Module>(image, TableType::modules).size(), 2u);
+    EXPECT_EQ(records_of<Site>(image, TableType::sites).size(), 1u) << "the one that means not told apart";
+}
+
 TEST_F(sites, more_sites_than_the_table_holds_are_counted_as_not_told_apart) {
     constexpr Word many = 20000;
     std::uint32_t dropped = 0;
-    for (Word i = 1; i <= many; ++i) dropped += found.find(image, i * 64) == 0;
+    for (Word i = 1; i <= many; ++i) dropped += find(i * 64) == 0;
 
     EXPECT_GT(dropped, 0u);
     EXPECT_LT(dropped, many / 2);
     EXPECT_EQ(image.header().drops.sites, dropped);
     for (Word i = 1; i <= 1000; ++i) {  // those that were in are still found
-        const std::uint32_t site = found.find(image, i * 64);
+        const std::uint32_t site = find(i * 64);
         ASSERT_NE(site, 0u);
         ASSERT_EQ(place_of(site).frame.offset, static_cast<std::uint64_t>(i) * 64);
         if (i == 20) i = 980;  // each look reads the whole table

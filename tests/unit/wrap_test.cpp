@@ -31,6 +31,7 @@ void start_recording() {
     directory = name;
     setenv("MPIPROF_DIR", name.c_str(), 1);
     ASSERT_TRUE(runtime.prepare());
+    runtime.records().sites.unwinder = mpiprof::wrap::find_unwinder;
     runtime.start(fake_catalogue(), {0, 2, true, false, 0, format::MpiFamily::open_mpi, "Fake 1.0"}, 0);
     ASSERT_TRUE(runtime.is_recording());
 }
@@ -200,13 +201,13 @@ TEST_F(wrap, the_clock_decides_which_form_calls_take) {
 }
 
 TEST_F(wrap, a_known_call_asks_nothing) {
-    send_eight_bytes();
-    send_eight_bytes();
-    script.questions = 0;
+    std::vector<unsigned> questions;
+    for (int i = 0; i < 100; ++i) {
+        send_eight_bytes();
+        questions.push_back(script.questions);
+    }
 
-    for (int i = 0; i < 100; ++i) send_eight_bytes();
-
-    EXPECT_EQ(script.questions, 0u);
+    EXPECT_EQ(questions.back(), questions.at(2)) << "asked for one place, since another one is another caller";
 }
 
 TEST_F(wrap, two_places_in_the_program_are_two_sites) {

@@ -1,0 +1,29 @@
+// The stack above a call: where it returns to, where that caller returns to, and so on; and where on the stack those
+// return addresses lie, so that a later call from the same frame can see by two words whether its callers are the same.
+// Unwound once per new (return address, frame) of a thread, never on the hot path. The unwinder is handed in by wrap/.
+#pragma once
+
+#include "libmpiprof/record/basics.h"
+
+namespace mpiprof {
+
+// The functions of libgcc_s that exceptions and glibc's backtrace() use, too. Unlike others they tell frames' addresses.
+struct Unwinder {
+    using Visit = int (*)(void* context, void* argument);
+    int (*backtrace)(Visit visit, void* argument);
+    std::uintptr_t (*ip)(void* context);
+    std::uintptr_t (*cfa)(void* context);
+};
+
+struct CallStack {
+    static constexpr unsigned deepest = 32;
+    unsigned depth;                // at least 1
+    Word address[deepest];         // innermost first: where the call returns to
+    const Word* place[deepest];    // where that address lies; null = not known
+};
+
+// Up to `depth` return addresses. `frame` is where the first one, `return_address`, lies. Without an unwinder, or where the
+// stack cannot be followed, as many as there are.
+CallStack unwind(const Unwinder* unwinder, const Word* frame, Word return_address, unsigned depth);
+
+}  // namespace mpiprof

@@ -1,0 +1,73 @@
+"""From where MPI is called: places in the program that are the same on every rank, and who called there."""
+
+import collections
+import json
+import os
+
+from harness import case, check, execute, same
+
+
+def sites_of(scene, directory, call):
+    """For each rank {frames as ((path, offset), ...): calls} of one call."""
+    ran = scene.run_report("export", "-f", "json", cwd=directory).succeeded()
+    ranks = []
+    for rank in json.loads(ran.out)["ranks"]:
+        found = collections.Counter()
+        for cell in rank["cells"]:
+            if cell["call"] != call: continue
+            frames = rank["sites"][cell["site"]]["frames"]
+            found[tuple((rank["modules"][f["module"]]["path"], f["offset"]) for f in frames)] += cell["calls"]
+        ranks.append(dict(found))
+    return ranks
+
+
+def line_of(scene, frame):
+    """The line of the call that returns to this frame, as binutils find it."""
+    path, offset = frame
+    out = execute([scene.tool("addr2line"), "-e", path, hex(offset - 1)]).succeeded().out
+    return int(out.split(":")[1].split()[0]) if out.split(":")[1][0].isdigit() else 0
+
+
+def build(scene):
+    layer = scene.shared_object("callers.c", "-DLAYER", name="callers_layer")
+    return layer, scene.compile("callers.c", layer, f"-Wl,-rpath,{scene.bin}", "-pie", "-fPIE")
+
+
+@case(ranks=3)
+def callers_behind_one_function_are_told_apart_and_the_same_on_all_ranks(scene):
+    layer, program = build(scene)
+    directory = scene.subdir("deep")
+    ran = scene.mpirun(3, program, cwd=directory).succeeded()
+    said = [line.split() for line in ran.out.splitlines()]
+    addresses = {words[1] for words in said if words[0] == "main"}
+    randomised = open("/proc/sys/kernel/randomize_va_space", encoding="ascii").read().strip() == "2"
+    check(not randomised or len(addresses) > 1, f"main lies at {addresses}: not a program that is moved")
+    expected = sorted((int(a), int(b), int(n)) for a, b, n in (words for words in said if words[0] != "main"))
+
+    ranks = sites_of(scene, directory, "MPI_Allreduce")
+
+    check(all(ranks[0] == other for other in ranks[1:]), f"module and offset of the frames, per rank: {ranks}")
+    found = []
+    for frames, calls in ranks[0].items():
+        check(len(frames) >= 3, f"frames of a site: {frames}")
+        same([os.path.basename(path) for path, _ in frames[:3]], [layer.name, program.name, frames[2][0].rsplit("/", 1)[-1]], "modules")
+        outer = line_of(scene, frames[2]) if frames[2][0].endswith(program.name) else 0
+        found.append((line_of(scene, frames[1]), outer, calls))
+    # The recursion is one place in the source, called from itself or from main: the outer line is not of interest there.
+    lines = {line for line, outer, _ in expected if outer}
+    merged = collections.Counter()
+    for line, outer, calls in found: merged[line, outer if line in lines else 0] += calls
+    same(sorted((line, outer, n) for (line, outer), n in merged.items()), expected, "(line of the caller, of its caller, calls)")
+
+
+@case(ranks=2)
+def without_depth_a_site_is_the_call_alone(scene):
+    layer, program = build(scene)
+    directory = scene.subdir("shallow")
+    scene.mpirun(2, program, env={"MPIPROF_DEPTH": "1"}, cwd=directory).succeeded()
+
+    ranks = sites_of(scene, directory, "MPI_Allreduce")
+
+    for rank in ranks:
+        same([(len(frames), os.path.basename(frames[0][0]), n) for frames, n in rank.items()], [(1, layer.name, 114)], "sites")
+    same(ranks[0], ranks[1], "sites of two ranks")
