@@ -1,3 +1,4 @@
+// Everything that the readers say of the files, and whether the sums of each profile agree.
 #include "report/check.h"
 
 #include <fmt/format.h>
@@ -23,12 +24,6 @@ constexpr std::size_t disagreements_shown = 3;  // of one file
 struct Finding {
     std::string text;
     bool is_damage = true;  // else something to know
-};
-
-struct LaunchLine {
-    const Launch* launch = nullptr;
-    Job job;
-    std::uint32_t damaged = 0;
 };
 
 std::string states_of(const Job& job) {
@@ -88,7 +83,7 @@ std::string missing_in(const Job& job) {
 }
 
 // The sums of one rank that disagree: damage in a final profile, calls in flight elsewhere.
-std::vector<Finding> look_into(const Job& job, const Rank& rank, RankReader& reader) {
+std::vector<Finding> look_into(const Rank& rank, RankReader& reader) {
     const auto profile = reader.profile(rank.rank);
     if (!profile) return {{profile.error().line(), true}};
     const auto found = disagreements(*profile);
@@ -111,23 +106,21 @@ std::vector<Finding> look_into(const Job& job, const Rank& rank, RankReader& rea
     if (found.size() > disagreements_shown)
         findings.push_back(
             {fmt::format("{}: {} more sums do not add up", profile->path, found.size() - disagreements_shown), true});
-    (void)job;
     return findings;
 }
 
-Table launch_table(const std::vector<LaunchLine>& launches) {
-    using L = const LaunchLine&;
-    const std::vector<Field<LaunchLine>> fields{
-        {{.id = "job", .title = "JOB"}, [](L l) { return l.job.job; }},
-        {{.id = "ranks", .title = "RANKS", .unit = Unit::count}, [](L l) { return std::uint64_t{l.job.size}; }},
-        {{.id = "profiles", .title = "PROFILES", .unit = Unit::count},
-         [](L l) { return std::uint64_t{l.job.profiles()}; }},
-        {{.id = "states", .title = "STATE"}, [](L l) { return states_of(l.job); }},
-        {{.id = "store", .title = "STORE", .drop = 1}, [](L l) { return stores_of(l.job); }},
-        {{.id = "missing", .title = "MISSING"}, [](L l) { return missing_in(l.job); }},
-        {{.id = "drops", .title = "DROPPED", .drop = 2}, [](L l) { return drops_of(l.job.drops); }},
-        {{.id = "command", .title = "COMMAND", .drop = 3}, [](L l) { return l.job.command; }},
-        {{.id = "launch", .title = {}, .only_data = true}, [](L l) { return l.job.launch; }},
+Table launch_table(const std::vector<Job>& launches) {
+    using L = const Job&;
+    const std::vector<Field<Job>> fields{
+        {{.id = "job", .title = "JOB"}, [](L l) { return l.job; }},
+        {{.id = "ranks", .title = "RANKS", .unit = Unit::count}, [](L l) { return std::uint64_t{l.size}; }},
+        {{.id = "profiles", .title = "PROFILES", .unit = Unit::count}, [](L l) { return std::uint64_t{l.profiles()}; }},
+        {{.id = "states", .title = "STATE"}, [](L l) { return states_of(l); }},
+        {{.id = "store", .title = "STORE", .drop = 1}, [](L l) { return stores_of(l); }},
+        {{.id = "missing", .title = "MISSING"}, [](L l) { return missing_in(l); }},
+        {{.id = "drops", .title = "DROPPED", .drop = 2}, [](L l) { return drops_of(l.drops); }},
+        {{.id = "command", .title = "COMMAND", .drop = 3}, [](L l) { return l.command; }},
+        {{.id = "launch", .title = {}, .only_data = true}, [](L l) { return l.launch; }},
     };
     return table_of("launches", fields, launches);
 }
@@ -148,67 +141,80 @@ std::string verdict(std::size_t damaged, std::uint32_t profiles) {
     return fmt::format("all {} profiles are whole", human_count(profiles));
 }
 
-}  // namespace
+class Check {
+  public:
+    explicit Check(const Options& options) : options_(options) {}
 
-int check(const Options& options) {
-    Progress progress;
-    const Found found = find_profiles(options.paths, options.threads, progress);
-    if (found.launches.empty() && found.problems.empty()) {
-        say(explain_no_profile(found));
-        return no_profile;
-    }
-    std::vector<Finding> findings;
-    for (const std::string& line : found.problems) findings.push_back({line, true});
-    std::vector<LaunchLine> lines;
-    std::uint32_t profiles = 0;
-    std::size_t only = found.launches.size();
-    if (!options.choice.job.empty() || !options.choice.launch.empty()) {
-        const auto chosen = choose_launch(found.launches, options.choice);
-        if (!chosen) return fail(chosen.error(), no_profile);
-        only = *chosen;
-    }
-    bool is_complete = true;
-    for (std::size_t i = 0; i < found.launches.size(); ++i) {
-        if (only != found.launches.size() && i != only) continue;
-        const Launch& launch = found.launches[i];
-        for (const std::string& line : launch.problems) findings.push_back({line, false});
-        Result<Job> job = merge(launch, options.threads, progress);
-        if (!job) {
-            findings.push_back({job.error().line(), true});
-            continue;
+    int run() {
+        Progress progress;
+        const Found found = find_profiles(options_.paths, options_.threads, progress);
+        if (found.launches.empty() && found.problems.empty()) {
+            say(explain_no_profile(found));
+            return no_profile;
         }
-        job->is_partial_on_purpose = found.only_files;
+        for (const std::string& line : found.problems) findings_.push_back({line, true});
+        std::size_t first = 0, end = found.launches.size();
+        if (!options_.choice.job.empty() || !options_.choice.launch.empty()) {
+            const auto chosen = choose_launch(found.launches, options_.choice);
+            if (!chosen) return fail(chosen.error(), no_profile);
+            first = *chosen;
+            end = first + 1;
+        }
+        for (; first < end; ++first) look_at(found.launches[first], found.only_files, progress);
+        return show();
+    }
+
+  private:
+    void look_at(const Launch& launch, bool is_partial_on_purpose, Progress& progress) {
+        for (const std::string& line : launch.problems) findings_.push_back({line, false});
+        Result<Job> job = merge(launch, options_.threads, progress);
+        if (!job) {
+            findings_.push_back({job.error().line(), true});
+            return;
+        }
+        job->is_partial_on_purpose = is_partial_on_purpose;
         // Those of the launch come first and are known.
         for (std::size_t n = launch.problems.size(); n < job->problems.size(); ++n)
-            findings.push_back({job->problems[n], true});
-        for (const std::string& note : job->notes) findings.push_back({note, false});
+            findings_.push_back({job->problems[n], true});
+        for (const std::string& note : job->notes) findings_.push_back({note, false});
         RankReader reader(launch);
         for (const Rank& rank : job->ranks) {
             if (!rank.has_profile) continue;
-            ++profiles;
-            for (Finding& finding : look_into(*job, rank, reader)) findings.push_back(std::move(finding));
+            ++profiles_;
+            for (Finding& finding : look_into(rank, reader)) findings_.push_back(std::move(finding));
         }
-        is_complete &= is_whole(*job);
-        lines.push_back({.launch = &launch, .job = std::move(*job)});
+        is_complete_ &= is_whole(*job);
+        jobs_.push_back(std::move(*job));
     }
-    const auto damaged = static_cast<std::size_t>(
-        std::count_if(findings.begin(), findings.end(), [](const Finding& f) { return f.is_damage; }));
 
-    const View& view = *find_view(options.format);
-    std::vector<Table> tables{launch_table(lines)};
-    tables[0].title = verdict(damaged, profiles);
-    auto output = Output::open("");
-    const Screen screen = screen_for(stdout, options.screen);
-    if (view.is_for_screen)
-        // Whole lines: each of them names a file, which may be looked for or handed on.
-        for (const Finding& finding : findings) output->write(visible(finding.text, screen.has_utf8) + "\n");
-    else
-        tables.push_back(problem_table(findings));
-    if (view.is_for_screen && !findings.empty()) output->write("\n");
-    output->write(view.show({"check", tables}, screen));
-    const int code = finish(*output);
-    if (code != fine) return code;
-    return damaged || (options.is_strict && !is_complete) ? check_failed : fine;
-}
+    int show() const {
+        const auto damaged = static_cast<std::size_t>(
+            std::count_if(findings_.begin(), findings_.end(), [](const Finding& f) { return f.is_damage; }));
+        const View& view = *find_view(options_.format);
+        const Screen screen = screen_for(stdout, options_.screen);
+        std::vector<Table> tables{launch_table(jobs_)};
+        tables[0].title = verdict(damaged, profiles_);
+        if (!view.is_for_screen) tables.push_back(problem_table(findings_));
+        auto output = Output::open("");
+        if (view.is_for_screen && !findings_.empty()) {
+            // Whole lines: each of them names a file, which may be looked for or handed on.
+            for (const Finding& finding : findings_) output->write(visible(finding.text, screen.has_utf8) + "\n");
+            output->write("\n");
+        }
+        output->write(view.show({"check", tables}, screen));
+        if (const int code = finish(*output); code != fine) return code;
+        return damaged || (options_.is_strict && !is_complete_) ? check_failed : fine;
+    }
+
+    const Options& options_;
+    std::vector<Finding> findings_;
+    std::vector<Job> jobs_;
+    std::uint32_t profiles_ = 0;
+    bool is_complete_ = true;
+};
+
+}  // namespace
+
+int check(const Options& options) { return Check(options).run(); }
 
 }  // namespace mpiprof::report

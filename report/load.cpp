@@ -1,3 +1,4 @@
+// The way to a Job, and what the clock says of it.
 #include "report/load.h"
 
 #include <fmt/format.h>

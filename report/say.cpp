@@ -1,3 +1,4 @@
+// Lines on stderr, and output that is checked to its last byte.
 #include "report/say.h"
 
 #include <fmt/format.h>

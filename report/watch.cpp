@@ -1,3 +1,4 @@
+// Look, show, pause.
 #include "report/watch.h"
 
 #include <unistd.h>
