@@ -280,12 +280,12 @@ template <class Library, class Language, class Booker>
 
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave(Word result) {
-    const Ticks end = counter();
     ThreadState& state = thread_state;
     if (state.token != MPIPROF_FRAME()) [[unlikely]] return result;  // overtaken: what is in hand is another's
     Ledger& ledger = *state.ledger;
     const std::uint64_t key = ledger.key();
-    const Ticks ticks = ledger.end(end);
+    // Read last: the loads above run ahead of it, and those that depend on them would wait for it.
+    const Ticks ticks = ledger.end(counter());
     if (Language::failed(result, ledger.hand)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
     Memo& memo = ledger.memo(key);
     if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME())) [[unlikely]]
