@@ -67,20 +67,7 @@ std::string drops_of(const Drops& drops) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string missing_in(const Job& job) {
-    std::vector<std::uint32_t> missing;
-    std::uint32_t next = 0;
-    const auto until = [&](std::uint32_t end) {
-        for (; next < end && missing.size() < 100'000; ++next) missing.push_back(next);
-    };
-    for (const Rank& rank : job.ranks) {
-        if (!rank.has_profile) continue;
-        until(rank.rank);
-        next = rank.rank + 1;
-    }
-    if (!job.is_partial_on_purpose) until(job.size);
-    return rank_list(missing, 6);
-}
+std::string missing_in(const Job& job) { return job.is_partial_on_purpose ? "" : rank_list(job.missing(), 6); }
 
 // The sums of one rank that disagree: damage in a final profile, calls in flight elsewhere.
 std::vector<Finding> look_into(const Rank& rank, RankReader& reader) {

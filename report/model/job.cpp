@@ -21,4 +21,19 @@ std::uint32_t Job::profiles() const {
         std::count_if(ranks.begin(), ranks.end(), [](const Rank& r) { return r.has_profile; }));
 }
 
+std::vector<RankRange> Job::missing() const {
+    std::vector<RankRange> gaps;
+    std::uint64_t next = 0;
+    const auto until = [&](std::uint64_t end) {
+        if (next < end) gaps.push_back({static_cast<std::uint32_t>(next), static_cast<std::uint32_t>(end - 1)});
+    };
+    for (const Rank& rank : ranks) {
+        if (!rank.has_profile) continue;
+        until(rank.rank);
+        next = std::uint64_t{rank.rank} + 1;
+    }
+    until(size);
+    return gaps;
+}
+
 }  // namespace mpiprof::report

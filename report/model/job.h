@@ -137,6 +137,11 @@ struct OtherLaunch {
     std::uint32_t size = 0;
 };
 
+struct RankRange {
+    std::uint32_t first = 0, last = 0;
+    std::uint64_t size() const { return std::uint64_t{last} - first + 1; }
+};
+
 struct Job {
     std::string launch;
     std::string job;
@@ -178,6 +183,8 @@ struct Job {
     std::unordered_map<std::uint32_t, std::vector<Sum>> kept_cells;
 
     const Rank* find(std::uint32_t rank) const;
+    // The ranks of the world without a profile of their own. As ranges: a damaged file may speak of a world of billions.
+    std::vector<RankRange> missing() const;
     std::uint32_t profiles() const;  // ranks that have a profile of their own
 };
 

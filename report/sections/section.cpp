@@ -57,23 +57,36 @@ std::size_t keep_top(Table& table, std::size_t top) {
     return left_out;
 }
 
-std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_items) {
+std::string rank_list(std::span<const RankRange> ranges, std::size_t most_items) {
     std::vector<std::string> items;
-    for (std::size_t i = 0; i < ranks.size();) {
-        std::size_t end = i + 1;
-        while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
-        if (end - i == 2) end = i + 1;  // "3, 4" reads better than "3-4"
-        if (items.size() == most_items) {
-            items.push_back(fmt::format("{} more", ranks.size() - i));
-            break;
-        }
-        items.push_back(end - i == 1 ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[end - 1]));
-        i = end;
+    std::uint64_t more = 0;
+    const auto add = [&](std::uint32_t first, std::uint32_t last) {
+        if (items.size() == most_items)
+            more += RankRange{first, last}.size();
+        else
+            items.push_back(first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
+    };
+    for (const RankRange& range : ranges) {
+        const bool is_pair = range.size() == 2;  // "3, 4" reads better than "3-4"
+        add(range.first, is_pair ? range.first : range.last);
+        if (is_pair) add(range.last, range.last);
     }
+    if (more) items.push_back(fmt::format("{} more", more));
     std::string text;
     for (std::size_t i = 0; i < items.size(); ++i)
         text += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
     return text;
+}
+
+std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_items) {
+    std::vector<RankRange> ranges;
+    for (const std::uint32_t rank : ranks) {
+        if (!ranges.empty() && ranges.back().last + 1 == rank)
+            ranges.back().last = rank;
+        else
+            ranges.push_back({rank, rank});
+    }
+    return rank_list(ranges, most_items);
 }
 
 }  // namespace mpiprof::report

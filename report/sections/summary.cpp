@@ -43,7 +43,7 @@ std::string where_it_ran(const Job& job) {
 }
 
 struct Completeness {
-    std::vector<std::uint32_t> missing;
+    std::vector<RankRange> missing;
     std::uint32_t unfinished = 0;
     std::uint32_t running = 0;
     std::uint32_t profiles = 0;
@@ -54,15 +54,12 @@ struct Completeness {
 Completeness completeness_of(const Job& job) {
     Completeness result;
     result.profiles = job.profiles();
-    std::uint32_t next = 0;
+    result.missing = job.missing();
     for (const Rank& rank : job.ranks) {
         if (!rank.has_profile) continue;
-        for (; next < rank.rank; ++next) result.missing.push_back(next);
-        next = rank.rank + 1;
         result.running += rank.state == State::running && rank.life == Life::running;
         result.unfinished += rank.state != State::finalized;
     }
-    for (; next < job.size; ++next) result.missing.push_back(next);
 
     const std::string counted =
         fmt::format("{} of {}", human_count(result.profiles), plural(job.size, "rank", "ranks"));

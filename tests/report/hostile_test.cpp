@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -204,6 +205,28 @@ TEST(hostile_numbers, clocks_that_no_machine_has_do_no_harm) {
             write_file(directory.path() / "mpi_profile.1.0", bytes);
             show_all(job_of(directory.path()));
         }
+}
+
+// Found by fuzzing: every missing rank was written down, 16 GB of them.
+TEST(hostile_numbers, a_world_of_billions_takes_no_more_memory_than_its_profiles) {
+    std::vector<ProfileSpec> specs(2);
+    specs[0].rank = 0;
+    specs[1].rank = 7;
+    for (ProfileSpec& spec : specs) spec.size = 4'261'412'872u;
+    rlimit before;
+    getrlimit(RLIMIT_AS, &before);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which reserve more than that for themselves
+    const rlimit small{std::min<rlim_t>(std::uint64_t{4} << 30, before.rlim_max), before.rlim_max};
+    setrlimit(RLIMIT_AS, &small);
+#endif
+
+    const Job job = job_of(specs);
+    show_all(job);
+
+    setrlimit(RLIMIT_AS, &before);
+    const auto gaps = job.missing();
+    ASSERT_EQ(gaps.size(), 2u);
+    EXPECT_EQ(report::rank_list(gaps), "1-6 and 8-4261412871");
 }
 
 TEST(hostile_directory, a_file_that_changes_while_it_is_read_is_read_or_refused) {
