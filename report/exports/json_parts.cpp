@@ -4,24 +4,6 @@
 namespace mpiprof::report {
 namespace {
 
-std::string_view name_of(CommKind kind) {
-    switch (kind) {
-        case CommKind::known:
-            return "known";
-        case CommKind::self:
-            return "self";
-        case CommKind::by_members:
-            return "by_members";
-        case CommKind::unknown:
-            return "unknown";
-        case CommKind::other:
-            return "other";
-        case CommKind::none:
-            break;
-    }
-    return "none";
-}
-
 std::string_view name_of(FactKind kind) {
     return kind == FactKind::process ? "process" : kind == FactKind::node ? "node" : "environment";
 }

@@ -13,6 +13,7 @@
 #include "report/merge/duration_counts.h"
 #include "report/merge/facts.h"
 #include "report/merge/regions.h"
+#include "report/merge/standings.h"
 #include "report/model/job.h"
 #include "report/model/profile.h"
 
@@ -71,17 +72,12 @@ class Part {
     void take_identity(const Profile& profile);
     Rank rank_of(const Profile& profile);
     void add_sums(const Profile& profile, Rank& rank);
-    void add_standings(const Profile& profile);
-    void add_entries(const Profile& profile);
-    std::uint32_t place_index(const Profile& profile, const Frame& frame);
-    std::uint32_t group_index(const Group& group);
     void extend_killed();
     void note_differences(Job& job) const;
     std::vector<std::uint16_t> sort_calls(Job& job);
     bool has_several_buffers(const Sum& sum) const;
     void sort_rows(Job& job, const std::vector<std::uint16_t>& order);
     void complete_texts();
-    void sort_standings(Job& job, const std::vector<std::uint16_t>& order);
     void sort_ranks(Job& job, const std::vector<std::uint16_t>& order);
 
     std::vector<CallEntry> calls_;
@@ -89,19 +85,11 @@ class Part {
     std::vector<Row> rows_;
     std::vector<Durations> durations_;
     std::vector<Rank> ranks_;
-    std::vector<Standing> standings_;
-    std::vector<Entries> entries_;
-    // Interned; [0] = not known.
-    std::vector<Module> modules_{Module{}};
-    std::vector<Place> places_{Place{}};
-    std::vector<Group> groups_{Group{}};
-    std::map<std::pair<std::string, std::string>, std::uint32_t> module_index_;     // by path and build-id
-    std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> place_index_;  // by module and offset
-    std::unordered_map<std::uint64_t, std::uint32_t> group_index_;                  // by id
     std::vector<std::string> hosts_, nodes_;
     std::unordered_map<std::string, std::uint32_t> host_index_, node_index_;
     std::map<std::uint32_t, RankLine> rank_lines_;                   // from mpitrace's text
     std::map<std::string, std::uint32_t> commands_, mpi_libraries_;  // -> lowest rank
+    StandingsPart standings_;
     FactsPart facts_;
     CommsPart comms_;
     Identity identity_;

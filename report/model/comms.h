@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "report/model/words.h"
+
 namespace mpiprof::report {
 
 // One (call, size bin) on one communicator, over its members, threads, sites and kinds of buffers.
@@ -25,15 +27,6 @@ struct CommEntries {
     std::uint64_t most = 0;
     std::optional<std::uint32_t> fewest_rank;  // the lowest of them; empty: one that never entered it
     std::uint32_t most_rank = 0;
-};
-
-enum class CommKind : std::uint8_t {
-    known,       // by an id on which its members agree
-    self,        // every rank's MPI_COMM_SELF, together
-    by_members,  // known by its members alone: several with the same ones are together
-    unknown,     // with processes of other worlds: those of all ranks together
-    other,       // more than are kept apart
-    none,        // calls without a communicator (Wait, Test, files ...), or on one that a rank could not keep
 };
 
 struct Comm {

@@ -63,4 +63,22 @@ std::string_view name_of(State state) {
     return "unknown";
 }
 
+std::string_view name_of(CommKind kind) {
+    switch (kind) {
+        case CommKind::known:
+            return "known";
+        case CommKind::self:
+            return "self";
+        case CommKind::by_members:
+            return "by_members";
+        case CommKind::unknown:
+            return "unknown";
+        case CommKind::other:
+            return "other";
+        case CommKind::none:
+            break;
+    }
+    return "none";
+}
+
 }  // namespace mpiprof::report

@@ -60,6 +60,17 @@ enum class Life : std::uint8_t {
 
 enum class ThreadKind : std::uint8_t { main = 1, other = 2 };
 
+// How a communicator is known across ranks.
+enum class CommKind : std::uint8_t {
+    known,       // by an id on which its members agree
+    self,        // every rank's MPI_COMM_SELF, together
+    by_members,  // known by its members alone: several with the same ones are together
+    unknown,     // with processes of other worlds: those of all ranks together
+    other,       // more than are kept apart
+    none,        // calls without a communicator (Wait, Test, files ...), or on one that a rank could not keep
+};
+std::string_view name_of(CommKind kind);
+
 // Size bins: 0 holds size 0, then upper-inclusive powers of two: 1..4, 5..8, 9..16 ...
 inline constexpr unsigned size_bins = 64;
 constexpr std::uint64_t bin_max_bytes(unsigned bin) {

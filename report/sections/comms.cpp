@@ -42,24 +42,6 @@ std::string label_of(const Comm& comm) {
     return name_or_making(comm);
 }
 
-std::string_view name_of(CommKind kind) {
-    switch (kind) {
-        case CommKind::known:
-            return "known";
-        case CommKind::self:
-            return "self";
-        case CommKind::by_members:
-            return "by_members";
-        case CommKind::unknown:
-            return "unknown";
-        case CommKind::other:
-            return "other";
-        case CommKind::none:
-            break;
-    }
-    return "none";
-}
-
 // What the ranks' profiles together allow to say.
 struct Context {
     const Job& job;
