@@ -29,6 +29,8 @@ enum class Draw : std::uint8_t {
     full_bar,          // full width is 1
     sparkline,         // of a Series, from its own smallest to its largest value
     shared_sparkline,  // the same from the column's smallest to its largest
+    heat,              // of a Series, one shade each, from 0 to the column's largest value: rows form a map
+    log_heat,          // the same, from the column's smallest value above 0 to its largest, in equal ratios
 };
 
 struct Column {

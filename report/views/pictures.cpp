@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 namespace mpiprof::report {
@@ -12,6 +13,8 @@ namespace {
 constexpr std::array<std::string_view, 8> eighths{" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
 constexpr std::array<std::string_view, 8> heights{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<std::string_view, 8> ascii_heights{"_", ".", "-", "=", "+", "o", "O", "#"};
+constexpr std::array<std::string_view, 5> shade_glyphs{" ", "░", "▒", "▓", "█"};
+constexpr std::array<std::string_view, 5> ascii_shades{" ", ".", "+", "x", "#"};
 // The first segment is what the others are set against.
 constexpr std::array<std::string_view, 6> segments{"░", "█", "▓", "▒", "▞", "▪"};
 constexpr std::array<std::string_view, 6> ascii_segments{".", "#", "=", "+", "o", "-"};
@@ -23,18 +26,27 @@ std::string repeat(std::string_view glyph, std::size_t times) {
     return out;
 }
 
-std::vector<double> grouped(std::span<const double> values, std::size_t groups) {
+// At most so many groups of neighbours, each by its greatest value in the order of `less`.
+template <class Less>
+std::vector<double> grouped(std::span<const double> values, std::size_t groups, Less less) {
     if (values.size() <= groups) return {values.begin(), values.end()};
-    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
     std::vector<double> result;
     for (std::size_t group = 0; group < groups; ++group) {
         const std::size_t begin = group * values.size() / groups;
         const std::size_t end = (group + 1) * values.size() / groups;
-        result.push_back(*std::max_element(values.begin() + begin, values.begin() + end, [&](double a, double b) {
-            return std::abs(a - mean) < std::abs(b - mean);
-        }));
+        result.push_back(*std::max_element(values.begin() + begin, values.begin() + end, less));
     }
     return result;
+}
+
+// 0 for nothing, else 1 to 4.
+std::size_t shade_of(double value, const Shades& shades) {
+    if (!(value > 0)) return 0;
+    const double low = shades.by_ratio ? std::log(shades.low) : shades.low;
+    const double high = shades.by_ratio ? std::log(shades.high) : shades.high;
+    const double here = shades.by_ratio ? std::log(value) : value;
+    const double height = high > low ? (here - low) / (high - low) : 1;
+    return 1 + static_cast<std::size_t>(std::clamp(height * 4, 0.0, 3.0));
 }
 
 }  // namespace
@@ -56,12 +68,21 @@ Range range_of(std::span<const double> values) {
 
 std::string sparkline(std::span<const double> values, Range range, std::size_t width, bool utf8) {
     const double span = std::max(range.high - range.low, least_span * range.high);
+    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    const auto less_unusual = [&](double a, double b) { return std::abs(a - mean) < std::abs(b - mean); };
     std::string out;
-    for (const double value : grouped(values, std::max<std::size_t>(width, 1))) {
+    for (const double value : grouped(values, std::max<std::size_t>(width, 1), less_unusual)) {
         const double height = span > 0 ? (value - range.low) / span : 0;
         const auto step = static_cast<std::size_t>(std::clamp(std::lround(height * 7), 0L, 7L));
         out += utf8 ? heights[step] : ascii_heights[step];
     }
+    return out;
+}
+
+std::string heat(std::span<const double> values, Shades shades, std::size_t width, bool utf8) {
+    std::string out;
+    for (const double value : grouped(values, std::max<std::size_t>(width, 1), std::less<>()))
+        out += (utf8 ? shade_glyphs : ascii_shades)[shade_of(value, shades)];
     return out;
 }
 

@@ -22,6 +22,15 @@ struct Range {
 Range range_of(std::span<const double> values);
 std::string sparkline(std::span<const double> values, Range range, std::size_t width, bool utf8);
 
+// One shade per value: nothing for 0, and four steps from `low` to `high`, in equal differences or (`by_ratio`) in equal
+// ratios. More values than `width` are put together in groups, each shown by its largest.
+struct Shades {
+    double low;
+    double high;
+    bool by_ratio;
+};
+std::string heat(std::span<const double> values, Shades shades, std::size_t width, bool utf8);
+
 // How many of `width` columns each share gets: they add up to width, and no share of 1 % or more gets none.
 std::vector<std::size_t> stacked_widths(std::span<const double> shares, std::size_t width);
 std::string_view stacked_glyph(std::size_t segment, bool utf8);

@@ -93,8 +93,12 @@ class Grid {
 
     const Column& column(const Shown& shown) const { return table_.columns[shown.index]; }
 
+    bool is_heat(const Shown& shown) const {
+        return column(shown).draw == Draw::heat || column(shown).draw == Draw::log_heat;
+    }
+    // One character for each value of a Series.
     bool is_line(const Shown& shown) const {
-        return column(shown).draw == Draw::sparkline || column(shown).draw == Draw::shared_sparkline;
+        return column(shown).draw == Draw::sparkline || column(shown).draw == Draw::shared_sparkline || is_heat(shown);
     }
 
     bool says_something(std::size_t index) const {
@@ -162,7 +166,7 @@ class Grid {
             for (const auto& row : table_.rows)
                 if (const auto* series = std::get_if<Series>(&row[shown.index]))
                     values = std::max(values, series->size());
-            most = std::min(most_line, values);
+            most = is_heat(shown) ? values : std::min(most_line, values);
         }
         shown.width = std::max(shown.width, std::min(most, shown.width + screen_.width - total()));
     }
@@ -196,7 +200,8 @@ class Grid {
     void add_drawing(std::string& line, const Value& value, const Shown& shown) const {
         std::string drawing;
         if (const auto* series = std::get_if<Series>(&value))
-            drawing = sparkline(*series, range_for(*series, shown), shown.width, screen_.has_utf8);
+            drawing = is_heat(shown) ? heat(*series, shades_for(shown), shown.width, screen_.has_utf8)
+                                     : sparkline(*series, range_for(*series, shown), shown.width, screen_.has_utf8);
         else if (const auto* share = std::get_if<double>(&value))
             drawing = bar(column(shown).draw == Draw::full_bar ? *share : relative(*share, shown), shown.width,
                           screen_.has_utf8);
@@ -204,13 +209,25 @@ class Grid {
         line += paint(drawing, Ink::bar, screen_.has_color) + blanks(shown.width - std::min(width, shown.width) + gap);
     }
 
-    Range range_for(const Series& series, const Shown& shown) const {
-        if (column(shown).draw == Draw::sparkline) return range_of(series);
+    // All values of the column.
+    Series values_of(const Shown& shown) const {
         Series all;
         for (const auto& row : table_.rows)
-            if (const auto* other = std::get_if<Series>(&row[shown.index]))
-                all.insert(all.end(), other->begin(), other->end());
-        return range_of(all);
+            if (const auto* series = std::get_if<Series>(&row[shown.index]))
+                all.insert(all.end(), series->begin(), series->end());
+        return all;
+    }
+
+    Range range_for(const Series& series, const Shown& shown) const {
+        return range_of(column(shown).draw == Draw::sparkline ? series : values_of(shown));
+    }
+
+    Shades shades_for(const Shown& shown) const {
+        Series values = values_of(shown);
+        std::erase_if(values, [](double value) { return !(value > 0); });
+        const Range range = range_of(values);
+        const bool by_ratio = column(shown).draw == Draw::log_heat;
+        return {by_ratio ? range.low : 0, range.high, by_ratio};
     }
 
     double relative(double share, const Shown& shown) const {

@@ -86,6 +86,21 @@ TEST(pictures, noise_stays_low) {
     EXPECT_EQ(report::sparkline(values, report::range_of(values), 10, true), "▁▁▁");
 }
 
+TEST(pictures, a_heat_map_shades_from_nothing_to_the_largest) {
+    const std::vector<double> values{0, 1, 30, 60, 100};
+    EXPECT_EQ(report::heat(values, {0, 100, false}, 10, true), " ░▒▓█");
+    EXPECT_EQ(report::heat(values, {0, 100, false}, 10, false), " .+x#");
+    const std::vector<double> powers{0, 1, 10, 100, 1000};
+    EXPECT_EQ(report::heat(powers, {1, 1000, true}, 10, true), " ░▒▓█");
+    EXPECT_EQ(report::heat(std::vector<double>{0, 7}, {7, 7, true}, 10, true), " █");
+}
+
+TEST(pictures, a_heat_map_keeps_what_is_hot_when_it_is_narrow) {
+    std::vector<double> values(100, 0.0);
+    values[55] = 1;
+    EXPECT_EQ(report::heat(values, {0, 1, false}, 10, true), "     █    ");
+}
+
 TEST(pictures, segments_fill_the_bar_and_small_ones_are_seen) {
     for (const std::vector<double>& shares :
          std::vector<std::vector<double>>{{0.9, 0.05, 0.03, 0.02}, {0.333, 0.333, 0.334}, {1.0}, {0.985, 0.015}}) {
