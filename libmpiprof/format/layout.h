@@ -41,16 +41,16 @@ enum class TableType : std::uint32_t {
     strings = 11,          // bytes; referred to by file offset and length
     settings = 12,         // Setting: what was in force
     regions = 14,          // Region
+    activity = 15,         // Activity, one per thread
     region_durations = 20, // Histogram: of the durations of regions and iterations
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     peers = 13,
-    activity = 15,
     completions = 16,
     exact_sizes = 17,
     nccl_operations = 18,
     facts = 19,            // Fact: where the process ran, and the settings of others
     trace = 21,
-    barriers = 22,
+    barriers = 22,         // not needed: a barrier of ours is a call of its own in the dictionary
 };
 
 enum class Family : std::uint8_t { mpi = 1, nccl = 2, cuda = 3 };
@@ -78,6 +78,11 @@ enum class Traffic : std::uint8_t {
     local = 11, // moves bytes within the process (Pack, Unpack)
     start = 12, // begins persistent operations: the bytes are those of what was set up
 };
+
+// True where bytes are messages to other ranks.
+constexpr bool carries_messages(Traffic traffic) {
+    return (traffic >= Traffic::send && traffic <= Traffic::one_sided) || traffic == Traffic::start;
+}
 
 // How the message size of a call is defined; docs/coverage.md words each.
 enum class SizeRule : std::uint8_t {
@@ -292,6 +297,22 @@ struct Region {
 };
 inline constexpr std::uint32_t is_iteration = 1;
 
+// One thread's communication over time, in bins of 2^log2_width ticks from `origin` on. What its cells hold beyond the sum
+// of its bins belongs to the current one, which is added up when it is over.
+inline constexpr unsigned activity_bins = 128;
+struct ActivityBin {
+    std::uint64_t ticks;         // inside MPI
+    std::uint64_t bytes;         // of messages whose calls ended in it
+};
+struct Activity {
+    std::uint64_t origin;        // ticks
+    std::uint32_t log2_width;
+    std::uint32_t current;       // index into `bins`
+    std::uint32_t changes;       // odd: neighbours are being added up at this moment, the bins mean nothing
+    std::uint32_t reserved;
+    ActivityBin bins[activity_bins];
+};
+
 // A call site: `frames` records from `first_frame` on, innermost first. The first (flags & 15) of them are those of every
 // call of the site, the others those of its first call.
 struct Site {
@@ -396,6 +417,7 @@ static_assert(sizeof(Communicator) == 128 && offsetof(Communicator, name) == 48)
 static_assert(sizeof(Counter) == 16);
 static_assert(sizeof(Thread) == 64 && offsetof(Thread, in_call) == 16 && offsetof(Thread, last_call) == 40);
 static_assert(sizeof(Setting) == 136);
+static_assert(sizeof(ActivityBin) == 16 && sizeof(Activity) == 2072 && offsetof(Activity, bins) == 24);
 static_assert(sizeof(Fact) == 64 && offsetof(Fact, kind) == 48);
 
 }  // namespace mpiprof::format

@@ -98,6 +98,7 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     last_resort_ = new_cell(any);
     if (!last_resort_) return false;
     adopt(static_cast<std::uint32_t>(raw(SYS_gettid)));
+    activity_.open(image, id, image.header().started.ticks);
     Image::publish(threads);
     return true;
 }
@@ -123,6 +124,26 @@ void Ledger::add_poll(Memo& m, Ticks ticks, unsigned weight) {
     add_to(*m.cell, 0, ticks);
     m.cell->ticks += ticks * (weight - 1);
     add_to_histogram(*m.histogram, ticks);
+}
+
+// What all cells hold.
+mpiprof::Activity::Booked Ledger::booked() const {
+    mpiprof::Activity::Booked sum{0, 0};
+    for (std::uint32_t i = 0; i < index_capacity_; ++i) {
+        if (index_[i] == 0) continue;
+        const auto& cell = *reinterpret_cast<const Cell*>(base_ + std::uint64_t{index_[i]} * 64);
+        sum.ticks += cell.ticks;
+        if (carries_messages(cell.call)) sum.bytes += cell.bytes;
+    }
+    return sum;
+}
+
+bool Ledger::carries_messages(std::uint16_t call) const {
+    return call < records_->catalogue.size && format::carries_messages(records_->catalogue.calls[call].traffic);
+}
+
+void Ledger::turn_bin(Bytes bytes, Ticks ticks) {
+    activity_.turn(since(), ticks, carries_messages(call_of(key())) ? bytes : 0, booked());
 }
 
 bool Ledger::grow_index() {

@@ -6,6 +6,7 @@
 #include "libmpiprof/calls/call.h"
 #include "libmpiprof/format/histogram.h"
 #include "libmpiprof/format/size_bins.h"
+#include "libmpiprof/record/activity.h"
 #include "libmpiprof/record/clock.h"
 #include "libmpiprof/record/image.h"
 #include "libmpiprof/record/regions.h"
@@ -127,6 +128,8 @@ class Ledger {
         thread_->in_call = 0;
         return ticks;
     }
+    // Whether the call in hand, of so many ticks, ended behind the current bin of time. Then it is the plain form's.
+    bool turns_bin(Ticks ticks) const { return activity_.is_over(thread_->in_call_since + ticks); }
     // Where a call's memo lies: the first place is by where it was called alone. What changes there from call to call, a
     // size or a handle, has a second one, in a table of its own, so that it takes nobody's first.
     Memo& memo(std::uint64_t key) { return memos_[mix(key) >> (64 - memo_bits)]; }
@@ -221,6 +224,8 @@ class Ledger {
     Word* room_for_handles(std::int64_t n);
     Ticks sane(Ticks ticks);
     void add(Memo& m, Bytes bytes, Ticks ticks);
+    // After the call in hand is booked.
+    void turn_bin(Bytes bytes, Ticks ticks);
     // Makes the profile name the module of this address, so that a call that hangs there can be told.
     void know_site(Word address) { records_->sites.know_module(records_->image, address); }
     // The memo of a call: the one that hits, else null.
@@ -319,7 +324,11 @@ class Ledger {
     void give_back_index();
     void index_cell(format::Cell* cell);
 
+    Activity::Booked booked() const;
+    bool carries_messages(std::uint16_t call) const;
+
     format::Thread* thread_ = nullptr;
+    Activity activity_;
     std::uint64_t epoch_ = 0;
     char* base_ = nullptr;
     format::Counter* counters_ = nullptr;

@@ -121,6 +121,7 @@ template <class Library, class Language, class Booker>
     Memo& memo = memo_of<Library, Language, Booker>(ledger, key, bytes);
     ticks = ledger.sane(ticks);
     ledger.add(memo, bytes, ticks);
+    if (ledger.turns_bin(ticks)) ledger.turn_bin(bytes, ticks);
     return leave_after<Booker>(result, ledger, memo, ticks);
 }
 
@@ -135,6 +136,7 @@ template <class Library, class Language, class Booker>
         Memo& memo = memo_of<Library, Language, Booker>(ledger, ledger.key(), bytes);
         ticks = ledger.sane(ticks);
         ledger.add_poll(memo, ticks, weight);
+        if (ledger.turns_bin(ticks)) ledger.turn_bin(bytes, ticks);
         Booker::after(ledger, memo, ticks);
     }
     thread_state.token = nullptr;
@@ -286,7 +288,8 @@ template <class Library, class Language, class Booker>
     const std::uint64_t key = ledger.key();
     // Read last: the loads above run ahead of it, and those that depend on them would wait for it.
     const Ticks ticks = ledger.end(counter());
-    if (Language::failed(result, ledger.hand)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
+    if (Language::failed(result, ledger.hand) || ledger.turns_bin(ticks)) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
     Memo& memo = ledger.memo(key);
     if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME())) [[unlikely]]
         return leave_again<Library, Language, Booker>(result, ledger, ticks);
