@@ -129,12 +129,13 @@ class Parser {
             command.fallthrough();
             command.callback([this, &section] { options_.section = section.name; });
             add_view_options(command);
+            if (section.takes_ranks)
+                command.add_option("--rank", raw_.ranks, "Only these ranks: 3 or 0,5-7")->type_name("LIST");
             if (!section.takes_sort_and_top) continue;
             command
                 .add_option("--sort", options_.question.sort,
                             "Column to sort by, as named in --format csv (time, calls, ...)")
                 ->type_name("COLUMN");
-            command.add_option("--rank", raw_.ranks, "Only these ranks: 3 or 0,5-7")->type_name("LIST");
             const std::vector<std::string> by(section.by.begin(), section.by.end());
             if (by.empty()) continue;
             command

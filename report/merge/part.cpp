@@ -187,6 +187,7 @@ void Part::add(const Profile& profile) {
     comms_.add(profile, call_map_);
     for (const RankLine& line : profile.rank_table) rank_lines_.try_emplace(line.rank, line);
     regions_.add(profile);
+    activities_.add(profile);
     add_drops(drops_, profile.drops);
     setup_ns_ = std::max(setup_ns_, profile.setup_ns);
     is_text_ |= profile.is_text;
@@ -229,6 +230,7 @@ void Part::absorb(Part&& other) {
         identity_rank_ = other.identity_rank_;
     }
     regions_.absorb(std::move(other.regions_));
+    activities_.absorb(std::move(other.activities_));
     add_drops(drops_, other.drops_);
     setup_ns_ = std::max(setup_ns_, other.setup_ns_);
     is_text_ |= other.is_text_;
@@ -395,6 +397,7 @@ Job Part::finish() {
     job.thread_level = identity_.thread_level;
     job.settings = std::move(identity_.settings);
     job.regions = regions_.finish();
+    activities_.finish(job);
     job.drops = drops_;
     job.setup_ns = setup_ns_;
     job.is_text = is_text_;

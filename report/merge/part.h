@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/merge/activities.h"
 #include "report/merge/comms.h"
 #include "report/merge/duration_counts.h"
 #include "report/merge/facts.h"
@@ -104,6 +105,7 @@ class Part {
     std::vector<std::string> problems_, notes_;
 
     RegionsPart regions_;
+    ActivitiesPart activities_;
 
     std::vector<std::uint16_t> call_map_;  // of the profile at hand -> calls_
 };

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "report/model/activity.h"
 #include "report/model/comms.h"
 #include "report/model/placement.h"
 #include "report/model/profile.h"
@@ -169,6 +170,8 @@ struct Job {
     std::vector<Place> places;          // [0] = not known
     std::vector<Module> modules;        // [0] = not known
     std::vector<Comm> comms;            // MPI_COMM_WORLD first, then by their lowest rank
+    std::vector<RankActivity> activities;  // sorted by rank; of every activity_stride-th rank
+    std::uint32_t activity_stride = 1;
     Placement placement;
     std::vector<Setting> settings;      // of the lowest rank
     Drops drops;                        // summed over ranks

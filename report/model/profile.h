@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "report/model/activity.h"
 #include "report/model/words.h"
 
 namespace mpiprof::report {
@@ -220,6 +221,7 @@ struct Profile {
     std::vector<Histogram> histograms;
     std::vector<Bucket> buckets;
     std::vector<Communicator> communicators;
+    Activity activity;            // when it was inside MPI
     std::vector<Region> regions;  // [0] is "outside all"; empty where the program named none
     std::vector<Site> sites;
     std::vector<Module> modules;

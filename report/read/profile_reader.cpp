@@ -9,6 +9,7 @@
 #include "libmpiprof/format/histogram.h"
 #include "libmpiprof/format/layout.h"
 #include "libmpiprof/format/size_bins.h"
+#include "report/read/activity.h"
 #include "report/read/header.h"
 #include "report/read/mpitrace_text.h"
 #include "report/read/tick_scale.h"
@@ -55,6 +56,7 @@ class Reader {
         read_sites();
         read_settings();
         read_facts();
+        read_activity();
         return std::move(profile_);
     }
 
@@ -505,6 +507,29 @@ class Reader {
             profile_.settings.push_back(
                 {std::string(text_of(record.name)), std::string(text_of(record.value)), record.source != 0});
         });
+    }
+
+    void read_activity() {
+        struct Total {
+            std::uint64_t time_ns = 0, bytes = 0;
+        };
+        std::vector<Total> totals(profile_.threads.size());
+        for (const model::Cell& cell : profile_.cells) {
+            totals[cell.thread].time_ns += cell.time_ns;
+            if (model::carries_messages(profile_.calls[cell.call].traffic)) totals[cell.thread].bytes += cell.bytes;
+        }
+        std::vector<ThreadActivity> threads;
+        each<format::Activity>(TableType::activity, [&](const format::Activity& record, const Table& table) {
+            const auto index = index_of_thread_.find(table.thread);
+            if (index == index_of_thread_.end()) return;
+            const model::Thread& thread = profile_.threads[index->second];
+            const bool is_inside = thread.in_call && profile_.state != model::State::finalized;
+            threads.push_back({.record = record,
+                               .time_ns = totals[index->second].time_ns,
+                               .bytes = totals[index->second].bytes,
+                               .in_call_since_ns = is_inside ? thread.in_call_since_ns : 0});
+        });
+        profile_.activity = activity_of(threads, scale_, profile_.elapsed_ns);
     }
 
     void read_facts() {

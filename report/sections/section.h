@@ -32,6 +32,7 @@ struct Section {
     std::span<const std::string_view> by;
     bool takes_sort_and_top;
     Result<std::vector<Table>> (*answer)(const Job& job, const Question& question);
+    bool takes_ranks = takes_sort_and_top;
 };
 
 std::span<const Section> sections();  // the first is the default

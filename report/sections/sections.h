@@ -9,6 +9,7 @@ Result<std::vector<Table>> summary(const Job& job, const Question& question);
 Result<std::vector<Table>> calls(const Job& job, const Question& question);
 Result<std::vector<Table>> ranks(const Job& job, const Question& question);
 Result<std::vector<Table>> regions(const Job& job, const Question& question);
+Result<std::vector<Table>> time(const Job& job, const Question& question);
 Result<std::vector<Table>> hang(const Job& job, const Question& question);
 Result<std::vector<Table>> comms(const Job& job, const Question& question);
 Result<std::vector<Table>> placement(const Job& job, const Question& question);

@@ -1,0 +1,191 @@
+// time: when the ranks were inside MPI, from start to end: all of them over periods, and a map of rank x time. A rank that
+// waits while others compute is seen here, and a program that changes its mind halfway.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/model/units.h"
+#include "report/sections/sections.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t periods_on_screen = 12;
+constexpr std::size_t periods_in_data = 60;  // and columns of the map
+constexpr std::size_t lines_on_screen = 32;  // of the map; more ranks are put together
+
+// What one rank, or several, did in one period.
+struct Period {
+    double time_ns = 0;
+    double bytes = 0;
+    double lived_ns = 0;  // of ranks, between their MPI_Init and their end
+};
+using Periods = std::vector<Period>;
+
+// From the first MPI_Init to the last end.
+struct Axis {
+    std::uint64_t begin_ns = ~std::uint64_t{0};
+    std::uint64_t end_ns = 0;
+
+    double length() const { return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) : 0; }
+};
+
+struct Lane {
+    const Rank* rank;
+    const Activity* activity;
+};
+
+Axis axis_of(const std::vector<Lane>& lanes) {
+    Axis axis;
+    for (const Lane& lane : lanes) {
+        axis.begin_ns = std::min(axis.begin_ns, lane.rank->started_at_ns);
+        axis.end_ns = std::max(axis.end_ns, lane.rank->started_at_ns + lane.rank->elapsed_ns);
+    }
+    return axis;
+}
+
+// Adds what happened in [begin, end) to the periods that it covers, in proportion.
+template <class Add>
+void spread(Periods& periods, double width, double begin, double end, Add add) {
+    if (!(end > begin) || !(width > 0)) return;
+    const auto last = static_cast<double>(periods.size() - 1);
+    const auto first = static_cast<std::size_t>(std::clamp(begin / width, 0.0, last));
+    for (std::size_t i = first; i < periods.size(); ++i) {
+        const double from = i == first ? begin : static_cast<double>(i) * width;
+        const bool is_last = i + 1 == periods.size() || end <= static_cast<double>(i + 1) * width;
+        const double to = is_last ? end : static_cast<double>(i + 1) * width;
+        add(periods[i], (to - from) / (end - begin));
+        if (is_last) return;
+    }
+}
+
+void add_lane(Periods& periods, const Lane& lane, const Axis& axis) {
+    const double width = axis.length() / static_cast<double>(periods.size());
+    const auto start = static_cast<double>(lane.rank->started_at_ns - axis.begin_ns);
+    const auto lived = static_cast<double>(lane.rank->elapsed_ns);
+    spread(periods, width, start, start + lived, [&](Period& p, double part) { p.lived_ns += part * lived; });
+    const double bin_width = lane.activity->width_ns;
+    for (std::size_t i = 0; i < lane.activity->bins.size(); ++i) {
+        const ActivityBin& bin = lane.activity->bins[i];
+        if (bin.time_ns == 0 && bin.bytes == 0) continue;
+        const double begin = start + static_cast<double>(i) * bin_width;
+        // The last bin is not over when the rank ends.
+        const double end = std::max(std::min(begin + bin_width, start + lived), begin + 1);
+        spread(periods, width, begin, end, [&](Period& p, double part) {
+            p.time_ns += part * static_cast<double>(bin.time_ns);
+            p.bytes += part * static_cast<double>(bin.bytes);
+        });
+    }
+}
+
+Periods periods_of(const std::vector<Lane>& lanes, const Axis& axis, std::size_t count) {
+    Periods periods(count);
+    for (const Lane& lane : lanes) add_lane(periods, lane, axis);
+    return periods;
+}
+
+// Of the time that ranks lived; several threads in MPI at once may make it more than 1.
+double share_of(const Period& period) { return period.lived_ns > 0 ? period.time_ns / period.lived_ns : 0; }
+
+struct PeriodLine {
+    const Period* period;
+    double from_ns, to_ns;
+};
+
+Table periods_table(const Periods& periods, const Axis& axis) {
+    using L = const PeriodLine&;
+    const double width = axis.length() / static_cast<double>(periods.size());
+    std::vector<PeriodLine> lines;
+    for (std::size_t i = 0; i < periods.size(); ++i)
+        lines.push_back({&periods[i], static_cast<double>(i) * width, static_cast<double>(i + 1) * width});
+    const std::vector<Field<PeriodLine>> fields{
+        {{.id = "from_ns", .title = "FROM", .unit = Unit::time, .same_unit = true}, [](L l) { return l.from_ns; }},
+        {{.id = "to_ns", .title = "TO", .unit = Unit::time, .same_unit = true}, [](L l) { return l.to_ns; }},
+        {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share}, [](L l) { return share_of(*l.period); }},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .only_screen = true},
+         [](L l) { return share_of(*l.period); }},
+        {{.id = "bytes_per_second", .title = "MESSAGES", .unit = Unit::rate},
+         [width](L l) { return width > 0 ? l.period->bytes / (width / 1e9) : 0.0; }},
+        {{.id = "mpi_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.period->time_ns; }},
+        {{.id = "message_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.period->bytes; }},
+    };
+    Table table = table_of("periods", fields, lines);
+    table.notes.push_back("%WALL: time inside MPI, of the time of all ranks in that period; times are since the first MPI_Init");
+    return table;
+}
+
+struct MapLine {
+    std::uint32_t first, last;  // ranks
+    std::string host;
+    double mpi_share;
+    Series shares;
+};
+
+MapLine map_line(const std::vector<Lane>& lanes, const Axis& axis, const Job& job) {
+    const Periods periods = periods_of(lanes, axis, periods_in_data);
+    MapLine line{lanes.front().rank->rank, lanes.back().rank->rank, job.hosts[lanes.front().rank->host], 0, {}};
+    Period all;
+    for (const Period& period : periods) {
+        line.shares.push_back(std::min(share_of(period), 1.0));
+        all.time_ns += period.time_ns;
+        all.lived_ns += period.lived_ns;
+    }
+    line.mpi_share = share_of(all);
+    for (const Lane& lane : lanes)
+        if (job.hosts[lane.rank->host] != line.host) line.host = {};
+    return line;
+}
+
+Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Job& job, bool is_for_screen) {
+    using L = const MapLine&;
+    const std::size_t per_line = is_for_screen ? (lanes.size() + lines_on_screen - 1) / lines_on_screen : 1;
+    std::vector<MapLine> lines;
+    for (std::size_t i = 0; i < lanes.size(); i += per_line)
+        lines.push_back(map_line({lanes.begin() + static_cast<std::ptrdiff_t>(i),
+                                  lanes.begin() + static_cast<std::ptrdiff_t>(std::min(i + per_line, lanes.size()))},
+                                 axis, job));
+    const std::vector<Field<MapLine>> fields{
+        {{.id = "ranks", .title = per_line > 1 ? "RANKS" : "RANK", .only_screen = true},
+         [](L l) { return l.first == l.last ? fmt::format("{}", l.first) : fmt::format("{}-{}", l.first, l.last); }},
+        {{.id = "rank", .title = {}, .unit = Unit::rank, .only_data = true}, [](L l) { return std::uint64_t{l.first}; }},
+        {{.id = "host", .title = "HOST", .drop = 2, .only_data = job.hosts.size() < 2}, [](L l) { return l.host; }},
+        {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share}, [](L l) { return l.mpi_share; }},
+        {{.id = "share_by_period", .title = "FROM START TO END", .unit = Unit::share, .draw = Draw::heat}, [](L l) { return l.shares; }},
+    };
+    Table table = table_of("ranks", fields, lines);
+    table.title = "RANKS OVER TIME";
+    table.notes.push_back(fmt::format("darker: more of the time inside MPI; {} from left to right", human_time(axis.length())));
+    return table;
+}
+
+std::vector<Lane> lanes_of(const Job& job, const Question& question) {
+    std::vector<Lane> lanes;
+    for (const RankActivity& activity : job.activities) {
+        const Rank* rank = job.find(activity.rank);
+        const auto& asked = question.ranks;
+        if (!rank || rank->elapsed_ns == 0) continue;
+        if (asked.empty() || std::binary_search(asked.begin(), asked.end(), rank->rank)) lanes.push_back({rank, &activity.activity});
+    }
+    return lanes;
+}
+
+}  // namespace
+
+Result<std::vector<Table>> time(const Job& job, const Question& question) {
+    const std::vector<Lane> lanes = lanes_of(job, question);
+    const Axis axis = axis_of(lanes);
+    if (lanes.empty() || axis.length() <= 0) {
+        Table none{.id = "periods", .title = {}, .columns = {}, .rows = {}, .notes = {}};
+        none.notes.push_back(job.is_text ? "mpitrace's text does not say when its calls were made"
+                                         : "these profiles do not say when their calls were made: they are of an older libmpiprof, or no rank ended");
+        return std::vector{none};
+    }
+    const std::size_t periods = question.is_for_screen ? periods_on_screen : periods_in_data;
+    std::vector<Table> tables{periods_table(periods_of(lanes, axis, periods), axis), map_table(lanes, axis, job, question.is_for_screen)};
+    if (job.activity_stride > 1)
+        tables.back().notes.push_back(fmt::format("of every {}th rank, for want of memory to keep all", job.activity_stride));
+    return tables;
+}
+
+}  // namespace mpiprof::report

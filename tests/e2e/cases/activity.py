@@ -1,0 +1,47 @@
+"""Communication over time: when each rank was inside MPI."""
+
+import json
+
+from harness import case, check, same
+
+
+def tables_of(scene, *arguments):
+    found = json.loads(scene.run_report("time", "--format", "json", *arguments).succeeded().out)
+    return {name: rows for name, rows in found.items() if isinstance(rows, list)}
+
+
+def share(series, begin, end):
+    part = series[int(begin * len(series)):int(end * len(series))]
+    return sum(part) / len(part)
+
+
+@case(ranks=3)
+def time_shows_the_phases_of_a_program(scene):
+    program = scene.compile("phases.c")
+    scene.mpirun(3, program).succeeded()
+    tables = tables_of(scene)
+    rows = scene.export_rows()
+    in_mpi = sum(int(row["time_ns"] or 0) for row in rows)
+    shown = sum(float(row["mpi_ns"]) for row in tables["periods"])
+    check(abs(shown - in_mpi) < 1e-3 * in_mpi + 1000, f"time over all periods {shown}, in all {in_mpi}")
+    messages = sum(int(row["bytes"] or 0) for row in rows)
+    same(round(sum(float(row["message_bytes"]) for row in tables["periods"])), messages, "bytes over all periods, and in all")
+    lanes = {int(row["rank"]): row["share_by_period"] for row in tables["ranks"]}
+    same(sorted(lanes), [0, 1, 2], "ranks")
+    for rank, lane in lanes.items():
+        check(share(lane, 0, 0.25) < 0.2, f"rank {rank} computes at first: {lane}")
+        check(share(lane, 0.4, 0.6) > 0.5, f"rank {rank} reduces in the middle: {lane}")
+    check(share(lanes[0], 0.75, 0.95) > 0.8, f"rank 0 waits at the end: {lanes[0]}")
+    check(share(lanes[1], 0.75, 0.95) < 0.2, f"rank 1 computes at the end: {lanes[1]}")
+    same([int(row["rank"]) for row in tables_of(scene, "--rank", "1")["ranks"]], [1], "the rank that was asked for")
+
+
+@case(mpis=("openmpi",), ranks=3)
+def time_of_a_killed_job_has_the_call_that_hung(scene):
+    program = scene.compile("phases.c")
+    launcher = scene.launcher(3) + ["bash", "-c", f"timeout -s KILL 1.0 {program}"]
+    from harness import execute
+    execute(launcher, cwd=scene.dir, env=scene.environment({"LD_PRELOAD": scene.preload(), "MPIPROF_STORE": "mapped"}))
+    lanes = tables_of(scene)["ranks"]
+    same(len(lanes), 3, "ranks")
+    check(all(max(row["share_by_period"]) > 0.5 for row in lanes), f"the time before the end is there: {lanes}")

@@ -1,0 +1,21 @@
+// Three phases of 0.4 s: every rank computes, all reduce, rank 1 computes while the others wait for it.
+#include <mpi.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    usleep(400000);
+    double in[1024] = {0}, out[1024];
+    const double begin = MPI_Wtime();
+    for (int on = 1; on;) {
+        on = MPI_Wtime() - begin < 0.4;
+        MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        MPI_Allreduce(in, out, 1024, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    if (rank == 1) usleep(400000);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
