@@ -1,4 +1,4 @@
-// Writes docs/coverage.md from the rows of calls.def: which functions of MPI are wrapped, in which languages, and how
+// Writes docs/coverage.md from the rows of both calls.def: which functions of MPI and NCCL are wrapped, in which languages, and how
 // the message size of each is defined. A developer runs it after changing a row; a test runs it with --check.
 #include <algorithm>
 #include <array>
@@ -45,6 +45,20 @@ const std::vector<Row>& rows() {
     return all;
 }
 
+const std::vector<Row>& nccl_rows() {
+    static const std::vector<Row> all = {
+#define NCCL(Name, arity, treatment, traffic, rule, words) \
+    {"nccl" #Name, false, Treatment::treatment, Traffic::traffic, SizeRule::rule},
+#define NCCL_SPECIAL NCCL
+#define NCCL_PASSED(Name, reason) {"nccl" #Name, false, Treatment::passed, Traffic::none, SizeRule::none, reason},
+#include "libmpiprof/nccl/calls.def"
+#undef NCCL
+#undef NCCL_SPECIAL
+#undef NCCL_PASSED
+    };
+    return all;
+}
+
 struct SizeWords {
     SizeRule rule;
     std::string_view text;
@@ -75,6 +89,7 @@ constexpr std::array size_words{
               "mean block: sum of the send counts x send type size / outgoing neighbours"},
     SizeWords{SizeRule::neighbor_alltoallw,
               "mean block: sum of each send count x its send type size / outgoing neighbours"},
+    SizeWords{SizeRule::count_times_size, "count x type size x ranks"},
     SizeWords{SizeRule::started, "sum over the started requests of what each was set up with"},
 };
 
@@ -110,6 +125,7 @@ constexpr std::array special_words{
     SpecialWords{"MPI_Session_finalize", "the last ends the profile; its own time is kept apart"},
     SpecialWords{"MPI_Abort", "ends the profile, with the exit code"},
     SpecialWords{"MPI_Pcontrol", "0 pauses recording, 1 resumes it"},
+    SpecialWords{"ncclGroupEnd", "timed, completion; says how many operations it launched"},
 };
 
 constexpr bool is_special(std::string_view name) {
@@ -151,7 +167,8 @@ std::string recorded_as(const Row& row) {
 
 constexpr std::string_view head = R"(# What is seen
 
-This page is written by `tools/coverage.cpp` from the rows in `libmpiprof/mpi/calls.def`; a test keeps them equal.
+This page is written by `tools/coverage.cpp` from the rows in `libmpiprof/mpi/calls.def` and
+`libmpiprof/nccl/calls.def`; a test keeps them equal. [NCCL](#nccl) is at the end.
 
 )";
 
@@ -186,6 +203,22 @@ constexpr std::string_view cannot_be_seen = R"(
   `MPI_Win_shared_query`: these four have further names there (`mpi_win_allocate_cptr_`). `use mpi_f08` is seen.
 - **`MPI_Sizeof` and `MPI_F_sync_reg`**, which are Fortran's alone and move nothing.
 )";
+
+constexpr std::string_view nccl_head = R"(
+## NCCL
+
+RCCL has the same names. Sizes are those of nccl-tests. What they mean, and what is not seen: [nccl.md](nccl.md).
+
+| function | recorded as | message size |
+|---|---|---|
+)";
+
+void write_nccl(std::ostream& out) {
+    out << nccl_head;
+    for (const Row& row : nccl_rows())
+        out << "| " << row.name << " | " << (row.treatment == Treatment::passed ? "not wrapped: " + row.reason : recorded_as(row)) << " | "
+            << words_of(row.rule) << " |\n";
+}
 
 void write_wrapped(std::ostream& out) {
     out << "| function | C | large count | mpif.h, use mpi | f08 | recorded as | message size |\n"
@@ -222,6 +255,7 @@ std::string page() {
     write_wrapped(out);
     write_passed(out);
     out << cannot_be_seen;
+    write_nccl(out);
     return out.str();
 }
 

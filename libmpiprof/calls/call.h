@@ -1,4 +1,4 @@
-// What a call is: the vocabulary in which the rows of mpi/calls.def (and later nccl/) are written, and the
+// What a call is: the vocabulary in which the rows of mpi/calls.def and nccl/calls.def are written, and the
 // constexpr reading of a row's argument words. wrap/ turns rows into symbols; nothing here runs per call.
 #pragma once
 
@@ -126,6 +126,7 @@ inline constexpr SizeRuleNeeds size_rule_needs[] = {
     {SizeRule::neighbor_rcounts_mean, {Role::rcounts, Role::rtype, Role::comm}},
     {SizeRule::neighbor_alltoallv, {Role::scounts, Role::stype, Role::comm}},
     {SizeRule::neighbor_alltoallw, {Role::scounts, Role::stypes, Role::comm}},
+    {SizeRule::count_times_size, {Role::count, Role::type, Role::comm}},
 };
 
 constexpr bool size_rule_satisfied(SizeRule rule, const Roles& roles) {
@@ -150,5 +151,13 @@ struct Call {
     std::uint16_t counter;  // index among the counted calls
     Roles roles;
 };
+
+// A row as its line says it, or no build.
+constexpr Call checked(Family family, const char* name, int arity, Treatment treatment, Traffic traffic, SizeRule rule, bool large,
+                       std::string_view words) {
+    const Roles roles = parse_roles(words, arity);
+    if (!size_rule_satisfied(rule, roles)) this_size_rule_needs_an_argument_that_the_row_lacks();
+    return {name, family, treatment, traffic, rule, large, static_cast<std::int8_t>(arity), 0, roles};
+}
 
 }  // namespace mpiprof

@@ -107,6 +107,7 @@ enum class SizeRule : std::uint8_t {
     neighbor_alltoallv = 18,    // mean of scounts over the outgoing neighbours x send type size
     neighbor_alltoallw = 19,    // mean of scounts[i] x size of stypes[i] over the outgoing neighbours
     started = 20,               // sum over the started persistent requests of what each was set up with
+    count_times_size = 21,      // count x type size x communicator size
 };
 
 enum class BufferKind : std::uint8_t { host = 0, device = 1, managed = 2 };

@@ -1,6 +1,6 @@
 // The rows as C functions: MPI_X, and MPI_X_c where a large-count twin exists. Every parameter is a register-wide word and
 // the whole result register is returned, so one function serves every MPI's types; the program never notices.
-#include "libmpiprof/mpi/parameters.h"
+#include "libmpiprof/wrap/parameters.h"
 #include "libmpiprof/mpi/sizes.h"
 
 using mpiprof::Word;

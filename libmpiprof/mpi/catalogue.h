@@ -1,12 +1,11 @@
-// The rows of calls.def as the compiler sees them: an id each (a large-count twin has its own), checked one by one, and
-// what the recorder is handed of them at run time. Used by the symbols of this room only.
+// The rows of calls.def as the compiler sees them: an id each (a large-count twin has its own), checked one by one. Used
+// by the symbols of this room, and by libmpiprof/catalogue.cpp, which hands the recorder what it needs of them.
 #pragma once
 
 #include <array>
 #include <string_view>
 
 #include "libmpiprof/calls/call.h"
-#include "libmpiprof/record/ledger.h"
 
 namespace mpiprof::mpi {
 
@@ -24,19 +23,13 @@ enum class Id : std::uint16_t {
 };
 inline constexpr std::size_t calls = static_cast<std::size_t>(Id::count);
 
-constexpr Call checked(const char* name, int arity, Treatment treatment, Traffic traffic, SizeRule rule, bool large, std::string_view words) {
-    const Roles roles = parse_roles(words, arity);
-    if (!size_rule_satisfied(rule, roles)) this_size_rule_needs_an_argument_that_the_row_lacks();
-    return {name, Family::mpi, treatment, traffic, rule, large, static_cast<std::int8_t>(arity), 0, roles};
-}
-
 constexpr std::array<Call, calls> build_table() {
     std::array<Call, calls> table{{
 #define MPI(Name, name, NAME, arity, treatment, traffic, rule, words) \
-    checked("MPI_" #Name, arity, Treatment::treatment, Traffic::traffic, SizeRule::rule, false, words),
+    checked(Family::mpi, "MPI_" #Name, arity, Treatment::treatment, Traffic::traffic, SizeRule::rule, false, words),
 #define MPI_C(Name, name, NAME, arity, treatment, traffic, rule, words) \
     MPI(Name, name, NAME, arity, treatment, traffic, rule, words)       \
-    checked("MPI_" #Name "_c", arity, Treatment::treatment, Traffic::traffic, SizeRule::rule, true, words),
+    checked(Family::mpi, "MPI_" #Name "_c", arity, Treatment::treatment, Traffic::traffic, SizeRule::rule, true, words),
 #define MPI_SPECIAL(...) MPI(__VA_ARGS__)
 #define MPI_PASSED(...)
 #include "libmpiprof/mpi/calls.def"
@@ -54,8 +47,5 @@ constexpr std::array<Call, calls> build_table() {
 inline constexpr std::array<Call, calls> table = build_table();
 
 constexpr Call row_of(Id id) { return table[static_cast<std::size_t>(id)]; }
-
-// The recorder's view of the rows: names as offsets into one block of text.
-[[gnu::visibility("hidden")]] extern const Catalogue catalogue;
 
 }  // namespace mpiprof::mpi

@@ -123,16 +123,11 @@ void Communicators::name(const Known& k) const {
         copy(k.record->name, text);
 }
 
-void Communicators::publish(Image& image, Known& k) {
-    if (published_ == 0) {  // record 0: not told apart
-        if (!image.next_record(table_, format::TableType::communicators, sizeof(format::Communicator), 16, 0)) return;
-        Image::publish(table_);
-        published_ = 1;
-    }
-    if (published_ == most_published) return;
-    k.record = static_cast<format::Communicator*>(
-        image.next_record(table_, format::TableType::communicators, sizeof(format::Communicator), 16, 0));
-    if (!k.record) return;
+void Communicators::publish(Records& records, Known& k) {
+    const CommunicatorTable::Place place = records.communicators.take(records.image);
+    if (!place.record) return;
+    k.record = place.record;
+    k.info.index = place.index;
     format::Communicator& record = *k.record;
     record.id = k.id;
     record.parent = k.parent;
@@ -149,16 +144,14 @@ void Communicators::publish(Image& image, Known& k) {
                  : k.made_by                           ? format::origin_made
                                                        : format::origin_unknown;
     name(k);
-    Image::publish(table_);
-    k.info.index = static_cast<std::uint16_t>(published_++);
 }
 
-CommInfo Communicators::find(Image& image, Word handle) {
+CommInfo Communicators::find(Records& records, Word handle) {
     const Guard guard(lock_);
     Known* k = known(handle);
     if (!k) k = &learn(handle);
-    if (k->info.index == 0) publish(image, *k);
-    if (k->info.index == 0) count_drop(image.header().drops.communicators);
+    if (k->info.index == 0) publish(records, *k);
+    if (k->info.index == 0) count_drop(records.image.header().drops.communicators);
     return k->info;
 }
 

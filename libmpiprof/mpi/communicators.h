@@ -6,7 +6,7 @@
 #pragma once
 
 #include "libmpiprof/mpi/family.h"
-#include "libmpiprof/record/image.h"
+#include "libmpiprof/record/ledger.h"
 
 namespace mpiprof::mpi {
 
@@ -22,7 +22,7 @@ struct CommInfo {
 class Communicators {
   public:
     // The communicator behind a valid C handle; in the profile from now on.
-    CommInfo find(Image& image, Word handle);
+    CommInfo find(Records& records, Word handle);
 
     // How a communicator was made, as far as its id depends on it.
     enum class Making {
@@ -42,7 +42,6 @@ class Communicators {
 
   private:
     static constexpr unsigned most_known = 1024;      // alive at the same time
-    static constexpr unsigned most_published = 1024;  // in a profile
     struct Known {
         CommInfo info;
         std::uint64_t id, parent;
@@ -58,14 +57,12 @@ class Communicators {
     int world_rank_of_first(Word handle) const;
     std::uint64_t hash_of_members(Word handle, bool inter, std::uint64_t salt) const;
     std::uint64_t hash_of_group(Word group) const;
-    void publish(Image& image, Known& k);
+    void publish(Records& records, Known& k);
     void name(const Known& k) const;
 
     Lock lock_;
     Known known_[most_known] = {};
     unsigned known_count_ = 0;
-    unsigned published_ = 0;
-    format::Table* table_ = nullptr;
 };
 
 }  // namespace mpiprof::mpi

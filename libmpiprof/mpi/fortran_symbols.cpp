@@ -1,7 +1,7 @@
 // The rows as Fortran's symbols: mpif.h and `use mpi` (four manglings), mpi_f08 with and without descriptors, and the
 // large-count names of MPICH 4 and MPI 4.1. Arguments are addresses and pass through untouched, so IN_PLACE, BOTTOM,
 // STATUS_IGNORE, LOGICALs, strings with hidden lengths, descriptors and an absent ierror stay the library's own business.
-#include "libmpiprof/mpi/parameters.h"
+#include "libmpiprof/wrap/parameters.h"
 #include "libmpiprof/mpi/sizes.h"
 
 using mpiprof::Role;

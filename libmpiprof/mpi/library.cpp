@@ -16,7 +16,10 @@ bool Library::adopt(const void* init_function) {
 
 bool Library::is_ours(const void* function) const { return wrap::find_beside("PMPI_Init", function) == first_; }
 
-void Library::identify(const void* init_function) { facts = mpi::identify(init_function, ask); }
+void Library::identify(const void* init_function) {
+    facts = mpi::identify(init_function, ask);
+    is_identified = true;
+}
 
 Word Library::comm_from_fortran(Word comm) const { return ask.comm_f2c ? ask.comm_f2c(static_cast<int>(comm)) : comm; }
 Word Library::type_from_fortran(Word type) const { return ask.type_f2c ? ask.type_f2c(static_cast<int>(type)) : type; }

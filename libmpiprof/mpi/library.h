@@ -22,10 +22,11 @@ class Library {
     bool is_ours(const void* function) const;
 
     void identify(const void* init_function);
+    bool is_identified = false;
     bool is_known() const { return facts.family != MpiFamily::unknown; }
 
     // The communicator behind a valid C handle.
-    CommInfo communicator(Word handle) { return communicators.find(runtime.records().image, handle); }
+    CommInfo communicator(Word handle) { return communicators.find(runtime.records(), handle); }
     std::uint64_t type_size(Ledger& ledger, Word type);
     Word comm_from_fortran(Word comm) const;
     Word type_from_fortran(Word type) const;
@@ -87,6 +88,7 @@ struct CBinding : wrap::C<Large> {
 
 // What wrap.h is instantiated with.
 struct Mpi {
+    static constexpr std::uint16_t first_id = 0;
     static constexpr std::size_t calls = mpi::calls;
     static constexpr int spellings = 9;
     static constexpr int mpif_spelling = 1, cptr_spelling = 8;  // mpi_x_ and its other manglings
@@ -116,7 +118,10 @@ struct Mpi {
     }
     static wrap::Real find_mangled(const char* name, Word return_address);
     static bool several() { return library.several; }
-    static void begin_late(const void* real);  // special.cpp
+    static constexpr bool is_off() { return false; }
+    static Word missing(const char* name) { wrap::no_such_function(name); }
+    static void begin_late(std::uint16_t id, const void* real);  // special.cpp
+    static constexpr bool always_follows = false;
     static bool is_foreign(const wrap::Real& real) { return library.several && !library.is_ours(real.function); }
 
     template <Id I, class Language>

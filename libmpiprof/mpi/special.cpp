@@ -6,6 +6,7 @@
 #include "libmpiprof/mpi/library.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/process/compat.h"
+#include "libmpiprof/wrap/start.h"
 #include "libmpiprof/record/text.h"
 
 namespace mpiprof::mpi {
@@ -78,10 +79,8 @@ void look_for_tool_in_front() {
 }
 
 void begin_profile(const void* real, Ticks init_ticks) {
-    if (!runtime.is_recording()) library.identify(real);
-    runtime.records().sites.depth = number_of(Setting::depth);
-    runtime.records().sites.unwinder = wrap::find_unwinder;
-    runtime.start(catalogue, ask_world(), init_ticks);
+    if (!library.is_identified) library.identify(real);
+    wrap::start_profile(ask_world(), init_ticks);
     look_for_tool_in_front();
 }
 
@@ -159,7 +158,7 @@ void obey(int level, Word second) {
 
 // A tool in front of us may keep MPI_Init for itself and call PMPI_Init, and may do so with MPI_Finalize: then the first
 // call that does reach us begins the profile, and the end of the process ends it.
-void Mpi::begin_late(const void* real) {
+void Mpi::begin_late(std::uint16_t, const void* real) {
     static constinit std::atomic<bool> one_is_enough{false};
     const auto initialized = reinterpret_cast<int (*)(int*)>(wrap::find_beside("PMPI_Initialized", real));
     const auto finalized = reinterpret_cast<int (*)(int*)>(wrap::find_beside("PMPI_Finalized", real));

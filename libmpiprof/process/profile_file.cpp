@@ -127,6 +127,10 @@ bool ProfileFile::claim_in(const char* pattern, const Name& name) {
     if (!expand(pattern, name.job, name.host, directory, sizeof directory) ||
         !make_absolute(directory, sizeof directory))
         return false;
+    return claim_at(directory, name);
+}
+
+bool ProfileFile::claim_at(char* directory, const Name& name) {
     bool made = false;
     for (unsigned attempt = 1; attempt < 10000; ++attempt) {
         char suffix[16] = "";
@@ -258,6 +262,28 @@ int ProfileFile::save(const Image& image, const Name& name) {
     const bool saved = claim(name, exists ? partial : nullptr, error, [&] { return write_whole(image) == 0; });
     if (saved && exists) unlink(partial);
     return saved ? 0 : error;
+}
+
+bool ProfileFile::move(const Name& name) {
+    if (!is_at_its_path()) return false;
+    char old[sizeof path_], directory[sizeof path_];
+    copy(old, path_);
+    copy(directory, path_);
+    std::size_t end = strlen(directory);
+    while (end > 0 && directory[end] != '/') --end;
+    directory[end] = 0;
+    const int fd = fd_;
+    const FileIdentity identity = identity_;
+    bool moved = claim_at(directory, name);
+    if (moved) {
+        close(fd_);
+        moved = raw(SYS_renameat, AT_FDCWD, raw_address(old), AT_FDCWD, raw_address(path_)) == 0;
+        if (!moved) unlink(path_);
+    }
+    fd_ = fd;
+    identity_ = identity;
+    if (!moved) copy(path_, old);
+    return moved;
 }
 
 void ProfileFile::remove() {

@@ -28,6 +28,8 @@ class ProfileFile {
     // one, in a fallback directory if need be. Returns 0, or errno if the profile is lost.
     int save(const Image& image, const Name& name);
     void remove();
+    // Gives it another name in the same directory. By the end of the run the rank may be known better.
+    bool move(const Name& name);
 
     const char* path() const { return path_; }
     // How often the written store is to be brought up to date: file systems of one machine bear more than shared ones.
@@ -35,6 +37,7 @@ class ProfileFile {
 
   private:
     bool claim_in(const char* pattern, const Name& name);
+    bool claim_at(char* directory, const Name& name);
     template <class Use>
     bool claim(const Name& name, const char* refused, int error, Use use);
     bool still_ours() const;

@@ -155,6 +155,8 @@ bool Runtime::begin_image(const World& world) {
     format::Header described{};
     describe_process(described, world);
     if (!file_.open(records_.image, {described.job, described.host, world.rank})) return false;
+    rank_in_path_ = world.rank;
+    is_world_guessed_ = world.family == format::MpiFamily::none && !world.is_launchers;
     format::Header& header = records_.image.header();
     // Everything that describe_process filled, into the header that the image laid out.
     memcpy(described.first_line, header.first_line, sizeof header.first_line);
@@ -189,6 +191,10 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     const Guard guard(lock_);
     if (started_) {  // MPI initialised once more (sessions): recording goes on in the same profile
         if (owner_ != current_process()) return;
+        if (records_.image.header().mpi_family == format::MpiFamily::none) {  // or for the first time, after calls of NCCL
+            records_.image.header().init_ticks = init_ticks;
+            adopt_world(world);
+        }
         records_.image.header().state = State::running;
         finished_ = false;
         unshut(ended);
@@ -219,6 +225,31 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     header.own_setup_ns = nanoseconds(CLOCK_MONOTONIC) - began;
     if (shut_ == 0) open_gate();
     else paused_at_ = header.started.ticks;
+}
+
+// The world is known better than when the file got its name.
+void Runtime::adopt_world(const World& world) {
+    describe_world(records_.image.header(), world);
+    is_world_guessed_ = world.family == format::MpiFamily::none && !world.is_launchers;
+}
+
+// The helper thread writes by the path, so it rests meanwhile.
+void Runtime::move_file() {
+    if (records_.image.header().rank == rank_in_path_ || helper_.is_running()) return;
+    if (file_.move(name())) rank_in_path_ = records_.image.header().rank;
+}
+
+void Runtime::learn_world(unsigned rank, unsigned size, bool is_certain) {
+    const Guard guard(lock_);
+    if (!is_recording() || !is_world_guessed_ || finished_) return;
+    const format::Header& header = records_.image.header();
+    if ((size <= header.size && !is_certain) || (rank == header.rank && size == header.size)) return;
+    adopt_world(world_without_mpi(rank, size, header.mpi_library));
+}
+
+void Runtime::note_fact(const char* name, const char* value) {
+    const Guard guard(lock_);
+    if (is_recording()) record_fact(records_.image, format::FactKind::process, name, value);
 }
 
 ProfileFile::Name Runtime::name() const {
@@ -286,6 +317,11 @@ void Runtime::finish(State state, int exit_code) {
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
     if (finished_) close_gate();
     helper_.stop();
+    // Scripts say who they are in their own environment, which may come later than the first call.
+    if (const format::Header& h = records_.image.header(); is_world_guessed_) {
+        if (const World world = world_without_mpi(h.rank, h.size, h.mpi_library); world.is_launchers) adopt_world(world);
+    }
+    move_file();
     update_header(state, exit_code);
     if (finished_) shut_ |= ended;
     const bool nothing = moved_nothing();
@@ -297,7 +333,8 @@ void Runtime::finish(State state, int exit_code) {
     const int error = file_.save(records_.image, name());
     if (error && (header.rank == 0 || is_on(Setting::verbose)))  // one line a job
         say("cannot write %s: %s; the profile of rank %u is lost", file_.path(), strerror(error), header.rank);
-    const bool text = names_rank(value_of(Setting::text), header.rank) &&
+    // The text is about MPI alone, as other tools know it.
+    const bool text = header.mpi_family != format::MpiFamily::none && names_rank(value_of(Setting::text), header.rank) &&
                       write_text_profile(records_.image, records_.catalogue, file_.path(), has_text_);
     has_text_ |= text;
     if (header.rank == 0 && is_on(Setting::verbose))

@@ -27,6 +27,10 @@ class Runtime {
     void start(const Catalogue& catalogue, const World& world, Ticks init_ticks);
     // The end that is known: Finalize, Abort, exit. Recording ends but for `exited`, where later calls still count.
     void finish(format::State state, int exit_code);
+    // In a job without MPI the size of the world is a guess where no launcher tells it: a larger communicator, or several
+    // GPUs in one process (`is_certain`), correct it.
+    void learn_world(unsigned rank, unsigned size, bool is_certain);
+    void note_fact(const char* name, const char* value);
     void after_finalize(Ticks finalize_ticks);
     void pause();   // MPI_Pcontrol(0)
     void resume();  // MPI_Pcontrol(1)
@@ -54,6 +58,8 @@ class Runtime {
     bool guard_against_fork();
     bool begin_image(const World& world);
     ProfileFile::Name name() const;
+    void adopt_world(const World& world);
+    void move_file();
     void start_helper();
     static std::uint64_t refresh(void* self, std::uint64_t period_ns);
     void update_header(format::State state, int exit_code);
@@ -83,6 +89,8 @@ class Runtime {
     bool started_ = false;
     bool finished_ = false;
     bool has_text_ = false;
+    bool is_world_guessed_ = false;
+    unsigned rank_in_path_ = 0;
     std::uint32_t shut_ = 0;        // Reasons
     Ticks paused_at_ = 0;
     std::uint64_t begins_at_ns_ = 0, ends_at_ns_ = ~std::uint64_t{0};  // CLOCK_MONOTONIC: MPIPROF_BEGIN_TIME, END_TIME

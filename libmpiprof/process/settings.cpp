@@ -29,6 +29,7 @@ constexpr SettingRow rows[settings] = {
     {"BEGIN_TIME", "0", Accepts::seconds, "", "seconds after MPI_Init at which recording begins"},
     {"END_TIME", "never", Accepts::seconds, "", "seconds after MPI_Init at which recording ends"},
     {"COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm", "variables and MPI_Pcontrol codes of this tool count, too"},
+    {"NCCL", "on", Accepts::choice, "on off", "off: calls of NCCL are left alone"},
     {"DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32", "frames of the stack that a call site has; 1: where the call is, not who called there"},
 };
 

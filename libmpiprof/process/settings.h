@@ -9,7 +9,7 @@ namespace mpiprof {
 
 // One row per setting; docs/settings.md explains them in the same order.
 enum class Setting : unsigned {
-    directory, job, disable, verbose, text, clock, store, period, ranks, begin_time, end_time, compat, depth, count
+    directory, job, disable, verbose, text, clock, store, period, ranks, begin_time, end_time, compat, nccl, depth, count
 };
 
 // What a value has to be.

@@ -79,7 +79,8 @@ void sum_up(const Image& image, const Catalogue& catalogue, Routine* routines) {
     });
     for_each<Counter>(image, TableType::counters, [&](const Counter& counter, std::uint32_t index) {
         for (std::uint16_t call = 0; counter.calls != 0 && call < catalogue.size; ++call)
-            if (catalogue.calls[call].treatment != Treatment::timed && catalogue.calls[call].counter == index)
+            if (catalogue.calls[call].family == Family::mpi && catalogue.calls[call].treatment != Treatment::timed &&
+                catalogue.calls[call].counter == index)
                 routines[call].total.calls += counter.calls;
     });
 }

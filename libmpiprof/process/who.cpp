@@ -86,20 +86,25 @@ constexpr LaunchRow launch_rows[] = {
     {"Flux", {"FLUX_JOB_ID", "", ""}},
     {"Slurm", {"PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"}},
     {"Slurm", {"SLURM_STEP_ID", "SLURM_JOB_ID", "SLURM_SRUN_COMM_PORT"}},
-    {"torchrun", {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_PORT"}},
+    {"torchrun", {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT"}},
 };
 
+// The most specific first: torchrun and Horovod start their ranks below a launcher, whose word is then about them.
 struct RankRow {
     char rank[24], size[24], local[28];
+    char only_with[16];  // this must be set, too
 };
 constexpr RankRow rank_rows[] = {
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-    {"PMIX_RANK", "SLURM_NTASKS", "SLURM_LOCALID"},
-    {"PALS_RANKID", "PALS_SIZE", "PALS_LOCAL_RANKID"},
-    {"FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID"},
-    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
-    {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR"},
+    {"HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_LOCAL_RANK", ""},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", ""},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", ""},
+    {"PMIX_RANK", "SLURM_NTASKS", "SLURM_LOCALID", ""},
+    {"PALS_RANKID", "PALS_SIZE", "PALS_LOCAL_RANKID", ""},
+    {"FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", ""},
+    {"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK", ""},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", ""},
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK", ""},
 };
 
 // Hydra gives its ranks no name for the launch; its proxies' command line has one: the port they report to.
@@ -111,6 +116,19 @@ bool hydra_launch(unsigned parent, char* launch, std::size_t size) {
     const char* group = argument_after(line, length, "--pgid");  // spawned worlds share the port
     snprintf(launch, size, "hydra:%s:%s", port, group ? group : "0");
     return true;
+}
+
+void add_to_launch(Header& header, const char* word, unsigned long long number) {
+    const std::size_t used = strlen(header.launch);
+    snprintf(header.launch + used, sizeof header.launch - used, "%s%llu", word, number);
+}
+
+// torchrun gives a run without a name the name "none", on its default port: on one machine its process tells runs apart.
+bool is_nameless_torchrun_of_one_node() {
+    const char* run = variable("TORCHELASTIC_RUN_ID");
+    unsigned here = 0, all = 0;
+    return run && strcmp(run, "none") == 0 && number(variable("LOCAL_WORLD_SIZE"), here) &&
+           number(variable("WORLD_SIZE"), all) && here == all;
 }
 
 bool launch_by_table(char* launch, std::size_t size, const char*& launcher) {
@@ -137,11 +155,18 @@ void describe_launch(Header& header, const World& world, const ProcessStat& self
         snprintf(header.launch, sizeof header.launch, "parent:%u:%llu", self.parent, parent.start);
     }
     if (variable("OMPI_COMM_WORLD_SIZE")) launcher = "Open MPI";
+    // What torchrun starts again after a failure is another launch.
+    unsigned restarts = 0;
+    if (number(variable("TORCHELASTIC_RESTART_COUNT"), restarts) && restarts > 0) add_to_launch(header, ":restart", restarts);
+    if (is_nameless_torchrun_of_one_node()) {
+        add_to_launch(header, ":", self.parent);
+        add_to_launch(header, ":", parent.start);
+    }
     // A world of one is its own launch: srun starts four of them where it does not speak the program's PMI.
     const LaunchRank claimed = rank_by_launcher();
     if (world.size == 1 && (!claimed.known || claimed.size != 1)) {
-        const std::size_t used = strlen(header.launch);
-        snprintf(header.launch + used, sizeof header.launch - used, "+%u:%llu", header.pid, self.start);
+        add_to_launch(header, "+", header.pid);
+        add_to_launch(header, ":", self.start);
     }
     copy(header.launcher, launcher);
 }
@@ -208,6 +233,8 @@ void describe_job(Header& header, const ProcessStat& self) {
         }
         return;
     }
+    const char* run = variable("TORCHELASTIC_RUN_ID");
+    if (run && strcmp(run, "none") != 0) return add_job_name(header, run);
     unsigned launcher = self.parent;
     const ProcessStat parent = stat_of(launcher);
     if (strncmp(parent.name, "hydra_pmi_proxy", 15) == 0 && parent.parent > 1) launcher = parent.parent;
@@ -274,7 +301,7 @@ bool looks_secret(const char* word, std::size_t length) {
 LaunchRank rank_by_launcher() {
     LaunchRank known{false, 0, 1, format::no_local_rank};
     for (const RankRow& row : rank_rows) {
-        if (!number(variable(row.rank), known.rank)) continue;
+        if ((row.only_with[0] && !variable(row.only_with)) || !number(variable(row.rank), known.rank)) continue;
         known.known = true;
         number(variable(row.size), known.size);
         number(variable(row.local), known.local_rank);
@@ -283,19 +310,34 @@ LaunchRank rank_by_launcher() {
     return known;
 }
 
-void describe_process(Header& header, const World& world) {
-    header.pid = static_cast<std::uint32_t>(getpid());
-    const ProcessStat self = stat_of(header.pid);
+World world_without_mpi(unsigned rank, unsigned size, const char* library) {
+    World world{rank, size, false, false, 0, format::MpiFamily::none, library};
+    const LaunchRank launched = rank_by_launcher();
+    if (!launched.known || launched.size < size) return world;
+    world.rank = launched.rank;
+    world.size = launched.size;
+    world.is_launchers = true;
+    return world;
+}
+
+void describe_world(Header& header, const World& world) {
     header.rank = world.rank;
     header.size = world.size;
     header.thread_level = world.thread_level;
     header.mpi_family = world.family;
     header.local_rank = rank_by_launcher().local_rank;
-    header.parent_pid = self.parent;
+    header.flags &= ~std::uint32_t{format::world_is_spawned | format::no_world | format::initialized_by_session};
     if (world.is_spawned) header.flags |= format::world_is_spawned;
     if (!world.is_world) header.flags |= format::no_world | format::initialized_by_session;
-    copy(header.mpi_library, world.library);
-    describe_launch(header, world, self);
+    if (world.library != header.mpi_library) copy(header.mpi_library, world.library);
+    describe_launch(header, world, stat_of(header.pid));
+}
+
+void describe_process(Header& header, const World& world) {
+    header.pid = static_cast<std::uint32_t>(getpid());
+    const ProcessStat self = stat_of(header.pid);
+    header.parent_pid = self.parent;
+    describe_world(header, world);
     describe_job(header, self);
     describe_node(header);
     describe_command(header);

@@ -8,6 +8,7 @@
 #include "libmpiprof/format/size_bins.h"
 #include "libmpiprof/record/activity.h"
 #include "libmpiprof/record/clock.h"
+#include "libmpiprof/record/communicator_table.h"
 #include "libmpiprof/record/image.h"
 #include "libmpiprof/record/regions.h"
 #include "libmpiprof/record/requests.h"
@@ -30,12 +31,15 @@ struct Catalogue {
     std::uint16_t size;
     std::uint16_t counted;   // how many of them are counted
 };
+// Of all that this library wraps. Defined above the rooms that hold the rows (libmpiprof/catalogue.cpp).
+[[gnu::visibility("hidden")]] extern const Catalogue whole_catalogue;
 
 // What all ledgers of a process share.
 struct Records {
     Image image;
     Sites sites;
     Regions regions;
+    CommunicatorTable communicators;
     Catalogue catalogue;
     format::ClockKind clock;
     Lock lock;                           // for the dictionary

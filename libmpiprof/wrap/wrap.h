@@ -6,9 +6,10 @@
 // is saved and restored around it; whatever is not the common case leaves them by a tail call. call_plainly() and
 // leave_plainly() are the plain form for everything else: first calls, new threads, nested calls, other clocks, errors.
 //
-// A Library is a struct of static members: `calls`, `spellings` (how many symbols a row may have), `row(id)`,
-// `real(name)` (its real function), `frees(id)` (the call ends a handle's life), `follows(id)` (a successful call
-// has consequences beyond its cell: follow()),
+// A Library is a struct of static members: `first_id` and `calls` (its part of the ids), `spellings` (how many symbols a
+// row may have), `row(id)`, `real(name)` (its real function; where there is none, missing()), `is_off()`, `begin_late()`,
+// `frees(id)` (the call ends a handle's life), `follows(id)` (a successful call has consequences beyond its cell: follow(),
+// and where `always_follows` these do not wait for recording: follow_unrecorded()),
 // and the slow questions that are asked after a successful call: meaning() and Size (what a row's message size is, and
 // its Booker). Size::store() may put something of ours in the place of an argument that the caller ignores.
 #pragma once
@@ -22,6 +23,13 @@ namespace mpiprof::wrap {
 // The real functions, by spelling and row; filled at each one's first call. In .bss: no relocations, no pages until used.
 template <class Library>
 constinit inline void* reals[Library::spellings][Library::calls]{};
+// The same while the library is off: then the fast form finds none above, and leaves.
+template <class Library>
+constinit inline void* reals_while_off[Library::spellings][Library::calls]{};
+template <class Library, int Spelling>
+void*& slot_of(std::uint16_t id) {
+    return reals<Library>[Spelling][id - Library::first_id];
+}
 
 // How a language passes what the wrappers read. `large`: counts are 64 bits wide.
 template <bool Large>
@@ -161,18 +169,32 @@ template <class Language, class Booker>
 }
 
 struct Found {
-    void* function;
+    void* function; // null: nobody defines it
     bool foreign;   // of a second MPI: pass through, unrecorded
     bool is_first;  // this process had not called it before
 };
 
+// Of a library that is off: passed through, unrecorded, and looked for but once.
+template <class Library, int Spelling>
+Found find_while_off(std::uint16_t id, const char* name, Word return_address) {
+    void*& slot = reals_while_off<Library>[Spelling][id - Library::first_id];
+    void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED);
+    if (!known) {
+        known = Library::template real<Spelling>(name, return_address).function;
+        if (!Library::several()) __atomic_store_n(&slot, known, __ATOMIC_RELAXED);
+    }
+    return {known, true, false};
+}
+
 // First call of a function, and every call once a second MPI was met: then each caller gets its own MPI's function.
 template <class Library, int Spelling>
-[[gnu::noinline]] Found find_function(void*& slot, std::uint16_t id, const char* name, Word return_address) {
+[[gnu::noinline]] Found find_function(std::uint16_t id, const char* name, Word return_address) {
+    void*& slot = slot_of<Library, Spelling>(id);
     if (void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED)) return {known, false, false};
+    if (Library::is_off()) return find_while_off<Library, Spelling>(id, name, return_address);
     const Real real = Library::template real<Spelling>(name, return_address);
-    if (!real.function) no_such_function(name);
-    if (runtime.has_not_begun()) Library::begin_late(real.function);
+    if (!real.function) return {nullptr, true, true};
+    if (runtime.has_not_begun()) Library::begin_late(id, real.function);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
     if (runtime.knows_call(id) && !Library::several()) __atomic_store_n(&slot, real.function, __ATOMIC_RELAXED);
     return {real.function, Library::is_foreign(real), true};
@@ -201,10 +223,19 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     const Word* frame = MPIPROF_FRAME();
     constexpr Call row = Library::row(Id);
     constexpr auto id = static_cast<std::uint16_t>(Id);
-    const Found found = find_function<Library, Spelling>(reals<Library>[Spelling][id], id, Name::text(), return_address);
+    const Found found = find_function<Library, Spelling>(id, Name::text(), return_address);
     const auto real = reinterpret_cast<Word (*)(Words...)>(found.function);
     Ledger* ledger = enter_plainly(thread_state, frame, return_address, found.foreign);
-    if (!ledger) return real(args...);
+    if (!real) return Library::missing(Name::text());
+    if (!ledger) {
+        if constexpr (Library::always_follows && Library::follows(Id)) {
+            const Word result = real(args...);
+            const Word words[] = {args..., 0};
+            if (!found.foreign && !Language::failed(result, {})) Library::template follow_unrecorded<Id>(words);
+            return result;
+        }
+        return real(args...);
+    }
     thread_state.token = row.treatment == Treatment::timed ? frame : untimed(frame);
     if constexpr (Library::frees(Id)) {
         const Word words[] = {args...};
@@ -307,7 +338,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     constexpr Call row = Library::row(Id);
     constexpr auto id = static_cast<std::uint16_t>(Id);
     constexpr auto plainly = &call_plainly<Library, Id, Spelling, Language, Name, Words...>;
-    void*& slot = reals<Library>[Spelling][id];
+    void*& slot = slot_of<Library, Spelling>(id);
     using Function = Word (*)(Words...);
     ThreadState& state = thread_state;
     if constexpr (Library::frees(Id) || Library::follows(Id)) return plainly(args...);

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "libmpiprof/mpi/parameters.h"
+#include "libmpiprof/wrap/parameters.h"
 #include "tests/abi/abi.h"
 
 extern "C" {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "libmpiprof/calls/call.h"
-#include "libmpiprof/mpi/parameters.h"
+#include "libmpiprof/wrap/parameters.h"
 #include "tests/abi/abi.h"
 
 using mpiprof::Role;

@@ -25,6 +25,14 @@ def read(cxx, path):
             for name, arity, treatment, traffic, rule, words, passed, reason, large in fields]
 
 
+def nccl_functions(cxx, path):
+    """The names of the functions that the rows of NCCL's table export."""
+    source = '#define NCCL(Name, ...) @#Name\n#define NCCL_SPECIAL NCCL\n#define NCCL_PASSED(...)\n#include "%s"\n' % path
+    text = subprocess.run([cxx, "-E", "-P", "-x", "c++", "-"], input=source, text=True, check=True,
+                          stdout=subprocess.PIPE).stdout
+    return {"nccl" + field.strip().strip('"') for field in text.split("@")[1:]}
+
+
 def functions(rows):
     """Names without MPI_ of all functions that the rows stand for, large-count twins included."""
     return {row.name for row in rows} | {row.name + "_c" for row in rows if row.large}

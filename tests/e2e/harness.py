@@ -23,7 +23,8 @@ MPIS = ("openmpi", "mpich")
 
 # What a scheduler, a launcher or a user's profile may have left in the environment must not reach a case.
 FOREIGN = ("MPIPROF_", "LD_PRELOAD", "OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDI_", "HYDRA_", "MPICH_", "MPIR_", "MPIEXEC_",
-           "SLURM", "PBS_", "LSB_", "JOB_ID", "PALS_", "FLUX_", "COBALT_", "SGE_", "TORCHELASTIC_")
+           "SLURM", "PBS_", "LSB_", "JOB_ID", "PALS_", "FLUX_", "COBALT_", "SGE_", "TORCHELASTIC_", "HOROVOD_", "JSM_", "NCCL_",
+           "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_")
 
 
 START_AND_END = {"MPI_Init", "MPI_Init_thread", "MPI_Session_init", "MPI_Finalize", "MPI_Session_finalize"}

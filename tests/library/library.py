@@ -22,7 +22,7 @@ SKIPPED = 77
 MOST_RELOCATIONS = 50
 MOST_RELOCATIONS_ON_AARCH64 = 56  # the compiler calls memcpy, memset ... where x86-64 has instructions
 OLDEST_GLIBC = (2, 28)  # RHEL 8
-OTHER_EXPORTS = re.compile(r"nccl\w+|ncclProfiler_\w+|mpiprof_\w+")
+OTHER_EXPORTS = re.compile(r"ncclProfiler_\w+|mpiprof_\w+")
 
 # What preloaded code must not call, by the first pattern that matches, and why.
 FORBIDDEN = [
@@ -96,11 +96,11 @@ def is_too_new(version):
     return not number or (int(number[1]), int(number[2])) > OLDEST_GLIBC
 
 
-def problems_of_exports(library, rows):
+def problems_of_exports(library, rows, of_nccl):
     exported = {symbol.name for symbol in library.symbols if symbol.defined}
-    for name in sorted(exported - spellings.possible(rows)):
+    for name in sorted(exported - spellings.possible(rows) - of_nccl):
         if not OTHER_EXPORTS.fullmatch(name): yield "exports %s, which no row stands for" % name
-    missing = sorted(spellings.needed(rows) - exported)
+    missing = sorted((spellings.needed(rows) | of_nccl) - exported)
     for name in missing[:40]: yield "does not export %s" % name
     if len(missing) > 40: yield "... and %d more are not exported" % (len(missing) - 40)
     for symbol in library.symbols:
@@ -110,10 +110,10 @@ def problems_of_exports(library, rows):
             yield "exports %s as %s %s, not as a global function" % (symbol.name, symbol.bind, symbol.kind)
 
 
-def all_problems(path, rows):
+def all_problems(path, rows, of_nccl=frozenset()):
     library = elf.Library(path)
     found = list(problems_of_loading(library)) + list(problems_of_segments(library))
-    found += list(problems_of_imports(library)) + list(problems_of_old_loaders(library)) + list(problems_of_exports(library, rows))
+    found += list(problems_of_imports(library)) + list(problems_of_old_loaders(library)) + list(problems_of_exports(library, rows, of_nccl))
     return found, library
 
 
@@ -171,6 +171,7 @@ def main():
     parser.add_argument("--against", help="an MPI's compiler wrapper, such as mpifort.openmpi")
     options = parser.parse_args()
     rows = calls.read(options.cxx, os.path.join(os.path.abspath(options.root), "libmpiprof/mpi/calls.def"))
+    of_nccl = calls.nccl_functions(options.cxx, os.path.join(os.path.abspath(options.root), "libmpiprof/nccl/calls.def"))
     if options.against:
         if not shutil.which(options.against):
             print("SKIPPED: there is no %s here" % options.against)
@@ -178,7 +179,7 @@ def main():
         problems = list(problems_against(elf.Library(options.library), options.against, rows))
         summary = "every spelling is wrapped"
     else:
-        problems, library = all_problems(options.library, rows)
+        problems, library = all_problems(options.library, rows, of_nccl)
         summary = "%d exports, %d relocations, needs %s" % (
             sum(symbol.defined for symbol in library.symbols), len(library.relocations), " ".join(library.needed))
     print("\n".join(problems) if problems else summary)

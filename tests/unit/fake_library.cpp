@@ -78,6 +78,7 @@ const Known known[] = {
 // ---- the library as wrap/ wants it ----
 
 struct Fake {
+    static constexpr std::uint16_t first_id = 0;
     static constexpr std::size_t calls = test::calls;
     static constexpr int spellings = 2;
     static constexpr Call row(FakeId id) { return rows[static_cast<std::size_t>(id)]; }
@@ -91,7 +92,10 @@ struct Fake {
         return {nullptr, nullptr};
     }
     static bool several() { return script.several; }
-    static void begin_late(const void*) {}
+    static bool is_off() { return script.is_off; }
+    static Word missing(const char* name) { wrap::no_such_function(name); }
+    static void begin_late(std::uint16_t, const void*) {}
+    static constexpr bool always_follows = false;
     static bool is_foreign(const wrap::Real&) { return script.is_foreign; }
     template <FakeId, class Language>
     static void before_free(Ledger&, const Word*) {

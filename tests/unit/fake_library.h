@@ -18,6 +18,7 @@ struct Script {
     bool status_is_opaque = false;  // where it lies cannot be read quickly
     bool several = false;           // a second library was met
     bool is_foreign = false;        // ... and the caller uses that one
+    bool is_off = false;            // this library is not to be recorded
     std::vector<Word> seen;         // the arguments of the last call
     unsigned calls = 0;
     unsigned lookups = 0;    // real functions searched for

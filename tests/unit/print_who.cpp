@@ -29,4 +29,6 @@ int main() {
     printf("process_start_ns=%llu%c", static_cast<unsigned long long>(header.process_start_ns), 0);
     printf("launch_rank=%s %u %u %d%c", rank.known ? "known" : "unknown", rank.rank, rank.size,
            static_cast<int>(rank.local_rank), 0);
+    const mpiprof::World without_mpi = mpiprof::world_without_mpi(2, 4, "NCCL");
+    printf("nccl_world=%u %u%c", without_mpi.rank, without_mpi.size, 0);
 }

@@ -111,6 +111,12 @@ TEST(job, without_scheduler_it_is_the_launchers_process) {
     EXPECT_EQ(job({"SLURM_JOB_ID="}), std::to_string(getpid())) << "an empty variable is none";
 }
 
+TEST(job, the_name_of_a_torchrun_is_the_jobs_unless_it_is_none) {
+    EXPECT_EQ(job({"TORCHELASTIC_RUN_ID=train.7"}), "train_7");
+    EXPECT_EQ(job({"TORCHELASTIC_RUN_ID=none"}), std::to_string(getpid()));
+    EXPECT_EQ(job({"TORCHELASTIC_RUN_ID=train", "SLURM_JOB_ID=4711"}), "4711");
+}
+
 TEST(job, a_hostile_id_cannot_leave_the_directory) {
     for (const char* id : {"../../etc/passwd", "/etc/passwd", "..", ".", "a/../b"}) {
         const std::string name = job({std::string("SLURM_JOB_ID=") + id});
@@ -180,6 +186,24 @@ TEST(launch, a_restart_by_torchrun_is_another_launch) {
     EXPECT_NE(restart("0"), restart("1"));
 }
 
+TEST(launch, a_restart_below_srun_is_another_launch_too) {
+    const auto restart = [](const char* count) {
+        return launch({"SLURM_STEP_ID=0", "SLURM_JOB_ID=4711", "TORCHELASTIC_RUN_ID=x",
+                       std::string("TORCHELASTIC_RESTART_COUNT=") + count});
+    };
+
+    EXPECT_NE(restart("0"), restart("1"));
+}
+
+TEST(launch, nameless_torchruns_on_one_machine_are_told_apart_by_their_process) {
+    const Texts ranks{"TORCHELASTIC_RUN_ID=none", "MASTER_PORT=29500", "WORLD_SIZE=4", "LOCAL_WORLD_SIZE=4"};
+    Texts of_two_nodes = ranks;
+    of_two_nodes[3] = "LOCAL_WORLD_SIZE=2";
+
+    EXPECT_NE(launch(ranks).find(std::to_string(getpid())), std::string::npos);
+    EXPECT_EQ(launch(of_two_nodes).find(std::to_string(getpid())), std::string::npos);
+}
+
 // sh carries the proxy's arguments in its own command line, as Hydra's proxy does, and starts the rank.
 std::string under_hydra(const Texts& arguments) {
     Texts command{"/bin/sh", "-c", PRINT_WHO "; true", "hydra_pmi_proxy"};
@@ -234,6 +258,22 @@ TEST(rank, is_found_in_the_launchers_words) {
     EXPECT_EQ(found({"PALS_RANKID=3", "PALS_SIZE=8", "PALS_LOCAL_RANKID=1"}), "known 3 8 1");
     EXPECT_EQ(found({"FLUX_TASK_RANK=3", "FLUX_JOB_SIZE=8", "FLUX_TASK_LOCAL_ID=1"}), "known 3 8 1");
     EXPECT_EQ(found({"RANK=3", "WORLD_SIZE=8", "LOCAL_RANK=1"}), "known 3 8 1");
+}
+
+TEST(rank, torchrun_below_a_launcher_knows_better) {  // srun starts one torchrun a node
+    EXPECT_EQ(who({"SLURM_PROCID=1", "SLURM_NTASKS=2", "MASTER_ADDR=n1", "RANK=5", "WORLD_SIZE=8",
+                   "LOCAL_RANK=1"})["launch_rank"],
+              "known 5 8 1");
+    EXPECT_EQ(who({"PMI_RANK=1", "PMI_SIZE=2", "HOROVOD_RANK=5", "HOROVOD_SIZE=8"})["launch_rank"], "known 5 8 -1");
+    EXPECT_EQ(who({"PMI_RANK=1", "PMI_SIZE=2", "RANK=5"})["launch_rank"], "known 1 2 -1") << "anybody may have a RANK";
+}
+
+TEST(rank, of_a_job_without_mpi_is_what_nccl_was_told_where_the_launcher_knows_fewer_processes) {
+    const auto world = [](const Texts& environment) { return who(environment)["nccl_world"]; };
+
+    EXPECT_EQ(world({}), "2 4");
+    EXPECT_EQ(world({"MASTER_ADDR=n1", "RANK=5", "WORLD_SIZE=8"}), "5 8");
+    EXPECT_EQ(world({"SLURM_PROCID=0", "SLURM_NTASKS=1"}), "2 4") << "the batch script's own";
 }
 
 TEST(rank, a_launchers_word_that_is_no_number_is_none) {

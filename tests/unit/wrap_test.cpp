@@ -629,6 +629,22 @@ TEST_F(wrap, calls_of_a_second_library_pass_untouched_and_those_of_the_first_cou
     EXPECT_EQ(queries.counted(), 0u);
 }
 
+TEST_F(wrap, a_library_that_is_off_is_passed_through_and_looked_for_once) {
+    const Since sends(FakeId::send), queries(FakeId::query);
+    forget_real_functions();
+    script.is_off = true;
+
+    for (int i = 0; i < 3; ++i) {
+        send_eight_bytes();
+        FAKE_Query(1);
+    }
+
+    EXPECT_EQ(script.calls, 6u);
+    EXPECT_EQ(script.lookups, 2u);
+    EXPECT_EQ(sends.calls(), 0u);
+    EXPECT_EQ(queries.counted(), 0u);
+}
+
 // ---- threads ----
 
 TEST_F(wrap, each_thread_records_for_itself) {

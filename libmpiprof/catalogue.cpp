@@ -1,0 +1,80 @@
+// The rows of all libraries in one catalogue, as the recorder is handed them at run time: names as offsets into one block
+// of text, plain records, no pointers, since each would be a relocation in every process. Above the rooms of the rows,
+// which do not know each other; built by the compiler.
+#include <array>
+#include <string_view>
+
+#include "libmpiprof/mpi/catalogue.h"
+#include "libmpiprof/nccl/catalogue.h"
+#include "libmpiprof/record/ledger.h"
+
+namespace mpiprof {
+namespace {
+
+constexpr std::size_t calls = nccl::first_id + nccl::calls;
+static_assert(mpi::calls <= nccl::first_id, "ids share one number space: move nccl::first_id");
+static_assert(calls < 2048, "Records::in_dictionary has a bit per call");
+
+// Each row of all libraries with its id.
+template <class Visit>
+constexpr void for_each_row(Visit visit) {
+    for (std::size_t i = 0; i < mpi::calls; ++i) visit(i, mpi::table[i]);
+    for (std::size_t i = 0; i < nccl::calls; ++i) visit(nccl::first_id + i, nccl::table[i]);
+}
+
+constexpr std::size_t bytes_of_names() {
+    std::size_t bytes = 0;
+    for_each_row([&](std::size_t, const Call& call) { bytes += std::string_view(call.name).size() + 1; });
+    return bytes;
+}
+static_assert(bytes_of_names() < 65536);
+
+constexpr auto build_names() {
+    std::array<char, bytes_of_names()> names{};
+    std::size_t at = 0;
+    for_each_row([&](std::size_t, const Call& call) {
+        for (const char c : std::string_view(call.name)) names[at++] = c;
+        ++at;
+    });
+    return names;
+}
+
+constexpr auto build_infos() {
+    std::array<CallInfo, calls> infos{};
+    for (CallInfo& nobody : infos) nobody.treatment = Treatment::timed;  // ids between two libraries: no counter is theirs
+    std::size_t at = 0;
+    for_each_row([&](std::size_t id, const Call& call) {
+        infos[id] = {static_cast<std::uint16_t>(at), call.family, call.treatment, call.traffic, call.size_rule, call.counter};
+        at += std::string_view(call.name).size() + 1;
+    });
+    return infos;
+}
+
+constexpr int counters_of_mpi() {
+    int n = 0;
+    for (const Call& call : mpi::table) n += call.treatment != Treatment::timed;
+    return n;
+}
+static_assert(counters_of_mpi() <= nccl::first_counter, "counters share one table: move nccl::first_counter");
+
+constexpr int counters() {
+    int n = nccl::first_counter;
+    for (const Call& call : nccl::table) n += call.treatment != Treatment::timed;
+    return n;
+}
+
+constexpr bool names_fit() {
+    bool fit = true;
+    for_each_row([&](std::size_t, const Call& call) { fit &= std::string_view(call.name).size() < sizeof(format::CallRecord::name); });
+    return fit;
+}
+static_assert(names_fit(), "a CallRecord holds the name");
+
+constexpr auto names = build_names();
+constexpr auto infos = build_infos();
+
+}  // namespace
+
+constinit const Catalogue whole_catalogue{names.data(), infos.data(), static_cast<std::uint16_t>(calls), static_cast<std::uint16_t>(counters())};
+
+}  // namespace mpiprof

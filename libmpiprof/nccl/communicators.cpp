@@ -1,0 +1,125 @@
+// The only questions are ncclCommCount and ncclCommUserRank, of handles that the library has just accepted.
+#include "libmpiprof/nccl/communicators.h"
+
+#include "libmpiprof/nccl/library.h"
+#include "libmpiprof/record/text.h"
+
+namespace mpiprof::nccl {
+
+std::uint64_t hash(std::uint64_t a, std::uint64_t b) {
+    const std::uint64_t x = mix((a ^ mix(b + 1)) + (a >> 31));
+    return x ^ x >> 32;
+}
+
+std::uint64_t hash_of_bytes(const void* bytes, std::size_t n) {
+    const auto* byte = static_cast<const unsigned char*>(bytes);
+    std::uint64_t result = hash(5, n);
+    for (; n >= 8; byte += 8, n -= 8) {
+        std::uint64_t word;
+        __builtin_memcpy(&word, byte, sizeof word);
+        result = hash(result, word);
+    }
+    return result;
+}
+
+Communicators::Known* Communicators::known(Word handle) {
+    for (unsigned i = known_count_; i-- > 0;)  // the newest first
+        if (known_[i].info.handle == handle) return &known_[i];
+    return nullptr;
+}
+
+// A communicator that was not seen being made.
+Communicators::Known& Communicators::learn(Word handle) {
+    if (known_count_ == most_known) --known_count_;  // the youngest is learned again when it comes back
+    Known& k = known_[known_count_++];
+    k = {};
+    k.info.handle = handle;
+    return k;
+}
+
+// Nonblocking communicators answer "in progress" until they are ready: then they are asked again.
+void Communicators::ask(Known& k) const {
+    int size = 0, rank = 0;
+    if (!library.ask.comm_count || !library.ask.comm_user_rank) return;
+    if (library.ask.comm_count(k.info.handle, &size) != 0 || library.ask.comm_user_rank(k.info.handle, &rank) != 0) return;
+    k.info.size = size;
+    k.info.rank = rank;
+    if (!k.record) return;
+    k.record->size = static_cast<std::uint32_t>(size);
+    k.record->rank = static_cast<std::uint32_t>(rank);
+}
+
+void Communicators::publish(Records& records, Known& k) {
+    const CommunicatorTable::Place place = records.communicators.take(records.image);
+    if (!place.record) return;
+    format::Communicator& record = *place.record;
+    record.id = k.id;
+    record.parent = k.parent;
+    record.size = static_cast<std::uint32_t>(k.info.size);
+    record.rank = static_cast<std::uint32_t>(k.info.rank);
+    record.handle = static_cast<std::uint64_t>(k.info.handle);
+    record.fortran_handle = record.handle;
+    record.made_by = k.made_by;
+    record.how = k.made_by ? format::origin_made : format::origin_unknown;
+    copy(record.name, k.name);
+    k.record = place.record;
+    k.info.index = place.index;
+    // The dictionary has to know who made it.
+    if (k.made_by) records.publish_call(k.made_by);
+}
+
+CommInfo Communicators::find(Records& records, Word handle) {
+    const Guard guard(lock_);
+    Known* k = known(handle);
+    if (!k) k = &learn(handle);
+    if (k->info.size == 0) ask(*k);
+    if (k->info.index == 0) publish(records, *k);
+    if (k->info.index == 0) count_drop(records.image.header().drops.communicators);
+    return k->info;
+}
+
+bool Communicators::made(const Made& made) {
+    const Guard guard(lock_);
+    Known* stale = known(made.handle);
+    if (stale) *stale = known_[--known_count_];
+    Known& k = learn(made.handle);
+    k.info.rank = made.rank;
+    k.info.size = made.size;
+    k.id = made.id;
+    k.parent = made.parent;
+    k.made_by = made.call;
+    if (made.name) copy(k.name, made.name);
+    return stale;
+}
+
+std::uint64_t Communicators::id_of_child(Word parent, std::uint64_t salt) {
+    const Guard guard(lock_);
+    Known* k = known(parent);
+    if (!k) k = &learn(parent);
+    const std::uint64_t before = k->children++;
+    return k->id == 0 ? 0 : hash(hash(k->id, before), salt);
+}
+
+std::uint64_t Communicators::id_of(Word handle) {
+    const Guard guard(lock_);
+    const Known* k = known(handle);
+    return k ? k->id : 0;
+}
+
+void Communicators::forget(Word handle) {
+    const Guard guard(lock_);
+    if (Known* k = known(handle)) *k = known_[--known_count_];
+}
+
+Communicators::Here Communicators::members_here(std::uint64_t id) {
+    const Guard guard(lock_);
+    Here here{0, 0};
+    for (unsigned i = 0; i < known_count_; ++i) {
+        const Known& k = known_[i];
+        if (k.id != id) continue;
+        if (here.members++ == 0 || k.info.rank < here.lowest_rank) here.lowest_rank = k.info.rank;
+    }
+    return here;
+}
+
+}  // namespace mpiprof::nccl

@@ -1,0 +1,66 @@
+// The NCCL communicators of this process: what a handle means, and an id on which all members agree although nobody asks
+// anybody. Whoever calls ncclCommInitRank together has been given the same ncclUniqueId: its hash is the id. One that is
+// made from another has a hash of that one's id, of how many were made from it before, and of the colour. Used by
+// library.h after the real call, outside the timed interval.
+#pragma once
+
+#include "libmpiprof/record/ledger.h"
+
+namespace mpiprof::nccl {
+
+std::uint64_t hash(std::uint64_t a, std::uint64_t b);
+std::uint64_t hash_of_bytes(const void* bytes, std::size_t n);
+
+// A communicator as this rank sees it. size 0: not known yet.
+struct CommInfo {
+    Word handle;
+    std::uint16_t index;  // into the profile's communicators; 0 = not told apart
+    int rank, size;
+};
+
+class Communicators {
+  public:
+    // The communicator behind a valid handle; in the profile from now on. Its size and rank are asked of the library where
+    // no call has told them.
+    CommInfo find(Records& records, Word handle);
+
+    struct Made {
+        std::uint16_t call;
+        Word handle;
+        std::uint64_t id, parent;  // 0: not known
+        int rank, size;            // size 0: not known
+        const char* name;          // null: none
+    };
+    // True: the handle had another meaning up to now, whose end passed us by.
+    bool made(const Made& made);
+    // The id of what is made from `parent` now by all its members, told apart by `salt`; 0 if the parent is not known.
+    std::uint64_t id_of_child(Word parent, std::uint64_t salt);
+    std::uint64_t id_of(Word handle);
+    void forget(Word handle);
+    // How many members of a communicator this process is, one for each of its GPUs that are, and the lowest of their ranks.
+    struct Here {
+        int members, lowest_rank;
+    };
+    Here members_here(std::uint64_t id);
+
+  private:
+    static constexpr unsigned most_known = 1024;  // alive at the same time
+    struct Known {
+        CommInfo info;
+        std::uint64_t id, parent;
+        std::uint64_t children;  // made from it so far
+        std::uint16_t made_by;   // call
+        char name[64];
+        format::Communicator* record;
+    };
+    Known* known(Word handle);
+    Known& learn(Word handle);
+    void ask(Known& k) const;
+    void publish(Records& records, Known& k);
+
+    Lock lock_;
+    Known known_[most_known] = {};
+    unsigned known_count_ = 0;
+};
+
+}  // namespace mpiprof::nccl

@@ -1,0 +1,97 @@
+// What is done once: telling one NCCL from another, beginning the profile of a job without MPI, and what the calls that
+// make communicators say of them.
+#include "libmpiprof/nccl/library.h"
+
+#include <stdio.h>
+
+#include "libmpiprof/nccl/arguments.h"
+#include "libmpiprof/process/settings.h"
+#include "libmpiprof/wrap/start.h"
+
+namespace mpiprof::nccl {
+
+constinit Library library;
+constinit thread_local Group group{};
+
+namespace {
+
+constexpr char landmark[] = "ncclGetErrorString";
+
+// 2709 is 2.7.9; from 2.9 on 20903 is 2.9.3.
+void version_text(int code, char (&text)[32]) {
+    if (code < 10000) snprintf(text, sizeof text, "NCCL %d.%d.%d", code / 1000, code / 100 % 10, code % 100);
+    else snprintf(text, sizeof text, "NCCL %d.%d.%d", code / 10000, code / 100 % 100, code % 100);
+}
+
+}  // namespace
+
+bool Library::is_off() {
+    if (off_ == 0) off_ = strcmp(value_of(Setting::nccl), "off") == 0 ? 1 : 2;
+    return off_ == 1;
+}
+
+bool Library::is_ours(const void* real) const { return wrap::find_beside(landmark, real) == first_; }
+
+void Library::find_questions(const void* real) {
+    first_ = wrap::find_beside(landmark, real);
+    ask.get_version = reinterpret_cast<decltype(ask.get_version)>(wrap::find_beside("ncclGetVersion", real));
+    ask.comm_count = reinterpret_cast<decltype(ask.comm_count)>(wrap::find_beside("ncclCommCount", real));
+    ask.comm_user_rank = reinterpret_cast<decltype(ask.comm_user_rank)>(wrap::find_beside("ncclCommUserRank", real));
+}
+
+void Library::meet(const void* real) {
+    const Guard guard(lock_);
+    if (!ask.comm_count) return find_questions(real);
+    if (several || is_ours(real)) return;
+    several = true;
+    for (auto& spelling : wrap::reals<Nccl>)
+        for (void*& slot : spelling) __atomic_store_n(&slot, nullptr, __ATOMIC_RELAXED);
+}
+
+void Library::begin(const void* real, Membership membership) {
+    meet(real);
+    const Guard guard(lock_);
+    if (!runtime.has_not_begun() || !runtime.prepare()) {
+        char version[32];
+        int code = 0;
+        static constinit bool noted = false;
+        if (noted || !runtime.is_recording() || !ask.get_version || ask.get_version(&code) != 0) return;
+        noted = true;
+        version_text(code, version);
+        return runtime.note_fact("nccl_version", version + sizeof "NCCL");
+    }
+    char version[32] = "NCCL";
+    int code = 0;
+    if (ask.get_version && ask.get_version(&code) == 0) version_text(code, version);
+    const World world = world_without_mpi(static_cast<unsigned>(membership.rank), static_cast<unsigned>(membership.size), version);
+    wrap::start_profile(world, 0);
+}
+
+void Library::learn_world(Membership membership, std::uint64_t id) {
+    // Several GPUs of this process may be members: then there are as many fewer processes.
+    const Communicators::Here here = communicators.members_here(id);
+    if (here.members == 0 || membership.size % here.members != 0) return;
+    runtime.learn_world(static_cast<unsigned>(here.lowest_rank / here.members), static_cast<unsigned>(membership.size / here.members),
+                        here.members > 1);
+}
+
+void Nccl::begin_late(std::uint16_t id, const void* real) {
+    const Traffic traffic = whole_catalogue.calls[id].traffic;
+    if (traffic == Traffic::collective || traffic == Traffic::send || traffic == Traffic::receive) library.begin(real, {0, 1});
+}
+
+bool Nccl::follow_made(Id id, const Word* words) {
+    MadeBy made{};
+    if (!describe(id, words, made)) return false;
+    bool stale = false;
+    for (int i = 0; i < made.communicators; ++i) {
+        const Word handle = reinterpret_cast<const Word*>(made.where)[i];
+        if (handle == 0) continue;  // not a member
+        stale |= library.communicators.made({static_cast<std::uint16_t>(id), handle, made.id, made.parent,
+                                             made.communicators > 1 ? i : made.rank, made.size, made.name});
+    }
+    if (made.tells_world) library.learn_world({made.rank, made.size}, made.id);
+    return stale;
+}
+
+}  // namespace mpiprof::nccl

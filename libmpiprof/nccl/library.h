@@ -1,0 +1,194 @@
+// NCCL (and RCCL, which has its names) as wrap/ wants it: rows at compile time, the slow questions about communicators and
+// types, and the few things that calls of NCCL have beside their cell: groups, communicators that are made. No header of
+// NCCL or CUDA: handles are words, and types are the numbers that every version has given them. Used by symbols.cpp.
+#pragma once
+
+#include "libmpiprof/nccl/catalogue.h"
+#include "libmpiprof/nccl/communicators.h"
+#include "libmpiprof/wrap/wrap.h"
+
+namespace mpiprof::nccl {
+
+inline constexpr Word success = 0, internal_error = 3, in_progress = 7;
+
+// The real function of that name. Of the two landmarks no tool defines the first, and older libraries lack the second.
+inline wrap::Real find_real(const char* name, Word return_address) {
+    return wrap::find_real(name, return_address, "ncclGetErrorString\0pncclGetVersion\0");
+}
+
+// Groups nest, and belong to a thread. What is called inside one is launched by the end of the outermost.
+struct Group {
+    unsigned depth;
+    std::uint64_t operations;  // enqueued by this thread so far
+    std::uint64_t at_start;    // of these when the outermost group began
+    std::uint64_t launched;    // by the end that is in hand
+    void start() {
+        if (depth++ == 0) at_start = operations;
+    }
+    void end() {
+        launched = 0;
+        if (depth > 0 && --depth == 0) launched = operations - at_start;
+    }
+};
+[[gnu::visibility("hidden")]] extern constinit thread_local Group group __attribute__((tls_model("initial-exec")));
+
+// How this process takes part in a communicator that it initialises by ncclCommInitRank and its relatives.
+struct Membership {
+    int rank, size;
+};
+
+class Library {
+  public:
+    // Whether NCCL is left alone (MPIPROF_NCCL=off).
+    bool is_off();
+    // `real` is what a call that makes a communicator, or the id of one, would lead to. A second NCCL in the process (of
+    // another Python package) passes through untouched: from now on every call is looked up by its caller.
+    void meet(const void* real);
+    bool is_ours(const void* real) const;
+    // Begins the profile if nothing else has. A job of its own, unless MPI is initialised later.
+    void begin(const void* real, Membership membership);
+    // A communicator was initialised here: where no launcher says who we are, it does.
+    void learn_world(Membership membership, std::uint64_t id);
+
+    bool several = false;
+    Communicators communicators{};
+    struct Questions {
+        int (*get_version)(int* version);
+        int (*comm_count)(Word comm, int* count);
+        int (*comm_user_rank)(Word comm, int* rank);
+    } ask{};
+
+  private:
+    void find_questions(const void* real);
+    const void* first_ = nullptr;  // its ncclGetErrorString
+    Lock lock_;
+    std::atomic<int> off_{0};  // 0: not asked yet, 1: off, 2: on
+};
+[[gnu::visibility("hidden")]] extern constinit Library library;
+
+// A count is a size_t, an enumeration an int.
+struct Binding : wrap::C<true> {
+    // What a nonblocking communicator has begun is no error.
+    static bool failed(Word result, const CallInHand&) {
+        const Word code = static_cast<int>(result);
+        return code != success && code != in_progress;
+    }
+};
+
+// ncclDataType_t: int8 uint8 int32 uint32 int64 uint64 float16 float32 float64 bfloat16 float8e4m3 float8e5m2. 0: from the
+// future.
+constexpr std::uint64_t size_of_type(Word type) {
+    constexpr std::uint8_t sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+    return type >= 0 && type < static_cast<Word>(sizeof sizes) ? sizes[type] : 0;
+}
+
+// What wrap.h is instantiated with.
+struct Nccl {
+    static constexpr std::uint16_t first_id = nccl::first_id;
+    static constexpr std::size_t calls = nccl::calls;
+    static constexpr int spellings = 1;
+    static constexpr Call row(Id id) { return row_of(id); }
+
+    // Calls that end the life of a communicator.
+    static constexpr bool frees(Id id) { return id == Id::CommDestroy || id == Id::CommAbort; }
+    // Calls that make one. Communicators are made once and used for long: they are followed while nothing is recorded, too.
+    static constexpr bool follows(Id id) { return find(row_of(id).roles, Role::newcomm) >= 0; }
+    static constexpr bool always_follows = true;
+    template <Id I, class Language>
+    static void follow(Ledger&, const Word* words) {
+        if (follow_made(I, words)) runtime.forget_handles();
+    }
+    template <Id I>
+    static void follow_unrecorded(const Word* words) {
+        if (runtime.is_recording()) follow_made(I, words);
+    }
+
+    template <int Spelling>
+    static wrap::Real real(const char* name, Word return_address) {
+        return find_real(name, return_address);
+    }
+    // What the loader would have ended the process for, a caller who asked whether the function exists should survive.
+    static Word missing(const char*) { return internal_error; }
+    static bool is_off() { return library.is_off(); }
+    static bool several() { return library.several; }
+    static bool is_foreign(const wrap::Real& real) { return library.several && !library.is_ours(real.function); }
+    // A communicator whose initialisation passed us by is used.
+    static void begin_late(std::uint16_t id, const void* real);
+
+    template <Id I, class Language>
+    static void before_free(Ledger&, const Word* words) {
+        library.communicators.forget(words[0]);
+        runtime.forget_handles();
+    }
+
+    template <class Language>
+    [[gnu::noinline]] static Meaning meaning(Ledger&, Word type, Word comm, std::int64_t) {
+        Meaning meaning{type == no_handle ? 1 : size_of_type(type), 0};
+        if (comm != no_handle) meaning.communicator = library.communicators.find(runtime.records(), comm).index;
+        return meaning;
+    }
+
+    template <Id I, class Language>
+    struct Size;
+
+  private:
+    static bool follow_made(Id id, const Word* words);
+};
+
+// An operation in a group is counted there.
+template <class Sized>
+struct Enqueued : Sized {
+    static bool quick_after(Ledger&, const Memo&) {
+        group.operations += 1;
+        return true;
+    }
+    static void after(Ledger&, Memo&, Ticks) { group.operations += 1; }
+};
+// The end of the outermost group completes what was enqueued in it.
+struct GroupEnded : wrap::Sizeless {
+    static bool quick_after(Ledger&, const Memo&) { return group.launched == 0; }
+    static void after(Ledger& ledger, Memo& memo, Ticks) { ledger.add_completed(memo, static_cast<std::int64_t>(group.launched)); }
+};
+
+template <Id I, class Language>
+struct Nccl::Size {
+    static constexpr Call row = row_of(I);
+    static constexpr int comm = find(row.roles, Role::comm), count = find(row.roles, Role::count), type = find(row.roles, Role::type);
+    static constexpr SizeRule rule = row.size_rule;
+    static constexpr bool is_enqueued = row.traffic == Traffic::collective || row.traffic == Traffic::send || row.traffic == Traffic::receive ||
+                                        row.traffic == Traffic::one_sided || row.traffic == Traffic::sync;
+    static constexpr bool can_be_quick = true, completes = false;
+    using Sized = std::conditional_t<rule == SizeRule::none, wrap::Sizeless, wrap::AsStored>;
+    using Whole = std::conditional_t<I == Id::GroupEnd, GroupEnded, std::conditional_t<is_enqueued, Enqueued<Sized>, Sized>>;
+    using Booker = std::conditional_t<(comm >= 0), Whole, wrap::WithoutComm<Whole>>;
+
+    template <class... Words>
+    static void make_room(Ledger&, Words...) {}
+    // False: the size of the communicator is not at hand.
+    template <class... Words>
+    [[gnu::always_inline]] static bool store(Ledger& ledger, Words&... args) {
+        CallInHand& hand = ledger.hand;
+        const Word words[sizeof...(Words) + 1] = {args..., 0};
+        ledger.set_comm(comm >= 0 ? words[comm < 0 ? 0 : comm] : no_handle);
+        if constexpr (rule != SizeRule::none) {
+            hand.type = static_cast<int>(words[type]);
+            hand.count = words[count];
+        }
+        if constexpr (rule == SizeRule::count_times_size) {
+            const mpiprof::Group* known = ledger.group(words[comm]);
+            if (!known) [[unlikely]] return false;
+            hand.count *= known->size;
+        }
+        return true;
+    }
+    // After the real call has returned with success.
+    static void measure(Ledger& ledger, const Word* words) {
+        if constexpr (rule == SizeRule::count_times_size) {
+            const CommInfo info = library.communicators.find(runtime.records(), words[comm]);
+            if (info.size > 0) ledger.remember_group({info.handle, info.rank, info.size, -1, -1});
+            ledger.hand.count = words[count] * info.size;
+        }
+    }
+};
+
+}  // namespace mpiprof::nccl

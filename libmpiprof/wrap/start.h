@@ -1,0 +1,16 @@
+// Begins the profile, whichever library's first call is seen first: what the recorder needs of wrap/ is handed to it here.
+#pragma once
+
+#include "libmpiprof/process/runtime.h"
+#include "libmpiprof/process/settings.h"
+#include "libmpiprof/wrap/real.h"
+
+namespace mpiprof::wrap {
+
+inline void start_profile(const World& world, Ticks init_ticks) {
+    runtime.records().sites.depth = number_of(Setting::depth);
+    runtime.records().sites.unwinder = find_unwinder;
+    runtime.start(whole_catalogue, world, init_ticks);
+}
+
+}  // namespace mpiprof::wrap

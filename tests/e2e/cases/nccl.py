@@ -1,0 +1,203 @@
+"""NCCL, beside MPI and without it: programs against a double (tests/nccl) that counts every call itself."""
+
+from harness import ROOT, case, check, same
+
+SOURCES = ROOT / "tests" / "nccl"
+
+
+def double(scene):
+    """The directory of a libnccl.so.2 that moves nothing."""
+    directory = scene.bin / f"nccl.{scene.mpi}"
+    directory.mkdir(exist_ok=True)
+    library = scene.compile(SOURCES / "fake_nccl.c", "-shared", "-fPIC", "-I", ROOT, "-lpthread", "-Wl,-soname,libnccl.so.2",
+                            name=f"nccl.{scene.mpi}/libnccl.so.2", compiler="gcc", label="")
+    link = directory / "libnccl.so"
+    if not link.is_symlink():
+        link.symlink_to(library)
+    return directory
+
+
+def program(scene, how):
+    """linked: NCCL is a needed library; fetched: dlopen and dlsym; mpi: linked with NCCL and with MPI."""
+    where = double(scene)
+    flags = {"linked": ["-L", where, "-lnccl"], "fetched": ["-DFETCH", "-ldl"], "mpi": ["-DWITH_MPI", "-L", where, "-lnccl"]}[how]
+    return scene.compile(SOURCES / "program.c", "-w", "-I", ROOT, *flags, "-lpthread", f"-Wl,-rpath,{where}",
+                         name=f"nccl_program.{how}.{scene.mpi}", compiler=None if how == "mpi" else "gcc", label="")
+
+
+def environment(scene, directory, count="counts", **more):
+    hook = scene.library.with_name("libmpiprof-dlsym.so")
+    return {"LD_LIBRARY_PATH": double(scene), "FAKE_NCCL_COUNTS": directory / count,
+            "LD_PRELOAD": f"{scene.library}:{hook}" if hook.exists() else scene.library, **more}
+
+
+def torchrun(rank, size, **more):
+    return {"RANK": rank, "WORLD_SIZE": size, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": size, "MASTER_ADDR": "localhost",
+            "MASTER_PORT": 29500, "TORCHELASTIC_RUN_ID": "train", "TORCHELASTIC_RESTART_COUNT": 0, **more}
+
+
+def run(scene, how, act, directory, env=None, ok=True):
+    ran = scene.alone([program(scene, how), act], profiled=False, cwd=directory, env=environment(scene, directory, **(env or {})))
+    if ok:
+        same((ran.code, ran.out, ran.err), (0, "", ""), f"{how} {act}")
+    return ran
+
+
+def counted(directory, prefix="counts"):
+    """{call: (calls, bytes)} as the double counted; CommCount and CommUserRank are left out."""
+    sums = {}
+    files = list(directory.glob(prefix + ".*"))
+    check(files, f"the double wrote no {prefix} into {directory}")
+    for path in files:
+        for line in path.read_text().splitlines():
+            name, calls, size = line.split()
+            before = sums.get(name, (0, 0))
+            sums[name] = before[0] + int(calls), before[1] + int(size)
+    return sums
+
+
+def recorded(scene, directory, rank=None):
+    """The same of the profiles, of all ranks or of one."""
+    sums = {}
+    for (of, call, _), (calls, size) in scene.export(cwd=directory).items():
+        if not call.startswith("nccl") or (rank is not None and of != rank) or not calls:
+            continue
+        before = sums.get(call, (0, 0))
+        sums[call] = before[0] + calls, before[1] + size
+    return sums
+
+
+def without(counts, *names):
+    return {name: count for name, count in counts.items() if name not in names}
+
+
+@case(mpis=(), ranks=1)
+def nccl_calls_and_bytes_are_exact(scene):
+    for how in ("linked", "fetched"):
+        directory = scene.subdir(how)
+        for rank in range(2):
+            run(scene, how, "every", directory, torchrun(rank, 2, count=f"rank{rank}"))
+        for rank in range(2):
+            expected = counted(directory, f"rank{rank}")
+            same(expected["ncclAllGather"], (6, 63072 * 2), "the double's own count")
+            same(recorded(scene, directory, rank), expected, f"{how}, rank {rank}, call -> (calls, bytes)")
+        same(len(scene.profiles(directory)), 2, "profiles")
+
+
+@case(mpis=(), ranks=1)
+def a_group_says_how_many_operations_it_launched(scene):
+    run(scene, "linked", "every", scene.dir)
+    rows = [row for row in scene.run_report("calls", "--format", "csv").succeeded().out.splitlines()]
+    header = rows[0].split(",")
+    groups = [dict(zip(header, row.split(","))) for row in rows if row.startswith("ncclGroupEnd,")]
+    same([(row["total_calls"], row["requests"]) for row in groups], [("2", "5")], "ends of groups, operations in them")
+
+
+@case(mpis=(), ranks=1)
+def threads_and_their_communicators_add_up(scene):
+    run(scene, "linked", "threads", scene.dir)
+    same(recorded(scene, scene.dir), counted(scene.dir), "call -> (calls, bytes)")
+    same(recorded(scene, scene.dir)["ncclAllReduce"], (400, 400 * 1024), "all threads' reductions")
+
+
+@case(mpis=(), ranks=1)
+def nonblocking_communicators_are_no_errors(scene):
+    for rank in range(2):
+        run(scene, "linked", "nonblocking", scene.dir, torchrun(rank, 2))
+    same(recorded(scene, scene.dir), counted(scene.dir), "call -> (calls, bytes)")
+    same(recorded(scene, scene.dir)["ncclAllGather"], (10, 10 * 800), "gathers")
+    same(sum(int(row["errors"]) for row in scene.export_rows(cwd=scene.dir)), 0, "errors")
+    check("tensor parallel" in scene.run_report("comms").succeeded().out, "the communicator's own name is not shown")
+
+
+@case(mpis=(), ranks=1)
+def errors_of_nccl_are_counted_as_errors(scene):
+    run(scene, "linked", "errors", scene.dir)
+    errors = {row["call"]: int(row["errors"]) for row in scene.export_rows(cwd=scene.dir) if int(row["errors"])}
+    same(errors, {"ncclAllReduce": 2, "ncclCommDestroy": 1}, "errors")
+    same(recorded(scene, scene.dir), counted(scene.dir), "call -> (calls, bytes)")
+
+
+@case(mpis=(), ranks=1)
+def workers_forked_by_a_trainer_change_nothing(scene):
+    run(scene, "linked", "fork", scene.dir)
+    same(recorded(scene, scene.dir), counted(scene.dir), "call -> (calls, bytes)")
+    same(len(scene.profiles()), 1, "profiles")
+
+
+@case(mpis=(), ranks=1)
+def killed_training_keeps_every_call(scene):
+    for rank in range(2):
+        ran = run(scene, "linked", "killed", scene.dir, torchrun(rank, 2), ok=False)
+        same(ran.code, -9 if rank else 0, "exit code")
+    for rank in range(2):
+        same(recorded(scene, scene.dir, rank), {"ncclCommInitRank": (1, 0), "ncclAllReduce": (50, 200000)}, f"rank {rank}")
+
+
+@case(mpis=(), ranks=1)
+def whoever_only_tries_nccl_leaves_no_file(scene):
+    for act in ("probe", "silent"):
+        directory = scene.subdir(act)
+        run(scene, "linked", act, directory)
+        same(scene.profiles(directory), [], f"profiles of {act}")
+        check(counted(directory) if act == "silent" else True, "the double was not called")
+
+
+@case(mpis=(), ranks=1)
+def nccl_is_left_alone_where_the_user_says_so(scene):
+    run(scene, "linked", "every", scene.dir, {"MPIPROF_NCCL": "off"})
+    same(scene.profiles(), [], "profiles")
+    same(counted(scene.dir)["ncclAllReduce"][0], 11, "calls that reached NCCL")
+
+
+@case(mpis=(), ranks=1)
+def a_restart_by_torchrun_does_not_overwrite_the_first_try(scene):
+    for restart in range(2):
+        for rank in range(2):
+            run(scene, "linked", "every", scene.dir, torchrun(rank, 2, TORCHELASTIC_RESTART_COUNT=restart))
+    names = [path.name for path in scene.profiles()]
+    same(names, ["mpi_profile.train-2.0", "mpi_profile.train-2.1", "mpi_profile.train.0", "mpi_profile.train.1"], "profiles")
+    check("--launch" in scene.run_report().out, "the other launch is not named")
+
+
+@case(mpis=(), ranks=1)
+def a_process_with_several_gpus_is_one_rank(scene):
+    for node in range(2):
+        run(scene, "linked", "gpus", scene.dir, {"NODE": node, "MPIPROF_JOB": "gpus"})
+    same([path.name for path in scene.profiles()], ["mpi_profile.gpus.0", "mpi_profile.gpus.1"], "profiles")
+    same(recorded(scene, scene.dir)["ncclAllReduce"], (4, 160), "reductions")
+
+
+@case(mpis=(), ranks=1)
+def a_script_may_say_late_who_it_is(scene):
+    run(scene, "linked", "late", scene.dir, {"LATE_RANK": 1, "LATE_WORLD_RANK": 3, "MPIPROF_JOB": "late"})
+    same([path.name for path in scene.profiles()], ["mpi_profile.late.3"], "profiles")
+    same({int(row["rank"]) for row in scene.export_rows(cwd=scene.dir)}, {3}, "rank")
+
+
+@case(ranks=2)
+def nccl_in_an_mpi_job_is_in_the_same_file(scene):
+    for act in ("mpi_first", "nccl_first"):
+        directory = scene.subdir(act)
+        env = environment(scene, directory)
+        preload = env.pop("LD_PRELOAD")
+        scene.mpirun(2, ["env", f"LD_PRELOAD={preload}", program(scene, "mpi"), act], profiled=None, env=env, cwd=directory).succeeded()
+        same(len(scene.profiles(directory)), 2, f"profiles of {act}")
+        expected = counted(directory)
+        same(recorded(scene, directory), expected, f"{act}: call -> (calls, bytes)")
+        same(expected["ncclAllReduce"][0], 6 if act == "mpi_first" else 8, "reductions by NCCL")
+        calls = scene.calls(cwd=directory)
+        for rank in range(2):
+            same((calls[rank, "MPI_Allreduce"], calls[rank, "MPI_Barrier"]), (3, 1), f"calls of MPI of rank {rank}")
+        states = scene.run_report("check", cwd=directory)
+        same(states.code, 0, f"check says\n{states.out}{states.err}")
+
+
+@case(ranks=2)
+def mpi_is_recorded_where_nccl_is_off(scene):
+    env = environment(scene, scene.dir, MPIPROF_NCCL="off")
+    preload = env.pop("LD_PRELOAD")
+    scene.mpirun(2, ["env", f"LD_PRELOAD={preload}", program(scene, "mpi"), "mpi_first"], profiled=None, env=env).succeeded()
+    calls = scene.calls()
+    same((calls[0, "MPI_Allreduce"], calls[1, "MPI_Allreduce"]), (3, 3), "calls of MPI")
+    same([call for _, call in calls if call.startswith("nccl")], [], "calls of NCCL")

@@ -1,0 +1,202 @@
+/* A libnccl.so.2 that moves nothing: every call is checked, counted with its bytes by the double itself, and answered. As in
+ * the real library ncclX is weak and pncclX strong, and ncclBcast reaches ncclBroadcast through the PLT, where a preload
+ * meets it. At exit, and at each ncclCommDestroy, the counts go to $FAKE_NCCL_COUNTS.<pid>, one "name calls bytes" a line:
+ * what the program called, without what the double called itself. */
+#define _GNU_SOURCE
+#include "tests/nccl/nccl.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fake_comm {
+    int magic, rank, size, asked;
+    int is_nonblocking;
+};
+enum { alive = 0x600d, dead = 0xdead };
+
+#define F(name, arguments) extern int p##name arguments; int name arguments __attribute__((weak, alias("p" #name)));
+NCCL_FUNCTIONS(F)
+#undef F
+
+enum {
+#define F(name, arguments) of_##name,
+    NCCL_FUNCTIONS(F)
+#undef F
+    functions
+};
+static const char* const names[] = {
+#define F(name, arguments) #name,
+    NCCL_FUNCTIONS(F)
+#undef F
+};
+static struct { unsigned long calls, bytes; } counts[functions];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local int inside;
+
+static void write_counts(void) {
+    const char* prefix = getenv("FAKE_NCCL_COUNTS");
+    char path[4096];
+    if (!prefix) return;
+    snprintf(path, sizeof path, "%s.%d", prefix, (int)getpid());
+    FILE* file = fopen(path, "w");
+    if (!file) return;
+    for (int i = 0; i < functions; ++i)
+        if (counts[i].calls) fprintf(file, "%s %lu %lu\n", names[i], counts[i].calls, counts[i].bytes);
+    fclose(file);
+}
+__attribute__((destructor)) static void at_exit(void) { write_counts(); }
+
+static void count(int function, unsigned long bytes) {
+    if (inside) return;
+    pthread_mutex_lock(&lock);
+    counts[function].calls += 1;
+    counts[function].bytes += bytes;
+    pthread_mutex_unlock(&lock);
+}
+
+static unsigned long size_of(int type) {
+    switch (type) {
+        case ncclInt32: case ncclFloat32: return 4;
+        case ncclFloat16: case ncclBfloat16: return 2;
+        case ncclFloat64: return 8;
+        default: return 1;
+    }
+}
+static int operation(int function, ncclComm_t comm, size_t n, int type, int blocks) {
+    if (!comm || comm->magic != alive) return ncclInvalidArgument;
+    count(function, n * size_of(type) * (unsigned long)(blocks ? comm->size : 1));
+    return comm->is_nonblocking ? ncclInProgress : ncclSuccess;
+}
+static ncclComm_t make(int size, int rank) {
+    ncclComm_t comm = calloc(1, sizeof *comm);
+    comm->magic = alive;
+    comm->size = size;
+    comm->rank = rank;
+    return comm;
+}
+
+int pncclGetVersion(int* version) { *version = 22809; return 0; }
+int pncclGetUniqueId(ncclUniqueId* id) {
+    memset(id, 0, sizeof *id);
+    snprintf(id->internal, sizeof id->internal, "made by %d", (int)getpid());
+    count(of_ncclGetUniqueId, 0);
+    return 0;
+}
+/* Tests choose an id by its first byte; the last tells whether all of it arrived. */
+static int init(int function, ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
+    if (rank < 0 || rank >= size) return ncclInvalidArgument;
+    if (id.internal[0] == 'w' && id.internal[127] != 'z') return ncclInternalError;
+    *comm = make(size, rank);
+    count(function, 0);
+    return 0;
+}
+int pncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) { return init(of_ncclCommInitRank, comm, size, id, rank); }
+int pncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int rank, ncclConfig_t* config) {
+    if (config && config->magic != 0xcafebeef) return ncclInvalidArgument;
+    const int result = init(of_ncclCommInitRankConfig, comm, size, id, rank);
+    if (result || !config || config->blocking) return result;
+    (*comm)->is_nonblocking = 1;
+    return ncclInProgress;
+}
+int pncclCommInitAll(ncclComm_t* comms, int n, const int* devices) {
+    (void)devices;
+    for (int i = 0; i < n; ++i) comms[i] = make(n, i);
+    count(of_ncclCommInitAll, 0);
+    return 0;
+}
+int pncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, ncclConfig_t* config) {
+    (void)key, (void)config;
+    if (!comm || comm->magic != alive) return ncclInvalidArgument;
+    *made = color < 0 ? NULL : make(comm->size / 2, comm->rank / 2); /* by the parity of the rank */
+    count(of_ncclCommSplit, 0);
+    return 0;
+}
+int pncclCommFinalize(ncclComm_t comm) { return comm->magic == alive ? count(of_ncclCommFinalize, 0), 0 : ncclInvalidArgument; }
+static int end(int function, ncclComm_t comm) {
+    if (!comm || comm->magic != alive) return ncclInvalidArgument;
+    comm->magic = dead; /* whoever asks a question of it now is found out */
+    count(function, 0);
+    write_counts();
+    return 0;
+}
+int pncclCommDestroy(ncclComm_t comm) { return end(of_ncclCommDestroy, comm); }
+int pncclCommAbort(ncclComm_t comm) { return end(of_ncclCommAbort, comm); }
+static void must_be_alive(ncclComm_t comm) {
+    if (comm && comm->magic == alive) return;
+    fprintf(stderr, "fake NCCL: asked of a communicator that is none\n");
+    abort();
+}
+/* The first answer of a nonblocking communicator is "in progress". */
+static int question(int function, ncclComm_t comm, int* out, int answer) {
+    must_be_alive(comm);
+    if (function >= 0) count(function, 0);
+    if (comm->is_nonblocking && comm->asked++ == 0) return ncclInProgress;
+    *out = answer;
+    return 0;
+}
+/* The profiler asks these two, so they are not counted here. */
+int pncclCommCount(ncclComm_t comm, int* n) { return question(-1, comm, n, comm->size); }
+int pncclCommUserRank(ncclComm_t comm, int* rank) { return question(-1, comm, rank, comm->rank); }
+int pncclCommGetAsyncError(ncclComm_t comm, int* error) {
+    must_be_alive(comm);
+    *error = 0;
+    count(of_ncclCommGetAsyncError, 0);
+    return 0;
+}
+const char* ncclGetErrorString(int result) { return result ? "an error" : "no error"; }
+
+int pncclAllReduce(const void* s, void* r, size_t n, int type, int op, ncclComm_t comm, cudaStream_t stream) {
+    (void)s, (void)r, (void)op, (void)stream;
+    return operation(of_ncclAllReduce, comm, n, type, 0);
+}
+int pncclBroadcast(const void* s, void* r, size_t n, int type, int root, ncclComm_t comm, cudaStream_t stream) {
+    (void)s, (void)r, (void)root, (void)stream;
+    return operation(of_ncclBroadcast, comm, n, type, 0);
+}
+int pncclBcast(void* buffer, size_t n, int type, int root, ncclComm_t comm, cudaStream_t stream) {
+    const int result = operation(of_ncclBcast, comm, n, type, 0);
+    if (result) return result;
+    inside = 1;
+    const int inner = ncclBroadcast(buffer, buffer, n, type, root, comm, stream);
+    inside = 0;
+    return inner;
+}
+int pncclReduce(const void* s, void* r, size_t n, int type, int op, int root, ncclComm_t comm, cudaStream_t stream) {
+    (void)s, (void)r, (void)op, (void)root, (void)stream;
+    return operation(of_ncclReduce, comm, n, type, 0);
+}
+int pncclAllGather(const void* s, void* r, size_t n, int type, ncclComm_t comm, cudaStream_t stream) {
+    (void)s, (void)r, (void)stream;
+    return operation(of_ncclAllGather, comm, n, type, 1);
+}
+int pncclReduceScatter(const void* s, void* r, size_t n, int type, int op, ncclComm_t comm, cudaStream_t stream) {
+    (void)s, (void)r, (void)op, (void)stream;
+    return operation(of_ncclReduceScatter, comm, n, type, 1);
+}
+int pncclAlltoAll(const void* s, void* r, size_t n, int type, ncclComm_t comm, cudaStream_t stream) {
+    (void)s, (void)r, (void)stream;
+    return operation(of_ncclAlltoAll, comm, n, type, 1);
+}
+int pncclGather(const void* s, void* r, size_t n, int type, int root, ncclComm_t comm, cudaStream_t stream) {
+    (void)s, (void)r, (void)root, (void)stream;
+    return operation(of_ncclGather, comm, n, type, 1);
+}
+int pncclScatter(const void* s, void* r, size_t n, int type, int root, ncclComm_t comm, cudaStream_t stream) {
+    (void)s, (void)r, (void)root, (void)stream;
+    return operation(of_ncclScatter, comm, n, type, 1);
+}
+int pncclSend(const void* s, size_t n, int type, int peer, ncclComm_t comm, cudaStream_t stream) {
+    (void)s, (void)peer, (void)stream;
+    return operation(of_ncclSend, comm, n, type, 0);
+}
+int pncclRecv(void* r, size_t n, int type, int peer, ncclComm_t comm, cudaStream_t stream) {
+    (void)r, (void)peer, (void)stream;
+    return operation(of_ncclRecv, comm, n, type, 0);
+}
+int pncclGroupStart(void) { count(of_ncclGroupStart, 0); return 0; }
+int pncclGroupEnd(void) { count(of_ncclGroupEnd, 0); return 0; }
+int pncclMemAlloc(void** p, size_t n) { *p = malloc(n); count(of_ncclMemAlloc, 0); return 0; }
+int pncclMemFree(void* p) { free(p); count(of_ncclMemFree, 0); return 0; }

@@ -1,0 +1,216 @@
+/* A program that uses NCCL, in one of several ways: program SCENE. Linked with the double, or, compiled with FETCH, by
+ * dlopen and dlsym as JAX and ctypes do; compiled with WITH_MPI it is an MPI program, too. */
+#define _GNU_SOURCE
+#include "tests/nccl/nccl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
+
+#ifdef FETCH
+#define F(name, arguments) static int(*f_##name) arguments;
+NCCL_FUNCTIONS(F)
+#undef F
+#define NCCL(name) f_##name
+static void fetch(void) {
+    void* library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (!library) { fprintf(stderr, "%s\n", dlerror()); exit(2); }
+#define F(name, arguments) f_##name = (int(*) arguments)dlsym(library, #name);
+    NCCL_FUNCTIONS(F)
+#undef F
+    /* What this NCCL lacks is answered as if nobody were there. */
+    if (dlsym(library, "ncclCommShrink") || dlsym(RTLD_DEFAULT, "ncclCommShrink")) { fprintf(stderr, "CommShrink exists\n"); exit(2); }
+}
+#else
+#define F(name, arguments) int name arguments;
+NCCL_FUNCTIONS(F)
+#undef F
+#define NCCL(name) name
+static void fetch(void) {}
+#endif
+
+static int number(const char* name, int otherwise) { return getenv(name) ? atoi(getenv(name)) : otherwise; }
+static void must(int ok, const char* what) {
+    if (ok) return;
+    fprintf(stderr, "%s went wrong\n", what);
+    exit(1);
+}
+#define OK(call) must((call) == 0, #call)
+
+static ncclUniqueId id_of(const char* name) { /* as if rank 0 had sent it to all */
+    ncclUniqueId id;
+    memset(&id, 0, sizeof id);
+    snprintf(id.internal, sizeof id.internal, "w:%s", name);
+    id.internal[127] = 'z';
+    return id;
+}
+static ncclComm_t world(int size, int rank) {
+    ncclComm_t comm = NULL;
+    OK(NCCL(ncclCommInitRank)(&comm, size, id_of("world"), rank));
+    return comm;
+}
+
+static char buffer[64];
+
+static void every_operation(ncclComm_t c) {
+    cudaStream_t s = NULL;
+    for (int i = 0; i < 5; ++i) OK(NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, c, s));
+    for (int i = 0; i < 4; ++i) OK(NCCL(ncclAllReduce)(buffer, buffer, (size_t)1 << (10 * i), ncclBfloat16, ncclSum, c, s));
+    OK(NCCL(ncclAllReduce)(buffer, buffer, (size_t)3 << 30, ncclFloat64, ncclSum, c, s)); /* 24 GiB */
+    OK(NCCL(ncclAllReduce)(buffer, buffer, 0, ncclFloat32, ncclSum, c, s));
+    OK(NCCL(ncclBroadcast)(buffer, buffer, 300, ncclInt32, 0, c, s));
+    for (int i = 0; i < 3; ++i) OK(NCCL(ncclBcast)(buffer, 70, ncclInt8, 0, c, s));
+    OK(NCCL(ncclReduce)(buffer, buffer, 50, ncclFloat16, ncclSum, 0, c, s));
+    for (int i = 0; i < 6; ++i) OK(NCCL(ncclAllGather)(buffer, buffer, 128 + 1000 * i, ncclFloat32, c, s));
+    for (int i = 0; i < 2; ++i) OK(NCCL(ncclReduceScatter)(buffer, buffer, 64, ncclFloat8e4m3, ncclSum, c, s));
+    OK(NCCL(ncclAlltoAll)(buffer, buffer, 11, ncclFloat64, c, s));
+    OK(NCCL(ncclGather)(buffer, buffer, 13, ncclFloat64, 0, c, s));
+    OK(NCCL(ncclScatter)(buffer, buffer, 17, ncclFloat64, 0, c, s));
+    OK(NCCL(ncclGroupStart)());
+    OK(NCCL(ncclGroupStart)());
+    for (int i = 0; i < 3; ++i) OK(NCCL(ncclSend)(buffer, 1 << 20, ncclFloat32, i, c, s));
+    OK(NCCL(ncclGroupEnd)());
+    for (int i = 0; i < 2; ++i) OK(NCCL(ncclRecv)(buffer, 1 << 20, ncclFloat32, i, c, s));
+    OK(NCCL(ncclGroupEnd)());
+    int error = 1;
+    for (int i = 0; i < 7; ++i) OK(NCCL(ncclCommGetAsyncError)(c, &error));
+}
+
+static void* work(void* comm) {
+    for (int i = 0; i < 100; ++i) OK(NCCL(ncclAllReduce)(buffer, buffer, 256, ncclFloat32, ncclSum, comm, NULL));
+    return NULL;
+}
+
+int main(int argc, char** argv) {
+    const char* scene = argc > 1 ? argv[1] : "every";
+    const int rank = number("RANK", 0), size = number("WORLD_SIZE", 1);
+#define SCENE(name) if (strcmp(scene, name) == 0)
+    fetch();
+#ifdef WITH_MPI
+    int mpi_rank = 0, mpi_size = 1;
+    ncclComm_t early = NULL;
+    SCENE("nccl_first") {
+        early = world(1, 0);
+        OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, early, NULL));
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &mpi_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &mpi_size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    ncclComm_t of_all = world(mpi_size, mpi_rank);
+    for (int i = 0; i < 3; ++i) {
+        int sum = 0;
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        OK(NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, of_all, NULL));
+    }
+    if (early) OK(NCCL(ncclCommDestroy)(early));
+    OK(NCCL(ncclCommDestroy)(of_all));
+    MPI_Finalize();
+    return 0;
+#endif
+    SCENE("probe") {
+        int version = 0;
+        ncclUniqueId id;
+        OK(NCCL(ncclGetVersion)(&version));
+        OK(NCCL(ncclGetUniqueId)(&id));
+        return 0;
+    }
+    SCENE("silent") { /* a communicator, and nothing else */
+        ncclComm_t c = world(1, 0);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("every") {
+        ncclComm_t c = world(size, rank);
+        every_operation(c);
+        OK(NCCL(ncclCommFinalize)(c));
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("split") {
+        ncclComm_t c = world(size, rank), half = NULL, none = NULL;
+        OK(NCCL(ncclCommSplit)(c, -1, 0, &none, NULL));
+        OK(NCCL(ncclCommSplit)(c, rank % 2, rank, &half, NULL));
+        OK(NCCL(ncclAllGather)(buffer, buffer, 100, ncclFloat32, half, NULL));
+        OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, c, NULL));
+        OK(NCCL(ncclCommDestroy)(half));
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("threads") {
+        pthread_t threads[4];
+        ncclComm_t comms[4];
+        OK(NCCL(ncclCommInitAll)(comms, 4, NULL));
+        for (int i = 0; i < 4; ++i) pthread_create(&threads[i], NULL, work, comms[i]);
+        for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+        for (int i = 0; i < 4; ++i) OK(NCCL(ncclCommDestroy)(comms[i]));
+        return 0;
+    }
+    SCENE("gpus") { /* this process is two of the ranks of the communicator */
+        const int node = number("NODE", 0);
+        ncclComm_t comms[2];
+        OK(NCCL(ncclGroupStart)());
+        for (int i = 0; i < 2; ++i) OK(NCCL(ncclCommInitRank)(&comms[i], 4, id_of("gpus"), 2 * node + i));
+        OK(NCCL(ncclGroupEnd)());
+        OK(NCCL(ncclGroupStart)());
+        for (int i = 0; i < 2; ++i) OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, comms[i], NULL));
+        OK(NCCL(ncclGroupEnd)());
+        for (int i = 0; i < 2; ++i) OK(NCCL(ncclCommDestroy)(comms[i]));
+        return 0;
+    }
+    SCENE("nonblocking") {
+        ncclConfig_t config = {sizeof config, 0xcafebeef, 22809, 0, 0, 0, 0, NULL, 0, 0, "tensor parallel"};
+        ncclComm_t c = NULL;
+        must(NCCL(ncclCommInitRankConfig)(&c, size, id_of("world"), rank, &config) == ncclInProgress, "nonblocking init");
+        for (int i = 0; i < 5; ++i)
+            must(NCCL(ncclAllGather)(buffer, buffer, 100, ncclFloat32, c, NULL) == ncclInProgress, "nonblocking AllGather");
+        OK(NCCL(ncclCommAbort)(c));
+        return 0;
+    }
+    SCENE("errors") {
+        ncclComm_t c = world(1, 0);
+        OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, c, NULL));
+        for (int i = 0; i < 2; ++i)
+            must(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, NULL, NULL) == ncclInvalidArgument, "a wrong call");
+        must(NCCL(ncclCommDestroy)(NULL) == ncclInvalidArgument, "a wrong call");
+        return 0;
+    }
+    SCENE("fork") { /* as a data loader's workers, and one that dares to call */
+        ncclComm_t c = world(1, 0);
+        OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, c, NULL));
+        for (int i = 0; i < 3; ++i)
+            if (fork() == 0) {
+                unsetenv("FAKE_NCCL_COUNTS");
+                if (i == 1) OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, c, NULL));
+                if (i == 2) execlp("sh", "sh", "-c", "true", (char*)NULL);
+                exit(0);
+            }
+        while (wait(NULL) > 0) {}
+        OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, c, NULL));
+        return 0;
+    }
+    SCENE("killed") {
+        ncclComm_t c = world(size, rank);
+        for (int i = 0; i < 50; ++i) OK(NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, c, NULL));
+        if (rank == size - 1) raise(SIGKILL);
+        _exit(0);
+    }
+    SCENE("late") { /* who it is, a script may say after the first call */
+        ncclComm_t c = world(2, number("LATE_RANK", 0));
+        OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, c, NULL));
+        setenv("MASTER_ADDR", "localhost", 1);
+        setenv("RANK", getenv("LATE_WORLD_RANK"), 1);
+        setenv("WORLD_SIZE", "4", 1);
+        return 0;
+    }
+    fprintf(stderr, "no scene %s\n", scene);
+    return 2;
+}
