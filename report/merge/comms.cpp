@@ -2,6 +2,7 @@
 #include "report/merge/comms.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -65,10 +66,12 @@ CommsPart::Key CommsPart::key_of(const Communicator& communicator) {
 CommsPart::Entries CommsPart::entries_of(const Profile& profile, std::span<const std::uint16_t> call_map) {
     Entries entries;
     std::vector<Entry*> entry_of;
+    std::map<Key, std::set<std::uint32_t>> seats;
     const auto entry_for = [&](const Key& key, const Communicator& communicator) {
         const auto [found, is_new] = entries.try_emplace(key);
         Comm& comm = found->second.comm;
         entry_of.push_back(&found->second);
+        if (key.kind == CommKind::known && seats[key].insert(communicator.rank).second && !is_new) ++comm.seats;
         if (!is_new) return;
         const bool is_one = is_kept_apart(key.kind);
         comm.kind = key.kind;
@@ -77,7 +80,7 @@ CommsPart::Entries CommsPart::entries_of(const Profile& profile, std::span<const
         comm.name = is_one || key.kind == CommKind::self ? communicator.name : "";
         if (communicator.made_by && is_one) comm.made_by = profile.calls[*communicator.made_by].name;
         comm.size = is_one || key.kind == CommKind::self ? communicator.size : 0;
-        comm.members = 1;
+        comm.members = comm.seats = 1;
         comm.first_rank = comm.largest_rank = profile.rank;
         comm.communicators = is_one || key.kind == CommKind::self ? 1 : 0;
         comm.is_world = is_one && communicator.origin == Origin::world;
@@ -137,6 +140,7 @@ void CommsPart::merge(Entry& to, Entry&& from) {
         comm.size = from.comm.size;
     }
     comm.members += from.comm.members;
+    comm.seats += from.comm.seats;
     if (!is_kept_apart(comm.kind)) comm.communicators += from.comm.communicators;
     for (const CommSum& sum : from.sums) add_sum(to.sums, sum);
     for (const Entered& entered : from.entered)
@@ -158,6 +162,7 @@ void CommsPart::take_as_other(Entry&& entry) {
                 .name = {},
                 .made_by = {},
                 .members = comm.members,
+                .seats = comm.seats,
                 .first_rank = comm.first_rank,
                 .communicators = 0,
                 .largest_ns = comm.largest_ns,

@@ -194,7 +194,7 @@ void Part::add(const Profile& profile) {
     has_several_mpis_ |= profile.has_several_mpis;
     is_behind_a_tool_ |= profile.is_behind_a_tool;
     is_spawned_ |= profile.is_spawned;
-    has_no_world_ |= profile.has_no_world;
+    has_no_world_ |= profile.has_no_world && profile.mpi_family != "none";
     notes_.insert(notes_.end(), profile.notes.begin(), profile.notes.end());
 }
 

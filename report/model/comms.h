@@ -37,6 +37,7 @@ struct Comm {
     std::string made_by;              // name of a call; empty: MPI's own, or not known
     std::uint32_t size = 0;           // of the group that its members talk to; 0 = not known, or several
     std::uint32_t members = 0;        // ranks that have used it, as far as they have profiles
+    std::uint32_t seats = 0;          // of its members, these ranks are so many: with NCCL one for each of their GPUs
     std::uint32_t first_rank = 0;     // the lowest of them
     std::uint64_t communicators = 1;  // that are together here; of `none` 0
     bool is_world = false;

@@ -21,6 +21,10 @@ std::uint32_t Job::profiles() const {
         std::count_if(ranks.begin(), ranks.end(), [](const Rank& r) { return r.has_profile; }));
 }
 
+bool Job::has(Family family) const {
+    return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return calls[row.sum.call].family == family; });
+}
+
 std::vector<RankRange> Job::missing() const {
     std::vector<RankRange> gaps;
     std::uint64_t next = 0;

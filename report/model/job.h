@@ -189,6 +189,9 @@ struct Job {
     // The ranks of the world without a profile of their own. As ranges: a damaged file may speak of a world of billions.
     std::vector<RankRange> missing() const;
     std::uint32_t profiles() const;  // ranks that have a profile of their own
+    bool is_without_mpi() const { return mpi_family == "none"; }
+    // Whether calls of this library are in it.
+    bool has(Family family) const;
 };
 
 }  // namespace mpiprof::report

@@ -85,6 +85,8 @@ class Reader {
         p.library_version = text_of(header_.library);
         p.mpi_library = text_of(header_.mpi_library);
         p.mpi_family = family_name(header_.mpi_family);
+        // Without MPI there is no Finalize: a process that exits has ended as it should.
+        if (header_.mpi_family == MpiFamily::none && p.state == model::State::exited) p.state = model::State::finalized;
         p.command = text_of(header_.command);
         p.executable = text_of(header_.executable);
         p.directory = text_of(header_.directory);
@@ -134,6 +136,7 @@ class Reader {
             case MpiFamily::standard_abi:
                 return "MPI standard ABI";
             case MpiFamily::none:
+                return "none";
             case MpiFamily::unknown:
                 break;
         }

@@ -3,6 +3,7 @@
 
 #include "report/model/sums.h"
 #include "report/model/units.h"
+#include "report/sections/bus_bandwidth.h"
 #include "report/sections/figures.h"
 #include "report/sections/sections.h"
 
@@ -19,7 +20,10 @@ struct Line {
     double ranks = 1;
     double wall_ns = 0;
     double mpi_ns = 0;
+    std::optional<double> bus_factor;
 
+    // NCCL's calls return before their operation is done: bytes by their time are no bandwidth.
+    bool has_bandwidth() const { return row.sum.bytes != 0 && call->family != Family::nccl; }
     bool is_timed() const { return call->treatment == Treatment::timed; }
     double time_ns() const { return static_cast<double>(row.sum.time_ns); }
     double calls() const { return static_cast<double>(row.sum.calls); }
@@ -58,11 +62,13 @@ std::vector<Line> lines_of(const Job& job, const Question& question) {
     common.is_whole_call = question.by == "call";
     std::vector<Row> rows = rows_of(job, question.ranks);
     if (common.is_whole_call) rows = add_up_sizes(rows);
+    const BusFactors factors(job, !question.ranks.empty());
     std::vector<Line> lines;
     for (Row& row : rows) {
         Line line = common;
         line.call = &job.calls[row.sum.call];
         line.row = std::move(row);
+        line.bus_factor = factors.of(line.row.sum.call, line.is_whole_call ? std::nullopt : std::optional(line.row.sum.bin));
         lines.push_back(std::move(line));
     }
     return lines;
@@ -125,8 +131,15 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
          [](L l) { return known(l.row.sum.max_ns); }},
         {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 9},
          [](L l) {
-             return l.row.sum.bytes ? ratio(static_cast<double>(l.row.sum.bytes), l.time_ns() / 1e9) : Value();
+             return l.has_bandwidth() ? ratio(static_cast<double>(l.row.sum.bytes), l.time_ns() / 1e9) : Value();
          }},
+        {{.id = "busbw_bytes_per_s", .title = "BUSBW", .unit = Unit::rate, .drop = 12},
+         [](L l) {
+             return l.has_bandwidth() && l.bus_factor
+                        ? ratio(static_cast<double>(l.row.sum.bytes) * *l.bus_factor, l.time_ns() / 1e9)
+                        : Value();
+         }},
+        {{.id = "bus_factor", .title = {}, .only_data = true}, [](L l) { return l.bus_factor ? Value(*l.bus_factor) : Value(); }},
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !interest.errors},
          [](L l) { return l.row.sum.errors; }},
         {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = 8, .only_data = !interest.ranks},
@@ -186,6 +199,7 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
     const bool has_samples =
         std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.call->is_sampled; });
     if (has_samples) table.notes.push_back("calls that are asked in loops (Test, Probe) are timed every 16th time");
+    if (job.has(Family::nccl)) table.notes.push_back(std::string(host_time_is_said));
     if (left_out) table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));
     if (job.is_text) table.notes.push_back("times come from mpitrace's text, rounded to 1 ms");
     return std::vector{std::move(table)};

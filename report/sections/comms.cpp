@@ -61,7 +61,7 @@ struct Context {
         return comm.parent == 0 || found == by_id.end() ? "" : label_of(*found->second);
     }
     // Fewer members than it has have used it: the others have entered nothing.
-    bool some_never_used(const Comm& comm) const { return is_whole && !comm.is_inter && comm.members < comm.size; }
+    bool some_never_used(const Comm& comm) const { return is_whole && !comm.is_inter && comm.seats < comm.size; }
     bool differs(const Comm& comm, const CommEntries& entries) const {
         return entries.fewest != entries.most || (some_never_used(comm) && entries.most != 0);
     }

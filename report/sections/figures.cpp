@@ -99,7 +99,7 @@ Figures figures_of(const Job& job) {
     figures.shares = shares_of(job, static_cast<double>(figures.wall_ns));
     figures.in_mpi = spread_of(job.ranks, [](const Rank& rank) { return rank.inside_ns(); });
     figures.outside = spread_of(job.ranks, [](const Rank& rank) { return rank.outside_ns(); });
-    figures.efficiency = efficiency_of(figures, job.ranks.size());
+    figures.efficiency = job.is_without_mpi() ? std::nullopt : efficiency_of(figures, job.ranks.size());
     return figures;
 }
 

@@ -56,7 +56,7 @@ struct Figures {
     double cores_busy = 0;        // CPU time / elapsed, mean over ranks; 0 = not known
     Shares shares;
     Spread in_mpi, outside;
-    std::optional<Efficiency> efficiency;  // absent for one rank, and where MPI runs beside the program's own work
+    std::optional<Efficiency> efficiency;  // absent for one rank, where MPI runs beside the program's own work, and for GPUs alone
 
     // MPI on another thread says nothing about how long the program waited for it.
     bool is_mpi_beside() const { return background_share >= 0.5; }

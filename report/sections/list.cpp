@@ -3,6 +3,7 @@
 #include <array>
 
 #include "report/sections/sections.h"
+#include "report/sections/wording.h"
 
 namespace mpiprof::report {
 namespace {
@@ -20,11 +21,19 @@ constexpr std::array all{
     Section{"time", "when each rank was inside MPI, from start to end", {}, false, time, true},
     Section{"hang", "where each rank stands, since when, and who waits for whom", {}, false, hang, true},
     Section{"comms", "every communicator: how it was made, its calls, bytes and time", comms_by, true, comms},
+    Section{"nccl", "every communicator of NCCL: calls, bytes and host time, and the groups", {}, true, nccl, false},
     Section{"placement", "cores, devices and memory of every rank, and what is wrong with them", placement_by, true,
             placement},
 };
 
 }  // namespace
+
+Result<std::vector<Table>> Section::answer(const Job& job, const Question& question) const {
+    auto tables = ask(job, question);
+    if (tables)
+        for (Table& table : *tables) word(table, job);
+    return tables;
+}
 
 std::span<const Section> sections() { return all; }
 

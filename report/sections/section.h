@@ -31,8 +31,11 @@ struct Section {
     std::string_view about;  // one line for --help
     std::span<const std::string_view> by;
     bool takes_sort_and_top;
-    Result<std::vector<Table>> (*answer)(const Job& job, const Question& question);
+    Result<std::vector<Table>> (*ask)(const Job& job, const Question& question);
     bool takes_ranks = takes_sort_and_top;
+
+    // In the words of the libraries that the job used (wording.h).
+    Result<std::vector<Table>> answer(const Job& job, const Question& question) const;
 };
 
 std::span<const Section> sections();  // the first is the default

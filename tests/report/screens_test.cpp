@@ -55,6 +55,8 @@ constexpr Story stories[] = {
     {"file_writer", file_writer},
     {"crowded_cores", crowded_cores},
     {"device_buffers", device_buffers},
+    {"gpu_training", gpu_training},
+    {"nccl_beside_mpi", nccl_beside_mpi},
     {"late_messages", late_messages},
     {"one_never_arrived", one_never_arrived},
     {"seed003_cpu", seed003_cpu},

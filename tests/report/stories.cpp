@@ -210,4 +210,64 @@ std::vector<ProfileSpec> device_buffers() {
     return job;
 }
 
+namespace {
+
+CallSpec of_nccl(CallSpec call) {
+    call.family = format::Family::nccl;
+    return call;
+}
+CallSpec setup(std::string name, std::vector<CellSpec> cells) {
+    return {.name = std::move(name), .traffic = format::Traffic::setup, .cells = std::move(cells)};
+}
+CommunicatorSpec nccl_comm(std::string name, std::uint64_t id, std::uint32_t size, std::uint32_t rank) {
+    return {.name = std::move(name), .id = id, .size = size, .rank = rank, .how = format::origin_made, .made_by = "ncclCommInitRankConfig"};
+}
+CellSpec on(std::uint16_t communicator, CellSpec cell) {
+    cell.communicator = communicator;
+    return cell;
+}
+
+}  // namespace
+
+std::vector<ProfileSpec> gpu_training() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        ProfileSpec spec = rank_of(rank, 4, 2, "python3 train.py");
+        spec.launcher = "torchrun";
+        spec.launch = "torchrun:train:node1:29500";
+        spec.job = "train";
+        spec.mpi_library = "NCCL 2.28.9";
+        spec.mpi_family = format::MpiFamily::none;
+        spec.state = format::State::exited;
+        spec.flags = format::no_world | format::initialized_by_session;
+        spec.init_ns = spec.finalize_ns = 0;
+        spec.communicators = {nccl_comm("default_pg", 0xabc0, 4, rank), nccl_comm("tensor", 0xabc1 + rank / 2, 2, rank % 2)};
+        CellSpec ends = on(0, calls_of(50, 0, 2 * ms, 20 * us, 90 * us));
+        ends.requests = 200;
+        spec.calls = {of_nccl(collective("ncclAllReduce", {on(1, calls_of(100, 64 * MiB, 3 * ms, 20 * us, 60 * us))})),
+                      of_nccl(collective("ncclAllGather", {on(2, calls_of(400, 1 * MiB, (8 + rank) * ms, 15 * us, 50 * us))})),
+                      of_nccl(sends("ncclSend", {on(1, calls_of(100, 4 * MiB, 200 * us, 1 * us, 5 * us))})),
+                      of_nccl(receives("ncclRecv", {on(1, calls_of(100, 4 * MiB, 200 * us, 1 * us, 5 * us))})),
+                      of_nccl(completion("ncclGroupEnd", {ends})),
+                      of_nccl(setup("ncclCommInitRankConfig", {on(0, calls_of(2, 0, 900 * ms, 400 * ms, 500 * ms))})),
+                      of_nccl(counted("ncclCommGetAsyncError", 5000))};
+        job.push_back(spec);
+    }
+    return job;
+}
+
+std::vector<ProfileSpec> nccl_beside_mpi() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        ProfileSpec spec = rank_of(rank, 2, 2, "./solver --gpu");
+        spec.communicators.push_back(nccl_comm("", 0xabc0, 2, rank));
+        spec.calls = {collective("MPI_Allreduce", {calls_of(1000, 1 * MiB, 900 * ms, 500 * us, 2 * ms)}),
+                      collective("MPI_Allgather", {calls_of(100, 1 * MiB, 100 * ms, 500 * us, 2 * ms)}),
+                      of_nccl(collective("ncclAllReduce", {on(2, calls_of(500, 16 * MiB, 10 * ms, 10 * us, 60 * us))})),
+                      of_nccl(setup("ncclCommInitRankConfig", {on(0, calls_of(1, 0, 300 * ms, 300 * ms, 300 * ms))}))};
+        job.push_back(spec);
+    }
+    return job;
+}
+
 }  // namespace mpiprof::test

@@ -1,0 +1,127 @@
+// nccl: every communicator of NCCL: its members, calls, bytes and host time; then the groups, in which operations are
+// launched together. GPU time is not recorded: what a call enqueues runs after it has returned.
+#include <algorithm>
+
+#include "report/sections/bus_bandwidth.h"
+#include "report/sections/sections.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t lines_on_screen = 40;
+
+struct Line {
+    const Comm* comm;
+    std::uint64_t collectives = 0, sends_and_receives = 0;  // and one-sided
+    std::uint64_t bytes = 0;
+    std::uint64_t time_ns = 0;                              // of all calls on it
+    std::uint64_t errors = 0;
+
+    std::uint64_t operations() const { return collectives + sends_and_receives; }
+    double per_member(std::uint64_t sum) const { return comm->members ? static_cast<double>(sum) / comm->members : 0; }
+};
+
+std::string label_of(const Comm& comm) {
+    if (comm.kind == CommKind::none) return "(none)";
+    if (comm.kind != CommKind::known) return "(not told apart)";
+    return comm.name.empty() ? fmt::format("{:016x}", comm.id) : comm.name;
+}
+
+std::vector<Line> lines_of(const Job& job) {
+    std::vector<Line> lines;
+    for (const Comm& comm : job.comms) {
+        Line line{.comm = &comm};
+        bool is_of_nccl = false;
+        for (const CommSum& sum : comm.sums) {
+            const Call& call = job.calls[sum.call];
+            if (call.family != Family::nccl) continue;
+            is_of_nccl = true;
+            (call.traffic == Traffic::collective ? line.collectives : line.sends_and_receives) +=
+                carries_messages(call.traffic) ? sum.calls : 0;
+            line.bytes += sum.bytes;
+            line.time_ns += sum.time_ns;
+            line.errors += sum.errors;
+        }
+        if (is_of_nccl) lines.push_back(line);
+    }
+    return lines;
+}
+
+Table communicators(const Job& job) {
+    using L = const Line&;
+    return table_of(
+        "nccl",
+        std::vector<Field<Line>>{
+            {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return label_of(*l.comm); }},
+            {{.id = "size", .title = "SIZE", .unit = Unit::count}, [](L l) { return known(l.comm->size); }},
+            {{.id = "ranks", .title = "RANKS", .unit = Unit::count}, [](L l) { return std::uint64_t{l.comm->members}; }},
+            {{.id = "collectives", .title = "COLLECTIVES", .unit = Unit::count}, [](L l) { return l.per_member(l.collectives); }},
+            {{.id = "point_to_point", .title = "SEND+RECV", .unit = Unit::count, .drop = 1},
+             [](L l) { return l.per_member(l.sends_and_receives); }},
+            {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](L l) { return l.bytes ? Value(l.per_member(l.bytes)) : Value(); }},
+            {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .same_unit = true},
+             [](L l) { return l.time_ns ? Value(l.per_member(l.time_ns)) : Value(); }},
+            {{.id = "made_by", .title = "MADE BY", .drop = 2}, [](L l) { return l.comm->made_by; }},
+            {{.id = "id", .title = {}, .only_data = true},
+             [](L l) { return l.comm->id ? fmt::format("{:016x}", l.comm->id) : std::string(); }},
+            {{.id = "parent_id", .title = {}, .only_data = true},
+             [](L l) { return l.comm->parent ? fmt::format("{:016x}", l.comm->parent) : std::string(); }},
+            {{.id = "first_rank", .title = {}, .unit = Unit::rank, .only_data = true},
+             [](L l) { return std::uint64_t{l.comm->first_rank}; }},
+            {{.id = "errors", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.errors; }},
+            {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.operations(); }},
+            {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.bytes; }},
+            {{.id = "total_host_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.time_ns; }},
+        },
+        lines_of(job));
+}
+
+// The ends of groups. Inner ones launch nothing.
+Table groups(const Job& job) {
+    std::vector<Row> rows;
+    for (const Row& row : job.rows)
+        if (job.calls[row.sum.call].family == Family::nccl && job.calls[row.sum.call].traffic == Traffic::completion) rows.push_back(row);
+    using R = const Row&;
+    const double ranks = std::max(1u, job.profiles());
+    Table table = table_of(
+        "nccl_groups",
+        std::vector<Field<Row>>{
+            {{.id = "call", .title = "CALL"}, [&](R r) { return job.calls[r.sum.call].name; }},
+            {{.id = "calls", .title = "CALLS", .unit = Unit::count}, [&](R r) { return static_cast<double>(r.sum.calls) / ranks; }},
+            {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count},
+             [&](R r) { return static_cast<double>(r.requests) / ranks; }},
+            {{.id = "operations_per_group", .title = "PER GROUP", .unit = Unit::count, .drop = 2},
+             [](R r) { return r.sum.calls ? Value(static_cast<double>(r.requests) / static_cast<double>(r.sum.calls)) : Value(); }},
+            {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .same_unit = true},
+             [&](R r) { return static_cast<double>(r.sum.time_ns) / ranks; }},
+            {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
+             [](R r) {
+                 return r.sum.calls ? Value(static_cast<double>(r.sum.time_ns) / static_cast<double>(r.sum.calls)) : Value();
+             }},
+        },
+        rows);
+    table.title = "GROUPS, AND WHAT THEY LAUNCHED";
+    return table;
+}
+
+}  // namespace
+
+Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
+    Table table = communicators(job);
+    if (auto ok = sort_rows(table, question.sort.empty() ? "total_host_ns" : question.sort); !ok)
+        return tl::make_unexpected(ok.error());
+    const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
+    const std::size_t left_out = keep_top(table, most);
+    if (left_out) table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));
+    if (table.rows.empty()) {
+        table.notes.push_back("no calls of NCCL were recorded");
+        return std::vector{std::move(table)};
+    }
+    table.notes.push_back("mean of the members that have profiles; (none): calls without a communicator, such as groups");
+    table.notes.push_back("HOST TIME: inside the calls; what they enqueue takes its time on the GPU, which is not recorded");
+    std::vector<Table> tables{std::move(table)};
+    if (Table ends = groups(job); !ends.rows.empty()) tables.push_back(std::move(ends));
+    return tables;
+}
+
+}  // namespace mpiprof::report

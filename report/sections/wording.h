@@ -1,0 +1,12 @@
+// What sections call MPI, in the words of a job that used NCCL, with MPI or without it. Titles, notes and findings speak of
+// "MPI"; nothing else is touched, and nothing at all in a job of MPI alone.
+#pragma once
+
+#include "report/model/job.h"
+#include "report/model/table.h"
+
+namespace mpiprof::report {
+
+void word(Table& table, const Job& job);
+
+}  // namespace mpiprof::report

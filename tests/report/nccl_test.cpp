@@ -1,0 +1,152 @@
+// NCCL in the report: bus bandwidths, jobs without MPI, communicators whose members are GPUs of one process.
+#include <gtest/gtest.h>
+
+#include "report/sections/bus_bandwidth.h"
+#include "report/sections/section.h"
+#include "report/views/view.h"
+#include "tests/report/stories.h"
+#include "tests/report/whole_pipeline.h"
+
+namespace mpiprof::test {
+namespace {
+
+using report::BusFactors;
+using report::Job;
+using report::Question;
+
+std::string show(const Job& job, const std::string& section, const char* view = "text", Question question = {}) {
+    question.is_for_screen = std::string_view(view) == "text";
+    const auto tables = report::find_section(section)->answer(job, question);
+    if (!tables) return "problem: " + tables.error().line();
+    return report::find_view(view)->show({section, *tables}, {.width = 160, .has_utf8 = true});
+}
+
+bool says(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
+
+std::uint16_t number_of(const Job& job, std::string_view name) {
+    for (std::size_t i = 0; i < job.calls.size(); ++i)
+        if (job.calls[i].name == name) return static_cast<std::uint16_t>(i);
+    ADD_FAILURE() << "no " << name;
+    return 0;
+}
+
+// One rank of a job of `size`, whose calls were all made on communicators of these sizes.
+ProfileSpec rank_with(std::vector<CallSpec> calls, std::vector<std::uint32_t> sizes) {
+    ProfileSpec spec;
+    spec.size = 8;
+    spec.communicators.clear();
+    for (const std::uint32_t size : sizes)
+        spec.communicators.push_back({.name = "c", .id = 100 + size, .size = size, .how = format::origin_made});
+    spec.calls = std::move(calls);
+    return spec;
+}
+
+TEST(bus_bandwidth, factors_are_those_of_nccl_tests) {
+    const std::vector<CellSpec> cell{{.calls = 10, .bytes = 80'000, .time_ns = 1'000'000}};
+    const Job job = job_of({rank_with({collective("MPI_Allreduce", cell), collective("MPI_Bcast_c", cell), collective("MPI_Allgather", cell),
+                                       collective("MPI_Reduce_scatter_block", cell), collective("MPI_Alltoallw", cell),
+                                       collective("ncclAllGather", cell), collective("ncclAllReduceConfig", cell)},
+                                      {4})});
+    const BusFactors factors(job, false);
+    const auto factor = [&](std::string_view name) { return factors.of(number_of(job, name), std::nullopt); };
+
+    EXPECT_DOUBLE_EQ(factor("MPI_Allreduce").value(), 1.5);
+    EXPECT_DOUBLE_EQ(factor("MPI_Bcast_c").value(), 1);
+    EXPECT_DOUBLE_EQ(factor("MPI_Allgather").value(), 3) << "its size is one block";
+    EXPECT_DOUBLE_EQ(factor("MPI_Reduce_scatter_block").value(), 0.75);
+    EXPECT_FALSE(factor("MPI_Alltoallw")) << "nccl-tests has no such thing";
+    EXPECT_DOUBLE_EQ(factor("ncclAllGather").value(), 0.75) << "its size is all blocks";
+    EXPECT_DOUBLE_EQ(factor("ncclAllReduceConfig").value(), 1.5);
+}
+
+TEST(bus_bandwidth, of_communicators_of_several_sizes_is_their_mean_by_bytes) {
+    const Job job = job_of({rank_with({collective("MPI_Allreduce", {{.calls = 1, .bytes = 3000, .time_ns = 10, .communicator = 1},
+                                                                    {.calls = 1, .bytes = 3000, .time_ns = 10, .communicator = 2}})},
+                                      {2, 4})});
+    const std::uint16_t call = number_of(job, "MPI_Allreduce");
+
+    EXPECT_DOUBLE_EQ(BusFactors(job, false).of(call, std::nullopt).value(), (1 + 1.5) / 2);
+    EXPECT_FALSE(BusFactors(job, true).of(call, std::nullopt)) << "of some ranks the shares are not known";
+}
+
+TEST(bus_bandwidth, where_a_size_is_not_known_there_is_none) {
+    const Job job = job_of({rank_with(
+        {collective("MPI_Allreduce", {{.calls = 1, .bytes = 3000, .time_ns = 10, .communicator = 0}})}, {2})});
+
+    EXPECT_FALSE(BusFactors(job, false).of(number_of(job, "MPI_Allreduce"), std::nullopt));
+}
+
+TEST(nccl, host_time_is_no_bandwidth) {
+    const std::string text = show(job_of(nccl_beside_mpi()), "calls", "csv", {.ranks = {}, .sort = {}, .by = "call", .top = {}});
+    const auto row = [&](std::string_view call) {
+        const auto at = text.find("\n" + std::string(call) + ",");
+        return text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+    };
+
+    // algbw, busbw, bus factor; on 2 ranks that is 1 for an Allreduce.
+    EXPECT_TRUE(says(row("ncclAllReduce"), ",60000,,,1,")) << row("ncclAllReduce");
+    EXPECT_TRUE(says(row("MPI_Allreduce"), ",2000000,1165084444,1165084444,1,")) << row("MPI_Allreduce");
+    EXPECT_TRUE(says(show(job_of(nccl_beside_mpi()), "calls"), "TIME is the host's"));
+}
+
+TEST(nccl, a_job_without_mpi_does_not_speak_of_mpi) {
+    const Job job = job_of(gpu_training());
+
+    for (const char* section : {"summary", "calls", "ranks", "regions", "nccl", "hang", "comms"}) {
+        const std::string text = show(job, section);
+        EXPECT_FALSE(says(text, "MPI")) << section << ":\n" << text;
+    }
+    EXPECT_TRUE(says(show(job, "summary"), "profile complete: 4 of 4 ranks"));
+    EXPECT_FALSE(says(show(job, "summary"), "EFFICIENCY")) << "what the host does outside is not the GPU's work";
+}
+
+TEST(nccl, a_killed_process_is_not_complete_without_mpi_either) {
+    auto ranks = gpu_training();
+    ranks[2].state = format::State::running;
+    const std::string text = show(job_of(ranks), "summary");
+
+    EXPECT_TRUE(says(text, "1 did not reach exit")) << text;
+    EXPECT_TRUE(says(text, "Rank 2: killed")) << text;
+}
+
+TEST(nccl, every_communicator_has_its_members_and_bytes) {
+    const std::string text = show(job_of(gpu_training()), "nccl", "csv");
+
+    EXPECT_TRUE(says(text, "default_pg,4,4,100,200,")) << text;
+    EXPECT_TRUE(says(text, "tensor,2,2,400,0,")) << text;
+    EXPECT_TRUE(says(text, "ncclGroupEnd,50,200,4,")) << text;
+}
+
+TEST(nccl, a_job_of_mpi_alone_has_none_and_its_words_are_untouched) {
+    const Job job = job_of(uneven_work());
+
+    EXPECT_TRUE(says(show(job, "nccl"), "no calls of NCCL"));
+    EXPECT_TRUE(says(show(job, "summary"), "inside MPI"));
+    EXPECT_FALSE(says(show(job, "summary"), "NCCL"));
+}
+
+TEST(nccl, gpus_of_one_process_are_members_of_their_own) {
+    std::vector<ProfileSpec> ranks;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        ProfileSpec spec;
+        spec.rank = rank;
+        spec.size = 2;
+        spec.communicators.clear();
+        for (std::uint32_t gpu = 0; gpu < 2; ++gpu)
+            spec.communicators.push_back({.name = "all", .id = 77, .size = 4, .rank = 2 * rank + gpu, .how = format::origin_made, .handle = 100 + gpu});
+        CallSpec reduce = collective("ncclAllReduce", {{.calls = 5, .bytes = 50, .time_ns = 500, .communicator = 1},
+                                                       {.calls = 5, .bytes = 50, .time_ns = 500, .communicator = 2}});
+        reduce.family = format::Family::nccl;
+        spec.calls = {reduce};
+        ranks.push_back(spec);
+    }
+    const Job job = job_of(ranks);
+
+    ASSERT_EQ(job.comms.size(), 1u);
+    EXPECT_EQ(job.comms[0].members, 2u);
+    EXPECT_EQ(job.comms[0].seats, 4u);
+    EXPECT_FALSE(says(show(job, "comms"), "DIFFER"));
+}
+
+}  // namespace
+}  // namespace mpiprof::test
