@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t calls = nccl::first_id + nccl::calls;
 static_assert(mpi::calls <= nccl::first_id, "ids share one number space: move nccl::first_id");
-static_assert(calls < 2048, "Records::in_dictionary has a bit per call");
+static_assert(calls < Catalogue::barrier_before, "Records::in_dictionary has a bit per id");
 
 // Each row of all libraries with its id.
 template <class Visit>

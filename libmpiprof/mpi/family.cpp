@@ -25,6 +25,7 @@ Questions find_questions(const void* init) {
     ask(q.comm_remote_size, "PMPI_Comm_remote_size", init);
     ask(q.comm_get_name, "PMPI_Comm_get_name", init);
     ask(q.comm_get_parent, "PMPI_Comm_get_parent", init);
+    ask(q.barrier, "PMPI_Barrier", init);
     ask(q.comm_group, "PMPI_Comm_group", init);
     ask(q.comm_remote_group, "PMPI_Comm_remote_group", init);
     ask(q.group_size, "PMPI_Group_size", init);

@@ -18,6 +18,7 @@ struct Questions {
     int (*comm_remote_size)(Word comm, int* size);
     int (*comm_get_name)(Word comm, char* name, int* length);
     int (*comm_get_parent)(Word* comm);
+    int (*barrier)(Word comm);
     int (*comm_group)(Word comm, Word* group);
     int (*comm_remote_group)(Word comm, Word* group);
     int (*group_size)(Word group, int* size);

@@ -36,6 +36,23 @@ std::uint64_t Library::type_size(Ledger& ledger, Word type) {
     return known.size;
 }
 
+// The only communication of ours, and only because the user asked for it. Booked as a call of its own; without a ledger it
+// is made all the same, since the other ranks are in it.
+void Mpi::put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word comm) {
+    if (!library.ask.barrier || comm == library.facts.comm_null) return;  // an error, which is MPI's to report
+    if (!ledger) {
+        library.ask.barrier(comm);
+        return;
+    }
+    runtime.knows_call(call_of(key));
+    thread_state.token = frame;
+    ledger->begin(key, ledger->read_clock());
+    ledger->set_comm(comm);
+    const int result = library.ask.barrier(comm);
+    const Ticks ticks = ledger->end(ledger->read_clock());
+    wrap::leave_plainly<Mpi, CBinding<false>, wrap::Sizeless>(result, *ledger, ticks);
+}
+
 // One wrapper serves all manglings of a Fortran name, and so must find whichever the library exports.
 wrap::Real Mpi::find_mangled(const char* name, Word return_address) {
     wrap::Real real = find_real(name, return_address);  // mpi_x_

@@ -112,6 +112,16 @@ struct Mpi {
     static void remember_set_up(Ledger& ledger, const Word* words);
     template <Id I, class Language>
     static void follow_communicator(const Word* words);  // creation.h
+    // Blocking collectives, which all members of the communicator enter in the same order. What has one among its
+    // arguments only to make another is left alone.
+    static constexpr bool may_wait_first(Id id) {
+        const Call row = row_of(id);
+        return row.traffic == Traffic::collective && row.treatment == Treatment::timed && find(row.roles, Role::newrequest) < 0 &&
+               find(row.roles, Role::comm) >= 0;
+    }
+    template <Id I, class Language>
+    static void wait_first(Ledger* ledger, const Word* frame, Word return_address, const Word* words);
+    static void put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word comm);  // library.cpp
     template <int Spelling>
     static wrap::Real real(const char* name, Word return_address) {
         return Spelling == mpif_spelling || Spelling == cptr_spelling ? find_mangled(name, return_address) : find_real(name, return_address);
@@ -148,5 +158,12 @@ struct Mpi {
     template <Id I, class Language>
     struct Size;  // sizes.h
 };
+
+template <Id I, class Language>
+void Mpi::wait_first(Ledger* ledger, const Word* frame, Word return_address, const Word* words) {
+    constexpr int comm = find(row_of(I).roles, Role::comm);
+    constexpr auto barrier = static_cast<std::uint16_t>(Catalogue::barrier_before + static_cast<std::uint16_t>(I));
+    put_barrier(ledger, frame, call_key(barrier, return_address), Language::c_comm(Language::handle(words[comm])));
+}
 
 }  // namespace mpiprof::mpi

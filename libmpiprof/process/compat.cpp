@@ -33,6 +33,8 @@ constexpr Variable variables[] = {
     {Tool::mpitrace, Setting::directory, "TRACE_DIR", 0, ""},
     {Tool::mpitrace, Setting::begin_time, "PROFILE_BEGIN_TIME", 0, ""},
     {Tool::mpitrace, Setting::end_time, "PROFILE_END_TIME", 0, ""},
+    {Tool::mpitrace, Setting::collective_barrier, "COLLECTIVE_BARRIER", 0, "all"},  // =yes; all and lists are as ours
+    {Tool::mpitrace, Setting::collective_barrier, "COLLECTIVE_BARRIER", 0, ""},
     {Tool::mpip, Setting::directory, "MPIP", 'f', ""},
     {Tool::ipm, Setting::directory, "IPM_LOGDIR", 0, ""},
 };

@@ -187,6 +187,26 @@ void Runtime::say_started(const World& world) const {
         file_.path());
 }
 
+void Runtime::choose_functions(const Catalogue& catalogue, bool says_what_is_unknown) {
+    const auto set = [&](Selection& selection, Setting setting, const char* list) {
+        selection.choose(list, catalogue, [&](const char* word, int length) {
+            if (says_what_is_unknown) say("MPIPROF_%s: there is no function %.*s", row_of(setting).name, length, word);
+        });
+    };
+    const char* wanted = value_of(Setting::collective_barrier);
+    set(barriers_, Setting::collective_barrier, wanted);
+    for (std::uint16_t call = 0; call < catalogue.size; ++call) {
+        const CallInfo& info = catalogue.calls[call];
+        if (!barriers_.has(call) || (info.traffic == format::Traffic::collective && info.family == format::Family::mpi)) continue;
+        barriers_.set(call, false);
+        if (says_what_is_unknown && strstr(wanted, catalogue.row_name(call)))
+            say("MPIPROF_COLLECTIVE_BARRIER: %s is no collective", catalogue.row_name(call));
+    }
+    Selection chosen;
+    set(chosen, Setting::functions, value_of(Setting::functions));
+    for (std::uint16_t call = 0; call < catalogue.size; ++call) left_out_.set(call, !chosen.has(call));
+}
+
 void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_ticks) {
     const Guard guard(lock_);
     if (started_) {  // MPI initialised once more (sessions): recording goes on in the same profile
@@ -204,6 +224,7 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     if (disabled_ || !prepared_) return;
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
     records_.catalogue = catalogue;
+    choose_functions(catalogue, world.rank == 0);
     if (!names_rank(value_of(Setting::ranks), world.rank) || !guard_against_fork() || !begin_image(world)) {
         disabled_ = true;
         return;

@@ -4,6 +4,7 @@
 
 #include "libmpiprof/process/helper.h"
 #include "libmpiprof/process/profile_file.h"
+#include "libmpiprof/process/selection.h"
 #include "libmpiprof/process/who.h"
 #include "libmpiprof/record/ledger.h"
 #include "libmpiprof/record/token.h"
@@ -39,6 +40,10 @@ class Runtime {
     void end_region(const char* name);
     void new_region();
     void end_iteration(std::uint64_t items);
+    // What the user chose of the functions; known once MPI has begun. The rest forwards and records nothing.
+    bool records_call(std::uint16_t call) const { return !left_out_.has(call); }
+    // Whatever is recorded and whatever not: all ranks have to do it.
+    bool puts_barrier_before(std::uint16_t call) const { return barriers_.has(call); }
     // True: not even the first MPI call was seen, though one may have been made (another tool may have kept it).
     bool has_not_begun() const { return !prepared_ && !disabled_; }
     // Whether MPI was finalised, for a profile whose end passes us by; asked when the process ends.
@@ -75,6 +80,7 @@ class Runtime {
     void change_region(Change change);
     bool moved_nothing() const;
     void say_started(const World& world) const;
+    void choose_functions(const Catalogue& catalogue, bool says_what_is_unknown);
 
     Lock lock_;
     Records records_{};
@@ -91,6 +97,7 @@ class Runtime {
     bool has_text_ = false;
     bool is_world_guessed_ = false;
     unsigned rank_in_path_ = 0;
+    Selection left_out_, barriers_;
     std::uint32_t shut_ = 0;        // Reasons
     Ticks paused_at_ = 0;
     std::uint64_t begins_at_ns_ = 0, ends_at_ns_ = ~std::uint64_t{0};  // CLOCK_MONOTONIC: MPIPROF_BEGIN_TIME, END_TIME

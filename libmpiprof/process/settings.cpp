@@ -26,8 +26,10 @@ constexpr SettingRow rows[settings] = {
     {"STORE", "auto", Accepts::choice, "auto mapped written", "mapped: the file's own pages; written: memory, written once a period"},
     {"PERIOD", "auto", Accepts::seconds, "", "seconds between two writes of the written store; 0: no helper thread, written at the end"},
     {"RANKS", "all", Accepts::ranks, "", "ranks that are profiled: a list such as 0,4-7, all, none"},
+    {"FUNCTIONS", "all", Accepts::functions, "", "functions that are recorded: MPI_Send,MPI_I* or -MPI_Iprobe, all, none"},
     {"BEGIN_TIME", "0", Accepts::seconds, "", "seconds after MPI_Init at which recording begins"},
     {"END_TIME", "never", Accepts::seconds, "", "seconds after MPI_Init at which recording ends"},
+    {"COLLECTIVE_BARRIER", "none", Accepts::functions, "", "collectives that a barrier is put before, whose time is told apart: a list of names, all"},
     {"COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm", "variables and MPI_Pcontrol codes of this tool count, too"},
     {"NCCL", "on", Accepts::choice, "on off", "off: calls of NCCL are left alone"},
     {"DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32", "frames of the stack that a call site has; 1: where the call is, not who called there"},
@@ -91,8 +93,14 @@ bool read_seconds(const char* text, std::uint64_t& ns) {
     return *end == 0;
 }
 
+bool is_function_list(const char* list) {
+    for (const char* c = list; *c; ++c)
+        if (!((*c | 32) >= 'a' && (*c | 32) <= 'z') && !(*c >= '0' && *c <= '9') && !strchr("_,*-", *c)) return false;
+    return true;
+}
+
 const char* from_environment(const SettingRow& row) {
-    char name[24] = "MPIPROF_";
+    char name[sizeof prefix + sizeof row.name] = "MPIPROF_";
     append(name, row.name);
     const char* value = getenv(name);
     return value && *value ? value : nullptr;
@@ -105,6 +113,7 @@ bool is_valid(Setting setting, const char* value) {
         case Accepts::anything: return true;
         case Accepts::choice: return is_one_of(value, row.choices);
         case Accepts::ranks: return is_rank_list(value);
+        case Accepts::functions: return is_function_list(value);
         case Accepts::seconds: return strcmp(value, row.fallback) == 0 || read_seconds(value, ns);
     }
     return false;
@@ -112,7 +121,11 @@ bool is_valid(Setting setting, const char* value) {
 
 const char* expected(const SettingRow& row) {
     if (row.accepts == Accepts::choice) return row.choices;
-    return row.accepts == Accepts::ranks ? "a list of ranks such as 0,4-7, all or none" : "seconds such as 5 or 0.5";
+    switch (row.accepts) {
+        case Accepts::ranks: return "a list of ranks such as 0,4-7, all or none";
+        case Accepts::functions: return "a list of functions such as MPI_Send,MPI_Recv, all or none";
+        default: return "seconds such as 5 or 0.5";
+    }
 }
 
 const char* from_other_tool(Setting setting) {

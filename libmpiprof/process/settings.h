@@ -9,14 +9,15 @@ namespace mpiprof {
 
 // One row per setting; docs/settings.md explains them in the same order.
 enum class Setting : unsigned {
-    directory, job, disable, verbose, text, clock, store, period, ranks, begin_time, end_time, compat, nccl, depth, count
+    directory, job, disable, verbose, text, clock, store, period, ranks, functions, begin_time, end_time, collective_barrier,
+    compat, nccl, depth, count
 };
 
 // What a value has to be.
-enum class Accepts : std::uint8_t { anything, choice, ranks, seconds };
+enum class Accepts : std::uint8_t { anything, choice, ranks, seconds, functions };
 
 struct SettingRow {
-    char name[12];       // without MPIPROF_
+    char name[20];       // without MPIPROF_
     char fallback[8];
     Accepts accepts;
     char choices[32];    // of Accepts::choice, blank-separated

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libmpiprof/format/mpitrace_layout.h"
+#include "libmpiprof/record/text.h"
 
 namespace mpiprof {
 namespace {
@@ -67,12 +68,12 @@ void for_each(const Image& image, TableType type, Visit visit) {
 
 void sum_up(const Image& image, const Catalogue& catalogue, Routine* routines) {
     for_each<Cell>(image, TableType::cells, [&](const Cell& cell, std::uint32_t) {
-        if (cell.call >= catalogue.size || cell.bin >= size_bins) return;
-        if (catalogue.calls[cell.call].family != Family::mpi) return;
+        if (!catalogue.has(cell.call) || cell.bin >= size_bins) return;
+        if (catalogue.info(cell.call).family != Family::mpi) return;
         Routine& routine = routines[cell.call];
         for (Sum* sum : {&routine.total, &routine.bins[cell.bin]}) {
             // The counter of a polled call counts all of them, the timed ones in its cells, too.
-            if (catalogue.calls[cell.call].treatment != Treatment::polled) sum->calls += cell.calls;
+            if (catalogue.info(cell.call).treatment != Treatment::polled) sum->calls += cell.calls;
             sum->bytes += cell.bytes;
             sum->ticks += cell.ticks;
         }
@@ -90,17 +91,24 @@ double seconds_per_tick(const Header& header) {
     return ticks > 0 ? static_cast<double>(header.ended.monotonic_ns - header.loaded.monotonic_ns) / ticks * 1e-9 : 0;
 }
 
+struct Name {
+    char text[sizeof(CallRecord::name)] = "";
+    Name(const Catalogue& catalogue, int call) {
+        append(text, catalogue.row_name(static_cast<std::uint16_t>(call)));
+        append(text, Catalogue::name_suffix(static_cast<std::uint16_t>(call)));
+    }
+};
+
 // The calls in the order of the table, those that mpitrace does not know by name. Found by repeated selection: once
 // per run, a few dozen rows.
 int next_in_order(const Catalogue& catalogue, const Routine* routines, int previous) {
     const auto is_before = [&](int a, int b) {
-        const char* name_a = catalogue.names + catalogue.calls[a].name;
-        const char* name_b = catalogue.names + catalogue.calls[b].name;
-        const int order = layout::sort_key(name_a) - layout::sort_key(name_b);
-        return order != 0 ? order < 0 : strcmp(name_a, name_b) < 0;
+        const Name name_a(catalogue, a), name_b(catalogue, b);
+        const int order = layout::sort_key(name_a.text) - layout::sort_key(name_b.text);
+        return order != 0 ? order < 0 : strcmp(name_a.text, name_b.text) < 0;
     };
     int best = -1;
-    for (int call = 0; call < catalogue.size; ++call)
+    for (int call = 0; call < Catalogue::most_ids; ++call)
         if (routines[call].total.calls != 0 && (previous < 0 || is_before(previous, call)) &&
             (best < 0 || is_before(call, best)))
             best = call;
@@ -112,7 +120,6 @@ double mean(const Sum& sum) { return sum.calls ? static_cast<double>(sum.bytes) 
 void print(Text& text, const Header& header, const Catalogue& catalogue, const Routine* routines) {
     const double scale = seconds_per_tick(header);
     const auto seconds = [&](const Sum& sum) { return static_cast<double>(sum.ticks) * scale; };
-    const auto name = [&](int call) { return catalogue.names + catalogue.calls[call].name; };
     double communication = 0, io = 0;
     bool has_io = false;
     text.print(layout::head, header.rank, header.size);
@@ -122,10 +129,10 @@ void print(Text& text, const Header& header, const Catalogue& catalogue, const R
     text.print(layout::rule_71);
     for (int call = next_in_order(catalogue, routines, -1); call >= 0; call = next_in_order(catalogue, routines, call)) {
         const Sum& sum = routines[call].total;
-        const bool is_io = layout::is_file_routine(name(call));
+        const bool is_io = layout::is_file_routine(Name(catalogue, call).text);
         (is_io ? io : communication) += seconds(sum);
         has_io |= is_io;
-        text.print(layout::routine, name(call), static_cast<unsigned long long>(sum.calls), mean(sum), seconds(sum));
+        text.print(layout::routine, Name(catalogue, call).text, static_cast<unsigned long long>(sum.calls), mean(sum), seconds(sum));
     }
     text.print(layout::rule_65);
     const auto& usage = header.usage;
@@ -142,7 +149,7 @@ void print(Text& text, const Header& header, const Catalogue& catalogue, const R
     text.print(layout::sizes_title);
     for (int call = next_in_order(catalogue, routines, -1); call >= 0; call = next_in_order(catalogue, routines, call)) {
         if (routines[call].total.bytes == 0) continue;
-        text.print(layout::sizes_head, name(call));
+        text.print(layout::sizes_head, Name(catalogue, call).text);
         for (const Sum& bin : routines[call].bins)
             if (bin.calls != 0) text.print(layout::size, static_cast<unsigned long long>(bin.calls), mean(bin), seconds(bin));
         text.print("\n");
@@ -156,7 +163,7 @@ bool write_text_profile(const Image& image, const Catalogue& catalogue, const ch
     snprintf(name, sizeof name, "%s.txt", path);
     const int fd = open(name, O_WRONLY | (again ? O_TRUNC : O_CREAT | O_EXCL) | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return false;
-    const std::size_t bytes = sizeof(Routine) * catalogue.size;
+    const std::size_t bytes = sizeof(Routine) * Catalogue::most_ids;
     auto* routines = static_cast<Routine*>(private_pages(bytes));
     if (routines) {
         sum_up(image, catalogue, routines);

@@ -41,8 +41,8 @@ std::uint32_t hash(const Cell& c) {
 
 void Records::publish_call(std::uint16_t call) {
     const Guard guard(lock);
-    if (call != any_call && call >= catalogue.size) return;
-    std::uint64_t& bits = in_dictionary[call / 64 % 32];  // any_call's is the last, which no catalogue reaches
+    if (call != any_call && !catalogue.has(call)) return;
+    std::uint64_t& bits = in_dictionary[call / 64 % 32];  // any_call's is the last, which no id of a catalogue reaches
     if (bits >> (call % 64) & 1) return;
     auto* record = static_cast<CallRecord*>(image.next_record(dictionary, TableType::calls, sizeof(CallRecord), 48, 0));
     if (!record) return;
@@ -53,13 +53,14 @@ void Records::publish_call(std::uint16_t call) {
         record->treatment = Treatment::timed;
         memcpy(record->name, "(other calls)", 14);
     } else {
-        const CallInfo& info = catalogue.calls[call];
+        const CallInfo info = catalogue.info(call);
         record->family = info.family;
         record->treatment = info.treatment;
         record->traffic = info.traffic;
         record->size_rule = info.size_rule;
         record->counter = info.counter;
-        copy(record->name, catalogue.names + info.name);
+        copy(record->name, catalogue.row_name(call));
+        append(record->name, Catalogue::name_suffix(call));
     }
     bits |= std::uint64_t{1} << (call % 64);
     Image::publish(dictionary);
@@ -139,7 +140,7 @@ mpiprof::Activity::Booked Ledger::booked() const {
 }
 
 bool Ledger::carries_messages(std::uint16_t call) const {
-    return call < records_->catalogue.size && format::carries_messages(records_->catalogue.calls[call].traffic);
+    return records_->catalogue.has(call) && format::carries_messages(records_->catalogue.info(call).traffic);
 }
 
 void Ledger::turn_bin(Bytes bytes, Ticks ticks) {
@@ -308,7 +309,7 @@ Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Word* 
     wanted.site = site(address_of(key), frame, m->at);
     for (unsigned i = 0; i < 2; ++i) m->word[i] = compares_words ? lower_half(frame[m->at[i]]) : 0;
     records_->publish_call(wanted.call);
-    const Traffic traffic = records_->catalogue.calls[wanted.call].traffic;
+    const Traffic traffic = records_->catalogue.info(wanted.call).traffic;
     if (traffic != Traffic::none && traffic != Traffic::setup && traffic != Traffic::local) moved_ = true;
     resolve(*m, wanted, bytes);
     if (meaning.is_lasting && m->type_size == meaning.type_size) m->key = key;

@@ -30,6 +30,21 @@ struct Catalogue {
     const CallInfo* calls;
     std::uint16_t size;
     std::uint16_t counted;   // how many of them are counted
+
+    // Each row has a second id, of the barrier that is put before its calls where the user asks for it.
+    static constexpr std::uint16_t barrier_before = 1024;
+    static constexpr std::uint16_t most_ids = 2 * barrier_before;
+    bool has(std::uint16_t call) const { return call < most_ids && call % barrier_before < size; }
+    CallInfo info(std::uint16_t call) const {
+        CallInfo info = calls[call % barrier_before];
+        if (call < barrier_before) return info;
+        info.treatment = Treatment::timed;
+        info.traffic = Traffic::sync;
+        info.size_rule = SizeRule::none;
+        return info;
+    }
+    const char* row_name(std::uint16_t call) const { return names + calls[call % barrier_before].name; }
+    static const char* name_suffix(std::uint16_t call) { return call < barrier_before ? "" : " [barrier]"; }
 };
 // Of all that this library wraps. Defined above the rooms that hold the rows (libmpiprof/catalogue.cpp).
 [[gnu::visibility("hidden")]] extern const Catalogue whole_catalogue;

@@ -9,7 +9,8 @@
 // A Library is a struct of static members: `first_id` and `calls` (its part of the ids), `spellings` (how many symbols a
 // row may have), `row(id)`, `real(name)` (its real function; where there is none, missing()), `is_off()`, `begin_late()`,
 // `frees(id)` (the call ends a handle's life), `follows(id)` (a successful call has consequences beyond its cell: follow(),
-// and where `always_follows` these do not wait for recording: follow_unrecorded()),
+// and where `always_follows` these do not wait for recording: follow_unrecorded()), where it has one `may_wait_first(id)`
+// (the user may put a barrier before it: wait_first()),
 // and the slow questions that are asked after a successful call: meaning() and Size (what a row's message size is, and
 // its Booker). Size::store() may put something of ours in the place of an argument that the caller ignores.
 #pragma once
@@ -196,7 +197,7 @@ template <class Library, int Spelling>
     if (!real.function) return {nullptr, true, true};
     if (runtime.has_not_begun()) Library::begin_late(id, real.function);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
-    if (runtime.knows_call(id) && !Library::several()) __atomic_store_n(&slot, real.function, __ATOMIC_RELAXED);
+    if (runtime.knows_call(id) && !Library::several() && runtime.records_call(id) && !runtime.puts_barrier_before(id)) __atomic_store_n(&slot, real.function, __ATOMIC_RELAXED);
     return {real.function, Library::is_foreign(real), true};
 }
 
@@ -216,6 +217,22 @@ template <class Library, int Spelling>
     return state.ledger;
 }
 
+// Not every library has calls before which ranks could wait for each other.
+template <class Library, auto Id>
+inline constexpr bool may_wait_first = [] {
+    if constexpr (requires { Library::may_wait_first(Id); }) return Library::may_wait_first(Id);
+    else return false;
+}();
+
+// A call that the user left out: what it calls in turn is not recorded either.
+template <class... Words>
+Word call_unrecorded(Word (*real)(Words...), const Word* frame, Words... args) {
+    thread_state.token = untimed(frame);
+    const Word result = real(args...);
+    if (thread_state.token == untimed(frame)) thread_state.token = nullptr;
+    return result;
+}
+
 template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
 [[gnu::noinline, gnu::cold]] Word call_plainly(Words... args) {
     // Reached by a tail call: the frame and the return address are those of the exported symbol.
@@ -227,6 +244,11 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     const auto real = reinterpret_cast<Word (*)(Words...)>(found.function);
     Ledger* ledger = enter_plainly(thread_state, frame, return_address, found.foreign);
     if (!real) return Library::missing(Name::text());
+    if constexpr (may_wait_first<Library, Id>)
+        if (runtime.puts_barrier_before(id) && !found.foreign && (ledger || !is_nested(return_address))) {
+            const Word words[] = {args..., 0};
+            Library::template wait_first<Id, Language>(ledger, frame, return_address, words);
+        }
     if (!ledger) {
         if constexpr (Library::always_follows && Library::follows(Id)) {
             const Word result = real(args...);
@@ -236,6 +258,8 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         }
         return real(args...);
     }
+    if constexpr (!Library::frees(Id) && !Library::follows(Id))
+        if (!runtime.records_call(id)) return call_unrecorded(real, frame, args...);
     thread_state.token = row.treatment == Treatment::timed ? frame : untimed(frame);
     if constexpr (Library::frees(Id)) {
         const Word words[] = {args...};

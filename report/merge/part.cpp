@@ -367,6 +367,15 @@ void Part::note_differences(Job& job) const {
         job.notes.push_back(
             "another tool comes before mpiprof: calls that it passes on by their PMPI_ names are missing here; "
             "name libmpiprof.so first in LD_PRELOAD");
+    for (const Setting& setting : identity_.settings) {
+        if (!setting.is_set) continue;
+        if (setting.name == "COLLECTIVE_BARRIER" && setting.value != "none")
+            job.notes.push_back(fmt::format("MPIPROF_COLLECTIVE_BARRIER={}: a barrier came before these collectives; [barrier] is the "
+                                            "time in it, waiting for the last rank",
+                                            setting.value));
+        if (setting.name == "FUNCTIONS" && setting.value != "all")
+            job.notes.push_back(fmt::format("MPIPROF_FUNCTIONS={}: only these functions were recorded", setting.value));
+    }
     if (is_spawned_) job.notes.push_back("these ranks are a world of their own: MPI_Comm_spawn started them");
     if (has_no_world_)
         job.notes.push_back("MPI was used in sessions, without MPI_Init: ranks are numbered as the launcher did");
