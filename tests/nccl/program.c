@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
     const char* scene = argc > 1 ? argv[1] : "every";
     const int rank = number("RANK", 0), size = number("WORLD_SIZE", 1);
 #define SCENE(name) if (strcmp(scene, name) == 0)
-    fetch();
+    if (strcmp(scene, "two") != 0) fetch();
 #ifdef WITH_MPI
     int mpi_rank = 0, mpi_size = 1;
     ncclComm_t early = NULL;
@@ -209,6 +209,16 @@ int main(int argc, char** argv) {
         setenv("MASTER_ADDR", "localhost", 1);
         setenv("RANK", getenv("LATE_WORLD_RANK"), 1);
         setenv("WORLD_SIZE", "4", 1);
+        return 0;
+    }
+    SCENE("two") { /* two packages, each with an NCCL of its own */
+        void* const packages[2] = {dlopen(argv[2], RTLD_NOW | RTLD_LOCAL), dlopen(argv[3], RTLD_NOW | RTLD_LOCAL)};
+        int (*use[2])(void);
+        for (int i = 0; i < 2; ++i) {
+            must(packages[i] != NULL, argv[2 + i]);
+            use[i] = (int (*)(void))dlsym(packages[i], "use_nccl");
+        }
+        for (int i = 0; i < 6; ++i) OK(use[i % 2]());
         return 0;
     }
     fprintf(stderr, "no scene %s\n", scene);

@@ -175,6 +175,21 @@ def a_script_may_say_late_who_it_is(scene):
     same({int(row["rank"]) for row in scene.export_rows(cwd=scene.dir)}, {3}, "rank")
 
 
+@case(mpis=(), ranks=1)
+def a_second_nccl_in_the_process_works_and_is_not_recorded(scene):
+    packages = []
+    for name, flags in (("first", []), ("second", ["-DOTHER_NCCL"])):
+        library = scene.compile(SOURCES / "fake_nccl.c", "-shared", "-fPIC", "-I", ROOT, *flags, "-lpthread",
+                                f"-Wl,-soname,libnccl-{name}.so.2", name=f"libnccl-{name}.so.2", compiler="gcc", label="")
+        packages.append(scene.compile(SOURCES / "package.c", "-shared", "-fPIC", "-I", ROOT, library, f"-Wl,-rpath,{scene.bin}",
+                                      name=f"package-{name}.so", compiler="gcc", label=""))
+    argv = [scene.compile(SOURCES / "program.c", "-w", "-DFETCH", "-I", ROOT, "-ldl", "-lpthread", name="nccl_program.two",
+                          compiler="gcc", label=""), "two", *packages]
+    ran = scene.alone(argv, profiled=False, env={**environment(scene, scene.dir), "LD_PRELOAD": scene.library})
+    same((ran.code, ran.out, ran.err), (0, "", ""), "two packages")
+    same(recorded(scene, scene.dir)["ncclAllReduce"], (3, 120), "reductions by the first package's NCCL")
+
+
 @case(ranks=2)
 def nccl_in_an_mpi_job_is_in_the_same_file(scene):
     for act in ("mpi_first", "nccl_first"):
