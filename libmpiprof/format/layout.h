@@ -40,11 +40,11 @@ enum class TableType : std::uint32_t {
     threads = 10,          // Thread
     strings = 11,          // bytes; referred to by file offset and length
     settings = 12,         // Setting: what was in force
+    peers = 13,            // Peer, per thread
     regions = 14,          // Region
     activity = 15,         // Activity, one per thread
     region_durations = 20, // Histogram: of the durations of regions and iterations
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
-    peers = 13,
     completions = 16,
     exact_sizes = 17,
     nccl_operations = 18,
@@ -115,6 +115,7 @@ enum class ClockKind : std::uint32_t { tsc = 1, monotonic = 2, cntvct = 3 };
 enum class StoreKind : std::uint32_t { mapped = 1, written = 2 };
 enum class MpiFamily : std::uint32_t { unknown = 0, open_mpi = 1, mpich = 2, standard_abi = 3, none = 4 };
 enum class ThreadKind : std::uint32_t { main = 1, other = 2 };
+enum class PeerKind : std::uint32_t { messages = 0, one_sided = 1 };
 
 // One moment seen on three clocks. The reporter converts ticks with the two anchors farthest apart.
 struct Anchor {
@@ -355,6 +356,26 @@ enum CommunicatorFlags : std::uint16_t {
     id_by_members = 2,        // others with the same members have the same id
 };
 
+// What one thread exchanged with one rank of MPI_COMM_WORLD, by messages or by one-sided operations. There is a record from
+// the first of them on. Of one-sided operations `sent` is what was put there, `received` what was fetched from there.
+struct Flow {
+    std::uint64_t messages;
+    std::uint64_t bytes;
+    std::uint64_t ticks;     // in the calls that sent or received, or posted it; not in those that waited for it
+};
+struct Peer {
+    std::uint32_t rank;      // or a NoSinglePeer
+    PeerKind kind;
+    Flow sent;
+    Flow received;
+    std::uint64_t reserved;
+};
+enum NoSinglePeer : std::uint32_t {
+    peer_any = 0xfffffffd,      // received from MPI_ANY_SOURCE, and no status told from whom
+    peer_other = 0xfffffffe,    // those for which there was no record left
+    peer_unknown = 0xffffffff,  // no rank of this MPI_COMM_WORLD, or none that could be translated to it
+};
+
 struct Thread {
     std::uint32_t id;        // 1, 2, ...; `Table::thread`
     ThreadKind kind;
@@ -416,6 +437,8 @@ static_assert(sizeof(Site) == 8 && sizeof(Frame) == 16);
 static_assert(sizeof(Module) == 64 && offsetof(Module, build_id) == 32);
 static_assert(sizeof(Communicator) == 128 && offsetof(Communicator, name) == 48);
 static_assert(sizeof(Counter) == 16);
+static_assert(sizeof(Flow) == 24);
+static_assert(sizeof(Peer) == 64 && offsetof(Peer, sent) == 8 && offsetof(Peer, received) == 32);
 static_assert(sizeof(Thread) == 64 && offsetof(Thread, in_call) == 16 && offsetof(Thread, last_call) == 40);
 static_assert(sizeof(Setting) == 136);
 static_assert(sizeof(ActivityBin) == 16 && sizeof(Activity) == 2072 && offsetof(Activity, bins) == 24);

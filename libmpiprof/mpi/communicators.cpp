@@ -38,19 +38,48 @@ CommInfo Communicators::describe(Word handle) const {
     return info;
 }
 
-// -1 where there is no world to translate to, or it is of another one.
+// -1 where it is of another world, or of none.
+int Communicators::world_rank_in_group(Word group, int rank) const {
+    Word world = 0;
+    int translated = -1;
+    if (library.ask.comm_group(library.facts.world, &world) != 0) return -1;
+    if (library.ask.group_translate_ranks(group, 1, &rank, world, &translated) != 0 || translated < 0) translated = -1;
+    library.ask.group_free(&world);
+    return translated;
+}
+
+bool Communicators::can_translate() const {
+    return has_world && library.ask.comm_group && library.ask.group_translate_ranks && library.ask.group_free;
+}
+
 int Communicators::world_rank_of_first(Word handle) const {
-    Word group = 0, world = 0;
-    int first = 0, rank = -1;
-    if (!has_world || !library.ask.comm_group || !library.ask.group_translate_ranks || !library.ask.group_free)
-        return -1;
-    if (library.ask.comm_group(handle, &group) != 0) return -1;
-    if (library.ask.comm_group(library.facts.world, &world) == 0) {
-        if (library.ask.group_translate_ranks(group, 1, &first, world, &rank) != 0 || rank < 0) rank = -1;
-        library.ask.group_free(&world);
-    }
+    Word group = 0;
+    if (!can_translate() || library.ask.comm_group(handle, &group) != 0) return -1;
+    const int rank = world_rank_in_group(group, 0);
     library.ask.group_free(&group);
     return rank;
+}
+
+int Communicators::world_rank(Word handle, int rank) {
+    const Guard guard(lock_);
+    const Known* k = known(handle);
+    if (!k || !can_translate()) return -1;
+    if (handle == library.facts.world) return rank;
+    Word group = 0;
+    const auto group_of = k->info.inter ? library.ask.comm_remote_group : library.ask.comm_group;
+    // A rank that is none would be an error, which some libraries end the program for.
+    if (rank < 0 || rank >= k->info.size || !group_of || group_of(handle, &group) != 0) return -1;
+    const int translated = world_rank_in_group(group, rank);
+    library.ask.group_free(&group);
+    return translated;
+}
+
+int Communicators::world_rank_in_window(Word window, int rank) const {
+    Word group = 0;
+    if (!can_translate() || !library.ask.win_get_group || library.ask.win_get_group(window, &group) != 0) return -1;
+    const int translated = world_rank_in_group(group, rank);
+    library.ask.group_free(&group);
+    return translated;
 }
 
 // Of the members' world ranks in their order; 0 if one is of another world.

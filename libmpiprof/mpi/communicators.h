@@ -35,6 +35,10 @@ class Communicators {
     // it holds.
     bool made(Making making, std::uint16_t call, Word parent, Word handle, std::uint64_t salt);
     void forget(Word handle);
+    // The rank in MPI_COMM_WORLD of a rank of a communicator, of the other group if there are two; -1: it has none, or the
+    // communicator is not known (any more). Asks about no handle whose life may have ended.
+    int world_rank(Word handle, int rank);
+    int world_rank_in_window(Word window, int rank) const;  // of a window that a call has just accepted
     // The program named it (MPI_Comm_set_name).
     void renamed(Word handle);
     // Whether MPI_COMM_WORLD may be asked after: not with sessions alone, nor once MPI_Finalize has begun.
@@ -55,6 +59,8 @@ class Communicators {
     Known& learn(Word handle);
     CommInfo describe(Word handle) const;
     int world_rank_of_first(Word handle) const;
+    int world_rank_in_group(Word group, int rank) const;
+    bool can_translate() const;
     std::uint64_t hash_of_members(Word handle, bool inter, std::uint64_t salt) const;
     std::uint64_t hash_of_group(Word group) const;
     void publish(Records& records, Known& k);

@@ -2,7 +2,7 @@
 // overwrites the completed ones) and which of them are done (by flag, index or indices). Used by sizes.h.
 #pragma once
 
-#include "libmpiprof/mpi/library.h"
+#include "libmpiprof/mpi/peers.h"
 
 namespace mpiprof::mpi {
 
@@ -12,6 +12,7 @@ struct RequestArguments {
     static constexpr int one = find(roles, Role::request), many = find(roles, Role::requests), n = find(roles, Role::n);
     static constexpr int flag = find(roles, Role::flag), index = find(roles, Role::index);
     static constexpr int outcount = find(roles, Role::outcount), indices = find(roles, Role::indices);
+    static constexpr int statuses = find(roles, Role::status) >= 0 ? find(roles, Role::status) : find(roles, Role::statuses);
 };
 
 // What a completing call's second half needs. Nothing is copied while this thread has no request in flight that could be
@@ -26,6 +27,7 @@ template <Id I, class Language>
     if constexpr (R::index >= 0) hand.words[R::index] = words[R::index];
     if constexpr (R::outcount >= 0) hand.words[R::outcount] = words[R::outcount];
     if constexpr (R::indices >= 0) hand.words[R::indices] = words[R::indices];
+    if constexpr (R::statuses >= 0) hand.words[R::statuses] = words[R::statuses];
     if constexpr (R::one >= 0) {
         if (words[R::one] == 0) [[unlikely]] return true;  // an error, which is MPI's to report
         hand.handle = Language::handle_at(words[R::one], 0);
@@ -43,6 +45,40 @@ template <Id I, class Language>
     return true;
 }
 
+// The requests that are done, as (handle, which of the statuses is its).
+template <Id I, class Language, class Use>
+void each_completed(const CallInHand& hand, Use use) {
+    using R = RequestArguments<I>;
+    const auto value = [&](int argument) { return *reinterpret_cast<const int*>(hand.words[argument]); };
+    if constexpr (R::index >= 0 || R::indices >= 0) {
+        const int* listed = reinterpret_cast<const int*>(hand.words[R::index >= 0 ? R::index : R::indices]);
+        const int done = R::index >= 0 ? 1 : value(R::outcount);
+        for (int i = 0; i < done; ++i) {
+            const std::int64_t position = std::int64_t{listed[i]} - Language::first_index;
+            if (position >= 0 && position < hand.requests) use(hand.handles[position], i);
+        }
+    } else {
+        for (std::int64_t i = 0; i < hand.requests; ++i) use(hand.handles[i], i);
+    }
+}
+
+// Receives from whoever sent first: the statuses, where the program wants them, say who it was.
+template <Id I, class Language>
+[[gnu::noinline]] void close_sources(Ledger& ledger) {
+    using R = RequestArguments<I>;
+    if constexpr (R::statuses >= 0) {
+        const Word statuses = ledger.hand.words[R::statuses];
+        constexpr bool is_array = find(row_of(I).roles, Role::statuses) >= 0;
+        if (!library.is_known() || (is_array ? Language::ignores_statuses(statuses) : !tells_source<Language>(statuses))) return;
+        each_completed<I, Language>(ledger.hand, [&](Word handle, std::int64_t i) {
+            const Requests::Partner* partner = ledger.open_source(handle);
+            if (!partner) return;
+            const int source = source_in(statuses + i * library.facts.status_bytes);
+            if (source >= 0) ledger.close_source(*partner, library.peer(ledger, partner->key, partner->comm, source));
+        });
+    }
+}
+
 // After success: books the completed requests where they were posted, and says how many. `ticks`, this call's duration, is
 // shared evenly.
 template <Id I, class Language>
@@ -52,6 +88,7 @@ template <Id I, class Language>
     const auto value = [&](int argument) { return *reinterpret_cast<const int*>(hand.words[argument]); };
     if constexpr (R::flag >= 0)
         if (value(R::flag) == 0) return 0;
+    if (ledger.has_open_sources()) [[unlikely]] close_sources<I, Language>(ledger);
     const auto complete = [&](Word handle, Ticks share) {
         if (Language::is_no_request(handle)) [[unlikely]] return 0;
         if (ledger.complete(handle, end, share)) [[likely]] return 1;

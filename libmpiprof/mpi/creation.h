@@ -47,7 +47,7 @@ template <Id I, class Language>
         if constexpr (tag_of(I) >= 0)
             tag = static_cast<std::uint64_t>(Language::integer(words[tag_of(I)])) & 0xffffffff;
         if (library.communicators.made(making_of(I), static_cast<std::uint16_t>(I), from, handle, tag))
-            runtime.forget_handles();
+            runtime.forget_groups();
     }
 }
 

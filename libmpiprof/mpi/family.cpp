@@ -28,6 +28,7 @@ Questions find_questions(const void* init) {
     ask(q.barrier, "PMPI_Barrier", init);
     ask(q.comm_group, "PMPI_Comm_group", init);
     ask(q.comm_remote_group, "PMPI_Comm_remote_group", init);
+    ask(q.win_get_group, "PMPI_Win_get_group", init);
     ask(q.group_size, "PMPI_Group_size", init);
     ask(q.group_translate_ranks, "PMPI_Group_translate_ranks", init);
     ask(q.group_free, "PMPI_Group_free", init);
@@ -43,6 +44,7 @@ Questions find_questions(const void* init) {
     ask(q.comm_f2c, "PMPI_Comm_f2c", init);
     ask(q.type_f2c, "PMPI_Type_f2c", init);
     ask(q.request_f2c, "PMPI_Request_f2c", init);
+    ask(q.win_f2c, "PMPI_Win_f2c", init);
     return q;
 }
 
@@ -68,11 +70,15 @@ FamilyFacts open_mpi(const void* init, const Questions& q) {
     f.count_at = 1 + 16;
     f.proc_null = -2;
     f.root = -4;
+    f.any_source = -1;
+    f.source_at = 0;
+    f.status_bytes = 24;
     f.topo_cart = 1;
     f.topo_graph = 2;
     f.topo_dist_graph = 3;
     f.fortran_in_place = f.f08_in_place = address("mpi_fortran_in_place_", init);
     f.fortran_status_ignore = f.f08_status_ignore = address("mpi_fortran_status_ignore_", init);
+    f.fortran_statuses_ignore = f.f08_statuses_ignore = address("mpi_fortran_statuses_ignore_", init);
     return f;
 }
 
@@ -88,6 +94,9 @@ FamilyFacts mpich(const void* init) {
     f.count_at = 1 + 0;
     f.proc_null = -1;
     f.root = -3;
+    f.any_source = -2;
+    f.source_at = 8;
+    f.status_bytes = 20;
     f.topo_graph = 1;
     f.topo_cart = 2;
     f.topo_dist_graph = 3;
@@ -95,6 +104,8 @@ FamilyFacts mpich(const void* init) {
     f.f08_in_place = address("MPIR_F08_MPI_IN_PLACE", init);
     f.fortran_status_ignore = pointed_to("MPI_F_STATUS_IGNORE", init);
     f.f08_status_ignore = pointed_to("MPI_F08_STATUS_IGNORE", init);
+    f.fortran_statuses_ignore = pointed_to("MPI_F_STATUSES_IGNORE", init);
+    f.f08_statuses_ignore = pointed_to("MPI_F08_STATUSES_IGNORE", init);
     return f;
 }
 
@@ -112,6 +123,9 @@ FamilyFacts standard_abi() {
     f.status_ignore = f.statuses_ignore = 0;
     f.proc_null = -3;
     f.root = -4;
+    f.any_source = -1;
+    f.source_at = 0;
+    f.status_bytes = 32;
     f.topo_cart = 211;
     f.topo_graph = 212;
     f.topo_dist_graph = 213;

@@ -21,6 +21,7 @@ struct Questions {
     int (*barrier)(Word comm);
     int (*comm_group)(Word comm, Word* group);
     int (*comm_remote_group)(Word comm, Word* group);
+    int (*win_get_group)(Word win, Word* group);
     int (*group_size)(Word group, int* size);
     int (*group_translate_ranks)(Word from, int n, const int* ranks, Word to, int* translated);
     int (*group_free)(Word* group);
@@ -36,6 +37,7 @@ struct Questions {
     Word (*comm_f2c)(int comm);   // null where a Fortran handle is the C handle
     Word (*type_f2c)(int type);
     Word (*request_f2c)(int request);
+    Word (*win_f2c)(int win);
 };
 
 struct FamilyFacts {
@@ -43,15 +45,18 @@ struct FamilyFacts {
     Word world, self, comm_null, byte;
     Word request_null, fortran_request_null;
     Word in_place, status_ignore, statuses_ignore;
-    int proc_null, root;
+    int proc_null, root, any_source;
     int topo_graph, topo_cart, topo_dist_graph;
     bool wide_handles;                    // pointers, else int
     bool opaque_status;                   // ask MPI_Get_count
     int count_at;                         // 1 + where a status has its bytes if they are less than 4 GiB; 0: not known
+    int source_at, status_bytes;          // where a status has its source, and how many lie in an array
     const void* fortran_in_place;         // addresses that stand for the constants in Fortran
     const void* f08_in_place;
     const void* fortran_status_ignore;
     const void* f08_status_ignore;
+    const void* fortran_statuses_ignore;
+    const void* f08_statuses_ignore;
 };
 
 // Identifies the library that `init` (its real MPI_Init) belongs to; valid after MPI is initialised.

@@ -24,6 +24,23 @@ void Library::identify(const void* init_function) {
 Word Library::comm_from_fortran(Word comm) const { return ask.comm_f2c ? ask.comm_f2c(static_cast<int>(comm)) : comm; }
 Word Library::type_from_fortran(Word type) const { return ask.type_f2c ? ask.type_f2c(static_cast<int>(type)) : type; }
 
+Word Library::win_from_fortran(Word win) const { return ask.win_f2c ? ask.win_f2c(static_cast<int>(win)) : win; }
+
+format::Peer& Library::peer(Ledger& ledger, Word key, Word c_comm, int peer) {
+    if (format::Peer* known = ledger.known_peer(key, peer)) return *known;
+    if (peer == facts.proc_null) return ledger.learn_nobody(key, peer);
+    if (peer == facts.any_source) return ledger.peer_of_rank(format::peer_any, format::PeerKind::messages);
+    const int rank = communicators.world_rank(c_comm, peer);
+    return ledger.learn_peer(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown, format::PeerKind::messages);
+}
+
+format::Peer& Library::peer_of_window(Ledger& ledger, Word key, Word c_win, int peer) {
+    if (format::Peer* known = ledger.known_peer(key, peer)) return *known;
+    if (peer == facts.proc_null) return ledger.learn_nobody(key, peer);
+    const int rank = communicators.world_rank_in_window(c_win, peer);
+    return ledger.learn_peer(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown, format::PeerKind::one_sided);
+}
+
 std::uint64_t Library::type_size(Ledger& ledger, Word type) {
     // MPICH's predefined types carry their size in the handle: 0x4c00SSxx.
     if (facts.family == MpiFamily::mpich && (static_cast<std::uint32_t>(type) & 0xffff0000u) == 0x4c000000u)

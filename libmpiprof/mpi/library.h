@@ -30,6 +30,11 @@ class Library {
     std::uint64_t type_size(Ledger& ledger, Word type);
     Word comm_from_fortran(Word comm) const;
     Word type_from_fortran(Word type) const;
+    Word win_from_fortran(Word win) const;
+    // The record that counts a peer of this communicator (or window), both as the call in hand has passed them. It is asked once
+    // what they stand for.
+    format::Peer& peer(Ledger& ledger, Word key, Word c_comm, int peer);
+    format::Peer& peer_of_window(Ledger& ledger, Word key, Word c_win, int peer);
     Word normal(Word handle) const { return facts.wide_handles ? handle : static_cast<std::int32_t>(handle); }
 
     FamilyFacts facts{};
@@ -55,6 +60,12 @@ struct FortranBinding : wrap::Fortran<Large> {
     }
     static Word c_comm(Word w) { return library.comm_from_fortran(w); }
     static Word c_type(Word w) { return library.type_from_fortran(w); }
+    static Word c_win(Word w) { return library.win_from_fortran(w); }
+    static bool ignores_statuses(Word w) {
+        const auto* address = reinterpret_cast<const void*>(w);
+        return !address || !library.facts.fortran_statuses_ignore || address == library.facts.fortran_statuses_ignore ||
+               address == library.facts.f08_statuses_ignore;
+    }
     static Word handle_at(Word array, std::int64_t i) { return reinterpret_cast<const int*>(array)[i]; }
     static bool is_null_request(Word request) { return request == library.facts.fortran_request_null; }
     static bool is_no_request(Word request) { return is_null_request(request); }  // Open MPI's is 0, which the table cannot hold
@@ -71,6 +82,8 @@ struct CBinding : wrap::C<Large> {
     static bool ignores_status(Word w) { return w == library.facts.status_ignore; }
     static Word c_comm(Word w) { return library.normal(w); }
     static Word c_type(Word w) { return library.normal(w); }
+    static Word c_win(Word w) { return library.normal(w); }
+    static bool ignores_statuses(Word w) { return w == library.facts.statuses_ignore; }
     static Word handle_at(Word array, std::int64_t i) {
         return library.facts.wide_handles ? reinterpret_cast<const Word*>(array)[i] : reinterpret_cast<const std::int32_t*>(array)[i];
     }
@@ -94,9 +107,9 @@ struct Mpi {
     static constexpr int mpif_spelling = 1, cptr_spelling = 8;  // mpi_x_ and its other manglings
     static constexpr Call row(Id id) { return row_of(id); }
 
-    // Calls that end the life of a communicator, type or request: its handle may mean something else afterwards.
+    // Calls that end the life of a communicator, window, type or request: its handle may mean something else afterwards.
     static constexpr bool frees(Id id) {
-        return id == Id::Comm_free || id == Id::Comm_disconnect || id == Id::Type_free || id == Id::Request_free;
+        return id == Id::Comm_free || id == Id::Comm_disconnect || id == Id::Type_free || id == Id::Request_free || id == Id::Win_free;
     }
     // Calls that set up a persistent operation, whose bytes are booked when it is started.
     static constexpr bool sets_up(Id id) {
@@ -139,8 +152,9 @@ struct Mpi {
         if (words[0] == 0) return;  // an error, which is MPI's to report
         const Word handle = Language::handle_at(words[0], 0);  // the argument points at it
         if constexpr (I == Id::Request_free) return ledger.forget_request(handle);
-        if constexpr (I != Id::Type_free) library.communicators.forget(Language::c_comm(handle));
-        runtime.forget_handles();
+        if constexpr (I == Id::Comm_free || I == Id::Comm_disconnect) library.communicators.forget(Language::c_comm(handle));
+        if constexpr (I != Id::Type_free) runtime.forget_groups();
+        else runtime.forget_handles();
     }
 
     template <class Language>

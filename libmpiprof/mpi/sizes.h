@@ -185,7 +185,7 @@ template <Id I, class Language>
 [[gnu::noinline]] void Mpi::remember_set_up(Ledger& ledger, const Word* words) {
     const Word handle = Language::handle_at(words[find(row_of(I).roles, Role::newrequest)], 0);
     if (!library.is_known() || Language::is_null_request(handle)) return;
-    ledger.set_up(handle, any_size<I, Language>(ledger, words), static_cast<std::uint16_t>(I));
+    ledger.set_up(handle, any_size<I, Language>(ledger, words), static_cast<std::uint16_t>(I), partner_of<I, Language>(ledger, words));
 }
 
 template <Id I, class Language>
@@ -233,12 +233,12 @@ struct Averaged : wrap::AsStored {
 // A nonblocking call leaves a request behind: remember whose it is and since when. Its sizes are as `Sized` books them.
 template <class Language, class Sized>
 struct Posting : Sized {
-    static bool quick_after(Ledger& ledger, const Memo& memo) {
+    static bool quick_after(Ledger& ledger, const Memo& memo, Bytes, Ticks) {
         if (!Language::knows_handles()) [[unlikely]] return true;
         const Word request = Language::handle_at(ledger.hand.words[4], 0);
         return Language::is_no_request(request) || ledger.post_fast(memo, request);
     }
-    static void after(Ledger& ledger, Memo& memo, Ticks) {
+    static void after(Ledger& ledger, Memo& memo, Bytes, Ticks) {
         if (!library.is_known()) return;
         const Word request = Language::handle_at(ledger.hand.words[4], 0);
         if (!Language::is_no_request(request)) ledger.post(memo, request, ledger.since());
@@ -248,8 +248,8 @@ struct Posting : Sized {
 // Wait* and Test* complete requests.
 template <Id I, class Language>
 struct Completing : wrap::Sizeless {
-    static bool quick_after(Ledger& ledger, const Memo&) { return ledger.hand.requests == 0; }
-    [[gnu::always_inline]] static void after(Ledger& ledger, Memo& memo, Ticks ticks) {
+    static bool quick_after(Ledger& ledger, const Memo&, Bytes, Ticks) { return ledger.hand.requests == 0; }
+    [[gnu::always_inline]] static void after(Ledger& ledger, Memo& memo, Bytes, Ticks ticks) {
         if (ledger.hand.requests == 0) return;
         ledger.add_completed(memo, complete_requests<I, Language>(ledger, ledger.since() + ticks, ticks));
     }
@@ -259,8 +259,9 @@ struct Completing : wrap::Sizeless {
         if (ledger.hand.requests == 0) return;
         if constexpr (flag >= 0)
             if (*reinterpret_cast<const int*>(ledger.hand.words[flag]) == 0) return;
-        complete_requests<I, Language>(ledger, ledger.read_clock(), 0);
+        complete_untimed(ledger);
     }
+    [[gnu::noinline]] static void complete_untimed(Ledger& ledger) { complete_requests<I, Language>(ledger, ledger.read_clock(), 0); }
 };
 
 // How wrap::call() gets at a row's message size: what it stores before the real call, and what is booked after it.
@@ -287,7 +288,8 @@ struct Mpi::Size {
                   std::conditional_t<is_exchange && A::template has<Role::status>, Exchanged, wrap::AsStored>>>>;
     using WithHandles = std::conditional_t<posts, Posting<Language, Sized>,
                         std::conditional_t<completes, Completing<I, Language>, Sized>>;
-    using Booker = std::conditional_t<A::template has<Role::comm>, WithHandles, wrap::WithoutComm<WithHandles>>;
+    using Complete = WithPeers<I, Language, WithHandles>;
+    using Booker = std::conditional_t<A::template has<Role::comm>, Complete, wrap::WithoutComm<Complete>>;
 
     // False: the size takes questions. Then measure() finds it after the call, and answers are remembered where they can be.
     template <class... Words>
@@ -300,6 +302,7 @@ struct Mpi::Size {
         if constexpr (A::template has<Role::comm>) ledger.set_comm(Language::handle(a.template word<Role::comm>()));
         else ledger.set_comm(no_handle);
         if constexpr (posts) hand.words[4] = a.template word<Role::newrequest>();
+        store_peer(hand, a);
         if constexpr (completes) return store_requests<I, Language>(ledger, words);
         if constexpr (rule == SizeRule::none) {
             return true;
@@ -323,6 +326,17 @@ struct Mpi::Size {
         hand.members = 1;
         hand.words[0] = 0;
         return false;
+    }
+    [[gnu::always_inline]] static void store_peer(CallInHand& hand, const A& a) {
+        constexpr Way way = way_of(I);
+        if constexpr (way == Way::put || way == Way::fetched) {
+            hand.peer = Language::integer(a.template word<Role::target>());
+            hand.words[1] = Language::handle(a.template word<Role::win>());
+        } else if constexpr (way == Way::to_peer || way == Way::both) {
+            hand.peer = Language::integer(a.template word<Role::dest>());
+        } else if constexpr (way == Way::from_peer && (Language::fortran || !A::template has<Role::status>)) {
+            hand.peer = Language::integer(a.template word<Role::source>());  // else the status says it
+        }
     }
     // What store() may not do on the fast path.
     template <class... Words>
@@ -407,6 +421,16 @@ struct Mpi::Size {
             if (Language::ignores_status(a.template word<Role::status>())) return false;
         return true;
     }
+    // Which part of an exchange was sent, and from whom the other came.
+    static void measure_exchange(Ledger& ledger, const Word* words) {
+        const A a{words, &ledger};
+        constexpr Role count = rule == SizeRule::sendrecv ? Role::scount : Role::count;
+        constexpr Role type = rule == SizeRule::sendrecv ? Role::stype : Role::type;
+        ledger.hand.sent = library.is_known() && !a.template is_null_peer<Role::dest>() ? a.template elements<type>(a.template count<count>()) : 0;
+        ledger.hand.source = Language::integer(a.template word<Role::source>());
+        if constexpr (A::template has<Role::status>)
+            if (tells_source<Language>(a.template word<Role::status>())) ledger.hand.source = source_in(a.template word<Role::status>());
+    }
     // After the real call has returned with success.
     static void measure(Ledger& ledger, const Word* words) {
         if constexpr (rule != SizeRule::none && rule != SizeRule::one_element && !is_pair) {
@@ -418,6 +442,7 @@ struct Mpi::Size {
             ledger.hand.type = no_handle;
             ledger.hand.members = 1;
             ledger.hand.count = static_cast<std::int64_t>(message_size<I, Language>(ledger, words));
+            if constexpr (is_exchange) measure_exchange(ledger, words);
         }
     }
 };

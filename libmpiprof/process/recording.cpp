@@ -21,6 +21,11 @@ void Runtime::forget_handles() {
     if (gate.epoch != 0) open_gate();
 }
 
+void Runtime::forget_groups() {
+    __atomic_fetch_add(&records_.groups_ended, 1, __ATOMIC_RELAXED);  // seen by whoever sees the new epoch
+    forget_handles();
+}
+
 void Runtime::shut(Reason reason) {
     const std::uint32_t before = shut_;
     shut_ |= reason;

@@ -21,6 +21,7 @@ class Runtime {
     bool knows_call(std::uint16_t call);
     // A handle's life ends with the call in hand: what was remembered of handles is forgotten by every thread.
     void forget_handles();
+    void forget_groups();  // the same of a communicator or window, whose ranks stood for others
 
     // ---- the life of the profile; each may be called at any time and again ----
     // Before the real MPI_Init: the clock starts. True if the caller is to call start() afterwards.

@@ -259,6 +259,11 @@ void Ledger::enter_epoch(std::uint64_t epoch) {
     epoch_ = epoch;
     forget_memos();
     for (Group& g : groups_) g.handle = 0;
+    const std::uint64_t ended = relaxed(records_->groups_ended);
+    if (groups_ended_ == ended) return;
+    groups_ended_ = ended;
+    peers_.forget();
+    if (has_open_sources_) requests_.forget_communicators();
 }
 
 // The site of a call that returns to `return_address`, and where the words lie that tell its callers.

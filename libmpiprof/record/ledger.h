@@ -10,6 +10,7 @@
 #include "libmpiprof/record/clock.h"
 #include "libmpiprof/record/communicator_table.h"
 #include "libmpiprof/record/image.h"
+#include "libmpiprof/record/peers.h"
 #include "libmpiprof/record/regions.h"
 #include "libmpiprof/record/requests.h"
 #include "libmpiprof/record/sites.h"
@@ -60,6 +61,8 @@ struct Records {
     Lock lock;                           // for the dictionary
     format::Table* dictionary;
     std::uint64_t in_dictionary[32];     // a bit per call id
+    std::uint32_t peers;                 // records of them, of all threads
+    std::uint64_t groups_ended;          // communicators and windows whose handle may mean something else by now
     void publish_call(std::uint16_t call);
 };
 
@@ -82,6 +85,9 @@ struct CallInHand {
     const Word* handles;     // and a copy of their handles, since the library overwrites them
     Word handle;             // the copy's place if it is only one
     Word scratch[8];         // for a status that the caller does not want
+    int peer;                // the rank that is sent to, or else received from, as passed
+    int source;              // of an exchange
+    Bytes sent;              // of an exchange whose size was asked for
 };
 struct Booking {
     Word type;
@@ -210,6 +216,17 @@ class Ledger {
     void add_poll(Memo& m, Ticks ticks, unsigned weight);
     void add_completed(Memo& m, std::int64_t n) { m.histogram->completed += static_cast<std::uint64_t>(n); }
 
+    // ---- peers (peers.cpp) ----
+    format::Peer* quick_peer(Word key, int peer) const { return peers_.quick(key, peer); }
+    format::Peer* known_peer(Word key, int peer) { return peers_.known(key, peer); }
+    format::Peer& learn_peer(Word key, int peer, std::uint32_t rank, format::PeerKind kind) {
+        return *peers_.learn(records_->image, thread_->id, records_->peers, key, peer, rank, kind);
+    }
+    format::Peer& learn_nobody(Word key, int peer) { return *peers_.learn_nobody(key, peer); }
+    format::Peer& peer_of_rank(std::uint32_t rank, format::PeerKind kind) {
+        return *peers_.of_rank(records_->image, thread_->id, records_->peers, rank, kind);
+    }
+
     // ---- requests (requests.cpp) ----
     // A request was posted by the call that `m` books; since when its begin says. False, and nothing done, if the table does
     // not take it as it is; then post().
@@ -218,7 +235,12 @@ class Ledger {
         // Without a place it will be completed as one that is not remembered, and counted as such there.
         remember({handle, m.histogram, since, 0});
     }
-    void set_up(Word handle, Bytes bytes, std::uint16_t call);  // persistent
+    void set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests::Partner& partner = {});  // persistent
+    // The same as post() of a request to receive from whoever sends first. It is counted with `partner` until its status tells.
+    void post_open(const Memo& m, Word handle, const Requests::Partner& partner);
+    bool has_open_sources() const { return has_open_sources_; }
+    const Requests::Partner* open_source(Word handle);  // null: its source is known
+    void close_source(const Requests::Partner& partner, format::Peer& from);
     Bytes start(Word handle, Ticks since);                      // its bytes; 0 if it is not remembered
     void forget_request(Word handle);
     bool has_requests() const { return !requests_.is_empty(); }
@@ -234,7 +256,9 @@ class Ledger {
         }
         if (request->since != 0) book(*request, end, blocked);
         request->since = 0;
-        if (!request->is_persistent() && --request->more == 0) requests_.release(*request);
+        if (request->is_persistent()) return true;
+        request->more &= ~Requests::with_partner;
+        if (request->more == 0 || --request->more == 0) requests_.release(*request);
         return true;
     }
     void count_unknown_request() { mpiprof::add(records_->image.header().drops.requests, 1); }  // lossy itself: several threads may add
@@ -353,6 +377,8 @@ class Ledger {
     format::Counter* counters_ = nullptr;
     bool monotonic_ = false;
     bool moved_ = false;
+    bool has_open_sources_ = false;  // requests that receive from whoever sends first were posted
+    std::uint64_t groups_ended_ = 0;
     Records* records_ = nullptr;
     Word* handles_ = nullptr;
     std::int64_t handles_capacity_ = 0;
@@ -375,6 +401,7 @@ class Ledger {
     TypeSize type_sizes_[1u << type_bits];
     Group groups_[1u << group_bits];
     Memo memos_[1u << memo_bits], second_memos_[1u << second_bits];
+    Peers peers_;
     Requests requests_;  // last: its pages are not touched before the first request
 };
 

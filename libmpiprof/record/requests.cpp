@@ -9,6 +9,7 @@ bool Ledger::remember(const Requests::Request& request) {
     // A library gives one handle to all sends that are complete when they return: the older one is, then. Each will be
     // waited for by that handle.
     Requests::Request& older = *requests_.find(request.handle);
+    older.more &= ~Requests::with_partner;
     book(older, request.since, 0);
     older.posted_by = request.posted_by;
     older.since = request.since;
@@ -16,9 +17,12 @@ bool Ledger::remember(const Requests::Request& request) {
     return true;
 }
 
-void Ledger::set_up(Word handle, Bytes bytes, std::uint16_t call) {
+void Ledger::set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests::Partner& partner) {
     format::Histogram* h = histogram(call, static_cast<std::uint8_t>(format::size_bin(bytes)));
-    if (!h || !remember({handle, h, 0, bytes | Requests::persistent})) count_unknown_request();
+    const Bytes marks = Requests::persistent | (partner.flow ? Requests::with_partner : 0);
+    if (!h || !remember({handle, h, 0, bytes | marks})) return count_unknown_request();
+    if (partner.flow) requests_.partner_of(*requests_.find(handle)) = {partner.flow, partner.key, partner.comm, bytes, 0};
+    has_open_sources_ |= partner.key != 0;
 }
 
 Bytes Ledger::start(Word handle, Ticks since) {
@@ -28,7 +32,29 @@ Bytes Ledger::start(Word handle, Ticks since) {
         return 0;
     }
     request->since = since;
-    return request->more - Requests::persistent;
+    const Bytes bytes = request->more & ~(Requests::persistent | Requests::with_partner);
+    if (request->has_partner()) Peers::add(*requests_.partner_of(*request).flow, bytes, 0);
+    return bytes;
+}
+
+void Ledger::post_open(const Memo& m, Word handle, const Requests::Partner& partner) {
+    if (!remember({handle, m.histogram, since(), partner.key != 0 ? Requests::with_partner : 0}) || partner.key == 0) return;
+    requests_.partner_of(*requests_.find(handle)) = partner;
+    has_open_sources_ = true;
+}
+
+const Requests::Partner* Ledger::open_source(Word handle) {
+    const Requests::Request* request = requests_.find(handle);
+    if (!request || request->since == 0 || !request->has_partner()) return nullptr;
+    const Requests::Partner& partner = requests_.partner_of(*request);
+    return partner.key != 0 ? &partner : nullptr;
+}
+
+void Ledger::close_source(const Requests::Partner& partner, format::Peer& from) {
+    partner.flow->messages -= 1;
+    partner.flow->bytes -= partner.bytes;
+    partner.flow->ticks -= partner.ticks;
+    Peers::add(from.received, partner.bytes, partner.ticks);
 }
 
 void Ledger::forget_request(Word handle) {

@@ -15,10 +15,19 @@ class Requests {
         Word handle;                   // as the program holds it; 0 = free
         format::Histogram* posted_by;  // its call and size
         Ticks since;                   // the posting call's begin; 0 = not in flight (persistent, or booked already)
-        Bytes more;                    // 0, or how many share the handle; of a persistent one what a start moves, and the mark
+        Bytes more;                    // 0, or how many share the handle; of a persistent one what a start moves; and the marks
         bool is_persistent() const { return more >= persistent; }
+        bool has_partner() const { return (more & with_partner) != 0; }
     };
-    static constexpr Bytes persistent = Bytes{1} << 63;
+    static constexpr Bytes persistent = Bytes{1} << 63, with_partner = Bytes{1} << 62;
+    // With whom: of a persistent request, and of one to receive from whoever sends first.
+    struct Partner {
+        format::Flow* flow;  // where its messages are counted; null: it has none
+        Word key;            // the communicator whose rank the status will name, as Peers knows it; 0: nothing is open
+        Word comm;           // its C handle
+        Bytes bytes;
+        Ticks ticks;
+    };
 
     enum class Put { done, no_place, shared };
     // Remembers a request. Shared: the handle is another's that is in flight; nothing was changed.
@@ -58,12 +67,22 @@ class Requests {
         release(request);
     }
     bool is_empty() const { return in_use_ == 0; }
+    // Valid of what has_partner().
+    Partner& partner_of(const Request& request) { return partners_[0][&request - sets_[0]]; }
+    // The communicators of those that are open may mean something else now: they stay where they are counted.
+    void forget_communicators() {
+        for (Request& request : every())
+            if (request.handle != 0 && request.has_partner()) partner_of(request).key = 0;
+    }
 
   private:
     static constexpr unsigned bits = 9;
     Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
+    static constexpr unsigned places = 2u << bits;
+    Request (&every())[places] { return reinterpret_cast<Request (&)[places]>(sets_); }
     alignas(64) Request sets_[1u << bits][2];  // each handle has two places, in one cache line
     std::uint64_t in_use_ = 0;
+    Partner partners_[1u << bits][2];  // behind what every request touches
 };
 
 }  // namespace mpiprof

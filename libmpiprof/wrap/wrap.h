@@ -75,8 +75,8 @@ struct AsStored {
     static Booking booking(const CallInHand& hand) { return {hand.type, hand.count}; }
     static Bytes bytes(const CallInHand&, const Booking& b, std::uint64_t type_size) { return static_cast<Bytes>(b.count) * type_size; }
     // What there is to do besides. False, and nothing done: after() does it.
-    static bool quick_after(Ledger&, const Memo&) { return true; }
-    static void after(Ledger&, Memo&, Ticks) {}
+    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return true; }
+    static void after(Ledger&, Memo&, Bytes, Ticks) {}
     static constexpr bool has_after_untimed = false;  // of a poll whose clock was not read
     static void after_untimed(Ledger&) {}
 };
@@ -111,8 +111,8 @@ template <class Library, class Language, class Booker>
 
 // What is left to do of a call that is booked.
 template <class Booker>
-[[gnu::noinline]] Word leave_after(Word result, Ledger& ledger, Memo& memo, Ticks ticks) {
-    Booker::after(ledger, memo, ticks);
+[[gnu::noinline]] Word leave_after(Word result, Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+    Booker::after(ledger, memo, bytes, ticks);
     thread_state.token = nullptr;
     return result;
 }
@@ -131,7 +131,7 @@ template <class Library, class Language, class Booker>
     ticks = ledger.sane(ticks);
     ledger.add(memo, bytes, ticks);
     if (ledger.turns_bin(ticks)) ledger.turn_bin(bytes, ticks);
-    return leave_after<Booker>(result, ledger, memo, ticks);
+    return leave_after<Booker>(result, ledger, memo, bytes, ticks);
 }
 
 // The second half of a poll that is a sample: its time stands for `weight` polls.
@@ -146,7 +146,7 @@ template <class Library, class Language, class Booker>
         ticks = ledger.sane(ticks);
         ledger.add_poll(memo, ticks, weight);
         if (ledger.turns_bin(ticks)) ledger.turn_bin(bytes, ticks);
-        Booker::after(ledger, memo, ticks);
+        Booker::after(ledger, memo, bytes, ticks);
     }
     thread_state.token = nullptr;
     return result;
@@ -313,12 +313,13 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
 
 // Books the call in hand by this memo of the same place. False, and nothing done, if it is of other handles or sizes.
 template <class Booker>
-[[gnu::always_inline]] inline bool book(Ledger& ledger, Memo& memo, const Booking& b, Ticks ticks) {
+[[gnu::always_inline]] inline bool book(Ledger& ledger, Memo& memo, const Booking& b, Bytes& bytes, Ticks ticks) {
     if constexpr (Booker::has_type)
         if (memo.type != b.type) [[unlikely]] return false;
     if constexpr (Booker::has_comm)
         if (memo.comm != ledger.comm()) [[unlikely]] return false;
-    return ledger.add_fast(memo, Booker::bytes(ledger.hand, b, memo.type_size), ticks);
+    bytes = Booker::bytes(ledger.hand, b, memo.type_size);
+    return ledger.add_fast(memo, bytes, ticks);
 }
 
 // The second half of a call that did not find its memo in the first place.
@@ -328,9 +329,10 @@ template <class Library, class Language, class Booker>
     Booking b;
     if (!Booker::quick_booking(ledger.hand, b)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
     Memo& memo = ledger.second_memo(key, b, Booker::has_comm ? ledger.comm() : no_handle, MPIPROF_FRAME());
-    if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME()) || !book<Booker>(ledger, memo, b, ticks)) [[unlikely]]
+    Bytes bytes;
+    if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME()) || !book<Booker>(ledger, memo, b, bytes, ticks)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
-    if (!Booker::quick_after(ledger, memo)) return leave_after<Booker>(result, ledger, memo, ticks);
+    if (!Booker::quick_after(ledger, memo, bytes, ticks)) return leave_after<Booker>(result, ledger, memo, bytes, ticks);
     thread_state.token = nullptr;
     return result;
 }
@@ -350,9 +352,10 @@ template <class Library, class Language, class Booker>
         return leave_again<Library, Language, Booker>(result, ledger, ticks);
     Booking b;
     if (!Booker::quick_booking(ledger.hand, b)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
-    if (!book<Booker>(ledger, memo, b, ticks)) [[unlikely]]
+    Bytes bytes;
+    if (!book<Booker>(ledger, memo, b, bytes, ticks)) [[unlikely]]
         return leave_again<Library, Language, Booker>(result, ledger, ticks);
-    if (!Booker::quick_after(ledger, memo)) [[unlikely]] return leave_after<Booker>(result, ledger, memo, ticks);
+    if (!Booker::quick_after(ledger, memo, bytes, ticks)) [[unlikely]] return leave_after<Booker>(result, ledger, memo, bytes, ticks);
     state.token = nullptr;
     return result;
 }

@@ -1,0 +1,148 @@
+// Whom a call exchanges messages with: which of its arguments, or of its status, says so, and what a row's Booker does about it
+// besides. The record is found by communicator and rank as they were passed; what they stand for is asked once, after success.
+// Used by sizes.h.
+#pragma once
+
+#include "libmpiprof/mpi/library.h"
+
+namespace mpiprof::mpi {
+
+// How a row's bytes travel.
+enum class Way { nowhere, to_peer, from_peer, both, put, fetched };
+
+constexpr Way way_of(Id id) {
+    const Call row = row_of(id);
+    const bool has_dest = find(row.roles, Role::dest) >= 0, has_source = find(row.roles, Role::source) >= 0;
+    if (row.traffic == Traffic::one_sided && find(row.roles, Role::target) >= 0) {
+        // The size is that of the result where there is one, and that was fetched.
+        const bool fetches = id == Id::Get || id == Id::Get_c || id == Id::Rget || id == Id::Rget_c || find(row.roles, Role::rbuf) >= 0;
+        return fetches ? Way::fetched : Way::put;
+    }
+    if (row.traffic == Traffic::exchange) return Way::both;
+    if (row.traffic == Traffic::send && has_dest) return Way::to_peer;
+    if (row.traffic == Traffic::receive && has_source) return Way::from_peer;
+    return Way::nowhere;
+}
+
+// A window's handle may be the same word as a communicator's.
+inline constexpr Word of_window = Word{1} << 61;
+
+inline int source_in(Word status) {
+    int source;
+    __builtin_memcpy(&source, reinterpret_cast<const char*>(status) + library.facts.source_at, sizeof source);
+    return source;
+}
+
+// In Fortran a status that nobody wants cannot be told from one everywhere.
+template <class Language>
+bool tells_source(Word status) {
+    return !Language::ignores_status(status) && (!Language::fortran || library.facts.fortran_status_ignore);
+}
+
+// The key by which this call's peers are known, and the record of one of them.
+template <Id I, class Language>
+struct PeersOfCall {
+    static constexpr bool is_window = find(row_of(I).roles, Role::win) >= 0;
+    [[gnu::always_inline]] static Word key(const Ledger& ledger) {
+        if constexpr (is_window) return Language::group_key(ledger.hand.words[1]) ^ of_window;
+        else return Language::group_key(ledger.comm());
+    }
+    static format::Peer& record(Ledger& ledger, int peer) {
+        if constexpr (is_window) return library.peer_of_window(ledger, key(ledger), Language::c_win(ledger.hand.words[1]), peer);
+        else return library.peer(ledger, key(ledger), Language::c_comm(ledger.comm()), peer);
+    }
+};
+
+// Books what a call of one peer moves, and then does what its row does besides.
+template <Id I, class Language, class Base>
+struct WithPeer : Base {
+    using OfCall = PeersOfCall<I, Language>;
+    static constexpr Way way = way_of(I);
+    static constexpr bool outward = way == Way::to_peer || way == Way::put;
+    static constexpr bool by_status = way == Way::from_peer && find(row_of(I).roles, Role::status) >= 0;
+    static constexpr bool may_stay_open = way == Way::from_peer && find(row_of(I).roles, Role::newrequest) >= 0;
+
+    static format::Flow& flow(format::Peer& peer) { return outward ? peer.sent : peer.received; }
+    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        // What reads the status quickly is a status that says all.
+        const int who = by_status ? source_in(ledger.hand.words[0]) : ledger.hand.peer;
+        format::Peer* peer = ledger.quick_peer(OfCall::key(ledger), who);
+        if (!peer || !Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]] return false;
+        Peers::add(flow(*peer), bytes, ticks);
+        return true;
+    }
+    static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+        if (!library.is_known()) return Base::after(ledger, memo, bytes, ticks);
+        int who = ledger.hand.peer;
+        if constexpr (by_status)
+            if (tells_source<Language>(ledger.hand.words[0])) who = source_in(ledger.hand.words[0]);
+        format::Flow& counted = flow(OfCall::record(ledger, who));
+        Peers::add(counted, bytes, ticks);
+        if constexpr (may_stay_open) {
+            if (who == library.facts.any_source) {
+                const Word request = Language::handle_at(ledger.hand.words[4], 0);
+                const Requests::Partner partner{&counted, OfCall::key(ledger), Language::c_comm(ledger.comm()), bytes, ticks};
+                if (!Language::is_no_request(request)) ledger.post_open(memo, request, partner);
+                return;
+            }
+        }
+        Base::after(ledger, memo, bytes, ticks);
+    }
+};
+
+// The two sides of an exchange share its time.
+template <Id I, class Language, class Base>
+struct WithTwoPeers : Base {
+    using OfCall = PeersOfCall<I, Language>;
+    static constexpr bool has_status = find(row_of(I).roles, Role::status) >= 0;
+
+    static Bytes sent(const CallInHand& hand, const Memo& memo) {
+        return has_status && hand.words[0] != 0 ? static_cast<Bytes>(hand.count) * memo.type_size : hand.sent;
+    }
+    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        if (!has_status || ledger.hand.words[0] == 0) [[unlikely]] return false;
+        format::Peer* to = ledger.quick_peer(OfCall::key(ledger), ledger.hand.peer);
+        format::Peer* from = ledger.quick_peer(OfCall::key(ledger), source_in(ledger.hand.words[0]));
+        if (!to || !from || !Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]] return false;
+        add(*to, *from, sent(ledger.hand, memo), bytes, ticks);
+        return true;
+    }
+    static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+        if (library.is_known()) {
+            const CallInHand& hand = ledger.hand;
+            const bool is_told = has_status && hand.words[0] != 0;
+            const int source = is_told ? source_in(hand.words[0]) : hand.source;
+            format::Peer& to = OfCall::record(ledger, hand.peer);
+            format::Peer& from = OfCall::record(ledger, source);
+            add(to, from, sent(hand, memo), bytes, ticks);
+        }
+        Base::after(ledger, memo, bytes, ticks);
+    }
+    static void add(format::Peer& to, format::Peer& from, Bytes sent, Bytes all, Ticks ticks) {
+        Peers::add(to.sent, sent, ticks / 2);
+        Peers::add(from.received, all - sent, ticks - ticks / 2);
+    }
+};
+
+template <Id I, class Language, class Base>
+using WithPeers = std::conditional_t<way_of(I) == Way::nowhere, Base,
+                  std::conditional_t<way_of(I) == Way::both, WithTwoPeers<I, Language, Base>, WithPeer<I, Language, Base>>>;
+
+// What a persistent operation's starts count with.
+template <Id I, class Language>
+Requests::Partner partner_of(Ledger& ledger, const Word* words) {
+    constexpr Roles roles = row_of(I).roles;
+    constexpr int dest = find(roles, Role::dest), source = find(roles, Role::source), comm = find(roles, Role::comm);
+    if constexpr (comm < 0 || (dest < 0 && source < 0)) {
+        return {};
+    } else {
+        const Word handle = Language::handle(words[comm]), key = Language::group_key(handle), c_comm = Language::c_comm(handle);
+        const int who = Language::integer(words[dest >= 0 ? dest : source]);
+        (void)library.communicator(c_comm);  // counted calls do not make it known
+        format::Peer& peer = library.peer(ledger, key, c_comm, who);
+        const bool is_open = dest < 0 && who == library.facts.any_source;
+        return {dest >= 0 ? &peer.sent : &peer.received, is_open ? key : 0, c_comm, 0, 0};
+    }
+}
+
+}  // namespace mpiprof::mpi
