@@ -60,7 +60,7 @@ std::string drops_of(const Drops& drops) {
         {"histograms", drops.histograms}, {"communicators", drops.communicators},
         {"threads", drops.threads},       {"backwards", drops.backwards},
         {"strings", drops.strings},       {"write errors", drops.write_errors},
-        {"requests", drops.requests}};
+        {"requests", drops.requests},     {"peers", drops.peers}};
     std::vector<std::string> parts;
     for (const auto& [name, count] : kinds)
         if (count) parts.push_back(fmt::format("{} {}", human_count(static_cast<double>(count)), name));

@@ -8,7 +8,7 @@
 namespace mpiprof::mpi {
 
 // How a row's bytes travel.
-enum class Way { nowhere, to_peer, from_peer, both, put, fetched };
+enum class Way { nowhere, to_peer, from_peer, both, put, fetched, probed, from_message };
 
 constexpr Way way_of(Id id) {
     const Call row = row_of(id);
@@ -21,6 +21,7 @@ constexpr Way way_of(Id id) {
     if (row.traffic == Traffic::exchange) return Way::both;
     if (row.traffic == Traffic::send && has_dest) return Way::to_peer;
     if (row.traffic == Traffic::receive && has_source) return Way::from_peer;
+    if (find(row.roles, Role::message) >= 0) return row.traffic == Traffic::receive ? Way::from_message : Way::probed;
     return Way::nowhere;
 }
 
@@ -124,9 +125,50 @@ struct WithTwoPeers : Base {
     }
 };
 
+// MPI_Mprobe: the receive of what it found names neither communicator nor rank. (Of MPI_Improbe, which is polled, nothing is
+// remembered.)
 template <Id I, class Language, class Base>
-using WithPeers = std::conditional_t<way_of(I) == Way::nowhere, Base,
-                  std::conditional_t<way_of(I) == Way::both, WithTwoPeers<I, Language, Base>, WithPeer<I, Language, Base>>>;
+struct Probed : Base {
+    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return false; }
+    static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+        const CallInHand& hand = ledger.hand;
+        if (library.is_known() && row_of(I).treatment == Treatment::timed) {
+            const int source = tells_source<Language>(hand.words[2]) ? source_in(hand.words[2]) : hand.peer;
+            ledger.remember_message({Language::handle_at(hand.words[1], 0), Language::group_key(ledger.comm()),
+                                     Language::c_comm(ledger.comm()), source});
+        }
+        Base::after(ledger, memo, bytes, ticks);
+    }
+};
+
+// The receive of a message that was probed for.
+template <Id I, class Language, class Base>
+struct FromMessage : Base {
+    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return false; }
+    static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+        if (library.is_known()) Peers::add(sender(ledger).received, bytes, ticks);
+        Base::after(ledger, memo, bytes, ticks);
+    }
+    static format::Peer& sender(Ledger& ledger) {
+        const Ledger::Message* message = ledger.message(ledger.hand.words[1]);
+        if (!message) return ledger.peer_of_rank(format::peer_unknown, format::PeerKind::messages);
+        int source = message->source;
+        if constexpr (find(row_of(I).roles, Role::status) >= 0)
+            if (tells_source<Language>(ledger.hand.words[0])) source = source_in(ledger.hand.words[0]);
+        return library.peer(ledger, message->key, message->comm, source);
+    }
+};
+
+template <Id I, class Language, class Base>
+struct ChooseWithPeers {
+    static constexpr Way way = way_of(I);
+    using Type = std::conditional_t<way == Way::nowhere, Base,
+                 std::conditional_t<way == Way::both, WithTwoPeers<I, Language, Base>,
+                 std::conditional_t<way == Way::probed, Probed<I, Language, Base>,
+                 std::conditional_t<way == Way::from_message, FromMessage<I, Language, Base>, WithPeer<I, Language, Base>>>>>;
+};
+template <Id I, class Language, class Base>
+using WithPeers = typename ChooseWithPeers<I, Language, Base>::Type;
 
 // What a persistent operation's starts count with.
 template <Id I, class Language>

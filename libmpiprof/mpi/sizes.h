@@ -336,6 +336,13 @@ struct Mpi::Size {
             hand.peer = Language::integer(a.template word<Role::dest>());
         } else if constexpr (way == Way::from_peer && (Language::fortran || !A::template has<Role::status>)) {
             hand.peer = Language::integer(a.template word<Role::source>());  // else the status says it
+        } else if constexpr (way == Way::from_message) {
+            const Word message = a.template word<Role::message>();  // the library overwrites it
+            hand.words[1] = message != 0 ? Language::handle_at(message, 0) : 0;
+        } else if constexpr (way == Way::probed) {
+            hand.words[1] = a.template word<Role::message>();
+            hand.words[2] = a.template word<Role::status>();
+            hand.peer = Language::integer(a.template word<Role::source>());
         }
     }
     // What store() may not do on the fast path.

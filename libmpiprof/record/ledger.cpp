@@ -263,6 +263,7 @@ void Ledger::enter_epoch(std::uint64_t epoch) {
     if (groups_ended_ == ended) return;
     groups_ended_ = ended;
     peers_.forget();
+    for (Message& message : messages_) message.handle = 0;
     if (has_open_sources_) requests_.forget_communicators();
 }
 

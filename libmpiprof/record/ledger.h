@@ -227,6 +227,20 @@ class Ledger {
         return *peers_.of_rank(records_->image, thread_->id, records_->peers, rank, kind);
     }
 
+    // A message that was probed for and waits for its receive: from whom it is (the communicator's key and C handle, the rank
+    // in it). The last few, which is all that a thread has at once.
+    struct Message {
+        Word handle;
+        Word key;
+        Word comm;
+        int source;
+    };
+    void remember_message(const Message& message) { message_place(message.handle) = message; }
+    const Message* message(Word handle) {
+        const Message& known = message_place(handle);
+        return handle != 0 && known.handle == handle ? &known : nullptr;
+    }
+
     // ---- requests (requests.cpp) ----
     // A request was posted by the call that `m` books; since when its begin says. False, and nothing done, if the table does
     // not take it as it is; then post().
@@ -333,6 +347,8 @@ class Ledger {
     static constexpr unsigned most_unwound = 16384;
     std::uint32_t site(Word return_address, const Word* frame, std::uint16_t (&at)[2]);
 
+    static constexpr unsigned message_bits = 4;
+    Message& message_place(Word handle) { return messages_[short_hash<message_bits>(static_cast<std::uint64_t>(handle))]; }
     const Group& group_place(Word handle) const { return groups_[short_hash<group_bits>(static_cast<std::uint64_t>(handle))]; }
 
     void forget_memos();
@@ -402,6 +418,7 @@ class Ledger {
     Group groups_[1u << group_bits];
     Memo memos_[1u << memo_bits], second_memos_[1u << second_bits];
     Peers peers_;
+    Message messages_[1u << message_bits];
     Requests requests_;  // last: its pages are not touched before the first request
 };
 

@@ -48,6 +48,7 @@ void write_drops(JsonWriter& json, const Drops& drops) {
         json.field("strings", drops.strings);
         json.field("write_errors", drops.write_errors);
         json.field("requests", drops.requests);
+        json.field("peers", drops.peers);
     });
 }
 
@@ -253,6 +254,7 @@ void export_json(const Job& job, const ProfileSource& profile_of, const Sink& si
                 write_settings(json, profile->settings);
                 write_facts(json, *profile);
                 write_places(json, *profile);
+                write_peers(json, *profile);
                 write_cells(json, *profile);
             });
         });

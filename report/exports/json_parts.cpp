@@ -61,6 +61,14 @@ void write_variable(JsonWriter& json, const Variable& variable) {
     });
 }
 
+void write_flow(JsonWriter& json, const char* name, const Flow& flow) {
+    json.object(name, [&] {
+        json.field("messages", flow.messages);
+        json.field("bytes", flow.bytes);
+        json.field("time_ns", flow.time_ns);
+    });
+}
+
 }  // namespace
 
 void write_comms(JsonWriter& json, const Job& job) {
@@ -120,6 +128,25 @@ void write_facts(JsonWriter& json, const Profile& profile) {
             json.field("name", fact.name);
             json.field("value", fact.value);
         });
+    });
+}
+
+void write_peers(JsonWriter& json, const Profile& profile) {
+    json.array("peers", profile.peers, [&](const Peer& peer) {
+        json.item([&] {
+            json.field("rank", peer.rank);
+            json.field("kind", peer.kind == PeerKind::one_sided ? "one_sided" : "messages");
+            write_flow(json, "sent", peer.sent);
+            write_flow(json, "received", peer.received);
+        });
+    });
+    json.object("vague_peers", [&] {
+        const VaguePeers& vague = profile.vague_peers;
+        write_flow(json, "received_from_any", vague.received_from_any);
+        write_flow(json, "sent_unknown", vague.sent_unknown);
+        write_flow(json, "received_unknown", vague.received_unknown);
+        write_flow(json, "sent_others", vague.sent_others);
+        write_flow(json, "received_others", vague.received_others);
     });
 }
 

@@ -31,6 +31,7 @@ void add_drops(Drops& to, const Drops& from) {
     to.strings += from.strings;
     to.write_errors += from.write_errors;
     to.requests += from.requests;
+    to.peers += from.peers;
 }
 
 void add_name(std::map<std::string, std::uint32_t>& names, const std::string& name, std::uint32_t rank) {
@@ -186,6 +187,7 @@ void Part::add(const Profile& profile) {
     facts_.add(profile);
     comms_.add(profile, call_map_);
     for (const RankLine& line : profile.rank_table) rank_lines_.try_emplace(line.rank, line);
+    peers_.add(profile);
     regions_.add(profile);
     activities_.add(profile);
     add_drops(drops_, profile.drops);
@@ -229,6 +231,7 @@ void Part::absorb(Part&& other) {
         identity_ = std::move(other.identity_);
         identity_rank_ = other.identity_rank_;
     }
+    peers_.absorb(std::move(other.peers_));
     regions_.absorb(std::move(other.regions_));
     activities_.absorb(std::move(other.activities_));
     add_drops(drops_, other.drops_);
@@ -405,6 +408,7 @@ Job Part::finish() {
     job.size = identity_.size;
     job.thread_level = identity_.thread_level;
     job.settings = std::move(identity_.settings);
+    job.peers = peers_.finish();
     job.regions = regions_.finish();
     activities_.finish(job);
     job.drops = drops_;

@@ -13,6 +13,7 @@
 #include "report/merge/comms.h"
 #include "report/merge/duration_counts.h"
 #include "report/merge/facts.h"
+#include "report/merge/peers.h"
 #include "report/merge/regions.h"
 #include "report/merge/standings.h"
 #include "report/model/job.h"
@@ -104,6 +105,7 @@ class Part {
     bool has_no_world_ = false;
     std::vector<std::string> problems_, notes_;
 
+    PeersPart peers_;
     RegionsPart regions_;
     ActivitiesPart activities_;
 

@@ -172,6 +172,7 @@ struct Job {
     std::vector<Comm> comms;            // MPI_COMM_WORLD first, then by their lowest rank
     std::vector<RankActivity> activities;  // sorted by rank; of every activity_stride-th rank
     std::uint32_t activity_stride = 1;
+    Peers peers;
     Placement placement;
     std::vector<Setting> settings;      // of the lowest rank
     Drops drops;                        // summed over ranks

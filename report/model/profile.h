@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/model/activity.h"
+#include "report/model/peers.h"
 #include "report/model/words.h"
 
 namespace mpiprof::report {
@@ -152,6 +153,7 @@ struct Drops {
     std::uint64_t strings = 0;
     std::uint64_t write_errors = 0;
     std::uint64_t requests = 0;
+    std::uint64_t peers = 0;  // messages whose peers were not told apart
 
     bool operator==(const Drops&) const = default;
 };
@@ -222,6 +224,8 @@ struct Profile {
     std::vector<Bucket> buckets;
     std::vector<Communicator> communicators;
     Activity activity;            // when it was inside MPI
+    std::vector<Peer> peers;  // over its threads; sorted by rank, kind
+    VaguePeers vague_peers;
     std::vector<Region> regions;  // [0] is "outside all"; empty where the program named none
     std::vector<Site> sites;
     std::vector<Module> modules;

@@ -1,4 +1,4 @@
-// Cells against histograms, and each cell against what its own numbers allow.
+// Cells against histograms and peers, and each cell against what its own numbers allow.
 #include "report/read/consistency.h"
 
 #include <fmt/format.h>
@@ -73,6 +73,30 @@ void look_at_histograms(const Profile& profile, std::vector<Disagreement>& found
     }
 }
 
+// Peers count messages, cells the calls that carried them. Calls that start several persistent requests carry several; those
+// to MPI_PROC_NULL none.
+void look_at_peers(const Profile& profile, std::vector<Disagreement>& found) {
+    std::uint64_t sends = 0, receives = 0, one_sided = 0, sent = 0, received = 0, done = 0;
+    for (const Cell& cell : profile.cells) {
+        const Traffic traffic = profile.calls[cell.call].traffic;
+        if (traffic == Traffic::start && cell.calls != 0) return;
+        if (traffic == Traffic::send || traffic == Traffic::exchange) sends += cell.calls;
+        if (traffic == Traffic::receive || traffic == Traffic::exchange) receives += cell.calls;
+        if (traffic == Traffic::one_sided) one_sided += cell.calls;
+    }
+    for (const Peer& peer : profile.peers) {
+        (peer.kind == PeerKind::one_sided ? done : sent) += peer.sent.messages;
+        (peer.kind == PeerKind::one_sided ? done : received) += peer.received.messages;
+    }
+    const auto compare = [&](std::uint64_t messages, std::uint64_t calls, const char* what) {
+        if (messages > calls)
+            found.push_back({fmt::format("{} {} peers, {} calls", messages, what, calls), messages <= calls + profile.threads.size()});
+    };
+    compare(sent, sends, "messages to");
+    compare(received, receives, "messages from");
+    compare(done, one_sided, "one-sided operations with");
+}
+
 }  // namespace
 
 std::vector<Disagreement> disagreements(const Profile& profile) {
@@ -80,6 +104,7 @@ std::vector<Disagreement> disagreements(const Profile& profile) {
     if (profile.is_text) return found;  // mpitrace's text has neither
     look_at_cells(profile, found);
     look_at_histograms(profile, found);
+    look_at_peers(profile, found);
     return found;
 }
 

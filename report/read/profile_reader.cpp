@@ -52,6 +52,7 @@ class Reader {
         if (auto ok = read_histograms(); !ok) return tl::make_unexpected(ok.error());
         if (auto ok = read_regions(); !ok) return tl::make_unexpected(ok.error());
         read_communicators();
+        read_peers();
         read_modules();
         read_sites();
         read_settings();
@@ -448,6 +449,43 @@ class Reader {
                 profile_.threads[t].in_communicator = found->second;
         for (model::Cell& cell : profile_.cells)
             if (cell.communicator >= profile_.communicators.size()) cell.communicator = 0;
+    }
+
+    model::Flow flow_of(const format::Flow& flow) const { return {flow.messages, flow.bytes, scale_.ns(flow.ticks)}; }
+
+    // The threads' records of one rank are put together.
+    void read_peers() {
+        VaguePeers& vague = profile_.vague_peers;
+        each<format::Peer>(TableType::peers, [&](const format::Peer& record, const Table&) {
+            if (record.kind > format::PeerKind::one_sided) return;
+            const model::Flow sent = flow_of(record.sent), received = flow_of(record.received);
+            if (record.rank == peer_any) {
+                vague.received_from_any += received;
+            } else if (record.rank == peer_other) {
+                vague.sent_others += sent;
+                vague.received_others += received;
+                profile_.drops.peers += sent.messages + received.messages;
+            } else if (record.rank >= header_.size) {  // unknown, or damage
+                vague.sent_unknown += sent;
+                vague.received_unknown += received;
+            } else {
+                const auto kind = record.kind == format::PeerKind::one_sided ? model::PeerKind::one_sided : model::PeerKind::messages;
+                profile_.peers.push_back({.rank = record.rank, .kind = kind, .sent = sent, .received = received});
+            }
+        });
+        auto& peers = profile_.peers;
+        const auto key = [](const model::Peer& peer) { return std::make_pair(peer.rank, peer.kind); };
+        std::sort(peers.begin(), peers.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+        std::size_t last = 0;
+        for (std::size_t i = 1; i < peers.size(); ++i) {
+            if (key(peers[i]) == key(peers[last])) {
+                peers[last].sent += peers[i].sent;
+                peers[last].received += peers[i].received;
+            } else {
+                peers[++last] = peers[i];
+            }
+        }
+        if (!peers.empty()) peers.resize(last + 1);
     }
 
     struct Range {

@@ -81,6 +81,7 @@ void dropped(const Job& job, const Figures&, Findings& findings) {
         {job.drops.backwards, "calls were booked without a time: their clock ran backwards", false},
         {job.drops.histograms, "calls are in no histogram: percentiles leave them out", false},
         {job.drops.requests, "completed requests could not be told to the call that posted them", false},
+        {job.drops.peers, "messages are of peers that were not told apart (4096 are)", false},
         {job.drops.sites, "call sites were not told apart", false},
         {job.drops.communicators, "communicators were not told apart", false},
         {job.drops.strings, "names were cut or left out", false},

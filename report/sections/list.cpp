@@ -22,6 +22,7 @@ constexpr std::array all{
     Section{"hang", "where each rank stands, since when, and who waits for whom", {}, false, hang, true},
     Section{"comms", "every communicator: how it was made, its calls, bytes and time", comms_by, true, comms},
     Section{"nccl", "every communicator of NCCL: calls, bytes and host time, and the groups", {}, true, nccl, false},
+    Section{"peers", "who sends how much to whom: a map, nodes, the largest pairs, better placements", {}, true, peers},
     Section{"placement", "cores, devices and memory of every rank, and what is wrong with them", placement_by, true,
             placement},
 };

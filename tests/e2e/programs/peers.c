@@ -1,0 +1,254 @@
+/* Messages between ranks in every way that tells a peer. Each rank writes expected.<rank>.txt with what it did itself, in ranks
+   of MPI_COMM_WORLD: "<what> <rank> <messages> <bytes>", where what is sent, received, put or fetched; and "any" for what
+   was received from nobody knows whom. Run on 4 ranks. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { sent, received, put, fetched, kinds, most = 64 };
+static const char* names[] = {"sent", "received", "put", "fetched"};
+static long messages[kinds][most], bytes[kinds][most], any_messages, any_bytes;
+static int me, ranks;
+static double out[1024], in[1024];
+
+static void note(int kind, int rank, long size) {
+    messages[kind][rank] += 1;
+    bytes[kind][rank] += size;
+}
+
+static void ring(void) {
+    const int next = (me + 1) % ranks, before = (me + ranks - 1) % ranks;
+    MPI_Status status;
+    for (int i = 0; i < 20; ++i) {
+        const int n = 1 + i % 3 * 100;
+        const int source = i % 2 ? before : MPI_ANY_SOURCE;
+        if (me == 0) MPI_Send(out, n, MPI_DOUBLE, next, i, MPI_COMM_WORLD);
+        MPI_Recv(in, 1024, MPI_DOUBLE, source, i, MPI_COMM_WORLD, i % 4 < 2 ? MPI_STATUS_IGNORE : &status);
+        if (me != 0) MPI_Send(out, n, MPI_DOUBLE, next, i, MPI_COMM_WORLD);
+        note(sent, next, 8L * n);
+        note(received, before, 8L * n);
+    }
+    MPI_Send(out, 100, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+    MPI_Recv(in, 100, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status);
+}
+
+/* A 2-D grid without wrap-around, numbered by the library. */
+static int world_of(MPI_Comm comm, int rank) {
+    MPI_Group group, world;
+    int there = rank;
+    MPI_Comm_group(comm, &group);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_translate_ranks(group, 1, &rank, world, &there);
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    return there;
+}
+
+static void halo(void) {
+    int dims[2] = {2, ranks / 2}, periods[2] = {0, 0}, low, high;
+    MPI_Comm grid;
+    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &grid);
+    for (int step = 0; step < 10; ++step)
+        for (int axis = 0; axis < 2; ++axis) {
+            MPI_Request all[4];
+            MPI_Cart_shift(grid, axis, 1, &low, &high);
+            MPI_Irecv(in, 10, MPI_DOUBLE, low, 1, grid, &all[0]);
+            MPI_Irecv(in + 10, 10, MPI_DOUBLE, high, 2, grid, &all[1]);
+            MPI_Isend(out, 10, MPI_DOUBLE, high, 1, grid, &all[2]);
+            MPI_Isend(out, 10, MPI_DOUBLE, low, 2, grid, &all[3]);
+            MPI_Waitall(4, all, MPI_STATUSES_IGNORE);
+            MPI_Sendrecv(out, 20, MPI_DOUBLE, high, 3, in, 20, MPI_DOUBLE, low, 3, grid, MPI_STATUS_IGNORE);
+            MPI_Sendrecv_replace(out, 7, MPI_INT, low, 4, high, 4, grid, MPI_STATUS_IGNORE);
+            if (low != MPI_PROC_NULL) {
+                const int there = world_of(grid, low);
+                note(received, there, 80), note(sent, there, 80), note(received, there, 160), note(sent, there, 28);
+            }
+            if (high != MPI_PROC_NULL) {
+                const int there = world_of(grid, high);
+                note(received, there, 80), note(sent, there, 80), note(sent, there, 160), note(received, there, 28);
+            }
+        }
+    MPI_Comm_free(&grid);
+}
+
+/* Rows, and columns in reverse order; made and freed often, so that handles come back with another meaning. */
+static void rows_and_columns(void) {
+    for (int round = 0; round < 5; ++round) {
+        for (int way = 0; way < 2; ++way) {
+            MPI_Comm part;
+            int n, mine;
+            MPI_Comm_split(MPI_COMM_WORLD, (way + round) % 2 ? me % 2 : me / 2, round % 3 ? -me : me, &part);
+            MPI_Comm_size(part, &n);
+            MPI_Comm_rank(part, &mine);
+            for (int i = 0; i < n; ++i) {
+                if (mine == i) {
+                    for (int other = 0; other < n; ++other)
+                        if (other != i) MPI_Ssend(out, 3 + round, MPI_DOUBLE, other, 0, part), note(sent, world_of(part, other), 8L * (3 + round));
+                } else {
+                    MPI_Recv(in, 100, MPI_DOUBLE, i, 0, part, MPI_STATUS_IGNORE);
+                    note(received, world_of(part, i), 8L * (3 + round));
+                }
+            }
+            MPI_Comm_free(&part);
+        }
+    }
+}
+
+static void master_and_workers(void) {
+    enum { jobs = 8 };
+    if (me != 0) {
+        for (int i = 0; i < 4 * jobs; ++i) MPI_Send(out, me, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD), note(sent, 0, 8L * me);
+        for (int i = 0; i < 2; ++i) MPI_Send(out, me, MPI_DOUBLE, 0, 6, MPI_COMM_WORLD), note(sent, 0, 8L * me);
+    } else {
+        MPI_Request all[jobs];
+        MPI_Status statuses[jobs];
+        const int total = jobs * (ranks - 1);
+        /* the bytes of a receive that was posted are those of its buffer */
+        for (int i = 0; i < total; ++i) {
+            MPI_Recv(in, 1024, MPI_DOUBLE, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &statuses[0]);
+            note(received, statuses[0].MPI_SOURCE, 8L * statuses[0].MPI_SOURCE);
+        }
+        for (int i = 0; i < total; ++i) {
+            MPI_Irecv(in, 50, MPI_DOUBLE, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &all[0]);
+            MPI_Wait(&all[0], &statuses[0]);
+            note(received, statuses[0].MPI_SOURCE, 400);
+        }
+        for (int i = 0; i < ranks - 1; ++i) {
+            for (int j = 0; j < jobs; ++j) MPI_Irecv(in, 50, MPI_DOUBLE, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &all[j]);
+            MPI_Waitall(jobs, all, statuses);
+            for (int j = 0; j < jobs; ++j) note(received, statuses[j].MPI_SOURCE, 400);
+        }
+        for (int i = 0; i < ranks - 1; ++i) {
+            int done = 0, n, which[jobs], flag;
+            for (int j = 0; j < jobs; ++j) MPI_Irecv(in, 50, MPI_DOUBLE, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &all[j]);
+            while (done < jobs - 2) {
+                MPI_Waitsome(jobs, all, &n, which, statuses);
+                for (int j = 0; j < n; ++j) note(received, statuses[j].MPI_SOURCE, 400);
+                done += n;
+            }
+            while (done < jobs) {
+                MPI_Testany(jobs, all, &n, &flag, &statuses[0]);
+                if (flag && n != MPI_UNDEFINED) note(received, statuses[0].MPI_SOURCE, 400), ++done;
+            }
+        }
+        for (int i = 0; i < 2 * (ranks - 1); ++i) { /* nobody asks who it was */
+            MPI_Irecv(in, 50, MPI_DOUBLE, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, &all[0]);
+            MPI_Wait(&all[0], MPI_STATUS_IGNORE);
+            any_messages += 1, any_bytes += 400;
+        }
+    }
+}
+
+static void persistent(void) {
+    MPI_Request all[3];
+    MPI_Status statuses[3];
+    MPI_Comm copy;
+    const int next = (me + 1) % ranks, before = (me + ranks - 1) % ranks;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Recv_init(in, 30, MPI_DOUBLE, before, 7, copy, &all[0]);
+    MPI_Send_init(out, 30, MPI_DOUBLE, next, 7, copy, &all[1]);
+    MPI_Recv_init(in + 30, 5, MPI_DOUBLE, MPI_ANY_SOURCE, 8, copy, &all[2]);
+    for (int i = 0; i < 10; ++i) {
+        MPI_Startall(2, all);
+        MPI_Start(&all[2]);
+        MPI_Send(out, 5, MPI_DOUBLE, before, 8, copy);
+        MPI_Waitall(3, all, statuses);
+        note(received, before, 240), note(sent, next, 240);
+        note(sent, before, 40), note(received, statuses[2].MPI_SOURCE, 40);
+    }
+    for (int i = 0; i < 3; ++i) MPI_Request_free(&all[i]);
+    MPI_Comm_free(&copy);
+}
+
+static void one_sided(void) {
+    MPI_Comm part;
+    MPI_Win window;
+    int n, mine;
+    static double memory[64];
+    double one = 1, old;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -me, &part); /* not in halves: Open MPI 4.1 mixes up their windows */
+    MPI_Comm_size(part, &n);
+    MPI_Comm_rank(part, &mine);
+    const int next = (mine + 1) % n, there = world_of(part, next);
+    MPI_Win_create(memory, sizeof memory, 8, MPI_INFO_NULL, part, &window);
+    MPI_Win_fence(0, window);
+    for (int i = 0; i < 6; ++i) MPI_Put(out, 4, MPI_DOUBLE, next, 0, 4, MPI_DOUBLE, window), note(put, there, 32);
+    MPI_Win_fence(0, window);
+    for (int i = 0; i < 5; ++i) MPI_Get(in, 3, MPI_DOUBLE, next, 0, 3, MPI_DOUBLE, window), note(fetched, there, 24);
+    MPI_Win_fence(0, window);
+    for (int i = 0; i < 4; ++i) MPI_Accumulate(&one, 1, MPI_DOUBLE, next, 0, 1, MPI_DOUBLE, MPI_SUM, window), note(put, there, 8);
+    MPI_Put(out, 4, MPI_DOUBLE, MPI_PROC_NULL, 0, 4, MPI_DOUBLE, window);
+    MPI_Win_fence(0, window);
+    MPI_Win_lock(MPI_LOCK_SHARED, next, 0, window);
+    MPI_Fetch_and_op(&one, &old, MPI_DOUBLE, next, 0, MPI_SUM, window), note(fetched, there, 8);
+    MPI_Win_unlock(next, window);
+    MPI_Win_free(&window);
+    MPI_Comm_free(&part);
+}
+
+static void intercommunicator(void) {
+    MPI_Comm half, bridge;
+    int mine, n;
+    MPI_Comm_split(MPI_COMM_WORLD, me % 2, me, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - me % 2, 9, &bridge);
+    MPI_Comm_rank(half, &mine);
+    MPI_Comm_size(half, &n);
+    const int other = n - 1 - mine, there = other * 2 + (1 - me % 2);
+    MPI_Sendrecv(out, 11, MPI_INT, other, 1, in, 11, MPI_INT, other, 1, bridge, MPI_STATUS_IGNORE);
+    note(sent, there, 44), note(received, there, 44);
+    MPI_Comm_free(&bridge);
+    MPI_Comm_free(&half);
+}
+
+static void matched(void) {
+    MPI_Comm part;
+    MPI_Message message;
+    MPI_Request request;
+    MPI_Status status;
+    int n, mine;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -me, &part);
+    MPI_Comm_size(part, &n);
+    MPI_Comm_rank(part, &mine);
+    const int next = (mine + 1) % n, before = (mine + n - 1) % n;
+    for (int i = 0; i < 6; ++i) {
+        MPI_Isend(out, 9, MPI_INT, next, 1, part, &request), note(sent, world_of(part, next), 36);
+        MPI_Mprobe(i % 2 ? MPI_ANY_SOURCE : before, 1, part, &message, i % 3 ? &status : MPI_STATUS_IGNORE);
+        if (i < 4) {
+            MPI_Mrecv(in, 20, MPI_INT, &message, i % 3 ? MPI_STATUS_IGNORE : &status), note(received, world_of(part, before), 36);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Request receive;
+            MPI_Imrecv(in, 20, MPI_INT, &message, &receive), note(received, world_of(part, before), 80);
+            MPI_Wait(&receive, MPI_STATUS_IGNORE);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+    }
+    MPI_Comm_free(&part);
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    ring();
+    halo();
+    rows_and_columns();
+    MPI_Barrier(MPI_COMM_WORLD);
+    master_and_workers();
+    MPI_Barrier(MPI_COMM_WORLD);
+    persistent();
+    one_sided();
+    intercommunicator();
+    matched();
+    MPI_Barrier(MPI_COMM_WORLD);
+    char name[40];
+    sprintf(name, "expected.%d.txt", me);
+    FILE* file = fopen(name, "w");
+    for (int kind = 0; kind < kinds; ++kind)
+        for (int rank = 0; rank < ranks; ++rank)
+            if (messages[kind][rank]) fprintf(file, "%s %d %ld %ld\n", names[kind], rank, messages[kind][rank], bytes[kind][rank]);
+    if (any_messages) fprintf(file, "any 0 %ld %ld\n", any_messages, any_bytes);
+    fclose(file);
+    MPI_Finalize();
+    return 0;
+}
