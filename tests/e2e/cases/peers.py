@@ -1,0 +1,59 @@
+"""Who sends how much to whom: exact, in ranks of MPI_COMM_WORLD, whatever communicator, call and language it was."""
+
+import csv
+import io
+import json
+
+from harness import case, check, same
+
+
+def peers_of(profile):
+    """{(what, rank): (messages, bytes)}"""
+    found = {}
+    for peer in profile["peers"]:
+        names = ("put", "fetched") if peer["kind"] == "one_sided" else ("sent", "received")
+        for name, flow in zip(names, (peer["sent"], peer["received"])):
+            if flow["messages"]: found[name, peer["rank"]] = (flow["messages"], flow["bytes"])
+    for name, flow in profile["vague_peers"].items():
+        if flow["messages"]: found["any" if name == "received_from_any" else name, 0] = (flow["messages"], flow["bytes"])
+    return found
+
+
+def expected_of(scene, rank):
+    lines = (line.split() for line in (scene.dir / f"expected.{rank}.txt").read_text().splitlines())
+    return {(what, int(rank)): (int(messages), int(size)) for what, rank, messages, size in lines}
+
+
+def compare(scene, ranks):
+    document = json.loads(scene.run_report("export", "-f", "json").succeeded().out)
+    same([profile["rank"] for profile in document["ranks"]], list(range(ranks)), "ranks with a profile")
+    for profile in document["ranks"]:
+        same(peers_of(profile), expected_of(scene, profile["rank"]), f"peers of rank {profile['rank']}")
+
+
+@case(ranks=4)
+def every_message_is_counted_with_its_peer(scene):
+    scene.mpirun(4, scene.compile("peers.c", "-Wno-stringop-overflow")).succeeded()
+    compare(scene, 4)
+    scene.run_report("check").succeeded()
+    tables = dict(block.removeprefix("# ").split("\n", 1) for block in scene.run_report("peers", "--format", "csv").succeeded().out.split("\n\n"))
+    pairs = list(csv.DictReader(io.StringIO(tables["pairs"])))
+    check(pairs, "no pairs")
+    told = [pair for pair in pairs if pair["kind"] == "messages" and pair["to"] != "0"]  # rank 0 did not ask who sent to it
+    same([pair for pair in told if pair["sent"] != pair["received"]], [], "pairs that did not receive what was sent")
+    same(tables["differences"].count("\n"), 1, "lines of differences: rank 0 hides some, all others agree")
+
+
+def fortran_peers_are_exact(scene, flavour, *flags):
+    scene.mpirun(4, scene.compile("peers.f90", "-cpp", "-ffree-line-length-none", *flags, name=f"peers.{flavour}.{scene.mpi}")).succeeded()
+    compare(scene, 4)
+
+
+@case(ranks=4)
+def peers_of_fortran_programs_are_exact(scene):
+    fortran_peers_are_exact(scene, "mpi")
+
+
+@case(ranks=4)
+def peers_of_fortran_2008_programs_are_exact(scene):
+    fortran_peers_are_exact(scene, "f08", "-DF08")
