@@ -48,10 +48,14 @@ Questions find_questions(const void* init) {
     return q;
 }
 
-// A Fortran constant that is a variable's address, or the address that a variable holds.
-const void* address(const char* name, const void* near) { return find_beside(name, near); }
+// A Fortran constant that is a variable's address, or the address that a variable holds. A Fortran program has variables of
+// the library in itself; the library's own are meant where there is no such program.
+const void* address(const char* name, const void* near) {
+    const void* in_program = wrap::find_in_program(name);
+    return in_program ? in_program : find_beside(name, near);
+}
 const void* pointed_to(const char* name, const void* near) {
-    const void* variable = find_beside(name, near);
+    const void* variable = address(name, near);
     return variable ? *static_cast<void* const*>(variable) : nullptr;
 }
 
@@ -103,9 +107,12 @@ FamilyFacts mpich(const void* init) {
     f.fortran_in_place = pointed_to("MPIR_F_MPI_IN_PLACE", init);
     f.f08_in_place = address("MPIR_F08_MPI_IN_PLACE", init);
     f.fortran_status_ignore = pointed_to("MPI_F_STATUS_IGNORE", init);
-    f.f08_status_ignore = pointed_to("MPI_F08_STATUS_IGNORE", init);
+    // By pointer the library knows its own; a program has others in itself.
+    f.f08_status_ignore = address("MPIR_F08_MPI_STATUS_IGNORE_OBJ", init);
+    f.f08_statuses_ignore = address("MPIR_F08_MPI_STATUSES_IGNORE_OBJ", init);
+    if (!f.f08_status_ignore) f.f08_status_ignore = pointed_to("MPI_F08_STATUS_IGNORE", init);
+    if (!f.f08_statuses_ignore) f.f08_statuses_ignore = pointed_to("MPI_F08_STATUSES_IGNORE", init);
     f.fortran_statuses_ignore = pointed_to("MPI_F_STATUSES_IGNORE", init);
-    f.f08_statuses_ignore = pointed_to("MPI_F08_STATUSES_IGNORE", init);
     return f;
 }
 

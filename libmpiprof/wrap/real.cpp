@@ -254,12 +254,17 @@ void* find_beside(const char* name, const void* near) {
         .function;  // the program itself, or a library that it was linked with
 }
 
-bool comes_first(const char* name) {
-    if (!loader().dlsym) return true;
+const void* find_in_program(const char* name) {
+    if (!loader().dlsym) return nullptr;
     void* program =
         loader().dlopen(nullptr, RTLD_LAZY | RTLD_NOLOAD);  // RTLD_DEFAULT begins with us: we are linked -Bsymbolic
     const void* first = program ? loader().dlsym(program, name) : nullptr;
     if (program) loader().dlclose(program);
+    return first;
+}
+
+bool comes_first(const char* name) {
+    const void* first = find_in_program(name);
     return !first || object_of(first) == ourselves();
 }
 

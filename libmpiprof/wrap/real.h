@@ -20,6 +20,10 @@ Real find_real(const char* name, Word return_address, const char* landmarks);
 // The function `name` of the library that `near` lies in or depends on; null if it has none. For questions of our own.
 void* find_beside(const char* name, const void* near);
 
+// What the program itself, and whatever it was linked with, mean by a name: the first in the order of loading. A variable of a
+// library may lie in the program (copy relocations, Fortran's common blocks). Null if there is none.
+const void* find_in_program(const char* name);
+
 // Whether the call that returns to `return_address` was made inside another wrapper: by the MPI library itself, or by a
 // callback of the user's. Asked only when the token says that it may be.
 bool is_nested(Word return_address);
