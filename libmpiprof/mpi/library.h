@@ -63,8 +63,8 @@ struct FortranBinding : wrap::Fortran<Large> {
     static Word c_win(Word w) { return library.win_from_fortran(w); }
     static bool ignores_statuses(Word w) {
         const auto* address = reinterpret_cast<const void*>(w);
-        return !address || !library.facts.fortran_statuses_ignore || address == library.facts.fortran_statuses_ignore ||
-               address == library.facts.f08_statuses_ignore;
+        const void *mpif = library.facts.fortran_statuses_ignore, *f08 = library.facts.f08_statuses_ignore;
+        return !address || (!mpif && !f08) || address == mpif || address == f08;
     }
     static Word handle_at(Word array, std::int64_t i) { return reinterpret_cast<const int*>(array)[i]; }
     static bool is_null_request(Word request) { return request == library.facts.fortran_request_null; }

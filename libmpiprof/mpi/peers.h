@@ -37,7 +37,8 @@ inline int source_in(Word status) {
 // In Fortran a status that nobody wants cannot be told from one everywhere.
 template <class Language>
 bool tells_source(Word status) {
-    return !Language::ignores_status(status) && (!Language::fortran || library.facts.fortran_status_ignore);
+    const FamilyFacts& facts = library.facts;
+    return !Language::ignores_status(status) && (!Language::fortran || facts.fortran_status_ignore || facts.f08_status_ignore);
 }
 
 // The key by which this call's peers are known, and the record of one of them.
