@@ -100,6 +100,7 @@ class Builder {
         add_modules_and_sites();
         add_settings();
         add_facts();
+        add_peers();
         if (spec_.unknown_table) tables_.add(static_cast<TableType>(999), 0, std::uint64_t{42});
         place();
         resolve();
@@ -247,6 +248,18 @@ class Builder {
                 thread.in_call_communicator = spec.communicator;
             }
             tables_.add(TableType::threads, 0, thread);
+        }
+    }
+
+    [[nodiscard]] format::Flow flow(const FlowSpec& spec) const { return {spec.messages, spec.bytes, ticks(spec.time_ns)}; }
+    void add_peers() {
+        for (const PeerSpec& spec : spec_.peers) {
+            format::Peer record{};
+            record.rank = spec.rank;
+            record.kind = spec.kind;
+            record.sent = flow(spec.sent);
+            record.received = flow(spec.received);
+            tables_.add(TableType::peers, spec.thread, record);
         }
     }
 

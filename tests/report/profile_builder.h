@@ -102,6 +102,19 @@ struct FactSpec {
     std::string value;
 };
 
+struct FlowSpec {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t time_ns = 0;
+};
+struct PeerSpec {
+    std::uint32_t rank;
+    FlowSpec sent{};
+    FlowSpec received{};
+    format::PeerKind kind = format::PeerKind::messages;
+    std::uint32_t thread = 1;
+};
+
 struct ProfileSpec {
     std::uint32_t rank = 0;
     std::uint32_t size = 1;
@@ -150,6 +163,7 @@ struct ProfileSpec {
     std::vector<ThreadSpec> threads{ThreadSpec{}};  // threads met only in cells are added by themselves
     std::vector<SettingSpec> settings{};
     std::vector<FactSpec> facts{};
+    std::vector<PeerSpec> peers{};
     bool histograms = true;
 
     // What only files of other versions, or unlucky ones, look like.
