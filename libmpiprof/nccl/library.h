@@ -138,16 +138,16 @@ struct Nccl {
 // An operation in a group is counted there.
 template <class Sized>
 struct Enqueued : Sized {
-    static bool quick_after(Ledger&, const Memo&) {
+    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) {
         group.operations += 1;
         return true;
     }
-    static void after(Ledger&, Memo&, Ticks) { group.operations += 1; }
+    static void after(Ledger&, Memo&, Bytes, Ticks) { group.operations += 1; }
 };
 // The end of the outermost group completes what was enqueued in it.
 struct GroupEnded : wrap::Sizeless {
-    static bool quick_after(Ledger&, const Memo&) { return group.launched == 0; }
-    static void after(Ledger& ledger, Memo& memo, Ticks) { ledger.add_completed(memo, static_cast<std::int64_t>(group.launched)); }
+    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return group.launched == 0; }
+    static void after(Ledger& ledger, Memo& memo, Bytes, Ticks) { ledger.add_completed(memo, static_cast<std::int64_t>(group.launched)); }
 };
 
 template <Id I, class Language>

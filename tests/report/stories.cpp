@@ -55,6 +55,8 @@ std::vector<ProfileSpec> balanced_stencil() {
                       sync("MPI_Barrier", {calls_of(2, 0, 1 * ms, 200 * us, 800 * us)}),
                       counted("MPI_Comm_rank", 1),
                       counted("MPI_Comm_size", 1)};
+        for (const std::uint32_t other : {(rank + 7) % 8, (rank + 1) % 8})
+            spec.peers.push_back({.rank = other, .sent = {2000, 2000 * 32 * 1024, 30 * ms}, .received = {2000, 2000 * 32 * 1024, 6 * ms}});
         job.push_back(spec);
     }
     return job;
