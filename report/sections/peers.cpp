@@ -279,9 +279,11 @@ Table difference_table(const Exchange& t, const Question& question) {
         const Rank* rank = t.job.find(number);
         return rank && rank->has_profile && rank->state == State::finalized && !rank->is_in_finalize && rank->paused_ns == 0;
     };
+    const bool is_part = std::any_of(t.job.settings.begin(), t.job.settings.end(),
+                                     [](const Setting& setting) { return setting.name == "FUNCTIONS" && setting.value != "all"; });
     std::vector<const PeerPair*> lines;
     for (const PeerPair* pair : t.pairs)
-        if (pair->kind == PeerKind::messages && pair->sent.messages != pair->received.messages && t.job.drops.threads == 0 &&
+        if (!is_part && pair->kind == PeerKind::messages && pair->sent.messages != pair->received.messages && t.job.drops.threads == 0 &&
             has_told_all(pair->from) && has_told_all(pair->to) && !hides_sent.contains(pair->from) && !hides_received.contains(pair->to))
             lines.push_back(pair);
     using P = const PeerPair* const&;
