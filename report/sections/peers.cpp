@@ -109,10 +109,12 @@ Table headline(const Exchange& t) {
         table.rows.push_back({line, std::string(key), std::move(value), std::move(text)});
     };
     const std::uint64_t distinct = t.foreign_bytes;
+    const bool is_empty = t.pairs.empty();
     add(1, "bytes", t.all.bytes,
-        fmt::format("{} in {} messages", human_bytes(static_cast<double>(t.all.bytes)), human_count(static_cast<double>(t.all.messages))));
+        is_empty ? "" : fmt::format("{} in {} messages", human_bytes(static_cast<double>(t.all.bytes)), human_count(static_cast<double>(t.all.messages))));
     add(0, "messages", t.all.messages, "");
-    add(1, "pairs", t.all.pairs, fmt::format("between {} pairs of ranks", human_count(static_cast<double>(t.all.pairs))));
+    add(1, "pairs", t.all.pairs,
+        is_empty ? "" : fmt::format("between {} pairs of ranks", human_count(static_cast<double>(t.all.pairs))));
     add(2, "inside_nodes_share", share(t.inside_nodes(), distinct),
         distinct == 0                ? ""
         : t.job.nodes.size() < 2     ? "all on one node"
