@@ -207,10 +207,10 @@ void expect_same_in_csv_and_json(std::string_view section, const report::Table& 
 TEST(views, csv_and_json_of_a_section_say_the_same_in_base_units) {
     const Job job = job_of(uneven_work());
     for (const auto& section : report::sections()) {
-        if (section.name == "summary") continue;  // pictures
         const auto tables = section.answer(job, {.ranks = {}, .sort = {}, .by = {}, .top = {}, .is_for_screen = false});
         ASSERT_TRUE(tables);
-        for (const auto& table : *tables) expect_same_in_csv_and_json(section.name, table);
+        for (const auto& table : *tables)
+            if (table.picture != report::Picture::headline) expect_same_in_csv_and_json(section.name, table);  // an object in json
     }
 }
 
