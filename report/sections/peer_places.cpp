@@ -13,7 +13,7 @@
 namespace mpiprof::report {
 namespace {
 
-constexpr std::uint64_t most_work = 50'000'000;  // of a pass of swaps; beyond it there is none
+constexpr std::uint64_t most_work = 5'000'000'000;  // of a pass of swaps, at the very worst; beyond it there is none
 constexpr unsigned most_passes = 8;
 
 struct Edge {

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "report/model/units.h"
 #include "report/sections/peer_places.h"
@@ -235,7 +236,19 @@ Table node_table(const Exchange& t, const Question& question) {
 
 // ---- pairs ----
 
+// Of millions of pairs a screen has a few: only these become lines.
+std::vector<const PeerPair*> pairs_to_show(const Exchange& t, const Question& question, std::size_t most) {
+    std::vector<const PeerPair*> pairs = t.pairs;
+    if ((!question.sort.empty() && question.sort != "bytes") || most >= pairs.size()) return pairs;
+    const auto key = [](const PeerPair* p) { return std::make_tuple(~p->bytes(), p->from, p->to, p->kind); };
+    std::partial_sort(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(most), pairs.end(),
+                      [&](const PeerPair* a, const PeerPair* b) { return key(a) < key(b); });
+    pairs.resize(most);
+    return pairs;
+}
+
 Result<Table> pair_table(const Exchange& t, const Question& question) {
+    const std::size_t most = question.top.value_or(question.is_for_screen ? pairs_on_screen : t.pairs.size());
     using P = const PeerPair* const&;
     Table table = table_of(
         "pairs",
@@ -259,11 +272,11 @@ Result<Table> pair_table(const Exchange& t, const Question& question) {
             {{.id = "received_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](P p) { return p->received.bytes; }},
             {{.id = "received_time_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](P p) { return p->received.time_ns; }},
         },
-        t.pairs);
+        pairs_to_show(t, question, most));
     if (auto ok = sort_rows(table, question.sort.empty() ? "bytes" : question.sort); !ok) return tl::make_unexpected(ok.error());
-    const std::size_t most = question.top.value_or(question.is_for_screen ? pairs_on_screen : table.rows.size());
-    if (const std::size_t left_out = keep_top(table, most))
-        table.notes.push_back(fmt::format("{} more: --top {}", human_count(static_cast<double>(left_out)), left_out + table.rows.size()));
+    keep_top(table, most);
+    if (const std::size_t left_out = t.pairs.size() - table.rows.size())
+        table.notes.push_back(fmt::format("{} more: --top {}", human_count(static_cast<double>(left_out)), t.pairs.size()));
     table.notes.push_back("TIME: inside the calls that sent, received or posted them, of both ranks; not in Wait");
     return table;
 }
