@@ -1,6 +1,6 @@
-// The estimate: ranks are grouped by heavy-edge matching (the pairs with most bytes first, as long as their group fits a
-// node), groups are packed into nodes by size, and pairs of ranks are swapped while that keeps more inside (Kernighan
-// and Lin's improvement step). It is no optimum, and knows bytes alone.
+// The estimate: ranks are grouped by heavy-edge matching (in each round the groups that exchange most become one, as long as
+// it fits a node), groups are packed into nodes by size, and pairs of ranks are swapped while that keeps more inside
+// (Kernighan and Lin's improvement step). It is no optimum, and knows bytes alone.
 #include "report/sections/peer_places.h"
 
 #include <algorithm>
@@ -41,18 +41,27 @@ struct Graph {
     }
 };
 
+// Edges between the groups of what they join; what stays inside a group is left out.
+std::vector<Edge> between_groups(const std::vector<Edge>& edges, const std::vector<std::uint32_t>& group_of) {
+    std::vector<Edge> all, sums;
+    for (const Edge& edge : edges) {
+        const auto [a, b] = std::minmax(group_of[edge.a], group_of[edge.b]);
+        if (a != b) all.push_back({a, b, edge.bytes});
+    }
+    std::sort(all.begin(), all.end(), [](const Edge& x, const Edge& y) { return std::tie(x.a, x.b) < std::tie(y.a, y.b); });
+    for (const Edge& edge : all) {
+        if (sums.empty() || sums.back().a != edge.a || sums.back().b != edge.b) sums.push_back({edge.a, edge.b, 0});
+        sums.back().bytes += edge.bytes;
+    }
+    return sums;
+}
+
 Graph graph_of(const Job& job, const std::vector<std::uint32_t>& index_of, std::size_t ranks, std::size_t nodes) {
     Graph graph;
     std::vector<Edge> edges;
-    for (const PeerPair& pair : job.peers.pairs) {
-        const auto [a, b] = std::minmax(index_of[pair.from], index_of[pair.to]);
-        if (a != b && pair.bytes() != 0) edges.push_back({a, b, pair.bytes()});
-    }
-    std::sort(edges.begin(), edges.end(), [](const Edge& x, const Edge& y) { return std::tie(x.a, x.b) < std::tie(y.a, y.b); });
-    for (const Edge& edge : edges) {
-        if (graph.edges.empty() || graph.edges.back().a != edge.a || graph.edges.back().b != edge.b) graph.edges.push_back({edge.a, edge.b, 0});
-        graph.edges.back().bytes += edge.bytes;
-    }
+    for (const PeerPair& pair : job.peers.pairs)
+        if (pair.bytes() != 0) edges.push_back({pair.from, pair.to, pair.bytes()});
+    graph.edges = between_groups(edges, index_of);
     graph.neighbours.resize(ranks);
     graph.room.assign(nodes, 0);
     for (const Edge& edge : graph.edges) {
@@ -91,21 +100,24 @@ std::vector<std::uint32_t> in_turn(const Graph& graph) {
     return node_of;
 }
 
-// Groups of ranks, none larger than a node.
+// Groups of ranks, none larger than a node: in each round those that exchange most become one, two by two.
 std::vector<std::vector<std::uint32_t>> groups_of(const Graph& graph) {
     const std::uint32_t largest = *std::max_element(graph.room.begin(), graph.room.end());
-    std::vector<std::uint32_t> group_of(graph.neighbours.size());
     std::vector<std::vector<std::uint32_t>> groups(graph.neighbours.size());
+    std::vector<std::uint32_t> group_of(groups.size());
     for (std::uint32_t rank = 0; rank < groups.size(); ++rank) groups[group_of[rank] = rank] = {rank};
-    std::vector<Edge> edges = graph.edges;
-    std::stable_sort(edges.begin(), edges.end(), [](const Edge& x, const Edge& y) { return x.bytes > y.bytes; });
-    for (const Edge& edge : edges) {
-        std::uint32_t to = group_of[edge.a], from = group_of[edge.b];
-        if (to == from || groups[to].size() + groups[from].size() > largest) continue;
-        if (groups[to].size() < groups[from].size()) std::swap(to, from);
-        for (const std::uint32_t rank : groups[from]) group_of[rank] = to;
-        groups[to].insert(groups[to].end(), groups[from].begin(), groups[from].end());
-        groups[from].clear();
+    for (bool has_changed = true; has_changed;) {
+        has_changed = false;
+        std::vector<Edge> edges = between_groups(graph.edges, group_of);
+        std::stable_sort(edges.begin(), edges.end(), [](const Edge& x, const Edge& y) { return x.bytes > y.bytes; });
+        std::vector<bool> is_taken(groups.size());
+        for (const Edge& edge : edges) {
+            if (is_taken[edge.a] || is_taken[edge.b] || groups[edge.a].size() + groups[edge.b].size() > largest) continue;
+            is_taken[edge.a] = is_taken[edge.b] = has_changed = true;
+            for (const std::uint32_t rank : groups[edge.b]) group_of[rank] = edge.a;
+            groups[edge.a].insert(groups[edge.a].end(), groups[edge.b].begin(), groups[edge.b].end());
+            groups[edge.b].clear();
+        }
     }
     std::erase_if(groups, [](const auto& group) { return group.empty(); });
     std::stable_sort(groups.begin(), groups.end(), [](const auto& x, const auto& y) { return x.size() > y.size(); });
@@ -213,9 +225,10 @@ std::vector<Arrangement> arrangements(const Job& job) {
     Graph graph = graph_of(job, index_of, node_of.size(), nodes);
     if (graph.bytes == 0) return {};
     for (const std::uint32_t node : node_of) ++graph.room[node];
-    std::vector<std::uint32_t> best = packed(graph);
-    if (rated("", graph, node_of).share_inside > rated("", graph, best).share_inside) best = node_of;
+    std::vector<std::uint32_t> best = packed(graph), other = node_of;
     improve(graph, best);
+    improve(graph, other);
+    if (rated("", graph, other).share_inside > rated("", graph, best).share_inside) best = other;
     return {rated("as it ran", graph, node_of), rated("consecutive ranks on each node", graph, in_blocks(graph)),
             rated("ranks to the nodes in turn", graph, in_turn(graph)),
             rated("grouped by what they exchange", graph, best)};

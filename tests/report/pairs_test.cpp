@@ -177,6 +177,24 @@ TEST(pairs, the_estimate_finds_the_groups_of_ranks_that_talk) {
     EXPECT_GT(found[3].share_inside, 0.99);
 }
 
+TEST(pairs, the_estimate_cuts_a_grid_into_squares) {
+    std::vector<ProfileSpec> specs;  // 8 x 8 ranks on 4 nodes: two rows each, as launchers do it
+    for (std::uint32_t rank = 0; rank < 64; ++rank) {
+        ProfileSpec spec;
+        spec.rank = rank;
+        spec.size = 64;
+        spec.host = host_of(rank / 16, 4);
+        const std::uint32_t x = rank % 8, y = rank / 8;
+        if (x < 7) spec.peers.push_back({.rank = rank + 1, .sent = {10, 1000, ms}});
+        if (y < 7) spec.peers.push_back({.rank = rank + 8, .sent = {10, 1000, ms}});
+        specs.push_back(std::move(spec));
+    }
+    const auto found = report::arrangements(job_of(specs));
+    ASSERT_EQ(found.size(), 4u);
+    EXPECT_DOUBLE_EQ(found[0].share_inside, 88.0 / 112);
+    EXPECT_DOUBLE_EQ(found[3].share_inside, 96.0 / 112) << "four squares of 4 x 4";
+}
+
 TEST(pairs, many_ranks_share_the_shades_of_the_map) {
     std::vector<ProfileSpec> specs;
     for (std::uint32_t rank = 0; rank < 200; ++rank) {
