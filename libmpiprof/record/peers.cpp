@@ -30,7 +30,7 @@ void Peers::insert(Word key, int peer, std::uint32_t record) {
     ++used_;
 }
 
-// Leaves out what is forgotten. The larger one is tried first; what is too much for it is not asked of it.
+// Leaves out what is forgotten. False, and nothing changed, without memory.
 bool Peers::rebuild(std::uint32_t capacity) {
     auto* slots = static_cast<Slot*>(private_pages(capacity * sizeof(Slot)));
     if (!slots) return false;
