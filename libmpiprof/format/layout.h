@@ -327,6 +327,8 @@ struct Frame {
     std::uint32_t module;    // index into `modules`; 0 = unknown (offset is then absolute)
     std::uint32_t reserved;
 };
+enum class Language : std::uint32_t { machine = 0, python = 1 };
+
 struct Module {
     std::uint64_t base;      // load bias in this process
     std::uint64_t end;       // end of the mapped range
@@ -334,6 +336,9 @@ struct Module {
     std::uint32_t path_length;
     std::uint32_t build_id_length;
     std::uint8_t build_id[32];
+    std::uint64_t function_offset;  // of a script: the name of its function, into the file; `offset` of its frames is a line
+    std::uint32_t function_length;
+    Language language;
 };
 
 struct Communicator {
@@ -434,7 +439,7 @@ static_assert(sizeof(Histogram) == 288 && offsetof(Histogram, block) == 8 && off
 static_assert(sizeof(HistogramBlock) == 128);
 static_assert(sizeof(Region) == 128 && offsetof(Region, entered) == 72);
 static_assert(sizeof(Site) == 8 && sizeof(Frame) == 16);
-static_assert(sizeof(Module) == 64 && offsetof(Module, build_id) == 32);
+static_assert(sizeof(Module) == 80 && offsetof(Module, build_id) == 32 && offsetof(Module, function_offset) == 64);
 static_assert(sizeof(Communicator) == 128 && offsetof(Communicator, name) == 48);
 static_assert(sizeof(Counter) == 16);
 static_assert(sizeof(Flow) == 24);

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "libmpiprof/record/text.h"
+
 namespace mpiprof {
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool begins_with(const char* name, const char* word, std::size_t length) {
     for (std::size_t i = 0; i < length; ++i)

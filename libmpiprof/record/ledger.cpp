@@ -270,13 +270,18 @@ void Ledger::enter_epoch(std::uint64_t epoch) {
 // The site of a call that returns to `return_address`, and where the words lie that tell its callers.
 std::uint32_t Ledger::site(Word return_address, const Word* frame, std::uint16_t (&at)[2]) {
     Sites& sites = records_->sites;
+    at[0] = at[1] = 0;
+    is_scripted_ = false;
+    if (const std::uint32_t scripted = sites.find_script(records_->image, return_address)) {
+        is_scripted_ = true;
+        return scripted;
+    }
     const auto identity = [&] {
         Sites::Identity who{{return_address, 0, 0}};
         for (unsigned i = 0; i < 2; ++i)
             if (at[i] != 0) who.address[i + 1] = frame[at[i]];
         return who;
     };
-    at[0] = at[1] = 0;
     Place& place = places_[short_hash<place_bits>(static_cast<std::uint64_t>(return_address) + lower_half(frame) * 3u)];
     if (place.address == return_address && place.frame == lower_half(frame) && place.caller == lower_half(frame[place.at[0]])) {
         at[0] = place.at[0];
@@ -318,7 +323,8 @@ Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Word* 
     const Traffic traffic = records_->catalogue.info(wanted.call).traffic;
     if (traffic != Traffic::none && traffic != Traffic::setup && traffic != Traffic::local) moved_ = true;
     resolve(*m, wanted, bytes);
-    if (meaning.is_lasting && m->type_size == meaning.type_size) m->key = key;
+    // The stack does not tell who calls in a script: it is asked each time.
+    if (meaning.is_lasting && !is_scripted_ && m->type_size == meaning.type_size) m->key = key;
     return *m;
 }
 

@@ -412,6 +412,7 @@ class Ledger {
     std::uint32_t histogram_count_ = 0;
     std::uint32_t histogram_index_[histogram_slots] = {};  // open addressing: file offset / 8
     unsigned learned_ = 0;
+    bool is_scripted_ = false;  // of the site that was found last
     unsigned unwound_ = 0;
     Place places_[1u << place_bits];
     TypeSize type_sizes_[1u << type_bits];

@@ -12,6 +12,7 @@ namespace {
 using namespace format;
 
 constexpr std::uint32_t max_sites = 16384;
+constexpr unsigned most_script_frames = 8;
 
 struct Found {
     Word address;
@@ -93,9 +94,27 @@ std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStac
     const Guard guard(lock_);
     const std::uint64_t hash = hash_of(identity);
     if (const std::uint32_t site = known_locked(hash)) return site;
-    const std::uint32_t site = used_ < max_sites ? add_locked(image, identity, stack) : 0;
-    if (site == 0) count_drop(image.header().drops.sites);
-    else remember(hash, site);
+    unsigned compared = 0;
+    for (const Word address : identity.address) compared += address != 0;
+    const std::uint32_t site = add_locked(image, stack.depth, compared, [&](unsigned i) { return frame_of(image, stack.address[i]); });
+    remember(image, hash, site);
+    return site;
+}
+
+// 0: no script is running, or none that can be read.
+std::uint32_t Sites::find_script(Image& image, Word return_address) {
+    const Interpreter* script = interpreter && depth > 1 ? interpreter() : nullptr;
+    ScriptFrame frames[most_script_frames];
+    const unsigned n = script ? script->frames(frames, depth < most_script_frames ? depth : most_script_frames) : 0;
+    if (n == 0) return 0;
+    std::uint64_t all = 0;
+    for (unsigned i = 0; i < n; ++i)
+        all = mix(all ^ (all >> 31) ^ reinterpret_cast<std::uintptr_t>(frames[i].code) ^ std::uint64_t{static_cast<std::uint32_t>(frames[i].instruction)} << 44);
+    const Guard guard(lock_);
+    const std::uint64_t hash = hash_of({{return_address, static_cast<Word>(all), static_cast<Word>(n)}});
+    if (const std::uint32_t site = known_locked(hash)) return site;
+    const std::uint32_t site = add_locked(image, n, n, [&](unsigned i) { return frame_of(image, *script, frames[i]); });
+    remember(image, hash, site);
     return site;
 }
 
@@ -117,21 +136,20 @@ bool Sites::make_records_zero(Image& image) {
 }
 
 // The frames first: a site that is published has them. They are counted through all tables of frames.
-std::uint32_t Sites::add_locked(Image& image, const Identity& identity, const CallStack& stack) {
-    if ((used_ * 2 >= capacity_ && !grow()) || !make_records_zero(image)) return 0;
+template <class FrameOf>
+std::uint32_t Sites::add_locked(Image& image, unsigned frames, unsigned compared, FrameOf frame_of) {
+    if (used_ >= max_sites || (used_ * 2 >= capacity_ && !grow()) || !make_records_zero(image)) return 0;
     const std::uint32_t first = frames_;
-    unsigned compared = 0;
-    for (const Word address : identity.address) compared += address != 0;
-    for (unsigned i = 0; i < stack.depth; ++i) {
+    for (unsigned i = 0; i < frames; ++i) {
         auto* frame = static_cast<Frame*>(image.next_record(frame_table_, TableType::frames, sizeof(Frame), 128, 0));
         if (!frame) return 0;
-        *frame = frame_of(image, stack.address[i]);
+        *frame = frame_of(i);
         Image::publish(frame_table_);
         ++frames_;
     }
     auto* site = static_cast<Site*>(image.next_record(site_table_, TableType::sites, sizeof(Site), 128, 0));
     if (!site) return 0;
-    *site = {first, static_cast<std::uint16_t>(stack.depth), static_cast<std::uint16_t>(compared)};
+    *site = {first, static_cast<std::uint16_t>(frames), static_cast<std::uint16_t>(compared)};
     Image::publish(site_table_);
     return sites_++;
 }
@@ -141,9 +159,9 @@ Frame Sites::frame_of(Image& image, Word address) {
     dl_iterate_phdr(look_into, &found);
     const auto absolute = static_cast<std::uint64_t>(address);
     if (!found.found) return {absolute, 0, 0};  // a JIT's code, for example
-    for (std::uint32_t i = 1; i < modules_; ++i)
-        if (modules_seen_[i].base == found.base && modules_seen_[i].end == found.end) return {absolute - found.base, i, 0};
-    if (modules_ == max_modules) return {absolute, 0, 0};
+    for (std::uint32_t i = 0; i < ranges_; ++i)
+        if (modules_seen_[i].base == found.base && modules_seen_[i].end == found.end) return {absolute - found.base, modules_seen_[i].module, 0};
+    if (ranges_ == max_modules) return {absolute, 0, 0};
     auto* module = static_cast<Module*>(image.next_record(module_table_, TableType::modules, sizeof(Module), 16, 0));
     if (!module) return {absolute, 0, 0};
     char executable[512];
@@ -163,8 +181,49 @@ Frame Sites::frame_of(Image& image, Word address) {
         module->build_id_length = found.build_id_length;
     }
     Image::publish(module_table_);
-    modules_seen_[modules_] = {found.base, found.end};
+    modules_seen_[ranges_++] = {found.base, found.end, modules_};
     return {absolute - found.base, modules_++, 0};
+}
+
+// A place in a script. Its function is a module, found by its code object: a second one at the same address, when the first
+// was thrown away, is taken for it.
+Frame Sites::frame_of(Image& image, const Interpreter& script, const ScriptFrame& frame) {
+    ScriptPlace place;
+    script.describe(frame, place);
+    const Frame unknown{static_cast<std::uint64_t>(place.line), 0, 0};
+    if (!functions_) functions_ = static_cast<Function*>(private_pages(function_slots * sizeof(Function)));
+    if (!functions_) return unknown;
+    for (std::uint64_t i = mix(reinterpret_cast<std::uintptr_t>(frame.code)) >> 40;; ++i) {
+        Function& known = functions_[i % function_slots];
+        if (known.code == frame.code) return {static_cast<std::uint64_t>(place.line), known.module, 0};
+        if (known.code) continue;
+        if (function_count_ * 2 >= function_slots) return unknown;
+        const std::uint32_t module = add_function(image, place);
+        if (module == 0) return unknown;
+        ++function_count_;
+        known = {frame.code, module};
+        return {static_cast<std::uint64_t>(place.line), module, 0};
+    }
+}
+
+std::uint32_t Sites::add_function(Image& image, const ScriptPlace& place) {
+    auto* module = static_cast<Module*>(image.next_record(module_table_, TableType::modules, sizeof(Module), 16, 0));
+    if (!module) return 0;
+    std::size_t length = strlen(place.file);
+    module->path_offset = image.add_string(place.file, length);
+    module->path_length = static_cast<std::uint32_t>(length);
+    length = strlen(place.function);
+    module->function_offset = image.add_string(place.function, length);
+    module->function_length = static_cast<std::uint32_t>(length);
+    module->language = Language::python;
+    Image::publish(module_table_);
+    return modules_++;
+}
+
+// Of what found no room, the drop counter says so.
+void Sites::remember(Image& image, std::uint64_t hash, std::uint32_t site) {
+    if (site == 0) count_drop(image.header().drops.sites);
+    else remember(hash, site);
 }
 
 void Sites::remember(std::uint64_t hash, std::uint32_t site) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "libmpiprof/record/image.h"
+#include "libmpiprof/record/script.h"
 #include "libmpiprof/record/stack.h"
 
 namespace mpiprof {
@@ -19,11 +20,14 @@ class Sites {
     std::uint32_t known(const Identity& identity);
     // Its id, with all of the stack as its frames if it is new; 0 when the table is full (the drop counter says so).
     std::uint32_t find(Image& image, const Identity& identity, const CallStack& stack);
+    // The same for a call that a script made, whose frames of this moment tell its sites apart.
+    std::uint32_t find_script(Image& image, Word return_address);
     // Makes the profile name the module of this address.
     void know_module(Image& image, Word address);
 
     unsigned depth = 8;                        // frames of a site, as set
     const Unwinder* (*unwinder)() = nullptr;   // found at first need
+    const Interpreter* (*interpreter)() = nullptr;
 
   private:
     struct Known {
@@ -32,9 +36,13 @@ class Sites {
     };
     static std::uint64_t hash_of(const Identity& identity);
     std::uint32_t known_locked(std::uint64_t hash) const;
-    std::uint32_t add_locked(Image& image, const Identity& identity, const CallStack& stack);
+    template <class FrameOf>
+    std::uint32_t add_locked(Image& image, unsigned depth, unsigned compared, FrameOf frame_of);
     bool make_records_zero(Image& image);
     format::Frame frame_of(Image& image, Word address);
+    format::Frame frame_of(Image& image, const Interpreter& script, const ScriptFrame& frame);
+    std::uint32_t add_function(Image& image, const ScriptPlace& place);
+    void remember(Image& image, std::uint64_t hash, std::uint32_t site);
     void remember(std::uint64_t hash, std::uint32_t site);
     bool grow();
 
@@ -45,12 +53,22 @@ class Sites {
     std::uint32_t sites_ = 0;   // published so far; ids begin at 1
     std::uint32_t frames_ = 0;
     std::uint32_t modules_ = 0;
+    std::uint32_t ranges_ = 0;
     static constexpr std::uint32_t max_modules = 256;
     struct Range {
         std::uint64_t base;
         std::uint64_t end;
+        std::uint32_t module;
     };
     Range modules_seen_[max_modules] = {};
+    // The functions of scripts that are modules already, by their code objects; made at the first one.
+    struct Function {
+        const void* code;
+        std::uint32_t module;
+    };
+    static constexpr std::uint32_t function_slots = 2048;  // half of them are used at most
+    Function* functions_ = nullptr;
+    std::uint32_t function_count_ = 0;
     format::Table* site_table_ = nullptr;
     format::Table* frame_table_ = nullptr;
     format::Table* module_table_ = nullptr;

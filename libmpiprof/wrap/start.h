@@ -3,6 +3,7 @@
 
 #include "libmpiprof/process/runtime.h"
 #include "libmpiprof/process/settings.h"
+#include "libmpiprof/wrap/python.h"
 #include "libmpiprof/wrap/real.h"
 
 namespace mpiprof::wrap {
@@ -10,6 +11,7 @@ namespace mpiprof::wrap {
 inline void start_profile(const World& world, Ticks init_ticks) {
     runtime.records().sites.depth = number_of(Setting::depth);
     runtime.records().sites.unwinder = find_unwinder;
+    runtime.records().sites.interpreter = find_python;
     runtime.start(whole_catalogue, world, init_ticks);
 }
 

@@ -110,7 +110,8 @@ struct Site {
 };
 struct Module {
     std::string path;
-    std::string build_id;  // hexadecimal
+    std::string build_id;    // hexadecimal; of a script: the name of the function, which tells modules of a file apart, too
+    bool is_script = false;  // `path` is a source file, and offsets are lines
 };
 
 struct Setting {

@@ -496,14 +496,22 @@ class Reader {
 
     void read_modules() {
         std::vector<Range> ranges;
+        std::uint64_t used = 0;
+        // Modules do not share their names, so hostile ones cannot make more text of them than the file holds.
+        const auto text_at = [&](std::uint64_t offset, std::uint32_t length) {
+            const bool is_sound = lies_within(offset, length, bytes_.size()) && (used += length) <= bytes_.size();
+            return is_sound ? as_text(bytes_.subspan(offset, length)) : std::string_view();
+        };
         each<format::Module>(TableType::modules, [&](const format::Module& record, const Table&) {
             model::Module module;
-            // A path longer than any file system has is damage; the module stays without a name.
-            if (record.path_length <= 65536 && lies_within(record.path_offset, record.path_length, bytes_.size()))
-                module.path = as_text(bytes_.subspan(record.path_offset, record.path_length));
+            module.path = text_at(record.path_offset, record.path_length);
             for (std::uint32_t i = 0; i < std::min<std::uint32_t>(record.build_id_length, sizeof record.build_id); ++i)
                 for (const unsigned half : {record.build_id[i] >> 4, record.build_id[i] & 0xf})
                     module.build_id += "0123456789abcdef"[half];
+            if (record.language != format::Language::machine) {
+                module.is_script = true;
+                module.build_id = text_at(record.function_offset, record.function_length);
+            }
             ranges.push_back({record.base, record.end, static_cast<std::uint32_t>(profile_.modules.size())});
             profile_.modules.push_back(std::move(module));
         });

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <utility>
+#include <vector>
 
 #include "tests/unit/image_tables.h"
 
@@ -60,6 +62,81 @@ TEST_F(sites, the_same_address_is_the_same_site) {
     EXPECT_EQ(find(inside(somewhere)), first);
     EXPECT_EQ(find(inside(somewhere) + 1), other);
     EXPECT_EQ(records_of<Site>(image, TableType::sites).size(), 3u);
+}
+
+// An interpreter whose frames are what the test says.
+thread_local std::vector<ScriptFrame> running;
+unsigned frames_running(ScriptFrame* frames, unsigned most) {
+    unsigned n = 0;
+    for (; n < most && n < running.size(); ++n) frames[n] = running[n];
+    return n;
+}
+void describe_running(const ScriptFrame& frame, ScriptPlace& place) {
+    std::strcpy(place.file, "model.py");
+    std::strcpy(place.function, static_cast<const char*>(frame.code));
+    place.line = frame.instruction * 10;
+}
+const Interpreter* interpreter() {
+    static constexpr Interpreter ours{frames_running, describe_running};
+    return &ours;
+}
+constexpr char train[] = "train", step[] = "step";
+
+TEST_F(sites, a_script_is_told_apart_by_its_lines) {
+    found.interpreter = interpreter;
+    running = {{step, 1}, {train, 2}};
+    const std::uint32_t first = found.find_script(image, 0x1000);
+    running = {{step, 1}, {train, 3}};
+    const std::uint32_t other_caller = found.find_script(image, 0x1000);
+    running = {{step, 1}};
+    const std::uint32_t without_caller = found.find_script(image, 0x1000);
+    running = {{step, 1}, {train, 2}};
+
+    EXPECT_NE(first, 0u);
+    EXPECT_NE(first, other_caller);
+    EXPECT_NE(first, without_caller);
+    EXPECT_EQ(found.find_script(image, 0x1000), first);
+    EXPECT_NE(found.find_script(image, 0x2000), first) << "another call in the interpreter's library";
+    const Site site = records_of<Site>(image, TableType::sites).at(first);
+    EXPECT_EQ(site.frames, 2);
+    EXPECT_EQ(site.flags & 15, 2) << "all frames are those of every call";
+    const auto frames = records_of<Frame>(image, TableType::frames);
+    const auto modules = records_of<Module>(image, TableType::modules);
+    EXPECT_EQ(modules.size(), 3u) << "none, and one for each function";
+    const auto text = [&](std::uint64_t offset, std::uint32_t length) { return std::string(image.at(offset), length); };
+    const std::pair<const char*, std::uint64_t> expected[] = {{step, 10}, {train, 20}};
+    for (unsigned i = 0; i < 2; ++i) {
+        const Frame& frame = frames.at(site.first_frame + i);
+        const Module& module = modules.at(frame.module);
+        EXPECT_EQ(frame.offset, expected[i].second);
+        EXPECT_EQ(text(module.path_offset, module.path_length), "model.py");
+        EXPECT_EQ(text(module.function_offset, module.function_length), expected[i].first);
+        EXPECT_EQ(module.language, format::Language::python);
+    }
+}
+
+TEST_F(sites, without_a_script_the_stack_tells) {
+    EXPECT_EQ(found.find_script(image, 0x1000), 0u) << "no interpreter";
+    found.interpreter = interpreter;
+    running.clear();
+    EXPECT_EQ(found.find_script(image, 0x1000), 0u) << "a thread that runs none";
+    running = {{step, 1}};
+    found.depth = 1;
+    EXPECT_EQ(found.find_script(image, 0x1000), 0u) << "only the call itself is asked for";
+}
+
+TEST_F(sites, more_functions_than_are_kept_are_lines_without_a_name) {
+    found.interpreter = interpreter;
+    static char names[3000];
+    for (char& name : names) {
+        running = {{&name, 7}};
+        EXPECT_NE(found.find_script(image, 0x1000), 0u);
+    }
+    EXPECT_LE(records_of<Module>(image, TableType::modules).size(), 1026u);
+    const Site last = records_of<Site>(image, TableType::sites).back();
+    const Frame frame = records_of<Frame>(image, TableType::frames).at(last.first_frame);
+    EXPECT_EQ(frame.module, 0u);
+    EXPECT_EQ(frame.offset, 70u);
 }
 
 TEST_F(sites, a_site_in_the_program_is_an_offset_into_its_file) {

@@ -1,0 +1,190 @@
+// Where things lie in CPython 3.9 to 3.13 on 64-bit machines; measured by compiling offsetof against each version's headers.
+// A version that is not in the table is left alone, and so is one whose first frame does not look as the table says.
+#include "libmpiprof/wrap/python.h"
+
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "libmpiprof/record/basics.h"
+#include "libmpiprof/record/text.h"
+#include "libmpiprof/wrap/real.h"
+
+namespace mpiprof::wrap {
+namespace {
+
+struct Layout {
+    int minor;
+    // From the thread state to its innermost frame: directly, or by way of a C frame.
+    std::uint16_t thread_to, cframe_to;  // cframe_to: none, if direct
+    std::uint16_t back, code, instruction;
+    std::uint16_t code_begin;  // of a code object; 0: `instruction` is a number of `unit` bytes
+    std::uint16_t unit;
+    std::uint16_t owner;       // a byte of a frame that is 3 where C called Python; 0: there are none such
+    std::uint16_t text_ascii, text_other;  // of a str object: its characters
+};
+constexpr std::uint16_t none = 0xffff;
+constexpr Layout layouts[] = {
+    {9, 24, none, 24, 32, 104, 0, 1, 0, 48, 72},
+    {10, 24, none, 24, 32, 96, 0, 2, 0, 48, 72},
+    {11, 56, 8, 48, 32, 56, 184, 0, 0, 48, 72},
+    {12, 56, 0, 8, 0, 56, 192, 0, 70, 40, 56},
+    {13, 72, none, 8, 0, 56, 200, 0, 70, 40, 56},
+};
+// The same in all of them.
+constexpr std::size_t object_type = 8, text_length = 16, text_state = 32;
+constexpr std::size_t code_filename[] = {104, 112}, code_name[] = {112, 120};  // before 3.11, and since
+
+struct Python {
+    Layout layout;
+    const void* code_type;               // PyCode_Type
+    const char* (*thread_state)();       // PyGILState_GetThisThreadState: needs no GIL; null in threads that Python does not know
+    int (*line_of)(const void* code, int instruction);  // PyCode_Addr2Line: reads the code object alone
+};
+constinit Python python{};
+
+template <class T>
+T at(const void* object, std::size_t offset) {
+    T value;
+    memcpy(&value, static_cast<const char*>(object) + offset, sizeof value);
+    return value;
+}
+
+const void* first_frame(const char* thread) {
+    const Layout& l = python.layout;
+    const void* next = at<const void*>(thread, l.thread_to);
+    return l.cframe_to == none || !next ? next : at<const void*>(next, l.cframe_to);
+}
+
+// Of a frame that C made to call Python there is nothing to tell.
+bool is_of_script(const void* frame, const void* code) {
+    const Layout& l = python.layout;
+    return code && at<const void*>(code, object_type) == python.code_type && (l.owner == 0 || at<unsigned char>(frame, l.owner) != 3);
+}
+
+std::int32_t instruction_of(const void* frame, const void* code) {
+    const Layout& l = python.layout;
+    if (l.code_begin == 0) return at<std::int32_t>(frame, l.instruction) * l.unit;
+    return static_cast<std::int32_t>(at<const char*>(frame, l.instruction) - (static_cast<const char*>(code) + l.code_begin));
+}
+
+unsigned frames(ScriptFrame* frames, unsigned most) {
+    const char* thread = python.thread_state();
+    if (!thread) return 0;
+    unsigned n = 0;
+    constexpr int furthest = 64;  // among them those of C
+    int passed = 0;
+    for (const void* frame = first_frame(thread); frame && n < most && passed < furthest; ++passed) {
+        const void* code = at<const void*>(frame, python.layout.code);
+        if (is_of_script(frame, code)) frames[n++] = {code, instruction_of(frame, code)};
+        frame = at<const void*>(frame, python.layout.back);
+    }
+    return n;
+}
+
+// A character as UTF-8, 1 to 4 bytes.
+template <std::size_t Size>
+void add_character(char (&text)[Size], std::uint32_t c) {
+    char bytes[5] = "";
+    const auto tail = [&](int shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
+    int n = 0;
+    if (c < 0x80) bytes[n++] = static_cast<char>(c);
+    else if (c < 0x800) bytes[n++] = static_cast<char>(0xc0 | c >> 6);
+    else if (c < 0x10000) bytes[n++] = static_cast<char>(0xe0 | c >> 12);
+    else bytes[n++] = static_cast<char>(0xf0 | (c >> 18 & 7));
+    if (c >= 0x10000) bytes[n++] = tail(12);
+    if (c >= 0x800) bytes[n++] = tail(6);
+    if (c >= 0x80) bytes[n++] = tail(0);
+    append(text, bytes);
+}
+
+// A str object: one, two or four bytes a character, directly behind its head.
+template <std::size_t Size>
+void copy_text(char (&text)[Size], const char* object) {
+    const auto state = at<std::uint32_t>(object, text_state);
+    const unsigned width = state >> 2 & 7;
+    const bool is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
+    const auto length = at<std::int64_t>(object, text_length);
+    text[0] = 0;
+    if (!is_compact || length < 0 || (width != 1 && width != 2 && width != 4)) return;
+    const char* characters = object + (is_ascii ? python.layout.text_ascii : python.layout.text_other);
+    // What does not fit loses its beginning: the end of a path says more.
+    const auto fits = static_cast<std::int64_t>((Size - 1) / (is_ascii ? 1 : 4));
+    for (std::int64_t i = length > fits ? length - fits : 0; i < length; ++i) {
+        const char* c = characters + i * width;
+        add_character(text, width == 1 ? at<std::uint8_t>(c, 0) : width == 2 ? at<std::uint16_t>(c, 0) : at<std::uint32_t>(c, 0));
+    }
+}
+
+void describe(const ScriptFrame& frame, ScriptPlace& place) {
+    const unsigned since_11 = python.layout.minor >= 11;
+    copy_text(place.file, at<const char*>(frame.code, code_filename[since_11]));
+    copy_text(place.function, at<const char*>(frame.code, code_name[since_11]));
+    place.line = python.line_of(frame.code, frame.instruction);
+}
+
+// "3.11.2 (main, ...": one without a global lock, or another's implementation, is laid out otherwise.
+const Layout* layout_of(const char* version) {
+    if (strncmp(version, "3.", 2) != 0 || strstr(version, "free-threading") || strstr(version, "PyPy")) return nullptr;
+    int minor = 0;
+    for (const char* c = version + 2; *c >= '0' && *c <= '9' && minor < 1000; ++c) minor = minor * 10 + (*c - '0');
+    for (const Layout& layout : layouts)
+        if (layout.minor == minor) return &layout;
+    return nullptr;
+}
+
+// Reads without trusting an address.
+bool peek(const void* address, const void*& value) {
+    const iovec to{&value, sizeof value}, from{const_cast<void*>(address), sizeof value};
+    return raw(SYS_process_vm_readv, getpid(), raw_address(&to), 1, raw_address(&from), 1, 0) == sizeof value;
+}
+bool peek(const void* object, std::size_t offset, const void*& value) { return object && peek(static_cast<const char*>(object) + offset, value); }
+
+// Whether the thread's innermost frame has a code object where the table says.
+bool looks_right(const char* thread) {
+    const Layout& l = python.layout;
+    const void* frame = nullptr;
+    if (!peek(thread, l.thread_to, frame)) return false;
+    if (l.cframe_to != none && !peek(frame, l.cframe_to, frame)) return false;
+    for (int passed = 0; passed < 8; ++passed) {
+        const void *code = nullptr, *type = nullptr;
+        if (!peek(frame, l.code, code)) return false;
+        if (peek(code, object_type, type) && type == python.code_type) return true;
+        if (l.owner == 0 || !peek(frame, l.back, frame)) return false;  // a frame of C's, maybe: the next one decides
+    }
+    return false;
+}
+
+template <class Function>
+Function function(const char* name) {
+    return reinterpret_cast<Function>(const_cast<void*>(find_in_program(name)));
+}
+
+enum class Found : int { not_yet, no, yes };
+
+Found look() {
+    const auto version = function<const char* (*)()>("Py_GetVersion");
+    if (!version) return Found::no;
+    const Layout* layout = sizeof(void*) == 8 ? layout_of(version()) : nullptr;
+    python.code_type = find_in_program("PyCode_Type");
+    python.thread_state = function<const char* (*)()>("PyGILState_GetThisThreadState");
+    python.line_of = function<int (*)(const void*, int)>("PyCode_Addr2Line");
+    if (!layout || !python.code_type || !python.thread_state || !python.line_of) return Found::no;
+    python.layout = *layout;
+    const char* thread = python.thread_state();
+    if (!thread) return Found::not_yet;  // a thread that Python does not know: another may tell
+    return looks_right(thread) ? Found::yes : Found::no;
+}
+
+}  // namespace
+
+const Interpreter* find_python() {
+    static constinit Interpreter found{};
+    static constinit Found state = Found::not_yet;
+    static constinit Lock lock;
+    const Guard guard(lock);
+    if (state == Found::not_yet && (state = look()) == Found::yes) found = {frames, describe};
+    return state == Found::yes ? &found : nullptr;
+}
+
+}  // namespace mpiprof::wrap
