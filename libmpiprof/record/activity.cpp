@@ -6,8 +6,8 @@ namespace {
 
 using format::activity_bins;
 
-// Some 10 ms by the processor's counter, 34 ms by the other clock: the first 128 last for seconds.
-constexpr std::uint32_t first_log2_width = 25;
+// Some 25 ms by the processor's counter, 67 ms by the other clock: the first 128 last for seconds.
+constexpr std::uint32_t first_log2_width = 26;
 
 }  // namespace
 

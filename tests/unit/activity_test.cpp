@@ -10,7 +10,7 @@
 namespace mpiprof::test {
 namespace {
 
-constexpr Ticks width = Ticks{1} << 25;  // of a bin at first
+constexpr Ticks width = Ticks{1} << 26;  // of a bin at first
 
 // A ledger whose calls begin and end when the test says.
 struct Timed : Recording {
@@ -66,7 +66,7 @@ TEST(activity, a_run_of_any_length_has_the_same_number_of_bins) {
 
     const format::Activity a = t.bins();
     EXPECT_GE(a.current, format::activity_bins / 2 - 1);
-    EXPECT_EQ(a.log2_width, 25u + 6);  // 5000 / 128 < 64
+    EXPECT_EQ(a.log2_width, 26u + 6);  // 5000 / 128 < 64
     EXPECT_EQ(a.changes % 2, 0u);
     EXPECT_LT(booked - t.sum(), 64'000u) << "what is not added up yet is of the current bin";
     for (unsigned i = 0; i + 1 < a.current; ++i) EXPECT_EQ(a.bins[i].ticks, 64'000u) << i;
@@ -76,7 +76,7 @@ TEST(activity, one_call_that_outlasts_all_bins_is_spread_over_them) {
     Timed t;
     t.call(0, 1000 * width);
     EXPECT_EQ(t.sum(), 1000 * width);
-    EXPECT_EQ(t.bins().log2_width, 28u);
+    EXPECT_EQ(t.bins().log2_width, 29u);
     EXPECT_EQ(t.bins().bins[10].ticks, 8 * width);
 }
 
