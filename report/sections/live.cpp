@@ -8,6 +8,7 @@
 #include "report/model/units.h"
 #include "report/sections/arrivals.h"
 #include "report/sections/section.h"
+#include "report/sections/wording.h"
 
 namespace mpiprof::report {
 namespace {
@@ -228,7 +229,9 @@ std::vector<Table> live_tables(const Job& now, const Job* before) {
     Table head = headline(now, before);
     if (const std::string longest = longest_text(now); !longest.empty())
         head.notes.push_back(longest + "; mpiprof-report hang tells more");
-    return {std::move(head), call_table(now, before)};
+    std::vector<Table> tables{std::move(head), call_table(now, before)};
+    for (Table& table : tables) word(table, now);
+    return tables;
 }
 
 std::string live_line(const Job& now, const Job* before) {
@@ -236,13 +239,14 @@ std::string live_line(const Job& now, const Job* before) {
                                    share_text(now, before)};
     for (std::string text : {rate_text(now, before), longest_text(now)})
         if (!text.empty()) parts.push_back(std::move(text));
-    return fmt::format("{}", fmt::join(parts, "; "));
+    return worded(fmt::format("{}", fmt::join(parts, "; ")), now);
 }
 
 std::string final_line(const Job& job) {
-    return fmt::format("{} has ended: {}; {} since MPI_Init, {}", job.job.empty() ? "the job" : "job " + job.job,
-                       states_text(job), human_time(static_cast<double>(totals_of(job).elapsed_ns)),
-                       share_text(job, nullptr));
+    return worded(fmt::format("{} has ended: {}; {} since MPI_Init, {}", job.job.empty() ? "the job" : "job " + job.job,
+                              states_text(job), human_time(static_cast<double>(totals_of(job).elapsed_ns)),
+                              share_text(job, nullptr)),
+                  job);
 }
 
 }  // namespace mpiprof::report

@@ -58,11 +58,14 @@ bool has_sentences(const Table& table) {
 
 }  // namespace
 
+std::string worded(std::string text, const Job& job) {
+    if (job.is_without_mpi()) return reworded(text, without_mpi);
+    return job.has(Family::nccl) ? reworded(text, beside_mpi) : text;
+}
+
 void word(Table& table, const Job& job) {
     if (!job.is_without_mpi() && !job.has(Family::nccl)) return;
-    const auto in = [&](std::string& text) {
-        text = job.is_without_mpi() ? reworded(text, without_mpi) : reworded(text, beside_mpi);
-    };
+    const auto in = [&](std::string& text) { text = worded(std::move(text), job); };
     in(table.title);
     for (Column& column : table.columns) in(column.title);
     for (std::string& note : table.notes) in(note);

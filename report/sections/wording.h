@@ -2,11 +2,14 @@
 // "MPI"; nothing else is touched, and nothing at all in a job of MPI alone.
 #pragma once
 
+#include <string>
+
 #include "report/model/job.h"
 #include "report/model/table.h"
 
 namespace mpiprof::report {
 
 void word(Table& table, const Job& job);
+std::string worded(std::string text, const Job& job);
 
 }  // namespace mpiprof::report

@@ -211,6 +211,12 @@ int main(int argc, char** argv) {
         setenv("WORLD_SIZE", "4", 1);
         return 0;
     }
+    SCENE("window") { /* a communicator from before the window */
+        ncclComm_t c = world(size, rank);
+        usleep(900000);
+        for (int i = 0; i < 5; ++i) OK(NCCL(ncclAllGather)(buffer, buffer, 100, ncclFloat32, c, NULL));
+        return 0;
+    }
     SCENE("two") { /* two packages, each with an NCCL of its own */
         void* const packages[2] = {dlopen(argv[2], RTLD_NOW | RTLD_LOCAL), dlopen(argv[3], RTLD_NOW | RTLD_LOCAL)};
         int (*use[2])(void);

@@ -176,6 +176,24 @@ def a_script_may_say_late_who_it_is(scene):
 
 
 @case(mpis=(), ranks=1)
+def a_communicator_from_before_the_window_is_known_in_it(scene):
+    for rank in range(2):
+        run(scene, "linked", "window", scene.dir, torchrun(rank, 2, MPIPROF_BEGIN_TIME=0.4))
+    same(recorded(scene, scene.dir), {"ncclAllGather": (10, 10 * 800)}, "call -> (calls, bytes)")
+    rows = scene.run_report("nccl", "--format", "csv").succeeded().out.splitlines()
+    known = dict(zip(rows[0].split(","), rows[1].split(",")))
+    same((known["size"], known["ranks"], known["made_by"], len(known["id"])), ("2", "2", "ncclCommInitRank", 16), "communicator")
+
+
+@case(mpis=(), ranks=1)
+def functions_of_nccl_are_chosen_as_those_of_mpi(scene):
+    run(scene, "linked", "every", scene.dir, {"MPIPROF_FUNCTIONS": "ncclAllReduce,ncclGroup*"})
+    same(set(recorded(scene, scene.dir)) - {"ncclCommInitRank", "ncclCommDestroy"}, {"ncclAllReduce", "ncclGroupStart", "ncclGroupEnd"},
+         "what is recorded")
+    same(recorded(scene, scene.dir)["ncclAllReduce"], counted(scene.dir)["ncclAllReduce"], "reductions")
+
+
+@case(mpis=(), ranks=1)
 def a_second_nccl_in_the_process_works_and_is_not_recorded(scene):
     packages = []
     for name, flags in (("first", []), ("second", ["-DOTHER_NCCL"])):
