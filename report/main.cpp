@@ -53,6 +53,11 @@ int show_section(Job& job, RankReader& reader, const Options& options) {
     Question question = options.question;
     question.is_for_screen = view.is_for_screen;
     if (const auto ok = load_cells(job, reader, question.ranks); !ok) return fail(ok.error(), usage_error);
+    if (section.asks_for_places && !question.ranks.empty()) {
+        auto sites = reader.sites(job, question.ranks);
+        if (!sites) return fail(sites.error(), usage_error);
+        job.kept_sites = std::move(*sites);
+    }
     const auto tables = section.answer(job, question);
     if (!tables) return fail(tables.error(), usage_error);
     auto output = Output::open("");

@@ -57,7 +57,8 @@ void write_settings(JsonWriter& json, const std::vector<Setting>& settings) {
         json.item([&] {
             json.field("name", setting.name);
             json.field("value", setting.value);
-            json.field("is_set", setting.is_set);
+            json.field("is_set", setting.source != SettingSource::fallback);
+            json.field("source", name_of(setting.source));
         });
     });
 }
@@ -95,7 +96,10 @@ void write_job(JsonWriter& json, const Job& job) {
     json.field("is_rounded_to_ms", job.is_text);
     json.field("setup_ns", job.setup_ns);
     write_drops(json, job.drops);
-    write_settings(json, job.settings);
+    std::vector<Setting> settings;  // as most ranks have them
+    for (const SettingRow& row : job.settings)
+        settings.push_back({row.name, row.values.front().value, row.values.front().source});
+    write_settings(json, settings);
     json.array("problems", job.problems, [&](const std::string& line) { json.put(line); });
     json.array("notes", job.notes, [&](const std::string& line) { json.put(line); });
     json.array("nodes", job.nodes, [&](const std::string& node) { json.put(node); });

@@ -42,15 +42,15 @@ void add_sum(std::vector<CommSum>& sums, const CommSum& sum) {
         [](CommSum& to, const CommSum& from) { add_sum(to, from); });
 }
 
+bool is_entered_by_all(Traffic traffic) { return traffic == Traffic::collective || traffic == Traffic::sync; }
+
+}  // namespace
+
 CommKind kind_of(const Communicator& communicator) {
     if (communicator.origin == Origin::self) return CommKind::self;
     if (communicator.id == 0) return CommKind::unknown;
     return communicator.is_id_ambiguous ? CommKind::by_members : CommKind::known;
 }
-
-bool is_entered_by_all(Traffic traffic) { return traffic == Traffic::collective || traffic == Traffic::sync; }
-
-}  // namespace
 
 // The two sides of an intercommunicator see different sizes: it has none here.
 CommsPart::Key CommsPart::key_of(const Communicator& communicator) {

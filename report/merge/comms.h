@@ -16,6 +16,9 @@
 
 namespace mpiprof::report {
 
+// How ranks know it of each other.
+CommKind kind_of(const Communicator& communicator);
+
 class CommsPart {
   public:
     static constexpr std::size_t most_kept = 4096;

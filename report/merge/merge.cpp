@@ -2,10 +2,12 @@
 #include "report/merge/merge.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 
 #include "report/merge/part.h"
+#include "report/merge/sites.h"
 #include "report/model/sums.h"
 #include "report/read/liveness.h"
 #include "report/read/parallel.h"
@@ -34,6 +36,22 @@ Result<Profile> read_rank(FileReader& reader, const Launch& launch, const RankFi
         return problem(file.path, "belongs to another launch by now", "it is left out");
     return profile;
 }
+
+// The numbers that calls have in a job.
+class CallNumbers {
+  public:
+    explicit CallNumbers(const Job& job) {
+        for (std::size_t i = 0; i < job.calls.size(); ++i)
+            index_.emplace(job.calls[i].name, static_cast<std::uint16_t>(i));
+    }
+    std::optional<std::uint16_t> of(const Call& call) const {
+        const auto found = index_.find(call.name);
+        return found == index_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+  private:
+    std::unordered_map<std::string_view, std::uint16_t> index_;
+};
 
 }  // namespace
 
@@ -70,19 +88,34 @@ Result<Profile> RankReader::profile(std::uint32_t rank) {
 Result<std::vector<Sum>> RankReader::cells(const Job& job, std::uint32_t rank) {
     const auto read = profile(rank);
     if (!read) return tl::make_unexpected(read.error());
-    std::unordered_map<std::string_view, std::uint16_t> index;
-    for (std::size_t i = 0; i < job.calls.size(); ++i) index.emplace(job.calls[i].name, static_cast<std::uint16_t>(i));
+    const CallNumbers index(job);
     std::vector<Sum> sums = sums_of(*read);
     // A running job may have made a call for the first time since it was merged.
     std::erase_if(sums, [&](Sum& sum) {
-        const auto found = index.find(read->calls[sum.call].name);
-        if (found != index.end()) sum.call = found->second;
-        return found == index.end();
+        const auto number = index.of(read->calls[sum.call]);
+        if (number) sum.call = *number;
+        return !number;
     });
     std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) {
         return std::tie(a.call, a.bin, a.buffer) < std::tie(b.call, b.bin, b.buffer);
     });
     return sums;
+}
+
+Result<CallSites> RankReader::sites(const Job& job, std::span<const std::uint32_t> ranks) {
+    const CallNumbers index(job);
+    SitesPart part;
+    for (const std::uint32_t rank : ranks) {
+        auto read = profile(rank);
+        if (!read) return tl::make_unexpected(read.error());
+        std::vector<std::uint16_t> call_map;
+        for (const Call& call : read->calls) call_map.push_back(index.of(call).value_or(0));
+        std::erase_if(read->cells, [&](const Cell& cell) { return !index.of(read->calls[cell.call]); });
+        part.add(*read, call_map);
+    }
+    std::vector<std::uint16_t> same(job.calls.size());
+    std::iota(same.begin(), same.end(), std::uint16_t{0});
+    return part.finish(same, Floors());
 }
 
 }  // namespace mpiprof::report

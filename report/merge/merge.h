@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class RankReader {
     Result<Profile> profile(std::uint32_t rank);
     // The rank's sums in terms of the job, sorted by call, bin, buffer; for Job::kept_cells.
     Result<std::vector<Sum>> cells(const Job& job, std::uint32_t rank);
+    // From where these ranks called, together; for Job::kept_sites.
+    Result<CallSites> sites(const Job& job, std::span<const std::uint32_t> ranks);
 
   private:
     const Launch& launch_;

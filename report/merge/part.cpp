@@ -107,8 +107,7 @@ void Part::take_identity(const Profile& profile) {
                  .mpi_family = profile.mpi_family,
                  .library_version = profile.library_version,
                  .size = profile.size,
-                 .thread_level = profile.thread_level,
-                 .settings = profile.settings};
+                 .thread_level = profile.thread_level};
 }
 
 Rank Part::rank_of(const Profile& profile) {
@@ -186,6 +185,9 @@ void Part::add(const Profile& profile) {
     }
     facts_.add(profile);
     comms_.add(profile, call_map_);
+    sites_.add(profile, call_map_);
+    waits_.add(profile, call_map_);
+    settings_.add(profile);
     for (const RankLine& line : profile.rank_table) rank_lines_.try_emplace(line.rank, line);
     peers_.add(profile);
     regions_.add(profile);
@@ -224,6 +226,9 @@ void Part::absorb(Part&& other) {
     standings_.absorb(std::move(other.standings_), call_map);
     facts_.absorb(std::move(other.facts_));
     comms_.absorb(std::move(other.comms_), call_map);
+    sites_.absorb(std::move(other.sites_), call_map);
+    waits_.absorb(std::move(other.waits_), call_map);
+    settings_.absorb(std::move(other.settings_));
     rank_lines_.merge(other.rank_lines_);
     for (const auto& [name, rank] : other.commands_) add_name(commands_, name, rank);
     for (const auto& [name, rank] : other.mpi_libraries_) add_name(mpi_libraries_, name, rank);
@@ -396,6 +401,7 @@ Job Part::finish() {
     standings_.finish(job, order);
     job.placement = facts_.finish(job);
     job.comms = comms_.finish(order);
+    job.sites = sites_.finish(order, waits_.finish(job, order));
     job.launch = std::move(identity_.launch);
     job.job = std::move(identity_.job);
     job.command = std::move(identity_.command);
@@ -407,7 +413,7 @@ Job Part::finish() {
     job.library_version = std::move(identity_.library_version);
     job.size = identity_.size;
     job.thread_level = identity_.thread_level;
-    job.settings = std::move(identity_.settings);
+    job.settings = settings_.finish();
     job.peers = peers_.finish();
     job.regions = regions_.finish();
     activities_.finish(job);

@@ -15,7 +15,10 @@
 #include "report/merge/facts.h"
 #include "report/merge/peers.h"
 #include "report/merge/regions.h"
+#include "report/merge/settings.h"
+#include "report/merge/sites.h"
 #include "report/merge/standings.h"
+#include "report/merge/waits.h"
 #include "report/model/job.h"
 #include "report/model/profile.h"
 
@@ -62,7 +65,6 @@ class Part {
         std::string library_version;
         std::uint32_t size = 0;
         std::uint32_t thread_level = 0;
-        std::vector<Setting> settings;
     };
 
     std::uint16_t call_index(const Call& call);
@@ -94,6 +96,9 @@ class Part {
     StandingsPart standings_;
     FactsPart facts_;
     CommsPart comms_;
+    SitesPart sites_;
+    WaitsPart waits_;
+    SettingsPart settings_;
     Identity identity_;
     std::uint32_t identity_rank_ = 0xffffffff;
     Drops drops_;

@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "report/model/activity.h"
+#include "report/model/call_sites.h"
 #include "report/model/comms.h"
 #include "report/model/placement.h"
 #include "report/model/profile.h"
 #include "report/model/region.h"
+#include "report/model/setting_row.h"
 #include "report/model/words.h"
 
 namespace mpiprof::report {
@@ -47,6 +49,10 @@ struct Row {
     std::uint64_t requests = 0;
     std::uint64_t in_flight_ns = 0;
     std::uint64_t blocked_ns = 0;
+    // Time above that of the fastest call of the same size on as many ranks, in calls that may wait for others: an
+    // estimate of waiting, see merge/waits.
+    std::uint64_t waiting_ns = 0;
+    std::uint64_t judged_ns = 0;  // of time_ns: where it can be estimated
 };
 
 struct Rank {
@@ -75,6 +81,8 @@ struct Rank {
     std::uint64_t mpi_other_thread_ns = 0;  // of that: on other threads than the main thread
     std::uint64_t file_ns = 0;              // of mpi_ns: in MPI-IO (Traffic::file); the layouts count it apart
     std::uint64_t calls = 0;                // timed calls
+    std::uint64_t waiting_ns = 0;           // of mpi_ns, estimated as in Row; where all ranks are judged
+    std::uint64_t judged_ns = 0;
     std::uint64_t message_bytes = 0;        // never file traffic
     std::uint64_t file_bytes = 0;
     std::uint64_t errors = 0;
@@ -86,13 +94,6 @@ struct Rank {
     // Time in MPI, and outside, where the main thread computes. Several threads in MPI at once may exceed elapsed.
     std::uint64_t inside_ns() const { return mpi_ns + in_call_ns; }
     std::uint64_t outside_ns() const { return elapsed_ns > inside_ns() ? elapsed_ns - inside_ns() : 0; }
-};
-
-// Where a call was made: a return address in a module's file.
-struct Place {
-    std::uint32_t module = 0;  // index into Job::modules; 0 = not known
-    std::uint64_t offset = 0;
-    bool operator==(const Place&) const = default;
 };
 
 // A communicator, as all its members know it.
@@ -173,8 +174,9 @@ struct Job {
     std::vector<RankActivity> activities;  // sorted by rank; of every activity_stride-th rank
     std::uint32_t activity_stride = 1;
     Peers peers;
+    CallSites sites;
     Placement placement;
-    std::vector<Setting> settings;      // of the lowest rank
+    std::vector<SettingRow> settings;   // by name
     Drops drops;                        // summed over ranks
     std::uint64_t setup_ns = 0;         // largest
     bool is_text = false;               // some rank is mpitrace's text: its times are rounded to ms
@@ -185,6 +187,8 @@ struct Job {
     // The cells of one rank, sorted by call, bin, buffer. Empty unless they were asked for when merging.
     std::span<const Sum> cells(std::uint32_t rank) const;
     std::unordered_map<std::uint32_t, std::vector<Sum>> kept_cells;
+    // The same of places: those of all ranks that were asked for, together.
+    std::optional<CallSites> kept_sites;
 
     const Rank* find(std::uint32_t rank) const;
     // The ranks of the world without a profile of their own. As ranges: a damaged file may speak of a world of billions.

@@ -107,6 +107,7 @@ struct Communicator {
 
 struct Site {
     std::vector<Frame> frames;  // innermost first
+    std::size_t common = 0;     // so many of them are those of all its calls, the others of the first one alone
 };
 struct Module {
     std::string path;
@@ -117,7 +118,7 @@ struct Module {
 struct Setting {
     std::string name;
     std::string value;
-    bool is_set = false;  // by the environment; else the default
+    SettingSource source = SettingSource::fallback;
 };
 
 // Something that the profile says of the process, its node or its environment: "cpus_allowed", "0-3".

@@ -81,4 +81,16 @@ std::string_view name_of(CommKind kind) {
     return "none";
 }
 
+std::string_view name_of(SettingSource source) {
+    switch (source) {
+        case SettingSource::fallback:
+            return "default";
+        case SettingSource::environment:
+            return "environment";
+        case SettingSource::other_tool:
+            return "other_tool";
+    }
+    return "unknown";
+}
+
 }  // namespace mpiprof::report

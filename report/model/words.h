@@ -71,6 +71,14 @@ enum class CommKind : std::uint8_t {
 };
 std::string_view name_of(CommKind kind);
 
+// Where the value of a setting is from.
+enum class SettingSource : std::uint8_t {
+    fallback = 0,     // nothing was set
+    environment = 1,  // its own variable
+    other_tool = 2,   // a variable of the tool that MPIPROF_COMPAT names
+};
+std::string_view name_of(SettingSource source);
+
 // Size bins: 0 holds size 0, then upper-inclusive powers of two: 1..4, 5..8, 9..16 ...
 inline constexpr unsigned size_bins = 64;
 constexpr std::uint64_t bin_max_bytes(unsigned bin) {

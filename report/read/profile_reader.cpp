@@ -545,6 +545,7 @@ class Reader {
                 (used += record.frames) <= frames.size())
                 site.frames.assign(frames.begin() + record.first_frame,
                                    frames.begin() + record.first_frame + record.frames);
+            site.common = std::min<std::size_t>(std::max(record.flags & 15, 1), site.frames.size());
             profile_.sites.push_back(std::move(site));
         });
         for (model::Cell& cell : profile_.cells)
@@ -554,7 +555,8 @@ class Reader {
     void read_settings() {
         each<format::Setting>(TableType::settings, [&](const format::Setting& record, const Table&) {
             profile_.settings.push_back(
-                {std::string(text_of(record.name)), std::string(text_of(record.value)), record.source != 0});
+                {std::string(text_of(record.name)), std::string(text_of(record.value)),
+                 record.source <= 2 ? static_cast<SettingSource>(record.source) : SettingSource::environment});
         });
     }
 

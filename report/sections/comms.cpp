@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "report/model/units.h"
+#include "report/sections/comm_labels.h"
 #include "report/sections/sections.h"
 
 namespace mpiprof::report {
@@ -13,34 +14,6 @@ namespace {
 
 constexpr std::size_t lines_on_screen = 40;
 constexpr std::size_t differences_on_screen = 8;
-
-// Open MPI names what the program does not: "MPI COMMUNICATOR 3 SPLIT FROM 0".
-bool is_named(const Comm& comm) { return !comm.name.empty() && !comm.name.starts_with("MPI COMMUNICATOR "); }
-
-std::string short_call(const std::string& name) { return name.starts_with("MPI_") ? name.substr(4) : name; }
-
-std::string name_or_making(const Comm& comm) {
-    if (is_named(comm)) return comm.name;
-    return fmt::format("({})", comm.made_by.empty() ? "unnamed" : short_call(comm.made_by));
-}
-
-std::string label_of(const Comm& comm) {
-    switch (comm.kind) {
-        case CommKind::none:
-            return "(none)";
-        case CommKind::other:
-            return "(others)";
-        case CommKind::unknown:
-            return "(of several worlds)";
-        case CommKind::self:
-            return is_named(comm) ? comm.name : "MPI_COMM_SELF";
-        case CommKind::by_members:
-            return name_or_making(comm) + " *";
-        case CommKind::known:
-            break;
-    }
-    return name_or_making(comm);
-}
 
 // What the ranks' profiles together allow to say.
 struct Context {

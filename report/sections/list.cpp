@@ -11,11 +11,14 @@ namespace {
 constexpr std::array<std::string_view, 2> calls_by{"size", "call"};
 constexpr std::array<std::string_view, 2> ranks_by{"rank", "node"};
 constexpr std::array<std::string_view, 2> comms_by{"communicator", "call"};
+constexpr std::array<std::string_view, 5> sites_by{"stack", "line", "function", "file", "call"};
 constexpr std::array<std::string_view, 2> placement_by{"rank", "group"};
 
 constexpr std::array all{
     Section{"summary", "what ran, where the MPI time went, how even the ranks are", {}, false, summary},
     Section{"calls", "every call by message size: counts, bytes, times, percentiles", calls_by, true, calls},
+    Section{"sites", "from where in the program MPI is called: file, line, function and its callers", sites_by, true, sites,
+            true, true},
     Section{"ranks", "every rank or node: time in and outside MPI, memory, CPU", ranks_by, true, ranks},
     Section{"regions", "the parts and iterations that the program names: time, share of MPI, percentiles", {}, true, regions},
     Section{"time", "when each rank was inside MPI, from start to end", {}, false, time, true},
@@ -25,6 +28,7 @@ constexpr std::array all{
     Section{"peers", "who sends how much to whom: a map, nodes, the largest pairs, better placements", {}, true, peers},
     Section{"placement", "cores, devices and memory of every rank, and what is wrong with them", placement_by, true,
             placement},
+    Section{"settings", "the settings of mpiprof in force, and where each is from", {}, false, settings},
 };
 
 }  // namespace

@@ -14,6 +14,8 @@ Result<std::vector<Table>> hang(const Job& job, const Question& question);
 Result<std::vector<Table>> comms(const Job& job, const Question& question);
 Result<std::vector<Table>> nccl(const Job& job, const Question& question);
 Result<std::vector<Table>> peers(const Job& job, const Question& question);
+Result<std::vector<Table>> sites(const Job& job, const Question& question);
+Result<std::vector<Table>> settings(const Job& job, const Question& question);
 Result<std::vector<Table>> placement(const Job& job, const Question& question);
 
 }  // namespace mpiprof::report

@@ -92,7 +92,8 @@ std::vector<std::string> cells_of(const Table& table, std::size_t column, bool u
     if (about.unit == Unit::time && about.same_unit) {
         const TimeScale scale(largest_compared(table));
         for (const auto& row : table.rows)
-            cells.push_back(is_number(row[column]) ? scale.print(number_of(row[column])) : "-");
+            cells.push_back(is_number(row[column]) ? scale.print(number_of(row[column]))
+                                                   : print(row[column], about.unit, utf8));
         return cells;
     }
     for (const auto& row : table.rows) cells.push_back(print(row[column], about.unit, utf8));

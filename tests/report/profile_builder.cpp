@@ -298,7 +298,7 @@ class Builder {
         tables_.add(TableType::sites, 0, format::Site{});
         std::uint32_t first = 0;
         for (const auto& frames : spec_.sites) {
-            tables_.add(TableType::sites, 0, format::Site{first, static_cast<std::uint16_t>(frames.size()), 0});
+            tables_.add(TableType::sites, 0, format::Site{first, static_cast<std::uint16_t>(frames.size()), spec_.common_frames});
             for (const FrameSpec& frame : frames)
                 tables_.add(TableType::frames, 0, format::Frame{frame.offset, frame.module, 0});
             first += static_cast<std::uint32_t>(frames.size());

@@ -159,6 +159,7 @@ struct ProfileSpec {
     std::vector<CallSpec> calls{};
     std::vector<CommunicatorSpec> communicators{CommunicatorSpec{}};
     std::vector<std::vector<FrameSpec>> sites{};
+    std::uint16_t common_frames = 0;  // so many frames of each site hold for all its calls; 0: as old files have it
     std::vector<ModuleSpec> modules{};
     std::vector<ThreadSpec> threads{ThreadSpec{}};  // threads met only in cells are added by themselves
     std::vector<SettingSpec> settings{};

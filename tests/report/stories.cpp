@@ -272,4 +272,30 @@ std::vector<ProfileSpec> nccl_beside_mpi() {
     return job;
 }
 
+std::vector<ProfileSpec> two_solvers() {
+    std::vector<ProfileSpec> job;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        ProfileSpec spec = rank_of(rank, 4, 2, "./flow case.nml");
+        spec.modules = {{.path = "/home/user/bin/flow", .base = 0x5600 + rank * 0x1000, .build_id = {0xab, 1}},
+                        {.path = "/home/user/lib/libcomm.so", .build_id = {0xab, 2}}};
+        spec.common_frames = 3;
+        spec.sites = {{{2, 0x1a40}, {1, 0x21f0}, {1, 0x1180}},   // pressure, through the layer
+                      {{2, 0x1a40}, {1, 0x3388}, {1, 0x1199}},   // turbulence, through the same function
+                      {{1, 0x40aa}, {1, 0x21a0}, {1, 0x1180}}};  // the halo
+        const auto from = [](CellSpec cell, std::uint32_t site) {
+            cell.site = site;
+            return cell;
+        };
+        const std::uint64_t late = rank == 3 ? 0 : 600 * ms;  // the others wait for rank 3
+        spec.calls = {collective("MPI_Allreduce", {from(calls_of(2000, 8, 40 * ms + late, 4 * us, 3 * ms), 1),
+                                                   from(calls_of(500, 24, 12 * ms, 5 * us, 1 * ms), 2)}),
+                      {.name = "MPI_Sendrecv",
+                       .traffic = format::Traffic::exchange,
+                       .cells = {from(calls_of(800, 48 * 1024, (150 + 10 * rank) * ms, 90 * us, 2 * ms), 3)}}};
+        if (rank == 0) spec.calls.push_back(collective("MPI_Bcast", {calls_of(3, 4096, 1 * ms, 100 * us, 500 * us)}));
+        job.push_back(spec);
+    }
+    return job;
+}
+
 }  // namespace mpiprof::test

@@ -20,5 +20,6 @@ std::vector<ProfileSpec> one_never_arrived();    // 16 ranks, killed: 15 in a ba
 std::vector<ProfileSpec> gpu_training();         // 4 ranks on 2 nodes by torchrun: NCCL without MPI
 std::vector<ProfileSpec> nccl_beside_mpi();      // 2 ranks that use both
 std::vector<ProfileSpec> device_buffers();       // 2 ranks that send from device memory
+std::vector<ProfileSpec> two_solvers();          // 4 ranks that sum up behind one function, for two solvers, and a halo
 
 }  // namespace mpiprof::test

@@ -71,3 +71,37 @@ def without_depth_a_site_is_the_call_alone(scene):
     for rank in ranks:
         same([(len(frames), os.path.basename(frames[0][0]), n) for frames, n in rank.items()], [(1, layer.name, 114)], "sites")
     same(ranks[0], ranks[1], "sites of two ranks")
+
+
+def rows_of_sites(scene, directory, *options):
+    ran = scene.run_report("sites", "--format", "json", *options, cwd=directory).succeeded()
+    return json.loads(ran.out)["sites"]
+
+
+@case(ranks=3)
+def the_report_has_one_row_for_a_place_on_all_ranks_with_its_callers(scene):
+    """A program that is moved, one that is not, the layer in a library and in the program itself."""
+    layer = scene.shared_object("callers.c", "-DLAYER", name="callers_layer")
+    within = scene.compile("callers.c", "-DLAYER", "-c", name=f"callers_layer.{scene.mpi}.o")
+    for name, flags in (("pie", (layer, f"-Wl,-rpath,{scene.bin}", "-pie", "-fPIE")),
+                        ("fixed", (layer, f"-Wl,-rpath,{scene.bin}", "-no-pie")),
+                        ("alone", (within, "-pie", "-fPIE")),
+                        ("alone_fixed", (within, "-no-pie"))):
+        program = scene.compile("callers.c", *flags, name=f"callers_{name}.{scene.mpi}")
+        directory = scene.subdir(name)
+        ran = scene.mpirun(3, program, cwd=directory).succeeded()
+        said = [tuple(map(int, line.split())) for line in ran.out.splitlines() if not line.startswith("main")]
+
+        rows = rows_of_sites(scene, directory)
+
+        same({row["ranks"] for row in rows}, {3}, f"{name}: ranks of each place")
+        same({row["function"] for row in rows}, {"sum_up"}, f"{name}: function that calls MPI")
+        found = collections.Counter()
+        outer_lines = {outer for _, outer, _ in said if outer}
+        for row in rows:
+            lines = [int(part.split()[0].split(":")[1]) for part in row["stack"].split(" < ")]
+            outer = lines[2] if len(lines) > 2 and lines[2] in outer_lines else 0
+            found[lines[1], outer] += row["total_calls"]
+        same(dict(found), {(line, outer): 3 * n for line, outer, n in said}, f"{name}: (caller, its caller): calls")
+        by_line = rows_of_sites(scene, directory, "--by", "line")
+        same([(row["function"], row["total_calls"]) for row in by_line], [("sum_up", 3 * 114)], f"{name}: --by line")

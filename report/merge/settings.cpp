@@ -1,0 +1,49 @@
+// Sets of settings, and their ranks.
+#include "report/merge/settings.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mpiprof::report {
+
+void SettingsPart::add(const Profile& profile) {
+    if (profile.settings.empty()) return;  // mpitrace's text
+    std::vector<One> all;
+    for (const Setting& setting : profile.settings) all.push_back({setting.name, setting.value, setting.source});
+    std::sort(all.begin(), all.end());
+    ranks_[std::move(all)].push_back(profile.rank);
+}
+
+void SettingsPart::absorb(SettingsPart&& other) {
+    for (auto& [settings, ranks] : other.ranks_) {
+        auto& to = ranks_[settings];
+        to.insert(to.end(), ranks.begin(), ranks.end());
+    }
+}
+
+std::vector<SettingRow> SettingsPart::finish() {
+    std::map<std::string, std::map<std::pair<std::string, SettingSource>, std::vector<std::uint32_t>>> by_name;
+    for (const auto& [settings, ranks] : ranks_)
+        for (const One& one : settings) {
+            auto& to = by_name[one.name][{one.value, one.source}];
+            to.insert(to.end(), ranks.begin(), ranks.end());
+        }
+    std::vector<SettingRow> rows;
+    for (auto& [name, values] : by_name) {
+        SettingRow& row = rows.emplace_back(SettingRow{.name = name, .values = {}});
+        for (auto& [value, ranks] : values) {
+            std::sort(ranks.begin(), ranks.end());
+            row.values.push_back({.value = value.first,
+                                  .source = value.second,
+                                  .count = static_cast<std::uint32_t>(ranks.size()),
+                                  .ranks = std::move(ranks)});
+        }
+        std::sort(row.values.begin(), row.values.end(), [](const SettingValue& a, const SettingValue& b) {
+            return a.count != b.count ? a.count > b.count : a.ranks < b.ranks;
+        });
+        row.values.front().ranks.clear();
+    }
+    return rows;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,244 @@
+// A rank is summed up by itself first, then taken over like any other part.
+#include "report/merge/sites.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "report/merge/comms.h"
+
+namespace mpiprof::report {
+namespace {
+
+std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+}
+
+std::uint64_t hash_of(std::string_view text) {
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return mix(hash);
+}
+
+std::uint64_t hash_of(const Module& module) { return hash_of(module.build_id.empty() ? module.path : module.build_id); }
+
+void take_larger(CallSite& site, std::uint64_t ns, std::uint32_t rank) {
+    if (site.ranks != 0 && std::tie(ns, site.largest_rank) <= std::tie(site.largest_ns, rank)) return;
+    site.largest_ns = ns;
+    site.largest_rank = rank;
+}
+
+}  // namespace
+
+// What one rank's profile adds.
+class SitesPart::OfOneRank {
+  public:
+    OfOneRank(const Profile& profile, std::span<const std::uint16_t> call_map)
+        : profile_(profile), call_map_(call_map), site_hashes_(profile.sites.size()) {
+        for (const Call& call : profile.calls) call_hashes_.push_back(hash_of(call.name));
+        for (const Module& module : profile.modules) module_hashes_.push_back(hash_of(module));
+        for (const Cell& cell : profile.cells)
+            if (profile.calls[cell.call].treatment == Treatment::timed) add(cell);
+        for (auto& [key, found] : entries_) {
+            found.entry.site.ranks = 1;
+            found.entry.site.largest_ns = found.entry.site.time_ns;
+            found.entry.site.largest_rank = profile.rank;
+        }
+    }
+
+    void give(SitesPart& part) {
+        for (auto& [key, found] : entries_) {
+            if (found.site == nullptr) {
+                part.take_as_other(std::move(found.entry));
+                continue;
+            }
+            if (!part.kept_.contains(key))
+                for (const Frame& frame : common(*found.site)) found.entry.site.frames.push_back(place_of(part, frame));
+            part.take(key, std::move(found.entry));
+        }
+    }
+
+  private:
+    struct Found {
+        const Site* site = nullptr;  // none: not told apart
+        Entry entry;
+    };
+
+    static std::span<const Frame> common(const Site& site) { return {site.frames.data(), site.common}; }
+
+    void add(const Cell& cell) {
+        const bool is_known = cell.site != 0 && cell.site < profile_.sites.size() && !profile_.sites[cell.site].frames.empty();
+        const auto [at, is_new] = entries_.try_emplace(is_known ? mix(call_hashes_[cell.call] + site_hash(cell.site))
+                                                                : call_hashes_[cell.call]);
+        Entry& entry = at->second.entry;
+        CallSite& site = entry.site;
+        if (is_known) at->second.site = &profile_.sites[cell.site];
+        site.call = call_map_[cell.call];
+        site.calls += cell.calls;
+        site.bytes += cell.bytes;
+        site.time_ns += cell.time_ns;
+        site.errors += cell.errors;
+        if (cell.min_ns != 0 && (site.min_ns == 0 || cell.min_ns < site.min_ns)) site.min_ns = cell.min_ns;
+        site.max_ns = std::max(site.max_ns, cell.max_ns);
+        if (cell.communicator != 0 && cell.communicator < profile_.communicators.size())
+            add_comm(entry, ranked(profile_.communicators[cell.communicator]));
+        if (const auto wait = wait_of(profile_, cell, site.call)) add_wait(entry.waits, *wait);
+    }
+
+    static RankedComm ranked(const Communicator& communicator) {
+        const CommKind kind = kind_of(communicator);
+        const bool is_one = kind == CommKind::known || kind == CommKind::by_members;
+        return {.is_not_world = communicator.origin != Origin::world,
+                .below = ~std::uint64_t{0} - (is_one && !communicator.is_inter ? communicator.size : 0),
+                .comm = {kind, is_one ? communicator.id : 0}};
+    }
+
+    std::uint64_t module_hash(const Frame& frame) const {
+        return frame.module != 0 && frame.module < module_hashes_.size() ? module_hashes_[frame.module] : 0;
+    }
+
+    std::uint64_t site_hash(std::uint32_t index) {
+        std::uint64_t& hash = site_hashes_[index];
+        if (hash != 0) return hash;
+        for (const Frame& frame : common(profile_.sites[index])) hash = mix(hash + mix(module_hash(frame) + frame.offset) + 1);
+        return hash;
+    }
+
+    Place place_of(SitesPart& part, const Frame& frame) const {
+        const std::uint64_t hash = module_hash(frame);
+        return {.module = hash == 0 ? 0 : part.module_index(profile_.modules[frame.module], hash), .offset = frame.offset};
+    }
+
+    const Profile& profile_;
+    std::span<const std::uint16_t> call_map_;
+    std::vector<std::uint64_t> call_hashes_, module_hashes_, site_hashes_;
+    std::unordered_map<Key, Found> entries_;
+};
+
+// A file that lies elsewhere on another node is the same file: the first of its paths stands for all.
+std::uint32_t SitesPart::module_index(const Module& module, std::uint64_t hash) {
+    const auto [found, is_new] = module_of_hash_.try_emplace(hash, static_cast<std::uint32_t>(modules_.size()));
+    if (is_new) {
+        modules_.push_back(module);
+        module_hashes_.push_back(hash);
+    } else if (module.path < modules_[found->second].path) {
+        modules_[found->second].path = module.path;
+    }
+    return found->second;
+}
+
+void SitesPart::add_comm(Entry& entry, const RankedComm& comm) {
+    const auto at = std::lower_bound(entry.comms.begin(), entry.comms.end(), comm);
+    if (at != entry.comms.end() && *at == comm) return;
+    entry.comms.insert(at, comm);
+    if (entry.comms.size() <= most_comms) return;
+    entry.comms.pop_back();
+    entry.site.has_more_comms = true;
+}
+
+void SitesPart::merge(Entry& to, Entry&& from) {
+    CallSite& site = to.site;
+    take_larger(site, from.site.largest_ns, from.site.largest_rank);
+    site.calls += from.site.calls;
+    site.bytes += from.site.bytes;
+    site.time_ns += from.site.time_ns;
+    site.errors += from.site.errors;
+    if (from.site.min_ns != 0 && (site.min_ns == 0 || from.site.min_ns < site.min_ns)) site.min_ns = from.site.min_ns;
+    site.max_ns = std::max(site.max_ns, from.site.max_ns);
+    site.ranks += from.site.ranks;
+    site.has_more_comms |= from.site.has_more_comms;
+    for (const RankedComm& comm : from.comms) add_comm(to, comm);
+    for (const WaitSum& wait : from.waits) add_wait(to.waits, wait);
+    to.is_mixed |= from.is_mixed;
+}
+
+void SitesPart::take_as_other(Entry&& entry) {
+    entry.is_mixed |= !entry.site.frames.empty();
+    entry.site.frames.clear();
+    const auto [found, is_new] = others_.try_emplace(entry.site.call, std::move(entry));
+    if (!is_new) merge(found->second, std::move(entry));
+}
+
+void SitesPart::take(Key key, Entry&& entry) {
+    if (first_left_out_ && key >= *first_left_out_) {
+        entry.is_mixed = true;
+        return take_as_other(std::move(entry));
+    }
+    const auto [found, is_new] = kept_.try_emplace(key, std::move(entry));
+    if (!is_new) merge(found->second, std::move(entry));
+    if (kept_.size() > 2 * most_) prune(most_);
+}
+
+// Those with the smallest keys stay. What is once left out could never come back, so which these are does not depend on
+// the order of the ranks.
+void SitesPart::prune(std::size_t most) {
+    if (kept_.size() <= most) return;
+    std::vector<Key> keys;
+    for (const auto& [key, entry] : kept_) keys.push_back(key);
+    std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(most), keys.end());
+    first_left_out_ = keys[most];
+    for (std::size_t i = most; i < keys.size(); ++i) {
+        const auto found = kept_.find(keys[i]);
+        take_as_other(std::move(found->second));
+        kept_.erase(found);
+    }
+}
+
+void SitesPart::add(const Profile& profile, std::span<const std::uint16_t> call_map) {
+    OfOneRank(profile, call_map).give(*this);
+}
+
+void SitesPart::renumber(Entry& entry, std::span<const std::uint16_t> map) {
+    entry.site.call = map[entry.site.call];
+    for (WaitSum& wait : entry.waits) wait.key.call = entry.site.call;
+}
+
+void SitesPart::absorb(SitesPart&& other, std::span<const std::uint16_t> call_map) {
+    for (auto& [call, entry] : other.others_) {
+        renumber(entry, call_map);
+        take_as_other(std::move(entry));
+    }
+    std::vector<std::uint32_t> module_map{0};
+    for (std::size_t i = 1; i < other.modules_.size(); ++i)
+        module_map.push_back(module_index(other.modules_[i], other.module_hashes_[i]));
+    for (auto& [key, entry] : other.kept_) {
+        renumber(entry, call_map);
+        for (Place& place : entry.site.frames) place.module = module_map[place.module];
+        take(key, std::move(entry));
+    }
+}
+
+CallSites SitesPart::finish(std::span<const std::uint16_t> order, const Floors& floors) {
+    prune(most_);
+    std::vector<std::pair<Key, Entry>> all;
+    for (auto& [key, entry] : kept_) all.emplace_back(key, std::move(entry));
+    for (auto& [call, entry] : others_) all.emplace_back(0, std::move(entry));
+    for (auto& [key, entry] : all) renumber(entry, order);
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+        return std::make_tuple(~a.second.site.time_ns, a.second.site.call, a.first) <
+               std::make_tuple(~b.second.site.time_ns, b.second.site.call, b.first);
+    });
+    CallSites result;
+    std::vector<std::uint32_t> module_of(modules_.size());
+    for (auto& [key, entry] : all) {
+        CallSite& site = result.sites.emplace_back(std::move(entry.site));
+        for (Place& place : site.frames) {  // numbered in the order of their use
+            if (place.module != 0 && module_of[place.module] == 0) {
+                module_of[place.module] = static_cast<std::uint32_t>(result.modules.size());
+                result.modules.push_back(modules_[place.module]);
+            }
+            place.module = module_of[place.module];
+        }
+        for (const RankedComm& ranked : entry.comms) site.comms.push_back(ranked.comm);
+        if (entry.is_mixed) site.ranks = site.largest_rank = 0, site.largest_ns = 0;
+        const auto waiting = floors.of(entry.waits);
+        site.judged_ns = waiting.judged_ns;
+        site.waiting_ns = waiting.waiting_ns;
+    }
+    return result;
+}
+
+}  // namespace mpiprof::report
