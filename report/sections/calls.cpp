@@ -43,6 +43,8 @@ std::vector<Row> add_up_sizes(const std::vector<Row>& rows) {
         total.requests += row.requests;
         total.in_flight_ns += row.in_flight_ns;
         total.blocked_ns += row.blocked_ns;
+        total.waiting_ns += row.waiting_ns;
+        total.judged_ns += row.judged_ns;
     }
     return sums;
 }
@@ -83,6 +85,7 @@ struct Interest {
     bool percentiles = false;
     bool background = false;
     bool requests = false;
+    bool waiting = false;
 };
 
 Interest interest_of(const std::vector<Line>& lines) {
@@ -95,6 +98,7 @@ Interest interest_of(const std::vector<Line>& lines) {
         interest.percentiles |= line.row.p50_ns.has_value();
         interest.background |= line.row.sum.other_thread_calls != 0;
         interest.requests |= line.row.in_flight_ns != 0;
+        interest.waiting |= line.row.judged_ns != 0;
     }
     return interest;
 }
@@ -115,21 +119,23 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
          [](L l) { return l.is_timed() ? Value(l.time_ns() / l.ranks) : Value(); }},
         {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
-        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share, .drop = 10},
+        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share, .drop = 11},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.mpi_ns) : Value(); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 11, .only_screen = true},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 12, .only_screen = true},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
         {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.calls()) : Value(); }},
-        {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 7, .only_data = !interest.extremes},
+        {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 2, .only_data = !interest.waiting},
+         [](L l) { return waiting_share(l.row.waiting_ns, l.row.judged_ns, l.row.sum.time_ns); }},
+        {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 8, .only_data = !interest.extremes},
          [](L l) { return known(l.row.sum.min_ns); }},
-        {{.id = "p50_ns", .title = "P50", .unit = Unit::time, .drop = 2, .only_data = !interest.percentiles},
+        {{.id = "p50_ns", .title = "P50", .unit = Unit::time, .drop = 3, .only_data = !interest.percentiles},
          [](L l) { return known(l.row.p50_ns); }},
-        {{.id = "p99_ns", .title = "P99", .unit = Unit::time, .drop = 3, .only_data = !interest.percentiles},
+        {{.id = "p99_ns", .title = "P99", .unit = Unit::time, .drop = 4, .only_data = !interest.percentiles},
          [](L l) { return known(l.row.p99_ns); }},
-        {{.id = "max_ns", .title = "MAX", .unit = Unit::time, .drop = 5, .only_data = !interest.extremes},
+        {{.id = "max_ns", .title = "MAX", .unit = Unit::time, .drop = 6, .only_data = !interest.extremes},
          [](L l) { return known(l.row.sum.max_ns); }},
-        {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 9},
+        {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 10},
          [](L l) {
              return l.has_bandwidth() ? ratio(static_cast<double>(l.row.sum.bytes), l.time_ns() / 1e9) : Value();
          }},
@@ -142,7 +148,7 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
         {{.id = "bus_factor", .title = {}, .only_data = true}, [](L l) { return l.bus_factor ? Value(*l.bus_factor) : Value(); }},
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !interest.errors},
          [](L l) { return l.row.sum.errors; }},
-        {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = 8, .only_data = !interest.ranks},
+        {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = 9, .only_data = !interest.ranks},
          [](L l) { return l.row.ranks ? Value(std::uint64_t{l.row.ranks}) : Value(); }},
         {{.id = "largest_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return l.row.ranks && l.is_timed() ? Value(l.row.largest_ns) : Value(); }},
@@ -151,19 +157,21 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
         {{.id = "other_thread_share",
           .title = "%BACKGR",
           .unit = Unit::share,
-          .drop = 6,
+          .drop = 7,
           .only_data = !interest.background},
          [](L l) {
              return l.is_timed() ? ratio(static_cast<double>(l.row.sum.other_thread_ns), l.time_ns()) : Value();
          }},
-        {{.id = "waited_ns", .title = "WAITED FOR", .unit = Unit::time, .drop = 4, .only_data = !interest.requests},
+        {{.id = "waited_ns", .title = "WAITED FOR", .unit = Unit::time, .drop = 5, .only_data = !interest.requests},
          [](L l) { return l.row.requests ? Value(static_cast<double>(l.row.blocked_ns) / l.ranks) : Value(); }},
-        {{.id = "overlap_share", .title = "%OVERLAP", .unit = Unit::share, .drop = 4, .only_data = !interest.requests},
+        {{.id = "overlap_share", .title = "%OVERLAP", .unit = Unit::share, .drop = 5, .only_data = !interest.requests},
          [](L l) {
              const auto in_flight = static_cast<double>(l.row.in_flight_ns);
              return ratio(in_flight - std::min(in_flight, static_cast<double>(l.row.blocked_ns)), in_flight);
          }},
         {{.id = "requests", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.row.requests; }},
+        {{.id = "waiting_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return l.row.judged_ns ? Value(static_cast<double>(l.row.waiting_ns) / l.ranks) : Value(); }},
         {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true},
          [](L l) { return l.row.sum.calls; }},
         {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
@@ -196,6 +204,7 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
     std::string shown = "CALLS and TIME: " + what_is_shown(job, question, ranks);
     if (interest.extremes) shown += "; PER CALL and the rest: single calls";
     table.notes.push_back(std::move(shown));
+    if (interest.waiting) table.notes.push_back(std::string(waiting_method));
     const bool has_samples =
         std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.call->is_sampled; });
     if (has_samples) table.notes.push_back("calls that are asked in loops (Test, Probe) are timed every 16th time");

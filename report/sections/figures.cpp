@@ -92,6 +92,10 @@ Figures figures_of(const Job& job) {
         if (rank.elapsed_ns == figures.largest_elapsed_ns) figures.is_elapsed_estimated = rank.is_end_estimated;
         background_ns += rank.mpi_other_thread_ns;
     }
+    for (const Row& row : job.rows) {
+        figures.waiting_ns += row.waiting_ns;
+        figures.judged_ns += row.judged_ns;
+    }
     if (figures.ranks) figures.mean_elapsed_ns = static_cast<double>(figures.wall_ns) / figures.ranks;
     if (figures.mpi_ns)
         figures.background_share = static_cast<double>(background_ns) / static_cast<double>(figures.mpi_ns);

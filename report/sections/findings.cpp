@@ -203,6 +203,29 @@ void waiting(const Job& job, const Figures& figures, Findings& findings) {
     }
 }
 
+// Time in MPI that is mostly waiting, where no rule has said so of the calls in question.
+void waits(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr double mostly = 0.5;
+    const auto waiting = static_cast<double>(figures.waiting_ns);
+    if (figures.ranks < 2 || figures.may_be_beside() || 2 * figures.judged_ns < figures.mpi_ns) return;
+    if (waiting < mostly * static_cast<double>(figures.mpi_ns) || figures.share_of_wall(figures.waiting_ns) < worth_a_look) return;
+    std::vector<std::pair<std::uint64_t, std::uint16_t>> by_call;
+    for (const Row& row : job.rows) {
+        if (by_call.empty() || by_call.back().second != row.sum.call) by_call.emplace_back(0, row.sum.call);
+        by_call.back().first += row.waiting_ns;
+    }
+    const auto most = *std::max_element(by_call.begin(), by_call.end());
+    const std::string& name = job.calls[most.second].name;
+    for (const Finding& said : findings)
+        if (said.rule == "waiting" && said.text.starts_with(name)) return;
+    findings.push_back(
+        {false,
+         fmt::format("Up to {} of the time in MPI is waiting rather than moving data: calls took that much longer than the "
+                     "fastest of their size (an estimate). Most of it is in {}: {} of the run. From where: mpiprof-report sites.",
+                     human_share(waiting / static_cast<double>(figures.mpi_ns)), name, human_share(figures.share_of_wall(most.first))),
+         "waits"});
+}
+
 // What Wait and Test wait for: the requests of one call and size, where that is a good part of the run.
 void waited_for(const Job& job, const Figures& figures, Findings& findings) {
     const auto less = [](const Row& a, const Row& b) { return a.blocked_ns < b.blocked_ns; };
@@ -287,7 +310,7 @@ void placed(const Job& job, const Figures&, Findings& findings) {
 
 std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
     Findings findings;
-    for (const auto rule : {unfinished, errors, overlap, crowded, waiting, waited_for, imbalance, polling, placed, dropped})
+    for (const auto rule : {unfinished, errors, overlap, crowded, waiting, waits, waited_for, imbalance, polling, placed, dropped})
         rule(job, figures, findings);
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
     return findings;

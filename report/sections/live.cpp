@@ -7,6 +7,7 @@
 
 #include "report/model/units.h"
 #include "report/sections/arrivals.h"
+#include "report/sections/headline.h"
 #include "report/sections/section.h"
 #include "report/sections/wording.h"
 
@@ -200,27 +201,16 @@ std::string rate_text(const Job& now, const Job* before) {
 }
 
 Table headline(const Job& now, const Job* before) {
-    Table table{.id = "job",
-                .title = {},
-                .picture = Picture::headline,
-                .columns = {{.id = "line", .title = {}, .unit = Unit::count, .only_screen = true},
-                            {.id = "key", .title = {}},
-                            {.id = "value", .title = {}},
-                            {.id = "text", .title = {}, .only_screen = true}},
-                .rows = {},
-                .notes = {}};
-    const auto add = [&](std::uint64_t line, const char* key, Value value, std::string text) {
-        table.rows.push_back({line, std::string(key), std::move(value), std::move(text)});
-    };
+    Headline lines;
     const Totals totals = totals_of(now);
-    add(1, "command", now.command, now.command.empty() ? now.executable : now.command);
-    add(2, "job", now.job, now.job.empty() ? "" : "job " + now.job);
-    add(2, "ranks", std::uint64_t{now.size}, plural(now.size, "rank", "ranks"));
-    add(2, "elapsed_ns", totals.elapsed_ns, human_time(static_cast<double>(totals.elapsed_ns)) + " since MPI_Init");
-    add(3, "states", states_text(now), states_text(now));
-    add(4, "share", share_text(now, before), share_text(now, before));
-    add(4, "rates", rate_text(now, before), rate_text(now, before));
-    return table;
+    lines.add(1, "command", now.command, now.command.empty() ? now.executable : now.command);
+    lines.add(2, "job", now.job, now.job.empty() ? "" : "job " + now.job);
+    lines.add(2, "ranks", std::uint64_t{now.size}, plural(now.size, "rank", "ranks"));
+    lines.add(2, "elapsed_ns", totals.elapsed_ns, human_time(static_cast<double>(totals.elapsed_ns)) + " since MPI_Init");
+    lines.add(3, "states", states_text(now), states_text(now));
+    lines.add(4, "share", share_text(now, before), share_text(now, before));
+    lines.add(4, "rates", rate_text(now, before), rate_text(now, before));
+    return lines.take();
 }
 
 }  // namespace

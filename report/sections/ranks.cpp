@@ -33,11 +33,11 @@ std::string ending(const Rank& rank, const Job& job) {
     return text;
 }
 
-std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors) {
+std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors, bool has_waiting) {
     using L = const Line&;
     return {
         {{.id = "rank", .title = "RANK", .unit = Unit::rank}, [](L l) { return std::uint64_t{l.rank->rank}; }},
-        {{.id = "host", .title = "HOST", .drop = 4, .only_data = !has_hosts},
+        {{.id = "host", .title = "HOST", .drop = 5, .only_data = !has_hosts},
          [](L l) { return l.job->hosts[l.rank->host]; }},
         {{.id = "outside_ns", .title = "OUTSIDE MPI", .unit = Unit::time, .same_unit = true},
          [](L l) { return l.rank->outside_ns(); }},
@@ -45,18 +45,20 @@ std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors) {
          [](L l) { return l.rank->inside_ns(); }},
         {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share},
          [](L l) { return share(l.rank->inside_ns(), l.elapsed()); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 3, .only_screen = true},
+        {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 2, .only_data = !has_waiting},
+         [](L l) { return waiting_share(l.rank->waiting_ns, l.rank->judged_ns, l.rank->mpi_ns); }},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 4, .only_screen = true},
          [](L l) { return share(l.rank->inside_ns(), l.elapsed()); }},
-        {{.id = "elapsed_ns", .title = "ELAPSED", .unit = Unit::time, .drop = 5, .same_unit = true},
+        {{.id = "elapsed_ns", .title = "ELAPSED", .unit = Unit::time, .drop = 6, .same_unit = true},
          [](L l) { return l.rank->elapsed_ns; }},
-        {{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 2},
+        {{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 3},
          [](L l) { return l.rank->message_bytes; }},
         {{.id = "max_resident_bytes", .title = "MAX RSS", .unit = Unit::bytes, .drop = 1},
          [](L l) { return l.rank->usage.max_resident_bytes; }},
-        {{.id = "user_ns", .title = "USER", .unit = Unit::time, .drop = 6}, [](L l) { return l.rank->usage.user_ns; }},
-        {{.id = "system_ns", .title = "SYSTEM", .unit = Unit::time, .drop = 7},
+        {{.id = "user_ns", .title = "USER", .unit = Unit::time, .drop = 7}, [](L l) { return l.rank->usage.user_ns; }},
+        {{.id = "system_ns", .title = "SYSTEM", .unit = Unit::time, .drop = 8},
          [](L l) { return l.rank->usage.system_ns; }},
-        {{.id = "switches", .title = "SWITCHES", .unit = Unit::count, .drop = 8},
+        {{.id = "switches", .title = "SWITCHES", .unit = Unit::count, .drop = 9},
          [](L l) { return l.rank->usage.switches(); }},
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !has_errors},
          [](L l) { return l.rank->errors; }},
@@ -74,6 +76,8 @@ std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors) {
          [](L l) { return known(l.rank->finalize_ns); }},
         {{.id = "background_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return l.rank->mpi_other_thread_ns; }},
+        {{.id = "waiting_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return l.rank->judged_ns ? Value(l.rank->waiting_ns) : Value(); }},
         {{.id = "file_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.rank->file_ns; }},
         {{.id = "file_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
          [](L l) { return l.rank->file_bytes; }},
@@ -99,9 +103,13 @@ Table rank_table(const std::vector<Line>& lines) {
     });
     const bool has_errors = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->errors != 0; });
     const bool has_hosts = !lines.empty() && lines.front().job->hosts.size() > 1;
-    auto fields = rank_fields(has_hosts, has_errors);
+    const bool has_waiting = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->judged_ns != 0; });
+    auto fields = rank_fields(has_hosts, has_errors, has_waiting);
     if (!has_endings) std::erase_if(fields, [](const auto& field) { return field.column.id == "ending"; });
-    return table_of("ranks", fields, lines);
+    Table table = table_of("ranks", fields, lines);
+    if (has_waiting)
+        table.notes.push_back("WAITING: an estimate, at most: the share of its time in MPI above that of the fastest calls; see calls");
+    return table;
 }
 
 struct NodeLine {

@@ -6,6 +6,7 @@
 
 #include "report/model/units.h"
 #include "report/sections/comm_labels.h"
+#include "report/sections/figures.h"
 #include "report/sections/sections.h"
 #include "report/symbols/demangle.h"
 #include "report/symbols/symbols.h"
@@ -196,12 +197,6 @@ std::vector<Line> grouped(const std::vector<Line>& lines, By by, const Job& job)
 
 Value share(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
 
-// Half of the time at least has to be judged.
-Value waiting_share(const CallSite& site) {
-    if (2 * site.judged_ns < site.time_ns) return {};
-    return share(static_cast<double>(site.waiting_ns), static_cast<double>(site.judged_ns));
-}
-
 std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors) {
     using L = const Line&;
     constexpr std::string_view titles[] = {"CALLED FROM", "LINE", "FUNCTION", "FILE", "CALL"};
@@ -214,7 +209,7 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors) {
          [](L l) { return l.site.bytes ? share(static_cast<double>(l.site.bytes), static_cast<double>(l.site.calls)) : Value(); }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true}, [](L l) { return l.time() / l.context->ranks; }},
         {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share}, [](L l) { return share(l.time(), l.context->mpi_ns); }},
-        {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 1}, [](L l) { return waiting_share(l.site); }},
+        {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 1}, [](L l) { return waiting_share(l.site.waiting_ns, l.site.judged_ns, l.site.time_ns); }},
         {{.id = "imbalance", .title = "IMBAL", .unit = Unit::share, .drop = 2},
          [](L l) {  // of the ranks that call from here
              if (l.site.ranks < 2 || l.site.time_ns == 0) return Value();
@@ -275,7 +270,7 @@ void add_notes(Table& table, const Context& context, const std::vector<Line>& li
     if (by != By::stack) shown = shown.substr(0, shown.find(';'));
     table.notes.push_back(std::move(shown));
     if (any([](const Line& l) { return l.site.waiting_ns != 0; }))
-        table.notes.push_back("WAITING: at most, an estimate: time above that of the fastest call of its size; see calls");
+        table.notes.push_back("WAITING: an estimate, at most: time above that of the fastest call of its size; see calls");
     if (any([](const Line& l) { return l.site.frames.empty(); }))
         table.notes.push_back(job.is_text ? "mpitrace's text knows no call sites"
                                           : "(not told apart): places for which there was no room, and of calls that are "

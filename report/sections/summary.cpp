@@ -7,6 +7,7 @@
 #include "report/sections/bus_bandwidth.h"
 #include "report/sections/figures.h"
 #include "report/sections/findings.h"
+#include "report/sections/headline.h"
 #include "report/sections/sections.h"
 
 namespace mpiprof::report {
@@ -81,31 +82,6 @@ Completeness completeness_of(const Job& job) {
         result.text += fmt::format("; {} did not reach MPI_Finalize", human_count(result.unfinished - result.running));
     return result;
 }
-
-// Rows of the headline: line, key, value, and how a screen says it.
-class Headline {
-  public:
-    Headline() {
-        table_ = {.id = "job",
-                  .title = {},
-                  .picture = Picture::headline,
-                  .columns = {{.id = "line", .title = {}, .unit = Unit::count, .only_screen = true},
-                              {.id = "key", .title = {}},
-                              {.id = "value", .title = {}},
-                              {.id = "text", .title = {}, .only_screen = true}},
-                  .rows = {},
-                  .notes = {}};
-    }
-    void add(std::uint64_t line, std::string key, Value value, std::string text) {
-        table_.rows.push_back({line, std::move(key), std::move(value), std::move(text)});
-    }
-    // Only for csv and json.
-    void add(std::string key, Value value) { add(0, std::move(key), std::move(value), ""); }
-    Table take() { return std::move(table_); }
-
-  private:
-    Table table_;
-};
 
 // Where the elapsed time ends.
 std::string_view end_of(const Job& job, const Figures& figures) {

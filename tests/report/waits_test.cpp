@@ -1,0 +1,186 @@
+// Waiting or moving: what calls took longer than the fastest of their kind, where that says something.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "report/merge/part.h"
+#include "report/merge/waits.h"
+#include "report/read/profile_reader.h"
+#include "report/sections/section.h"
+#include "report/views/view.h"
+#include "tests/report/profile_builder.h"
+#include "tests/report/stories.h"
+#include "tests/report/whole_pipeline.h"
+
+namespace mpiprof::test {
+namespace {
+
+using report::Job;
+using report::Row;
+
+constexpr std::uint64_t us = 1'000;
+
+CellSpec calls_of(std::uint64_t calls, std::uint64_t time_ns, std::uint64_t min_ns, std::uint16_t communicator = 1) {
+    return {.calls = calls, .time_ns = time_ns, .min_ns = min_ns, .max_ns = time_ns, .communicator = communicator};
+}
+
+ProfileSpec rank_of(std::uint32_t rank, std::uint32_t size) {
+    ProfileSpec spec;
+    spec.rank = rank;
+    spec.size = size;
+    return spec;
+}
+
+const Row& row_of(const Job& job, std::string_view name) {
+    for (const Row& row : job.rows)
+        if (job.calls[row.sum.call].name == name) return row;
+    throw std::runtime_error("no row");
+}
+
+TEST(waiting, is_what_calls_took_longer_than_the_fastest_of_their_size_on_as_many_ranks) {
+    ProfileSpec first = rank_of(0, 4), second = rank_of(1, 4);
+    const CommunicatorSpec pair{.name = "", .id = 9, .size = 2, .how = format::origin_made, .handle = 0x90, .made_by = "MPI_Barrier"};
+    first.communicators.push_back(pair);
+    second.communicators.push_back(pair);
+    first.calls = {sync("MPI_Barrier", {calls_of(30, 3000 * us, 50 * us), calls_of(30, 600 * us, 5 * us, 2)})};
+    second.calls = {sync("MPI_Barrier", {calls_of(10, 700 * us, 10 * us), calls_of(5, 100 * us, 20 * us, 2)})};
+    const Job job = job_of({first, second});
+    // The fastest of four ranks took 10 us, of two 5 us.
+    const std::uint64_t of_first = (3000 - 30 * 10) * us + (600 - 30 * 5) * us;
+    const std::uint64_t of_second = (700 - 10 * 10) * us + (100 - 5 * 5) * us;
+    EXPECT_EQ(row_of(job, "MPI_Barrier").waiting_ns, of_first + of_second);
+    EXPECT_EQ(row_of(job, "MPI_Barrier").judged_ns, 4400 * us);
+    EXPECT_EQ(job.ranks[0].waiting_ns, of_first);
+    EXPECT_EQ(job.ranks[1].waiting_ns, of_second);
+    EXPECT_EQ(job.ranks[1].judged_ns, 800 * us);
+}
+
+TEST(waiting, is_not_said_of_few_calls) {
+    for (const std::uint64_t calls : {19u, 20u}) {
+        ProfileSpec spec = rank_of(0, 2);
+        spec.calls = {collective("MPI_Bcast", {calls_of(calls, 900 * us, 3 * us)})};
+        const Job job = job_of({spec});
+        EXPECT_EQ(row_of(job, "MPI_Bcast").judged_ns, calls < 20 ? 0 : 900 * us);
+        EXPECT_EQ(row_of(job, "MPI_Bcast").waiting_ns, calls < 20 ? 0 : 840 * us);
+    }
+}
+
+TEST(waiting, is_not_said_of_file_io_nor_of_calls_that_only_post_requests) {
+    ProfileSpec spec = rank_of(0, 2);
+    CellSpec posted = calls_of(100, 900 * us, 3 * us);
+    posted.requests = 40;
+    spec.calls = {file_access("MPI_File_write", {calls_of(100, 900 * us, 3 * us)}),
+                  receives("MPI_Irecv", {posted}),
+                  completion("MPI_Wait", {calls_of(100, 900 * us, 3 * us)}),
+                  {.name = "MPI_Test",
+                   .traffic = format::Traffic::completion,
+                   .cells = {calls_of(100, 900 * us, 3 * us)},
+                   .treatment = format::Treatment::polled,
+                   .calls = 1600}};
+    const Job job = job_of({spec});
+    EXPECT_EQ(row_of(job, "MPI_File_write").judged_ns, 0u);
+    EXPECT_EQ(row_of(job, "MPI_Irecv").judged_ns, 0u);
+    EXPECT_EQ(row_of(job, "MPI_Test").judged_ns, 0u);
+    EXPECT_EQ(row_of(job, "MPI_Wait").waiting_ns, 600 * us);
+}
+
+TEST(waiting, of_a_rank_with_itself_there_is_none) {
+    ProfileSpec spec = rank_of(0, 2);
+    spec.communicators.push_back({.name = "MPI_COMM_SELF", .id = 3, .size = 1, .how = format::origin_self, .handle = 0x91});
+    spec.calls = {collective("MPI_Bcast", {calls_of(5, 900 * us, 3 * us, 2)})};
+    const Job job = job_of({spec});
+    EXPECT_EQ(row_of(job, "MPI_Bcast").judged_ns, 900 * us);
+    EXPECT_EQ(row_of(job, "MPI_Bcast").waiting_ns, 0u);
+}
+
+TEST(waiting, of_text_without_extremes_is_not_known) {
+    ProfileSpec spec = rank_of(0, 2);
+    spec.calls = {collective("MPI_Bcast", {calls_of(100, 900 * us, 0)})};
+    EXPECT_EQ(row_of(job_of({spec}), "MPI_Bcast").judged_ns, 0u);
+}
+
+// Ranks that differ in what they call, where, and on which communicators.
+std::vector<report::Profile> different_ranks() {
+    std::mt19937 random(3);
+    std::vector<report::Profile> profiles;
+    for (std::uint32_t rank = 0; rank < 7; ++rank) {
+        ProfileSpec spec = rank_of(rank, 7);
+        spec.modules = {{.path = "/bin/app"}};
+        for (std::uint64_t i = 0; i < 5; ++i) spec.sites.push_back({{1, 0x100 + i}});
+        for (std::uint64_t i = 0; i < 3; ++i)
+            spec.communicators.push_back({.name = "",
+                                          .id = 100 + i,
+                                          .size = static_cast<std::uint32_t>(2 + i),
+                                          .how = format::origin_made,
+                                          .handle = 0x90 + i,
+                                          .made_by = "MPI_Comm_dup"});
+        spec.calls = {counted("MPI_Comm_dup", 3)};
+        for (const std::uint64_t name : {std::uint64_t{random() % 3}, std::uint64_t{3 + random() % 3}}) {
+            CallSpec call = collective(std::string("MPI_") + "ABCDEF"[name], {});
+            for (int i = 0; i < 20; ++i) {
+                const std::uint64_t calls = 1 + random() % 30, best = (1 + random() % 9) * us;
+                CellSpec cell = calls_of(calls, calls * best + random() % 100 * us, best, static_cast<std::uint16_t>(1 + random() % 4));
+                cell.bytes = calls * (random() % 300);
+                cell.site = static_cast<std::uint32_t>(random() % 6);
+                call.cells.push_back(cell);
+            }
+            spec.calls.push_back(call);
+        }
+        auto profile = report::read_profile(build(spec), "x");
+        if (!profile) throw std::runtime_error(profile.error().line());
+        profiles.push_back(std::move(*profile));
+    }
+    return profiles;
+}
+
+struct Sums {
+    std::uint64_t rows = 0, ranks = 0, sites = 0, judged = 0;
+    bool operator==(const Sums&) const = default;
+};
+Sums sums_of(const Job& job) {
+    Sums sums;
+    for (const Row& row : job.rows) sums.rows += row.waiting_ns, sums.judged += row.judged_ns;
+    for (const auto& rank : job.ranks) sums.ranks += rank.waiting_ns;
+    for (const auto& site : job.sites.sites) sums.sites += site.waiting_ns;
+    return sums;
+}
+
+TEST(waiting, is_the_same_by_call_by_rank_and_by_site_whoever_added_what) {
+    const auto profiles = different_ranks();
+    std::optional<Sums> first;
+    for (unsigned seed = 1; seed < 8; ++seed) {
+        std::vector<std::size_t> order{0, 1, 2, 3, 4, 5, 6};
+        std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+        std::vector<report::Part> parts(1 + seed % 3);
+        for (std::size_t i = 0; i < order.size(); ++i) parts[i % parts.size()].add(profiles[order[i]]);
+        for (std::size_t i = 1; i < parts.size(); ++i) parts[0].absorb(std::move(parts[i]));
+        const Sums sums = sums_of(parts[0].finish());
+        EXPECT_GT(sums.rows, 0u);
+        EXPECT_EQ(sums.rows, sums.ranks);
+        EXPECT_EQ(sums.rows, sums.sites);
+        if (!first) first = sums;
+        EXPECT_EQ(sums, *first) << seed;
+    }
+}
+
+TEST(summary, says_that_the_time_in_mpi_is_mostly_waiting_and_where) {
+    std::vector<ProfileSpec> ranks;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        ProfileSpec spec = rank_of(rank, 2);
+        spec.calls = {receives("MPI_Recv", {{.calls = 100, .bytes = 100 << 20, .time_ns = 500'000 * us, .min_ns = 300 * us}}),
+                      collective("MPI_Bcast", {{.calls = 100, .bytes = 100 << 20, .time_ns = 40'000 * us, .min_ns = 390 * us}})};
+        ranks.push_back(spec);
+    }
+    const auto text_of = [](const std::vector<ProfileSpec>& specs) {
+        const auto tables = report::find_section("summary")->answer(job_of(specs), {});
+        return report::find_view("text")->show({"summary", *tables}, {.width = 400});
+    };
+    const std::string text = text_of(ranks);
+    EXPECT_NE(text.find("Up to 87.2% of the time in MPI is waiting rather than moving data"), std::string::npos) << text;
+    EXPECT_NE(text.find("Most of it is in MPI_Recv: 47.0% of the run. From where: mpiprof-report sites. [waits]"), std::string::npos);
+    for (ProfileSpec& spec : ranks) spec.calls[0].cells[0].min_ns = 4900 * us;
+    EXPECT_EQ(text_of(ranks).find("[waits]"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mpiprof::test
