@@ -73,17 +73,33 @@ std::vector<std::uint32_t> ranks_for_text(const Job& job, const Options& options
     return ranks;
 }
 
-std::string text_path(const Job& job, std::uint32_t rank, const std::string& directory) {
+// `what`: a rank, or the layout of the whole job.
+std::string text_path(const Job& job, std::string_view what, const std::string& directory) {
     // A job's name comes from a file: it must not lead out of the directory.
-    std::string name = fmt::format("mpi_profile.{}.{}.txt", job.job.empty() ? "job" : job.job, rank);
+    std::string name = fmt::format("mpi_profile.{}.{}.txt", job.job.empty() ? "job" : job.job, what);
     for (char& c : name)
         if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '_';
     return (std::filesystem::path(directory) / name).string();
 }
 
+int show_text_of_job(const Job& job, const Layout& layout, const Options& options) {
+    if (!options.question.ranks.empty() || options.wants_all_ranks)
+        return fail({"--rank", "is not for this layout", "it is about all ranks together"}, usage_error);
+    const auto text = layout.of_job(job);
+    if (!text) return fail(text.error(), usage_error);
+    std::error_code error;
+    if (!options.output.empty()) std::filesystem::create_directories(options.output, error);
+    auto output = Output::open(options.output.empty() ? "" : text_path(job, layout.name, options.output));
+    if (!output) return fail(output.error(), check_failed);
+    output->write(*text);
+    return finish(*output);
+}
+
 int show_text(Job& job, RankReader& reader, const Options& options) {
+    const Layout& layout = *find_layout(options.layout);
+    if (layout.of_job) return show_text_of_job(job, layout, options);
     const auto ranks = ranks_for_text(job, options);
-    const Listing listing(job, *find_layout(options.layout));
+    const Listing listing(job, layout);
     std::error_code error;
     if (!options.output.empty()) std::filesystem::create_directories(options.output, error);
     bool is_first = true;
@@ -93,7 +109,7 @@ int show_text(Job& job, RankReader& reader, const Options& options) {
         if (const auto ok = load_cells(job, reader, {rank}); !ok) return fail(ok.error(), usage_error);
         const auto text = listing.text(rank, options.job_part);
         if (!text) return fail(text.error(), usage_error);
-        auto output = Output::open(options.output.empty() ? "" : text_path(job, rank, options.output));
+        auto output = Output::open(options.output.empty() ? "" : text_path(job, std::to_string(rank), options.output));
         if (!output) return fail(output.error(), check_failed);
         if (options.output.empty() && !is_first) output->write("\n");
         output->write(*text);

@@ -192,6 +192,7 @@ void write_places(JsonWriter& json, const Profile& profile) {
     });
     json.array("sites", profile.sites, [&](const Site& site) {
         json.item([&] {
+            json.field("common_frames", std::uint64_t{site.common});
             json.array("frames", site.frames, [&](const Frame& frame) {
                 json.item([&] {
                     json.field("module", frame.module);

@@ -1,6 +1,7 @@
 // Layouts: a Job as the text files that people's eyes and scripts already know. `mpiprof-report text` asks them.
 // A layout is chosen by name; it shows what the other tool would have shown and adds nothing of ours, except for a
 // last line where ranks are missing.
+// Some are texts of one rank each, some of the job as a whole.
 // They never read a file and never write one: text comes back as a string.
 #pragma once
 
@@ -21,7 +22,8 @@ struct MpitraceFigures;  // what the texts of all ranks share
 struct Layout {
     std::string_view name;   // what --layout takes
     std::string_view about;  // one line for --help
-    const MpitraceStyle* style;
+    const MpitraceStyle* style;                          // of the layouts that show one rank; else none
+    Result<std::string> (*of_job)(const Job&) = nullptr;  // of the others
 };
 
 std::span<const Layout> layouts();  // the first is the default
@@ -45,7 +47,7 @@ class Listing {
 
   private:
     const Job& job_;
-    const MpitraceStyle& style_;
+    const Layout& layout_;
     std::unique_ptr<const MpitraceFigures> figures_;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report/layouts/layout.h"
+#include "report/layouts/mpitrace.h"
 
 #include "report/model/visible.h"
 
@@ -18,24 +19,7 @@ namespace mpiprof::report {
 
 namespace words = format::mpitrace;
 
-struct MpitraceStyle {
-    const char* times;
-    const char* times_pcontrol;
-    const char* rule_after_routines;
-    const char* resident;
-    const char* largest_memory;
-    const char* largest_elapsed;
-    const char* job_title;
-    bool largest_in_every_text;  // else only above the table of all ranks
-    bool has_cpu;
-    bool all_switches;        // voluntary ones too
-    std::size_t host_width;   // at least
-    std::size_t host_margin;  // added to the longest name
-};
-
-namespace {
-
-constexpr MpitraceStyle older{
+const MpitraceStyle mpitrace_older{
     .times = words::times_older,
     .times_pcontrol = words::times_pcontrol_older,
     .rule_after_routines = words::rule_65,
@@ -49,7 +33,7 @@ constexpr MpitraceStyle older{
     .host_width = 14,
     .host_margin = 0,
 };
-constexpr MpitraceStyle newest{
+const MpitraceStyle mpitrace_2025{
     .times = words::times_2025,
     .times_pcontrol = words::times_pcontrol_2025,
     .rule_after_routines = words::rule_71,
@@ -63,10 +47,7 @@ constexpr MpitraceStyle newest{
     .host_width = 4,  // its title
     .host_margin = 2,
 };
-constexpr std::array all_layouts{
-    Layout{"mpitrace", "as mpitrace wrote it around 2020", &older},
-    Layout{"mpitrace-2025", "as mpitrace writes it now", &newest},
-};
+namespace {
 
 using Count = unsigned long long;
 
@@ -139,14 +120,6 @@ std::vector<Routine> routines_of(const Job& job, std::uint32_t rank) {
 }
 
 }  // namespace
-
-std::span<const Layout> layouts() { return all_layouts; }
-
-const Layout* find_layout(std::string_view name) {
-    for (const Layout& layout : all_layouts)
-        if (layout.name == name) return &layout;
-    return nullptr;
-}
 
 struct MpitraceFigures {
     // Positions in Job::ranks.
@@ -372,11 +345,14 @@ class Writer {
 }  // namespace
 
 Listing::Listing(const Job& job, const Layout& layout)
-    : job_(job), style_(*layout.style), figures_(std::make_unique<const MpitraceFigures>(job, *layout.style)) {}
+    : job_(job),
+      layout_(layout),
+      figures_(layout.style ? std::make_unique<const MpitraceFigures>(job, *layout.style) : nullptr) {}
 
 Listing::~Listing() = default;
 
 Result<std::string> Listing::text(std::uint32_t number, JobPart part) const {
+    if (layout_.of_job) return layout_.of_job(job_);
     const Rank* rank = job_.find(number);
     if (rank == nullptr || !rank->has_profile)
         return problem(fmt::format("rank {}", number), "has no profile",
@@ -384,7 +360,7 @@ Result<std::string> Listing::text(std::uint32_t number, JobPart part) const {
     const auto with_profile = [](const Rank& r) { return r.has_profile; };
     const auto first = std::find_if(job_.ranks.begin(), job_.ranks.end(), with_profile);
     const bool has_table = part == JobPart::always || (part == JobPart::with_rank_0 && rank == &*first);
-    return Writer(job_, style_, *figures_, *rank).write(part != JobPart::never, has_table);
+    return Writer(job_, *layout_.style, *figures_, *rank).write(part != JobPart::never, has_table);
 }
 
 }  // namespace mpiprof::report

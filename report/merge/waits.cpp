@@ -82,8 +82,9 @@ void WaitsPart::add(const Profile& profile, std::span<const std::uint16_t> call_
     for (const Cell& cell : profile.cells)
         if (const auto wait = wait_of(profile, cell, call_map[cell.call])) add_wait(own, *wait);
     for (const WaitSum& sum : own) take(sum);
-    for (const Histogram& histogram : profile.histograms)
-        if (histogram.requests != 0) posting_.insert(call_map[histogram.call]);
+    for (const Histogram& histogram : profile.histograms)  // of Wait and Test they are the ones that these completed
+        if (histogram.requests != 0 && profile.calls[histogram.call].traffic != Traffic::completion)
+            posting_.insert(call_map[histogram.call]);
     if (!own.empty() && profile.size <= most_ranks) ranks_.emplace_back(profile.rank, std::move(own));
 }
 

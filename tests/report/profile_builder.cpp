@@ -82,7 +82,8 @@ class Tables {
     // Histograms are referred to by offset and read whole, strings are bytes: they only ever grow by new tables.
     [[nodiscard]] std::int32_t growth_of(TableType type) const {
         const bool fixed =
-            type == TableType::strings || type == TableType::histograms || type == TableType::histogram_blocks;
+            type == TableType::strings || type == TableType::histograms || type == TableType::histogram_blocks ||
+            type == TableType::region_durations;
         return fixed ? 0 : growth_;
     }
     std::int32_t growth_;
@@ -101,6 +102,7 @@ class Builder {
         add_settings();
         add_facts();
         add_peers();
+        add_regions();
         if (spec_.unknown_table) tables_.add(static_cast<TableType>(999), 0, std::uint64_t{42});
         place();
         resolve();
@@ -207,15 +209,16 @@ class Builder {
         std::memcpy(at, &histogram, sizeof histogram);
     }
 
-    void count(std::uint32_t thread, std::uint32_t histogram, format::Position position, std::uint64_t n) {
-        Bytes& bytes = tables_.of(TableType::histograms, thread, sizeof(format::Histogram)).bytes;
+    void count(std::uint32_t thread, std::uint32_t histogram, format::Position position, std::uint64_t n,
+               TableType type = TableType::histograms) {
+        Bytes& bytes = tables_.of(type, thread, sizeof(format::Histogram)).bytes;
         const std::size_t slot = histogram * sizeof(format::Histogram) + offsetof(format::Histogram, block) +
                                  position.octave * sizeof(std::uint32_t);
         std::uint32_t block = 0;  // record number + 1
         std::memcpy(&block, bytes.data() + slot, sizeof block);
         if (block == 0) {
             block = 1 + tables_.add(TableType::histogram_blocks, thread, format::HistogramBlock{});
-            Bytes& again = tables_.of(TableType::histograms, thread, sizeof(format::Histogram)).bytes;
+            Bytes& again = tables_.of(type, thread, sizeof(format::Histogram)).bytes;
             std::memcpy(again.data() + slot, &block, sizeof block);
         }
         Bytes& blocks = tables_.of(TableType::histogram_blocks, thread, sizeof(format::HistogramBlock)).bytes;
@@ -305,6 +308,29 @@ class Builder {
         }
     }
 
+    void add_regions() {
+        if (spec_.regions.empty()) return;
+        tables_.add(TableType::regions, 0, format::Region{});
+        for (const RegionSpec& spec : spec_.regions) {
+            format::Region region{};
+            set_text(region.name, spec.name);
+            region.parent = spec.parent;
+            region.flags = spec.is_iteration ? format::is_iteration : 0;
+            region.entered = spec.durations_ns.size();
+            region.min_ticks = ~std::uint64_t{0};
+            region.items = spec.items;
+            const std::uint32_t histogram = tables_.add(TableType::region_durations, 0, format::Histogram{});
+            region.durations = histogram + 1;  // a record number + 1 for now; resolve() turns it into an offset
+            for (const std::uint64_t ns : spec.durations_ns) {
+                region.ticks += ticks(ns);
+                region.min_ticks = std::min(region.min_ticks, ticks(ns));
+                region.max_ticks = std::max(region.max_ticks, ticks(ns));
+                count(0, histogram, format::histogram_position(ticks(ns)), 1, TableType::region_durations);
+            }
+            tables_.add(TableType::regions, 0, region);
+        }
+    }
+
     void add_settings() {
         for (const SettingSpec& spec : spec_.settings) {
             format::Setting setting{};
@@ -367,7 +393,11 @@ class Builder {
             if (data.table.type == TableType::cells)
                 each(format::Cell{},
                      [&](format::Cell& cell) { cell.histogram = place_of(TableType::histograms, cell.histogram); });
-            if (data.table.type == TableType::histograms)
+            if (data.table.type == TableType::regions)
+                each(format::Region{}, [&](format::Region& region) {
+                    region.durations = place_of(TableType::region_durations, region.durations);
+                });
+            if (data.table.type == TableType::histograms || data.table.type == TableType::region_durations)
                 each(format::Histogram{}, [&](format::Histogram& histogram) {
                     for (std::uint32_t& block : histogram.block) block = place_of(TableType::histogram_blocks, block);
                 });

@@ -96,6 +96,13 @@ struct SettingSpec {
     std::uint32_t source = 1;
 };
 
+struct RegionSpec {
+    std::string name;
+    std::vector<std::uint64_t> durations_ns{};  // of each time
+    bool is_iteration = false;
+    std::uint64_t items = 0;  // of all times
+    std::uint32_t parent = 0;  // index into ProfileSpec::regions, counted from 1; 0 = outside all
+};
 struct FactSpec {
     format::FactKind kind;
     std::string name;
@@ -163,6 +170,7 @@ struct ProfileSpec {
     std::vector<ModuleSpec> modules{};
     std::vector<ThreadSpec> threads{ThreadSpec{}};  // threads met only in cells are added by themselves
     std::vector<SettingSpec> settings{};
+    std::vector<RegionSpec> regions{};
     std::vector<FactSpec> facts{};
     std::vector<PeerSpec> peers{};
     bool histograms = true;

@@ -69,9 +69,11 @@ TEST(waiting, is_not_said_of_file_io_nor_of_calls_that_only_post_requests) {
     ProfileSpec spec = rank_of(0, 2);
     CellSpec posted = calls_of(100, 900 * us, 3 * us);
     posted.requests = 40;
+    CellSpec completing = calls_of(100, 900 * us, 3 * us);
+    completing.requests = 40;  // that it saw complete
     spec.calls = {file_access("MPI_File_write", {calls_of(100, 900 * us, 3 * us)}),
                   receives("MPI_Irecv", {posted}),
-                  completion("MPI_Wait", {calls_of(100, 900 * us, 3 * us)}),
+                  completion("MPI_Wait", {completing}),
                   {.name = "MPI_Test",
                    .traffic = format::Traffic::completion,
                    .cells = {calls_of(100, 900 * us, 3 * us)},

@@ -97,7 +97,8 @@ void report_on(const Profile& profile) {
     const Profile neighbour = neighbour_of(profile);
     Job job = merged(profile, neighbour);
     keep_cells(job, profile);
-    for (Module& module : job.modules) module.path.clear();  // looking into programs is symbols.cpp's matter
+    for (auto* modules : {&job.modules, &job.sites.modules})  // looking into programs is symbols.cpp's matter
+        for (Module& module : *modules) module.path.clear();
     show_sections(job, profile.rank);
     const Job later = merged(neighbour, profile);
     const auto tables = live_tables(later, &job);
