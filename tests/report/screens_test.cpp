@@ -251,5 +251,30 @@ TEST(ranks, of_a_large_job_are_shown_by_node_and_at_both_ends) {
     EXPECT_EQ(show(job_of(slow_node()), "ranks", {}, utf8_screen, "csv").find("SLOW"), std::string::npos);
 }
 
+TEST(settings, say_where_each_is_from_and_which_ranks_differ) {
+    std::vector<ProfileSpec> ranks;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        ProfileSpec spec;
+        spec.rank = rank;
+        spec.size = 4;
+        spec.settings = {{.name = "CLOCK", .value = "auto", .source = 0},
+                         {.name = "COMPAT", .value = "mpitrace", .source = 1},
+                         {.name = "DIR", .value = "/scratch", .source = 2},
+                         {.name = "DEPTH", .value = rank == 2 ? "1" : "8", .source = rank == 2 ? 1u : 0u}};
+        ranks.push_back(spec);
+    }
+    const std::string text = show(job_of(ranks), "settings");
+    EXPECT_EQ(text,
+              "  SETTING         VALUE     FROM                    RANKS\n"
+              "  MPIPROF_COMPAT  mpitrace  environment             all\n"
+              "  MPIPROF_DEPTH   8         default                 the other 3 ranks\n"
+              "  MPIPROF_DEPTH   1         environment             2\n"
+              "  MPIPROF_DIR     /scratch  a variable of mpitrace  all\n"
+              "  MPIPROF_CLOCK   auto      default                 all\n"
+              "  not all ranks saw the same variables: does the launcher hand them on?\n");
+    const std::string csv = show(job_of(ranks), "settings", {}, utf8_screen, "csv");
+    EXPECT_NE(csv.find("MPIPROF_DIR,/scratch,other_tool,all,4\n"), std::string::npos) << csv;
+}
+
 }  // namespace
 }  // namespace mpiprof::test
