@@ -375,13 +375,14 @@ void Part::note_differences(Job& job) const {
         job.notes.push_back(
             "another tool comes before mpiprof: calls that it passes on by their PMPI_ names are missing here; "
             "name libmpiprof.so first in LD_PRELOAD");
-    for (const Setting& setting : identity_.settings) {
-        if (!setting.is_set) continue;
-        if (setting.name == "COLLECTIVE_BARRIER" && setting.value != "none")
+    for (const SettingRow& row : job.settings) {
+        const SettingValue& setting = row.values.front();
+        if (setting.source == SettingSource::fallback) continue;
+        if (row.name == "COLLECTIVE_BARRIER" && setting.value != "none")
             job.notes.push_back(fmt::format("MPIPROF_COLLECTIVE_BARRIER={}: a barrier came before these collectives; [barrier] is the "
                                             "time in it, waiting for the last rank",
                                             setting.value));
-        if (setting.name == "FUNCTIONS" && setting.value != "all")
+        if (row.name == "FUNCTIONS" && setting.value != "all")
             job.notes.push_back(fmt::format("MPIPROF_FUNCTIONS={}: only these functions were recorded", setting.value));
     }
     if (is_spawned_) job.notes.push_back("these ranks are a world of their own: MPI_Comm_spawn started them");
@@ -394,6 +395,7 @@ void Part::note_differences(Job& job) const {
 Job Part::finish() {
     Job job;
     extend_killed();
+    job.settings = settings_.finish();
     note_differences(job);
     const auto order = sort_calls(job);
     sort_rows(job, order);
@@ -413,7 +415,6 @@ Job Part::finish() {
     job.library_version = std::move(identity_.library_version);
     job.size = identity_.size;
     job.thread_level = identity_.thread_level;
-    job.settings = settings_.finish();
     job.peers = peers_.finish();
     job.regions = regions_.finish();
     activities_.finish(job);

@@ -8,8 +8,9 @@
 namespace mpiprof::report {
 namespace {
 
+// Calls of NCCL only put work on a stream.
 bool may_wait(const Call& call) {
-    if (call.treatment != Treatment::timed || call.is_sampled) return false;
+    if (call.family != Family::mpi || call.treatment != Treatment::timed || call.is_sampled) return false;
     switch (call.traffic) {
         case Traffic::send:
         case Traffic::receive:
