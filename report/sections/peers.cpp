@@ -294,8 +294,9 @@ Table difference_table(const Exchange& t, const Question& question) {
         const Rank* rank = t.job.find(number);
         return rank && rank->has_profile && rank->state == State::finalized && !rank->is_in_finalize && rank->paused_ns == 0;
     };
-    const bool is_part = std::any_of(t.job.settings.begin(), t.job.settings.end(),
-                                     [](const Setting& setting) { return setting.name == "FUNCTIONS" && setting.value != "all"; });
+    const bool is_part = std::any_of(t.job.settings.begin(), t.job.settings.end(), [](const SettingRow& setting) {
+        return setting.name == "FUNCTIONS" && (setting.values.size() > 1 || setting.values.front().value != "all");
+    });
     std::vector<const PeerPair*> lines;
     for (const PeerPair* pair : t.pairs)
         if (!is_part && pair->kind == PeerKind::messages && pair->sent.messages != pair->received.messages && t.job.drops.threads == 0 &&
