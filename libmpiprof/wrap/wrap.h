@@ -24,9 +24,10 @@ namespace mpiprof::wrap {
 // The real functions, by spelling and row; filled at each one's first call. In .bss: no relocations, no pages until used.
 template <class Library>
 constinit inline void* reals[Library::spellings][Library::calls]{};
-// The same while the library is off: then the fast form finds none above, and leaves.
+// The same for what is no matter of the fast form, which finds none above and leaves: functions that the user left out or
+// put a barrier before, and all of a library that is off.
 template <class Library>
-constinit inline void* reals_while_off[Library::spellings][Library::calls]{};
+constinit inline void* reals_aside[Library::spellings][Library::calls]{};
 template <class Library, int Spelling>
 void*& slot_of(std::uint16_t id) {
     return reals<Library>[Spelling][id - Library::first_id];
@@ -178,7 +179,7 @@ struct Found {
 // Of a library that is off: passed through, unrecorded, and looked for but once.
 template <class Library, int Spelling>
 Found find_while_off(std::uint16_t id, const char* name, Word return_address) {
-    void*& slot = reals_while_off<Library>[Spelling][id - Library::first_id];
+    void*& slot = reals_aside<Library>[Spelling][id - Library::first_id];
     void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED);
     if (!known) {
         known = Library::template real<Spelling>(name, return_address).function;
@@ -193,11 +194,14 @@ template <class Library, int Spelling>
     void*& slot = slot_of<Library, Spelling>(id);
     if (void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED)) return {known, false, false};
     if (Library::is_off()) return find_while_off<Library, Spelling>(id, name, return_address);
+    void*& aside = reals_aside<Library>[Spelling][id - Library::first_id];
+    if (void* known = __atomic_load_n(&aside, __ATOMIC_RELAXED); known && !Library::several()) return {known, false, false};
     const Real real = Library::template real<Spelling>(name, return_address);
     if (!real.function) return {nullptr, true, true};
     if (runtime.has_not_begun()) Library::begin_late(id, real.function);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
-    if (runtime.knows_call(id) && !Library::several() && runtime.records_call(id) && !runtime.puts_barrier_before(id)) __atomic_store_n(&slot, real.function, __ATOMIC_RELAXED);
+    if (runtime.knows_call(id) && !Library::several())
+        __atomic_store_n(runtime.records_call(id) && !runtime.puts_barrier_before(id) ? &slot : &aside, real.function, __ATOMIC_RELAXED);
     return {real.function, Library::is_foreign(real), true};
 }
 
