@@ -34,11 +34,11 @@ inline int source_in(Word status) {
     return source;
 }
 
-// In Fortran a status that nobody wants cannot be told from one everywhere.
+// Of a library that is not known nothing is, and in Fortran a status that nobody wants cannot be told from one everywhere.
 template <class Language>
 bool tells_source(Word status) {
     const FamilyFacts& facts = library.facts;
-    return !Language::ignores_status(status) && (!Language::fortran || facts.fortran_status_ignore || facts.f08_status_ignore);
+    return library.is_known() && !Language::ignores_status(status) && (!Language::fortran || facts.fortran_status_ignore || facts.f08_status_ignore);
 }
 
 // The key by which this call's peers are known, and the record of one of them.
