@@ -19,11 +19,8 @@ namespace {
 
 using namespace format;
 
-constexpr std::uint32_t cells_per_table = 64;
 constexpr std::uint32_t histograms_per_table = 8;
 constexpr std::uint32_t blocks_per_table = 32;
-constexpr std::uint32_t max_cells = 16384;       // of one thread: 1 MiB; what finds no room after them
-constexpr std::uint32_t max_other_cells = 2048;  // is told apart by call and size only
 constexpr std::uint16_t any_call = 0xffff;       // the thread's last resort
 
 bool same_key(const Cell& a, const Cell& b) {
@@ -130,11 +127,13 @@ void Ledger::add_poll(Memo& m, Ticks ticks, unsigned weight) {
 // What all cells hold.
 mpiprof::Activity::Booked Ledger::booked() const {
     mpiprof::Activity::Booked sum{0, 0};
-    for (std::uint32_t i = 0; i < index_capacity_; ++i) {
-        if (index_[i] == 0) continue;
-        const auto& cell = *reinterpret_cast<const Cell*>(base_ + std::uint64_t{index_[i]} * 64);
-        sum.ticks += cell.ticks;
-        if (carries_messages(cell.call)) sum.bytes += cell.bytes;
+    for (std::uint32_t t = 0; t < cell_table_count_; ++t) {
+        const Table& table = *cell_tables_[t];
+        const auto* cells = reinterpret_cast<const Cell*>(base_ + table.offset);
+        for (std::uint32_t i = 0; i < table.used; ++i) {
+            sum.ticks += cells[i].ticks;
+            if (carries_messages(cells[i].call)) sum.bytes += cells[i].bytes;
+        }
     }
     return sum;
 }
@@ -189,6 +188,7 @@ Cell* Ledger::new_cell(const Cell& wanted) {
     auto* cell = static_cast<Cell*>(
         records_->image.next_record(cells_, TableType::cells, sizeof(Cell), cells_per_table, thread_->id));
     if (!cell) return nullptr;
+    if (cells_->used == 0 && cell_table_count_ < most_cell_tables) cell_tables_[cell_table_count_++] = cells_;
     *cell = wanted;
     cell->min_ticks = ~std::uint64_t{0};
     cell->histogram = 0;

@@ -398,7 +398,13 @@ class Ledger {
     Records* records_ = nullptr;
     Word* handles_ = nullptr;
     std::int64_t handles_capacity_ = 0;
-    format::Table* cells_ = nullptr;
+    format::Table* cells_ = nullptr;  // the newest of these
+    static constexpr std::uint32_t cells_per_table = 64;
+    static constexpr std::uint32_t max_cells = 16384;       // 1 MiB; what finds no room after them
+    static constexpr std::uint32_t max_other_cells = 2048;  // is told apart by call and size only
+    static constexpr std::uint32_t most_cell_tables = (max_cells + max_other_cells) / cells_per_table + 1;
+    format::Table* cell_tables_[most_cell_tables] = {};
+    std::uint32_t cell_table_count_ = 0;
     format::Table* histograms_ = nullptr;
     format::Table* blocks_ = nullptr;
     static constexpr std::uint32_t first_index_slots = 256;
