@@ -20,6 +20,9 @@ struct ScriptPlace {
 };
 
 struct Interpreter {
+    // Whether a call that returns there comes from the interpreter or one of its modules, and not from a library that a
+    // script uses, whose own callers say more.
+    bool (*is_its)(std::intptr_t return_address);
     // The frames of the calling thread, innermost first; 0 if it runs no script. For each call: a few loads a frame.
     unsigned (*frames)(ScriptFrame* frames, unsigned most);
     // What people call the place. Once for each new one.

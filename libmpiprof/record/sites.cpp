@@ -105,7 +105,7 @@ std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStac
 std::uint32_t Sites::find_script(Image& image, Word return_address) {
     const Interpreter* script = interpreter && depth > 1 ? interpreter() : nullptr;
     ScriptFrame frames[most_script_frames];
-    const unsigned n = script ? script->frames(frames, depth < most_script_frames ? depth : most_script_frames) : 0;
+    const unsigned n = script && script->is_its(return_address) ? script->frames(frames, depth < most_script_frames ? depth : most_script_frames) : 0;
     if (n == 0) return 0;
     std::uint64_t all = 0;
     for (unsigned i = 0; i < n; ++i)

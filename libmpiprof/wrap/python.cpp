@@ -82,6 +82,31 @@ unsigned frames(ScriptFrame* frames, unsigned most) {
     return n;
 }
 
+// The interpreter itself, ctypes by way of libffi, or an extension module: "MPI.cpython-311-x86_64-linux-gnu.so" defines
+// PyInit_MPI.
+bool look_up(Word return_address) {
+    const auto* address = reinterpret_cast<const void*>(return_address);
+    char name[128], function[160] = "PyInit_";
+    name_of_object(address, name);
+    if (name[0] == 0 || strncmp(name, "libpython", 9) == 0 || strncmp(name, "libffi", 6) == 0) return true;
+    cut(name, ".");
+    append(function, name);
+    return find_beside(function, address) != nullptr;
+}
+
+// Places of 48 bits and the answer, in one word each, so that threads need no lock.
+constinit std::atomic<std::uint64_t> answers[64]{};
+
+bool is_its(std::intptr_t return_address) {
+    const std::uint64_t wanted = static_cast<std::uint64_t>(return_address) << 1;
+    std::atomic<std::uint64_t>& answer = answers[mix(wanted) >> 58];
+    const std::uint64_t known = answer.load(std::memory_order_relaxed);
+    if ((known | 1) == (wanted | 1) && known != 0) return known & 1;
+    const bool its = look_up(return_address);
+    answer.store(wanted | (its ? 1 : 0), std::memory_order_relaxed);
+    return its;
+}
+
 // A character as UTF-8, 1 to 4 bytes.
 template <std::size_t Size>
 void add_character(char (&text)[Size], std::uint32_t c) {
@@ -183,7 +208,7 @@ const Interpreter* find_python() {
     static constinit Found state = Found::not_yet;
     static constinit Lock lock;
     const Guard guard(lock);
-    if (state == Found::not_yet && (state = look()) == Found::yes) found = {frames, describe};
+    if (state == Found::not_yet && (state = look()) == Found::yes) found = {is_its, frames, describe};
     return state == Found::yes ? &found : nullptr;
 }
 

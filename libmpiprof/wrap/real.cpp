@@ -254,6 +254,13 @@ void* find_beside(const char* name, const void* near) {
         .function;  // the program itself, or a library that it was linked with
 }
 
+void name_of_object(const void* address, char (&name)[128]) {
+    Object object{address, {}, false, 0, 0};
+    dl_iterate_phdr(contains, &object);
+    const char* slash = object.found ? strrchr(object.path, '/') : nullptr;
+    copy(name, !object.found ? "" : slash ? slash + 1 : object.path);
+}
+
 const void* find_in_program(const char* name) {
     if (!loader().dlsym) return nullptr;
     void* program =

@@ -24,6 +24,9 @@ void* find_beside(const char* name, const void* near);
 // library may lie in the program (copy relocations, Fortran's common blocks). Null if there is none.
 const void* find_in_program(const char* name);
 
+// The file name of the object that an address lies in, without its directory; empty if it lies in none, or in the program.
+void name_of_object(const void* address, char (&name)[128]);
+
 // Whether the call that returns to `return_address` was made inside another wrapper: by the MPI library itself, or by a
 // callback of the user's. Asked only when the token says that it may be.
 bool is_nested(Word return_address);

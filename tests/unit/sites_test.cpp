@@ -77,7 +77,7 @@ void describe_running(const ScriptFrame& frame, ScriptPlace& place) {
     place.line = frame.instruction * 10;
 }
 const Interpreter* interpreter() {
-    static constexpr Interpreter ours{frames_running, describe_running};
+    static constexpr Interpreter ours{[](std::intptr_t return_address) { return return_address < 0x10000; }, frames_running, describe_running};
     return &ours;
 }
 constexpr char train[] = "train", step[] = "step";
@@ -121,6 +121,7 @@ TEST_F(sites, without_a_script_the_stack_tells) {
     running.clear();
     EXPECT_EQ(found.find_script(image, 0x1000), 0u) << "a thread that runs none";
     running = {{step, 1}};
+    EXPECT_EQ(found.find_script(image, 0x20000), 0u) << "a call of a library that the script uses";
     found.depth = 1;
     EXPECT_EQ(found.find_script(image, 0x1000), 0u) << "only the call itself is asked for";
 }

@@ -83,6 +83,21 @@ def sites_of_every_known_python_are_lines_of_the_script(scene):
         raise Skip("no python3.9 to python3.13 here")
 
 
+@case(mpis=("mpich",), ranks=1)
+def sites_of_a_library_that_a_script_uses_are_its_own(scene):
+    source = scene.dir / "solver.c"
+    source.write_text("#include <mpi.h>\nvoid solve(void) {\n    int in = 1, out;\n"
+                      "    MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);\n}\n")
+    solver = scene.compile(source, "-shared", "-fPIC", name="libsolver.mpich.so")
+    script = scene.dir / "use.py"
+    script.write_text(f"import ctypes\nsolver = ctypes.CDLL({str(solver)!r})\nmpi = ctypes.CDLL(None)\nmpi.MPI_Init(None, None)\n"
+                      "solver.solve()\nmpi.MPI_Finalize()\n")
+    library = re.search(r"=> (\S*libmpich\S*)", subprocess.run(["ldd", solver], capture_output=True, text=True).stdout)
+    scene.alone(["/usr/bin/python3", script], profiled=False, env={"LD_PRELOAD": f"{scene.preload()}:{library[1]}"}).succeeded()
+    lines = scene.run_report("sites", "--format", "csv").succeeded().out
+    check("solver.c:4" in lines, f"the library's own line:\n{lines}")
+
+
 @case(mpis=("openmpi",), ranks=1)
 def depth_1_leaves_the_interpreter_alone(scene):
     python = scene.python_with("mpi4py")
