@@ -43,14 +43,14 @@ enum class TableType : std::uint32_t {
     peers = 13,            // Peer, per thread
     regions = 14,          // Region
     activity = 15,         // Activity, one per thread
+    facts = 19,            // Fact: where the process ran, and the settings of others
     region_durations = 20, // Histogram: of the durations of regions and iterations
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
     exact_sizes = 17,
     nccl_operations = 18,
-    facts = 19,            // Fact: where the process ran, and the settings of others
     trace = 21,
-    barriers = 22,         // not needed: a barrier of ours is a call of its own in the dictionary
+    barriers = 22,
 };
 
 enum class Family : std::uint8_t { mpi = 1, nccl = 2, cuda = 3 };

@@ -13,8 +13,6 @@ constexpr std::uint64_t id_of_self = 2;
 
 bool is_null(Word handle) { return handle == library.facts.comm_null || handle == 0; }
 
-std::uint64_t hash(std::uint64_t a, std::uint64_t b) { return mix((a ^ mix(b + 1)) + (a >> 31)); }
-
 }  // namespace
 
 CommInfo Communicators::describe(Word handle) const {
@@ -62,7 +60,7 @@ int Communicators::world_rank_of_first(Word handle) const {
 
 int Communicators::world_rank(Word handle, int rank) {
     const Guard guard(lock_);
-    const Known* k = known(handle);
+    const Known* k = known_.find(handle);
     if (!k || !can_translate()) return -1;
     if (handle == library.facts.world) return rank;
     Word group = 0;
@@ -88,14 +86,14 @@ std::uint64_t Communicators::hash_of_group(Word group) const {
     int size = 0, mine[at_once], theirs[at_once];
     Word world = 0;
     if (library.ask.group_size(group, &size) != 0 || library.ask.comm_group(library.facts.world, &world) != 0) return 0;
-    std::uint64_t result = hash(3, static_cast<std::uint64_t>(size));
+    std::uint64_t result = hash_of_id(3, static_cast<std::uint64_t>(size));
     for (int done = 0; done < size && result != 0; done += at_once) {
         const int n = size - done < at_once ? size - done : at_once;
         for (int i = 0; i < n; ++i) mine[i] = done + i;
         bool known = library.ask.group_translate_ranks(group, n, mine, world, theirs) == 0;
         for (int i = 0; i < n && known; ++i) {
             known = theirs[i] >= 0;
-            result = hash(result, static_cast<std::uint64_t>(theirs[i]));
+            result = hash_of_id(result, static_cast<std::uint64_t>(theirs[i]));
         }
         if (!known) result = 0;
     }
@@ -118,26 +116,18 @@ std::uint64_t Communicators::hash_of_members(Word handle, bool inter, std::uint6
         library.ask.group_free(&group);
         members = others == 0 ? 0 : members ^ others;
     }
-    return members == 0 ? 0 : hash(members, salt);
-}
-
-Communicators::Known* Communicators::known(Word handle) {
-    for (unsigned i = known_count_; i-- > 0;)  // the newest first
-        if (known_[i].info.handle == handle) return &known_[i];
-    return nullptr;
+    return members == 0 ? 0 : hash_of_id(members, salt);
 }
 
 // A communicator that was not seen being made: one of MPI's own, or made where we did not see it (before the profile
 // began, by a tool in front of us, by Comm_idup). The latter are told apart by their members alone.
 Communicators::Known& Communicators::learn(Word handle) {
-    if (known_count_ == most_known) --known_count_;  // the youngest is learned again when it comes back
-    Known& k = known_[known_count_++];
-    k = {};
+    Known& k = known_.add(handle);
     k.info = describe(handle);
     if (handle == library.facts.world) {
         k.id = id_of_world;
     } else if (handle == library.facts.self) {
-        k.id = hash(id_of_self, static_cast<std::uint64_t>(world_rank_of_first(handle)));
+        k.id = hash_of_id(id_of_self, static_cast<std::uint64_t>(world_rank_of_first(handle)));
     } else {
         k.id = hash_of_members(handle, k.info.inter, 0);
         k.by_members = true;
@@ -177,7 +167,7 @@ void Communicators::publish(Records& records, Known& k) {
 
 CommInfo Communicators::find(Records& records, Word handle) {
     const Guard guard(lock_);
-    Known* k = known(handle);
+    Known* k = known_.find(handle);
     if (!k) k = &learn(handle);
     if (k->info.index == 0) publish(records, *k);
     if (k->info.index == 0) count_drop(records.image.header().drops.communicators);
@@ -188,36 +178,33 @@ bool Communicators::made(Making making, std::uint16_t call, Word parent, Word ha
     const Guard guard(lock_);
     std::uint64_t parent_id = 0, before = 0;
     if (!is_null(parent)) {
-        Known* from = known(parent);
+        Known* from = known_.find(parent);
         if (!from) from = &learn(parent);
         parent_id = from->id;
         if (making != Making::by_members) before = from->children++;
     }
     if (is_null(handle) || making == Making::unknown) return false;
-    Known* stale = known(handle);
-    if (stale) *stale = known_[--known_count_];
-    if (known_count_ == most_known) return stale;
-    Known& k = known_[known_count_++];
-    k = {};
+    const bool was_stale = known_.forget(handle);
+    Known& k = known_.add(handle);
     k.info = describe(handle);
     k.parent = parent_id;
     k.made_by = call;
     k.by_members = making == Making::by_members;
     if (k.by_members)
-        k.id = hash_of_members(handle, k.info.inter, hash(salt, 4));
+        k.id = hash_of_members(handle, k.info.inter, hash_of_id(salt, 4));
     else if (parent_id != 0)
-        k.id = hash(hash(parent_id, before), static_cast<std::uint64_t>(world_rank_of_first(handle)));
-    return stale;
+        k.id = hash_of_id(hash_of_id(parent_id, before), static_cast<std::uint64_t>(world_rank_of_first(handle)));
+    return was_stale;
 }
 
 void Communicators::forget(Word handle) {
     const Guard guard(lock_);
-    if (Known* k = known(handle)) *k = known_[--known_count_];
+    known_.forget(handle);
 }
 
 void Communicators::renamed(Word handle) {
     const Guard guard(lock_);
-    if (const Known* k = known(handle)) name(*k);
+    if (const Known* k = known_.find(handle)) name(*k);
 }
 
 }  // namespace mpiprof::mpi

@@ -45,7 +45,6 @@ class Communicators {
     std::atomic<bool> has_world{false};
 
   private:
-    static constexpr unsigned most_known = 1024;      // alive at the same time
     struct Known {
         CommInfo info;
         std::uint64_t id, parent;
@@ -55,7 +54,6 @@ class Communicators {
         format::Communicator* record;
     };
 
-    Known* known(Word handle);
     Known& learn(Word handle);
     CommInfo describe(Word handle) const;
     int world_rank_of_first(Word handle) const;
@@ -67,8 +65,7 @@ class Communicators {
     void name(const Known& k) const;
 
     Lock lock_;
-    Known known_[most_known] = {};
-    unsigned known_count_ = 0;
+    KnownCommunicators<Known> known_;
 };
 
 }  // namespace mpiprof::mpi

@@ -32,8 +32,8 @@ void init_rank(const Word* words, bool has_config, MadeBy& made) {
 #endif
 
 std::uint64_t hash_of_ranks(Word list, int n) {
-    std::uint64_t result = hash(6, static_cast<std::uint64_t>(n));
-    for (int i = 0; i < n; ++i) result = hash(result, static_cast<std::uint64_t>(reinterpret_cast<const int*>(list)[i]));
+    std::uint64_t result = hash_of_id(6, static_cast<std::uint64_t>(n));
+    for (int i = 0; i < n; ++i) result = hash_of_id(result, static_cast<std::uint64_t>(reinterpret_cast<const int*>(list)[i]));
     return result;
 }
 
@@ -63,7 +63,7 @@ bool describe(Id id, const Word* words, MadeBy& made) {
             static constinit std::atomic<std::uint64_t> before{0};
             made.where = words[0];
             made.communicators = made.size = static_cast<int>(words[1]);
-            made.id = hash(hash(7, static_cast<std::uint64_t>(getpid())), before++);
+            made.id = hash_of_id(hash_of_id(7, static_cast<std::uint64_t>(getpid())), before++);
             break;
         }
         case Id::CommSplit:  // comm, color, key, newcomm, config

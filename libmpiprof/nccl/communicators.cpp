@@ -6,35 +6,15 @@
 
 namespace mpiprof::nccl {
 
-std::uint64_t hash(std::uint64_t a, std::uint64_t b) {
-    const std::uint64_t x = mix((a ^ mix(b + 1)) + (a >> 31));
-    return x ^ x >> 32;
-}
-
 std::uint64_t hash_of_bytes(const void* bytes, std::size_t n) {
     const auto* byte = static_cast<const unsigned char*>(bytes);
-    std::uint64_t result = hash(5, n);
+    std::uint64_t result = hash_of_id(5, n);
     for (; n >= 8; byte += 8, n -= 8) {
         std::uint64_t word;
         __builtin_memcpy(&word, byte, sizeof word);
-        result = hash(result, word);
+        result = hash_of_id(result, word);
     }
     return result;
-}
-
-Communicators::Known* Communicators::known(Word handle) {
-    for (unsigned i = known_count_; i-- > 0;)  // the newest first
-        if (known_[i].info.handle == handle) return &known_[i];
-    return nullptr;
-}
-
-// A communicator that was not seen being made.
-Communicators::Known& Communicators::learn(Word handle) {
-    if (known_count_ == most_known) --known_count_;  // the youngest is learned again when it comes back
-    Known& k = known_[known_count_++];
-    k = {};
-    k.info.handle = handle;
-    return k;
 }
 
 // Nonblocking communicators answer "in progress" until they are ready: then they are asked again.
@@ -70,8 +50,8 @@ void Communicators::publish(Records& records, Known& k) {
 
 CommInfo Communicators::find(Records& records, Word handle) {
     const Guard guard(lock_);
-    Known* k = known(handle);
-    if (!k) k = &learn(handle);
+    Known* k = known_.find(handle);
+    if (!k) k = &known_.add(handle);  // it was not seen being made
     if (k->info.size == 0) ask(*k);
     if (k->info.index == 0) publish(records, *k);
     if (k->info.index == 0) count_drop(records.image.header().drops.communicators);
@@ -80,42 +60,40 @@ CommInfo Communicators::find(Records& records, Word handle) {
 
 bool Communicators::made(const Made& made) {
     const Guard guard(lock_);
-    Known* stale = known(made.handle);
-    if (stale) *stale = known_[--known_count_];
-    Known& k = learn(made.handle);
+    const bool was_stale = known_.forget(made.handle);
+    Known& k = known_.add(made.handle);
     k.info.rank = made.rank;
     k.info.size = made.size;
     k.id = made.id;
     k.parent = made.parent;
     k.made_by = made.call;
     if (made.name) copy(k.name, made.name);
-    return stale;
+    return was_stale;
 }
 
 std::uint64_t Communicators::id_of_child(Word parent, std::uint64_t salt) {
     const Guard guard(lock_);
-    Known* k = known(parent);
-    if (!k) k = &learn(parent);
+    Known* k = known_.find(parent);
+    if (!k) k = &known_.add(parent);
     const std::uint64_t before = k->children++;
-    return k->id == 0 ? 0 : hash(hash(k->id, before), salt);
+    return k->id == 0 ? 0 : hash_of_id(hash_of_id(k->id, before), salt);
 }
 
 std::uint64_t Communicators::id_of(Word handle) {
     const Guard guard(lock_);
-    const Known* k = known(handle);
+    const Known* k = known_.find(handle);
     return k ? k->id : 0;
 }
 
 void Communicators::forget(Word handle) {
     const Guard guard(lock_);
-    if (Known* k = known(handle)) *k = known_[--known_count_];
+    known_.forget(handle);
 }
 
 Communicators::Here Communicators::members_here(std::uint64_t id) {
     const Guard guard(lock_);
     Here here{0, 0};
-    for (unsigned i = 0; i < known_count_; ++i) {
-        const Known& k = known_[i];
+    for (const Known& k : known_) {
         if (k.id != id) continue;
         if (here.members++ == 0 || k.info.rank < here.lowest_rank) here.lowest_rank = k.info.rank;
     }

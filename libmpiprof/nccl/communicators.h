@@ -8,7 +8,6 @@
 
 namespace mpiprof::nccl {
 
-std::uint64_t hash(std::uint64_t a, std::uint64_t b);
 std::uint64_t hash_of_bytes(const void* bytes, std::size_t n);
 
 // A communicator as this rank sees it. size 0: not known yet.
@@ -44,7 +43,6 @@ class Communicators {
     Here members_here(std::uint64_t id);
 
   private:
-    static constexpr unsigned most_known = 1024;  // alive at the same time
     struct Known {
         CommInfo info;
         std::uint64_t id, parent;
@@ -52,15 +50,11 @@ class Communicators {
         std::uint16_t made_by;   // call
         char name[64];
         format::Communicator* record;
-    };
-    Known* known(Word handle);
-    Known& learn(Word handle);
-    void ask(Known& k) const;
+    };    void ask(Known& k) const;
     void publish(Records& records, Known& k);
 
     Lock lock_;
-    Known known_[most_known] = {};
-    unsigned known_count_ = 0;
+    KnownCommunicators<Known> known_;
 };
 
 }  // namespace mpiprof::nccl

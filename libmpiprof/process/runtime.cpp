@@ -188,22 +188,15 @@ void Runtime::say_started(const World& world) const {
 }
 
 void Runtime::choose_functions(const Catalogue& catalogue, bool says_what_is_unknown) {
-    const auto set = [&](Selection& selection, Setting setting, const char* list) {
-        selection.choose(list, catalogue, [&](const char* word, int length) {
-            if (says_what_is_unknown) say("MPIPROF_%s: there is no function %.*s", row_of(setting).name, length, word);
+    const auto set = [&](Selection& selection, Setting setting, bool (*may_have)(const CallInfo&), const char* kind) {
+        selection.choose(value_of(setting), catalogue, may_have, [&](const char* word, int length) {
+            if (says_what_is_unknown) say("MPIPROF_%s: there is no %s %.*s", row_of(setting).name, kind, length, word);
         });
     };
-    const char* wanted = value_of(Setting::collective_barrier);
-    set(barriers_, Setting::collective_barrier, wanted);
-    for (std::uint16_t call = 0; call < catalogue.size; ++call) {
-        const CallInfo& info = catalogue.calls[call];
-        if (!barriers_.has(call) || (info.traffic == format::Traffic::collective && info.family == format::Family::mpi)) continue;
-        barriers_.set(call, false);
-        if (says_what_is_unknown && strstr(wanted, catalogue.row_name(call)))
-            say("MPIPROF_COLLECTIVE_BARRIER: %s is no collective", catalogue.row_name(call));
-    }
+    set(barriers_, Setting::collective_barrier,
+        [](const CallInfo& i) { return i.traffic == format::Traffic::collective && i.family == format::Family::mpi; }, "collective");
     Selection chosen;
-    set(chosen, Setting::functions, value_of(Setting::functions));
+    set(chosen, Setting::functions, [](const CallInfo&) { return true; }, "function");
     for (std::uint16_t call = 0; call < catalogue.size; ++call) left_out_.set(call, !chosen.has(call));
 }
 

@@ -34,16 +34,13 @@ void Selection::set(std::uint16_t call, bool on) {
     else bits_[call / 64] &= ~bit;
 }
 
-void Selection::choose_all(const Catalogue& catalogue) {
-    for (std::uint16_t call = 0; call < catalogue.size; ++call) set(call, true);
-}
-
-bool Selection::choose_word(const char* word, std::size_t length, bool on, const Catalogue& catalogue) {
+bool Selection::choose_word(const char* word, std::size_t length, bool on, const Choice& choice) {
     const auto is = [&](const char* text) { return length == strlen(text) && begins_with(text, word, length); };
     if (is("none")) return true;
     bool any = false;
-    for (std::uint16_t call = 0; call < catalogue.size; ++call) {
-        if (!is("all") && !is_meant(catalogue.row_name(call), word, length)) continue;
+    for (std::uint16_t call = 0; call < choice.catalogue.size; ++call) {
+        if (!choice.may_have(choice.catalogue.calls[call])) continue;
+        if (!is("all") && !is_meant(choice.catalogue.row_name(call), word, length)) continue;
         set(call, on);
         any = true;
     }

@@ -12,15 +12,17 @@ class Selection {
 
     // "all", "none", or names such as "MPI_Allreduce,Bcast,MPI_I*": with or without MPI_, in any case, `*` for any end;
     // large-count forms are meant, too. A name behind "-" is left out again; a list that begins so begins with all.
-    // `unknown` is given each word that names nothing.
+    // `may_have` says which calls count; `unknown` is given each word that names none of them.
     template <class Unknown>
-    void choose(const char* list, const Catalogue& catalogue, Unknown unknown) {
-        if (*list == '-') choose_all(catalogue);
+    void choose(const char* list, const Catalogue& catalogue, bool (*may_have)(const CallInfo&), Unknown unknown) {
+        const Choice all{catalogue, may_have};
+        if (*list == '-') choose_word("all", 3, true, all);
         while (*list) {
             std::size_t length = 0;
             while (list[length] && list[length] != ',') ++length;
             const bool leaves_out = *list == '-';
-            if (length > leaves_out && !choose_word(list + leaves_out, length - leaves_out, !leaves_out, catalogue)) unknown(list, static_cast<int>(length));
+            if (length > leaves_out && !choose_word(list + leaves_out, length - leaves_out, !leaves_out, all))
+                unknown(list, static_cast<int>(length));
             list += length + (list[length] == ',');
         }
     }
@@ -30,8 +32,11 @@ class Selection {
   private:
     static constexpr std::size_t words = Catalogue::barrier_before / 64;
 
-    void choose_all(const Catalogue& catalogue);
-    bool choose_word(const char* word, std::size_t length, bool on, const Catalogue& catalogue);
+    struct Choice {
+        const Catalogue& catalogue;
+        bool (*may_have)(const CallInfo&);
+    };
+    bool choose_word(const char* word, std::size_t length, bool on, const Choice& choice);
 
     std::uint64_t bits_[words] = {};
 };

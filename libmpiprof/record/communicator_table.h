@@ -22,4 +22,42 @@ class CommunicatorTable {
     unsigned used_ = 0;
 };
 
+// Ids are hashes of what all members know.
+inline std::uint64_t hash_of_id(std::uint64_t a, std::uint64_t b) {
+    const std::uint64_t x = mix((a ^ mix(b + 1)) + (a >> 31));
+    return x ^ x >> 32;
+}
+
+// What a library's room knows of the communicators that are alive, by handle (`Known::info.handle`). Guarded by its owner.
+template <class Known>
+class KnownCommunicators {
+  public:
+    Known* find(Word handle) {
+        for (unsigned i = count_; i-- > 0;)  // the newest first
+            if (known_[i].info.handle == handle) return &known_[i];
+        return nullptr;
+    }
+    // One more, zero but for its handle. If there is no room the youngest gives way: it is learned again when it comes back.
+    Known& add(Word handle) {
+        if (count_ == most) --count_;
+        Known& k = known_[count_++];
+        k = {};
+        k.info.handle = handle;
+        return k;
+    }
+    // False: it was not known.
+    bool forget(Word handle) {
+        Known* k = find(handle);
+        if (k) *k = known_[--count_];
+        return k;
+    }
+    const Known* begin() const { return known_; }
+    const Known* end() const { return known_ + count_; }
+
+  private:
+    static constexpr unsigned most = 1024;  // alive at the same time
+    Known known_[most] = {};
+    unsigned count_ = 0;
+};
+
 }  // namespace mpiprof

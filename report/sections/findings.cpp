@@ -217,7 +217,7 @@ void waits(const Job& job, const Figures& figures, Findings& findings) {
     const auto most = *std::max_element(by_call.begin(), by_call.end());
     const std::string& name = job.calls[most.second].name;
     for (const Finding& said : findings)
-        if (said.rule == "waiting" && said.text.starts_with(name)) return;
+        if (said.rule == "waiting" && (said.text.starts_with(name + " of ") || said.text.starts_with(name + ": "))) return;
     findings.push_back(
         {false,
          fmt::format("Up to {} of the time in MPI is waiting rather than moving data: calls took that much longer than the "

@@ -1,4 +1,4 @@
-// The first lines of a screen: what ran, how, and for how long. summary and watch begin with them.
+// The first lines of a screen: what ran and for how long, or how much in all. summary, watch and peers begin with them.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace mpiprof::report {
 // Rows of the headline: line, key, value, and how a screen says it.
 class Headline {
   public:
-    Headline() {
-        table_ = {.id = "job",
+    explicit Headline(std::string id = "job") {
+        table_ = {.id = std::move(id),
                   .title = {},
                   .picture = Picture::headline,
                   .columns = {{.id = "line", .title = {}, .unit = Unit::count, .only_screen = true},

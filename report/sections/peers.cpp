@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "report/model/units.h"
+#include "report/sections/headline.h"
 #include "report/sections/peer_places.h"
 #include "report/sections/sections.h"
 
@@ -97,36 +98,25 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 Table headline(const Exchange& t) {
-    Table table{.id = "total",
-                .title = {},
-                .picture = Picture::headline,
-                .columns = {{.id = "line", .title = {}, .unit = Unit::count, .only_screen = true},
-                            {.id = "key", .title = {}},
-                            {.id = "value", .title = {}},
-                            {.id = "text", .title = {}, .only_screen = true}},
-                .rows = {},
-                .notes = {}};
-    const auto add = [&](std::uint64_t line, const char* key, Value value, std::string text) {
-        table.rows.push_back({line, std::string(key), std::move(value), std::move(text)});
-    };
+    Headline lines("total");
     const std::uint64_t distinct = t.foreign_bytes;
     const bool is_empty = t.pairs.empty();
-    add(1, "bytes", t.all.bytes,
+    lines.add(1, "bytes", t.all.bytes,
         is_empty ? "" : fmt::format("{} in {} messages", human_bytes(static_cast<double>(t.all.bytes)), human_count(static_cast<double>(t.all.messages))));
-    add(0, "messages", t.all.messages, "");
-    add(1, "pairs", t.all.pairs,
+    lines.add("messages", t.all.messages);
+    lines.add(1, "pairs", t.all.pairs,
         is_empty ? "" : fmt::format("between {} pairs of ranks", human_count(static_cast<double>(t.all.pairs))));
-    add(2, "inside_nodes_share", share(t.inside_nodes(), distinct),
+    lines.add(2, "inside_nodes_share", share(t.inside_nodes(), distinct),
         distinct == 0                ? ""
         : t.job.nodes.size() < 2     ? "all on one node"
                                      : percent(t.inside_nodes(), distinct) + " of the bytes stay inside nodes");
-    add(2, "between_nodes_share", share(t.at(Nearness::other_node).bytes, distinct),
+    lines.add(2, "between_nodes_share", share(t.at(Nearness::other_node).bytes, distinct),
         distinct != 0 && t.job.nodes.size() > 1 ? percent(t.at(Nearness::other_node).bytes, distinct) + " go to other nodes" : "");
-    add(2, "symmetric_share", share(t.answered_bytes, distinct),
+    lines.add(2, "symmetric_share", share(t.answered_bytes, distinct),
         distinct != 0 ? percent(t.answered_bytes, distinct) + " are matched by as many the other way" : "");
-    add(2, "one_sided_share", share(t.one_sided_bytes, t.all.bytes),
+    lines.add(2, "one_sided_share", share(t.one_sided_bytes, t.all.bytes),
         t.one_sided_bytes != 0 ? percent(t.one_sided_bytes, t.all.bytes) + " are one-sided" : "");
-    return table;
+    return lines.take();
 }
 
 // ---- how far apart ----

@@ -20,10 +20,10 @@ constexpr CallInfo infos[] = {
 constexpr Catalogue catalogue{names, infos, 5, 1};
 
 // The ids that a list means, as digits, and behind a blank each the words that mean nothing.
-std::string chosen(const char* list) {
+std::string chosen(const char* list, bool (*may_have)(const CallInfo&) = [](const CallInfo&) { return true; }) {
     Selection selection;
     std::string unknown;
-    selection.choose(list, catalogue, [&](const char* word, int length) { unknown += " " + std::string(word, static_cast<std::size_t>(length)); });
+    selection.choose(list, catalogue, may_have, [&](const char* word, int length) { unknown += " " + std::string(word, static_cast<std::size_t>(length)); });
     std::string ids;
     for (std::uint16_t id = 0; id < catalogue.size; ++id)
         if (selection.has(id)) ids += static_cast<char>('0' + id);
@@ -54,6 +54,13 @@ TEST(selection, what_is_left_out_is_left_out_of_all) {
     EXPECT_EQ(chosen("-MPI_Iprobe"), "0124");
     EXPECT_EQ(chosen("-I*,Isend"), "0124");
     EXPECT_EQ(chosen("I*,-Iprobe"), "2");
+}
+
+TEST(selection, what_may_not_be_chosen_is_named_by_no_word) {
+    const auto is_collective = [](const CallInfo& info) { return info.traffic == Traffic::collective; };
+    EXPECT_EQ(chosen("all", is_collective), "4");
+    EXPECT_EQ(chosen("-Iprobe", is_collective), "4 -Iprobe");
+    EXPECT_EQ(chosen("MPI_Send,Allreduce", is_collective), "4 MPI_Send");
 }
 
 TEST(selection, words_that_name_nothing_are_told) {

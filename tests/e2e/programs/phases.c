@@ -1,5 +1,7 @@
 // Three phases of 0.4 s: every rank computes, all reduce, rank 1 computes while the others wait for it.
+//   phases [SECONDS]   the last one takes so long
 #include <mpi.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 int main(int argc, char** argv) {
@@ -14,7 +16,7 @@ int main(int argc, char** argv) {
         MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
         MPI_Allreduce(in, out, 1024, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
-    if (rank == 1) usleep(400000);
+    if (rank == 1) usleep((useconds_t)(1e6 * (argc > 1 ? atof(argv[1]) : 0.4)));
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;
