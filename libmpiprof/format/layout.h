@@ -44,11 +44,15 @@ enum class TableType : std::uint32_t {
     regions = 14,          // Region
     activity = 15,         // Activity, one per thread
     facts = 19,            // Fact: where the process ran, and the settings of others
+    nccl_operations = 18,  // NcclOperation: algorithm and protocol, as NCCL told them
     region_durations = 20, // Histogram: of the durations of regions and iterations
+    gpu_times = 23,        // GpuTime: how long the GPU was at the calls of NCCL
+    gpu_durations = 24,    // Histogram: of these times, in nanoseconds
+    gpu_sequences = 25,    // GpuSequence, one per communicator
+    gpu_work = 26,         // GpuWork: all that the GPU did
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
     exact_sizes = 17,
-    nccl_operations = 18,
     trace = 21,
     barriers = 22,
 };
@@ -394,6 +398,76 @@ struct Thread {
     std::uint64_t reserved[1];
 };
 
+// Operations of NCCL by the algorithm, protocol and number of channels that NCCL chose, as it told its profiler interface.
+struct NcclOperation {
+    std::uint16_t call;
+    std::uint8_t bin;
+    std::uint8_t channels;       // 255: that many or more
+    std::uint16_t communicator;  // index into `communicators`; 0 = not told apart
+    std::uint16_t flags;         // NcclOperationFlags
+    char algorithm[16];          // "RING", "TREE", "NVLS" ...; empty: not told
+    char protocol[16];           // "LL", "LL128", "SIMPLE" ...
+    std::uint64_t operations;
+    std::uint64_t bytes;         // message size, as in the cells
+};
+enum NcclOperationFlags : std::uint16_t {
+    not_called_through_us = 1,   // NCCL is linked statically: these are known by its profiler interface alone, and have cells without time
+};
+
+// Time on the GPU of the operations of one (call, size bin, communicator), however it was measured. It begins when the first
+// kernel does, so it includes waiting on the GPU for the slowest rank.
+enum class GpuSource : std::uint8_t { none = 0, events = 1, cupti = 2 };
+struct GpuTime {
+    std::uint16_t call;          // of a group whose operations are several: ncclGroupEnd, as it is launched and ends as a whole
+    std::uint8_t bin;
+    GpuSource source;
+    std::uint16_t communicator;
+    std::uint16_t flags;         // GpuTimeFlags
+    std::uint32_t histogram;     // file offset / 8 of its Histogram among gpu_durations; 0 = none
+    std::uint32_t reserved;
+    std::uint64_t operations;    // whose time is in here: launches, for ncclGroupEnd
+    std::uint64_t bytes;         // of these
+    std::uint64_t ns;
+    std::uint64_t min_ns;        // all ones while operations == 0
+    std::uint64_t max_ns;
+    std::uint64_t kernels;       // 0 with events
+};
+enum GpuTimeFlags : std::uint16_t {
+    from_graphs = 1,             // of replays of CUDA graphs, each of which is an operation here and no call in the cells
+};
+
+// How long the last operations of one communicator were on the GPU, in the order in which they were enqueued. All its members
+// enqueue the same ones, so that the n-th of one rank is the n-th of the others.
+inline constexpr unsigned gpu_sequence_length = 4096;
+struct GpuSequence {
+    std::uint16_t communicator;
+    GpuSource source;
+    std::uint8_t reserved[5];
+    std::uint64_t enqueued;      // operations so far: number n lies at n % gpu_sequence_length
+    std::uint32_t us16[gpu_sequence_length];  // sixteenths of a microsecond; 0 = not measured (yet, or no longer)
+};
+
+// What the GPUs did in all while CUPTI told it.
+enum class GpuWorkKind : std::uint32_t {
+    nccl_kernels = 1,
+    other_kernels = 2,
+    host_to_device = 3,          // copies
+    device_to_host = 4,
+    device_to_device = 5,
+    peer_to_peer = 6,            // between two GPUs
+    other_copies = 7,
+    graph_launches = 8,          // of which `count` alone is told
+};
+struct GpuWork {
+    GpuWorkKind kind;
+    std::uint32_t device;
+    std::uint64_t count;
+    std::uint64_t bytes;
+    std::uint64_t ns;
+    std::uint64_t overlapped_ns; // of nccl_kernels: while another kernel ran on that device. ns - overlapped_ns is exposed
+    std::uint64_t in_graphs;     // of `count`
+};
+
 enum class FactKind : std::uint32_t {
     process = 1,      // of this process: cores it may use ...
     node = 2,         // of the machine; written by the rank whose local_rank is 0, or not known
@@ -447,6 +521,10 @@ static_assert(sizeof(Peer) == 64 && offsetof(Peer, sent) == 8 && offsetof(Peer, 
 static_assert(sizeof(Thread) == 64 && offsetof(Thread, in_call) == 16 && offsetof(Thread, last_call) == 40);
 static_assert(sizeof(Setting) == 136);
 static_assert(sizeof(ActivityBin) == 16 && sizeof(Activity) == 2072 && offsetof(Activity, bins) == 24);
+static_assert(sizeof(NcclOperation) == 56 && offsetof(NcclOperation, operations) == 40);
+static_assert(sizeof(GpuTime) == 64 && offsetof(GpuTime, operations) == 16);
+static_assert(sizeof(GpuSequence) == 16400 && offsetof(GpuSequence, enqueued) == 8);
+static_assert(sizeof(GpuWork) == 48 && offsetof(GpuWork, count) == 8);
 static_assert(sizeof(Fact) == 64 && offsetof(Fact, kind) == 48);
 
 }  // namespace mpiprof::format
