@@ -3,6 +3,7 @@
  * meets it. At exit, and at each ncclCommDestroy, the counts go to $FAKE_NCCL_COUNTS.<pid>, one "name calls bytes" a line:
  * what the program called, without what the double called itself. */
 #define _GNU_SOURCE
+#include "tests/nccl/launches.h"
 #include "tests/nccl/nccl.h"
 
 #include <pthread.h>
@@ -69,13 +70,16 @@ static unsigned long size_of(int type) {
         default: return 1;
     }
 }
-static int operation(int function, ncclComm_t comm, size_t n, int type, int blocks) {
+static int operation(int function, ncclComm_t comm, size_t n, int type, int blocks, cudaStream_t stream) {
     if (!comm || comm->magic != alive) return ncclInvalidArgument;
-    count(function, n * size_of(type) * (unsigned long)(blocks ? comm->size : 1));
+    const unsigned long bytes = n * size_of(type) * (unsigned long)(blocks ? comm->size : 1);
+    count(function, bytes);
+    if (function != of_ncclBcast) launch_operation(names[function], comm, bytes, stream, comm->is_nonblocking);
     return comm->is_nonblocking ? ncclInProgress : ncclSuccess;
 }
 static ncclComm_t make(int size, int rank) {
     ncclComm_t comm = calloc(1, sizeof *comm);
+    launch_find_gpu();
     comm->magic = alive;
     comm->size = size;
     comm->rank = rank;
@@ -153,15 +157,15 @@ int pncclCommGetAsyncError(ncclComm_t comm, int* error) {
 const char* ncclGetErrorString(int result) { return result ? "an error" : "no error"; }
 
 int pncclAllReduce(const void* s, void* r, size_t n, int type, int op, ncclComm_t comm, cudaStream_t stream) {
-    (void)s, (void)r, (void)op, (void)stream;
-    return operation(of_ncclAllReduce, comm, n, type, 0);
+    (void)s, (void)r, (void)op;
+    return operation(of_ncclAllReduce, comm, n, type, 0, stream);
 }
 int pncclBroadcast(const void* s, void* r, size_t n, int type, int root, ncclComm_t comm, cudaStream_t stream) {
-    (void)s, (void)r, (void)root, (void)stream;
-    return operation(of_ncclBroadcast, comm, n, type, 0);
+    (void)s, (void)r, (void)root;
+    return operation(of_ncclBroadcast, comm, n, type, 0, stream);
 }
 int pncclBcast(void* buffer, size_t n, int type, int root, ncclComm_t comm, cudaStream_t stream) {
-    const int result = operation(of_ncclBcast, comm, n, type, 0);
+    const int result = operation(of_ncclBcast, comm, n, type, 0, stream);
     if (result) return result;
     inside = 1;
     const int inner = ncclBroadcast(buffer, buffer, n, type, root, comm, stream);
@@ -169,38 +173,38 @@ int pncclBcast(void* buffer, size_t n, int type, int root, ncclComm_t comm, cuda
     return inner;
 }
 int pncclReduce(const void* s, void* r, size_t n, int type, int op, int root, ncclComm_t comm, cudaStream_t stream) {
-    (void)s, (void)r, (void)op, (void)root, (void)stream;
-    return operation(of_ncclReduce, comm, n, type, 0);
+    (void)s, (void)r, (void)op, (void)root;
+    return operation(of_ncclReduce, comm, n, type, 0, stream);
 }
 int pncclAllGather(const void* s, void* r, size_t n, int type, ncclComm_t comm, cudaStream_t stream) {
-    (void)s, (void)r, (void)stream;
-    return operation(of_ncclAllGather, comm, n, type, 1);
+    (void)s, (void)r;
+    return operation(of_ncclAllGather, comm, n, type, 1, stream);
 }
 int pncclReduceScatter(const void* s, void* r, size_t n, int type, int op, ncclComm_t comm, cudaStream_t stream) {
-    (void)s, (void)r, (void)op, (void)stream;
-    return operation(of_ncclReduceScatter, comm, n, type, 1);
+    (void)s, (void)r, (void)op;
+    return operation(of_ncclReduceScatter, comm, n, type, 1, stream);
 }
 int pncclAlltoAll(const void* s, void* r, size_t n, int type, ncclComm_t comm, cudaStream_t stream) {
-    (void)s, (void)r, (void)stream;
-    return operation(of_ncclAlltoAll, comm, n, type, 1);
+    (void)s, (void)r;
+    return operation(of_ncclAlltoAll, comm, n, type, 1, stream);
 }
 int pncclGather(const void* s, void* r, size_t n, int type, int root, ncclComm_t comm, cudaStream_t stream) {
-    (void)s, (void)r, (void)root, (void)stream;
-    return operation(of_ncclGather, comm, n, type, 1);
+    (void)s, (void)r, (void)root;
+    return operation(of_ncclGather, comm, n, type, 1, stream);
 }
 int pncclScatter(const void* s, void* r, size_t n, int type, int root, ncclComm_t comm, cudaStream_t stream) {
-    (void)s, (void)r, (void)root, (void)stream;
-    return operation(of_ncclScatter, comm, n, type, 1);
+    (void)s, (void)r, (void)root;
+    return operation(of_ncclScatter, comm, n, type, 1, stream);
 }
 int pncclSend(const void* s, size_t n, int type, int peer, ncclComm_t comm, cudaStream_t stream) {
-    (void)s, (void)peer, (void)stream;
-    return operation(of_ncclSend, comm, n, type, 0);
+    (void)s, (void)peer;
+    return operation(of_ncclSend, comm, n, type, 0, stream);
 }
 int pncclRecv(void* r, size_t n, int type, int peer, ncclComm_t comm, cudaStream_t stream) {
-    (void)r, (void)peer, (void)stream;
-    return operation(of_ncclRecv, comm, n, type, 0);
+    (void)r, (void)peer;
+    return operation(of_ncclRecv, comm, n, type, 0, stream);
 }
-int pncclGroupStart(void) { count(of_ncclGroupStart, 0); return 0; }
-int pncclGroupEnd(void) { count(of_ncclGroupEnd, 0); return 0; }
+int pncclGroupStart(void) { count(of_ncclGroupStart, 0); launch_group_start(); return 0; }
+int pncclGroupEnd(void) { count(of_ncclGroupEnd, 0); launch_group_end(); return 0; }
 int pncclMemAlloc(void** p, size_t n) { *p = malloc(n); count(of_ncclMemAlloc, 0); return 0; }
 int pncclMemFree(void* p) { free(p); count(of_ncclMemFree, 0); return 0; }

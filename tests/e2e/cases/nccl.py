@@ -9,7 +9,7 @@ def double(scene):
     """The directory of a libnccl.so.2 that moves nothing."""
     directory = scene.bin / f"nccl.{scene.mpi}"
     directory.mkdir(exist_ok=True)
-    library = scene.compile(SOURCES / "fake_nccl.c", "-shared", "-fPIC", "-I", ROOT, "-lpthread", "-Wl,-soname,libnccl.so.2",
+    library = scene.compile(SOURCES / "fake_nccl.c", "-shared", "-fPIC", "-I", ROOT, "-lpthread", "-ldl", "-Wl,-soname,libnccl.so.2",
                             name=f"nccl.{scene.mpi}/libnccl.so.2", compiler="gcc", label="")
     link = directory / "libnccl.so"
     if not link.is_symlink():
@@ -197,7 +197,7 @@ def functions_of_nccl_are_chosen_as_those_of_mpi(scene):
 def a_second_nccl_in_the_process_works_and_is_not_recorded(scene):
     packages = []
     for name, flags in (("first", []), ("second", ["-DOTHER_NCCL"])):
-        library = scene.compile(SOURCES / "fake_nccl.c", "-shared", "-fPIC", "-I", ROOT, *flags, "-lpthread",
+        library = scene.compile(SOURCES / "fake_nccl.c", "-shared", "-fPIC", "-I", ROOT, *flags, "-lpthread", "-ldl",
                                 f"-Wl,-soname,libnccl-{name}.so.2", name=f"libnccl-{name}.so.2", compiler="gcc", label="")
         packages.append(scene.compile(SOURCES / "package.c", "-shared", "-fPIC", "-I", ROOT, library, f"-Wl,-rpath,{scene.bin}",
                                       name=f"package-{name}.so", compiler="gcc", label=""))
