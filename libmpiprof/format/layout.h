@@ -43,6 +43,7 @@ enum class TableType : std::uint32_t {
     peers = 13,            // Peer, per thread
     regions = 14,          // Region
     activity = 15,         // Activity, one per thread
+    trace = 21,            // TraceEvent, per thread; the first record is a TraceHead
     facts = 19,            // Fact: where the process ran, and the settings of others
     nccl_operations = 18,  // NcclOperation: algorithm and protocol, as NCCL told them
     region_durations = 20, // Histogram: of the durations of regions and iterations
@@ -53,7 +54,6 @@ enum class TableType : std::uint32_t {
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
     exact_sizes = 17,
-    trace = 21,
     barriers = 22,
 };
 
@@ -319,6 +319,43 @@ struct Activity {
     ActivityBin bins[activity_bins];
 };
 
+// The last events of a thread, in a ring of the table's other records: event number n lies in record 1 + n % (used - 1).
+// They follow each other by their ends. `written` counts those that are whole, overwritten ones included.
+enum class TraceKind : std::uint8_t {
+    none = 0,
+    call = 1,
+    received = 2,        // what the call before this record received besides (Sendrecv)
+    started = 3,         // a persistent request, by the call that follows
+    completed = 4,       // a request: `begin` is that of the call that posted or started it
+    region_entered = 5,  // `region`
+    region_left = 6,
+    iteration = 7,       // a mark; `bytes`: the items of the iteration that ends there
+};
+enum TraceFlags : std::uint8_t {
+    trace_failed = 1,      // the call returned an error
+    trace_sends = 2,       // `sequence` counts the messages to `peer` with this communicator and tag,
+    trace_receives = 4,    // or those from there,
+    trace_collective = 8,  // or the collective calls of the communicator: the same number on all its members
+};
+struct TraceEvent {
+    std::uint64_t begin;         // ticks
+    std::uint64_t ticks;
+    std::uint64_t bytes;
+    std::uint32_t peer;          // rank of MPI_COMM_WORLD, or a NoSinglePeer
+    std::int32_t tag;            // -1: none, or not known
+    std::uint32_t sequence;      // from 1 on, in this thread; 0: none, or not known
+    std::uint32_t site;          // index into `sites`
+    std::uint16_t call;
+    std::uint16_t communicator;  // index into `communicators`
+    std::uint16_t region;        // index into `regions`
+    TraceKind kind;
+    std::uint8_t flags;          // TraceFlags
+};
+struct TraceHead {
+    std::uint64_t written;
+    std::uint64_t reserved[5];
+};
+
 // A call site: `frames` records from `first_frame` on, innermost first. The first (flags & 15) of them are those of every
 // call of the site, the others those of its first call.
 struct Site {
@@ -521,6 +558,8 @@ static_assert(sizeof(Peer) == 64 && offsetof(Peer, sent) == 8 && offsetof(Peer, 
 static_assert(sizeof(Thread) == 64 && offsetof(Thread, in_call) == 16 && offsetof(Thread, last_call) == 40);
 static_assert(sizeof(Setting) == 136);
 static_assert(sizeof(ActivityBin) == 16 && sizeof(Activity) == 2072 && offsetof(Activity, bins) == 24);
+static_assert(sizeof(TraceEvent) == 48 && offsetof(TraceEvent, peer) == 24 && offsetof(TraceEvent, call) == 40);
+static_assert(sizeof(TraceHead) == sizeof(TraceEvent));
 static_assert(sizeof(NcclOperation) == 56 && offsetof(NcclOperation, operations) == 40);
 static_assert(sizeof(GpuTime) == 64 && offsetof(GpuTime, operations) == 16);
 static_assert(sizeof(GpuSequence) == 16400 && offsetof(GpuSequence, enqueued) == 8);

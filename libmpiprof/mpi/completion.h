@@ -79,6 +79,34 @@ template <Id I, class Language>
     }
 }
 
+// The requests that the call in hand has completed, for a trace; before they are booked and forgotten. Returns how many.
+template <Id I, class Language>
+[[gnu::noinline]] int trace_completed(Ledger& ledger, Ticks end) {
+    using R = RequestArguments<I>;
+    const CallInHand& hand = ledger.hand;
+    if (hand.requests == 0) return 0;
+    if constexpr (R::flag >= 0)
+        if (*reinterpret_cast<const int*>(hand.words[R::flag]) == 0) return 0;
+    Word statuses = 0;
+    if constexpr (R::statuses >= 0) {
+        constexpr bool is_array = find(row_of(I).roles, Role::statuses) >= 0;
+        const Word given = hand.words[R::statuses];
+        if (library.is_known() && !(is_array ? Language::ignores_statuses(given) : !tells_source<Language>(given))) statuses = given;
+    }
+    int completed = 0;
+    each_completed<I, Language>(hand, [&](Word handle, std::int64_t i) {
+        completed += ledger.trace_completed(handle, end, [&](const Requests::Partner& partner) {
+            Trace::Side side;
+            if (statuses == 0) return side;
+            const Word status = statuses + i * library.facts.status_bytes;
+            const int source = source_in(status);
+            if (source >= 0) side = {library.peer(ledger, partner.key, partner.comm, source).rank, tag_in(status), format::trace_receives};
+            return side;
+        });
+    });
+    return completed;
+}
+
 // After success: books the completed requests where they were posted, and says how many. `ticks`, this call's duration, is
 // shared evenly.
 template <Id I, class Language>

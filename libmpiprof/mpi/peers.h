@@ -34,6 +34,9 @@ inline int source_in(Word status) {
     return source;
 }
 
+// Tags are neither booked nor read where nobody asks for a trace.
+inline int tag_in(Word status) { return source_in(status + static_cast<Word>(sizeof(int))); }  // behind the source in every MPI
+
 // Of a library that is not known nothing is, and in Fortran a status that nobody wants cannot be told from one everywhere.
 template <class Language>
 bool tells_source(Word status) {
@@ -54,6 +57,14 @@ struct PeersOfCall {
         else return library.peer(ledger, key(ledger), Language::c_comm(ledger.comm()), peer);
     }
 };
+
+// In every call of MPI that has tags each follows the rank that it goes with.
+template <Id I, class Language>
+void remember_tags(Trace& trace, const Word* words) {
+    constexpr int dest = find(row_of(I).roles, Role::dest), source = find(row_of(I).roles, Role::source);
+    if constexpr (dest >= 0) trace.sent_tag = Language::integer(words[dest + 1]);
+    if constexpr (source >= 0) trace.received_tag = Language::integer(words[source + 1]);
+}
 
 // Books what a call of one peer moves, and then does what its row does besides.
 template <Id I, class Language, class Base>
@@ -81,14 +92,25 @@ struct WithPeer : Base {
         format::Flow& counted = flow(OfCall::record(ledger, who));
         Peers::add(counted, bytes, ticks);
         if constexpr (may_stay_open) {
-            if (who == library.facts.any_source) {
+            // A trace has to know the tag, too.
+            if (who == library.facts.any_source || (ledger.is_traced() && ledger.trace()->received_tag < 0)) {
                 const Word request = Language::handle_at(ledger.hand.words[4], 0);
-                const Requests::Partner partner{&counted, OfCall::key(ledger), Language::c_comm(ledger.comm()), bytes, ticks};
+                const Requests::Partner partner{&counted, OfCall::key(ledger), Language::c_comm(ledger.comm()), bytes, ticks, 0, -1, memo.cell->communicator, false};
                 if (!Language::is_no_request(request)) ledger.post_open(memo, request, partner);
                 return;
             }
         }
         Base::after(ledger, memo, bytes, ticks);
+    }
+    static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        if (!library.is_known()) return Base::trace(ledger, memo, bytes, ticks);
+        const CallInHand& hand = ledger.hand;
+        if constexpr (way == Way::put || way == Way::fetched)
+            return ledger.trace_call(memo, bytes, ticks, {OfCall::record(ledger, hand.peer).rank});
+        int who = hand.peer, tag = outward ? ledger.trace()->sent_tag : ledger.trace()->received_tag;
+        if constexpr (by_status)
+            if (tells_source<Language>(hand.words[0])) who = source_in(hand.words[0]), tag = tag_in(hand.words[0]);
+        ledger.trace_call(memo, bytes, ticks, {OfCall::record(ledger, who).rank, tag < 0 ? -1 : tag, outward ? format::trace_sends : format::trace_receives});
     }
 };
 
@@ -120,6 +142,17 @@ struct WithTwoPeers : Base {
         }
         Base::after(ledger, memo, bytes, ticks);
     }
+    static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        if (!library.is_known()) return Base::trace(ledger, memo, bytes, ticks);
+        const CallInHand& hand = ledger.hand;
+        const bool is_told = has_status && hand.words[0] != 0;
+        const int tag = is_told ? tag_in(hand.words[0]) : ledger.trace()->received_tag;
+        const std::uint32_t to = OfCall::record(ledger, hand.peer).rank;
+        const std::uint32_t from = OfCall::record(ledger, is_told ? source_in(hand.words[0]) : hand.source).rank;
+        const Bytes outward = sent(hand, memo);
+        ledger.trace_call(memo, outward, ticks, {to, ledger.trace()->sent_tag, format::trace_sends});
+        ledger.trace_call(memo, bytes - outward, ticks, {from, tag < 0 ? -1 : tag, format::trace_receives}, format::TraceKind::received);
+    }
     static void add(format::Peer& to, format::Peer& from, Bytes sent, Bytes all, Ticks ticks) {
         Peers::add(to.sent, sent, ticks / 2);
         Peers::add(from.received, all - sent, ticks - ticks / 2);
@@ -149,6 +182,13 @@ struct FromMessage : Base {
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         if (library.is_known()) Peers::add(sender(ledger).received, bytes, ticks);
         Base::after(ledger, memo, bytes, ticks);
+    }
+    static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        if (!library.is_known()) return Base::trace(ledger, memo, bytes, ticks);
+        int tag = -1;
+        if constexpr (find(row_of(I).roles, Role::status) >= 0)
+            if (tells_source<Language>(ledger.hand.words[0])) tag = tag_in(ledger.hand.words[0]);
+        ledger.trace_call(memo, bytes, ticks, {sender(ledger).rank, tag, format::trace_receives});
     }
     static format::Peer& sender(Ledger& ledger) {
         const Ledger::Message* message = ledger.message(ledger.hand.words[1]);
@@ -181,10 +221,11 @@ Requests::Partner partner_of(Ledger& ledger, const Word* words) {
     } else {
         const Word handle = Language::handle(words[comm]), key = Language::group_key(handle), c_comm = Language::c_comm(handle);
         const int who = Language::integer(words[dest >= 0 ? dest : source]);
-        (void)library.communicator(c_comm);  // counted calls do not make it known
+        const int tag = Language::integer(words[(dest >= 0 ? dest : source) + 1]);
+        const std::uint16_t index = library.communicator(c_comm).index;  // counted calls do not make it known
         format::Peer& peer = library.peer(ledger, key, c_comm, who);
-        const bool is_open = dest < 0 && who == library.facts.any_source;
-        return {dest >= 0 ? &peer.sent : &peer.received, is_open ? key : 0, c_comm, 0, 0};
+        const bool is_open = dest < 0 && (who == library.facts.any_source || (ledger.is_traced() && tag < 0));
+        return {dest >= 0 ? &peer.sent : &peer.received, is_open ? key : 0, c_comm, 0, 0, 0, tag < 0 ? -1 : tag, index, dest >= 0};
     }
 }
 

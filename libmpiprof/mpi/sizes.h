@@ -253,6 +253,11 @@ struct Completing : wrap::Sizeless {
         if (ledger.hand.requests == 0) return;
         ledger.add_completed(memo, complete_requests<I, Language>(ledger, ledger.since() + ticks, ticks));
     }
+    // Polls that completed nothing leave no trace.
+    static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        if (trace_completed<I, Language>(ledger, ledger.since() + ticks) != 0 || row_of(I).treatment != Treatment::polled)
+            ledger.trace_call(memo, bytes, ticks);
+    }
     static constexpr bool has_after_untimed = true;
     static void after_untimed(Ledger& ledger) {
         constexpr int flag = find(row_of(I).roles, Role::flag);
@@ -350,6 +355,7 @@ struct Mpi::Size {
     static void make_room(Ledger& ledger, Words... args) {
         using R = RequestArguments<I>;
         const Word words[sizeof...(Words) + 1] = {args..., 0};
+        if (ledger.is_traced()) remember_tags<I, Language>(*ledger.trace(), words);
         if constexpr (completes && R::many >= 0)
             if (ledger.has_requests() && words[R::many] != 0) ledger.room_for_handles(Language::integer(words[R::n]));
     }

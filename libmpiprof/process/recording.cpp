@@ -86,10 +86,24 @@ std::uint64_t Runtime::obey_window() {
 // before: it is forgotten.
 template <class Change>
 void Runtime::change_region(Change change) {
+    Ledger* traced = traced_ledger();
     const Guard guard(lock_);
     if (!is_recording() || finished_) return;
-    change(records_.regions, records_.image, take_anchor(records_.clock).ticks);
+    const std::uint16_t before = records_.regions.current();
+    const Ticks now = take_anchor(records_.clock).ticks;
+    change(records_.regions, records_.image, now);
+    const std::uint16_t after = records_.regions.current();
     if (gate.epoch != 0) open_gate();
+    if (!traced) return;
+    const bool is_entered = records_.regions.is_inside(after, before);
+    traced->trace_region(is_entered ? format::TraceKind::region_entered : format::TraceKind::region_left, is_entered ? after : before, now, 0);
+}
+
+// The trace of the calling thread; null: it has none, or nothing is recorded. Not under the lock.
+Ledger* Runtime::traced_ledger() {
+    if (records_.trace_events == 0 || gate_epoch() == 0) return nullptr;
+    Ledger* ledger = open(thread_state);
+    return ledger && ledger->is_traced() ? ledger : nullptr;
 }
 
 void Runtime::begin_region(const char* name) {
@@ -110,9 +124,12 @@ void Runtime::new_region() {
 }
 
 void Runtime::end_iteration(std::uint64_t items) {
+    Ledger* traced = traced_ledger();
     const Guard guard(lock_);
     if (!is_recording() || finished_) return;
-    records_.regions.iterate(records_.image, items, records_.image.header().started.ticks, take_anchor(records_.clock).ticks);
+    const Ticks now = take_anchor(records_.clock).ticks;
+    records_.regions.iterate(records_.image, items, records_.image.header().started.ticks, now);
+    if (traced) traced->trace_region(format::TraceKind::iteration, records_.regions.current(), now, items);
 }
 
 }  // namespace mpiprof

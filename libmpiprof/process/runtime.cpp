@@ -80,8 +80,8 @@ Ledger* Runtime::open(ThreadState& state) {
         return nullptr;
     }
     state.ledger->enter_epoch(epoch);
-    // The fast form reads the processor's counter: with another clock a thread never finds its epoch current.
-    if (!state.ledger->is_monotonic()) state.epoch = epoch;
+    // The fast form reads the processor's counter, and traces nothing: else a thread never finds its epoch current.
+    if (!state.ledger->is_monotonic() && !state.ledger->is_traced()) state.epoch = epoch;
     return state.ledger;
 }
 
@@ -111,12 +111,21 @@ Ledger* Runtime::new_ledger() {
         ledger = Ledger::create(records_, ledger_count_ + 1, kind);
         if (!ledger) return nullptr;
         ++ledger_count_;
+        say_how_much_is_traced(*ledger);
         ledger->next = ledgers_;
         ledgers_ = ledger;
     }
     if (__cxa_thread_atexit_impl)
         __cxa_thread_atexit_impl(thread_ends, ledger, this);  // any address of ours names the library
     return ledger;
+}
+
+void Runtime::say_how_much_is_traced(Ledger& ledger) {
+    const std::uint32_t kept = ledger.is_traced() ? ledger.trace()->capacity() : 0;
+    if (kept >= records_.trace_events) return;
+    // One line a process, for the last of its threads may be many.
+    if (!is_trace_cut_) say("no room for a trace of %u events: rank %u keeps its last %u", records_.trace_events, records_.image.header().rank, kept);
+    is_trace_cut_ = true;
 }
 
 void Runtime::note_several_mpis() {
@@ -236,6 +245,7 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     if (world.rank == 0) say_started(world);
     set_window(header.started.monotonic_ns);
     start_helper();
+    records_.trace_events = events_of(Setting::trace);
     header.own_setup_ns = nanoseconds(CLOCK_MONOTONIC) - began;
     if (shut_ == 0) open_gate();
     else paused_at_ = header.started.ticks;

@@ -61,6 +61,7 @@ class Runtime {
   private:
     static int current_process();
     Ledger* new_ledger();
+    void say_how_much_is_traced(Ledger& ledger);
     bool guard_against_fork();
     bool begin_image(const World& world);
     ProfileFile::Name name() const;
@@ -79,6 +80,7 @@ class Runtime {
     std::uint64_t obey_window();
     template <class Change>
     void change_region(Change change);
+    Ledger* traced_ledger();
     bool moved_nothing() const;
     void say_started(const World& world) const;
     void choose_functions(const Catalogue& catalogue, bool says_what_is_unknown);
@@ -97,6 +99,7 @@ class Runtime {
     bool finished_ = false;
     bool has_text_ = false;
     bool is_world_guessed_ = false;
+    bool is_trace_cut_ = false;
     unsigned rank_in_path_ = 0;
     Selection left_out_, barriers_;
     std::uint32_t shut_ = 0;        // Reasons

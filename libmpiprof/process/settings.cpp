@@ -8,12 +8,14 @@
 #include "libmpiprof/process/compat.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/record/text.h"
+#include "libmpiprof/record/trace.h"
 
 namespace mpiprof {
 namespace {
 
 constexpr char prefix[] = "MPIPROF_";
 constexpr std::size_t prefix_length = sizeof prefix - 1;
+constexpr std::uint32_t default_trace_events = 65536;
 constexpr unsigned settings = static_cast<unsigned>(Setting::count);
 
 constexpr SettingRow rows[settings] = {
@@ -33,6 +35,7 @@ constexpr SettingRow rows[settings] = {
     {"COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm", "variables and MPI_Pcontrol codes of this tool count, too"},
     {"NCCL", "on", Accepts::choice, "on off", "off: calls of NCCL are left alone"},
     {"DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32", "frames of the stack that a call site has; 1: where the call is, not who called there"},
+    {"TRACE", "off", Accepts::events, "", "so many events are kept of each thread, the last ones: a number such as 100k, on (64k), off"},
 };
 
 bool is_one_of(const char* value, const char* choices) {
@@ -93,6 +96,18 @@ bool read_seconds(const char* text, std::uint64_t& ns) {
     return *end == 0;
 }
 
+// "100000", "100k", "1M".
+bool read_events(const char* text, std::uint32_t& events) {
+    events = is_one_of(text, "on yes") ? default_trace_events : 0;
+    if (events != 0 || is_one_of(text, "off no 0")) return true;
+    unsigned number;
+    const char* end = read_number(text, number);
+    const unsigned unit = (*end | 32) == 'k' ? 1000 : (*end | 32) == 'm' ? 1'000'000 : 1;
+    if (end == text || end[unit != 1] != 0 || __builtin_mul_overflow(number, unit, &number)) return false;
+    events = number < Trace::fewest_events ? Trace::fewest_events : number < Trace::most_events ? number : Trace::most_events;
+    return true;
+}
+
 bool is_function_list(const char* list) {
     for (const char* c = list; *c; ++c)
         if (!((*c | 32) >= 'a' && (*c | 32) <= 'z') && !(*c >= '0' && *c <= '9') && !strchr("_,*-", *c)) return false;
@@ -109,11 +124,13 @@ const char* from_environment(const SettingRow& row) {
 bool is_valid(Setting setting, const char* value) {
     const SettingRow& row = row_of(setting);
     std::uint64_t ns;
+    std::uint32_t events;
     switch (row.accepts) {
         case Accepts::anything: return true;
         case Accepts::choice: return is_one_of(value, row.choices);
         case Accepts::ranks: return is_rank_list(value);
         case Accepts::functions: return is_function_list(value);
+        case Accepts::events: return read_events(value, events);
         case Accepts::seconds: return strcmp(value, row.fallback) == 0 || read_seconds(value, ns);
     }
     return false;
@@ -123,6 +140,7 @@ const char* expected(const SettingRow& row) {
     if (row.accepts == Accepts::choice) return row.choices;
     switch (row.accepts) {
         case Accepts::ranks: return "a list of ranks such as 0,4-7, all or none";
+        case Accepts::events: return "a number of events such as 100k, on or off";
         case Accepts::functions: return "a list of functions such as MPI_Send,MPI_Recv, all or none";
         default: return "seconds such as 5 or 0.5";
     }
@@ -146,6 +164,12 @@ const char* value_of(Setting setting) {
 std::uint64_t seconds_of(Setting setting, std::uint64_t fallback) {
     std::uint64_t ns;
     return read_seconds(value_of(setting), ns) ? ns : fallback;
+}
+
+std::uint32_t events_of(Setting setting) {
+    std::uint32_t events = 0;
+    read_events(value_of(setting), events);
+    return events;
 }
 
 unsigned number_of(Setting setting) {

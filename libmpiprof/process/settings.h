@@ -10,11 +10,11 @@ namespace mpiprof {
 // One row per setting; docs/settings.md explains them in the same order.
 enum class Setting : unsigned {
     directory, job, disable, verbose, text, clock, store, period, ranks, functions, begin_time, end_time, collective_barrier,
-    compat, nccl, depth, count
+    compat, nccl, depth, trace, count
 };
 
 // What a value has to be.
-enum class Accepts : std::uint8_t { anything, choice, ranks, seconds, functions };
+enum class Accepts : std::uint8_t { anything, choice, ranks, seconds, functions, events };
 
 struct SettingRow {
     char name[20];       // without MPIPROF_
@@ -35,6 +35,9 @@ std::uint64_t seconds_of(Setting setting, std::uint64_t fallback);
 
 // Of a choice among numbers.
 unsigned number_of(Setting setting);
+
+// Of a trace; 0: off.
+std::uint32_t events_of(Setting setting);
 
 // Says one line for each MPIPROF_* name that does not exist and each value that is not valid.
 void report_wrong_settings();

@@ -48,6 +48,8 @@ class Image {
 
     // Space for records, zeroed, 64-byte aligned; null when the disk or the reserved range is full.
     void* take(std::size_t bytes);
+    // Whether so many bytes would be taken from the disk (or memory), and a good deal would be left. Asked before much is taken.
+    bool has_room(std::size_t bytes);
     // Publishes an empty table with room for `capacity` records; null when full.
     format::Table* add_table(format::TableType type, std::uint32_t record_size, std::uint32_t capacity,
                              std::uint32_t thread);

@@ -97,6 +97,7 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     if (!last_resort_) return false;
     adopt(static_cast<std::uint32_t>(raw(SYS_gettid)));
     activity_.open(image, id, image.header().started.ticks);
+    if (records.trace_events != 0) trace_ = Trace::create(image, id, records.trace_events);
     Image::publish(threads);
     return true;
 }

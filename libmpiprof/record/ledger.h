@@ -14,6 +14,7 @@
 #include "libmpiprof/record/regions.h"
 #include "libmpiprof/record/requests.h"
 #include "libmpiprof/record/sites.h"
+#include "libmpiprof/record/trace.h"
 
 namespace mpiprof {
 
@@ -62,6 +63,7 @@ struct Records {
     format::Table* dictionary;
     std::uint64_t in_dictionary[32];     // a bit per call id
     std::uint32_t peers;                 // records of them, of all threads
+    std::uint32_t trace_events;          // that each thread's trace keeps; 0: there is none
     std::uint64_t groups_ended;          // communicators and windows whose handle may mean something else by now
     void publish_call(std::uint16_t call);
 };
@@ -301,6 +303,26 @@ class Ledger {
     // A call that returned an error: no bytes, no time; counted in its cell of size 0.
     void add_error(std::uint64_t key, std::uint16_t communicator, const Word* frame);
 
+    // ---- the trace (ledger_trace.cpp): what ends is written there, by the plain form alone ----
+    bool is_traced() const { return trace_ != nullptr; }
+    Trace* trace() { return trace_; }
+    // The call in hand, or what it received besides. `side`: with whom.
+    void trace_call(const Memo& m, Bytes bytes, Ticks ticks, const Trace::Side& side = {}, format::TraceKind kind = format::TraceKind::call);
+    void trace_error(Ticks ticks);
+    // The request is completed at `end`, before complete() forgets it. False: it is not remembered. Of one that received from
+    // whoever sent first, `who` says who it was.
+    template <class Who>
+    bool trace_completed(Word handle, Ticks end, Who who) {
+        Requests::Request* request = requests_.find(handle);
+        if (!request || request->since == 0) return false;
+        Requests::Partner* partner = request->has_partner() ? &requests_.partner_of(*request) : nullptr;
+        Trace::Side side;
+        if (partner && partner->key != 0) side = who(*partner);
+        trace_completion(request->since, end, partner, side);
+        return true;
+    }
+    void trace_region(format::TraceKind kind, std::uint16_t region, Ticks now, std::uint64_t items);
+
     Records& records() { return *records_; }
     std::uint32_t id() const { return thread_->id; }
     std::uint32_t os_thread() const { return thread_->os_thread; }
@@ -383,6 +405,8 @@ class Ledger {
     void give_back_index();
     void index_cell(format::Cell* cell);
 
+    void trace_start(Requests::Partner& partner, Ticks since, Bytes bytes);
+    void trace_completion(Ticks since, Ticks end, Requests::Partner* partner, const Trace::Side& side);
     Activity::Booked booked() const;
     bool carries_messages(std::uint16_t call) const;
 
@@ -417,6 +441,7 @@ class Ledger {
     static constexpr std::uint32_t histogram_slots = 512;
     std::uint32_t histogram_count_ = 0;
     std::uint32_t histogram_index_[histogram_slots] = {};  // open addressing: file offset / 8
+    Trace* trace_ = nullptr;
     unsigned learned_ = 0;
     bool is_scripted_ = false;  // of the site that was found last
     unsigned unwound_ = 0;

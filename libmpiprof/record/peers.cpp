@@ -86,6 +86,7 @@ Peer* Peers::new_record(Image& image, std::uint32_t thread, std::uint32_t rank, 
 // The record of others is made first, so that there is always one to count in.
 Peer* Peers::of_rank(Image& image, std::uint32_t thread, std::uint32_t& records, std::uint32_t rank, PeerKind kind) {
     base_ = image.at(0);
+    nobody_.rank = peer_unknown;
     Peer*& other = others_[kind == PeerKind::one_sided];
     if (!other && !(other = new_record(image, thread, peer_other, kind))) return &nobody_;
     if (rank == peer_other || !make_room()) return other;
@@ -112,6 +113,7 @@ Peer* Peers::learn(Image& image, std::uint32_t thread, std::uint32_t& records, W
 }
 
 Peer* Peers::learn_nobody(Word key, int peer) {
+    nobody_.rank = peer_unknown;
     remember(key, peer, &nobody_);
     return &nobody_;
 }

@@ -68,7 +68,7 @@ class Peers {
     std::uint32_t capacity_, used_;
     format::Table* table_;
     format::Peer* others_[2];  // by kind
-    format::Peer nobody_;
+    alignas(64) format::Peer nobody_;
 };
 
 }  // namespace mpiprof

@@ -11,6 +11,12 @@ class Regions {
     // Index of the region that calls are made in now; 0 outside all.
     std::uint16_t current() const { return __atomic_load_n(&current_, __ATOMIC_RELAXED); }
 
+    // Whether a region lies in another, or in one that does.
+    bool is_inside(std::uint16_t index, std::uint16_t outer) const {
+        for (; index != outer; index = static_cast<std::uint16_t>(records_[index]->parent))
+            if (index == 0) return false;
+        return true;
+    }
     void begin(Image& image, const char* name, Ticks now);
     // Ends `name` and what was begun inside it; null ends the innermost. False: it was not begun.
     bool end(Image& image, const char* name, Ticks now);

@@ -21,7 +21,10 @@ void Ledger::set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests
     format::Histogram* h = histogram(call, static_cast<std::uint8_t>(format::size_bin(bytes)));
     const Bytes marks = Requests::persistent | (partner.flow ? Requests::with_partner : 0);
     if (!h || !remember({handle, h, 0, bytes | marks})) return count_unknown_request();
-    if (partner.flow) requests_.partner_of(*requests_.find(handle)) = {partner.flow, partner.key, partner.comm, bytes, 0};
+    if (partner.flow) {
+        Requests::Partner& kept = requests_.partner_of(*requests_.find(handle)) = partner;
+        kept.bytes = bytes;
+    }
     has_open_sources_ |= partner.key != 0;
 }
 
@@ -33,7 +36,10 @@ Bytes Ledger::start(Word handle, Ticks since) {
     }
     request->since = since;
     const Bytes bytes = request->more & ~(Requests::persistent | Requests::with_partner);
-    if (request->has_partner()) Peers::add(*requests_.partner_of(*request).flow, bytes, 0);
+    if (!request->has_partner()) return bytes;
+    Requests::Partner& partner = requests_.partner_of(*request);
+    Peers::add(*partner.flow, bytes, 0);
+    if (is_traced()) trace_start(partner, since, bytes);
     return bytes;
 }
 

@@ -27,6 +27,11 @@ class Requests {
         Word comm;           // its C handle
         Bytes bytes;
         Ticks ticks;
+        // What a trace knows of its message.
+        std::uint32_t sequence;
+        int tag;
+        std::uint16_t communicator;  // index into the profile's
+        bool sends;
     };
 
     enum class Put { done, no_place, shared };

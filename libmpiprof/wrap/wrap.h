@@ -78,6 +78,8 @@ struct AsStored {
     // What there is to do besides. False, and nothing done: after() does it.
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return true; }
     static void after(Ledger&, Memo&, Bytes, Ticks) {}
+    // Writes the call into the trace that the user asked for; before after().
+    static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) { ledger.trace_call(memo, bytes, ticks); }
     static constexpr bool has_after_untimed = false;  // of a poll whose clock was not read
     static void after_untimed(Ledger&) {}
 };
@@ -124,6 +126,7 @@ template <class Library, class Language, class Booker>
     const std::uint64_t key = ledger.key();
     if (Language::failed(result, ledger.hand)) {
         ledger.add_error(key, 0, thread_state.token);
+        if (ledger.is_traced()) ledger.trace_error(ticks);
         thread_state.token = nullptr;
         return result;
     }
@@ -132,6 +135,7 @@ template <class Library, class Language, class Booker>
     ticks = ledger.sane(ticks);
     ledger.add(memo, bytes, ticks);
     if (ledger.turns_bin(ticks)) ledger.turn_bin(bytes, ticks);
+    if (ledger.is_traced()) [[unlikely]] Booker::trace(ledger, memo, bytes, ticks);
     return leave_after<Booker>(result, ledger, memo, bytes, ticks);
 }
 
@@ -147,6 +151,8 @@ template <class Library, class Language, class Booker>
         ticks = ledger.sane(ticks);
         ledger.add_poll(memo, ticks, weight);
         if (ledger.turns_bin(ticks)) ledger.turn_bin(bytes, ticks);
+        if constexpr (Booker::has_after_untimed)
+            if (ledger.is_traced()) Booker::trace(ledger, memo, bytes, ticks);
         Booker::after(ledger, memo, bytes, ticks);
     }
     thread_state.token = nullptr;
@@ -168,6 +174,18 @@ template <class Language, class Booker>
     }
     state.token = nullptr;
     return result;
+}
+
+// A poll that is no sample, where there is a trace: it is timed, since it may complete something, but not booked.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] void trace_poll(Ledger& ledger, Word result, Ticks ticks, const Word* frame) {
+    if (Language::failed(result, ledger.hand)) return;
+    const Booking b = Booker::booking(ledger.hand);
+    const Memo* known = ledger.known_memo(ledger.key(), b, ledger.comm(), frame, [&](std::uint64_t size) { return Booker::bytes(ledger.hand, b, size); });
+    const format::Cell nowhere{};
+    Memo unknown{};
+    unknown.cell = const_cast<format::Cell*>(&nowhere);
+    Booker::trace(ledger, known ? *known : unknown, 0, ledger.sane(ticks));
 }
 
 struct Found {
@@ -289,7 +307,15 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         Size::make_room(*ledger, args...);
         const bool is_sized = Size::store(*ledger, args...);
         if constexpr (row.treatment == Treatment::polled)
-            if (!ledger->is_sample(row.counter)) return leave_untimed_poll<Language, Booker>(real(args...), row.counter);
+            if (!ledger->is_sample(row.counter)) {
+                if (!Booker::has_after_untimed || !ledger->is_traced()) return leave_untimed_poll<Language, Booker>(real(args...), row.counter);
+                ledger->begin(call_key(id, return_address), ledger->read_clock());
+                const Word result = real(args...);
+                const Ticks ticks = ledger->end(ledger->read_clock());
+                if (thread_state.token != untimed(frame)) return result;
+                trace_poll<Library, Language, Booker>(*ledger, result, ticks, frame);
+                return leave_untimed_poll<Language, Booker>(result, row.counter);
+            }
         thread_state.token = frame;
         // A site is learned when its call has returned; the first one may never do so.
         if (found.is_first) ledger->know_site(return_address);

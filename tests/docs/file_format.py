@@ -10,9 +10,9 @@ import sys
 # The record of each table that has one.
 RECORDS = {"calls": "CallRecord", "counters": "Counter", "cells": "Cell", "histograms": "Histogram", "histogram_blocks": "HistogramBlock",
            "sites": "Site", "frames": "Frame", "modules": "Module", "communicators": "Communicator", "threads": "Thread",
-           "settings": "Setting", "facts": "Fact", "regions": "Region", "activity": "Activity", "peers": "Peer",
+           "settings": "Setting", "facts": "Fact", "regions": "Region", "activity": "Activity", "peers": "Peer", "trace": "TraceEvent",
            "nccl_operations": "NcclOperation", "gpu_times": "GpuTime", "gpu_sequences": "GpuSequence", "gpu_work": "GpuWork"}
-ELSEWHERE = {"Flow": "13 peers", "Header": "Header", "Drops": "Header", "ResourceUse": "Header", "Anchor": "Header", "Directory": "Directory", "Table": "Directory"}
+ELSEWHERE = {"Flow": "13 peers", "TraceHead": "21 trace", "Header": "Header", "Drops": "Header", "ResourceUse": "Header", "Anchor": "Header", "Directory": "Directory", "Table": "Directory"}
 
 
 def sections_of(page):

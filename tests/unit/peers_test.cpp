@@ -141,7 +141,7 @@ struct open_sources : peers {
         const Memo& memo = record(ledger, bytes, 100, {.call = Made::send});
         ledger.begin(call_key(Made::send, some_site), 1000);
         Peers::add(any(), bytes, 30);
-        ledger.post_open(memo, handle, {&any(), world, world, bytes, 30});
+        ledger.post_open(memo, handle, {&any(), world, world, bytes, 30, 0, -1, 1, false});
     }
     void complete(Word handle, std::uint32_t from) {
         if (const auto* partner = ledger.open_source(handle)) ledger.close_source(*partner, find(partner->key, static_cast<int>(from), from));
@@ -179,7 +179,7 @@ TEST_F(open_sources, that_nobody_asks_for_leave_no_request_behind) {
 }
 
 TEST_F(open_sources, of_persistent_requests_are_told_at_each_start) {
-    ledger.set_up(0x1000, 40, Made::send, {&any(), world, world, 0, 0});
+    ledger.set_up(0x1000, 40, Made::send, {&any(), world, world, 0, 0, 0, -1, 1, false});
     for (std::uint32_t from : {3u, 4u, 3u}) {
         EXPECT_EQ(ledger.open_source(0x1000), nullptr) << "not started";
         EXPECT_EQ(ledger.start(0x1000, 1000), 40u);
@@ -191,7 +191,7 @@ TEST_F(open_sources, of_persistent_requests_are_told_at_each_start) {
 }
 
 TEST_F(open_sources, persistent_sends_are_counted_at_each_start) {
-    ledger.set_up(0x1000, 24, Made::send, {&find(world, 6, 6).sent, 0, 0, 0, 0});
+    ledger.set_up(0x1000, 24, Made::send, {&find(world, 6, 6).sent, 0, 0, 0, 0, 0, -1, 1, true});
     for (int i = 0; i < 5; ++i) {
         EXPECT_EQ(ledger.start(0x1000, 1000), 24u);
         EXPECT_TRUE(ledger.complete(0x1000, 5000, 10));

@@ -13,7 +13,7 @@ namespace {
 
 struct settings : testing::Test {
     void TearDown() override {
-        for (const char* name : {"DIR", "JOB", "DISABLE", "VERBOSE", "TEXT", "CLOCK", "STORE", "PERIOD", "DIRECTORY"})
+        for (const char* name : {"DIR", "JOB", "DISABLE", "VERBOSE", "TEXT", "CLOCK", "STORE", "PERIOD", "DIRECTORY", "TRACE"})
             unsetenv(("MPIPROF_" + std::string(name)).c_str());
     }
     static void set(const char* name, const char* value) { setenv(name, value, 1); }
@@ -160,6 +160,26 @@ TEST_F(settings, what_is_no_list_of_ranks_is_said) {
     for (const char* right : {"0", "0,4-7", "all", "none", "3-3", "7,1"}) {
         set("MPIPROF_TEXT", right);
         EXPECT_EQ(what_is_said(), "") << right;
+    }
+}
+
+TEST_F(settings, events_of_a_trace_are_a_number_with_a_unit) {
+    const auto events = [](const char* value) {
+        set("MPIPROF_TRACE", value);
+        return events_of(Setting::trace);
+    };
+    EXPECT_EQ(events(""), 0u);
+    EXPECT_EQ(events("off"), 0u);
+    EXPECT_EQ(events("on"), 65536u);
+    EXPECT_EQ(events("100000"), 100'000u);
+    EXPECT_EQ(events("20k"), 20'000u);
+    EXPECT_EQ(events("1M"), 1'000'000u);
+    EXPECT_EQ(events("1"), 256u) << "the fewest";
+    EXPECT_EQ(events("5M"), 1'000'000u) << "the most";
+    EXPECT_EQ(what_is_said(), "");
+    for (const char* wrong : {"many", "10x", "1kk", "-5", "99999999999", "k"}) {
+        EXPECT_EQ(events(wrong), 0u);
+        EXPECT_NE(what_is_said().find("is not understood (a number of events such as 100k, on or off); using off"), std::string::npos) << wrong;
     }
 }
 

@@ -1,0 +1,56 @@
+// The trace of one thread, only where the user asks for one (MPIPROF_TRACE): its last events in a ring that lies in the image,
+// so it is there whatever ends the process. Part of the ledger, whose thread alone writes it. Numbers the messages to and from
+// each rank, and the collectives of each communicator, so that the reporter can tell which belong together.
+#pragma once
+
+#include "libmpiprof/format/layout.h"
+#include "libmpiprof/record/image.h"
+
+namespace mpiprof {
+
+class Trace {
+  public:
+    // The most events that a thread may have: with all else they fit into an image.
+    static constexpr std::uint32_t most_events = 1'000'000, fewest_events = 256;
+    // A ring for `events`, or for a half, a quarter ... of them where there is no room for more. Null: not even for a few.
+    static Trace* create(Image& image, std::uint32_t thread, std::uint32_t events);
+    std::uint32_t capacity() const { return capacity_; }
+
+    void add(const format::TraceEvent& event) {
+        events_[next_] = event;
+        next_ = next_ + 1 == capacity_ ? 0 : next_ + 1;
+        __atomic_store_n(&head_->written, head_->written + 1, __ATOMIC_RELEASE);
+    }
+
+    // With whom, as far as the call in hand says so.
+    struct Side {
+        std::uint32_t peer = format::peer_unknown;
+        int tag = -1;
+        std::uint8_t flags = 0;  // format::trace_sends or trace_receives: it is a message, to be numbered
+    };
+    // The number of the next of its kind; 0 if it is none that is known.
+    std::uint32_t next_number(std::uint16_t communicator, const Side& side);
+
+    // The tags that the call in hand was given, of what it sends and of what it receives; negative: any.
+    int sent_tag = -1, received_tag = -1;
+
+  private:
+    struct Channel {
+        std::uint32_t peer;
+        std::int32_t tag;
+        std::uint16_t communicator;
+        std::uint8_t flags;  // 0: free
+        std::uint32_t count;
+    };
+    static constexpr std::uint32_t first_channels = 256, most_channels = 65536;
+    Channel* find(const Channel& wanted);  // or where it belongs
+    bool make_room();
+
+    format::TraceHead* head_;
+    format::TraceEvent* events_;
+    std::uint32_t capacity_, next_;
+    Channel* channels_;  // open addressing, at most half full
+    std::uint32_t channel_capacity_, channels_used_;
+};
+
+}  // namespace mpiprof
