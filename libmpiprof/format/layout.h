@@ -473,14 +473,14 @@ enum GpuTimeFlags : std::uint16_t {
     from_graphs = 1,             // of replays of CUDA graphs, each of which is an operation here and no call in the cells
 };
 
-// How long the last operations of one communicator were on the GPU, in the order in which they were enqueued. All its members
+// How long the last collectives of one communicator were on the GPU, in the order in which they were enqueued. All its members
 // enqueue the same ones, so that the n-th of one rank is the n-th of the others.
 inline constexpr unsigned gpu_sequence_length = 4096;
 struct GpuSequence {
     std::uint16_t communicator;
     GpuSource source;
     std::uint8_t reserved[5];
-    std::uint64_t enqueued;      // operations so far: number n lies at n % gpu_sequence_length
+    std::uint64_t enqueued;      // collectives so far: number n lies at n % gpu_sequence_length
     std::uint32_t us16[gpu_sequence_length];  // sixteenths of a microsecond; 0 = not measured (yet, or no longer)
 };
 

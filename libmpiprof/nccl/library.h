@@ -3,6 +3,7 @@
 // NCCL or CUDA: handles are words, and types are the numbers that every version has given them. Used by symbols.cpp.
 #pragma once
 
+#include "libmpiprof/gpu/launches.h"
 #include "libmpiprof/nccl/catalogue.h"
 #include "libmpiprof/nccl/communicators.h"
 #include "libmpiprof/wrap/wrap.h"
@@ -22,6 +23,7 @@ struct Group {
     std::uint64_t operations;  // enqueued by this thread so far
     std::uint64_t at_start;    // of these when the outermost group began
     std::uint64_t launched;    // by the end that is in hand
+    Word stream;               // of the operation that is in hand
     void start() {
         if (depth++ == 0) at_start = operations;
     }
@@ -82,6 +84,12 @@ constexpr std::uint64_t size_of_type(Word type) {
     return type >= 0 && type < static_cast<Word>(sizeof sizes) ? sizes[type] : 0;
 }
 
+// Enqueued on a stream, which is the argument behind the communicator.
+constexpr bool is_operation(Traffic traffic) {
+    return traffic == Traffic::collective || traffic == Traffic::send || traffic == Traffic::receive || traffic == Traffic::one_sided ||
+           traffic == Traffic::sync;
+}
+
 // What wrap.h is instantiated with.
 struct Nccl {
     static constexpr std::uint16_t first_id = nccl::first_id;
@@ -101,6 +109,25 @@ struct Nccl {
     template <Id I>
     static void follow_unrecorded(const Word* words) {
         if (runtime.is_recording()) follow_made(I, words);
+    }
+
+    // How long the GPU is at what is enqueued (watch.cpp). The ends of communicators are a good moment to look.
+    static constexpr bool may_be_watched(Id id) { return may_be_watched(id, row_of(id).traffic); }
+    static bool watches(std::uint16_t id) { return may_be_watched(static_cast<Id>(id), whole_catalogue.calls[id].traffic) && gpu::launches.is_on(); }
+    template <Id I>
+    static void before_real(const Word* words) {
+        if constexpr (is_operation(row_of(I).traffic)) watch_operation(words[find(row_of(I).roles, Role::comm) + 1]);
+        else if constexpr (I == Id::GroupEnd) watch_group();
+    }
+    template <Id I>
+    static void after_real(Word result) {
+        if constexpr (is_operation(row_of(I).traffic) || I == Id::GroupEnd) watch_launched(result);
+        else gpu::launches.settle();
+    }
+    template <Id I>
+    static void unrecorded(const Word* words, Word result) {
+        if constexpr (row_of(I).traffic == Traffic::collective) pass_unwatched(words[find(row_of(I).roles, Role::comm)], result);
+        else if constexpr (!is_operation(row_of(I).traffic) && I != Id::GroupEnd) gpu::launches.settle();
     }
 
     template <int Spelling>
@@ -132,8 +159,19 @@ struct Nccl {
     struct Size;
 
   private:
+    static constexpr bool may_be_watched(Id id, Traffic traffic) {
+        return is_operation(traffic) || id == Id::GroupEnd || id == Id::CommFinalize || id == Id::CommDestroy || id == Id::CommAbort;
+    }
     static bool follow_made(Id id, const Word* words);
+    static void watch_operation(Word stream);
+    static void watch_group();
+    static void watch_launched(Word result);
+    static void pass_unwatched(Word comm, Word result);
 };
+
+// What the GPU is at is told what it is (watch.cpp).
+void watch_enqueued(const Memo& memo, Bytes bytes);
+void watch_ended(const Memo& memo);
 
 // An operation in a group is counted there.
 template <class Sized>
@@ -142,12 +180,18 @@ struct Enqueued : Sized {
         group.operations += 1;
         return true;
     }
-    static void after(Ledger&, Memo&, Bytes, Ticks) { group.operations += 1; }
+    static void after(Ledger&, Memo& memo, Bytes bytes, Ticks) {
+        group.operations += 1;
+        watch_enqueued(memo, bytes);
+    }
 };
 // The end of the outermost group completes what was enqueued in it.
 struct GroupEnded : wrap::Sizeless {
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return group.launched == 0; }
-    static void after(Ledger& ledger, Memo& memo, Bytes, Ticks) { ledger.add_completed(memo, static_cast<std::int64_t>(group.launched)); }
+    static void after(Ledger& ledger, Memo& memo, Bytes, Ticks) {
+        ledger.add_completed(memo, static_cast<std::int64_t>(group.launched));
+        watch_ended(memo);
+    }
 };
 
 template <Id I, class Language>
@@ -155,8 +199,7 @@ struct Nccl::Size {
     static constexpr Call row = row_of(I);
     static constexpr int comm = find(row.roles, Role::comm), count = find(row.roles, Role::count), type = find(row.roles, Role::type);
     static constexpr SizeRule rule = row.size_rule;
-    static constexpr bool is_enqueued = row.traffic == Traffic::collective || row.traffic == Traffic::send || row.traffic == Traffic::receive ||
-                                        row.traffic == Traffic::one_sided || row.traffic == Traffic::sync;
+    static constexpr bool is_enqueued = is_operation(row.traffic);
     static constexpr bool can_be_quick = true, completes = false;
     using Sized = std::conditional_t<rule == SizeRule::none, wrap::Sizeless, wrap::AsStored>;
     using Whole = std::conditional_t<I == Id::GroupEnd, GroupEnded, std::conditional_t<is_enqueued, Enqueued<Sized>, Sized>>;

@@ -335,6 +335,7 @@ bool Runtime::moved_nothing() const {
 }
 
 void Runtime::finish(State state, int exit_code) {
+    if (state != State::exited && before_the_end_ && is_recording() && !finished_) before_the_end_();
     const Guard guard(lock_);
     if (!is_recording() || finished_) return;
     finished_ = state != State::exited;

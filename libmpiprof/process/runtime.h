@@ -49,6 +49,8 @@ class Runtime {
     bool has_not_begun() const { return !prepared_ && !disabled_; }
     // Whether MPI was finalised, for a profile whose end passes us by; asked when the process ends.
     void ask_at_exit(int (*finalized)(int*)) { finalized_ = finalized; }
+    // What has to be done before the profile ends while the process goes on (MPI_Finalize, MPI_Abort); not at exit.
+    void ask_before_the_end(void (*ask)()) { before_the_end_ = ask; }
     void process_ends();
     bool is_recording() const { return started_ && owner_ == current_process(); }
     format::ClockKind clock() const { return records_.clock; }
@@ -106,6 +108,7 @@ class Runtime {
     Ticks paused_at_ = 0;
     std::uint64_t begins_at_ns_ = 0, ends_at_ns_ = ~std::uint64_t{0};  // CLOCK_MONOTONIC: MPIPROF_BEGIN_TIME, END_TIME
     int (*finalized_)(int*) = nullptr;
+    void (*before_the_end_)() = nullptr;
     int owner_ = 0;  // pid: a forked child is not
     std::uint64_t setup_began_ns_ = 0;
     format::Anchor loaded_{};

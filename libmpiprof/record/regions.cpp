@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libmpiprof/format/histogram.h"
 #include "libmpiprof/record/text.h"
 
 namespace mpiprof {
@@ -40,33 +39,13 @@ std::uint16_t Regions::find(Image& image, const char* name, std::uint16_t parent
     return static_cast<std::uint16_t>(count_);
 }
 
-std::uint64_t* Regions::bucket(Image& image, Region& region, Ticks ticks) {
-    if (region.durations == 0) {
-        auto* h = static_cast<format::Histogram*>(image.next_record(histograms_, TableType::region_durations, sizeof(format::Histogram), 4, 0));
-        if (!h) return nullptr;
-        Image::publish(histograms_);
-        region.durations = static_cast<std::uint32_t>(image.offset_of(h) / 8);
-    }
-    auto& histogram = *reinterpret_cast<format::Histogram*>(image.at(std::uint64_t{region.durations} * 8));
-    const auto position = format::histogram_position(ticks);
-    std::uint32_t& block = histogram.block[position.octave];
-    if (block == 0) {
-        void* fresh = image.next_record(blocks_, TableType::histogram_blocks, sizeof(format::HistogramBlock), 8, 0);
-        if (!fresh) return nullptr;
-        Image::publish(blocks_);
-        block = static_cast<std::uint32_t>(image.offset_of(fresh) / 8);
-    }
-    return reinterpret_cast<std::uint64_t*>(image.at(std::uint64_t{block} * 8)) + position.sub;
-}
-
 void Regions::count(Image& image, Region& region, Ticks ticks, std::uint64_t items) {
     add(region.entered, 1);
     add(region.ticks, ticks);
     add(region.items, items);
     if (ticks < region.min_ticks) relaxed(region.min_ticks, ticks);
     if (ticks > region.max_ticks) relaxed(region.max_ticks, ticks);
-    if (std::uint64_t* times = bucket(image, region, ticks)) add(*times, 1);
-    else count_drop(image.header().drops.histograms);
+    durations_.count(image, region.durations, ticks);
 }
 
 void Regions::enter(std::uint16_t index, Ticks now) {

@@ -2,7 +2,7 @@
 // (Cell::region). One per process, under the runtime's lock; the ledgers read `current` alone.
 #pragma once
 
-#include "libmpiprof/record/image.h"
+#include "libmpiprof/record/durations.h"
 
 namespace mpiprof {
 
@@ -34,7 +34,6 @@ class Regions {
     void enter(std::uint16_t index, Ticks now);
     void leave(Image& image, Ticks now);
     void count(Image& image, format::Region& region, Ticks ticks, std::uint64_t items);
-    std::uint64_t* bucket(Image& image, format::Region& region, Ticks ticks);
 
     std::uint16_t current_ = 0;
     unsigned depth_ = 0;
@@ -45,8 +44,7 @@ class Regions {
     unsigned count_ = 0;
     format::Region* records_[most + 1] = {};
     format::Table* table_ = nullptr;
-    format::Table* histograms_ = nullptr;
-    format::Table* blocks_ = nullptr;
+    Durations durations_{format::TableType::region_durations};
 };
 
 }  // namespace mpiprof

@@ -8,58 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmpiprof/process/loader.h"
 #include "libmpiprof/record/text.h"
-
-// libc's own loader, which it exported (and private to itself) as long as there was a libdl.
-extern "C" {
-[[gnu::weak]] void* __libc_dlopen_mode(const char* path, int mode);
-[[gnu::weak]] void* __libc_dlsym(void* handle, const char* name);
-}
 
 namespace mpiprof::wrap {
 namespace {
 
 constexpr std::size_t longest_path = 4096;
-
-struct Loader {
-    decltype(&::dlsym) dlsym;
-    decltype(&::dlopen) dlopen;
-    decltype(&::dlclose) dlclose;
-    decltype(&::dladdr) dladdr;
-};
-
-Loader found_by(decltype(&::dlsym) find, void* handle) {
-    const auto in = [&](const char* name) { return find(handle, name); };
-    return {find, reinterpret_cast<decltype(&::dlopen)>(in("dlopen")),
-            reinterpret_cast<decltype(&::dlclose)>(in("dlclose")), reinterpret_cast<decltype(&::dladdr)>(in("dladdr"))};
-}
-
-// Before glibc 2.34 these four live in libdl, which a program and its MPI need not bring along (MPICH 3 does not).
-Loader find_loader() {
-    if (::dlsym) return found_by(::dlsym, RTLD_DEFAULT);
-    constexpr int as_iconv_does = static_cast<int>(RTLD_NOW | 0x80000000u);  // __RTLD_DLOPEN
-    void* libdl = __libc_dlopen_mode && __libc_dlsym ? __libc_dlopen_mode("libdl.so.2", as_iconv_does) : nullptr;
-    void* find = libdl ? __libc_dlsym(libdl, "dlsym") : nullptr;
-    return find ? found_by(reinterpret_cast<decltype(&::dlsym)>(find), libdl) : Loader{};
-}
-
-struct SharedLoader {
-    Loader functions;
-    std::atomic<bool> known;
-    Lock lock;
-};
-constinit SharedLoader shared_loader{};
-
-// All null if there is none: then nothing can be found.
-const Loader& loader() {
-    if (shared_loader.known.load(std::memory_order_acquire)) return shared_loader.functions;
-    const Guard guard(shared_loader.lock);
-    if (!shared_loader.known.load(std::memory_order_relaxed)) {
-        shared_loader.functions = find_loader();
-        shared_loader.known.store(true, std::memory_order_release);
-    }
-    return shared_loader.functions;
-}
 
 struct Object {
     const void* address;             // in: somewhere inside the object

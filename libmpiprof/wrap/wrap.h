@@ -10,7 +10,8 @@
 // row may have), `row(id)`, `real(name)` (its real function; where there is none, missing()), `is_off()`, `begin_late()`,
 // `frees(id)` (the call ends a handle's life), `follows(id)` (a successful call has consequences beyond its cell: follow(),
 // and where `always_follows` these do not wait for recording: follow_unrecorded()), where it has one `may_wait_first(id)`
-// (the user may put a barrier before it: wait_first()),
+// (the user may put a barrier before it: wait_first()), where it has one `watches(id)` (something else is to be done around
+// each call: before_real() and after_real(), or unrecorded() while nothing is recorded; these take the plain form),
 // and the slow questions that are asked after a successful call: meaning() and Size (what a row's message size is, and
 // its Booker). Size::store() may put something of ours in the place of an argument that the caller ignores.
 #pragma once
@@ -206,6 +207,18 @@ Found find_while_off(std::uint16_t id, const char* name, Word return_address) {
     return {known, true, false};
 }
 
+// Not every library has calls that it wants to do more around than the clock and the cell.
+template <class Library, auto Id>
+inline constexpr bool may_be_watched = [] {
+    if constexpr (requires { Library::may_be_watched(Id); }) return Library::may_be_watched(Id);
+    else return false;
+}();
+template <class Library>
+bool is_watched(std::uint16_t id) {
+    if constexpr (requires { Library::watches(id); }) return Library::watches(id);
+    else return false;
+}
+
 // First call of a function, and every call once a second MPI was met: then each caller gets its own MPI's function.
 template <class Library, int Spelling>
 [[gnu::noinline]] Found find_function(std::uint16_t id, const char* name, Word return_address) {
@@ -219,7 +232,7 @@ template <class Library, int Spelling>
     if (runtime.has_not_begun()) Library::begin_late(id, real.function);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
     if (runtime.knows_call(id) && !Library::several())
-        __atomic_store_n(runtime.records_call(id) && !runtime.puts_barrier_before(id) ? &slot : &aside, real.function, __ATOMIC_RELAXED);
+        __atomic_store_n(runtime.records_call(id) && !runtime.puts_barrier_before(id) && !is_watched<Library>(id) ? &slot : &aside, real.function, __ATOMIC_RELAXED);
     return {real.function, Library::is_foreign(real), true};
 }
 
@@ -272,6 +285,12 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
             Library::template wait_first<Id, Language>(ledger, frame, return_address, words);
         }
     if (!ledger) {
+        if constexpr (may_be_watched<Library, Id>) {
+            const Word result = real(args...);
+            const Word words[] = {args..., 0};
+            if (!found.foreign && is_watched<Library>(id) && gate_epoch() == 0 && !is_nested(return_address)) Library::template unrecorded<Id>(words, result);
+            return result;
+        }
         if constexpr (Library::always_follows && Library::follows(Id)) {
             const Word result = real(args...);
             const Word words[] = {args..., 0};
@@ -319,9 +338,16 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         thread_state.token = frame;
         // A site is learned when its call has returned; the first one may never do so.
         if (found.is_first) ledger->know_site(return_address);
+        if constexpr (may_be_watched<Library, Id>)
+            if (is_watched<Library>(id)) {
+                const Word words[] = {args..., 0};
+                Library::template before_real<Id>(words);
+            }
         ledger->begin(call_key(id, return_address), ledger->read_clock());
         const Word result = real(args...);
         const Ticks end = ledger->read_clock();
+        if constexpr (may_be_watched<Library, Id>)
+            if (is_watched<Library>(id)) Library::template after_real<Id>(result);
         if (thread_state.token != frame) return result;
         const Ticks ticks = ledger->end(end);
         if (!is_sized) {  // found out outside the timed interval

@@ -14,11 +14,11 @@
 
 enum { in_a_kernel = 8, most_in_group = 256, kernel_ns = 2000 };
 
-struct launch { const void* comm; const char* name; uint64_t ns; void* stream; };
+struct launch { const void* comm; const char* name; uint64_t ns; void *stream, *context; };
 static _Thread_local struct { int depth, used; struct launch operations[most_in_group]; } launches;
 
 static int (*launch_kernel)(const char*, uint64_t, void*);
-static int (*launch_init)(unsigned);
+static int (*launch_init)(unsigned), (*launch_context)(void**), (*launch_in)(void*);
 static pid_t launch_process;
 
 /* The process has a GPU from its first communicator on, as it has with NCCL itself. */
@@ -27,6 +27,8 @@ static void launch_find_gpu(void) {
     void* cuda = dlopen("libcuda.so.1", RTLD_NOW);
     if (!cuda) return;
     launch_init = (int (*)(unsigned))dlsym(cuda, "cuInit");
+    launch_context = (int (*)(void**))dlsym(cuda, "cuCtxGetCurrent");
+    launch_in = (int (*)(void*))dlsym(cuda, "cuCtxSetCurrent");
     launch_kernel = (int (*)(const char*, uint64_t, void*))dlsym(cuda, "fake_cuda_launch");
     if (launch_kernel) launch_init(0);
     launch_process = getpid();
@@ -50,7 +52,8 @@ static void launch_share(const struct launch* all, int n, const void* comm) {
     int in_hand = 0;
     uint64_t ns = 0;
     const char* name = NULL;
-    void* stream = NULL;
+    void *stream = NULL, *before = NULL;
+    launch_context(&before);
     for (int i = 0; i <= n; ++i) {
         if (i < n && all[i].comm != comm) continue;
         if (in_hand && (i == n || in_hand == in_a_kernel)) {
@@ -60,9 +63,10 @@ static void launch_share(const struct launch* all, int n, const void* comm) {
         }
         if (i == n) break;
         if (in_hand && strcmp(name, all[i].name) != 0) name = "_Z21ncclDevKernel_Generic24ncclDevKernelArgsStorageILm4096EE";
-        if (in_hand++ == 0) name = all[i].name, stream = all[i].stream;
+        if (in_hand++ == 0) name = all[i].name, stream = all[i].stream, launch_in(all[i].context);
         ns += all[i].ns;
     }
+    launch_in(before);
 }
 static void launch_all(const struct launch* all, int n) {
     for (int i = 0; i < n; ++i) {
@@ -78,7 +82,8 @@ static void* launch_in_thread(void* one) {
 
 static void launch_operation(const char* function, const void* comm, uint64_t bytes, void* stream, int is_nonblocking) {
     if (!launch_kernel || getpid() != launch_process) return;
-    struct launch one = {comm, launch_name(function), bytes / 4, stream};
+    struct launch one = {comm, launch_name(function), bytes / 4, stream, NULL};
+    launch_context(&one.context);
     if (launches.depth) {
         if (launches.used < most_in_group) launches.operations[launches.used++] = one;
     } else if (is_nonblocking) { /* joined at once, so that tests are exact: what counts is that the caller is another */

@@ -1,0 +1,146 @@
+// CUDA is asked outside the lock of the lists; only one thread harvests at a time, and the others do not wait for it.
+#include "libmpiprof/gpu/events.h"
+
+namespace mpiprof::gpu {
+
+Context* Events::context_of(const Driver& driver, Word stream) {
+    Word handle = 0;
+    if ((driver.context_of_stream(stream, &handle) != cuda_success && driver.current_context(&handle) != cuda_success) || handle == 0) {
+        count_drop(not_timed.failed);
+        return nullptr;
+    }
+    const Guard guard(lock_);
+    for (unsigned i = 0; i < context_count_; ++i)
+        if (contexts_[i].handle == handle) return &contexts_[i];
+    if (context_count_ == most_contexts) {
+        count_drop(not_timed.no_room);
+        return nullptr;
+    }
+    int device = 0;
+    {
+        const InContext inside(driver, handle);
+        driver.device(&device);
+    }
+    Context& context = contexts_[context_count_++];
+    context.handle = handle;
+    context.device = static_cast<std::uint32_t>(device);
+    return &context;
+}
+
+// A free pair of that context, or a new one.
+Pair* Events::take(const Driver& driver, Context& context) {
+    {
+        const Guard guard(lock_);
+        if (Pair* pair = context.free) {
+            context.free = pair->next;
+            return pair;
+        }
+        if (made_ == most_pairs) return nullptr;
+    }
+    const Unnoticed unnoticed(driver);
+    const InContext inside(driver, context.handle);
+    Word begin = 0, end = 0;
+    if (driver.create_event(&begin, 0) != cuda_success || driver.create_event(&end, 0) != cuda_success) return nullptr;
+    const Guard guard(lock_);
+    if (made_ == most_pairs) return nullptr;  // another thread was faster
+    Pair& pair = pairs_[made_++];
+    pair.begin = begin;
+    pair.end = end;
+    pair.context = &context;
+    return &pair;
+}
+
+void Events::give_back(Pair& pair) {
+    const Guard guard(lock_);
+    pair.next = pair.context->free;
+    pair.context->free = &pair;
+}
+
+void Events::kill(Context& context) { __atomic_store_n(&context.is_dead, true, __ATOMIC_RELAXED); }
+
+Pair* Events::begin(const Driver& driver, Context& context, Word stream) {
+    if (__atomic_load_n(&context.is_dead, __ATOMIC_RELAXED)) {
+        count_drop(not_timed.failed);
+        return nullptr;
+    }
+    int status = 0;
+    if (driver.is_capturing(stream, &status) != cuda_success || status != 0) {  // an error: another stream is, implicitly with this one
+        count_drop(not_timed.captured);
+        return nullptr;
+    }
+    Pair* pair = take(driver, context);
+    if (pair && driver.record_event(pair->begin, stream) == cuda_success) return pair;
+    if (pair) kill(context);
+    count_drop(pair ? not_timed.failed : not_timed.no_room);
+    return nullptr;
+}
+
+bool Events::end(const Driver& driver, Pair& pair, Word stream) {
+    if (driver.record_event(pair.end, stream) == cuda_success) return true;
+    kill(*pair.context);
+    count_drop(not_timed.failed);
+    return false;
+}
+
+void Events::commit(Pair& pair, const Booked& what) {
+    const Guard guard(lock_);
+    pair.what = what;
+    pair.next = nullptr;
+    if (youngest_) youngest_->next = &pair;
+    else oldest_ = &pair;
+    youngest_ = &pair;
+}
+
+Events::Outcome Events::look_at(const Driver& driver, Pair& pair) {
+    if (__atomic_load_n(&pair.context->is_dead, __ATOMIC_RELAXED)) {
+        count_drop(not_timed.failed);
+        return Outcome::lost;
+    }
+    const int happened = driver.query_event(pair.end);
+    if (happened == cuda_not_ready) return Outcome::not_yet;
+    float ms = 0;
+    if (happened != cuda_success || driver.elapsed_time(&ms, pair.begin, pair.end) != cuda_success) {
+        kill(*pair.context);
+        count_drop(not_timed.failed);
+        return Outcome::lost;
+    }
+    times.book(pair.what, GpuSource::events, ms > 0 ? static_cast<std::uint64_t>(static_cast<double>(ms) * 1e6 + 0.5) : 0, 0);
+    return Outcome::booked;
+}
+
+void Events::harvest(const Driver& driver, unsigned most) {
+    if (!__atomic_load_n(&oldest_, __ATOMIC_RELAXED) || !harvesting_.try_lock()) return;
+    const Unnoticed unnoticed(driver);
+    Pair* before = nullptr;  // stays in the list
+    unsigned not_ready = 0;
+    lock_.lock();
+    Pair* pair = oldest_;
+    lock_.unlock();
+    for (unsigned looked = 0; pair && looked < most; ++looked) {
+        const Outcome outcome = look_at(driver, *pair);
+        const Guard guard(lock_);
+        Pair* next = pair->next;
+        if (outcome == Outcome::not_yet) {
+            before = pair;
+            if (++not_ready == patience && most != all) break;
+        } else {
+            (before ? before->next : oldest_) = next;
+            if (youngest_ == pair) youngest_ = before;
+            if (outcome == Outcome::booked) {
+                pair->next = pair->context->free;
+                pair->context->free = pair;
+            }
+        }
+        pair = next;
+    }
+    harvesting_.unlock();
+}
+
+void Events::give_up(const Driver& driver) {
+    harvest(driver, all);
+    const Guard guard(lock_);
+    for (const Pair* pair = oldest_; pair; pair = pair->next) not_timed.unfinished += 1;
+    oldest_ = youngest_ = nullptr;
+}
+
+}  // namespace mpiprof::gpu

@@ -1,0 +1,77 @@
+// Times by CUDA events: one recorded on the stream before a launch and one behind it. What lies between includes the launch
+// itself on an idle stream, and waiting on the GPU. Events that have happened are harvested at later launches; nobody ever
+// waits for one, so what has not happened when the process ends is lost, and counted. Used by launches.cpp.
+#pragma once
+
+#include "libmpiprof/gpu/driver.h"
+#include "libmpiprof/gpu/times.h"
+
+namespace mpiprof::gpu {
+
+// A context of CUDA's that operations are enqueued in. Events belong to it, and die with it.
+struct Context;
+
+// The two events of one launch.
+struct Pair {
+    Word begin, end;
+    Context* context;
+    Pair* next;  // free, or the next younger one whose time is not known yet
+    Booked what;
+};
+
+struct Context {
+    Word handle;
+    std::uint32_t device;
+    bool is_dead;  // something failed there: nothing is asked of it any more
+    Pair* free;
+};
+
+// What could not be timed, and why.
+struct NotTimed {
+    std::uint64_t captured;     // into a CUDA graph: it is launched another time, or never
+    std::uint64_t nonblocking;  // launched by a thread of NCCL's, nobody knows when
+    std::uint64_t no_room;      // too many were under way
+    std::uint64_t failed;       // CUDA returned an error
+    std::uint64_t unfinished;   // still under way at the end
+    bool operator==(const NotTimed&) const = default;
+};
+
+class Events {
+  public:
+    // Where the operations of this stream are enqueued; null if CUDA does not say, which is counted.
+    Context* context_of(const Driver& driver, Word stream);
+    // The first half of a pair, recorded on the stream; null if that is not possible, which is counted.
+    Pair* begin(const Driver& driver, Context& context, Word stream);
+    // The second half. False: the pair is of no use, and gone.
+    bool end(const Driver& driver, Pair& pair, Word stream);
+    void cancel(Pair& pair) { give_back(pair); }
+    // The pair's time is to be booked when it is known.
+    void commit(Pair& pair, const Booked& what);
+    // Books what has happened meanwhile, looking at the oldest few or at all.
+    void harvest(const Driver& driver, unsigned most);
+    static constexpr unsigned a_few = 4, all = ~0u;
+    // The same at the end of all.
+    void give_up(const Driver& driver);
+
+    NotTimed not_timed{};
+
+  private:
+    Pair* take(const Driver& driver, Context& context);
+    void give_back(Pair& pair);
+    enum class Outcome { booked, not_yet, lost };
+    Outcome look_at(const Driver& driver, Pair& pair);
+    void kill(Context& context);
+
+    static constexpr unsigned most_pairs = 1024, most_contexts = 16;
+    static constexpr unsigned patience = 2;  // pairs not ready yet after which a look at a few ends
+    Lock lock_;       // of the lists
+    Lock harvesting_;
+    Pair pairs_[most_pairs] = {};
+    unsigned made_ = 0;
+    Context contexts_[most_contexts] = {};
+    unsigned context_count_ = 0;
+    Pair* oldest_ = nullptr;
+    Pair* youngest_ = nullptr;
+};
+
+}  // namespace mpiprof::gpu

@@ -1,0 +1,220 @@
+// The steps of a launch, and the end of all of them.
+#include "libmpiprof/gpu/launches.h"
+
+#include <stdio.h>
+
+#include "libmpiprof/format/size_bins.h"
+#include "libmpiprof/process/loader.h"
+#include "libmpiprof/process/settings.h"
+
+namespace mpiprof::gpu {
+
+constinit Launches launches{};
+
+namespace {
+
+// The launch that this thread has in hand.
+constinit thread_local Launch* in_hand __attribute__((tls_model("initial-exec"))) = nullptr;
+
+void at_exit(void*) { launches.end_of_process(); }
+void before_the_end() { launches.end_of_profile(); }
+
+}  // namespace
+
+// ---- whether, and how ----
+
+void Launches::note_source(const char* text) { runtime.note_fact("gpu_times", text); }
+
+Launches::Source Launches::decide() {
+    if (!mpiprof::is_on(Setting::gpu)) {
+        note_source("none: MPIPROF_GPU=off");
+        return Source::none;
+    }
+    if (!driver_.find()) {
+        note_source("none: no GPU driver in this process");
+        return Source::none;
+    }
+    // The driver ends with a handler of its own, registered when it was initialised: ours comes before it.
+    using AtExit = int (*)(void (*)(void*), void*, void*);
+    if (const auto register_handler = reinterpret_cast<AtExit>(loader().dlsym(RTLD_DEFAULT, "__cxa_atexit"))) register_handler(at_exit, nullptr, nullptr);
+    runtime.ask_before_the_end(before_the_end);
+    note_source("events");
+    return Source::events;
+}
+
+bool Launches::is_on() {
+    Source source = source_.load(std::memory_order_acquire);
+    if (source == Source::undecided) {
+        if (!runtime.is_recording()) return false;
+        const Guard guard(lock_);
+        source = source_.load(std::memory_order_relaxed);
+        if (source == Source::undecided) {
+            source = decide();
+            source_.store(source, std::memory_order_release);
+        }
+    }
+    return source != Source::none && !__atomic_load_n(&is_over_, __ATOMIC_RELAXED);
+}
+
+// ---- a launch ----
+
+Launch* Launches::take() {
+    for (Launch& launch : launches_)
+        if (!launch.is_taken.exchange(true, std::memory_order_acquire)) {
+            launch.count = 0;
+            launch.group = 0;
+            return &launch;
+        }
+    count_drop(events_.not_timed.no_room);
+    return nullptr;
+}
+
+void Launches::drop() {
+    if (!in_hand) return;
+    for (unsigned i = 0; i < in_hand->count; ++i)
+        if (Pair* pair = in_hand->shares[i].pair) events_.cancel(*pair);
+    in_hand->is_taken.store(false, std::memory_order_release);
+    in_hand = nullptr;
+}
+
+// Null: what lies there is not timed.
+Share* Launches::share_on(Launch& launch, Word stream) {
+    Context* context = events_.context_of(driver_, stream);
+    for (unsigned i = 0; i < launch.count; ++i)
+        if (launch.shares[i].stream == stream && launch.shares[i].context == context) return &launch.shares[i];
+    if (!context) return nullptr;
+    if (launch.count == Launch::most_shares) {
+        count_drop(events_.not_timed.no_room);
+        return nullptr;
+    }
+    Share& share = launch.shares[launch.count++];
+    share = {stream, context, nullptr, 0, {}};
+    return &share;
+}
+
+void Launches::begin(Launch& launch) {
+    for (unsigned i = 0; i < launch.count; ++i) {
+        Share& share = launch.shares[i];
+        // The default stream means that of the current context.
+        const InContext inside(driver_, launch.count > 1 ? share.context->handle : 0);
+        share.pair = events_.begin(driver_, *share.context, share.stream);
+    }
+}
+
+void Launches::begin_alone(Word stream) {
+    drop();
+    if (!(in_hand = take())) return;
+    share_on(*in_hand, stream);
+    begin(*in_hand);
+}
+
+void Launches::end_real_call(bool is_launched, bool is_elsewhere) {
+    if (!in_hand) return;
+    if (is_elsewhere) count_drop(events_.not_timed.nonblocking);
+    if (!is_launched || is_elsewhere) return drop();
+    for (unsigned i = 0; i < in_hand->count; ++i) {
+        Share& share = in_hand->shares[i];
+        if (!share.pair) continue;
+        const InContext inside(driver_, in_hand->count > 1 ? share.context->handle : 0);
+        if (!events_.end(driver_, *share.pair, share.stream)) share.pair = nullptr;
+    }
+    events_.harvest(driver_, Events::a_few);
+}
+
+// ---- what it consists of ----
+
+namespace {
+
+void add_to(Share& share, const Operation& operation) {
+    Booked& what = share.what;
+    if (share.operations++ == 0) what = {operation.call, operation.bin, operation.communicator, 0, 0, 0, 0};
+    else if (what.communicator != operation.communicator) what.communicator = 0;
+    what.bytes += operation.bytes;
+    if (!operation.is_collective) return;
+    // Of several collectives that end together the first stands for their time.
+    const std::uint64_t number = times.enqueue(operation.communicator);
+    if (what.number != 0) return;
+    what.number = number;
+    what.numbered_by = operation.communicator;
+}
+
+}  // namespace
+
+void Launches::count_only(std::uint16_t communicator) { times.enqueue(communicator); }
+
+void Launches::enqueue(std::uint64_t group, Word stream, const Operation& operation) {
+    if (in_hand && in_hand->group != group) drop();
+    Share* share = nullptr;
+    if (in_hand || (in_hand = take())) {
+        in_hand->group = group;
+        share = share_on(*in_hand, stream);
+    }
+    if (share) add_to(*share, operation);
+    else if (operation.is_collective) count_only(operation.communicator);
+}
+
+void Launches::begin_group(std::uint64_t group) {
+    if (in_hand && in_hand->group != group) drop();
+    if (in_hand) begin(*in_hand);
+}
+
+// A group of several operations has the group's end for its name: it is launched and ends as a whole.
+void Launches::book(Launch& launch, std::uint16_t group_end) {
+    for (unsigned i = 0; i < launch.count; ++i) {
+        Share& share = launch.shares[i];
+        if (!share.pair) continue;
+        if (share.operations > 1) {
+            share.what.call = group_end;
+            share.what.bin = static_cast<std::uint8_t>(format::size_bin(share.what.bytes));
+        }
+        events_.commit(*share.pair, share.what);
+        share.pair = nullptr;
+    }
+    drop();
+}
+
+void Launches::is_of(const Operation& operation) {
+    if (in_hand && in_hand->count == 1 && in_hand->group == 0) {
+        add_to(in_hand->shares[0], operation);
+        return book(*in_hand, operation.call);
+    }
+    drop();
+    if (operation.is_collective) count_only(operation.communicator);
+}
+
+void Launches::group_is_of(std::uint16_t call) {
+    if (in_hand) book(*in_hand, call);
+}
+
+// ---- the end ----
+
+void Launches::settle() {
+    if (source_.load(std::memory_order_acquire) != Source::events || is_over_ || !runtime.is_recording()) return;
+    events_.harvest(driver_, Events::all);
+}
+
+void Launches::note_what_is_missing() {
+    const NotTimed n = events_.not_timed;
+    if (n == noted_) return;
+    noted_ = n;
+    char text[160];
+    snprintf(text, sizeof text, "captured %llu, nonblocking %llu, no room %llu, failed %llu, unfinished %llu",
+             static_cast<unsigned long long>(n.captured), static_cast<unsigned long long>(n.nonblocking),
+             static_cast<unsigned long long>(n.no_room), static_cast<unsigned long long>(n.failed),
+             static_cast<unsigned long long>(n.unfinished));
+    runtime.note_fact("gpu_not_timed", text);
+}
+
+void Launches::end_of_profile() {
+    if (source_.load(std::memory_order_acquire) != Source::events || is_over_ || !runtime.is_recording()) return;
+    events_.give_up(driver_);
+    note_what_is_missing();
+}
+
+// By exit(), before the driver's own handler.
+void Launches::end_of_process() {
+    end_of_profile();
+    __atomic_store_n(&is_over_, true, __ATOMIC_RELAXED);
+}
+
+}  // namespace mpiprof::gpu

@@ -1,0 +1,85 @@
+// How long what NCCL launches is on the GPU. A launch is a lone operation, or all that a group enqueued: it is opened by the
+// thread that makes it, told what it consists of, and its time is booked when the GPU has done it, which is later. A group
+// has a share on each stream that it uses, and each share has a time of its own.
+//
+// Called by nccl/ around the real calls, in the plain form of its wrappers alone, outside the timed interval; where there is
+// no GPU or the user wants none of this, is_on() is false and the wrappers keep their fast form.
+#pragma once
+
+#include "libmpiprof/gpu/events.h"
+
+namespace mpiprof::gpu {
+
+// One operation that was enqueued.
+struct Operation {
+    std::uint16_t call;
+    std::uint8_t bin;
+    std::uint16_t communicator;
+    Bytes bytes;
+    bool is_collective;
+};
+
+// What of a launch lies on one stream.
+struct Share {
+    Word stream;
+    Context* context;
+    Pair* pair;
+    unsigned operations;
+    Booked what;  // of the first operation, with the bytes of all
+};
+
+struct Launch {
+    static constexpr unsigned most_shares = 8;
+    std::atomic<bool> is_taken;
+    std::uint64_t group;  // which group of its thread it is
+    unsigned count;
+    Share shares[most_shares];
+};
+
+class Launches {
+  public:
+    // Whether times are taken. Decided at the first question, which is asked when an operation is to be enqueued.
+    bool is_on();
+
+    // A lone operation: before and behind the real call, then what it was. A call that failed, or went on in another thread,
+    // has no third part.
+    void begin_alone(Word stream);
+    void end_real_call(bool is_launched, bool is_elsewhere);
+    void is_of(const Operation& operation);
+    // A group: its operations as they are enqueued; `group` tells it from the thread's other ones.
+    void enqueue(std::uint64_t group, Word stream, const Operation& operation);
+    void begin_group(std::uint64_t group);  // its end is called, and launches
+    void group_is_of(std::uint16_t call);   // end_real_call() came before
+    // The thread's launch, if any, is none.
+    void drop();
+    // A collective that is not recorded, so that all ranks number them alike.
+    void count_only(std::uint16_t communicator);
+
+    // Books what has happened by now: when a communicator ends, and at the end of the profile.
+    void settle();
+    void end_of_profile();
+    void end_of_process();
+
+  private:
+    enum class Source : std::uint8_t { undecided, none, events };
+    Source decide();
+    Launch* take();
+    Share* share_on(Launch& launch, Word stream);
+    void begin(Launch& launch);
+    void book(Launch& launch, std::uint16_t group_end);
+    void note_source(const char* text);
+    void note_what_is_missing();
+
+    static constexpr unsigned most_launches = 64;  // under construction at the same time, one per thread
+    std::atomic<Source> source_{Source::undecided};
+    Lock lock_;
+    bool is_over_ = false;  // the driver may be gone
+    NotTimed noted_{};
+    Driver driver_{};
+    Events events_{};
+    Launch launches_[most_launches] = {};
+};
+
+[[gnu::visibility("hidden")]] extern constinit Launches launches;
+
+}  // namespace mpiprof::gpu

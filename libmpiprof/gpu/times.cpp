@@ -1,0 +1,108 @@
+// Records are found again by what they are of; a record that finds no room loses its times, and the drop counter says so.
+#include "libmpiprof/gpu/times.h"
+
+namespace mpiprof::gpu {
+
+constinit Times times{};
+
+namespace {
+
+using namespace format;
+
+Image& image() { return runtime.records().image; }
+
+bool is_of(const GpuTime& record, const Booked& what, GpuSource source) {
+    return record.call == what.call && record.bin == what.bin && record.source == source && record.communicator == what.communicator &&
+           record.flags == what.flags;
+}
+
+}  // namespace
+
+GpuTime* Times::record(const Booked& what, GpuSource source) {
+    const std::uint64_t key = what.call | std::uint64_t{what.bin} << 16 | std::uint64_t{static_cast<std::uint8_t>(source)} << 24 |
+                              std::uint64_t{what.communicator} << 32 | std::uint64_t{what.flags} << 48;
+    std::size_t slot = mix(key) >> 53;  // one of 2048
+    for (; known_[slot]; slot = (slot + 1) % slots)
+        if (is_of(*known_[slot], what, source)) return known_[slot];
+    if (count_ == most_times) return nullptr;
+    auto* fresh = static_cast<GpuTime*>(image().next_record(times_, TableType::gpu_times, sizeof(GpuTime), 16, 0));
+    if (!fresh) return nullptr;
+    fresh->call = what.call;
+    fresh->bin = what.bin;
+    fresh->source = source;
+    fresh->communicator = what.communicator;
+    fresh->flags = what.flags;
+    fresh->min_ns = ~std::uint64_t{0};
+    Image::publish(times_);
+    ++count_;
+    return known_[slot] = fresh;
+}
+
+GpuSequence* Times::sequence(std::uint16_t communicator) {
+    for (unsigned i = 0; i < sequence_count_; ++i)
+        if (sequences_[i]->communicator == communicator) return sequences_[i];
+    if (communicator == 0 || sequence_count_ == most_sequences) return nullptr;
+    Table* table = nullptr;  // each has a table of its own: not many have that many communicators
+    auto* fresh = static_cast<GpuSequence*>(image().next_record(table, TableType::gpu_sequences, sizeof(GpuSequence), 1, 0));
+    if (!fresh) return nullptr;
+    fresh->communicator = communicator;
+    Image::publish(table);
+    return sequences_[sequence_count_++] = fresh;
+}
+
+std::uint64_t Times::enqueue(std::uint16_t communicator) {
+    const Guard guard(lock_);
+    GpuSequence* s = sequence(communicator);
+    if (!s) return 0;
+    __atomic_store_n(&s->us16[s->enqueued % gpu_sequence_length], 0, __ATOMIC_RELAXED);
+    add(s->enqueued, 1);
+    return s->enqueued;
+}
+
+void Times::remember(const Booked& what, GpuSource source, std::uint64_t ns) {
+    GpuSequence* s = sequence(what.numbered_by);
+    if (!s || s->enqueued - what.number >= gpu_sequence_length) return;
+    const std::uint64_t us16 = (ns * 16 + 500) / 1000;
+    s->source = source;
+    __atomic_store_n(&s->us16[(what.number - 1) % gpu_sequence_length],
+                     us16 == 0 ? 1 : us16 > ~std::uint32_t{0} ? ~std::uint32_t{0} : static_cast<std::uint32_t>(us16), __ATOMIC_RELAXED);
+}
+
+void Times::book(const Booked& what, GpuSource source, std::uint64_t ns, std::uint64_t kernels) {
+    const Guard guard(lock_);
+    if (what.number != 0) remember(what, source, ns);
+    GpuTime* t = record(what, source);
+    if (!t) return count_drop(image().header().drops.histograms);
+    add(t->operations, 1);
+    add(t->bytes, what.bytes);
+    add(t->ns, ns);
+    if (ns < t->min_ns) relaxed(t->min_ns, ns);
+    if (ns > t->max_ns) relaxed(t->max_ns, ns);
+    add(t->kernels, kernels);
+    durations_.count(image(), t->histogram, ns);
+}
+
+void Times::work(GpuWorkKind kind, std::uint32_t device, std::uint64_t count, Bytes bytes, std::uint64_t ns, std::uint64_t overlapped_ns,
+                 std::uint64_t in_graphs) {
+    const Guard guard(lock_);
+    GpuWork* w = nullptr;
+    for (unsigned i = 0; i < work_count_ && !w; ++i)
+        if (work_[i]->kind == kind && work_[i]->device == device) w = work_[i];
+    if (!w) {
+        w = work_count_ == most_work
+                ? nullptr
+                : static_cast<GpuWork*>(image().next_record(work_table_, TableType::gpu_work, sizeof(GpuWork), 16, 0));
+        if (!w) return;
+        w->kind = kind;
+        w->device = device;
+        Image::publish(work_table_);
+        work_[work_count_++] = w;
+    }
+    add(w->count, count);
+    add(w->bytes, bytes);
+    add(w->ns, ns);
+    add(w->overlapped_ns, overlapped_ns);
+    add(w->in_graphs, in_graphs);
+}
+
+}  // namespace mpiprof::gpu

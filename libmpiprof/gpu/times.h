@@ -1,0 +1,55 @@
+// Books times on the GPU into the profile: totals and a histogram per (call, size bin, communicator), and the last times of
+// each communicator in the order in which its operations were enqueued. Used by events.cpp and cupti.cpp, from any thread
+// (CUPTI has one of its own); its lock is held for some instructions, and never while CUDA is asked anything.
+#pragma once
+
+#include "libmpiprof/process/runtime.h"
+#include "libmpiprof/record/durations.h"
+
+namespace mpiprof::gpu {
+
+using format::GpuSource;
+
+// What one time is booked for.
+struct Booked {
+    std::uint16_t call;
+    std::uint8_t bin;
+    std::uint16_t communicator;
+    std::uint16_t flags;       // format::GpuTimeFlags
+    Bytes bytes;
+    std::uint64_t number;      // of the communicator's collectives, from 1 on; 0: not one of these
+    std::uint16_t numbered_by; // whose number it is
+};
+
+class Times {
+  public:
+    void book(const Booked& what, GpuSource source, std::uint64_t ns, std::uint64_t kernels);
+    // One more collective of this communicator was enqueued. Its number, from 1 on; 0: there is no room for its times.
+    std::uint64_t enqueue(std::uint16_t communicator);
+    // What an engine did, of that kind.
+    void work(format::GpuWorkKind kind, std::uint32_t device, std::uint64_t count, Bytes bytes, std::uint64_t ns,
+              std::uint64_t overlapped_ns, std::uint64_t in_graphs);
+
+  private:
+    format::GpuTime* record(const Booked& what, GpuSource source);
+    format::GpuSequence* sequence(std::uint16_t communicator);
+    void remember(const Booked& what, GpuSource source, std::uint64_t ns);
+
+    static constexpr unsigned most_times = 1024, slots = 2048;
+    static constexpr unsigned most_sequences = 64;  // of 16 KiB each
+    static constexpr unsigned most_work = 256;
+    Lock lock_;
+    format::Table* times_ = nullptr;
+    format::GpuTime* known_[slots] = {};  // open addressing
+    unsigned count_ = 0;
+    Durations durations_{format::TableType::gpu_durations};
+    format::GpuSequence* sequences_[most_sequences] = {};
+    unsigned sequence_count_ = 0;
+    format::Table* work_table_ = nullptr;
+    format::GpuWork* work_[most_work] = {};
+    unsigned work_count_ = 0;
+};
+
+[[gnu::visibility("hidden")]] extern constinit Times times;
+
+}  // namespace mpiprof::gpu

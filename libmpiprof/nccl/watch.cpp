@@ -1,0 +1,48 @@
+// What NCCL launches, told to gpu/: which stream, what it consists of, whether it went well. A group launches at its outermost
+// end; until then its operations are gathered.
+#include "libmpiprof/nccl/library.h"
+
+namespace mpiprof::nccl {
+namespace {
+
+// Tells one group of a thread from its other ones; not 0.
+std::uint64_t this_group() { return group.at_start + 1; }
+
+}  // namespace
+
+void Nccl::watch_operation(Word stream) {
+    group.stream = stream;
+    if (group.depth == 0) gpu::launches.begin_alone(stream);
+}
+
+void Nccl::watch_group() {
+    if (group.launched > 0) gpu::launches.begin_group(this_group());
+}
+
+void Nccl::watch_launched(Word result) {
+    if (group.depth > 0) return;
+    const Word code = static_cast<int>(result);
+    gpu::launches.end_real_call(code == success, code == in_progress);
+}
+
+void watch_enqueued(const Memo& memo, Bytes bytes) {
+    if (!gpu::launches.is_on()) return;
+    const format::Cell& cell = *memo.cell;
+    const gpu::Operation operation{cell.call, cell.bin, cell.communicator, bytes,
+                                   whole_catalogue.calls[cell.call].traffic == Traffic::collective};
+    if (group.depth > 0) gpu::launches.enqueue(this_group(), group.stream, operation);
+    else gpu::launches.is_of(operation);
+}
+
+void watch_ended(const Memo& memo) {
+    if (group.depth == 0 && gpu::launches.is_on()) gpu::launches.group_is_of(memo.cell->call);
+}
+
+// Members of a communicator may begin to record at different moments; they number its collectives alike nevertheless.
+void Nccl::pass_unwatched(Word comm, Word result) {
+    const Word code = static_cast<int>(result);
+    if (!runtime.is_recording()) return;  // a forked child
+    if (code == success || code == in_progress) gpu::launches.count_only(library.communicators.find(runtime.records(), comm).index);
+}
+
+}  // namespace mpiprof::nccl

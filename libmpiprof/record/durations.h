@@ -1,0 +1,24 @@
+// Histograms of durations that are no calls of one thread: of regions, of operations on the GPU. One table of them for each
+// owner, who guards it; what they count lies in the image at once.
+#pragma once
+
+#include "libmpiprof/record/image.h"
+
+namespace mpiprof {
+
+class Durations {
+  public:
+    explicit constexpr Durations(format::TableType type) : type_(type) {}
+    // Counts one more in the histogram that lies at file offset / 8 `histogram`; 0: it has none yet. Without room the drop
+    // counter says so.
+    void count(Image& image, std::uint32_t& histogram, std::uint64_t duration);
+
+  private:
+    std::uint64_t* bucket(Image& image, std::uint32_t& histogram, std::uint64_t duration);
+
+    format::TableType type_;
+    format::Table* histograms_ = nullptr;
+    format::Table* blocks_ = nullptr;
+};
+
+}  // namespace mpiprof

@@ -1,0 +1,67 @@
+"""Reads what a profile holds about GPUs, straight from the bytes of docs/file-format.md, for cases that ask whether the library
+wrote it right. Everything that a report shows is asked of mpiprof-report instead."""
+
+import struct
+from collections import namedtuple
+
+CALLS, BLOCKS, COMMUNICATORS, FACTS, TIMES, DURATIONS, SEQUENCES, WORK = 1, 4, 9, 19, 23, 24, 25, 26
+SOURCES = {0: "none", 1: "events", 2: "cupti"}
+KINDS = {1: "nccl", 2: "kernels", 3: "to device", 4: "to host", 5: "on device", 6: "between devices", 7: "copies", 8: "graphs"}
+
+Time = namedtuple("Time", "call bin source communicator flags operations bytes ns min_ns max_ns kernels durations")
+Work = namedtuple("Work", "count bytes ns overlapped_ns in_graphs")
+
+
+class Tables:
+    def __init__(self, path):
+        self.data = path.read_bytes()
+
+    def records(self, table):
+        """(offset, bytes) of each record of all tables of this type."""
+        at, = struct.unpack_from("<Q", self.data, 112)
+        while at:
+            following, used, _ = struct.unpack_from("<QII", self.data, at)
+            for i in range(used):
+                kind, size, offset, records, _, _, _ = struct.unpack_from("<IIQIIII", self.data, at + 16 + 32 * i)
+                for r in range(records if kind == table else 0):
+                    yield offset + r * size, self.data[offset + r * size:offset + (r + 1) * size]
+            at = following
+
+    def names(self):
+        return {struct.unpack_from("<H", r)[0]: r[8:].split(b"\0")[0].decode() for _, r in self.records(CALLS)}
+
+    def histogram(self, place):
+        """{lower end of its bucket: count}"""
+        found = {}
+        for octave, block in enumerate(struct.unpack_from("<61I", self.data, place * 8 + 8)) if place else ():
+            for sub, count in enumerate(struct.unpack_from("<16Q", self.data, block * 8)) if block else ():
+                if count: found[sub if octave == 0 else (16 + sub) << (octave - 1)] = count
+        return found
+
+    def times(self):
+        names, found = self.names(), []
+        for _, r in self.records(TIMES):
+            call, size, source, communicator, flags, histogram, _, *numbers = struct.unpack_from("<HBBHHII6Q", r)
+            found.append(Time(names.get(call, call), size, SOURCES[source], communicator, flags, *numbers, self.histogram(histogram)))
+        return found
+
+    def sequences(self):
+        """{communicator: (source, enqueued, the times in nanoseconds, to a sixteenth of a microsecond)}"""
+        found = {}
+        for _, r in self.records(SEQUENCES):
+            communicator, source, enqueued = struct.unpack_from("<HB5xQ", r)
+            us16 = struct.unpack_from("<4096I", r, 16)
+            found[communicator] = SOURCES[source], enqueued, [round(u * 1000 / 16) for u in us16[:min(enqueued, 4096)]]
+        return found
+
+    def work(self):
+        return {(KINDS[kind], device): Work(*numbers)
+                for kind, device, *numbers in (struct.unpack_from("<II5Q", r) for _, r in self.records(WORK))}
+
+    def facts(self):
+        """{name: [values, in the order in which they were noted]}"""
+        found = {}
+        for _, r in self.records(FACTS):
+            _, length, at = struct.unpack_from("<IIQ", r, 48)
+            found.setdefault(r[:48].split(b"\0")[0].decode(), []).append(self.data[at:at + length].decode())
+        return found

@@ -1,0 +1,223 @@
+/* A program that uses NCCL on GPUs that are doubles: program SCENE. Linked with the double of NCCL or, compiled with FETCH, by
+ * dlopen and dlsym. Every time that a scene takes on the GPU follows from the rules of the doubles: see fake_cuda.c, launches.h. */
+#define _GNU_SOURCE
+#include "tests/gpu/doubles/cuda.h"
+#include "tests/nccl/nccl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define F(name, arguments) int name arguments;
+CUDA_FUNCTIONS(F)
+#undef F
+#ifdef FETCH
+#define F(name, arguments) static int(*f_##name) arguments;
+NCCL_FUNCTIONS(F)
+#undef F
+#define NCCL(name) f_##name
+static void fetch(void) {
+    void* library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (!library) { fprintf(stderr, "%s\n", dlerror()); exit(2); }
+#define F(name, arguments) f_##name = (int(*) arguments)dlsym(library, #name);
+    NCCL_FUNCTIONS(F)
+#undef F
+}
+#else
+#define F(name, arguments) int name arguments;
+NCCL_FUNCTIONS(F)
+#undef F
+#define NCCL(name) name
+static void fetch(void) {}
+#endif
+
+static int number(const char* name, int otherwise) { return getenv(name) ? atoi(getenv(name)) : otherwise; }
+static void must(int result, const char* what) {
+    if (result == 0) return;
+    fprintf(stderr, "%s is %d\n", what, result);
+    exit(1);
+}
+#define OK(call) must(call, #call)
+
+static char buffer[64];
+static int rank, size;
+
+static ncclComm_t world(const char* name) {
+    ncclUniqueId id;
+    ncclComm_t comm = NULL;
+    memset(&id, 0, sizeof id);
+    snprintf(id.internal, sizeof id.internal, "w:%s", name);
+    id.internal[127] = 'z';
+    OK(NCCL(ncclCommInitRank)(&comm, size, id, rank));
+    return comm;
+}
+static CUstream stream_on(int device) {
+    CUcontext context;
+    CUstream stream;
+    OK(cuDevicePrimaryCtxRetain(&context, device));
+    OK(cuCtxSetCurrent(context));
+    OK(cuStreamCreate(&stream, 0));
+    return stream;
+}
+/* 3000 ns on the GPU, 500 more from call to kernel where the stream is idle. */
+static void reduce(ncclComm_t c, CUstream s) { OK(NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, c, s)); }
+static void finish(CUstream s) { OK(cuStreamSynchronize(s)); }
+
+static void lone(ncclComm_t c, CUstream s) {
+    for (int i = 0; i < 5; ++i) reduce(c, s), finish(s);
+    for (int i = 0; i < 3; ++i) OK(NCCL(ncclAllGather)(buffer, buffer, 100, ncclFloat32, c, s)), finish(s); /* 100 x 4 x ranks */
+    for (int i = 0; i < 2; ++i) OK(NCCL(ncclBcast)(buffer, 70, ncclInt8, 0, c, s)), finish(s);
+    for (int i = 0; i < 4; ++i) reduce(c, s); /* the first finds its stream idle */
+    finish(s);
+}
+static void groups(ncclComm_t c, CUstream s) {
+    OK(NCCL(ncclGroupStart)());
+    OK(NCCL(ncclGroupStart)());
+    for (int i = 0; i < 3; ++i) OK(NCCL(ncclSend)(buffer, 1000, ncclFloat32, i, c, s));
+    OK(NCCL(ncclGroupEnd)());
+    for (int i = 0; i < 2; ++i) OK(NCCL(ncclRecv)(buffer, 1000, ncclFloat32, i, c, s));
+    OK(NCCL(ncclGroupEnd)()); /* one kernel: 2000 + 5 x 1000 */
+    finish(s);
+    OK(NCCL(ncclGroupStart)());
+    for (int i = 0; i < 10; ++i) reduce(c, s);
+    OK(NCCL(ncclGroupEnd)()); /* two kernels: 2000 + 8 x 1000, 2000 + 2 x 1000 */
+    finish(s);
+    OK(NCCL(ncclGroupStart)());
+    reduce(c, s);
+    OK(NCCL(ncclGroupEnd)()); /* one operation is what it is */
+    finish(s);
+}
+static void* work(void* comm) {
+    CUstream s;
+    OK(cuStreamCreate(&s, 0));
+    for (int i = 0; i < 100; ++i) {
+        reduce(comm, s);
+        if (i % 10 == 9) finish(s);
+    }
+    return NULL;
+}
+
+#define SCENE(name) if (strcmp(scene, name) == 0)
+int main(int argc, char** argv) {
+    const char* scene = argc > 1 ? argv[1] : "lone";
+    rank = number("RANK", 0);
+    size = number("WORLD_SIZE", 1);
+    fetch();
+    ncclComm_t c = world("world");
+    CUstream s = stream_on(0);
+    SCENE("lone") {
+        lone(c, s);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("groups") {
+        groups(c, s);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("gpus") { /* one operation on each of two GPUs: each has a time of its own. On the default streams, which are two, too */
+        ncclComm_t other = world("other");
+        CUstream t = stream_on(1);
+        CUcontext contexts[2];
+        for (int i = 0; i < 2; ++i) OK(cuDevicePrimaryCtxRetain(&contexts[i], i));
+        for (int round = 0; round < 2; ++round) {
+            OK(NCCL(ncclGroupStart)());
+            OK(cuCtxSetCurrent(contexts[0]));
+            reduce(c, round ? NULL : s);
+            OK(cuCtxSetCurrent(contexts[1]));
+            OK(NCCL(ncclAllGather)(buffer, buffer, 1000, ncclFloat32, other, round ? NULL : t)); /* 1000 x 4 x ranks */
+            if (round) OK(cuCtxSetCurrent(contexts[0])); /* of whichever context is current when the operation is enqueued */
+            OK(NCCL(ncclGroupEnd)());
+            OK(cuCtxSetCurrent(contexts[0])), finish(round ? NULL : s);
+            OK(cuCtxSetCurrent(contexts[1])), finish(round ? NULL : t);
+        }
+        return 0;
+    }
+    SCENE("threads") {
+        pthread_t threads[4];
+        ncclComm_t comms[4];
+        char name[16];
+        for (int i = 0; i < 4; ++i) snprintf(name, sizeof name, "thread%d", i), comms[i] = world(name);
+        for (int i = 0; i < 4; ++i) pthread_create(&threads[i], NULL, work, comms[i]);
+        for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+        for (int i = 0; i < 4; ++i) OK(NCCL(ncclCommDestroy)(comms[i]));
+        return 0;
+    }
+    SCENE("nonblocking") {
+        ncclConfig_t config = {sizeof config, 0xcafebeef, 22809, 0, 0, 0, 0, NULL, 0, 0, NULL};
+        ncclUniqueId id;
+        ncclComm_t n = NULL;
+        memset(&id, 0, sizeof id);
+        if (NCCL(ncclCommInitRankConfig)(&n, size, id, rank, &config) != ncclInProgress) return 1;
+        for (int i = 0; i < 6; ++i) {
+            if (NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, n, s) != ncclInProgress) return 1;
+            finish(s);
+        }
+        reduce(c, s), finish(s);
+        OK(NCCL(ncclCommAbort)(n));
+        return 0;
+    }
+    SCENE("captured") { /* while other work of before is under way: nobody may ask for it now */
+        CUgraph graph = NULL;
+        CUstream other = stream_on(0);
+        for (int i = 0; i < 3; ++i) reduce(c, other);
+        OK(cuStreamBeginCapture_v2(s, capture_global));
+        for (int i = 0; i < 4; ++i) reduce(c, s);
+        reduce(c, other); /* not captured */
+        OK(cuStreamEndCapture(s, &graph));
+        finish(other);
+        for (int i = 0; i < 5; ++i) OK(cuGraphLaunch(graph, s)), finish(s);
+        reduce(c, s), finish(s);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("failing") { /* calls that NCCL refuses */
+        for (int i = 0; i < 2; ++i)
+            if (NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, NULL, s) != ncclInvalidArgument) return 1;
+        reduce(c, s), finish(s);
+        return 0;
+    }
+    SCENE("broken") { /* an illegal address, and everything of CUDA fails from now on */
+        for (int i = 0; i < 3; ++i) reduce(c, s), finish(s);
+        fake_cuda_break();
+        for (int i = 0; i < 3; ++i) reduce(c, s);
+        OK(NCCL(ncclCommAbort)(c));
+        return 0;
+    }
+    SCENE("many") { /* more under way than are remembered; nothing is waited for */
+        for (int i = 0; i < 3000; ++i) reduce(c, s);
+        finish(s);
+        for (int i = 0; i < 3000; ++i) reduce(c, s), finish(s);
+        return 0;
+    }
+    SCENE("unfinished") {
+        for (int i = 0; i < 3; ++i) reduce(c, s), finish(s);
+        for (int i = 0; i < 4; ++i) reduce(c, s);
+        return 0;
+    }
+    SCENE("killed") {
+        for (int i = 0; i < 50; ++i) reduce(c, s), finish(s);
+        raise(SIGKILL);
+    }
+    SCENE("fork") {
+        reduce(c, s), finish(s);
+        for (int i = 0; i < 3; ++i)
+            if (fork() == 0) {
+                if (i == 1) reduce(c, s);
+                if (i == 2) execlp("sh", "sh", "-c", "true", (char*)NULL);
+                exit(0);
+            }
+        int status;
+        while (wait(&status) > 0)
+            if (status) { fprintf(stderr, "a child ended with status %d\n", status); return 1; }
+        reduce(c, s), finish(s);
+        return 0;
+    }
+    fprintf(stderr, "no scene %s\n", scene);
+    return 2;
+}
