@@ -73,8 +73,8 @@ double mean(std::uint64_t bytes, std::uint64_t calls) {
     return calls == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(calls);
 }
 
-// mpitrace counts MPI-IO apart from communication.
-std::uint64_t communication_ns(const Rank& rank) { return rank.mpi_ns - std::min(rank.mpi_ns, rank.file_ns); }
+// mpitrace counts MPI-IO apart from communication, and NCCL has a block of its own.
+std::uint64_t communication_ns(const Rank& rank) { return rank.mpi_ns - std::min(rank.mpi_ns, rank.file_ns + rank.nccl_ns); }
 
 // mpitrace shows host names without their domain; an IP address has none.
 // What comes out is safe to print, whatever the file says.
@@ -90,20 +90,22 @@ struct Routine {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
     std::uint64_t time_ns = 0;
+    std::uint64_t gpu_ns = 0;
     std::vector<Sum> bins;  // ascending; buffers together
 };
 
-// The MPI routines that this rank called, in mpitrace's order. Its cells are sorted by call and bin.
-std::vector<Routine> routines_of(const Job& job, std::uint32_t rank) {
+// The routines of one library that this rank called, in mpitrace's order. Its cells are sorted by call and bin.
+std::vector<Routine> routines_of(const Job& job, std::uint32_t rank, Family family) {
     std::vector<Routine> routines;
     for (const Sum& cell : job.cells(rank)) {
         const Call& call = job.calls[cell.call];
-        if (call.family != Family::mpi || cell.calls == 0) continue;
+        if (call.family != family || cell.calls == 0) continue;
         if (routines.empty() || routines.back().call != &call) routines.push_back({.call = &call, .bins = {}});
         Routine& routine = routines.back();
         routine.calls += cell.calls;
         routine.bytes += cell.bytes;
         routine.time_ns += cell.time_ns;
+        routine.gpu_ns += cell.gpu_ns;
         if (routine.bins.empty() || routine.bins.back().bin != cell.bin) {
             routine.bins.push_back({.bin = cell.bin});
         }
@@ -200,7 +202,7 @@ namespace {
 class Writer {
   public:
     Writer(const Job& job, const MpitraceStyle& style, const MpitraceFigures& figures, const Rank& rank)
-        : job_(job), style_(style), figures_(figures), rank_(rank), routines_(routines_of(job, rank.rank)) {}
+        : job_(job), style_(style), figures_(figures), rank_(rank), routines_(routines_of(job, rank.rank, Family::mpi)), nccl_(routines_of(job, rank.rank, Family::nccl)) {}
 
     std::string write(bool compares, bool has_table) {
         print(text_, words::head, rank_.rank, job_.size);
@@ -210,7 +212,10 @@ class Writer {
         totals();
         text_ += '\n';
         if (compares && style_.largest_in_every_text) largest();
-        sizes();
+        text_ += words::rule_65;
+        text_ += words::sizes_title;
+        sizes(routines_);
+        if (!nccl_.empty()) nccl();
         if (has_table) job_part();
         if (compares) missing();
         return std::move(text_);
@@ -258,16 +263,35 @@ class Writer {
         text_ += '\n';
     }
 
-    void sizes() {
-        text_ += words::rule_65;
-        text_ += words::sizes_title;
-        for (const Routine& routine : routines_) {
+    void sizes(const std::vector<Routine>& routines) {
+        for (const Routine& routine : routines) {
             if (routine.bytes == 0) continue;
             print(text_, words::sizes_head, printable_name(*routine.call).c_str());
             for (const Sum& bin : routine.bins)
                 print(text_, words::size, Count{bin.calls}, mean(bin.bytes, bin.calls), seconds(bin.time_ns));
             text_ += '\n';
         }
+    }
+
+    void nccl() {
+        std::uint64_t host_ns = 0, gpu_ns = 0;
+        for (const Routine& routine : nccl_) {
+            host_ns += routine.time_ns;
+            gpu_ns += routine.gpu_ns;
+        }
+        text_ += words::rule_71;
+        text_ += gpu_ns ? words::nccl_head_gpu : words::nccl_head;
+        text_ += words::rule_71;
+        for (const Routine& routine : nccl_)
+            print(text_, gpu_ns ? words::nccl_routine_gpu : words::nccl_routine, printable_name(*routine.call).c_str(), Count{routine.calls},
+                  mean(routine.bytes, routine.calls), seconds(routine.time_ns), seconds(routine.gpu_ns));
+        text_ += words::rule_71;
+        print(text_, words::nccl_host_time, seconds(host_ns));
+        if (gpu_ns) print(text_, words::nccl_gpu_time, seconds(gpu_ns));
+        text_ += '\n';
+        text_ += words::rule_65;
+        text_ += words::nccl_sizes_title;
+        sizes(nccl_);
     }
 
     void job_part() {
@@ -338,7 +362,7 @@ class Writer {
     const MpitraceStyle& style_;
     const MpitraceFigures& figures_;
     const Rank& rank_;
-    std::vector<Routine> routines_;
+    std::vector<Routine> routines_, nccl_;
     std::string text_;
 };
 

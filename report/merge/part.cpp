@@ -160,6 +160,7 @@ void Part::add_sums(const Profile& profile, Rank& rank) {
         if (call.treatment == Treatment::counted) continue;
         rank.calls += sum.calls;
         rank.mpi_ns += sum.time_ns;
+        if (call.family == Family::nccl) rank.nccl_ns += sum.time_ns;
         rank.mpi_other_thread_ns += sum.other_thread_ns;
         if (carries_messages(call.traffic)) rank.message_bytes += sum.bytes;
         if (call.traffic != Traffic::file) continue;
@@ -192,6 +193,7 @@ void Part::add(const Profile& profile) {
     peers_.add(profile);
     regions_.add(profile);
     activities_.add(profile);
+    gpu_.add(profile, call_map_);
     add_drops(drops_, profile.drops);
     setup_ns_ = std::max(setup_ns_, profile.setup_ns);
     is_text_ |= profile.is_text;
@@ -239,6 +241,7 @@ void Part::absorb(Part&& other) {
     peers_.absorb(std::move(other.peers_));
     regions_.absorb(std::move(other.regions_));
     activities_.absorb(std::move(other.activities_));
+    gpu_.absorb(std::move(other.gpu_), call_map);
     add_drops(drops_, other.drops_);
     setup_ns_ = std::max(setup_ns_, other.setup_ns_);
     is_text_ |= other.is_text_;
@@ -418,6 +421,7 @@ Job Part::finish() {
     job.peers = peers_.finish();
     job.regions = regions_.finish();
     activities_.finish(job);
+    job.gpu = gpu_.finish(order);
     job.drops = drops_;
     job.setup_ns = setup_ns_;
     job.is_text = is_text_;

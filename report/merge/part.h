@@ -13,6 +13,7 @@
 #include "report/merge/comms.h"
 #include "report/merge/duration_counts.h"
 #include "report/merge/facts.h"
+#include "report/merge/gpu.h"
 #include "report/merge/peers.h"
 #include "report/merge/regions.h"
 #include "report/merge/settings.h"
@@ -113,6 +114,7 @@ class Part {
     PeersPart peers_;
     RegionsPart regions_;
     ActivitiesPart activities_;
+    GpuPart gpu_;
 
     std::vector<std::uint16_t> call_map_;  // of the profile at hand -> calls_
 };

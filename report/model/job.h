@@ -13,6 +13,7 @@
 #include "report/model/activity.h"
 #include "report/model/call_sites.h"
 #include "report/model/comms.h"
+#include "report/model/gpu.h"
 #include "report/model/placement.h"
 #include "report/model/profile.h"
 #include "report/model/region.h"
@@ -34,6 +35,10 @@ struct Sum {
     std::uint64_t errors = 0;
     std::uint64_t other_thread_calls = 0;  // of `calls`: made by other threads than the main thread
     std::uint64_t other_thread_ns = 0;     // of `time_ns`
+    // On the GPU, of NCCL's calls whose time there is known; replays of CUDA graphs are no calls.
+    std::uint64_t gpu_operations = 0;
+    std::uint64_t gpu_bytes = 0;
+    std::uint64_t gpu_ns = 0;
 };
 
 // The same over all ranks.
@@ -78,6 +83,7 @@ struct Rank {
     std::uint64_t finalize_ns = 0;
     std::uint64_t paused_ns = 0;
     std::uint64_t mpi_ns = 0;               // all timed calls (MPI_Init and MPI_Finalize are none of them)
+    std::uint64_t nccl_ns = 0;              // of that: NCCL's, on the host
     std::uint64_t mpi_other_thread_ns = 0;  // of that: on other threads than the main thread
     std::uint64_t file_ns = 0;              // of mpi_ns: in MPI-IO (Traffic::file); the layouts count it apart
     std::uint64_t calls = 0;                // timed calls
@@ -175,6 +181,7 @@ struct Job {
     std::uint32_t activity_stride = 1;
     Peers peers;
     CallSites sites;
+    GpuJob gpu;
     Placement placement;
     std::vector<SettingRow> settings;   // by name
     Drops drops;                        // summed over ranks

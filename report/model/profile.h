@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/model/activity.h"
+#include "report/model/gpu.h"
 #include "report/model/peers.h"
 #include "report/model/words.h"
 
@@ -233,6 +234,7 @@ struct Profile {
     std::vector<Module> modules;
     std::vector<Setting> settings;
     std::vector<Fact> facts;
+    Gpu gpu;
     std::vector<RankLine> rank_table;  // only in mpitrace's text; sorted by rank
     std::vector<std::string> notes;    // oddities that were passed over, one line each
 };

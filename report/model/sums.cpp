@@ -3,6 +3,25 @@
 
 namespace mpiprof::report {
 
+namespace {
+
+// The GPU's time belongs to the call that enqueued. A group that is booked as a whole has a size there and none here: the
+// first of its call will do.
+void add_gpu_times(std::vector<Sum>& sums, const Profile& profile) {
+    for (const GpuTime& time : profile.gpu.times) {
+        if (time.is_replayed) continue;
+        Sum* found = nullptr;
+        for (Sum& sum : sums) {
+            if (sum.call != time.call) continue;
+            if (!found || sum.bin == time.bin) found = &sum;
+            if (sum.bin == time.bin) break;
+        }
+        if (found) add_sum(*found, {.gpu_operations = time.operations, .gpu_bytes = time.bytes, .gpu_ns = time.time_ns});
+    }
+}
+
+}  // namespace
+
 std::vector<Sum> sums_of(const Profile& profile) {
     constexpr std::size_t buffers = 3;
     std::vector<Sum> sums;
@@ -25,6 +44,7 @@ std::vector<Sum> sums_of(const Profile& profile) {
                                .other_thread_calls = is_other ? cell.calls : 0,
                                .other_thread_ns = is_other ? cell.time_ns : 0});
     }
+    add_gpu_times(sums, profile);
     return sums;
 }
 

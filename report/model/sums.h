@@ -21,6 +21,9 @@ inline void add_sum(Sum& to, const Sum& from) {
     to.errors += from.errors;
     to.other_thread_calls += from.other_thread_calls;
     to.other_thread_ns += from.other_thread_ns;
+    to.gpu_operations += from.gpu_operations;
+    to.gpu_bytes += from.gpu_bytes;
+    to.gpu_ns += from.gpu_ns;
 }
 
 }  // namespace mpiprof::report

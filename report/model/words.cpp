@@ -81,6 +81,28 @@ std::string_view name_of(CommKind kind) {
     return "none";
 }
 
+std::string_view name_of(GpuWorkKind kind) {
+    switch (kind) {
+        case GpuWorkKind::nccl_kernels:
+            return "kernels of NCCL";
+        case GpuWorkKind::other_kernels:
+            return "other kernels";
+        case GpuWorkKind::host_to_device:
+            return "copies host to device";
+        case GpuWorkKind::device_to_host:
+            return "copies device to host";
+        case GpuWorkKind::device_to_device:
+            return "copies device to device";
+        case GpuWorkKind::peer_to_peer:
+            return "copies between GPUs";
+        case GpuWorkKind::other_copies:
+            return "other copies";
+        case GpuWorkKind::graph_launches:
+            return "launches of CUDA graphs";
+    }
+    return "unknown";
+}
+
 std::string_view name_of(SettingSource source) {
     switch (source) {
         case SettingSource::fallback:

@@ -79,6 +79,21 @@ enum class SettingSource : std::uint8_t {
 };
 std::string_view name_of(SettingSource source);
 
+// How a time on the GPU is known.
+enum class GpuSource : std::uint8_t { none = 0, events = 1, cupti = 2 };
+
+enum class GpuWorkKind : std::uint8_t {
+    nccl_kernels = 1,
+    other_kernels = 2,
+    host_to_device = 3,
+    device_to_host = 4,
+    device_to_device = 5,
+    peer_to_peer = 6,
+    other_copies = 7,
+    graph_launches = 8,
+};
+std::string_view name_of(GpuWorkKind kind);
+
 // Size bins: 0 holds size 0, then upper-inclusive powers of two: 1..4, 5..8, 9..16 ...
 inline constexpr unsigned size_bins = 64;
 constexpr std::uint64_t bin_max_bytes(unsigned bin) {

@@ -6,12 +6,16 @@
 #include <unordered_map>
 #include <variant>
 
-#include "libmpiprof/format/histogram.h"
 #include "libmpiprof/format/layout.h"
 #include "libmpiprof/format/size_bins.h"
 #include "report/read/activity.h"
+#include "report/read/buckets.h"
+#include "report/read/gpu.h"
 #include "report/read/header.h"
 #include "report/read/mpitrace_text.h"
+#include "report/read/peers.h"
+#include "report/read/places.h"
+#include "report/read/tables.h"
 #include "report/read/tick_scale.h"
 
 namespace mpiprof::report {
@@ -38,7 +42,7 @@ constexpr std::uint32_t nothing = 0xffffffff;
 
 class Reader {
   public:
-    Reader(ByteSpan bytes, std::string_view path, const Header& header) : bytes_(bytes), path_(path), header_(header), is_cut_(ends_on_a_full_disk(header, bytes.size())) {}
+    Reader(ByteSpan bytes, std::string_view path, const Header& header) : path_(path), header_(header), tables_(bytes, path, header) {}
 
     Result<Profile> read() {
         profile_.path = path_;
@@ -52,12 +56,14 @@ class Reader {
         if (auto ok = read_histograms(); !ok) return tl::make_unexpected(ok.error());
         if (auto ok = read_regions(); !ok) return tl::make_unexpected(ok.error());
         read_communicators();
-        read_peers();
-        read_modules();
-        read_sites();
+        read_peers(tables_, scale_, header_.size, profile_);
+        read_modules(tables_, profile_);
+        read_sites(tables_, profile_);
         read_settings();
         read_facts();
         read_activity();
+        read_gpu(tables_, [this](std::uint16_t id) { return call_index(id); }, buckets_, profile_);
+        if (buckets_.is_damaged()) return tables_.damaged("the durations of GPU times lead out of the file");
         return std::move(profile_);
     }
 
@@ -170,69 +176,16 @@ class Reader {
         p.is_in_finalize = header_.state == format::State::finalized && header_.finalize_ticks == 0;
     }
 
-    // Walks the directory and keeps the tables in their order. Tables of a valid file do not overlap, so together
-    // they are no larger than the file: this bounds what a hostile directory can make us read.
     Ok collect_tables() {
-        std::uint64_t total = 0;
-        std::uint64_t blocks = 0;
-        for (std::uint64_t at = header_.directory_offset; at != 0;) {
-            if (!lies_within(at, sizeof(Directory), bytes_.size()) || ++blocks > bytes_.size() / sizeof(Directory))
-                return damaged("its directory leads out of the file");
-            const auto block = load_prefix<Directory>(bytes_.data() + at, sizeof(Directory));
-            const std::uint64_t entries = at + sizeof(Directory);
-            if (block.used > block.capacity ||
-                !lies_within(entries, std::uint64_t{block.used} * sizeof(Table), bytes_.size()))
-                return damaged("its directory is larger than the file");
-            for (std::uint32_t i = 0; i < block.used; ++i) {
-                auto table = load_prefix<Table>(bytes_.data() + entries + i * sizeof(Table), sizeof(Table));
-                if (is_cut_ && (table.used = records_that_fit(table)) == 0) continue;
-                if (table.type == TableType::none) continue;  // being published when the rank ended
-                const std::uint64_t length = std::uint64_t{table.used} * table.record_size;
-                if (table.record_size == 0 || table.used > table.capacity ||
-                    !lies_within(table.offset, length, bytes_.size()))
-                    return damaged(fmt::format("table {} of its directory lies outside the file", tables_.size()));
-                total += length;
-                if (total > bytes_.size()) return damaged("its tables overlap");
-                tables_.push_back(table);
-            }
-            at = is_cut_ && block.next >= bytes_.size() ? 0 : block.next;
-        }
-        if (is_cut_)
+        if (tables_.is_cut())
             note(fmt::format("rank {}: the disk was full: {} of {} bytes could be kept, newer calls are missing", header_.rank,
-                             bytes_.size(), header_.image_bytes));
-        return std::monostate{};
-    }
-
-    std::uint32_t records_that_fit(const Table& table) const {
-        if (table.offset >= bytes_.size() || table.record_size == 0) return 0;
-        return static_cast<std::uint32_t>(std::min<std::uint64_t>((bytes_.size() - table.offset) / table.record_size, table.used));
-    }
-
-    tl::unexpected<Problem> damaged(std::string what) const {
-        return problem(path_, "is damaged: " + what, "it is left out");
-    }
-
-    // Every record of one type in the order of the directory, and the table it is in.
-    template <class T, class Use>
-    void each(TableType type, Use use) const {
-        for (const Table& table : tables_) {
-            if (table.type != type) continue;
-            const std::byte* at = bytes_.data() + table.offset;
-            for (std::uint32_t i = 0; i < table.used; ++i, at += table.record_size)
-                use(load_prefix<T>(at, table.record_size), table);
-        }
-    }
-
-    std::size_t records(TableType type) const {
-        std::size_t n = 0;
-        for (const Table& table : tables_)
-            if (table.type == type) n += table.used;
-        return n;
+                             tables_.bytes().size(), header_.image_bytes));
+        return tables_.collect();
     }
 
     void read_calls() {
-        profile_.calls.reserve(records(TableType::calls));
-        each<CallRecord>(TableType::calls, [&](const CallRecord& record, const Table&) {
+        profile_.calls.reserve(tables_.records(TableType::calls));
+        tables_.each<CallRecord>(TableType::calls, [&](const CallRecord& record, const Table&) {
             if (index_of_call_.size() <= record.call) index_of_call_.resize(record.call + 1u, nothing);
             if (index_of_call_[record.call] != nothing ||
                 profile_.calls.size() >= std::numeric_limits<std::uint16_t>::max())
@@ -266,7 +219,7 @@ class Reader {
     }
 
     void read_threads() {
-        each<format::Thread>(TableType::threads, [&](const format::Thread& record, const Table&) {
+        tables_.each<format::Thread>(TableType::threads, [&](const format::Thread& record, const Table&) {
             model::Thread thread{
                 .kind = record.kind == format::ThreadKind::other ? model::ThreadKind::other : model::ThreadKind::main,
                 .os_thread = record.os_thread,
@@ -299,8 +252,8 @@ class Reader {
     }
 
     void read_cells() {
-        profile_.cells.reserve(records(TableType::cells) + records(TableType::counters));
-        each<format::Cell>(TableType::cells, [&](const format::Cell& record, const Table& table) {
+        profile_.cells.reserve(tables_.records(TableType::cells) + tables_.records(TableType::counters));
+        tables_.each<format::Cell>(TableType::cells, [&](const format::Cell& record, const Table& table) {
             if (record.calls == 0 && record.errors == 0) return;
             const bool has_min = record.calls != 0 && record.min_ticks != ~std::uint64_t{0};
             profile_.cells.push_back({.call = call_index(record.call),
@@ -322,15 +275,13 @@ class Reader {
     }
 
     void read_counters() {
-        for (const Table& table : tables_) {
+        for (const Table& table : tables_.all()) {
             if (table.type != TableType::counters) continue;
             const std::size_t calls = counter_of_call_.size();
             for (std::size_t i = 0; i < calls; ++i) {
                 const bool has_counter = profile_.calls[i].treatment == model::Treatment::counted || is_polled_[i];
                 if (!has_counter || counter_of_call_[i] >= table.used) continue;
-                const std::byte* at =
-                    bytes_.data() + table.offset + std::uint64_t{counter_of_call_[i]} * table.record_size;
-                const auto counter = load_prefix<Counter>(at, table.record_size);
+                const auto counter = tables_.record<Counter>(table, counter_of_call_[i]);
                 const std::uint32_t thread = thread_index(table.thread);
                 const std::uint64_t timed = is_polled_[i] ? calls_in_cells(i, thread) : 0;
                 const std::uint64_t untimed = counter.calls > timed ? counter.calls - timed : 0;
@@ -352,40 +303,25 @@ class Reader {
     }
 
     Ok read_histograms() {
-        bool is_damaged = false;
-        each<format::Histogram>(TableType::histograms, [&](const format::Histogram& record, const Table& table) {
-            model::Histogram histogram{.call = call_index(record.call),
-                                       .bin = std::min<std::uint8_t>(record.bin, model::size_bins - 1),
-                                       .thread = thread_index(table.thread),
-                                       .first_bucket = static_cast<std::uint32_t>(profile_.buckets.size())};
-            if (!is_damaged) is_damaged = !read_buckets(record);
-            histogram.buckets = static_cast<std::uint32_t>(profile_.buckets.size()) - histogram.first_bucket;
-            histogram.requests = record.completed;
-            histogram.in_flight_ns = scale_.ns(record.in_flight_ticks);
-            histogram.blocked_ns = scale_.ns(record.blocked_ticks);
-            if (histogram.buckets != 0 || histogram.requests != 0) profile_.histograms.push_back(histogram);
+        tables_.each<format::Histogram>(TableType::histograms, [&](const format::Histogram& record, const Table& table) {
+            const BucketReader::Range range = buckets_.read(record, scale_);
+            if (range.buckets == 0 && record.completed == 0) return;
+            profile_.histograms.push_back({.call = call_index(record.call),
+                                           .bin = std::min<std::uint8_t>(record.bin, model::size_bins - 1),
+                                           .thread = thread_index(table.thread),
+                                           .first_bucket = range.first,
+                                           .buckets = range.buckets,
+                                           .requests = record.completed,
+                                           .in_flight_ns = scale_.ns(record.in_flight_ticks),
+                                           .blocked_ns = scale_.ns(record.blocked_ticks)});
         });
-        if (is_damaged) return damaged("a histogram leads out of the file");
+        if (buckets_.is_damaged()) return tables_.damaged("a histogram leads out of the file");
         return std::monostate{};
     }
 
-    // False: it leads out of the file.
-    bool read_buckets(const format::Histogram& record) {
-        for (unsigned octave = 0; octave < histogram_octaves; ++octave) {
-            if (record.block[octave] == 0) continue;
-            const std::uint64_t offset = std::uint64_t{record.block[octave]} * 8;
-            // A block belongs to one octave of one histogram, so all of them fit into the file.
-            if (is_cut_ && !lies_within(offset, sizeof(HistogramBlock), bytes_.size())) continue;
-            if (!lies_within(offset, sizeof(HistogramBlock), bytes_.size()) || ++blocks_ > bytes_.size() / sizeof(HistogramBlock))
-                return false;
-            add_buckets(octave, load_prefix<HistogramBlock>(bytes_.data() + offset, sizeof(HistogramBlock)));
-        }
-        return true;
-    }
-
     Ok read_regions() {
-        bool is_damaged = false;
-        each<format::Region>(TableType::regions, [&](const format::Region& record, const Table&) {
+        tables_.each<format::Region>(TableType::regions, [&](const format::Region& record, const Table&) {
+            const BucketReader::Range durations = buckets_.read_at(record.durations, scale_);
             model::Region region{.name = std::string(text_of(record.name)),
                                  .parent = record.parent < profile_.regions.size() ? record.parent : 0,
                                  .is_iteration = (record.flags & format::is_iteration) != 0,
@@ -394,39 +330,24 @@ class Reader {
                                  .min_ns = record.entered ? scale_.ns(record.min_ticks) : 0,
                                  .max_ns = scale_.ns(record.max_ticks),
                                  .items = record.items,
-                                 .first_bucket = static_cast<std::uint32_t>(profile_.buckets.size())};
+                                 .first_bucket = durations.first,
+                                 .buckets = durations.buckets};
             const std::uint64_t last = last_ticks();
             if (record.inside_since != 0 && record.inside_since < last) region.time_ns += scale_.ns(last - record.inside_since);
-            const std::uint64_t offset = std::uint64_t{record.durations} * 8;
-            if (record.durations != 0 && !is_damaged)
-                is_damaged = !lies_within(offset, sizeof(format::Histogram), bytes_.size())
-                                 ? !is_cut_
-                                 : !read_buckets(load_prefix<format::Histogram>(bytes_.data() + offset, sizeof(format::Histogram)));
-            region.buckets = static_cast<std::uint32_t>(profile_.buckets.size()) - region.first_bucket;
             profile_.regions.push_back(std::move(region));
         });
         for (model::Cell& cell : profile_.cells)
             if (cell.region >= profile_.regions.size()) cell.region = 0;
-        if (is_damaged) return damaged("the durations of a region lead out of the file");
+        if (buckets_.is_damaged()) return tables_.damaged("the durations of a region lead out of the file");
         return std::monostate{};
     }
 
     // The last moment that the header knows.
     std::uint64_t last_ticks() const { return header_.ended.ticks ? header_.ended.ticks : header_.updated.ticks; }
 
-    void add_buckets(unsigned octave, const HistogramBlock& block) {
-        for (unsigned sub = 0; sub < histogram_sub_buckets; ++sub) {
-            if (block.count[sub] == 0) continue;
-            const std::uint64_t begin = bucket_begin(octave, sub);
-            profile_.buckets.push_back({.low_ns = scale_.ns_exact(begin),
-                                        .high_ns = scale_.ns_exact(begin + (bucket_width(octave) - 1)),
-                                        .calls = block.count[sub]});
-        }
-    }
-
     void read_communicators() {
         std::unordered_map<std::uint64_t, std::uint16_t> of_handle;
-        each<format::Communicator>(TableType::communicators, [&](const format::Communicator& record, const Table&) {
+        tables_.each<format::Communicator>(TableType::communicators, [&](const format::Communicator& record, const Table&) {
             profile_.communicators.push_back({.id = record.id,
                                               .parent = record.parent,
                                               .size = record.size,
@@ -451,109 +372,8 @@ class Reader {
             if (cell.communicator >= profile_.communicators.size()) cell.communicator = 0;
     }
 
-    model::Flow flow_of(const format::Flow& flow) const { return {flow.messages, flow.bytes, scale_.ns(flow.ticks)}; }
-
-    // The threads' records of one rank are put together.
-    void read_peers() {
-        VaguePeers& vague = profile_.vague_peers;
-        each<format::Peer>(TableType::peers, [&](const format::Peer& record, const Table&) {
-            if (record.kind > format::PeerKind::one_sided) return;
-            const model::Flow sent = flow_of(record.sent), received = flow_of(record.received);
-            if (record.rank == peer_any) {
-                vague.received_from_any += received;
-            } else if (record.rank == peer_other) {
-                vague.sent_others += sent;
-                vague.received_others += received;
-                profile_.drops.peers += sent.messages + received.messages;
-            } else if (record.rank >= header_.size) {  // unknown, or damage
-                vague.sent_unknown += sent;
-                vague.received_unknown += received;
-            } else {
-                const auto kind = record.kind == format::PeerKind::one_sided ? model::PeerKind::one_sided : model::PeerKind::messages;
-                profile_.peers.push_back({.rank = record.rank, .kind = kind, .sent = sent, .received = received});
-            }
-        });
-        auto& peers = profile_.peers;
-        const auto key = [](const model::Peer& peer) { return std::make_pair(peer.rank, peer.kind); };
-        std::sort(peers.begin(), peers.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
-        std::size_t last = 0;
-        for (std::size_t i = 1; i < peers.size(); ++i) {
-            if (key(peers[i]) == key(peers[last])) {
-                peers[last].sent += peers[i].sent;
-                peers[last].received += peers[i].received;
-            } else {
-                peers[++last] = peers[i];
-            }
-        }
-        if (!peers.empty()) peers.resize(last + 1);
-    }
-
-    struct Range {
-        std::uint64_t base;
-        std::uint64_t end;
-        std::uint32_t module;
-    };
-
-    void read_modules() {
-        std::vector<Range> ranges;
-        std::uint64_t used = 0;
-        // Modules do not share their names, so hostile ones cannot make more text of them than the file holds.
-        const auto text_at = [&](std::uint64_t offset, std::uint32_t length) {
-            const bool is_sound = lies_within(offset, length, bytes_.size()) && (used += length) <= bytes_.size();
-            return is_sound ? as_text(bytes_.subspan(offset, length)) : std::string_view();
-        };
-        each<format::Module>(TableType::modules, [&](const format::Module& record, const Table&) {
-            model::Module module;
-            module.path = text_at(record.path_offset, record.path_length);
-            for (std::uint32_t i = 0; i < std::min<std::uint32_t>(record.build_id_length, sizeof record.build_id); ++i)
-                for (const unsigned half : {record.build_id[i] >> 4, record.build_id[i] & 0xf})
-                    module.build_id += "0123456789abcdef"[half];
-            if (record.language != format::Language::machine) {
-                module.is_script = true;
-                module.build_id = text_at(record.function_offset, record.function_length);
-            }
-            ranges.push_back({record.base, record.end, static_cast<std::uint32_t>(profile_.modules.size())});
-            profile_.modules.push_back(std::move(module));
-        });
-        find_modules_of_calls(std::move(ranges));
-    }
-
-    // The calls that threads are in are known by their return addresses in the process.
-    void find_modules_of_calls(std::vector<Range> ranges) {
-        std::erase_if(ranges, [](const Range& range) { return range.module == 0 || range.base >= range.end; });
-        std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.base < b.base; });
-        for (model::Thread& thread : profile_.threads) {
-            const std::uint64_t address = thread.called_from.offset;
-            auto range = std::upper_bound(ranges.begin(), ranges.end(), address,
-                                          [](std::uint64_t wanted, const Range& r) { return wanted < r.base; });
-            if (range == ranges.begin() || (--range)->end <= address) continue;
-            thread.called_from = {.offset = address - range->base, .module = range->module};
-        }
-    }
-
-    void read_sites() {
-        std::vector<model::Frame> frames;
-        each<format::Frame>(TableType::frames, [&](const format::Frame& record, const Table&) {
-            const bool is_known = record.module < profile_.modules.size();
-            frames.push_back({.offset = record.offset, .module = is_known ? record.module : 0});
-        });
-        std::size_t used = 0;
-        each<format::Site>(TableType::sites, [&](const format::Site& record, const Table&) {
-            model::Site site;
-            // Sites do not share frames, so hostile ones cannot make more of them than the file holds.
-            if (lies_within(record.first_frame, record.frames, frames.size()) &&
-                (used += record.frames) <= frames.size())
-                site.frames.assign(frames.begin() + record.first_frame,
-                                   frames.begin() + record.first_frame + record.frames);
-            site.common = std::min<std::size_t>(std::max(record.flags & 15, 1), site.frames.size());
-            profile_.sites.push_back(std::move(site));
-        });
-        for (model::Cell& cell : profile_.cells)
-            if (cell.site >= profile_.sites.size()) cell.site = 0;
-    }
-
     void read_settings() {
-        each<format::Setting>(TableType::settings, [&](const format::Setting& record, const Table&) {
+        tables_.each<format::Setting>(TableType::settings, [&](const format::Setting& record, const Table&) {
             profile_.settings.push_back(
                 {std::string(text_of(record.name)), std::string(text_of(record.value)),
                  record.source <= 2 ? static_cast<SettingSource>(record.source) : SettingSource::environment});
@@ -570,7 +390,7 @@ class Reader {
             if (model::carries_messages(profile_.calls[cell.call].traffic)) totals[cell.thread].bytes += cell.bytes;
         }
         std::vector<ThreadActivity> threads;
-        each<format::Activity>(TableType::activity, [&](const format::Activity& record, const Table& table) {
+        tables_.each<format::Activity>(TableType::activity, [&](const format::Activity& record, const Table& table) {
             const auto index = index_of_thread_.find(table.thread);
             if (index == index_of_thread_.end()) return;
             const model::Thread& thread = profile_.threads[index->second];
@@ -584,34 +404,28 @@ class Reader {
     }
 
     void read_facts() {
-        std::uint64_t used = 0;
-        each<format::Fact>(TableType::facts, [&](const format::Fact& record, const Table&) {
-            // Values do not share their text, so hostile ones cannot make more of it than the file holds.
-            used += record.value_length;
+        Texts texts(tables_.bytes());
+        tables_.each<format::Fact>(TableType::facts, [&](const format::Fact& record, const Table&) {
+            const std::string_view value = texts.at(record.value_offset, record.value_length);
             const bool is_known = record.kind >= format::FactKind::process && record.kind <= format::FactKind::environment;
-            if (!is_known || used > bytes_.size() ||
-                !lies_within(record.value_offset, record.value_length, bytes_.size()))
-                return;
-            profile_.facts.push_back({static_cast<model::FactKind>(record.kind), std::string(text_of(record.name)),
-                                      std::string(as_text(bytes_.subspan(record.value_offset, record.value_length)))});
+            if (is_known && value.size() == record.value_length)
+                profile_.facts.push_back({static_cast<model::FactKind>(record.kind), std::string(text_of(record.name)), std::string(value)});
         });
     }
 
-    ByteSpan bytes_;
     std::string_view path_;
     const Header& header_;
     TickScale scale_;
-    std::vector<Table> tables_;
+    Tables tables_;
     std::vector<std::uint32_t> index_of_call_;  // call id of the file -> index into profile_.calls
     std::vector<std::uint16_t> counter_of_call_;
     std::vector<bool> is_polled_;
     std::unordered_map<std::uint32_t, std::uint32_t> index_of_thread_;
-    std::uint64_t blocks_ = 0;  // of histograms, read so far
-    bool is_cut_;               // at its end, for want of room on the disk
     std::vector<std::uint64_t> handle_of_thread_;  // the communicator that its present or last call was given
     std::uint32_t last_thread_ = nothing;
     std::uint32_t last_thread_index_ = 0;
     Profile profile_;
+    BucketReader buckets_{tables_, profile_.buckets};
 };
 
 }  // namespace

@@ -97,4 +97,49 @@ std::vector<Arrival> arrivals_of(const Job& job) {
     return arrivals;
 }
 
+namespace {
+
+// For how long a rank has made no call.
+std::uint64_t quiet_for(const Job& job, std::uint32_t rank) {
+    std::uint64_t ns = 0;
+    for (const Standing& standing : job.standings)
+        if (standing.rank == rank) ns = ns == 0 ? standing.for_ns : std::min(ns, standing.for_ns);
+    return ns;
+}
+
+// Entries are of ranks that are not finalized.
+Arrival lag_of(const Job& job, Key key) {
+    Arrival lag{.call = job.calls[key.second].name, .group = key.first, .inside = {}, .missing = {}};
+    std::map<std::uint32_t, std::uint64_t> entered;
+    for (const Entries& entry : entries_of(job, {key.first, Entries::none})) entered[entry.rank];
+    for (const Entries& entry : entries_of(job, key)) entered[entry.rank] = entry.entered;
+    for (const auto& [rank, times] : entered) lag.entered = std::max(lag.entered, times);
+    lag.least_entered = lag.entered;
+    for (const auto& [rank, times] : entered) {
+        (times == lag.entered ? lag.inside : lag.missing).push_back(rank);
+        lag.least_entered = std::min(lag.least_entered, times);
+        if (times != lag.entered) continue;
+        const std::uint64_t quiet = quiet_for(job, rank);
+        lag.for_ns = lag.for_ns == 0 ? quiet : std::min(lag.for_ns, quiet);
+    }
+    return lag;
+}
+
+}  // namespace
+
+std::vector<Arrival> not_enqueued_by_all(const Job& job) {
+    std::vector<Arrival> lags;
+    Key last{0, Entries::none};
+    for (const Entries& entry : job.entries) {
+        const Key key{entry.group, entry.call};
+        if (entry.call == Entries::none || entry.group == 0 || key == last) continue;
+        last = key;
+        const Call& call = job.calls[entry.call];
+        if (call.family != Family::nccl || call.traffic != Traffic::collective) continue;
+        if (Arrival lag = lag_of(job, key); !lag.missing.empty()) lags.push_back(std::move(lag));
+    }
+    std::stable_sort(lags.begin(), lags.end(), [](const Arrival& a, const Arrival& b) { return a.inside.size() > b.inside.size(); });
+    return lags;
+}
+
 }  // namespace mpiprof::report

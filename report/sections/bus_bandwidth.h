@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "report/model/job.h"
@@ -31,8 +30,5 @@ class BusFactors {
     bool must_agree_;
     std::map<std::pair<std::uint16_t, int>, Mean> means_;  // -1: of all bins
 };
-
-inline constexpr std::string_view host_time_is_said =
-    "nccl...: TIME is the host's, in the call; what they enqueue takes its time on the GPU, which is not recorded";
 
 }  // namespace mpiprof::report

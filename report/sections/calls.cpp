@@ -5,6 +5,7 @@
 #include "report/model/units.h"
 #include "report/sections/bus_bandwidth.h"
 #include "report/sections/figures.h"
+#include "report/sections/nccl_gpu.h"
 #include "report/sections/sections.h"
 
 namespace mpiprof::report {
@@ -22,8 +23,14 @@ struct Line {
     double mpi_ns = 0;
     std::optional<double> bus_factor;
 
-    // NCCL's calls return before their operation is done: bytes by their time are no bandwidth.
-    bool has_bandwidth() const { return row.sum.bytes != 0 && call->family != Family::nccl; }
+    // NCCL's calls return before their operation is done: bytes by their own time are no bandwidth, by the GPU's they are.
+    Value bandwidth(double factor) const {
+        const bool is_nccl = call->family == Family::nccl;
+        const std::uint64_t bytes = is_nccl ? row.sum.gpu_bytes : row.sum.bytes;
+        const std::uint64_t ns = is_nccl ? row.sum.gpu_ns : row.sum.time_ns;
+        if (bytes == 0 || ns == 0) return {};
+        return static_cast<double>(bytes) * factor / (static_cast<double>(ns) / 1e9);
+    }
     bool is_timed() const { return call->treatment == Treatment::timed; }
     double time_ns() const { return static_cast<double>(row.sum.time_ns); }
     double calls() const { return static_cast<double>(row.sum.calls); }
@@ -86,6 +93,7 @@ struct Interest {
     bool background = false;
     bool requests = false;
     bool waiting = false;
+    bool gpu = false;
 };
 
 Interest interest_of(const std::vector<Line>& lines) {
@@ -99,6 +107,7 @@ Interest interest_of(const std::vector<Line>& lines) {
         interest.background |= line.row.sum.other_thread_calls != 0;
         interest.requests |= line.row.in_flight_ns != 0;
         interest.waiting |= line.row.judged_ns != 0;
+        interest.gpu |= line.row.sum.gpu_ns != 0;
     }
     return interest;
 }
@@ -125,6 +134,8 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
         {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.calls()) : Value(); }},
+        {{.id = "gpu_ns", .title = "GPU TIME", .unit = Unit::time, .same_unit = true, .only_data = !interest.gpu},
+         [](L l) { return l.row.sum.gpu_ns ? Value(static_cast<double>(l.row.sum.gpu_ns) / l.ranks) : Value(); }},
         {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 2, .only_data = !interest.waiting},
          [](L l) { return waiting_share(l.row.waiting_ns, l.row.judged_ns, l.row.sum.time_ns); }},
         {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 8, .only_data = !interest.extremes},
@@ -136,15 +147,9 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
         {{.id = "max_ns", .title = "MAX", .unit = Unit::time, .drop = 6, .only_data = !interest.extremes},
          [](L l) { return known(l.row.sum.max_ns); }},
         {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 10},
-         [](L l) {
-             return l.has_bandwidth() ? ratio(static_cast<double>(l.row.sum.bytes), l.time_ns() / 1e9) : Value();
-         }},
+         [](L l) { return l.bandwidth(1); }},
         {{.id = "busbw_bytes_per_s", .title = "BUSBW", .unit = Unit::rate, .drop = 12},
-         [](L l) {
-             return l.has_bandwidth() && l.bus_factor
-                        ? ratio(static_cast<double>(l.row.sum.bytes) * *l.bus_factor, l.time_ns() / 1e9)
-                        : Value();
-         }},
+         [](L l) { return l.bus_factor ? l.bandwidth(*l.bus_factor) : Value(); }},
         {{.id = "bus_factor", .title = {}, .only_data = true}, [](L l) { return l.bus_factor ? Value(*l.bus_factor) : Value(); }},
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !interest.errors},
          [](L l) { return l.row.sum.errors; }},
@@ -208,7 +213,7 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
     const bool has_samples =
         std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.call->is_sampled; });
     if (has_samples) table.notes.push_back("calls that are asked in loops (Test, Probe) are timed every 16th time");
-    if (job.has(Family::nccl)) table.notes.push_back(std::string(host_time_is_said));
+    if (job.has(Family::nccl)) table.notes.push_back(host_time_note(job));
     if (left_out) table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));
     if (job.is_text) table.notes.push_back("times come from mpitrace's text, rounded to 1 ms");
     return std::vector{std::move(table)};

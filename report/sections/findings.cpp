@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "report/model/units.h"
+#include "report/sections/nccl_gpu.h"
 #include "report/sections/placement_rules.h"
 #include "report/sections/section.h"
 
@@ -310,7 +311,7 @@ void placed(const Job& job, const Figures&, Findings& findings) {
 
 std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
     Findings findings;
-    for (const auto rule : {unfinished, errors, overlap, crowded, waiting, waits, waited_for, imbalance, polling, placed, dropped})
+    for (const auto rule : {unfinished, errors, overlap, crowded, waiting, waits, waited_for, imbalance, polling, placed, gpu_findings, dropped})
         rule(job, figures, findings);
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
     return findings;

@@ -337,7 +337,18 @@ std::string longest_wait(const Job& job, const Lines& lines, bool has_ended) {
     return text;
 }
 
-std::string conclusion(const Job& job, const Lines& lines, const std::vector<Arrival>& arrivals) {
+// NCCL's calls return at once; it is the GPUs that wait.
+std::string who_lags(const Job& job, const Arrival& lag, const Lines& lines, bool has_ended) {
+    const std::string group = group_name(job.groups[lag.group]);
+    std::string text = fmt::format("{} {} enqueued {} {}{}, {} {}: their GPUs {} for it", capital(ranks_text(lag.inside)),
+                                   lag.inside.size() == 1 ? "has" : "have", lag.call, plural(lag.entered, "time", "times"),
+                                   group.empty() ? "" : " on " + group, ranks_text(lag.missing),
+                                   lag.missing.size() == 1 ? std::to_string(lag.least_entered) : "fewer", has_ended ? "waited" : "wait");
+    const std::string instead = what_they_do(lag.missing, lines, has_ended);
+    return instead.empty() ? text : text + "; " + instead;
+}
+
+std::string conclusion(const Job& job, const Lines& lines, const std::vector<Arrival>& arrivals, const std::vector<Arrival>& lags) {
     const bool all_finalized = std::all_of(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) {
         return rank.has_profile && rank.state == State::finalized && !rank.is_in_finalize;
     });
@@ -351,8 +362,29 @@ std::string conclusion(const Job& job, const Lines& lines, const std::vector<Arr
     std::string text;
     const auto worst = std::find_if(arrivals.begin(), arrivals.end(),
                                     [](const Arrival& a) { return a.for_ns >= worth_a_word_ns && !a.inside.empty(); });
-    text = worst != arrivals.end() ? who_waits(job, *worst, lines, is_over) : longest_wait(job, lines, is_over);
+    const auto lag = std::find_if(lags.begin(), lags.end(), [](const Arrival& a) { return a.for_ns >= worth_a_word_ns; });
+    if (worst != arrivals.end()) text = who_waits(job, *worst, lines, is_over);
+    else if (lag != lags.end()) text = who_lags(job, *lag, lines, is_over);
+    else text = longest_wait(job, lines, is_over);
     return ending.empty() ? text : ending + ". " + text;
+}
+
+Table lag_table(const Job& job, const std::vector<Arrival>& lags, bool is_for_screen) {
+    using A = const Arrival&;
+    const std::size_t items = is_for_screen ? items_on_screen : items_in_data;
+    Table table = table_of(
+        "nccl_lags",
+        std::vector<Field<Arrival>>{
+            {{.id = "call", .title = "COLLECTIVE"}, [](A a) { return a.call; }},
+            {{.id = "communicator", .title = "ON", .drop = 2}, [&job](A a) { return group_name(job.groups[a.group]); }},
+            {{.id = "entered", .title = "TIMES", .unit = Unit::count}, [](A a) { return a.entered; }},
+            {{.id = "enqueued_by", .title = "BY RANKS", .drop = 1}, [items](A a) { return short_list(a.inside, items); }},
+            {{.id = "least_entered", .title = "FEWER", .unit = Unit::count}, [](A a) { return a.least_entered; }},
+            {{.id = "missing", .title = "BY RANKS"}, [items](A a) { return short_list(a.missing, items); }},
+        },
+        lags);
+    table.title = "ENQUEUED BY SOME MEMBERS MORE OFTEN THAN BY OTHERS: THEIR GPUS WAIT";
+    return table;
 }
 
 Table arrival_table(const Job& job, const std::vector<Arrival>& arrivals, bool is_for_screen) {
@@ -383,6 +415,7 @@ Table arrival_table(const Job& job, const std::vector<Arrival>& arrivals, bool i
 Result<std::vector<Table>> hang(const Job& job, const Question& question) {
     const Lines lines(job);
     std::vector<Arrival> arrivals = arrivals_of(job);
+    const std::vector<Arrival> lags = not_enqueued_by_all(job);
     std::vector<Line> shown = lines.all();
     std::erase_if(shown, [&](const Line& line) {
         return !question.ranks.empty() &&
@@ -396,7 +429,7 @@ Result<std::vector<Table>> hang(const Job& job, const Question& question) {
     const bool all_run = std::all_of(shown.begin(), shown.end(), [](const Line& l) { return l.state == "running"; });
     for (Column& column : table.columns)
         if ((column.id == "thread" && !has_threads) || (column.id == "state" && all_run)) column.only_data = true;
-    table.title = conclusion(job, lines, arrivals);
+    table.title = conclusion(job, lines, arrivals, lags);
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     if (const std::size_t left_out = keep_top(table, most); left_out && question.is_for_screen)
         table.notes.push_back(
@@ -409,6 +442,7 @@ Result<std::vector<Table>> hang(const Job& job, const Question& question) {
     std::vector<Table> tables{std::move(table)};
     std::erase_if(arrivals, [](const Arrival& a) { return a.missing.empty(); });
     if (!arrivals.empty()) tables.push_back(arrival_table(job, arrivals, question.is_for_screen));
+    if (!lags.empty()) tables.push_back(lag_table(job, lags, question.is_for_screen));
     return tables;
 }
 

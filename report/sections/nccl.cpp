@@ -1,8 +1,8 @@
-// nccl: every communicator of NCCL: its members, calls, bytes and host time; then the groups, in which operations are
-// launched together. GPU time is not recorded: what a call enqueues runs after it has returned.
+// nccl: every communicator of NCCL: its members, calls, bytes, host and GPU time; then the groups, in which operations are
+// launched together, and the GPU's side (nccl_gpu).
 #include <algorithm>
 
-#include "report/sections/bus_bandwidth.h"
+#include "report/sections/nccl_gpu.h"
 #include "report/sections/sections.h"
 
 namespace mpiprof::report {
@@ -12,6 +12,7 @@ constexpr std::size_t lines_on_screen = 40;
 
 struct Line {
     const Comm* comm;
+    const GpuComm* gpu = nullptr;
     std::uint64_t collectives = 0, sends_and_receives = 0;  // and one-sided
     std::uint64_t bytes = 0;
     std::uint64_t time_ns = 0;                              // of all calls on it
@@ -30,7 +31,7 @@ std::string label_of(const Comm& comm) {
 std::vector<Line> lines_of(const Job& job) {
     std::vector<Line> lines;
     for (const Comm& comm : job.comms) {
-        Line line{.comm = &comm};
+        Line line{.comm = &comm, .gpu = gpu_comm(job, comm.id)};
         bool is_of_nccl = false;
         for (const CommSum& sum : comm.sums) {
             const Call& call = job.calls[sum.call];
@@ -49,19 +50,27 @@ std::vector<Line> lines_of(const Job& job) {
 
 Table communicators(const Job& job) {
     using L = const Line&;
+    const bool has_gpu = !job.gpu.rows.empty();
     return table_of(
         "nccl",
         std::vector<Field<Line>>{
             {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return label_of(*l.comm); }},
             {{.id = "size", .title = "SIZE", .unit = Unit::count}, [](L l) { return known(l.comm->size); }},
-            {{.id = "ranks", .title = "RANKS", .unit = Unit::count}, [](L l) { return std::uint64_t{l.comm->members}; }},
+            {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = has_gpu ? 3 : 0}, [](L l) { return std::uint64_t{l.comm->members}; }},
             {{.id = "collectives", .title = "COLLECTIVES", .unit = Unit::count}, [](L l) { return l.per_member(l.collectives); }},
-            {{.id = "point_to_point", .title = "SEND+RECV", .unit = Unit::count, .drop = 1},
+            {{.id = "point_to_point", .title = "SEND+RECV", .unit = Unit::count, .drop = 2},
              [](L l) { return l.per_member(l.sends_and_receives); }},
             {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](L l) { return l.bytes ? Value(l.per_member(l.bytes)) : Value(); }},
-            {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .same_unit = true},
+            {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .drop = has_gpu ? 1 : 0, .same_unit = true},
              [](L l) { return l.time_ns ? Value(l.per_member(l.time_ns)) : Value(); }},
-            {{.id = "made_by", .title = "MADE BY", .drop = 2}, [](L l) { return l.comm->made_by; }},
+            {{.id = "gpu_ns", .title = "GPU TIME", .unit = Unit::time, .same_unit = true, .only_data = !has_gpu},
+             [](L l) { return l.gpu && l.gpu->time_ns ? Value(l.per_member(l.gpu->time_ns)) : Value(); }},
+            {{.id = "gpu_waiting_share", .title = "WAITING", .unit = Unit::share, .only_data = !has_gpu},
+             [](L l) {
+                 const bool is_compared = l.gpu && l.gpu->compared_ns != 0;
+                 return is_compared ? Value(static_cast<double>(l.gpu->waiting_ns) / static_cast<double>(l.gpu->compared_ns)) : Value();
+             }},
+            {{.id = "made_by", .title = "MADE BY", .drop = 4}, [](L l) { return l.comm->made_by; }},
             {{.id = "id", .title = {}, .only_data = true},
              [](L l) { return l.comm->id ? fmt::format("{:016x}", l.comm->id) : std::string(); }},
             {{.id = "parent_id", .title = {}, .only_data = true},
@@ -118,8 +127,10 @@ Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
         return std::vector{std::move(table)};
     }
     table.notes.push_back("mean of the members that have profiles; (none): calls without a communicator, such as groups");
-    table.notes.push_back("HOST TIME: inside the calls; what they enqueue takes its time on the GPU, which is not recorded");
+    table.notes.push_back(job.gpu.rows.empty() ? "HOST TIME: inside the calls; what they enqueue takes its time on the GPU, which is not recorded"
+                                               : "HOST TIME: inside the calls; GPU TIME: from the first kernel on; WAITING: of it, for the rank that came last");
     std::vector<Table> tables{std::move(table)};
+    for (Table& of_gpu : gpu_tables(job, question.is_for_screen)) tables.push_back(std::move(of_gpu));
     if (Table ends = groups(job); !ends.rows.empty()) tables.push_back(std::move(ends));
     return tables;
 }

@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "report/model/units.h"
-#include "report/sections/bus_bandwidth.h"
+#include "report/sections/nccl_gpu.h"
 #include "report/sections/figures.h"
 #include "report/sections/findings.h"
 #include "report/sections/headline.h"
@@ -225,7 +225,7 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
                            : fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank);
     if (left_out) note += fmt::format("; {} more: mpiprof-report calls", left_out);
     table.notes.push_back(std::move(note));
-    if (job.has(Family::nccl)) table.notes.push_back(std::string(host_time_is_said));
+    if (job.has(Family::nccl)) table.notes.push_back(host_time_note(job));
     return table;
 }
 

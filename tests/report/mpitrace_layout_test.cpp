@@ -227,10 +227,13 @@ TEST(mpitrace_layout, a_rank_without_a_profile_is_a_problem_with_its_number) {
 
 TEST(mpitrace_layout, nccl_calls_are_no_mpi_routines) {
     ProfileSpec spec;
-    spec.calls = {collective("ncclAllReduce", {{.calls = 4, .bytes = 64, .time_ns = 5}})};
+    spec.calls = {collective("ncclAllReduce", {{.calls = 4, .bytes = 64, .time_ns = 500'000'000}})};
     spec.calls[0].family = format::Family::nccl;
+    const std::string text = listing(job_of({spec}), 0);
 
-    EXPECT_FALSE(contains(listing(job_of({spec}), 0), "nccl"));
+    EXPECT_FALSE(contains(text.substr(0, text.find("NCCL")), "nccl"));
+    EXPECT_TRUE(contains(text, "total communication time = 0.000 seconds.")) << text;
+    EXPECT_TRUE(contains(text, "total NCCL time on the host = 0.500 seconds.")) << text;
 }
 
 TEST(mpitrace_layout, a_message_of_3_gib_has_its_size) {

@@ -1,6 +1,12 @@
 // NCCL in the report: bus bandwidths, jobs without MPI, communicators whose members are GPUs of one process.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/layouts/layout.h"
+#include "report/layouts/mpitrace.h"
 #include "report/sections/bus_bandwidth.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
@@ -146,6 +152,105 @@ TEST(nccl, gpus_of_one_process_are_members_of_their_own) {
     EXPECT_EQ(job.comms[0].members, 2u);
     EXPECT_EQ(job.comms[0].seats, 4u);
     EXPECT_FALSE(says(show(job, "comms"), "DIFFER"));
+}
+
+TEST(nccl, time_on_the_gpu_gives_bandwidth) {
+    const Job job = job_of(gpu_training_with_cupti());
+    const std::string text = show(job, "calls", "csv", {.ranks = {}, .sort = {}, .by = "call", .top = {}});
+    const auto at = text.find("\nncclAllReduce,");
+    const std::string row = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+
+    // 100 of 64 MiB on each of 4 ranks: 3 ms each, but 2 ms for the one that came last.
+    const double seconds = (4 * 300 - 100) / 1e3, bytes = 4 * 100 * 64 * 1048576.0;
+    EXPECT_TRUE(says(row, fmt::format(",{:.0f},{:.0f},1.5,", bytes / seconds, 1.5 * bytes / seconds))) << row;
+    EXPECT_TRUE(says(show(job, "calls"), "known by CUPTI")) << show(job, "calls");
+    EXPECT_TRUE(says(show(job, "calls"), "GPU TIME"));
+    EXPECT_FALSE(says(show(job_of(gpu_training()), "calls"), "GPU TIME"));
+}
+
+TEST(nccl, replays_of_graphs_are_told_apart_from_calls) {
+    const std::string text = show(job_of(gpu_training_with_cupti()), "nccl", "csv");
+
+    EXPECT_TRUE(says(text, "ncclAllReduce,graph,1048576,10,400000,40000,")) << text;
+    EXPECT_TRUE(says(text, "ncclGroupEnd,group,8388608,50,5000000,100000,")) << text;
+}
+
+TEST(nccl, the_shortest_of_an_operation_is_the_transfer_and_the_rest_is_waiting_for_the_last_rank) {
+    const Job job = job_of(gpu_training_with_cupti());
+    const std::string text = show(job, "nccl", "csv");
+
+    ASSERT_EQ(job.gpu.comms.size(), 3u);
+    const auto& comm = *std::find_if(job.gpu.comms.begin(), job.gpu.comms.end(), [](const auto& c) { return c.id == 0xabc0; });
+    EXPECT_EQ(comm.compared, 100u);
+    EXPECT_EQ(comm.waiting_ns, 300'000'000u) << "three others, 1 ms each, 100 times";
+    EXPECT_EQ(comm.compared_ns, 1'100'000'000u);
+    EXPECT_TRUE(says(text, "default_pg,2,75,0.75,225000000,")) << text;
+    EXPECT_TRUE(says(text, "default_pg,0,25,0.25,75000000,")) << text;
+    const std::string summary = show(job, "summary");
+    EXPECT_TRUE(says(summary, "75.0% of it for rank 2, which came last to 75")) << summary;
+}
+
+TEST(nccl, operations_that_a_member_did_not_measure_are_not_compared) {
+    auto ranks = gpu_training_with_cupti();
+    ranks[1].gpu_sequences[0].us[7] = 0;
+    ranks[3].gpu_sequences[0].us.resize(90);  // killed before the last ten
+
+    const Job job = job_of(ranks);
+    const auto comm = std::find_if(job.gpu.comms.begin(), job.gpu.comms.end(), [](const auto& c) { return c.id == 0xabc0; });
+    ASSERT_NE(comm, job.gpu.comms.end());
+    EXPECT_EQ(comm->compared, 89u);
+}
+
+TEST(nccl, of_sequences_longer_than_what_is_kept_the_last_are_compared) {
+    std::vector<ProfileSpec> ranks = gpu_training_with_cupti();
+    ranks.resize(2);
+    for (ProfileSpec& rank : ranks) {
+        rank.size = 2;
+        rank.communicators = {{.name = "pair", .id = 5, .size = 2, .rank = rank.rank, .how = format::origin_made}};
+        rank.calls = {collective("ncclAllReduce", {{.calls = 1, .bytes = 8, .time_ns = 8}})};
+        rank.gpu_times.clear();
+        rank.gpu_sequences = {{.us = std::vector<double>(6000, rank.rank == 0 ? 10.0 : 11.0), .enqueued_before = 100}};
+    }
+    const Job job = job_of(ranks);
+
+    ASSERT_EQ(job.gpu.comms.size(), 1u);
+    EXPECT_EQ(job.gpu.comms[0].compared, 4096u);
+    EXPECT_EQ(job.gpu.comms[0].waiting_ns, 4096 * 1000u);
+    EXPECT_EQ(job.gpu.comms[0].most_enqueued, 6100u);
+}
+
+TEST(nccl, exposed_communication_is_what_no_other_kernel_hides) {
+    const Job job = job_of(gpu_training_with_cupti());
+
+    EXPECT_TRUE(says(show(job, "nccl", "csv"), "\"kernels of NCCL\",560,,300000000,,120000000,10")) << show(job, "nccl", "csv");
+    EXPECT_TRUE(says(show(job, "summary"), "40.0% of NCCL's time on the GPU is exposed")) << show(job, "summary");
+}
+
+TEST(nccl, a_rank_that_did_not_enqueue_is_named_although_nobody_is_inside_a_call) {
+    auto ranks = gpu_training();
+    for (ProfileSpec& rank : ranks) {
+        rank.state = format::State::running;
+        rank.threads[0].last_call = "ncclAllReduce";
+        rank.threads[0].in_call_for_ns = 600'000'000'000;
+        rank.elapsed_ns = 700'000'000'000;
+    }
+    ranks[3].calls[0].cells[0].calls = 99;
+    const std::string text = show(job_of(ranks), "hang");
+
+    EXPECT_TRUE(says(text, "Ranks 0-2 have enqueued ncclAllReduce 100 times on default_pg, rank 3 99: their GPUs wait for it")) << text;
+}
+
+TEST(nccl, mpitrace_text_has_a_block_of_nccl_behind_that_of_mpi) {
+    Job job = job_of(nccl_beside_mpi());
+    job.kept_cells[0] = {{.call = number_of(job, "MPI_Allreduce"), .bin = 19, .calls = 1000, .bytes = 1000, .time_ns = 900'000'000},
+                         {.call = number_of(job, "ncclAllReduce"), .bin = 23, .calls = 500, .bytes = 5000, .time_ns = 10'000'000, .gpu_ns = 1'500'000'000}};
+    const report::Listing listing(job, *report::find_layout("mpitrace"));
+    const std::string text = listing.text(0, report::JobPart::never).value();
+
+    EXPECT_TRUE(says(text, "NCCL Routine                       #calls     avg. bytes      host(sec)       gpu(sec)\n")) << text;
+    EXPECT_TRUE(says(text, "ncclAllReduce                         500           10.0          0.010          1.500\n")) << text;
+    EXPECT_TRUE(says(text, "total NCCL time on the GPU  = 1.500 seconds.")) << text;
+    EXPECT_TRUE(says(text, "total communication time = 1.000 seconds.")) << "of MPI alone\n" << text;
 }
 
 }  // namespace

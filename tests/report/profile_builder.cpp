@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
@@ -83,7 +84,7 @@ class Tables {
     [[nodiscard]] std::int32_t growth_of(TableType type) const {
         const bool fixed =
             type == TableType::strings || type == TableType::histograms || type == TableType::histogram_blocks ||
-            type == TableType::region_durations;
+            type == TableType::region_durations || type == TableType::gpu_durations || type == TableType::gpu_sequences;
         return fixed ? 0 : growth_;
     }
     std::int32_t growth_;
@@ -103,6 +104,7 @@ class Builder {
         add_facts();
         add_peers();
         add_regions();
+        add_gpu();
         if (spec_.unknown_table) tables_.add(static_cast<TableType>(999), 0, std::uint64_t{42});
         place();
         resolve();
@@ -331,6 +333,39 @@ class Builder {
         }
     }
 
+    void add_gpu() {
+        for (const GpuTimeSpec& spec : spec_.gpu_times) {
+            format::GpuTime time{};
+            time.call = call_ids_.at(spec.call);
+            time.bin = static_cast<std::uint8_t>(format::size_bin(spec.bytes));
+            time.source = spec.source;
+            time.communicator = spec.communicator;
+            time.flags = spec.is_replayed ? format::from_graphs : 0;
+            time.operations = spec.durations_ns.size();
+            time.bytes = spec.bytes * time.operations;
+            time.min_ns = ~std::uint64_t{0};
+            time.kernels = spec.kernels;
+            const std::uint32_t histogram = tables_.add(TableType::gpu_durations, 0, format::Histogram{});
+            time.histogram = histogram + 1;  // a record number + 1 for now; resolve() turns it into an offset
+            for (const std::uint64_t ns : spec.durations_ns) {
+                time.ns += ns;
+                time.min_ns = std::min(time.min_ns, ns);
+                time.max_ns = std::max(time.max_ns, ns);
+                count(0, histogram, format::histogram_position(ns), 1, TableType::gpu_durations);
+            }
+            tables_.add(TableType::gpu_times, 0, time);
+        }
+        for (const GpuSequenceSpec& spec : spec_.gpu_sequences) {
+            auto sequence = std::make_unique<format::GpuSequence>();
+            sequence->communicator = spec.communicator;
+            sequence->source = format::GpuSource::cupti;
+            sequence->enqueued = spec.enqueued_before;
+            for (const double us : spec.us) sequence->us16[sequence->enqueued++ % format::gpu_sequence_length] = static_cast<std::uint32_t>(us * 16);
+            tables_.add(TableType::gpu_sequences, 0, *sequence);
+        }
+        for (const format::GpuWork& work : spec_.gpu_work) tables_.add(TableType::gpu_work, 0, work);
+    }
+
     void add_settings() {
         for (const SettingSpec& spec : spec_.settings) {
             format::Setting setting{};
@@ -397,7 +432,9 @@ class Builder {
                 each(format::Region{}, [&](format::Region& region) {
                     region.durations = place_of(TableType::region_durations, region.durations);
                 });
-            if (data.table.type == TableType::histograms || data.table.type == TableType::region_durations)
+            if (data.table.type == TableType::gpu_times)
+                each(format::GpuTime{}, [&](format::GpuTime& time) { time.histogram = place_of(TableType::gpu_durations, time.histogram); });
+            if (data.table.type == TableType::histograms || data.table.type == TableType::region_durations || data.table.type == TableType::gpu_durations)
                 each(format::Histogram{}, [&](format::Histogram& histogram) {
                     for (std::uint32_t& block : histogram.block) block = place_of(TableType::histogram_blocks, block);
                 });

@@ -122,6 +122,22 @@ struct PeerSpec {
     std::uint32_t thread = 1;
 };
 
+// Operations of NCCL of one size, by the GPU's time.
+struct GpuTimeSpec {
+    std::string call;  // of this profile
+    std::vector<std::uint64_t> durations_ns;
+    std::uint64_t bytes = 0;  // of each
+    std::uint16_t communicator = 1;
+    format::GpuSource source = format::GpuSource::cupti;
+    bool is_replayed = false;
+    std::uint64_t kernels = 0;
+};
+struct GpuSequenceSpec {
+    std::vector<double> us;           // of the last operations; 0 = not measured
+    std::uint64_t enqueued_before = 0;  // these
+    std::uint16_t communicator = 1;
+};
+
 struct ProfileSpec {
     std::uint32_t rank = 0;
     std::uint32_t size = 1;
@@ -173,6 +189,9 @@ struct ProfileSpec {
     std::vector<RegionSpec> regions{};
     std::vector<FactSpec> facts{};
     std::vector<PeerSpec> peers{};
+    std::vector<GpuTimeSpec> gpu_times{};
+    std::vector<GpuSequenceSpec> gpu_sequences{};
+    std::vector<format::GpuWork> gpu_work{};
     bool histograms = true;
 
     // What only files of other versions, or unlucky ones, look like.

@@ -56,6 +56,7 @@ constexpr Story stories[] = {
     {"crowded_cores", crowded_cores},
     {"device_buffers", device_buffers},
     {"gpu_training", gpu_training},
+    {"gpu_training_with_cupti", gpu_training_with_cupti},
     {"nccl_beside_mpi", nccl_beside_mpi},
     {"late_messages", late_messages},
     {"one_never_arrived", one_never_arrived},

@@ -258,6 +258,32 @@ std::vector<ProfileSpec> gpu_training() {
     return job;
 }
 
+std::vector<ProfileSpec> gpu_training_with_cupti() {
+    std::vector<ProfileSpec> job = gpu_training();
+    for (ProfileSpec& spec : job) {
+        const bool is_late = spec.rank == 2;
+        spec.elapsed_ns = 1200 * ms;
+        GpuSequenceSpec sequence{.us = {}, .enqueued_before = 5000};
+        GpuTimeSpec reduce{.call = "ncclAllReduce", .durations_ns = {}, .bytes = 64 * MiB, .kernels = 100};
+        for (int n = 0; n < 100; ++n) {
+            // The last one moves data at once, 2000 us; the others wait 1000 us for it. Rank 0 is last to every fourth.
+            const bool is_last = n % 4 == 3 ? spec.rank == 0 : is_late;
+            reduce.durations_ns.push_back(is_last ? 2000 * us : 3000 * us);
+            sequence.us.push_back(is_last ? 2000 : 3000);
+        }
+        spec.gpu_times = {reduce,
+                          {.call = "ncclAllGather", .durations_ns = std::vector<std::uint64_t>(400, 50 * us), .bytes = 1 * MiB, .communicator = 2, .kernels = 400},
+                          {.call = "ncclGroupEnd", .durations_ns = std::vector<std::uint64_t>(50, 100 * us), .bytes = 8 * MiB, .kernels = 50},
+                          {.call = "ncclAllReduce", .durations_ns = std::vector<std::uint64_t>(10, 40 * us), .bytes = 1 * MiB, .is_replayed = true, .kernels = 10}};
+        spec.gpu_sequences = {sequence};
+        spec.gpu_work = {{format::GpuWorkKind::nccl_kernels, spec.rank % 2, 560, 0, 300 * ms, 180 * ms, 10},
+                         {format::GpuWorkKind::other_kernels, spec.rank % 2, 20'000, 0, 500 * ms, 0, 2'000},
+                         {format::GpuWorkKind::host_to_device, spec.rank % 2, 50, 200 * MiB, 10 * ms, 0, 0},
+                         {format::GpuWorkKind::graph_launches, spec.rank % 2, 10, 0, 0, 0, 0}};
+    }
+    return job;
+}
+
 std::vector<ProfileSpec> nccl_beside_mpi() {
     std::vector<ProfileSpec> job;
     for (std::uint32_t rank = 0; rank < 2; ++rank) {

@@ -1,0 +1,211 @@
+// What all ranks' records together say. Which operations of a communicator are compared depends on their numbers alone: what
+// is forgotten as too old stays too old, whoever comes next.
+#include "report/merge/gpu.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::uint64_t ns_of(std::uint64_t us16) { return us16 * 1000 / 16; }
+
+void add_work(GpuWork& to, const GpuWork& from) {
+    to.kind = from.kind;
+    to.count += from.count;
+    to.bytes += from.bytes;
+    to.time_ns += from.time_ns;
+    to.overlapped_ns += from.overlapped_ns;
+    to.in_graphs += from.in_graphs;
+}
+
+// Only what is the same communicator for all its members can be compared.
+std::uint64_t id_of(const Profile& profile, std::uint16_t communicator) {
+    if (communicator == 0 || communicator >= profile.communicators.size()) return 0;
+    const Communicator& c = profile.communicators[communicator];
+    return c.is_id_ambiguous ? 0 : c.id;
+}
+
+}  // namespace
+
+void GpuPart::add_row(Entry& to, const GpuRow& from) {
+    GpuRow& row = to.row;
+    row.min_ns = row.operations == 0 || from.min_ns < row.min_ns ? from.min_ns : row.min_ns;
+    row.max_ns = std::max(row.max_ns, from.max_ns);
+    row.operations += from.operations;
+    row.bytes += from.bytes;
+    row.time_ns += from.time_ns;
+    row.kernels += from.kernels;
+    row.ranks += from.ranks;
+    row.by_events |= from.by_events;
+    row.by_cupti |= from.by_cupti;
+}
+
+void GpuPart::add(const Profile& profile, std::span<const std::uint16_t> call_map) {
+    std::set<Key> seen;
+    bool by_events = false, by_cupti = false;
+    for (const GpuTime& time : profile.gpu.times) {
+        const Key key{call_map[time.call], time.bin, time.is_replayed};
+        Entry& entry = rows_[key];
+        add_row(entry, {.operations = time.operations,
+                        .bytes = time.bytes,
+                        .time_ns = time.time_ns,
+                        .min_ns = time.min_ns,
+                        .max_ns = time.max_ns,
+                        .kernels = time.kernels,
+                        .ranks = seen.insert(key).second ? 1u : 0u,
+                        .by_events = time.source == GpuSource::events,
+                        .by_cupti = time.source == GpuSource::cupti,
+                        .p50_ns = {},
+                        .p99_ns = {}});
+        for (std::uint32_t i = 0; i < time.buckets; ++i) {
+            const Bucket& bucket = profile.buckets[time.first_bucket + i];
+            entry.durations.add(bucket.low_ns, bucket.high_ns, bucket.calls);
+        }
+        by_events |= time.source == GpuSource::events;
+        by_cupti |= time.source == GpuSource::cupti;
+        const std::uint64_t id = id_of(profile, time.communicator);
+        if (id == 0 || (sums_.size() >= most_communicators && !sums_.contains(id))) continue;
+        Sum& sum = sums_[id];
+        sum.operations += time.operations;
+        sum.time_ns += time.time_ns;
+    }
+    for (const GpuSequence& sequence : profile.gpu.sequences) add_sequence(profile, sequence);
+    std::set<std::uint32_t> devices;
+    for (const GpuWork& work : profile.gpu.work) {
+        add_work(work_[work.kind], work);
+        devices.insert(work.device);
+    }
+    ranks_by_events_ += by_events;
+    ranks_by_cupti_ += by_cupti;
+    ranks_with_work_ += !devices.empty();
+    devices_with_work_ += static_cast<std::uint32_t>(devices.size());
+}
+
+void GpuPart::add_sequence(const Profile& profile, const GpuSequence& sequence) {
+    const std::uint64_t id = id_of(profile, sequence.communicator);
+    if (id == 0 || (sequences_.size() >= most_communicators && !sequences_.contains(id))) return;
+    Sequences one{.members = 1,
+                  .size = profile.communicators[sequence.communicator].size,
+                  .fewest = sequence.enqueued,
+                  .most = sequence.enqueued,
+                  .fewest_rank = profile.rank,
+                  .first = sequence.first(),
+                  .operations = {}};
+    for (const std::uint32_t us16 : sequence.us16)
+        one.operations.push_back({.measured = us16 != 0, .last_rank = profile.rank, .shortest = us16, .sum = us16});
+    merge(sequences_[id], std::move(one));
+}
+
+void GpuPart::merge(Sequences& to, Sequences&& from) {
+    if (to.members == 0) {
+        to = std::move(from);
+        return;
+    }
+    to.members += from.members;
+    to.size = std::max(to.size, from.size);
+    if (std::tie(from.fewest, from.fewest_rank) < std::tie(to.fewest, to.fewest_rank))
+        std::tie(to.fewest, to.fewest_rank) = std::tie(from.fewest, from.fewest_rank);
+    to.most = std::max(to.most, from.most);
+    const std::uint64_t oldest = to.most - std::min(to.most, most_compared);
+    const std::uint64_t first = std::max(std::min(to.first, from.first), oldest);
+    std::vector<Operation> operations(to.most - std::min(first, to.most));
+    for (const Sequences* some : {&to, &from})
+        for (std::size_t i = 0; i < some->operations.size(); ++i)
+            if (some->first + i >= first) add_operation(operations[some->first + i - first], some->operations[i]);
+    to.first = first;
+    to.operations = std::move(operations);
+}
+
+void GpuPart::add_operation(Operation& to, const Operation& from) {
+    if (from.measured == 0) return;
+    if (to.measured == 0 || std::tie(from.shortest, from.last_rank) < std::tie(to.shortest, to.last_rank))
+        std::tie(to.shortest, to.last_rank) = std::tie(from.shortest, from.last_rank);
+    to.measured += from.measured;
+    to.sum += from.sum;
+}
+
+void GpuPart::absorb(GpuPart&& other, std::span<const std::uint16_t> call_map) {
+    for (auto& [key, entry] : other.rows_) {
+        Entry& to = rows_[{call_map[key.call], key.bin, key.is_replayed}];
+        add_row(to, entry.row);
+        to.durations.add(entry.durations);
+    }
+    for (const auto& [id, sum] : other.sums_) {
+        Sum& to = sums_[id];
+        to.operations += sum.operations;
+        to.time_ns += sum.time_ns;
+    }
+    for (auto& [id, sequences] : other.sequences_) merge(sequences_[id], std::move(sequences));
+    for (const auto& [kind, work] : other.work_) add_work(work_[kind], work);
+    ranks_by_events_ += other.ranks_by_events_;
+    ranks_by_cupti_ += other.ranks_by_cupti_;
+    ranks_with_work_ += other.ranks_with_work_;
+    devices_with_work_ += other.devices_with_work_;
+}
+
+// Operations that not all members measured say nothing of who was last.
+GpuComm GpuPart::compare(std::uint64_t id, const Sequences& sequences) {
+    GpuComm comm{.id = id,
+                 .members = sequences.members,
+                 .late = {},
+                 .fewest_enqueued = sequences.fewest,
+                 .most_enqueued = sequences.most,
+                 .fewest_rank = sequences.fewest_rank};
+    if (sequences.members < 2 || sequences.members != sequences.size) return comm;
+    std::map<std::uint32_t, GpuComm::Late> late;
+    for (const Operation& operation : sequences.operations) {
+        if (operation.measured != sequences.members) continue;
+        const std::uint64_t waiting_ns = ns_of(operation.sum - std::uint64_t{operation.measured} * operation.shortest);
+        ++comm.compared;
+        comm.compared_ns += ns_of(operation.sum);
+        comm.waiting_ns += waiting_ns;
+        GpuComm::Late& last = late[operation.last_rank];
+        last.rank = operation.last_rank;
+        ++last.operations;
+        last.waited_ns += waiting_ns;
+    }
+    for (const auto& [rank, last] : late) comm.late.push_back(last);
+    std::sort(comm.late.begin(), comm.late.end(),
+              [](const auto& a, const auto& b) { return std::tie(b.waited_ns, a.rank) < std::tie(a.waited_ns, b.rank); });
+    return comm;
+}
+
+GpuJob GpuPart::finish(std::span<const std::uint16_t> order) {
+    GpuJob job;
+    for (auto& [key, entry] : rows_) {
+        GpuRow row = entry.row;
+        row.call = order[key.call];
+        row.bin = key.bin;
+        row.is_replayed = key.is_replayed;
+        if (entry.durations.calls() != 0) {
+            const auto within = [&](double ns) {
+                return std::clamp(ns, static_cast<double>(row.min_ns), static_cast<double>(std::max(row.min_ns, row.max_ns)));
+            };
+            row.p50_ns = within(entry.durations.percentile(0.50));
+            row.p99_ns = within(entry.durations.percentile(0.99));
+        }
+        job.rows.push_back(row);
+    }
+    std::sort(job.rows.begin(), job.rows.end(), [](const GpuRow& a, const GpuRow& b) {
+        return std::tie(a.call, a.bin, a.is_replayed) < std::tie(b.call, b.bin, b.is_replayed);
+    });
+    std::map<std::uint64_t, GpuComm> comms;
+    for (const auto& [id, sequences] : sequences_) comms[id] = compare(id, sequences);
+    for (const auto& [id, sum] : sums_) {
+        GpuComm& comm = comms[id];
+        comm.id = id;
+        comm.operations = sum.operations;
+        comm.time_ns = sum.time_ns;
+    }
+    for (auto& [id, comm] : comms) job.comms.push_back(std::move(comm));
+    for (const auto& [kind, work] : work_) job.work.push_back(work);
+    job.ranks_by_events = ranks_by_events_;
+    job.ranks_by_cupti = ranks_by_cupti_;
+    job.ranks_with_work = ranks_with_work_;
+    job.devices_with_work = devices_with_work_;
+    return job;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,74 @@
+// GpuPart: what the GPUs did for NCCL's calls, added up over some of a job's ranks, and the operations of a communicator held
+// against each other. A piece of Part, which calls it; associative and commutative like it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "report/merge/duration_counts.h"
+#include "report/model/job.h"
+#include "report/model/profile.h"
+
+namespace mpiprof::report {
+
+class GpuPart {
+  public:
+    // Communicators beyond so many come from damaged files alone.
+    static constexpr std::size_t most_communicators = 4096;
+    // So many of a communicator's last operations are compared: as many as a rank keeps.
+    static constexpr std::uint64_t most_compared = 4096;
+
+    // The call maps and `order` say what number a call has here, and in the end.
+    void add(const Profile& profile, std::span<const std::uint16_t> call_map);
+    void absorb(GpuPart&& other, std::span<const std::uint16_t> call_map);
+    GpuJob finish(std::span<const std::uint16_t> order);
+
+  private:
+    struct Key {
+        std::uint16_t call = 0;
+        std::uint8_t bin = 0;
+        bool is_replayed = false;
+        auto operator<=>(const Key&) const = default;
+    };
+    struct Entry {
+        GpuRow row;
+        DurationCounts durations;
+    };
+    // One operation over the members that measured it.
+    struct Operation {
+        std::uint32_t measured = 0;
+        std::uint32_t last_rank = 0;  // whose time was shortest; the lowest of several
+        std::uint32_t shortest = 0;   // sixteenths of a microsecond
+        std::uint64_t sum = 0;
+    };
+    struct Sequences {
+        std::uint32_t members = 0;
+        std::uint32_t size = 0;  // of the communicator
+        std::uint64_t fewest = 0, most = 0;
+        std::uint32_t fewest_rank = 0;
+        std::uint64_t first = 0;            // number of
+        std::vector<Operation> operations;  // the last `most_compared` that any member enqueued, or fewer
+    };
+    struct Sum {
+        std::uint64_t operations = 0, time_ns = 0;
+    };
+
+    static void add_row(Entry& to, const GpuRow& from);
+    void add_sequence(const Profile& profile, const GpuSequence& sequence);
+    static void merge(Sequences& to, Sequences&& from);
+    static void add_operation(Operation& to, const Operation& from);
+    static GpuComm compare(std::uint64_t id, const Sequences& sequences);
+
+    std::map<Key, Entry> rows_;
+    std::map<std::uint64_t, Sum> sums_;             // by id of the communicator
+    std::map<std::uint64_t, Sequences> sequences_;  // the same
+    std::map<GpuWorkKind, GpuWork> work_;
+    std::uint32_t ranks_by_events_ = 0, ranks_by_cupti_ = 0, ranks_with_work_ = 0, devices_with_work_ = 0;
+};
+
+}  // namespace mpiprof::report

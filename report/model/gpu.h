@@ -1,0 +1,107 @@
+// What the GPU did for NCCL's calls, and beside them: of one rank, and of a job.
+// read/ makes the one, merge/gpu the other; sections ask.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/model/words.h"
+
+namespace mpiprof::report {
+
+// ---- of one rank ----
+
+// Operations of one (call, size bin, communicator) whose time on the GPU is known.
+struct GpuTime {
+    std::uint16_t call = 0;  // index into Profile::calls; of a mixed group: its end
+    std::uint8_t bin = 0;
+    GpuSource source = GpuSource::none;
+    std::uint16_t communicator = 0;  // index into Profile::communicators; 0 = not told apart
+    bool is_replayed = false;        // by CUDA graphs: no call in the cells
+    std::uint64_t operations = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t time_ns = 0;
+    std::uint64_t min_ns = 0;  // of one operation
+    std::uint64_t max_ns = 0;
+    std::uint64_t kernels = 0;       // 0 = not known
+    std::uint32_t first_bucket = 0;  // into Profile::buckets
+    std::uint32_t buckets = 0;
+};
+
+// How long the last operations of one communicator were on the GPU, in the order of enqueuing, which is that of its other
+// members.
+struct GpuSequence {
+    std::uint16_t communicator = 0;
+    std::uint64_t enqueued = 0;            // operations in all
+    std::vector<std::uint32_t> us16;       // of the last of these, in sixteenths of a microsecond; 0 = not measured
+    std::uint64_t first() const { return enqueued - us16.size(); }  // number of the first of them
+};
+
+// All that one of its GPUs did, as far as CUPTI told.
+struct GpuWork {
+    GpuWorkKind kind = GpuWorkKind::other_kernels;
+    std::uint32_t device = 0;
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t time_ns = 0;
+    std::uint64_t overlapped_ns = 0;  // of NCCL's kernels: while another kernel ran
+    std::uint64_t in_graphs = 0;      // of count
+};
+
+struct Gpu {
+    std::vector<GpuTime> times;
+    std::vector<GpuSequence> sequences;
+    std::vector<GpuWork> work;
+};
+
+// ---- of a job ----
+
+// One (call, size bin) over ranks and communicators.
+struct GpuRow {
+    std::uint16_t call = 0;  // index into Job::calls
+    std::uint8_t bin = 0;
+    bool is_replayed = false;
+    std::uint64_t operations = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t time_ns = 0;
+    std::uint64_t min_ns = 0;
+    std::uint64_t max_ns = 0;
+    std::uint64_t kernels = 0;
+    std::uint32_t ranks = 0;
+    bool by_events = false, by_cupti = false;
+    std::optional<double> p50_ns, p99_ns;
+};
+
+// The operations of one communicator, held against each other over its members. The last of them that came begins to move
+// data at once: the shortest time of an operation is its transfer, and what the others took longer is waiting for that rank.
+struct GpuComm {
+    struct Late {
+        std::uint32_t rank = 0;
+        std::uint64_t operations = 0;  // of those compared, it came last to so many
+        std::uint64_t waited_ns = 0;   // for it, by all other members together
+    };
+    std::uint64_t id = 0;
+    std::uint32_t members = 0;         // that have been compared
+    std::uint64_t operations = 0;      // whose time is known, over all members
+    std::uint64_t time_ns = 0;         // of these
+    std::uint64_t compared = 0;        // operations that were measured on all members
+    std::uint64_t compared_ns = 0;     // their times on all members
+    std::uint64_t waiting_ns = 0;      // of these
+    std::vector<Late> late;            // those waited for longest first
+    std::uint64_t fewest_enqueued = 0, most_enqueued = 0;
+    std::uint32_t fewest_rank = 0;
+};
+
+struct GpuJob {
+    std::vector<GpuRow> rows;     // sorted by call, bin, replayed
+    std::vector<GpuComm> comms;   // by id
+    std::vector<GpuWork> work;    // by kind, over devices and ranks
+    std::uint32_t ranks_by_events = 0, ranks_by_cupti = 0;  // whose times are known from there
+    std::uint32_t ranks_with_work = 0;
+    std::uint32_t devices_with_work = 0;
+    bool is_empty() const { return rows.empty() && work.empty(); }
+};
+
+}  // namespace mpiprof::report

@@ -1,0 +1,49 @@
+// A block belongs to one octave of one histogram, so all of them fit into the file.
+#include "report/read/buckets.h"
+
+#include "libmpiprof/format/histogram.h"
+
+namespace mpiprof::report {
+namespace {
+
+void add_octave(std::vector<Bucket>& buckets, unsigned octave, const format::HistogramBlock& block, const TickScale& scale) {
+    for (unsigned sub = 0; sub < format::histogram_sub_buckets; ++sub) {
+        if (block.count[sub] == 0) continue;
+        const std::uint64_t begin = format::bucket_begin(octave, sub);
+        buckets.push_back({.low_ns = scale.ns_exact(begin),
+                           .high_ns = scale.ns_exact(begin + (format::bucket_width(octave) - 1)),
+                           .calls = block.count[sub]});
+    }
+}
+
+}  // namespace
+
+bool BucketReader::takes_block(std::uint64_t offset) {
+    const std::size_t size = tables_.bytes().size();
+    const bool is_inside = lies_within(offset, sizeof(format::HistogramBlock), size);
+    if (!is_inside && tables_.is_cut()) return false;
+    is_damaged_ |= !is_inside || ++blocks_ > size / sizeof(format::HistogramBlock);
+    return !is_damaged_;
+}
+
+BucketReader::Range BucketReader::read(const format::Histogram& histogram, const TickScale& scale) {
+    Range range{.first = static_cast<std::uint32_t>(buckets_.size())};
+    for (unsigned octave = 0; octave < format::histogram_octaves && !is_damaged_; ++octave) {
+        const std::uint64_t offset = std::uint64_t{histogram.block[octave]} * 8;
+        if (offset == 0 || !takes_block(offset)) continue;
+        add_octave(buckets_, octave, load_prefix<format::HistogramBlock>(tables_.bytes().data() + offset, sizeof(format::HistogramBlock)), scale);
+    }
+    range.buckets = static_cast<std::uint32_t>(buckets_.size()) - range.first;
+    return range;
+}
+
+BucketReader::Range BucketReader::read_at(std::uint32_t position, const TickScale& scale) {
+    const std::uint64_t offset = std::uint64_t{position} * 8;
+    if (position == 0 || is_damaged_) return {};
+    if (lies_within(offset, sizeof(format::Histogram), tables_.bytes().size()))
+        return read(load_prefix<format::Histogram>(tables_.bytes().data() + offset, sizeof(format::Histogram)), scale);
+    is_damaged_ |= !tables_.is_cut();
+    return {};
+}
+
+}  // namespace mpiprof::report

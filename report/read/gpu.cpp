@@ -1,0 +1,68 @@
+// These times are nanoseconds already.
+#include "report/read/gpu.h"
+
+#include <algorithm>
+
+namespace mpiprof::report {
+namespace {
+
+static_assert(static_cast<int>(format::GpuSource::cupti) == static_cast<int>(GpuSource::cupti));
+static_assert(static_cast<int>(format::GpuWorkKind::graph_launches) == static_cast<int>(GpuWorkKind::graph_launches));
+
+GpuSource source_of(format::GpuSource source) {
+    return source <= format::GpuSource::cupti ? static_cast<GpuSource>(source) : GpuSource::none;
+}
+
+std::uint16_t known_communicator(std::uint16_t index, const Profile& profile) {
+    return index < profile.communicators.size() ? index : std::uint16_t{0};
+}
+
+// The ring of the last operations, unrolled.
+GpuSequence sequence_of(const format::GpuSequence& record, const Profile& profile) {
+    constexpr std::uint64_t length = format::gpu_sequence_length;
+    GpuSequence sequence{.communicator = known_communicator(record.communicator, profile), .enqueued = record.enqueued, .us16 = {}};
+    const std::uint64_t kept = std::min(record.enqueued, length);
+    sequence.us16.reserve(kept);
+    for (std::uint64_t n = record.enqueued - kept; n < record.enqueued; ++n) sequence.us16.push_back(record.us16[n % length]);
+    return sequence;
+}
+
+}  // namespace
+
+void read_gpu(const Tables& tables, const std::function<std::uint16_t(std::uint16_t)>& call_index, BucketReader& buckets, Profile& profile) {
+    using format::TableType;
+    tables.each<format::GpuTime>(TableType::gpu_times, [&](const format::GpuTime& record, const format::Table&) {
+        if (record.operations == 0) return;
+        const BucketReader::Range range = buckets.read_at(record.histogram, TickScale());
+        profile.gpu.times.push_back({.call = call_index(record.call),
+                                     .bin = std::min<std::uint8_t>(record.bin, size_bins - 1),
+                                     .source = source_of(record.source),
+                                     .communicator = known_communicator(record.communicator, profile),
+                                     .is_replayed = (record.flags & format::from_graphs) != 0,
+                                     .operations = record.operations,
+                                     .bytes = record.bytes,
+                                     .time_ns = record.ns,
+                                     .min_ns = std::min(record.min_ns, record.max_ns),
+                                     .max_ns = record.max_ns,
+                                     .kernels = record.kernels,
+                                     .first_bucket = range.first,
+                                     .buckets = range.buckets});
+    });
+    tables.each<format::GpuSequence>(TableType::gpu_sequences, [&](const format::GpuSequence& record, const format::Table& table) {
+        // Shorter ones would make more of a file than it holds.
+        if (table.record_size >= sizeof record && record.enqueued != 0) profile.gpu.sequences.push_back(sequence_of(record, profile));
+    });
+    tables.each<format::GpuWork>(TableType::gpu_work, [&](const format::GpuWork& record, const format::Table&) {
+        const bool is_known = record.kind >= format::GpuWorkKind::nccl_kernels && record.kind <= format::GpuWorkKind::graph_launches;
+        if (!is_known || record.count == 0) return;
+        profile.gpu.work.push_back({.kind = static_cast<GpuWorkKind>(record.kind),
+                                    .device = record.device,
+                                    .count = record.count,
+                                    .bytes = record.bytes,
+                                    .time_ns = record.ns,
+                                    .overlapped_ns = std::min(record.overlapped_ns, record.ns),
+                                    .in_graphs = std::min(record.in_graphs, record.count)});
+    });
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,71 @@
+// Records that refer to each other are read as far as they can be; what leads nowhere is "not known".
+#include "report/read/places.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mpiprof::report {
+namespace {
+
+struct Range {
+    std::uint64_t base;
+    std::uint64_t end;
+    std::uint32_t module;
+};
+
+// The calls that threads are in are known by their return addresses in the process.
+void find_modules_of_calls(std::vector<Range> ranges, Profile& profile) {
+    std::erase_if(ranges, [](const Range& range) { return range.module == 0 || range.base >= range.end; });
+    std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.base < b.base; });
+    for (Thread& thread : profile.threads) {
+        const std::uint64_t address = thread.called_from.offset;
+        auto range = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                      [](std::uint64_t wanted, const Range& r) { return wanted < r.base; });
+        if (range == ranges.begin() || (--range)->end <= address) continue;
+        thread.called_from = {.offset = address - range->base, .module = range->module};
+    }
+}
+
+}  // namespace
+
+void read_modules(const Tables& tables, Profile& profile) {
+    std::vector<Range> ranges;
+    Texts texts(tables.bytes());
+    tables.each<format::Module>(format::TableType::modules, [&](const format::Module& record, const format::Table&) {
+        Module module;
+        module.path = texts.at(record.path_offset, record.path_length);
+        for (std::uint32_t i = 0; i < std::min<std::uint32_t>(record.build_id_length, sizeof record.build_id); ++i)
+            for (const unsigned half : {record.build_id[i] >> 4, record.build_id[i] & 0xf})
+                module.build_id += "0123456789abcdef"[half];
+        if (record.language != format::Language::machine) {
+            module.is_script = true;
+            module.build_id = texts.at(record.function_offset, record.function_length);
+        }
+        ranges.push_back({record.base, record.end, static_cast<std::uint32_t>(profile.modules.size())});
+        profile.modules.push_back(std::move(module));
+    });
+    find_modules_of_calls(std::move(ranges), profile);
+}
+
+void read_sites(const Tables& tables, Profile& profile) {
+    std::vector<Frame> frames;
+    tables.each<format::Frame>(format::TableType::frames, [&](const format::Frame& record, const format::Table&) {
+        const bool is_known = record.module < profile.modules.size();
+        frames.push_back({.offset = record.offset, .module = is_known ? record.module : 0});
+    });
+    std::size_t used = 0;
+    tables.each<format::Site>(format::TableType::sites, [&](const format::Site& record, const format::Table&) {
+        Site site;
+        // Sites do not share frames, so hostile ones cannot make more of them than the file holds.
+        if (lies_within(record.first_frame, record.frames, frames.size()) &&
+            (used += record.frames) <= frames.size())
+            site.frames.assign(frames.begin() + record.first_frame,
+                               frames.begin() + record.first_frame + record.frames);
+        site.common = std::min<std::size_t>(std::max(record.flags & 15, 1), site.frames.size());
+        profile.sites.push_back(std::move(site));
+    });
+    for (Cell& cell : profile.cells)
+        if (cell.site >= profile.sites.size()) cell.site = 0;
+}
+
+}  // namespace mpiprof::report

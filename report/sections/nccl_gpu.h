@@ -1,0 +1,27 @@
+// The GPU's side of NCCL: how long its operations took there, for whom they waited, and what else the GPUs did. For the
+// sections nccl, calls and summary.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/model/job.h"
+#include "report/model/table.h"
+#include "report/sections/findings.h"
+
+namespace mpiprof::report {
+
+// Null: none of its operations has a time on the GPU.
+const GpuComm* gpu_comm(const Job& job, std::uint64_t id);
+
+// Tables of the section nccl; those without rows are left out.
+std::vector<Table> gpu_tables(const Job& job, bool is_for_screen);
+
+// What TIME of NCCL's calls means, and where the times on the GPU are from.
+std::string host_time_note(const Job& job);
+
+// What of it deserves a look in the summary.
+void gpu_findings(const Job& job, const Figures& figures, std::vector<Finding>& findings);
+
+}  // namespace mpiprof::report
