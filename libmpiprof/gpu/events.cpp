@@ -58,16 +58,20 @@ void Events::give_back(Pair& pair) {
 
 void Events::kill(Context& context) { __atomic_store_n(&context.is_dead, true, __ATOMIC_RELAXED); }
 
+// An error means that another stream is, and implicitly this one with it.
+bool Events::is_capturing(const Driver& driver, Word stream) {
+    int status = 0;
+    if (driver.is_capturing(stream, &status) == cuda_success && status == 0) return false;
+    count_drop(not_timed.captured);
+    return true;
+}
+
 Pair* Events::begin(const Driver& driver, Context& context, Word stream) {
     if (__atomic_load_n(&context.is_dead, __ATOMIC_RELAXED)) {
         count_drop(not_timed.failed);
         return nullptr;
     }
-    int status = 0;
-    if (driver.is_capturing(stream, &status) != cuda_success || status != 0) {  // an error: another stream is, implicitly with this one
-        count_drop(not_timed.captured);
-        return nullptr;
-    }
+    if (is_capturing(driver, stream)) return nullptr;
     Pair* pair = take(driver, context);
     if (pair && driver.record_event(pair->begin, stream) == cuda_success) return pair;
     if (pair) kill(context);

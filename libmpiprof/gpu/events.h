@@ -40,6 +40,8 @@ class Events {
   public:
     // Where the operations of this stream are enqueued; null if CUDA does not say, which is counted.
     Context* context_of(const Driver& driver, Word stream);
+    // Whether what is enqueued there goes into a graph, which is counted.
+    bool is_capturing(const Driver& driver, Word stream);
     // The first half of a pair, recorded on the stream; null if that is not possible, which is counted.
     Pair* begin(const Driver& driver, Context& context, Word stream);
     // The second half. False: the pair is of no use, and gone.

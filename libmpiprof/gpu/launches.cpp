@@ -6,6 +6,7 @@
 #include "libmpiprof/format/size_bins.h"
 #include "libmpiprof/process/loader.h"
 #include "libmpiprof/process/settings.h"
+#include "libmpiprof/record/text.h"
 
 namespace mpiprof::gpu {
 
@@ -17,7 +18,7 @@ namespace {
 constinit thread_local Launch* in_hand __attribute__((tls_model("initial-exec"))) = nullptr;
 
 void at_exit(void*) { launches.end_of_process(); }
-void before_the_end() { launches.end_of_profile(); }
+void before_the_end() { launches.end_of_profile(false); }
 
 }  // namespace
 
@@ -38,8 +39,36 @@ Launches::Source Launches::decide() {
     using AtExit = int (*)(void (*)(void*), void*, void*);
     if (const auto register_handler = reinterpret_cast<AtExit>(loader().dlsym(RTLD_DEFAULT, "__cxa_atexit"))) register_handler(at_exit, nullptr, nullptr);
     runtime.ask_before_the_end(before_the_end);
-    note_source("events");
-    return Source::events;
+    const char first = value_of(Setting::cupti)[1];  // on, window, off
+    wants_cupti_ = first == 'n' ? WantsCupti::always : first == 'i' ? WantsCupti::in_window : WantsCupti::never;
+    if (wants_cupti_ == WantsCupti::always || (wants_cupti_ == WantsCupti::in_window && runtime.has_window())) try_cupti();
+    else note_source("events");
+    return Source::some;
+}
+
+// With the lock. Asked early, so that a window does not begin with what takes CUPTI seconds.
+void Launches::try_cupti() {
+    is_cupti_tried_ = true;
+    char text[80] = "";
+    if (!the_cupti.start(driver_)) append(text, "events: ");
+    append(text, the_cupti.text());
+    note_source(text);
+    if (gate_epoch() == 0) the_cupti.pause();  // before the window
+}
+
+// Where the time of the launch in hand is from: recording may have got a window since the last one.
+void Launches::choose_source() {
+    if (wants_cupti_ == WantsCupti::never || uses_cupti()) return;
+    if (wants_cupti_ == WantsCupti::in_window && !runtime.has_window()) return;
+    const Guard guard(lock_);
+    if (!is_cupti_tried_) try_cupti();
+    else the_cupti.resume();
+}
+
+void Launches::pass() {
+    if (!uses_cupti()) return;
+    const Guard guard(lock_);
+    the_cupti.pause();
 }
 
 bool Launches::is_on() {
@@ -63,6 +92,7 @@ Launch* Launches::take() {
         if (!launch.is_taken.exchange(true, std::memory_order_acquire)) {
             launch.count = 0;
             launch.group = 0;
+            launch.is_pushed = false;
             return &launch;
         }
     count_drop(events_.not_timed.no_room);
@@ -71,8 +101,11 @@ Launch* Launches::take() {
 
 void Launches::drop() {
     if (!in_hand) return;
-    for (unsigned i = 0; i < in_hand->count; ++i)
+    if (in_hand->is_pushed) the_cupti.end();
+    for (unsigned i = 0; i < in_hand->count; ++i) {
         if (Pair* pair = in_hand->shares[i].pair) events_.cancel(*pair);
+        if (in_hand->shares[i].traced) the_cupti.cancel(in_hand->shares[i].traced);
+    }
     in_hand->is_taken.store(false, std::memory_order_release);
     in_hand = nullptr;
 }
@@ -81,18 +114,36 @@ void Launches::drop() {
 Share* Launches::share_on(Launch& launch, Word stream) {
     Context* context = events_.context_of(driver_, stream);
     for (unsigned i = 0; i < launch.count; ++i)
-        if (launch.shares[i].stream == stream && launch.shares[i].context == context) return &launch.shares[i];
+        if (context && is_same(launch.shares[i], stream, *context)) return &launch.shares[i];
     if (!context) return nullptr;
     if (launch.count == Launch::most_shares) {
         count_drop(events_.not_timed.no_room);
         return nullptr;
     }
     Share& share = launch.shares[launch.count++];
-    share = {stream, context, nullptr, 0, {}};
+    share = {stream, context, nullptr, 0, 0, {}};
     return &share;
 }
 
+// CUPTI tells devices apart, and no streams by a name that we know.
+bool Launches::is_same(const Share& share, Word stream, const Context& context) const {
+    return uses_cupti() ? share.context->device == context.device : share.stream == stream && share.context == &context;
+}
+
+void Launches::begin_traced(Launch& launch) {
+    std::uint32_t devices[Launch::most_shares];
+    for (unsigned i = 0; i < launch.count; ++i) {
+        const InContext inside(driver_, launch.count > 1 ? launch.shares[i].context->handle : 0);
+        if (events_.is_capturing(driver_, launch.shares[i].stream)) return;
+        devices[i] = launch.shares[i].context->device;
+    }
+    const std::uint64_t first = launch.count != 0 ? the_cupti.begin(devices, launch.count) : 0;
+    for (unsigned i = 0; i < launch.count; ++i) launch.shares[i].traced = first ? first + i : 0;
+    launch.is_pushed = first != 0;
+}
+
 void Launches::begin(Launch& launch) {
+    if (uses_cupti()) return begin_traced(launch);
     for (unsigned i = 0; i < launch.count; ++i) {
         Share& share = launch.shares[i];
         // The default stream means that of the current context.
@@ -103,6 +154,7 @@ void Launches::begin(Launch& launch) {
 
 void Launches::begin_alone(Word stream) {
     drop();
+    choose_source();
     if (!(in_hand = take())) return;
     share_on(*in_hand, stream);
     begin(*in_hand);
@@ -110,6 +162,8 @@ void Launches::begin_alone(Word stream) {
 
 void Launches::end_real_call(bool is_launched, bool is_elsewhere) {
     if (!in_hand) return;
+    if (in_hand->is_pushed) the_cupti.end();
+    in_hand->is_pushed = false;
     if (is_elsewhere) count_drop(events_.not_timed.nonblocking);
     if (!is_launched || is_elsewhere) return drop();
     for (unsigned i = 0; i < in_hand->count; ++i) {
@@ -145,6 +199,7 @@ void Launches::count_only(std::uint16_t communicator) { times.enqueue(communicat
 void Launches::enqueue(std::uint64_t group, Word stream, const Operation& operation) {
     if (in_hand && in_hand->group != group) drop();
     Share* share = nullptr;
+    if (!in_hand) choose_source();
     if (in_hand || (in_hand = take())) {
         in_hand->group = group;
         share = share_on(*in_hand, stream);
@@ -162,13 +217,14 @@ void Launches::begin_group(std::uint64_t group) {
 void Launches::book(Launch& launch, std::uint16_t group_end) {
     for (unsigned i = 0; i < launch.count; ++i) {
         Share& share = launch.shares[i];
-        if (!share.pair) continue;
         if (share.operations > 1) {
             share.what.call = group_end;
             share.what.bin = static_cast<std::uint8_t>(format::size_bin(share.what.bytes));
         }
-        events_.commit(*share.pair, share.what);
+        if (share.pair) events_.commit(*share.pair, share.what);
+        if (share.traced) the_cupti.describe(share.traced, share.what);
         share.pair = nullptr;
+        share.traced = 0;
     }
     drop();
 }
@@ -189,12 +245,20 @@ void Launches::group_is_of(std::uint16_t call) {
 // ---- the end ----
 
 void Launches::settle() {
-    if (source_.load(std::memory_order_acquire) != Source::events || is_over_ || !runtime.is_recording()) return;
+    if (source_.load(std::memory_order_acquire) != Source::some || is_over_ || !runtime.is_recording()) return;
     events_.harvest(driver_, Events::all);
+    the_cupti.flush();
 }
 
 void Launches::note_what_is_missing() {
-    const NotTimed n = events_.not_timed;
+    NotTimed n = events_.not_timed;
+    n.unfinished += the_cupti.unfinished;
+    if (the_cupti.dropped != dropped_) {
+        char text[32];
+        dropped_ = the_cupti.dropped;
+        snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(dropped_));
+        runtime.note_fact("gpu_records_dropped", text);
+    }
     if (n == noted_) return;
     noted_ = n;
     char text[160];
@@ -205,15 +269,16 @@ void Launches::note_what_is_missing() {
     runtime.note_fact("gpu_not_timed", text);
 }
 
-void Launches::end_of_profile() {
-    if (source_.load(std::memory_order_acquire) != Source::events || is_over_ || !runtime.is_recording()) return;
+void Launches::end_of_profile(bool forced) {
+    if (source_.load(std::memory_order_acquire) != Source::some || is_over_ || !runtime.is_recording()) return;
     events_.give_up(driver_);
+    the_cupti.finish(forced);
     note_what_is_missing();
 }
 
 // By exit(), before the driver's own handler.
 void Launches::end_of_process() {
-    end_of_profile();
+    end_of_profile(true);
     __atomic_store_n(&is_over_, true, __ATOMIC_RELAXED);
 }
 

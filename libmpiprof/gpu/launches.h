@@ -6,6 +6,7 @@
 // no GPU or the user wants none of this, is_on() is false and the wrappers keep their fast form.
 #pragma once
 
+#include "libmpiprof/gpu/cupti.h"
 #include "libmpiprof/gpu/events.h"
 
 namespace mpiprof::gpu {
@@ -23,7 +24,8 @@ struct Operation {
 struct Share {
     Word stream;
     Context* context;
-    Pair* pair;
+    Pair* pair;             // its time by events,
+    std::uint64_t traced;   // or by CUPTI, which knows it by this number; 0: it does not
     unsigned operations;
     Booked what;  // of the first operation, with the bytes of all
 };
@@ -32,6 +34,7 @@ struct Launch {
     static constexpr unsigned most_shares = 8;
     std::atomic<bool> is_taken;
     std::uint64_t group;  // which group of its thread it is
+    bool is_pushed;       // CUPTI knows that it is in hand
     unsigned count;
     Share shares[most_shares];
 };
@@ -54,27 +57,38 @@ class Launches {
     void drop();
     // A collective that is not recorded, so that all ranks number them alike.
     void count_only(std::uint16_t communicator);
+    // Something was enqueued while nothing is recorded.
+    void pass();
 
     // Books what has happened by now: when a communicator ends, and at the end of the profile.
     void settle();
-    void end_of_profile();
+    void end_of_profile(bool forced);
     void end_of_process();
 
   private:
-    enum class Source : std::uint8_t { undecided, none, events };
+    enum class Source : std::uint8_t { undecided, none, some };
+    enum class WantsCupti : std::uint8_t { never, in_window, always };
     Source decide();
     Launch* take();
     Share* share_on(Launch& launch, Word stream);
     void begin(Launch& launch);
+    void choose_source();
+    void try_cupti();
+    bool is_same(const Share& share, Word stream, const Context& context) const;
+    bool uses_cupti() const { return the_cupti.is_active(); }
+    void begin_traced(Launch& launch);
     void book(Launch& launch, std::uint16_t group_end);
     void note_source(const char* text);
     void note_what_is_missing();
 
     static constexpr unsigned most_launches = 64;  // under construction at the same time, one per thread
     std::atomic<Source> source_{Source::undecided};
-    Lock lock_;
+    Lock lock_;  // of decisions
+    WantsCupti wants_cupti_ = WantsCupti::never;
+    bool is_cupti_tried_ = false;
     bool is_over_ = false;  // the driver may be gone
     NotTimed noted_{};
+    std::uint64_t dropped_ = 0;
     Driver driver_{};
     Events events_{};
     Launch launches_[most_launches] = {};

@@ -82,6 +82,14 @@ void Times::book(const Booked& what, GpuSource source, std::uint64_t ns, std::ui
     durations_.count(image(), t->histogram, ns);
 }
 
+void Times::prolong(const Booked& what, GpuSource source, std::uint64_t ns, std::uint64_t kernels) {
+    const Guard guard(lock_);
+    GpuTime* t = record(what, source);
+    if (!t) return;
+    add(t->ns, ns);
+    add(t->kernels, kernels);
+}
+
 void Times::work(GpuWorkKind kind, std::uint32_t device, std::uint64_t count, Bytes bytes, std::uint64_t ns, std::uint64_t overlapped_ns,
                  std::uint64_t in_graphs) {
     const Guard guard(lock_);

@@ -126,6 +126,7 @@ struct Nccl {
     }
     template <Id I>
     static void unrecorded(const Word* words, Word result) {
+        if constexpr (is_operation(row_of(I).traffic)) pass_unwatched_operation();
         if constexpr (row_of(I).traffic == Traffic::collective) pass_unwatched(words[find(row_of(I).roles, Role::comm)], result);
         else if constexpr (!is_operation(row_of(I).traffic) && I != Id::GroupEnd) gpu::launches.settle();
     }
@@ -166,6 +167,7 @@ struct Nccl {
     static void watch_operation(Word stream);
     static void watch_group();
     static void watch_launched(Word result);
+    static void pass_unwatched_operation();
     static void pass_unwatched(Word comm, Word result);
 };
 

@@ -38,6 +38,10 @@ void watch_ended(const Memo& memo) {
     if (group.depth == 0 && gpu::launches.is_on()) gpu::launches.group_is_of(memo.cell->call);
 }
 
+void Nccl::pass_unwatched_operation() {
+    if (runtime.is_recording()) gpu::launches.pass();
+}
+
 // Members of a communicator may begin to record at different moments; they number its collectives alike nevertheless.
 void Nccl::pass_unwatched(Word comm, Word result) {
     const Word code = static_cast<int>(result);

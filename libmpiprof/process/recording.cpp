@@ -47,7 +47,9 @@ void Runtime::unshut(Reason reason) {
 
 void Runtime::pause() {
     const Guard guard(lock_);
-    if (is_recording()) shut(paused);
+    if (!is_recording()) return;
+    was_paused_ = true;
+    shut(paused);
 }
 
 void Runtime::resume() {
@@ -63,7 +65,9 @@ void Runtime::set_window(std::uint64_t started_ns) {
     if (begin != 0) begins_at_ns_ = started_ns + begin;
     if (end != ~std::uint64_t{0}) ends_at_ns_ = started_ns + end;
     if (begin != 0) shut_ |= outside_window;
-    if (compat_begins_paused()) shut_ |= paused;
+    if (!compat_begins_paused()) return;
+    was_paused_ = true;
+    shut_ |= paused;
 }
 
 // By the helper thread, which waits for nobody: who holds the lock is at start or end, where the window does not matter.

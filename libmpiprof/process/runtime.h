@@ -52,6 +52,8 @@ class Runtime {
     // What has to be done before the profile ends while the process goes on (MPI_Finalize, MPI_Abort); not at exit.
     void ask_before_the_end(void (*ask)()) { before_the_end_ = ask; }
     void process_ends();
+    // Whether recording was ever meant for a part of the run alone: by the window in time, or by the program.
+    bool has_window() const { return was_paused_ || begins_at_ns_ != 0 || ends_at_ns_ != ~std::uint64_t{0}; }
     bool is_recording() const { return started_ && owner_ == current_process(); }
     format::ClockKind clock() const { return records_.clock; }
     Records& records() { return records_; }
@@ -106,6 +108,7 @@ class Runtime {
     Selection left_out_, barriers_;
     std::uint32_t shut_ = 0;        // Reasons
     Ticks paused_at_ = 0;
+    bool was_paused_ = false;
     std::uint64_t begins_at_ns_ = 0, ends_at_ns_ = ~std::uint64_t{0};  // CLOCK_MONOTONIC: MPIPROF_BEGIN_TIME, END_TIME
     int (*finalized_)(int*) = nullptr;
     void (*before_the_end_)() = nullptr;

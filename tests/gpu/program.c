@@ -200,6 +200,33 @@ int main(int argc, char** argv) {
         for (int i = 0; i < 4; ++i) reduce(c, s);
         return 0;
     }
+    SCENE("overlap") { /* computing beside the first half of a reduction, after a copy */
+        static const struct fake_function compute = {"_Z4gemmPfS_", 1500}, longer = {"_Z4gemmPfS_", 4000};
+        CUstream t = stream_on(0);
+        reduce(c, s), finish(s); /* CUPTI begins with the first operation */
+        OK(cuMemcpyHtoDAsync_v2(0, buffer, 700, t)), finish(t);
+        for (int i = 0; i < 3; ++i) {
+            OK(cuLaunchKernel(&compute, 1, 1, 1, 1, 1, 1, 0, t, NULL, NULL)); /* 500 to 2000 ns from now */
+            reduce(c, s);                                                     /* 1500 to 4500 */
+            OK(cuLaunchKernel(&longer, 1, 1, 1, 1, 1, 1, 0, t, NULL, NULL));  /* 2500 to 6500 */
+            finish(t), finish(s);
+            reduce(c, s), finish(s); /* alone */
+        }
+        OK(cuMemcpyDtoHAsync_v2(buffer, 0, 900, t)), finish(t);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("window") {
+        for (int i = 0; i < 5; ++i) reduce(c, s), finish(s);
+        usleep(700000);
+        for (int i = 0; i < 7; ++i) reduce(c, s), finish(s);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("killed_later") {
+        for (int i = 0; i < 1000; ++i) reduce(c, s), finish(s);
+        raise(SIGKILL);
+    }
     SCENE("killed") {
         for (int i = 0; i < 50; ++i) reduce(c, s), finish(s);
         raise(SIGKILL);

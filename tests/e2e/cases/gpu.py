@@ -18,6 +18,13 @@ def doubles(scene):
     return nccl_double(scene), directory
 
 
+def cupti(scene):
+    """The directory of libcupti.so.13."""
+    (scene.bin / "cupti").mkdir(exist_ok=True)
+    return scene.compile(SOURCES / "doubles" / "fake_cupti.c", "-shared", "-fPIC", "-w", "-I", ROOT, "-lpthread", "-ldl",
+                         "-Wl,-soname,libcupti.so.13", name="cupti/libcupti.so.13", compiler="gcc", label="").parent
+
+
 def program(scene, how):
     nccl, cuda = doubles(scene)
     flags = {"linked": ["-L", nccl, "-lnccl"], "fetched": ["-DFETCH"]}[how]
@@ -35,6 +42,12 @@ def run(scene, act, how="linked", directory=None, env=None, code=0):
     profiles = scene.profiles(directory)
     same(len(profiles), 1, "profiles")
     return Tables(profiles[0])
+
+
+def traced(scene, act, how="linked", directory=None, env=None, code=0):
+    """The same with CUPTI."""
+    path = ":".join(map(str, (*doubles(scene), cupti(scene))))
+    return run(scene, act, how, directory, {"MPIPROF_CUPTI": "on", "LD_LIBRARY_PATH": path, **(env or {})}, code)
 
 
 def by_call(tables):
@@ -147,3 +160,93 @@ def without_a_gpu_or_where_the_user_says_so_nothing_is_measured(scene):
     for directory, reason in ((without, "none: no GPU driver in this process"), (scene.dir / "off", "none: MPIPROF_GPU=off")):
         tables = Tables(scene.profiles(directory)[0])
         same((tables.times(), tables.sequences(), tables.facts()["gpu_times"]), ([], {}, [reason]), "times, sequences, why")
+
+
+LONE = {("ncclAllReduce", 1): (9, 9 * 4000, 9 * 3000, 3000, 3000), ("ncclAllGather", 1): (3, 3 * 800, 3 * 2200, 2200, 2200),
+        ("ncclBcast", 1): (2, 140, 2 * 2017, 2017, 2017)}
+
+
+@case(mpis=(), ranks=1)
+def gpu_times_by_cupti_are_those_of_the_kernels(scene):
+    for how, name, env in (("linked", "linked", {}), ("fetched", "fetched", {}), ("linked", "reversed", {"FAKE_CUPTI_KERNELS_FIRST": 1})):
+        tables = traced(scene, "lone", how, scene.subdir(name), torchrun(0, 2, **env))
+        same(by_call(tables), LONE, name)
+        same(({t.source for t in tables.times()}, sum(t.kernels for t in tables.times())), ({"cupti"}, 14), "sources, kernels")
+        same(sum(sum(t.durations.values()) for t in tables.times()), 14, "times in the histograms")
+        source, enqueued, times = tables.sequences()[1]
+        same((source, enqueued, times[0], times[13]), ("cupti", 14, 3000, 3000), "the sequence")
+        same(tables.work(), {("nccl", 0): (14, 0, 9 * 3000 + 3 * 2200 + 2 * 2017, 0, 0)}, "what the GPU did")
+        same(tables.facts()["gpu_times"], ["CUPTI 13.0"], "what the profile says of their source")
+
+
+@case(mpis=(), ranks=1)
+def kernels_of_groups_are_those_of_their_ends(scene):
+    tables = traced(scene, "groups", directory=scene.subdir("groups"))
+    same(by_call(tables), {("ncclGroupEnd", 1): (2, 5 * 4000 + 10 * 4000, 7000 + 14000, 7000, 14000),
+                           ("ncclAllReduce", 1): (1, 4000, 3000, 3000, 3000)}, "times")
+    same({(t.call, t.bytes): t.kernels for t in tables.times()}, {("ncclGroupEnd", 20000): 1, ("ncclGroupEnd", 40000): 2, ("ncclAllReduce", 4000): 1},
+         "kernels")
+    tables = traced(scene, "gpus", directory=scene.subdir("gpus"))
+    same(by_call(tables), {("ncclAllReduce", 1): (2, 8000, 6000, 3000, 3000), ("ncclAllGather", 2): (2, 8000, 6000, 3000, 3000)}, "a group over two GPUs")
+    same(tables.work(), {("nccl", device): (2, 0, 6000, 0, 0) for device in range(2)}, "what the GPUs did")
+
+
+@case(mpis=(), ranks=1)
+def where_cupti_cannot_be_had_events_are_taken_and_the_reason_is_told(scene):
+    for name, env, reason in (("busy", {"FAKE_CUPTI_SUBSCRIBE": 39}, "events: CUPTI is in use by another tool (39)"),
+                              ("new", {"FAKE_CUPTI_SUBSCRIBE": 15}, "events: CUPTI is too new for the driver (15)"),
+                              ("refused", {"FAKE_CUPTI_SUBSCRIBE": 999}, "events: CUPTI refuses (999)"),
+                              ("old", {"FAKE_CUPTI_VERSION": 12}, "events: CUPTI is too old (12)"),
+                              ("off", {"MPIPROF_CUPTI": "off"}, "events"),
+                              ("default", {"MPIPROF_CUPTI": ""}, "events"),
+                              ("none", {"FAKE_CUDA_VERSION": 10020}, "events: there is no CUPTI")):
+        tables = traced(scene, "lone", directory=scene.subdir(name), env=torchrun(0, 2, **env))
+        same(tables.facts()["gpu_times"], [reason], name)
+        same(by_call(tables)["ncclAllReduce", 1], (9, 9 * 4000, 9 * 3000 + 6 * IDLE, 3000, 3000 + IDLE), f"{name}: times")
+        same((tables.work(), {t.source for t in tables.times()}), ({}, {"events"}), name)
+
+
+@case(mpis=(), ranks=1)
+def replays_of_graphs_are_counted_by_their_kernels(scene):
+    tables = traced(scene, "captured")
+    replays, = [t for t in tables.times() if t.flags == 1]
+    same((replays.call, replays.operations, replays.kernels, replays.ns, replays.communicator), ("ncclAllReduce", 20, 20, 20 * 3000, 0), "replays")
+    same(sum(t.operations for t in tables.times() if t.flags == 0), 5, "operations outside the graph")
+    same((tables.work()["nccl", 0].in_graphs, tables.work()["graphs", 0].count), (20, 5), "kernels in graphs, launches of graphs")
+    same(tables.facts()["gpu_not_timed"], ["captured 4, nonblocking 0, no room 0, failed 0, unfinished 0"], "what is not timed")
+
+
+@case(mpis=(), ranks=1)
+def communication_hidden_behind_computing_is_told_apart(scene):
+    work = traced(scene, "overlap").work()
+    same(work["nccl", 0], (7, 0, 7 * 3000, 3 * 2500, 0), "NCCL's kernels: 1500 to 4500 beside 500 to 2000 and 2500 to 6500, and alone")
+    same((work["kernels", 0], work["to device", 0], work["to host", 0]), ((6, 0, 3 * 5500, 0, 0), (1, 700, 700, 0, 0), (1, 900, 900, 0, 0)), "the rest")
+
+
+@case(mpis=(), ranks=1)
+def cupti_is_on_inside_the_window_alone(scene):
+    tables = traced(scene, "window", env={"MPIPROF_CUPTI": "window", "MPIPROF_BEGIN_TIME": 0.3})
+    same([(t.call, t.source, t.operations, t.ns) for t in tables.times()], [("ncclAllReduce", "cupti", 7, 7 * 3000)], "times")
+    same(tables.sequences()[1][1], 12, "operations in the sequence")
+    same(tables.work()["nccl", 0].count, 7, "kernels")
+
+
+@case(mpis=(), ranks=1)
+def threads_children_and_nonblocking_communicators_with_cupti(scene):
+    times = by_call(traced(scene, "threads", directory=scene.subdir("threads")))
+    same(times, {("ncclAllReduce", i): (100, 400000, 300000, 3000, 3000) for i in range(1, 5)}, "operations of each thread's communicator")
+    time, = traced(scene, "fork", directory=scene.subdir("fork")).times()
+    same((time.operations, time.ns, time.kernels), (2, 6000, 2), "beside forked children")
+    tables = traced(scene, "nonblocking", directory=scene.subdir("nonblocking"))
+    same(([(t.operations, t.kernels) for t in tables.times()], tables.work()["nccl", 0].count), ([(1, 1)], 7), "timed, kernels in all")
+
+
+@case(mpis=(), ranks=1)
+def what_cupti_handed_over_survives_kill_9(scene):
+    time, = traced(scene, "killed_later", code=-9).times()
+    check(500 <= time.operations <= 1000 and time.ns == 3000 * time.operations, f"operations {time.operations}, {time.ns} ns")
+
+
+@case(mpis=(), ranks=1)
+def records_that_cupti_dropped_are_told(scene):
+    same(traced(scene, "lone", env={"FAKE_CUPTI_DROPPED": 23}).facts()["gpu_records_dropped"], ["23"], "dropped")

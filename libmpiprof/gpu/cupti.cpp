@@ -1,0 +1,416 @@
+// Finding CUPTI, switching it, and what its records mean. CUPTI calls back from a thread of its own, which holds no token and
+// touches no ledger: it books into times.h alone.
+#include "libmpiprof/gpu/cupti.h"
+
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmpiprof/process/loader.h"
+#include "libmpiprof/record/text.h"
+
+namespace mpiprof::gpu {
+
+constinit Cupti the_cupti{};
+
+namespace {
+
+using format::GpuWorkKind;
+
+// In the order of cupti::Functions.
+constexpr char function_names[] =
+    "cuptiGetVersion\0cuptiSubscribe\0cuptiUnsubscribe\0cuptiActivityRegisterCallbacks\0cuptiActivityEnable\0cuptiActivityDisable\0"
+    "cuptiActivityPushExternalCorrelationId\0cuptiActivityPopExternalCorrelationId\0cuptiActivityFlushAll\0cuptiActivityGetNextRecord\0"
+    "cuptiActivityGetNumDroppedRecords\0cuptiActivityEnableDriverApi\0cuptiActivityFlushPeriod\0cuptiFinalize\0";
+constexpr unsigned needed_functions = 11;
+
+constexpr char sonames_13[] = "libcupti.so.13\0";
+constexpr char sonames_12[] = "libcupti.so.12\0";
+constexpr char sonames_11[] = "libcupti.so.11.8\0libcupti.so.11.7\0libcupti.so.11.6\0libcupti.so.11.5\0libcupti.so.11.4\0libcupti.so.11.3\0"
+                              "libcupti.so.11.2\0libcupti.so.11.1\0libcupti.so.11.0\0";
+
+// Each soname of a CUPTI that this driver can serve, newest first.
+template <class Visit>
+bool any_soname(int driver_major, Visit visit) {
+    return (driver_major >= 13 && any_of(sonames_13, visit)) || (driver_major >= 12 && any_of(sonames_12, visit)) ||
+           (driver_major >= 11 && any_of(sonames_11, visit));
+}
+
+void* open_at(const char* directory, const char* below, const char* soname) {
+    char path[1024] = "";
+    append(path, directory);
+    append(path, below);
+    append(path, soname);
+    return loader().dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+}
+
+// The directories of the CUDA runtime and of NCCL: where packages of Python keep CUPTI, too.
+struct Directories {
+    char path[2][512];
+    unsigned count;
+};
+
+int note_directory(dl_phdr_info* info, std::size_t, void* argument) {
+    auto& directories = *static_cast<Directories*>(argument);
+    const char* slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : nullptr;
+    if (!slash || directories.count == 2) return 0;
+    if (strncmp(slash, "/libcudart.so", 13) != 0 && strncmp(slash, "/libnccl.so", 11) != 0) return 0;
+    char* path = directories.path[directories.count++];
+    const std::size_t length = static_cast<std::size_t>(slash - info->dlpi_name);
+    if (length >= sizeof directories.path[0]) {
+        --directories.count;
+        return 0;
+    }
+    memcpy(path, info->dlpi_name, length);
+    path[length] = 0;
+    return 0;
+}
+
+void* find_library(int driver_major) {
+    void* library = nullptr;
+    // A copy that is there already is the one to use: two of them clash.
+    any_soname(99, [&](const char* name) { return (library = loader().dlopen(name, RTLD_LAZY | RTLD_NOLOAD)); });
+    if (library) return library;
+    any_soname(driver_major, [&](const char* name) { return (library = loader().dlopen(name, RTLD_LAZY | RTLD_LOCAL)); });
+    if (library) return library;
+    static constexpr char homes[] = "CUDA_HOME\0CUDA_PATH\0";
+    any_of(homes, [&](const char* variable) {
+        const char* home = getenv(variable);
+        return home && any_soname(driver_major, [&](const char* name) { return (library = open_at(home, "/extras/CUPTI/lib64/", name)); });
+    });
+    Directories directories{};
+    if (!library) dl_iterate_phdr(note_directory, &directories);
+    for (unsigned i = 0; i < directories.count && !library; ++i)
+        any_soname(driver_major, [&](const char* name) {
+            return (library = open_at(directories.path[i], "/", name)) || (library = open_at(directories.path[i], "/../../cuda_cupti/lib/", name));
+        });
+    return library;
+}
+
+void nothing(void*, int, std::uint32_t, const void*) {}
+
+}  // namespace
+
+// ---- finding it ----
+
+void Cupti::say_why(const char* what, int code) {
+    text_[0] = 0;
+    if (code == 0) return append(text_, what);
+    snprintf(text_, sizeof text_, "%s (%d)", what, code);
+}
+
+bool Cupti::find_in(void* library) {
+    void** function = reinterpret_cast<void**>(&functions_);
+    unsigned found = 0, n = 0;
+    any_of(function_names, [&](const char* name) {
+        *function = loader().dlsym(library, name);
+        if (*function++ && n < needed_functions) ++found;
+        ++n;
+        return false;
+    });
+    return found == needed_functions;
+}
+
+bool Cupti::find(const Driver& driver) {
+    int driver_version = 0;
+    driver.driver_version(&driver_version);
+    void* library = find_library(driver_version / 1000);
+    if (!library) return say_why("there is no CUPTI", 0), false;
+    std::uint32_t version = 0;
+    if (!find_in(library) || functions_.version(&version) != cupti::success) return say_why("CUPTI lacks functions", 0), false;
+    if (version < cupti::oldest_version) return say_why("CUPTI is too old", static_cast<int>(version)), false;
+    // Who subscribed first has it.
+    void* subscriber = nullptr;
+    const int code = functions_.subscribe(&subscriber, nothing, nullptr);
+    if (code == cupti::too_many_subscribers) return say_why("CUPTI is in use by another tool", code), false;
+    if (code == cupti::not_initialized) return say_why("CUPTI is too new for the driver", code), false;
+    if (code != cupti::success) return say_why("CUPTI refuses", code), false;
+    functions_.unsubscribe(subscriber);
+    if (version >= 100000) snprintf(text_, sizeof text_, "CUPTI %u.%u", version / 10000, version / 100 % 100);
+    else snprintf(text_, sizeof text_, "CUPTI, API version %u", version);
+    return true;
+}
+
+bool Cupti::switch_on() {
+    int code = functions_.register_callbacks(requested, completed);
+    if (code == cupti::success) code = functions_.enable(cupti::concurrent_kernel);
+    if (code == cupti::success) code = functions_.enable(cupti::external_correlation);
+    if (code != cupti::success) {
+        functions_.disable(cupti::concurrent_kernel);
+        say_why("CUPTI refuses", code);
+        return false;
+    }
+    functions_.enable(cupti::memcpy);
+    functions_.enable(cupti::memcpy_between_devices);
+    bool by_function = functions_.enable_driver_api;
+    for (const std::uint32_t function : cupti::launches)
+        by_function = by_function && functions_.enable_driver_api(function, 1) == cupti::success;
+    if (!by_function) functions_.enable(cupti::driver);
+    if (functions_.flush_period) functions_.flush_period(1000);  // what a kill costs
+    return true;
+}
+
+bool Cupti::start(const Driver& driver) {
+    if (is_tried_) return is_found_;
+    is_tried_ = true;
+    if (!find(driver)) return false;
+    overlap_.open();
+    if (!switch_on()) return false;
+    is_found_ = true;
+    __atomic_store_n(&is_active_, true, __ATOMIC_RELAXED);
+    return true;
+}
+
+void Cupti::resume() {
+    if (!is_found_ || is_over_ || is_active()) return;
+    if (switch_on()) __atomic_store_n(&is_active_, true, __ATOMIC_RELAXED);
+}
+
+void Cupti::pause() {
+    if (!is_active()) return;
+    __atomic_store_n(&is_active_, false, __ATOMIC_RELAXED);
+    for (const std::uint32_t function : cupti::launches)
+        if (functions_.enable_driver_api) functions_.enable_driver_api(function, 0);
+    for (const int kind : {cupti::driver, cupti::memcpy_between_devices, cupti::memcpy, cupti::external_correlation, cupti::concurrent_kernel})
+        functions_.disable(kind);
+    functions_.flush(0);
+}
+
+// ---- launches ----
+
+std::uint64_t Cupti::begin(const std::uint32_t* devices, unsigned count) {
+    std::uint64_t first;
+    {
+        const Guard guard(lock_);
+        first = numbers_ + 1;
+        numbers_ += count;
+        for (unsigned i = 0; i < count; ++i) {
+            Traced& t = traced_[(first + i) % most_traced];
+            if (t.number != 0) {  // so long ago that nothing more is to come
+                if (t.kernels != 0 && t.is_described) book(t);
+                else if (!t.is_booked) ++unfinished;
+            }
+            t = {};
+            t.number = first + i;
+            t.device = devices[i];
+            t.companions = static_cast<std::uint16_t>(count - 1 - i);
+        }
+    }
+    if (functions_.push(cupti::external_ids, first) == cupti::success) return first;
+    for (unsigned i = 0; i < count; ++i) cancel(first + i);
+    return 0;
+}
+
+void Cupti::end() {
+    std::uint64_t id;
+    functions_.pop(cupti::external_ids, &id);
+}
+
+Cupti::Traced* Cupti::traced(std::uint64_t number) {
+    Traced& t = traced_[number % most_traced];
+    return number != 0 && t.number == number ? &t : nullptr;
+}
+
+void Cupti::describe(std::uint64_t number, const Booked& what) {
+    const Guard guard(lock_);
+    Traced* t = traced(number);
+    if (!t) return;
+    t->what = what;
+    t->is_described = true;
+    book_if_complete(*t);
+}
+
+void Cupti::cancel(std::uint64_t number) {
+    const Guard guard(lock_);
+    if (Traced* t = traced(number)) *t = {};
+}
+
+void Cupti::book(Traced& t) {
+    if (t.is_booked) return;
+    t.is_booked = true;
+    times.book(t.what, GpuSource::cupti, t.last - t.first, t.kernels);
+}
+
+// Each call of the driver that launches is told of, and launches one kernel.
+void Cupti::book_if_complete(Traced& t) {
+    if (t.is_described && !t.is_booked && t.kernels != 0 && t.kernels >= t.launched) book(t);
+}
+
+// ---- buffers ----
+
+std::uint8_t* Cupti::take_buffer() {
+    {
+        const Guard guard(buffers_lock_);
+        if (std::uint8_t* buffer = free_buffers_) {
+            free_buffers_ = *reinterpret_cast<std::uint8_t**>(buffer);
+            return buffer;
+        }
+    }
+    return static_cast<std::uint8_t*>(private_pages(buffer_bytes));
+}
+
+void Cupti::give_back(std::uint8_t* buffer) {
+    const Guard guard(buffers_lock_);
+    *reinterpret_cast<std::uint8_t**>(buffer) = free_buffers_;
+    free_buffers_ = buffer;
+}
+
+void Cupti::requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
+    *buffer = the_cupti.take_buffer();
+    *bytes = *buffer ? buffer_bytes : 0;
+    *most_records = 0;
+}
+
+void Cupti::completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+    if (!buffer) return;
+    if (!the_cupti.is_over_ && runtime.is_recording()) {
+        the_cupti.parse(buffer, valid);
+        std::size_t dropped = 0;
+        if (the_cupti.functions_.dropped(context, stream, &dropped) == cupti::success && dropped != 0)
+            __atomic_fetch_add(&the_cupti.dropped, dropped, __ATOMIC_RELAXED);
+    }
+    the_cupti.give_back(buffer);
+}
+
+// ---- records ----
+
+void Cupti::parse(std::uint8_t* buffer, std::size_t valid) {
+    const Guard guard(lock_);
+    touched_count_ = 0;
+    std::uint8_t* record = nullptr;
+    while (functions_.next_record(buffer, valid, &record) == cupti::success) see(record);
+    for (unsigned i = 0; i < touched_count_; ++i)
+        if (Traced* t = traced(touched_[i])) book_if_complete(*t);
+    turn();
+}
+
+void Cupti::turn() {
+    overlap_.turn([](std::uint32_t device, std::uint64_t ns) { times.work(GpuWorkKind::nccl_kernels, device, 0, 0, 0, ns, 0); });
+}
+
+void Cupti::see(const std::uint8_t* record) {
+    switch (*reinterpret_cast<const std::uint32_t*>(record)) {
+        case cupti::concurrent_kernel: return see_kernel(*reinterpret_cast<const cupti::Kernel*>(record));
+        case cupti::memcpy:
+        case cupti::memcpy_between_devices: return see_copy(*reinterpret_cast<const cupti::Memcpy*>(record));
+        case cupti::external_correlation: return see_link(*reinterpret_cast<const cupti::ExternalCorrelation*>(record));
+        case cupti::driver:
+            if (cupti::launches_graph(reinterpret_cast<const cupti::Api*>(record)->function)) times.work(GpuWorkKind::graph_launches, 0, 1, 0, 0, 0, 0);
+            return;
+        default: return;
+    }
+}
+
+// "_Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL...": whether it is NCCL's, and of which function. What the name says of
+// algorithm and protocol is not true. One kernel for several functions ("SendRecv", "Generic") is a group's.
+Cupti::Name& Cupti::name_of(const char* name) {
+    Name& known = names_[mix(reinterpret_cast<std::uintptr_t>(name)) >> 56];
+    if (known.name == name) return known;
+    known = {name, false, 0};
+    if (!name) return known;
+    const char* text = name;
+    if (text[0] == '_' && text[1] == 'Z')
+        for (text += 2; *text >= '0' && *text <= '9'; ++text) {}
+    known.is_nccl = strncmp(text, "nccl", 4) == 0;
+    if (!known.is_nccl) return known;
+    const char* function = strchr(text, '_');
+    std::size_t length = 0;
+    if (function)
+        while (function[1 + length] && function[1 + length] != '_') ++length;
+    for (std::uint16_t call = 0; call < whole_catalogue.size; ++call) {
+        const char* row = whole_catalogue.row_name(call);
+        if (whole_catalogue.calls[call].family != Family::nccl) continue;
+        if (strcmp(row, "ncclGroupEnd") == 0 && known.call == 0) known.call = call;
+        if (function && strncmp(row + 4, function + 1, length) == 0 && row[4 + length] == 0) known.call = call;
+    }
+    return known;
+}
+
+void Cupti::see_kernel(const cupti::Kernel& kernel) {
+    const Name name = name_of(kernel.name);
+    const std::uint64_t ns = kernel.end > kernel.start ? kernel.end - kernel.start : 0;
+    times.work(name.is_nccl ? GpuWorkKind::nccl_kernels : GpuWorkKind::other_kernels, kernel.device, 1, 0, ns, 0, kernel.graph_node != 0);
+    overlap_.add(kernel.device, kernel.start, kernel.end, name.is_nccl);
+    const Link& link = links_[kernel.correlation % links];
+    if (link.number != 0 && link.correlation == kernel.correlation) return add_kernel(link.number, kernel.device, kernel.start, kernel.end);
+    if (!name.is_nccl) return;
+    if (kernel.graph_node == 0) {
+        waiting_[kernel.correlation % waiting] = {kernel.correlation, kernel.device, kernel.start, kernel.end};
+        return;
+    }
+    runtime.records().publish_call(name.call);
+    times.book({name.call, 0, 0, format::from_graphs, 0, 0, 0}, GpuSource::cupti, ns, 1);
+}
+
+void Cupti::see_copy(const cupti::Memcpy& copy) {
+    const std::uint64_t ns = copy.end > copy.start ? copy.end - copy.start : 0;
+    const GpuWorkKind kind = copy.kind == cupti::memcpy_between_devices || copy.copy == cupti::Copy::peer_to_peer ? GpuWorkKind::peer_to_peer
+                             : copy.copy == cupti::Copy::host_to_device                                         ? GpuWorkKind::host_to_device
+                             : copy.copy == cupti::Copy::device_to_host                                         ? GpuWorkKind::device_to_host
+                             : copy.copy == cupti::Copy::device_to_device                                       ? GpuWorkKind::device_to_device
+                                                                                                                : GpuWorkKind::other_copies;
+    times.work(kind, copy.device, 1, copy.bytes, ns, 0, 0);
+}
+
+void Cupti::see_link(const cupti::ExternalCorrelation& link) {
+    if (link.external_kind != cupti::external_ids) return;
+    Traced* t = traced(link.id);
+    if (!t) return;
+    links_[link.correlation % links] = {link.correlation, link.id};
+    t->launched += 1;
+    Waiting& kernel = waiting_[link.correlation % waiting];
+    if (kernel.end == 0 || kernel.correlation != link.correlation) return;
+    add_kernel(link.id, kernel.device, kernel.start, kernel.end);
+    kernel = {};
+}
+
+// `number` is that of the launch's first device.
+void Cupti::add_kernel(std::uint64_t number, std::uint32_t device, std::uint64_t start, std::uint64_t end) {
+    Traced* of = traced(number);
+    if (!of) return;
+    for (unsigned i = 0, n = of->companions; i <= n; ++i) {
+        Traced* t = traced(number + i);
+        if (!t || t->device != device) continue;
+        if (t != of) {  // the calls of the driver are all told of under the first number
+            of->launched -= of->launched != 0;
+            t->launched += 1;
+        }
+        of = t;
+        break;
+    }
+    Traced& t = *of;
+    if (t.is_booked) {  // later than everything said
+        const std::uint64_t before = t.last - t.first;
+        if (start < t.first) t.first = start;
+        if (end > t.last) t.last = end;
+        return times.prolong(t.what, GpuSource::cupti, t.last - t.first - before, 1);
+    }
+    if (t.kernels++ == 0 || start < t.first) t.first = start;
+    if (end > t.last) t.last = end;
+    if (touched_count_ == most_touched) book_if_complete(t);
+    else touched_[touched_count_++] = t.number;
+}
+
+// ---- the end ----
+
+void Cupti::flush() {
+    if (is_active()) functions_.flush(0);
+}
+
+void Cupti::finish(bool forced) {
+    if (!is_found_ || is_over_) return;
+    functions_.flush(forced ? 1 : 0);
+    const Guard guard(lock_);
+    for (Traced& t : traced_) {
+        if (t.number == 0 || t.is_booked) continue;
+        if (t.is_described && t.kernels != 0) book(t);
+        else if (t.is_described) ++unfinished;
+        if (t.kernels == 0) t = {};
+    }
+    turn();
+    turn();
+    is_over_ = forced;
+}
+
+}  // namespace mpiprof::gpu

@@ -1,0 +1,108 @@
+// Times by CUPTI's activity records: when each kernel began and ended, of the whole process. Those of NCCL are matched with
+// the launches that they belong to by external correlation ids, which launches.cpp puts around the real calls; the records
+// are parsed in CUPTI's own thread. What goes wrong is an answer: then launches.cpp takes events instead.
+#pragma once
+
+#include "libmpiprof/gpu/cupti_interface.h"
+#include "libmpiprof/gpu/driver.h"
+#include "libmpiprof/gpu/overlap.h"
+#include "libmpiprof/gpu/times.h"
+
+namespace mpiprof::gpu {
+
+class Cupti {
+  public:
+    // Finds CUPTI and begins to record, once. False: it cannot be had, and why() says so.
+    bool start(const Driver& driver);
+    // "CUPTI 13.0", or why there is none.
+    const char* text() const { return text_; }
+    bool is_active() const { return __atomic_load_n(&is_active_, __ATOMIC_RELAXED); }
+    // Records are made from now on, or no longer.
+    void resume();
+    void pause();
+
+    // One launch, on these devices: before the real call and behind it. Its number, one more for each further device; 0: no room.
+    static constexpr unsigned most_devices = 8;
+    std::uint64_t begin(const std::uint32_t* devices, unsigned count);
+    void end();
+    // What one of these was, or that it was nothing.
+    void describe(std::uint64_t number, const Booked& what);
+    void cancel(std::uint64_t number);
+
+    // Has everything that is complete handed over, and waits for that, not for the GPU.
+    void flush();
+    // The end: what is known is booked. `forced`: the process ends, and records that are not complete come, too.
+    void finish(bool forced);
+
+    std::uint64_t unfinished = 0;  // launches without kernels up to the end
+    std::uint64_t dropped = 0;     // records that CUPTI had no room for
+
+  private:
+    // One launch on one device.
+    struct Traced {
+        std::uint64_t number;        // 0: free
+        std::uint32_t device;
+        std::uint16_t companions;    // numbers of the launch behind this one
+        bool is_described, is_booked;
+        std::uint32_t launched;      // by so many calls of the driver
+        std::uint32_t kernels;
+        std::uint64_t first, last;   // begin of the first kernel, end of the last
+        Booked what;
+    };
+    // Kernels and what they belong to come in any order.
+    struct Link {
+        std::uint32_t correlation;
+        std::uint64_t number;
+    };
+    struct Waiting {
+        std::uint32_t correlation, device;
+        std::uint64_t start, end;
+    };
+    struct Name {
+        const char* name;
+        bool is_nccl;
+        std::uint16_t call;
+    };
+
+    bool find(const Driver& driver);
+    bool find_in(void* library);
+    void say_why(const char* what, int code);
+    bool switch_on();
+    static void requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
+    static void completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t valid);
+    std::uint8_t* take_buffer();
+    void give_back(std::uint8_t* buffer);
+    void parse(std::uint8_t* buffer, std::size_t valid);
+    void see(const std::uint8_t* record);
+    void see_kernel(const cupti::Kernel& kernel);
+    void see_copy(const cupti::Memcpy& copy);
+    void see_link(const cupti::ExternalCorrelation& link);
+    void add_kernel(std::uint64_t number, std::uint32_t device, std::uint64_t start, std::uint64_t end);
+    Traced* traced(std::uint64_t number);
+    void book(Traced& t);
+    void book_if_complete(Traced& t);
+    Name& name_of(const char* name);
+    void turn();
+
+    static constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+    static constexpr unsigned most_traced = 4096, links = 8192, waiting = 1024, names = 256, most_touched = 64;
+
+    cupti::Functions functions_{};
+    char text_[64] = {};
+    bool is_tried_ = false, is_found_ = false, is_active_ = false, is_over_ = false;
+    Lock buffers_lock_;
+    std::uint8_t* free_buffers_ = nullptr;  // the next one's address lies in each
+    Lock lock_;                             // of what follows; never held while CUPTI is called
+    std::uint64_t numbers_ = 0;
+    Traced traced_[most_traced] = {};
+    Link links_[links] = {};
+    Waiting waiting_[waiting] = {};
+    Name names_[names] = {};
+    std::uint64_t touched_[most_touched] = {};
+    unsigned touched_count_ = 0;
+    Overlap overlap_;
+};
+
+[[gnu::visibility("hidden")]] extern constinit Cupti the_cupti;
+
+}  // namespace mpiprof::gpu

@@ -1,0 +1,224 @@
+/* A libcupti.so.13 that tells what the double of libcuda does, in records that lie as in the real one's buffers. They are handed
+ * over by a thread of its own, when there are many or somebody flushes; kernels that have not ended stay for later. Whoever
+ * registered last gets them, as with the real one.
+ *
+ *   FAKE_CUPTI_SUBSCRIBE=39   what cuptiSubscribe answers
+ *   FAKE_CUPTI_KERNELS_FIRST  kernels come before the records that say whose they are
+ *   FAKE_CUPTI_DROPPED=n      so many records were dropped, told once */
+#define _GNU_SOURCE
+#include "tests/gpu/doubles/cuda.h"
+#include "tests/gpu/doubles/cupti.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { most_records = 1 << 16, many = 500, kinds = 64, cbids = 1024 };
+
+union record {
+    uint32_t kind;
+    struct kernel_record kernel;
+    struct copy_record copy;
+    struct api_record api;
+    struct external_record external;
+};
+static union record records[most_records];
+static int used;
+static uint8_t enabled[kinds], api_enabled[cbids];
+static cupti_requested requested;
+static cupti_completed completed;
+static uint32_t correlations;
+static void* subscriber;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int wanted, delivered; /* deliveries */
+static int has_worker;
+static _Thread_local struct { uint32_t kind; uint64_t id; } pushed[8];
+static _Thread_local int depth;
+
+static uint64_t (*now)(void);
+
+static size_t size_of(const union record* r) {
+    switch (r->kind) {
+        case KIND_CONCURRENT_KERNEL: return sizeof r->kernel;
+        case KIND_MEMCPY: return sizeof r->copy;
+        case KIND_DRIVER: return sizeof r->api;
+        default: return sizeof r->external;
+    }
+}
+static uint64_t end_of(const union record* r) {
+    return r->kind == KIND_CONCURRENT_KERNEL ? r->kernel.end : r->kind == KIND_MEMCPY ? r->copy.end : 0;
+}
+
+/* Moves what has ended from the list into buffers. With the lock held, which it gives back around the callbacks. */
+static void deliver(void) {
+    static union record out[most_records];
+    const uint64_t time = now();
+    const int kernels_first = getenv("FAKE_CUPTI_KERNELS_FIRST") != NULL;
+    int n = 0, kept = 0;
+    for (int pass = 0; pass < 2; ++pass)
+        for (int i = 0; i < used; ++i)
+            if (end_of(&records[i]) <= time && (records[i].kind == KIND_CONCURRENT_KERNEL) == (pass != kernels_first)) out[n++] = records[i];
+    for (int i = 0; i < used; ++i)
+        if (end_of(&records[i]) > time) records[kept++] = records[i];
+    used = kept;
+    const cupti_requested ask = requested;
+    const cupti_completed give = completed;
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < n && ask;) {
+        uint8_t* buffer = NULL;
+        size_t size = 0, most = 0, valid = 0;
+        ask(&buffer, &size, &most);
+        if (!buffer) break;
+        if ((uintptr_t)buffer % 8) { fprintf(stderr, "fake CUPTI: a buffer that is not aligned\n"); abort(); }
+        for (; i < n && valid + size_of(&out[i]) <= size; ++i) {
+            memcpy(buffer + valid, &out[i], size_of(&out[i]));
+            valid += size_of(&out[i]);
+        }
+        give(NULL, 0, buffer, size, valid);
+    }
+    pthread_mutex_lock(&lock);
+}
+static void* work(void* none) {
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (delivered == wanted) pthread_cond_wait(&changed, &lock);
+        const int this_one = wanted;
+        deliver();
+        delivered = this_one;
+        pthread_cond_broadcast(&changed);
+    }
+    return none;
+}
+static void want_delivery(int and_wait) {
+    if (!has_worker) {
+        pthread_t thread;
+        has_worker = 1;
+        pthread_create(&thread, NULL, work, NULL);
+        pthread_detach(thread);
+    }
+    const int this_one = ++wanted;
+    pthread_cond_broadcast(&changed);
+    while (and_wait && delivered < this_one) pthread_cond_wait(&changed, &lock);
+}
+static void add(const union record* r) {
+    pthread_mutex_lock(&lock);
+    if (used == most_records) { fprintf(stderr, "fake CUPTI: too many records\n"); abort(); }
+    records[used++] = *r;
+    if (used % many == 0) want_delivery(0);
+    pthread_mutex_unlock(&lock);
+}
+
+static uint32_t on_api(int cbid) {
+    const uint32_t correlation = __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
+    if (!api_enabled[cbid] && !enabled[KIND_DRIVER]) return correlation;
+    union record r;
+    if (enabled[KIND_EXTERNAL_CORRELATION] && depth) {
+        memset(&r, 0, sizeof r);
+        r.external = (struct external_record){KIND_EXTERNAL_CORRELATION, pushed[depth - 1].kind, pushed[depth - 1].id, correlation, 0};
+        add(&r);
+    }
+    memset(&r, 0, sizeof r);
+    r.api.kind = KIND_DRIVER, r.api.cbid = (uint32_t)cbid, r.api.correlation = correlation;
+    add(&r);
+    return correlation;
+}
+static void on_kernel(const char* name, uint64_t start, uint64_t end, uint32_t device, uint32_t correlation, uint64_t graph_node) {
+    if (!enabled[KIND_CONCURRENT_KERNEL]) return;
+    union record r;
+    memset(&r, 0, sizeof r);
+    r.kernel.kind = KIND_CONCURRENT_KERNEL, r.kernel.start = start, r.kernel.end = end, r.kernel.device = device;
+    r.kernel.correlation = correlation, r.kernel.name = name, r.kernel.graph_node = graph_node;
+    add(&r);
+}
+static void on_copy(int kind, uint64_t bytes, uint64_t start, uint64_t end, uint32_t device, uint32_t correlation) {
+    if (!enabled[KIND_MEMCPY]) return;
+    union record r;
+    memset(&r, 0, sizeof r);
+    r.copy.kind = KIND_MEMCPY, r.copy.copy_kind = (uint8_t)kind, r.copy.bytes = bytes, r.copy.start = start, r.copy.end = end;
+    r.copy.device = device, r.copy.correlation = correlation;
+    add(&r);
+}
+static const struct fake_watcher watcher = {on_api, on_kernel, on_copy};
+
+static int number(const char* name, int otherwise) { return getenv(name) ? atoi(getenv(name)) : otherwise; }
+static int start(void) {
+    if (now) return 0;
+    void* cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (!cuda) return CUPTI_UNKNOWN;
+    void (*watch)(const struct fake_watcher*) = (void (*)(const struct fake_watcher*))dlsym(cuda, "fake_cuda_watch");
+    now = (uint64_t(*)(void))dlsym(cuda, "fake_cuda_now");
+    watch(&watcher);
+    return 0;
+}
+
+int cuptiGetVersion(uint32_t* version) { *version = (uint32_t)number("FAKE_CUPTI_VERSION", 130001); return 0; }
+int cuptiSubscribe(void** handle, void* callback, void* data) {
+    (void)callback, (void)data;
+    const int answer = number("FAKE_CUPTI_SUBSCRIBE", 0);
+    if (answer) return answer;
+    if (subscriber) return CUPTI_MULTIPLE_SUBSCRIBERS;
+    *handle = subscriber = &subscriber;
+    return start();
+}
+int cuptiUnsubscribe(void* handle) {
+    if (handle != subscriber || !handle) return 1;
+    subscriber = NULL;
+    return 0;
+}
+int cuptiActivityRegisterCallbacks(cupti_requested r, cupti_completed c) {
+    const int no = start();
+    if (no) return no;
+    pthread_mutex_lock(&lock);
+    requested = r;
+    completed = c;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+int cuptiActivityEnable(int kind) {
+    if (!requested) return 1;
+    enabled[kind] = 1;
+    return 0;
+}
+int cuptiActivityDisable(int kind) { enabled[kind] = 0; return 0; }
+int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t on) { api_enabled[cbid % cbids] = on; return 0; }
+int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id) {
+    if (depth == 8) return 1;
+    pushed[depth].kind = (uint32_t)kind;
+    pushed[depth++].id = id;
+    return 0;
+}
+int cuptiActivityPopExternalCorrelationId(int kind, uint64_t* id) {
+    if (depth == 0 || pushed[depth - 1].kind != (uint32_t)kind) return 1;
+    --depth;
+    if (id) *id = pushed[depth].id;
+    return 0;
+}
+int cuptiActivityFlushAll(uint32_t flag) {
+    (void)flag;
+    pthread_mutex_lock(&lock);
+    if (now) want_delivery(1);
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+int cuptiActivityFlushPeriod(uint32_t ms) { (void)ms; return 0; }
+int cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, uint8_t** record) {
+    uint8_t* next = *record ? *record + size_of((union record*)*record) : buffer;
+    if (next >= buffer + valid) return CUPTI_NO_MORE;
+    *record = next;
+    return 0;
+}
+int cuptiActivityGetNumDroppedRecords(void* context, uint32_t stream, size_t* dropped) {
+    static int told;
+    (void)context, (void)stream;
+    *dropped = told++ ? 0 : (size_t)number("FAKE_CUPTI_DROPPED", 0);
+    return 0;
+}
+int cuptiFinalize(void) {
+    memset(enabled, 0, sizeof enabled);
+    requested = NULL;
+    completed = NULL;
+    return 0;
+}
