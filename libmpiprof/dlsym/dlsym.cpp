@@ -257,7 +257,8 @@ bool exists_elsewhere(const Library& library, const char* name) {
 }
 
 bool may_be_wrapped(const char* name) {
-    return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "mpi_", 4) == 0 || strncmp(name, "nccl", 4) == 0;
+    return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "mpi_", 4) == 0 || strncmp(name, "nccl", 4) == 0 ||
+           strncmp(name, "cupti", 5) == 0;
 }
 
 bool is_disabled() {

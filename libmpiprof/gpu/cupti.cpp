@@ -67,10 +67,15 @@ int note_directory(dl_phdr_info* info, std::size_t, void* argument) {
     return 0;
 }
 
-void* find_library(int driver_major) {
+void* find_loaded_library() {
     void* library = nullptr;
-    // A copy that is there already is the one to use: two of them clash.
     any_soname(99, [&](const char* name) { return (library = loader().dlopen(name, RTLD_LAZY | RTLD_NOLOAD)); });
+    return library;
+}
+
+void* find_library(int driver_major) {
+    // A copy that is there already is the one to use: two of them clash.
+    void* library = find_loaded_library();
     if (library) return library;
     any_soname(driver_major, [&](const char* name) { return (library = loader().dlopen(name, RTLD_LAZY | RTLD_LOCAL)); });
     if (library) return library;
@@ -90,7 +95,27 @@ void* find_library(int driver_major) {
 
 void nothing(void*, int, std::uint32_t, const void*) {}
 
+std::uint32_t this_thread() { return static_cast<std::uint32_t>(raw(SYS_gettid)); }
+
 }  // namespace
+
+// Whoever holds one decides whose CUPTI is.
+class Cupti::Switching {
+  public:
+    explicit Switching(Cupti& cupti) : cupti_(cupti) {
+        cupti_.switching_.lock();
+        __atomic_store_n(&cupti_.switching_thread_, this_thread(), __ATOMIC_RELAXED);
+    }
+    ~Switching() {
+        __atomic_store_n(&cupti_.switching_thread_, 0, __ATOMIC_RELAXED);
+        cupti_.switching_.unlock();
+    }
+    Switching(const Switching&) = delete;
+    Switching& operator=(const Switching&) = delete;
+
+  private:
+    Cupti& cupti_;
+};
 
 // ---- finding it ----
 
@@ -100,8 +125,10 @@ void Cupti::say_why(const char* what, int code) {
     snprintf(text_, sizeof text_, "%s (%d)", what, code);
 }
 
-bool Cupti::find_in(void* library) {
-    void** function = reinterpret_cast<void**>(&functions_);
+namespace {
+
+bool find_in(void* library, cupti::Functions& functions) {
+    void** function = reinterpret_cast<void**>(&functions);
     unsigned found = 0, n = 0;
     any_of(function_names, [&](const char* name) {
         *function = loader().dlsym(library, name);
@@ -112,13 +139,15 @@ bool Cupti::find_in(void* library) {
     return found == needed_functions;
 }
 
+}  // namespace
+
 bool Cupti::find(const Driver& driver) {
     int driver_version = 0;
     driver.driver_version(&driver_version);
     void* library = find_library(driver_version / 1000);
     if (!library) return say_why("there is no CUPTI", 0), false;
     std::uint32_t version = 0;
-    if (!find_in(library) || functions_.version(&version) != cupti::success) return say_why("CUPTI lacks functions", 0), false;
+    if (!find_in(library, functions_) || functions_.version(&version) != cupti::success) return say_why("CUPTI lacks functions", 0), false;
     if (version < cupti::oldest_version) return say_why("CUPTI is too old", static_cast<int>(version)), false;
     // Who subscribed first has it.
     void* subscriber = nullptr;
@@ -153,6 +182,8 @@ bool Cupti::switch_on() {
 
 bool Cupti::start(const Driver& driver) {
     if (is_tried_) return is_found_;
+    const Switching switching(*this);
+    if (is_lent()) return say_why("CUPTI is in use by another tool", 0), false;
     is_tried_ = true;
     if (!find(driver)) return false;
     overlap_.open();
@@ -163,18 +194,87 @@ bool Cupti::start(const Driver& driver) {
 }
 
 void Cupti::resume() {
-    if (!is_found_ || is_over_ || is_active()) return;
+    if (!is_found_ || is_over_ || is_active() || is_lent()) return;
+    const Switching switching(*this);
+    if (is_lent()) return;
+    functions_.flush(0);  // what the other client has not fetched is handed over
     if (switch_on()) __atomic_store_n(&is_active_, true, __ATOMIC_RELAXED);
 }
 
 void Cupti::pause() {
-    if (!is_active()) return;
+    const Switching switching(*this);
+    if (is_active()) switch_off();
+}
+
+void Cupti::switch_off() {
     __atomic_store_n(&is_active_, false, __ATOMIC_RELAXED);
     for (const std::uint32_t function : cupti::launches)
         if (functions_.enable_driver_api) functions_.enable_driver_api(function, 0);
     for (const int kind : {cupti::driver, cupti::memcpy_between_devices, cupti::memcpy, cupti::external_correlation, cupti::concurrent_kernel})
         functions_.disable(kind);
     functions_.flush(0);
+}
+
+// ---- another client ----
+
+// Whether it is this thread's own calls that come back here, through CUPTI's use of its own functions.
+bool Cupti::is_switching() const { return __atomic_load_n(&switching_thread_, __ATOMIC_RELAXED) == this_thread(); }
+
+bool Cupti::is_lent() const {
+    const std::uint64_t seen = __atomic_load_n(&other_seen_ns_, __ATOMIC_ACQUIRE);
+    if (seen == 0) return false;
+    return !__atomic_load_n(&other_is_done_, __ATOMIC_RELAXED) || nanoseconds(CLOCK_MONOTONIC) - seen < until_it_is_back_ns;
+}
+
+// Null: there is no CUPTI in this process, whoever asked.
+const cupti::Functions* Cupti::real() {
+    if (is_found_) return &functions_;
+    if (__atomic_load_n(&for_others_.finalize, __ATOMIC_ACQUIRE)) return &for_others_;
+    void* library = find_loaded_library();
+    if (!library) return nullptr;
+    cupti::Functions found{};
+    find_in(library, found);
+    if (!found.register_callbacks || !found.disable || !found.finalize) return nullptr;
+    for_others_ = found;  // two threads store the same
+    return &for_others_;
+}
+
+// The other client's buffers go to it, and ours, which CUPTI may still have, to us.
+int Cupti::lend(cupti::Requested their_requested, cupti::Completed their_completed) {
+    const cupti::Functions* f = real();
+    if (!f) return cupti::not_initialized;
+    if (is_switching() || !runtime.is_recording()) return f->register_callbacks(their_requested, their_completed);
+    const Switching switching(*this);
+    if (is_active()) switch_off();
+    __atomic_store_n(&other_is_done_, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&other_completed_, their_completed, __ATOMIC_RELEASE);
+    __atomic_store_n(&other_seen_ns_, nanoseconds(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
+    return f->register_callbacks(their_requested, buffer_count_ != 0 ? completed : their_completed);
+}
+
+int Cupti::disable_for_other(int kind) {
+    const cupti::Functions* f = real();
+    if (!f) return cupti::not_initialized;
+    if (__atomic_load_n(&other_seen_ns_, __ATOMIC_RELAXED) != 0 && !is_switching()) {
+        __atomic_store_n(&other_seen_ns_, nanoseconds(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+        __atomic_store_n(&other_is_done_, true, __ATOMIC_RELAXED);
+    }
+    return f->disable(kind);
+}
+
+// Nobody has it afterwards.
+int Cupti::finalize_for_other() {
+    const cupti::Functions* f = real();
+    if (!f) return cupti::not_initialized;
+    if (runtime.is_recording() && !is_switching()) {
+        const Switching switching(*this);
+        if (is_active()) switch_off();
+        say_why("CUPTI was ended by another tool", 0);
+        __atomic_store_n(&other_seen_ns_, 0, __ATOMIC_RELEASE);
+        is_found_ = false;
+        is_tried_ = true;
+        }
+    return f->finalize();
 }
 
 // ---- launches ----
@@ -247,7 +347,21 @@ std::uint8_t* Cupti::take_buffer() {
             return buffer;
         }
     }
-    return static_cast<std::uint8_t*>(private_pages(buffer_bytes));
+    auto* buffer = static_cast<std::uint8_t*>(private_pages(buffer_bytes));
+    const Guard guard(buffers_lock_);
+    if (buffer && buffer_count_ == most_buffers) {
+        munmap(buffer, buffer_bytes);
+        return nullptr;
+    }
+    if (buffer) buffers_[buffer_count_++] = buffer;
+    return buffer;
+}
+
+bool Cupti::owns(const std::uint8_t* buffer) {
+    const Guard guard(buffers_lock_);
+    for (unsigned i = 0; i < buffer_count_; ++i)
+        if (buffers_[i] == buffer) return true;
+    return false;
 }
 
 void Cupti::give_back(std::uint8_t* buffer) {
@@ -262,8 +376,12 @@ void Cupti::requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* mo
     *most_records = 0;
 }
 
-void Cupti::completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+void Cupti::completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t valid) {
     if (!buffer) return;
+    if (!the_cupti.owns(buffer)) {
+        if (const cupti::Completed theirs = __atomic_load_n(&the_cupti.other_completed_, __ATOMIC_ACQUIRE)) theirs(context, stream, buffer, bytes, valid);
+        return;
+    }
     if (!the_cupti.is_over_ && runtime.is_recording()) {
         the_cupti.parse(buffer, valid);
         std::size_t dropped = 0;
@@ -399,8 +517,8 @@ void Cupti::flush() {
 }
 
 void Cupti::finish(bool forced) {
-    if (!is_found_ || is_over_) return;
-    functions_.flush(forced ? 1 : 0);
+    if (!is_tried_ || is_over_) return;
+    if (is_active()) functions_.flush(forced ? 1 : 0);
     const Guard guard(lock_);
     for (Traced& t : traced_) {
         if (t.number == 0 || t.is_booked) continue;

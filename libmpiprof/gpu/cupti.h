@@ -1,6 +1,10 @@
 // Times by CUPTI's activity records: when each kernel began and ended, of the whole process. Those of NCCL are matched with
 // the launches that they belong to by external correlation ids, which launches.cpp puts around the real calls; the records
 // are parsed in CUPTI's own thread. What goes wrong is an answer: then launches.cpp takes events instead.
+//
+// CUPTI has one client at a time. When another one comes (PyTorch's profiler), it gets CUPTI: three of CUPTI's functions are
+// exported, so that its coming is seen (symbols.cpp). Ours stops, each gets the buffers that it made, and CUPTI is taken back
+// some seconds after the other one has switched its records off.
 #pragma once
 
 #include "libmpiprof/gpu/cupti_interface.h"
@@ -17,6 +21,9 @@ class Cupti {
     // "CUPTI 13.0", or why there is none.
     const char* text() const { return text_; }
     bool is_active() const { return __atomic_load_n(&is_active_, __ATOMIC_RELAXED); }
+    bool has_failed() const { return is_tried_ && !is_found_; }
+    // Whether another client has it now.
+    bool is_lent() const;
     // Records are made from now on, or no longer.
     void resume();
     void pause();
@@ -33,6 +40,11 @@ class Cupti {
     void flush();
     // The end: what is known is booked. `forced`: the process ends, and records that are not complete come, too.
     void finish(bool forced);
+
+    // Another client's calls.
+    int lend(cupti::Requested requested, cupti::Completed completed);
+    int disable_for_other(int kind);
+    int finalize_for_other();
 
     std::uint64_t unfinished = 0;  // launches without kernels up to the end
     std::uint64_t dropped = 0;     // records that CUPTI had no room for
@@ -65,9 +77,13 @@ class Cupti {
     };
 
     bool find(const Driver& driver);
-    bool find_in(void* library);
     void say_why(const char* what, int code);
+    class Switching;
+    bool is_switching() const;
     bool switch_on();
+    void switch_off();
+    const cupti::Functions* real();
+    bool owns(const std::uint8_t* buffer);
     static void requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
     static void completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t valid);
     std::uint8_t* take_buffer();
@@ -90,6 +106,16 @@ class Cupti {
     cupti::Functions functions_{};
     char text_[64] = {};
     bool is_tried_ = false, is_found_ = false, is_active_ = false, is_over_ = false;
+    Lock switching_;  // whose CUPTI is; held while CUPTI is called, by nobody who CUPTI calls
+    std::uint32_t switching_thread_ = 0;  // what it calls meanwhile is not another client's
+    cupti::Functions for_others_{};    // the same, where ours was not started
+    cupti::Completed other_completed_ = nullptr;
+    std::uint64_t other_seen_ns_ = 0;  // when another client was heard of last; 0: there is none
+    bool other_is_done_ = false;       // it has switched something off since it came
+    static constexpr std::uint64_t until_it_is_back_ns = 2'000'000'000;
+    static constexpr unsigned most_buffers = 256;
+    const std::uint8_t* buffers_[most_buffers] = {};
+    unsigned buffer_count_ = 0;
     Lock buffers_lock_;
     std::uint8_t* free_buffers_ = nullptr;  // the next one's address lies in each
     Lock lock_;                             // of what follows; never held while CUPTI is called

@@ -2,6 +2,7 @@
 #include "libmpiprof/gpu/launches.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "libmpiprof/format/size_bins.h"
 #include "libmpiprof/process/loader.h"
@@ -24,7 +25,13 @@ void before_the_end() { launches.end_of_profile(false); }
 
 // ---- whether, and how ----
 
-void Launches::note_source(const char* text) { runtime.note_fact("gpu_times", text); }
+// Each change, up to some: a program may profile itself every hundredth step.
+void Launches::note_source(const char* text) {
+    if (changes_ == most_changes || strcmp(text, noted_source_) == 0) return;
+    ++changes_;
+    copy(noted_source_, text);
+    runtime.note_fact("gpu_times", text);
+}
 
 Launches::Source Launches::decide() {
     if (!mpiprof::is_on(Setting::gpu)) {
@@ -48,21 +55,22 @@ Launches::Source Launches::decide() {
 
 // With the lock. Asked early, so that a window does not begin with what takes CUPTI seconds.
 void Launches::try_cupti() {
-    is_cupti_tried_ = true;
     char text[80] = "";
     if (!the_cupti.start(driver_)) append(text, "events: ");
+    else the_cupti.resume();
     append(text, the_cupti.text());
+    if (the_cupti.is_lent()) copy(text, "events: CUPTI is in use by another tool");
     note_source(text);
+    is_failure_noted_ = the_cupti.has_failed();
     if (gate_epoch() == 0) the_cupti.pause();  // before the window
 }
 
 // Where the time of the launch in hand is from: recording may have got a window since the last one.
 void Launches::choose_source() {
-    if (wants_cupti_ == WantsCupti::never || uses_cupti()) return;
+    if (wants_cupti_ == WantsCupti::never || uses_cupti() || is_failure_noted_) return;
     if (wants_cupti_ == WantsCupti::in_window && !runtime.has_window()) return;
     const Guard guard(lock_);
-    if (!is_cupti_tried_) try_cupti();
-    else the_cupti.resume();
+    try_cupti();
 }
 
 void Launches::pass() {

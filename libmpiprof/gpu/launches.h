@@ -85,7 +85,10 @@ class Launches {
     std::atomic<Source> source_{Source::undecided};
     Lock lock_;  // of decisions
     WantsCupti wants_cupti_ = WantsCupti::never;
-    bool is_cupti_tried_ = false;
+    static constexpr unsigned most_changes = 8;
+    unsigned changes_ = 0;
+    char noted_source_[80] = {};
+    bool is_failure_noted_ = false;
     bool is_over_ = false;  // the driver may be gone
     NotTimed noted_{};
     std::uint64_t dropped_ = 0;

@@ -2,6 +2,7 @@
  * dlopen and dlsym. Every time that a scene takes on the GPU follows from the rules of the doubles: see fake_cuda.c, launches.h. */
 #define _GNU_SOURCE
 #include "tests/gpu/doubles/cuda.h"
+#include "tests/gpu/doubles/cupti.h"
 #include "tests/nccl/nccl.h"
 
 #include <dlfcn.h>
@@ -34,6 +35,41 @@ NCCL_FUNCTIONS(F)
 #undef F
 #define NCCL(name) name
 static void fetch(void) {}
+#endif
+
+#ifdef WITH_CUPTI /* another client of it, such as PyTorch's profiler: linked, or by dlsym as TensorFlow does */
+#ifdef FETCH
+#define F(name, arguments) static int(*f_##name) arguments;
+CUPTI_FUNCTIONS(F)
+#undef F
+#define CUPTI(name) f_##name
+static void fetch_cupti(void) {
+    void* library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
+    if (!library) { fprintf(stderr, "%s\n", dlerror()); exit(2); }
+#define F(name, arguments) f_##name = (int(*) arguments)dlsym(library, #name);
+    CUPTI_FUNCTIONS(F)
+#undef F
+}
+#else
+#define F(name, arguments) int name arguments;
+CUPTI_FUNCTIONS(F)
+#undef F
+#define CUPTI(name) name
+static void fetch_cupti(void) {}
+#endif
+static int their_kernels, their_buffers;
+static void their_request(uint8_t** at, size_t* bytes, size_t* most) {
+    *bytes = 1 << 16;
+    *at = aligned_alloc(8, *bytes);
+    *most = 0;
+}
+static void their_completion(void* context, uint32_t stream, uint8_t* at, size_t bytes, size_t valid) {
+    (void)context, (void)stream, (void)bytes;
+    uint8_t* record = NULL;
+    while (CUPTI(cuptiActivityGetNextRecord)(at, valid, &record) == CUPTI_OK) their_kernels += *(uint32_t*)record == KIND_CONCURRENT_KERNEL;
+    their_buffers += 1;
+    free(at); /* as Kineto does: whoever made it */
+}
 #endif
 
 static int number(const char* name, int otherwise) { return getenv(name) ? atoi(getenv(name)) : otherwise; }
@@ -216,6 +252,42 @@ int main(int argc, char** argv) {
         OK(NCCL(ncclCommDestroy)(c));
         return 0;
     }
+#ifdef WITH_CUPTI
+    SCENE("profiler") { /* switches kinds off one by one and fetches the rest afterwards, as Kineto does */
+        fetch_cupti();
+        for (int i = 0; i < 5; ++i) reduce(c, s), finish(s);
+        OK(CUPTI(cuptiActivityRegisterCallbacks)(their_request, their_completion));
+        OK(CUPTI(cuptiActivityEnable)(KIND_CONCURRENT_KERNEL));
+        for (int i = 0; i < 3; ++i) reduce(c, s), finish(s);
+        OK(CUPTI(cuptiActivityDisable)(KIND_MEMCPY));
+        OK(CUPTI(cuptiActivityDisable)(KIND_CONCURRENT_KERNEL));
+        OK(CUPTI(cuptiActivityFlushAll)(0));
+        for (int i = 0; i < 2; ++i) reduce(c, s), finish(s); /* it may come back */
+        usleep(2100000);
+        for (int i = 0; i < 4; ++i) reduce(c, s), finish(s);
+        OK(NCCL(ncclCommDestroy)(c));
+        if (their_kernels != 3) { fprintf(stderr, "the other client saw %d kernels\n", their_kernels); return 1; }
+        return 0;
+    }
+    SCENE("first") { /* it was there before us, and ends CUPTI */
+        fetch_cupti();
+        OK(CUPTI(cuptiActivityRegisterCallbacks)(their_request, their_completion));
+        OK(CUPTI(cuptiActivityEnable)(KIND_CONCURRENT_KERNEL));
+        for (int i = 0; i < 3; ++i) reduce(c, s), finish(s);
+        OK(CUPTI(cuptiActivityFlushAll)(0));
+        OK(CUPTI(cuptiFinalize)());
+        for (int i = 0; i < 2; ++i) reduce(c, s), finish(s);
+        if (their_kernels != 3) { fprintf(stderr, "the other client saw %d kernels\n", their_kernels); return 1; }
+        return 0;
+    }
+#endif
+#ifdef FETCH
+    SCENE("absent") { /* whoever asks whether there is a CUPTI is told the truth */
+        if (dlsym(RTLD_DEFAULT, "cuptiFinalize")) { fprintf(stderr, "cuptiFinalize exists\n"); return 1; }
+        reduce(c, s), finish(s);
+        return 0;
+    }
+#endif
     SCENE("window") {
         for (int i = 0; i < 5; ++i) reduce(c, s), finish(s);
         usleep(700000);
@@ -224,7 +296,10 @@ int main(int argc, char** argv) {
         return 0;
     }
     SCENE("killed_later") {
-        for (int i = 0; i < 1000; ++i) reduce(c, s), finish(s);
+        ncclComm_t other = world("other");
+        for (int i = 0; i < 700; ++i) reduce(c, s), finish(s);
+        OK(NCCL(ncclCommDestroy)(other)); /* CUPTI hands over what it has */
+        for (int i = 0; i < 30; ++i) reduce(c, s), finish(s);
         raise(SIGKILL);
     }
     SCENE("killed") {

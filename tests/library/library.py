@@ -22,7 +22,7 @@ SKIPPED = 77
 MOST_RELOCATIONS = 50
 MOST_RELOCATIONS_ON_AARCH64 = 56  # the compiler calls memcpy, memset ... where x86-64 has instructions
 OLDEST_GLIBC = (2, 28)  # RHEL 8
-OTHER_EXPORTS = re.compile(r"ncclProfiler_\w+|mpiprof_\w+")
+OTHER_EXPORTS = re.compile(r"ncclProfiler_\w+|mpiprof_\w+|cupti(ActivityRegisterCallbacks|ActivityDisable|Finalize)")
 
 # What preloaded code must not call, by the first pattern that matches, and why.
 FORBIDDEN = [

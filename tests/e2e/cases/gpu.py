@@ -27,7 +27,8 @@ def cupti(scene):
 
 def program(scene, how):
     nccl, cuda = doubles(scene)
-    flags = {"linked": ["-L", nccl, "-lnccl"], "fetched": ["-DFETCH"]}[how]
+    client = ["-DWITH_CUPTI", *([] if "fetched" in how else [cupti(scene) / "libcupti.so.13"])] if "client" in how else []
+    flags = [*(["-DFETCH"] if "fetched" in how else ["-L", nccl, "-lnccl"]), *client]
     return scene.compile(SOURCES / "program.c", "-w", "-I", ROOT, cuda / "libcuda.so.1", *flags, "-lpthread", "-ldl",
                          name=f"gpu_program.{how}", compiler="gcc", label="")
 
@@ -244,9 +245,39 @@ def threads_children_and_nonblocking_communicators_with_cupti(scene):
 @case(mpis=(), ranks=1)
 def what_cupti_handed_over_survives_kill_9(scene):
     time, = traced(scene, "killed_later", code=-9).times()
-    check(500 <= time.operations <= 1000 and time.ns == 3000 * time.operations, f"operations {time.operations}, {time.ns} ns")
+    check(700 <= time.operations <= 730 and time.ns == 3000 * time.operations, f"operations {time.operations}, {time.ns} ns")
 
 
 @case(mpis=(), ranks=1)
 def records_that_cupti_dropped_are_told(scene):
     same(traced(scene, "lone", env={"FAKE_CUPTI_DROPPED": 23}).facts()["gpu_records_dropped"], ["23"], "dropped")
+
+
+def beside_another_client(scene, how):
+    tables = traced(scene, "profiler", how)  # which fails if it misses a kernel
+    found = {t.source: (t.operations, t.ns) for t in tables.times()}
+    same(found, {"cupti": (9, 9 * 3000), "events": (5, 5 * (3000 + IDLE))}, "operations by source")
+    same(tables.facts()["gpu_times"], ["CUPTI 13.0", "events: CUPTI is in use by another tool", "CUPTI 13.0"], "what the profile says")
+    same([t > 0 for t in tables.sequences()[1][2]], [True] * 14, "the sequence")
+
+
+@case(mpis=(), ranks=1)
+def another_client_of_cupti_gets_it_and_we_take_it_back(scene):
+    beside_another_client(scene, "client_linked")
+
+
+@case(mpis=(), ranks=1, tier="full")
+def a_client_that_fetches_cupti_gets_it_and_we_take_it_back(scene):
+    beside_another_client(scene, "client_fetched")
+
+
+@case(mpis=(), ranks=1)
+def a_client_of_cupti_that_was_there_first_keeps_it(scene):
+    tables = traced(scene, "first", "client_linked")
+    same([(t.source, t.operations) for t in tables.times()], [("events", 5)], "operations by source")
+    same(tables.facts()["gpu_times"], ["events: CUPTI is in use by another tool", "events: CUPTI was ended by another tool"], "what the profile says")
+
+
+@case(mpis=(), ranks=1)
+def a_program_that_asks_for_cupti_is_told_that_there_is_none(scene):
+    run(scene, "absent", "fetched")
