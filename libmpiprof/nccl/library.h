@@ -24,6 +24,7 @@ struct Group {
     std::uint64_t at_start;    // of these when the outermost group began
     std::uint64_t launched;    // by the end that is in hand
     Word stream;               // of the operation that is in hand
+    bool is_watched;           // the end that is in hand launches something whose time on the GPU is taken
     void start() {
         if (depth++ == 0) at_start = operations;
     }
@@ -192,7 +193,7 @@ struct GroupEnded : wrap::Sizeless {
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return group.launched == 0; }
     static void after(Ledger& ledger, Memo& memo, Bytes, Ticks) {
         ledger.add_completed(memo, static_cast<std::int64_t>(group.launched));
-        watch_ended(memo);
+        if (group.is_watched) watch_ended(memo);
     }
 };
 

@@ -16,7 +16,8 @@ void Nccl::watch_operation(Word stream) {
 }
 
 void Nccl::watch_group() {
-    if (group.launched > 0) gpu::launches.begin_group(this_group());
+    group.is_watched = group.launched > 0;
+    if (group.is_watched) gpu::launches.begin_group(this_group());
 }
 
 void Nccl::watch_launched(Word result) {
@@ -35,7 +36,8 @@ void watch_enqueued(const Memo& memo, Bytes bytes) {
 }
 
 void watch_ended(const Memo& memo) {
-    if (group.depth == 0 && gpu::launches.is_on()) gpu::launches.group_is_of(memo.cell->call);
+    group.is_watched = false;
+    gpu::launches.group_is_of(memo.cell->call);
 }
 
 void Nccl::pass_unwatched_operation() {

@@ -1,6 +1,9 @@
 /* A program that uses NCCL on GPUs that are doubles: program SCENE. Linked with the double of NCCL or, compiled with FETCH, by
  * dlopen and dlsym. Every time that a scene takes on the GPU follows from the rules of the doubles: see fake_cuda.c, launches.h. */
 #define _GNU_SOURCE
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
 #include "tests/gpu/doubles/cuda.h"
 #include "tests/gpu/doubles/cupti.h"
 #include "tests/nccl/nccl.h"
@@ -144,6 +147,11 @@ int main(int argc, char** argv) {
     rank = number("RANK", 0);
     size = number("WORLD_SIZE", 1);
     fetch();
+#ifdef WITH_MPI
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+#endif
     ncclComm_t c = world("world");
     CUstream s = stream_on(0);
     SCENE("lone") {
@@ -151,6 +159,14 @@ int main(int argc, char** argv) {
         OK(NCCL(ncclCommDestroy)(c));
         return 0;
     }
+#ifdef WITH_MPI
+    SCENE("mpi") { /* whose profile ends before the communicator does */
+        for (int i = 0; i < 5; ++i) reduce(c, s), finish(s);
+        MPI_Finalize();
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+#endif
     SCENE("groups") {
         groups(c, s);
         OK(NCCL(ncclCommDestroy)(c));
