@@ -51,6 +51,7 @@ enum class TableType : std::uint32_t {
     gpu_durations = 24,    // Histogram: of these times, in nanoseconds
     gpu_sequences = 25,    // GpuSequence, one per communicator
     gpu_work = 26,         // GpuWork: all that the GPU did
+    node_counters = 27,    // NodeCounter: energy and links of the node, by one of its ranks
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
     exact_sizes = 17,
@@ -517,6 +518,17 @@ struct Fact {
     std::uint64_t value_offset;  // into the file
 };
 
+// A counter that the node keeps of itself, and so of all that ran on it: how far it went is last - at_start + wraps x wraps_at.
+enum class NodeCounterUnit : std::uint32_t { microjoules = 1, bytes = 2 };
+struct NodeCounter {
+    char name[48];           // energy.<domain>, link.<device>.tx and .rx
+    NodeCounterUnit unit;
+    std::uint32_t wraps;
+    std::uint64_t wraps_at;  // 0 = never
+    std::uint64_t at_start;
+    std::uint64_t last;
+};
+
 struct Setting {
     char name[32];
     char value[96];
@@ -564,6 +576,7 @@ static_assert(sizeof(NcclOperation) == 56 && offsetof(NcclOperation, operations)
 static_assert(sizeof(GpuTime) == 64 && offsetof(GpuTime, operations) == 16);
 static_assert(sizeof(GpuSequence) == 16400 && offsetof(GpuSequence, enqueued) == 8);
 static_assert(sizeof(GpuWork) == 48 && offsetof(GpuWork, count) == 8);
+static_assert(sizeof(NodeCounter) == 80 && offsetof(NodeCounter, wraps_at) == 56);
 static_assert(sizeof(Fact) == 64 && offsetof(Fact, kind) == 48);
 
 }  // namespace mpiprof::format

@@ -183,7 +183,9 @@ bool Runtime::begin_image(const World& world) {
     memcpy(described.library, library_version, sizeof library_version);
     header = described;
     record_settings(records_.image);
-    record_place(records_.image, header.local_rank == 0 || header.local_rank == format::no_local_rank);
+    const bool describes_node = header.local_rank == 0 || header.local_rank == format::no_local_rank;
+    record_place(records_.image, describes_node);
+    if (describes_node) node_counters_.open(records_.image);
     record_environment(records_.image);
     if (world.cuda_aware >= 0) record_fact(records_.image, format::FactKind::process, "mpi_is_cuda_aware", world.cuda_aware ? "yes" : "no");
     return true;
@@ -288,6 +290,7 @@ std::uint64_t Runtime::refresh(void* self, std::uint64_t period_ns) {
     format::Header& header = r.records_.image.header();
     header.updated = take_anchor(r.records_.clock);
     fill(header.usage);
+    r.node_counters_.update();
     if (!r.records_.image.is_mapped()) header.store_period_ms = static_cast<std::uint32_t>(period_ns / 1'000'000);
     if (r.file_.update(r.records_.image) != 0) count_drop(header.drops.write_errors);
     return next_ns;
@@ -319,6 +322,7 @@ void Runtime::update_header(State state, int exit_code) {
     }
     fill(header.usage);
     header.throttled_us = cgroup_use().throttled_us;
+    node_counters_.update();
     header.ended = take_anchor(records_.clock);
     header.updated = header.ended;
     header.exit_code = exit_code;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "libmpiprof/process/helper.h"
+#include "libmpiprof/process/node_counters.h"
 #include "libmpiprof/process/profile_file.h"
 #include "libmpiprof/process/selection.h"
 #include "libmpiprof/process/who.h"
@@ -93,6 +94,7 @@ class Runtime {
     Records records_{};
     ProfileFile file_;
     Helper helper_;
+    NodeCounters node_counters_;
     Ledger* ledgers_ = nullptr;
     Ledger* suspect_ = nullptr;  // the next whose thread may be gone without a word
     std::uint32_t ledger_count_ = 0;

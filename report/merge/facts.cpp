@@ -7,6 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "report/merge/node_use.h"
+
 namespace mpiprof::report {
 namespace {
 
@@ -99,7 +101,7 @@ void FactsPart::add(const Profile& profile) {
     if (profile.is_text) return;
     RankPlace place{.rank = profile.rank, .cpu_at_start = {}, .cores_busy = {}, .pushed_off_per_s = {}};
     Environment environment;
-    Description description{profile.rank, {}};
+    Description description{profile.rank, {}, use_of(profile.node_counters, static_cast<double>(profile.usage_span_ns) / 1e9)};
     std::set<std::string_view> seen;
     for (const Fact& fact : profile.facts) {
         if (fact.kind == FactKind::node) description.facts.push_back(fact);
@@ -225,6 +227,7 @@ Placement FactsPart::finish(const Job& job) {
     for (const std::string& node : job.nodes) {
         const auto found = nodes_.find(node);
         placement.nodes.push_back(found == nodes_.end() ? NodeFacts{} : node_of(found->second.facts));
+        if (found != nodes_.end()) placement.nodes.back().use = found->second.use;
     }
     return placement;
 }

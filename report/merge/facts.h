@@ -28,6 +28,7 @@ class FactsPart {
     struct Description {
         std::uint32_t rank;  // that wrote it; the lowest counts
         std::vector<Fact> facts;
+        NodeUse use{};
     };
 
     std::uint32_t list_index(const std::string& text);

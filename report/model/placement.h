@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/model/cpu_list.h"
@@ -38,13 +39,25 @@ struct Device {
     std::string rate;
     bool operator==(const Device&) const = default;
 };
+// What a node counted while the job ran, of all that ran on it.
+struct NodeUse {
+    std::optional<double> joules;              // of its processors and memory, or all of it where it tells that
+    std::optional<double> accelerator_joules;  // of that
+    std::vector<std::pair<std::string, std::uint64_t>> sent, received;  // device and bytes, by device
+    double seconds = 0;                        // over which it counted
+};
 struct NodeFacts {
+    NodeUse use{};
     std::string processor;
     CpuList cpus;
     std::vector<NumaNode> numa_nodes;  // by number; those without processors are left out
     std::vector<Device> gpus;          // by bus address
     std::vector<Device> adapters;      // by name
-    bool operator==(const NodeFacts&) const = default;
+    // `use` is no trait of a node.
+    bool operator==(const NodeFacts& other) const {
+        return processor == other.processor && cpus == other.cpus && numa_nodes == other.numa_nodes && gpus == other.gpus &&
+               adapters == other.adapters;
+    }
 
     bool is_known() const { return *this != NodeFacts{}; }
 };

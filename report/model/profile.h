@@ -130,6 +130,13 @@ struct Fact {
     std::string value;
 };
 
+// How far a counter of the node went: energy of one of its parts in microjoules, or bytes through a link, by all that ran there.
+struct NodeCounter {
+    std::string name;
+    bool is_energy = false;
+    std::uint64_t value = 0;
+};
+
 struct Usage {
     std::uint64_t user_ns = 0;
     std::uint64_t system_ns = 0;
@@ -234,6 +241,7 @@ struct Profile {
     std::vector<Module> modules;
     std::vector<Setting> settings;
     std::vector<Fact> facts;
+    std::vector<NodeCounter> node_counters;
     Gpu gpu;
     std::vector<RankLine> rank_table;  // only in mpitrace's text; sorted by rank
     std::vector<std::string> notes;    // oddities that were passed over, one line each

@@ -61,6 +61,7 @@ class Reader {
         read_sites(tables_, profile_);
         read_settings();
         read_facts();
+        read_node_counters();
         read_activity();
         read_gpu(tables_, [this](std::uint16_t id) { return call_index(id); }, buckets_, profile_);
         if (buckets_.is_damaged()) return tables_.damaged("the durations of GPU times lead out of the file");
@@ -410,6 +411,17 @@ class Reader {
             const bool is_known = record.kind >= format::FactKind::process && record.kind <= format::FactKind::environment;
             if (is_known && value.size() == record.value_length)
                 profile_.facts.push_back({static_cast<model::FactKind>(record.kind), std::string(text_of(record.name)), std::string(value)});
+        });
+    }
+
+    void read_node_counters() {
+        tables_.each<format::NodeCounter>(TableType::node_counters, [&](const format::NodeCounter& record, const Table&) {
+            const bool is_known = record.unit == NodeCounterUnit::microjoules || record.unit == NodeCounterUnit::bytes;
+            // A counter that was set back (a link that was reset) tells nothing.
+            const std::uint64_t further = record.last + record.wraps * record.wraps_at;
+            if (is_known && further >= record.at_start)
+                profile_.node_counters.push_back(
+                    {std::string(text_of(record.name)), record.unit == NodeCounterUnit::microjoules, further - record.at_start});
         });
     }
 

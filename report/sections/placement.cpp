@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "report/model/units.h"
+#include "report/sections/node_use.h"
 #include "report/sections/placed_nodes.h"
 #include "report/sections/placement_rules.h"
 #include "report/sections/sections.h"
@@ -374,6 +375,7 @@ Result<std::vector<Table>> placement(const Job& job, const Question& question) {
     std::vector<Table> tables;
     tables.push_back(question.is_for_screen ? nodes_on_screen(nodes) : nodes_as_data(job, nodes));
     tables.push_back(std::move(table));
+    if (Table use = node_use_table(nodes, question.is_for_screen); !use.rows.empty()) tables.push_back(std::move(use));
     tables.push_back(finding_table(job));
     tables.push_back(question.is_for_screen ? variables_on_screen(job.placement) : variables_as_data(job.placement));
     return tables;

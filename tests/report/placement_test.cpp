@@ -313,5 +313,40 @@ TEST(placement, a_job_without_facts_says_so) {
     EXPECT_NE(show(job_of({spec})).find("do not say where their ranks ran"), std::string::npos);
 }
 
+// ---- what nodes count themselves ----
+
+TEST(node_use, energy_of_a_node_is_that_of_its_packages_and_memory_counted_once) {
+    ProfileSpec spec;
+    spec.elapsed_ns = 10'000'000'000;
+    spec.node_counters = {{"energy.intel-rapl:0:package-0", 1'500'000'000},
+                          {"energy.intel-rapl:0:0:core", 900'000'000},
+                          {"energy.intel-rapl-mmio:0:package-0", 1'500'000'000},
+                          {"energy.intel-rapl:1:package-1", 400'000'000},
+                          {"energy.intel-rapl:1:1:dram", 100'000'000},
+                          {"link.mlx5_0.tx", 4'000'000'000, format::NodeCounterUnit::bytes},
+                          {"link.mlx5_0.rx", 1'000'000'000, format::NodeCounterUnit::bytes}};
+    spec.facts = {{format::FactKind::node, "cpus", "0-7"}};
+    const Job job = job_of({spec});
+
+    ASSERT_EQ(job.placement.nodes.size(), 1u);
+    EXPECT_DOUBLE_EQ(job.placement.nodes[0].use.joules.value(), 2000);
+    Question question;
+    question.is_for_screen = true;
+    const std::string text = report::find_view("text")->show(
+        {"placement", report::find_section("placement")->answer(job, question).value()}, {.width = 100, .has_utf8 = true});
+    EXPECT_NE(text.find("COUNTED BY THE NODES THEMSELVES"), std::string::npos) << text;
+    EXPECT_NE(text.find("node1        2.0     200  3.7 GiB   954 MiB  400 MB/s     100 MB/s"), std::string::npos) << text;
+    EXPECT_NE(text.find("not this job alone"), std::string::npos) << text;
+}
+
+TEST(node_use, the_whole_node_counts_where_it_tells_that) {
+    ProfileSpec spec;
+    spec.facts = {{format::FactKind::node, "cpus", "0-7"}};
+    spec.node_counters = {{"energy.node", 3'000'000'000}, {"energy.intel-rapl:0:package-0", 1'000'000'000}, {"energy.accelerators", 2'000'000'000}};
+
+    EXPECT_DOUBLE_EQ(job_of({spec}).placement.nodes[0].use.joules.value(), 3000);
+    EXPECT_DOUBLE_EQ(job_of({spec}).placement.nodes[0].use.accelerator_joules.value(), 2000);
+}
+
 }  // namespace
 }  // namespace mpiprof::test

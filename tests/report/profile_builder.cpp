@@ -363,6 +363,16 @@ class Builder {
             for (const double us : spec.us) sequence->us16[sequence->enqueued++ % format::gpu_sequence_length] = static_cast<std::uint32_t>(us * 16);
             tables_.add(TableType::gpu_sequences, 0, *sequence);
         }
+        for (const NodeCounterSpec& spec : spec_.node_counters) {
+            format::NodeCounter counter{};
+            set_text(counter.name, spec.name);
+            counter.unit = spec.unit;
+            counter.wraps = 2;
+            counter.wraps_at = 1000;
+            counter.at_start = 5000;
+            counter.last = counter.at_start + spec.value - counter.wraps * counter.wraps_at;
+            tables_.add(TableType::node_counters, 0, counter);
+        }
         for (const format::GpuWork& work : spec_.gpu_work) tables_.add(TableType::gpu_work, 0, work);
     }
 

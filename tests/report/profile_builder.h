@@ -138,6 +138,12 @@ struct GpuSequenceSpec {
     std::uint16_t communicator = 1;
 };
 
+struct NodeCounterSpec {
+    std::string name;
+    std::uint64_t value;  // how far it went
+    format::NodeCounterUnit unit = format::NodeCounterUnit::microjoules;
+};
+
 struct ProfileSpec {
     std::uint32_t rank = 0;
     std::uint32_t size = 1;
@@ -192,6 +198,7 @@ struct ProfileSpec {
     std::vector<GpuTimeSpec> gpu_times{};
     std::vector<GpuSequenceSpec> gpu_sequences{};
     std::vector<format::GpuWork> gpu_work{};
+    std::vector<NodeCounterSpec> node_counters{};
     bool histograms = true;
 
     // What only files of other versions, or unlucky ones, look like.

@@ -1,0 +1,40 @@
+// RAPL's domains overlap: a package has its cores in it, and psys and the -mmio twins count packages once more.
+#include "report/merge/node_use.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::string_view energy = "energy.", link = "link.";
+
+bool counts_once(std::string_view domain) {
+    if (domain.find("mmio") != std::string_view::npos) return false;
+    const std::string_view label = domain.substr(domain.rfind(':') == std::string_view::npos ? 0 : domain.rfind(':') + 1);
+    return label.starts_with("package") || label == "dram";
+}
+
+}  // namespace
+
+NodeUse use_of(std::span<const NodeCounter> counters, double seconds) {
+    NodeUse use{.joules = {}, .accelerator_joules = {}, .sent = {}, .received = {}, .seconds = seconds};
+    std::optional<double> whole, parts;
+    for (const NodeCounter& counter : counters) {
+        const std::string_view name = counter.name;
+        const double joules = static_cast<double>(counter.value) / 1e6;
+        if (name == "energy.node") whole = joules;
+        else if (name == "energy.accelerators") use.accelerator_joules = joules;
+        else if (name.starts_with(energy) && counts_once(name.substr(energy.size()))) parts = parts.value_or(0) + joules;
+        if (!name.starts_with(link) || name.size() < link.size() + 4) continue;
+        const std::string device(name.substr(link.size(), name.size() - link.size() - 3));
+        if (name.ends_with(".tx")) use.sent.emplace_back(device, counter.value);
+        if (name.ends_with(".rx")) use.received.emplace_back(device, counter.value);
+    }
+    use.joules = whole ? whole : parts;
+    std::sort(use.sent.begin(), use.sent.end());
+    std::sort(use.received.begin(), use.received.end());
+    return use;
+}
+
+}  // namespace mpiprof::report
