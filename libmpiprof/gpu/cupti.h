@@ -21,6 +21,7 @@ class Cupti {
     // "CUPTI 13.0", or why there is none.
     const char* text() const { return text_; }
     bool is_active() const { return __atomic_load_n(&is_active_, __ATOMIC_RELAXED); }
+    bool is_there() const { return is_found_; }
     bool has_failed() const { return is_tried_ && !is_found_; }
     // Whether another client has it now.
     bool is_lent() const;

@@ -19,6 +19,14 @@ namespace {
 constinit thread_local Launch* in_hand __attribute__((tls_model("initial-exec"))) = nullptr;
 
 void at_exit(void*) { launches.end_of_process(); }
+// The driver ends with a handler of its own, registered when it was initialised, and so may CUPTI: the one that is registered
+// last comes first.
+void end_before_the_driver() {
+    using AtExit = int (*)(void (*)(void*), void*, void*);
+    const auto register_handler = reinterpret_cast<AtExit>(loader().dlsym(RTLD_DEFAULT, "__cxa_atexit"));
+    if (register_handler) register_handler(at_exit, nullptr, nullptr);
+}
+
 void before_the_end() { launches.end_of_profile(false); }
 
 }  // namespace
@@ -42,9 +50,7 @@ Launches::Source Launches::decide() {
         note_source("none: no GPU driver in this process");
         return Source::none;
     }
-    // The driver ends with a handler of its own, registered when it was initialised: ours comes before it.
-    using AtExit = int (*)(void (*)(void*), void*, void*);
-    if (const auto register_handler = reinterpret_cast<AtExit>(loader().dlsym(RTLD_DEFAULT, "__cxa_atexit"))) register_handler(at_exit, nullptr, nullptr);
+    end_before_the_driver();
     runtime.ask_before_the_end(before_the_end);
     const char first = value_of(Setting::cupti)[1];  // on, window, off
     wants_cupti_ = first == 'n' ? WantsCupti::always : first == 'i' ? WantsCupti::in_window : WantsCupti::never;
@@ -56,8 +62,10 @@ Launches::Source Launches::decide() {
 // With the lock. Asked early, so that a window does not begin with what takes CUPTI seconds.
 void Launches::try_cupti() {
     char text[80] = "";
+    const bool was_there = the_cupti.is_there();
     if (!the_cupti.start(driver_)) append(text, "events: ");
-    else the_cupti.resume();
+    else if (was_there) the_cupti.resume();
+    else end_before_the_driver();
     append(text, the_cupti.text());
     if (the_cupti.is_lent()) copy(text, "events: CUPTI is in use by another tool");
     note_source(text);

@@ -6,7 +6,8 @@
  *   cuStreamSynchronize moves the clock to the end of the stream
  *
  * It is as strict as the real one where a profiler could hurt a program: events and streams of two contexts do not mix, asking
- * for an event while somebody captures globally invalidates that capture, and a forked child that calls it is ended. */
+ * for an event while somebody captures globally invalidates that capture, and whoever calls it in a forked child, or after its
+ * own end at exit, is ended. */
 #define _GNU_SOURCE
 #include "tests/gpu/doubles/cuda.h"
 
@@ -39,7 +40,7 @@ struct fake_graph {
 
 static struct fake_context contexts[devices];
 static uint64_t clock_ns = 1000000;
-static int is_initialized, is_broken, is_child;
+static int is_initialized, is_broken, is_child, is_gone;
 static int global_captures;
 static CUgraph captures[16];
 static const struct fake_watcher* watcher;
@@ -51,6 +52,11 @@ static _Thread_local int thread_mode = capture_global;
 
 /* Every function begins so, and ends by giving the lock back. */
 static int enter(void) {
+    if (is_gone) {
+        static const char text[] = "fake CUDA: called after its own end\n";
+        (void)!write(2, text, sizeof text - 1);
+        _exit(98);
+    }
     if (is_child) {
         static const char text[] = "fake CUDA: called in a forked child\n";
         (void)!write(2, text, sizeof text - 1);
@@ -92,9 +98,11 @@ static void unsafe_call(void) {
         if (captures[i]) captures[i]->is_invalid = 1;
 }
 
+static void end(void) { is_gone = 1; }
 int cuInit(unsigned flags) {
     (void)flags;
     if (is_child) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!is_initialized) atexit(end);
     is_initialized = 1;
     return 0;
 }
