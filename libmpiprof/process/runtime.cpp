@@ -362,7 +362,7 @@ void Runtime::finish(State state, int exit_code) {
     const int error = file_.save(records_.image, name());
     if (error && (header.rank == 0 || is_on(Setting::verbose)))  // one line a job
         say("cannot write %s: %s; the profile of rank %u is lost", file_.path(), strerror(error), header.rank);
-    // The text is about MPI alone, as other tools know it.
+    // The text is about MPI, as other tools know it, and of NCCL beside it.
     const bool text = header.mpi_family != format::MpiFamily::none && names_rank(value_of(Setting::text), header.rank) &&
                       write_text_profile(records_.image, records_.catalogue, file_.path(), has_text_);
     has_text_ |= text;

@@ -23,6 +23,7 @@ struct Sum {
 struct Routine {
     Sum total;
     Sum bins[size_bins];
+    std::uint64_t gpu_ns;
 };
 
 class Text {
@@ -69,7 +70,6 @@ void for_each(const Image& image, TableType type, Visit visit) {
 void sum_up(const Image& image, const Catalogue& catalogue, Routine* routines) {
     for_each<Cell>(image, TableType::cells, [&](const Cell& cell, std::uint32_t) {
         if (!catalogue.has(cell.call) || cell.bin >= size_bins) return;
-        if (catalogue.info(cell.call).family != Family::mpi) return;
         Routine& routine = routines[cell.call];
         for (Sum* sum : {&routine.total, &routine.bins[cell.bin]}) {
             // The counter of a polled call counts all of them, the timed ones in its cells, too.
@@ -80,9 +80,11 @@ void sum_up(const Image& image, const Catalogue& catalogue, Routine* routines) {
     });
     for_each<Counter>(image, TableType::counters, [&](const Counter& counter, std::uint32_t index) {
         for (std::uint16_t call = 0; counter.calls != 0 && call < catalogue.size; ++call)
-            if (catalogue.calls[call].family == Family::mpi && catalogue.calls[call].treatment != Treatment::timed &&
-                catalogue.calls[call].counter == index)
+            if (catalogue.calls[call].treatment != Treatment::timed && catalogue.calls[call].counter == index)
                 routines[call].total.calls += counter.calls;
+    });
+    for_each<GpuTime>(image, TableType::gpu_times, [&](const GpuTime& time, std::uint32_t) {
+        if (catalogue.has(time.call) && !(time.flags & from_graphs)) routines[time.call].gpu_ns += time.ns;
     });
 }
 
@@ -101,7 +103,7 @@ struct Name {
 
 // The calls in the order of the table, those that mpitrace does not know by name. Found by repeated selection: once
 // per run, a few dozen rows.
-int next_in_order(const Catalogue& catalogue, const Routine* routines, int previous) {
+int next_in_order(const Catalogue& catalogue, Family family, const Routine* routines, int previous) {
     const auto is_before = [&](int a, int b) {
         const Name name_a(catalogue, a), name_b(catalogue, b);
         const int order = layout::sort_key(name_a.text) - layout::sort_key(name_b.text);
@@ -109,31 +111,43 @@ int next_in_order(const Catalogue& catalogue, const Routine* routines, int previ
     };
     int best = -1;
     for (int call = 0; call < Catalogue::most_ids; ++call)
-        if (routines[call].total.calls != 0 && (previous < 0 || is_before(previous, call)) &&
+        if (routines[call].total.calls != 0 && catalogue.info(static_cast<std::uint16_t>(call)).family == family && (previous < 0 || is_before(previous, call)) &&
             (best < 0 || is_before(call, best)))
             best = call;
     return best;
 }
 
+template <class Use>
+void each_in_order(const Catalogue& catalogue, Family family, const Routine* routines, Use use) {
+    for (int call = next_in_order(catalogue, family, routines, -1); call >= 0; call = next_in_order(catalogue, family, routines, call))
+        use(Name(catalogue, call).text, routines[call]);
+}
+
 double mean(const Sum& sum) { return sum.calls ? static_cast<double>(sum.bytes) / static_cast<double>(sum.calls) : 0; }
 
-void print(Text& text, const Header& header, const Catalogue& catalogue, const Routine* routines) {
-    const double scale = seconds_per_tick(header);
-    const auto seconds = [&](const Sum& sum) { return static_cast<double>(sum.ticks) * scale; };
+unsigned long long count(const Sum& sum) { return sum.calls; }
+
+void print_sizes(Text& text, double scale, const char* name, const Routine& routine) {
+    if (routine.total.bytes == 0) return;
+    text.print(layout::sizes_head, name);
+    for (const Sum& bin : routine.bins)
+        if (bin.calls != 0) text.print(layout::size, count(bin), mean(bin), static_cast<double>(bin.ticks) * scale);
+    text.print("\n");
+}
+
+void print_mpi(Text& text, const Header& header, const Catalogue& catalogue, const Routine* routines, double scale) {
     double communication = 0, io = 0;
     bool has_io = false;
-    text.print(layout::head, header.rank, header.size);
-    text.print(header.paused_ticks ? layout::times_pcontrol_older : layout::times_older);
     text.print(layout::rule_71);
     text.print(layout::routines_head);
     text.print(layout::rule_71);
-    for (int call = next_in_order(catalogue, routines, -1); call >= 0; call = next_in_order(catalogue, routines, call)) {
-        const Sum& sum = routines[call].total;
-        const bool is_io = layout::is_file_routine(Name(catalogue, call).text);
-        (is_io ? io : communication) += seconds(sum);
+    each_in_order(catalogue, Family::mpi, routines, [&](const char* name, const Routine& routine) {
+        const double seconds = static_cast<double>(routine.total.ticks) * scale;
+        const bool is_io = layout::is_file_routine(name);
+        (is_io ? io : communication) += seconds;
         has_io |= is_io;
-        text.print(layout::routine, Name(catalogue, call).text, static_cast<unsigned long long>(sum.calls), mean(sum), seconds(sum));
-    }
+        text.print(layout::routine, name, count(routine.total), mean(routine.total), seconds);
+    });
     text.print(layout::rule_65);
     const auto& usage = header.usage;
     const double elapsed = static_cast<double>(header.ended.ticks - header.started.ticks) * scale;
@@ -147,13 +161,41 @@ void print(Text& text, const Header& header, const Catalogue& catalogue, const R
     text.print("\n");
     text.print(layout::rule_65);
     text.print(layout::sizes_title);
-    for (int call = next_in_order(catalogue, routines, -1); call >= 0; call = next_in_order(catalogue, routines, call)) {
-        if (routines[call].total.bytes == 0) continue;
-        text.print(layout::sizes_head, Name(catalogue, call).text);
-        for (const Sum& bin : routines[call].bins)
-            if (bin.calls != 0) text.print(layout::size, static_cast<unsigned long long>(bin.calls), mean(bin), seconds(bin));
-        text.print("\n");
-    }
+    each_in_order(catalogue, Family::mpi, routines, [&](const char* name, const Routine& routine) { print_sizes(text, scale, name, routine); });
+}
+
+void print_nccl(Text& text, const Catalogue& catalogue, const Routine* routines, double scale) {
+    double host = 0, gpu = 0;
+    bool is_any = false;
+    each_in_order(catalogue, Family::nccl, routines, [&](const char*, const Routine& routine) {
+        host += static_cast<double>(routine.total.ticks) * scale;
+        gpu += static_cast<double>(routine.gpu_ns) * 1e-9;
+        is_any = true;
+    });
+    if (!is_any) return;
+    text.print(layout::rule_71);
+    text.print(gpu > 0 ? layout::nccl_head_gpu : layout::nccl_head);
+    text.print(layout::rule_71);
+    each_in_order(catalogue, Family::nccl, routines, [&](const char* name, const Routine& routine) {
+        const double seconds = static_cast<double>(routine.total.ticks) * scale;
+        if (gpu > 0) text.print(layout::nccl_routine_gpu, name, count(routine.total), mean(routine.total), seconds, static_cast<double>(routine.gpu_ns) * 1e-9);
+        else text.print(layout::nccl_routine, name, count(routine.total), mean(routine.total), seconds);
+    });
+    text.print(layout::rule_71);
+    text.print(layout::nccl_host_time, host);
+    if (gpu > 0) text.print(layout::nccl_gpu_time, gpu);
+    text.print("\n");
+    text.print(layout::rule_65);
+    text.print(layout::nccl_sizes_title);
+    each_in_order(catalogue, Family::nccl, routines, [&](const char* name, const Routine& routine) { print_sizes(text, scale, name, routine); });
+}
+
+void print(Text& text, const Header& header, const Catalogue& catalogue, const Routine* routines) {
+    const double scale = seconds_per_tick(header);
+    text.print(layout::head, header.rank, header.size);
+    text.print(header.paused_ticks ? layout::times_pcontrol_older : layout::times_older);
+    print_mpi(text, header, catalogue, routines, scale);
+    print_nccl(text, catalogue, routines, scale);
 }
 
 }  // namespace

@@ -283,16 +283,19 @@ def a_program_that_asks_for_cupti_is_told_that_there_is_none(scene):
     run(scene, "absent", "fetched")
 
 
+def mpi_program(scene):
+    nccl, cuda = doubles(scene)
+    return scene.compile(SOURCES / "program.c", "-w", "-DWITH_MPI", "-I", ROOT, cuda / "libcuda.so.1", "-L", nccl, "-lnccl", "-lpthread",
+                         "-ldl", name=f"gpu_program.{scene.mpi}")
+
+
 @case(ranks=2)
 def gpu_times_of_an_mpi_job_are_in_its_file_at_finalize(scene):
-    nccl, cuda = doubles(scene)
-    path = ":".join(map(str, (nccl, cuda, cupti(scene))))
-    mpi_program = scene.compile(SOURCES / "program.c", "-w", "-DWITH_MPI", "-I", ROOT, cuda / "libcuda.so.1", "-L", nccl, "-lnccl", "-lpthread",
-                                "-ldl", name=f"gpu_program.{scene.mpi}")
+    path = ":".join(map(str, (*doubles(scene), cupti(scene))))
     for store, source, ns in (("mapped", "events", 3000 + IDLE), ("written", "events", 3000 + IDLE), ("written", "cupti", 3000)):
         directory = scene.subdir(f"{store}_{source}")
         env = {"LD_LIBRARY_PATH": path, "FAKE_GPU": 1, "MPIPROF_STORE": store, "MPIPROF_CUPTI": "on" if source == "cupti" else "off"}
-        scene.mpirun(2, [mpi_program, "mpi"], profiled="ranks", env=env, cwd=directory).succeeded()
+        scene.mpirun(2, [mpi_program(scene), "mpi"], profiled="ranks", env=env, cwd=directory).succeeded()
         for profile in scene.profiles(directory):
             found = [(t.call, t.source, t.operations, t.ns) for t in Tables(profile).times()]
             same(found, [("ncclAllReduce", source, 5, 5 * ns)], f"{store}, {source}: times")
