@@ -126,11 +126,14 @@ int export_data(const Job& job, RankReader& reader, const Options& options) {
     auto output = Output::open(options.output);
     if (!output) return fail(output.error(), check_failed);
     int code = fine;
-    find_export(options.format)
-        ->write(
-            job, [&](std::uint32_t rank) { return reader.profile(rank); },
-            [&](std::string_view text) { output->write(text); },
-            [&](const Problem& problem) { code = fail(problem, check_failed); });
+    const Export& chosen = *find_export(options.format);
+    const Detail detail = chosen.wants_events ? Detail::events : Detail::sums;
+    const std::vector<std::string> remarks = chosen.write(
+        job, [&](std::uint32_t rank) { return reader.profile(rank, detail); },
+        [&](std::string_view text) { output->write(text); },
+        [&](const Problem& problem) { code = fail(problem, check_failed); });
+    if (!options.is_quiet)
+        for (const std::string& line : remarks) say(line);
     const int written = finish(*output);
     return code != fine ? code : written;
 }

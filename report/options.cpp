@@ -172,7 +172,10 @@ class Parser {
         CLI::App& command = *app_.add_subcommand("export", "the whole job for other programs");
         command.fallthrough();
         command.callback([this] { options_.task = Task::data; });
-        command.add_option("-f,--format", options_.format, "csv or json")
+        std::string about = "Format:";
+        for (const Export& one : exports()) fmt::format_to(std::back_inserter(about), " {} ({});", one.name, one.about);
+        about.pop_back();
+        command.add_option("-f,--format", options_.format, about)
             ->check(CLI::IsMember(names_of(exports())))
             ->type_name("FORMAT")
             ->required();

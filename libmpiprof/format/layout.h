@@ -320,7 +320,7 @@ struct Activity {
     ActivityBin bins[activity_bins];
 };
 
-// The last events of a thread, in a ring of the table's other records: event number n lies in record 1 + n % (used - 1).
+// The last events of a thread, in a ring of the table's other records: event number n lies in record 1 + n % (capacity - 1).
 // They follow each other by their ends. `written` counts those that are whole, overwritten ones included.
 enum class TraceKind : std::uint8_t {
     none = 0,

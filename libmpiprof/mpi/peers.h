@@ -188,7 +188,9 @@ struct FromMessage : Base {
         int tag = -1;
         if constexpr (find(row_of(I).roles, Role::status) >= 0)
             if (tells_source<Language>(ledger.hand.words[0])) tag = tag_in(ledger.hand.words[0]);
-        ledger.trace_call(memo, bytes, ticks, {sender(ledger).rank, tag, format::trace_receives});
+        const Ledger::Message* message = ledger.message(ledger.hand.words[1]);
+        const std::uint16_t communicator = message ? library.communicator(message->comm).index : std::uint16_t{0};
+        ledger.trace_call(memo, bytes, ticks, {sender(ledger).rank, tag, format::trace_receives, communicator});
     }
     static format::Peer& sender(Ledger& ledger) {
         const Ledger::Message* message = ledger.message(ledger.hand.words[1]);

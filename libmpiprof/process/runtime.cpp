@@ -123,8 +123,11 @@ Ledger* Runtime::new_ledger() {
 void Runtime::say_how_much_is_traced(Ledger& ledger) {
     const std::uint32_t kept = ledger.is_traced() ? ledger.trace()->capacity() : 0;
     if (kept >= records_.trace_events) return;
-    // One line a process, for the last of its threads may be many.
-    if (!is_trace_cut_) say("no room for a trace of %u events: rank %u keeps its last %u", records_.trace_events, records_.image.header().rank, kept);
+    const format::Header& header = records_.image.header();
+    const bool is_first_here = header.local_rank == 0 || header.local_rank == format::no_local_rank;
+    // One line a node: ranks share a disk, and threads are many.
+    if (!is_trace_cut_ && (is_first_here || is_on(Setting::verbose)))
+        say("no room for a trace of %u events: rank %u keeps its last %u", records_.trace_events, header.rank, kept);
     is_trace_cut_ = true;
 }
 

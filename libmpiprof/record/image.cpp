@@ -189,26 +189,38 @@ void* Image::take(std::size_t bytes) {
     return take_locked(bytes);
 }
 
-bool Image::has_room(std::size_t bytes) {
+// Takes the disk's blocks up to there without making the file longer; what is not used is given back by a truncation.
+bool Image::reserve_on_disk(std::size_t end) {
+    FileIdentity now{};
+    if (!identify(fd_, now) || now != file_ || !file_may_have(end)) return false;
+    if (end <= committed_) return true;
+    constexpr int keep_size = 1;  // FALLOC_FL_KEEP_SIZE
+    long rc;
+    do rc = raw(SYS_fallocate, fd_, keep_size, static_cast<long>(committed_), static_cast<long>(end - committed_));
+    while (rc == -EINTR);
+    if (rc != 0) raw(SYS_ftruncate, fd_, static_cast<long>(committed_));
+    return rc == 0;
+}
+
+Table* Image::add_large_table(TableType type, std::uint32_t record_size, std::uint32_t capacity, std::uint32_t thread) {
     constexpr std::size_t rest = std::size_t{1} << 20;  // for the profile itself
     const Guard guard(lock_);
-    const std::size_t end = used_ + bytes + rest;
-    if (full_ || end > reserved_) return false;
-    if (mapped_ == 0) return true;  // what a written store's disk holds is known when it is written
-    if (fd_ < 0 || !file_may_have(end)) return false;
-    FileIdentity now{};
-    if (!identify(fd_, now) || now != file_) return false;
-    constexpr int keep_size = 1;  // FALLOC_FL_KEEP_SIZE: taken behind the end, and given back again
-    long rc = 0;
-    if (end > committed_)
-        do rc = raw(SYS_fallocate, fd_, keep_size, static_cast<long>(committed_), static_cast<long>(end - committed_));
-        while (rc == -EINTR);
-    raw(SYS_ftruncate, fd_, static_cast<long>(committed_));
-    return rc == 0;
+    const std::size_t end = used_ + std::size_t{record_size} * capacity + rest;
+    if (full_ || end > reserved_) return nullptr;
+    // What a written store's disk holds is known when it is written.
+    if (mapped_ == 0) return add_table_locked(type, record_size, capacity, thread);
+    if (fd_ < 0 || !reserve_on_disk(end)) return nullptr;
+    Table* table = add_table_locked(type, record_size, capacity, thread);
+    if (fd_ >= 0) raw(SYS_ftruncate, fd_, static_cast<long>(committed_));
+    return table;
 }
 
 Table* Image::add_table(TableType type, std::uint32_t record_size, std::uint32_t capacity, std::uint32_t thread) {
     const Guard guard(lock_);
+    return add_table_locked(type, record_size, capacity, thread);
+}
+
+Table* Image::add_table_locked(TableType type, std::uint32_t record_size, std::uint32_t capacity, std::uint32_t thread) {
     if (directory_->used == directory_->capacity) {
         auto* next = static_cast<Directory*>(take_locked(sizeof(Directory) + directory_capacity * sizeof(Table)));
         if (!next) return nullptr;

@@ -48,11 +48,12 @@ class Image {
 
     // Space for records, zeroed, 64-byte aligned; null when the disk or the reserved range is full.
     void* take(std::size_t bytes);
-    // Whether so many bytes would be taken from the disk (or memory), and a good deal would be left. Asked before much is taken.
-    bool has_room(std::size_t bytes);
     // Publishes an empty table with room for `capacity` records; null when full.
     format::Table* add_table(format::TableType type, std::uint32_t record_size, std::uint32_t capacity,
                              std::uint32_t thread);
+    // The same for a table that is large: null as well where it would leave little room for all else. The rest of the disk is
+    // shared with other ranks, that may ask at the same moment.
+    format::Table* add_large_table(format::TableType type, std::uint32_t record_size, std::uint32_t capacity, std::uint32_t thread);
     // The next free record of the newest such table, growing by a further table of `capacity`; not yet published.
     // The caller fills it and calls publish(). Tables of one (type, thread) have one writer or the caller's lock.
     void* next_record(format::Table*& table, format::TableType type, std::uint32_t record_size, std::uint32_t capacity,
@@ -79,6 +80,8 @@ class Image {
     bool format_header();
     void close();
     void* take_locked(std::size_t bytes);
+    format::Table* add_table_locked(format::TableType type, std::uint32_t record_size, std::uint32_t capacity, std::uint32_t thread);
+    bool reserve_on_disk(std::size_t end);
     void copy_directory(Written& written) const;
     int write_page(int fd, const char* page, std::size_t at, std::size_t bytes, Written& written) const;
 

@@ -19,15 +19,16 @@ void Ledger::trace_call(const Memo& m, Bytes bytes, Ticks ticks, const Trace::Si
     const Traffic traffic = records_->catalogue.info(call).traffic;
     if (kind == TraceKind::call && (traffic == Traffic::collective || traffic == Traffic::sync)) with.flags = trace_collective;
     const Cell& cell = *m.cell;
+    const std::uint16_t communicator = with.communicator != 0 ? with.communicator : cell.communicator;
     trace_->add({.begin = since(),
                  .ticks = ticks,
                  .bytes = bytes,
                  .peer = with.peer,
                  .tag = with.tag,
-                 .sequence = trace_->next_number(cell.communicator, with),
+                 .sequence = trace_->next_number(communicator, with),
                  .site = cell.site,
                  .call = call,
-                 .communicator = cell.communicator,
+                 .communicator = communicator,
                  .region = cell.region,
                  .kind = kind,
                  .flags = with.flags});

@@ -10,8 +10,7 @@ Trace* Trace::create(Image& image, std::uint32_t thread, std::uint32_t events) {
     if (!trace) return nullptr;
     new (trace) Trace;
     for (; events >= fewest_events; events /= 2) {
-        if (!image.has_room((events + 1) * sizeof(format::TraceEvent))) continue;
-        format::Table* table = image.add_table(format::TableType::trace, sizeof(format::TraceEvent), events + 1, thread);
+        format::Table* table = image.add_large_table(format::TableType::trace, sizeof(format::TraceEvent), events + 1, thread);
         if (!table) continue;
         trace->head_ = reinterpret_cast<format::TraceHead*>(image.at(table->offset));
         trace->events_ = reinterpret_cast<format::TraceEvent*>(trace->head_ + 1);

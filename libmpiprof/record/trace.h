@@ -27,6 +27,7 @@ class Trace {
         std::uint32_t peer = format::peer_unknown;
         int tag = -1;
         std::uint8_t flags = 0;  // format::trace_sends or trace_receives: it is a message, to be numbered
+        std::uint16_t communicator = 0;  // where the call does not name one
     };
     // The number of the next of its kind; 0 if it is none that is known.
     std::uint32_t next_number(std::uint16_t communicator, const Side& side);

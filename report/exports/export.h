@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/model/job.h"
 #include "report/model/profile.h"
@@ -21,13 +22,16 @@ using Complaint = std::function<void(const Problem& problem)>;  // a rank that c
 struct Export {
     std::string_view name;  // what -f takes
     std::string_view about;
-    void (*write)(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
+    // Returns what is to be said besides, one line each.
+    std::vector<std::string> (*write)(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
+    bool wants_events = false;  // profiles with their traces
 };
 
 std::span<const Export> exports();
 const Export* find_export(std::string_view name);
 
-void export_csv(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
-void export_json(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
+std::vector<std::string> export_csv(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
+std::vector<std::string> export_json(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
+std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
 
 }  // namespace mpiprof::report

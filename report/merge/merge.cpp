@@ -24,11 +24,11 @@ Result<FileBytes> read_image(FileReader& reader, const RankFile& file) {
     return reader.read(file.path);
 }
 
-Result<Profile> read_rank(FileReader& reader, const Launch& launch, const RankFile& file, Progress* progress) {
+Result<Profile> read_rank(FileReader& reader, const Launch& launch, const RankFile& file, Progress* progress, Detail detail = Detail::sums) {
     const auto bytes = read_image(reader, file);
     if (!bytes) return tl::make_unexpected(bytes.error());
     if (progress) progress->bytes += bytes->bytes.size();
-    auto profile = read_profile(bytes->bytes, file.path);
+    auto profile = read_profile(bytes->bytes, file.path, detail);
     if (profile && (profile->state == State::running || profile->is_in_finalize))
         look_for_life(*profile, FileReader::times(file.path));
     // Between listing and reading a file may have become another launch's.
@@ -77,12 +77,12 @@ Result<Job> merge(const Launch& launch, unsigned threads, Progress& progress) {
     return job;
 }
 
-Result<Profile> RankReader::profile(std::uint32_t rank) {
+Result<Profile> RankReader::profile(std::uint32_t rank, Detail detail) {
     const auto file = std::lower_bound(launch_.files.begin(), launch_.files.end(), rank,
                                        [](const RankFile& f, std::uint32_t wanted) { return f.rank < wanted; });
     if (file == launch_.files.end() || file->rank != rank)
         return problem(fmt::format("rank {}", rank), "has no profile");
-    return read_rank(reader_, launch_, *file, nullptr);
+    return read_rank(reader_, launch_, *file, nullptr, detail);
 }
 
 Result<std::vector<Sum>> RankReader::cells(const Job& job, std::uint32_t rank) {

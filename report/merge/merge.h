@@ -12,6 +12,7 @@
 #include "report/model/result.h"
 #include "report/read/file.h"
 #include "report/read/job_dir.h"
+#include "report/read/profile_reader.h"
 
 namespace mpiprof::report {
 
@@ -23,7 +24,7 @@ class RankReader {
   public:
     explicit RankReader(const Launch& launch) : launch_(launch) {}
 
-    Result<Profile> profile(std::uint32_t rank);
+    Result<Profile> profile(std::uint32_t rank, Detail detail = Detail::sums);
     // The rank's sums in terms of the job, sorted by call, bin, buffer; for Job::kept_cells.
     Result<std::vector<Sum>> cells(const Job& job, std::uint32_t rank);
     // From where these ranks called, together; for Job::kept_sites.

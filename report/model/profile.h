@@ -11,6 +11,7 @@
 #include "report/model/activity.h"
 #include "report/model/gpu.h"
 #include "report/model/peers.h"
+#include "report/model/trace.h"
 #include "report/model/words.h"
 
 namespace mpiprof::report {
@@ -212,6 +213,7 @@ struct Profile {
     std::uint64_t store_period_ns = 0;
 
     std::uint64_t started_at_ns = 0;  // wall clock (since 1970) after MPI_Init; 0 = not known
+    std::uint64_t started_monotonic_ns = 0;  // the same moment on the clock that all processes of a node share; 0 = not known
     std::uint64_t updated_at_ns = 0;  // wall clock of the last sign of life
     std::uint64_t elapsed_ns =
         0;  // from the end of MPI_Init to the beginning of MPI_Finalize (or the last sign of life)
@@ -234,6 +236,7 @@ struct Profile {
     std::vector<Bucket> buckets;
     std::vector<Communicator> communicators;
     Activity activity;            // when it was inside MPI
+    std::vector<ThreadTrace> traces;  // only where they were asked for
     std::vector<Peer> peers;  // over its threads; sorted by rank, kind
     VaguePeers vague_peers;
     std::vector<Region> regions;  // [0] is "outside all"; empty where the program named none

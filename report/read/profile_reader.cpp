@@ -17,6 +17,7 @@
 #include "report/read/places.h"
 #include "report/read/tables.h"
 #include "report/read/tick_scale.h"
+#include "report/read/trace.h"
 
 namespace mpiprof::report {
 namespace {
@@ -44,7 +45,7 @@ class Reader {
   public:
     Reader(ByteSpan bytes, std::string_view path, const Header& header) : path_(path), header_(header), tables_(bytes, path, header) {}
 
-    Result<Profile> read() {
+    Result<Profile> read(Detail detail) {
         profile_.path = path_;
         read_identity();
         read_times();
@@ -65,6 +66,7 @@ class Reader {
         read_activity();
         read_gpu(tables_, [this](std::uint16_t id) { return call_index(id); }, buckets_, profile_);
         if (buckets_.is_damaged()) return tables_.damaged("the durations of GPU times lead out of the file");
+        if (detail == Detail::events) read_traces();
         return std::move(profile_);
     }
 
@@ -166,6 +168,7 @@ class Reader {
             p.elapsed_ns = end.monotonic_ns - begin.monotonic_ns;
         p.usage_span_ns = p.elapsed_ns;
         p.started_at_ns = started_at(header_);
+        p.started_monotonic_ns = begin.monotonic_ns;
         p.updated_at_ns = updated_at(header_);
         if (header_.process_start_ns && p.updated_at_ns > header_.process_start_ns)
             p.process_ns = p.updated_at_ns - header_.process_start_ns;
@@ -404,6 +407,24 @@ class Reader {
         profile_.activity = activity_of(threads, scale_, profile_.elapsed_ns);
     }
 
+    void read_traces() {
+        const TraceContext context{.scale = scale_,
+                                   .origin = header_.started.ticks,
+                                   .is_final = header_.state != format::State::running,
+                                   .sites = profile_.sites.size(),
+                                   .communicators = profile_.communicators.size(),
+                                   .regions = profile_.regions.size()};
+        for (const Table& table : tables_.all()) {
+            if (table.type != TableType::trace) continue;
+            const std::size_t length = std::size_t{table.used} * table.record_size;
+            ThreadTrace trace = trace_of(tables_.bytes().subspan(table.offset, length), table, context);
+            trace.thread = thread_index(table.thread);
+            for (model::Event& event : trace.events)
+                if (event.kind <= model::EventKind::completed) event.call = call_index(event.call);
+            profile_.traces.push_back(std::move(trace));
+        }
+    }
+
     void read_facts() {
         Texts texts(tables_.bytes());
         tables_.each<format::Fact>(TableType::facts, [&](const format::Fact& record, const Table&) {
@@ -464,11 +485,11 @@ std::uint64_t image_bytes_of(ByteSpan bytes) {
     return used;
 }
 
-Result<Profile> read_profile(ByteSpan bytes, std::string_view path) {
+Result<Profile> read_profile(ByteSpan bytes, std::string_view path, Detail detail) {
     if (looks_like_mpitrace(bytes)) return read_mpitrace(bytes, path);
     const auto header = read_header(bytes, bytes.size(), path);
     if (!header) return tl::make_unexpected(header.error());
-    return Reader(bytes, path, *header).read();
+    return Reader(bytes, path, *header).read(detail);
 }
 
 }  // namespace mpiprof::report

@@ -34,6 +34,9 @@ Result<Head> read_head(ByteSpan bytes, std::uint64_t file_size, std::string_view
 // Bytes of the file in use, as its beginning says; 0 if it is no profile.
 std::uint64_t image_bytes_of(ByteSpan bytes);
 
-Result<Profile> read_profile(ByteSpan bytes, std::string_view path);
+// Traces are large, and few want them.
+enum class Detail { sums, events };
+
+Result<Profile> read_profile(ByteSpan bytes, std::string_view path, Detail detail = Detail::sums);
 
 }  // namespace mpiprof::report

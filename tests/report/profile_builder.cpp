@@ -101,6 +101,7 @@ class Builder {
         add_communicators();
         add_modules_and_sites();
         add_settings();
+        add_traces();
         add_facts();
         add_peers();
         add_regions();
@@ -383,6 +384,21 @@ class Builder {
             set_text(setting.value, spec.value);
             setting.source = spec.source;
             tables_.add(TableType::settings, 0, setting);
+        }
+    }
+
+    // Their times are those of the specification: after MPI_Init, in nanoseconds.
+    void add_traces() {
+        for (const TraceSpec& spec : spec_.traces) {
+            format::TraceHead head{};
+            head.written = spec.written;
+            tables_.add(TableType::trace, spec.thread, head);
+            for (format::TraceEvent event : spec.ring) {
+                event.begin = ticks(boot_ns + event.begin);
+                event.ticks = ticks(event.ticks);
+                if (event.call != 0) event.call = call_ids_.at(spec_.calls.at(event.call - 1u).name);
+                tables_.add(TableType::trace, spec.thread, event);
+            }
         }
     }
 

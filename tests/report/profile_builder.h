@@ -144,6 +144,13 @@ struct NodeCounterSpec {
     format::NodeCounterUnit unit = format::NodeCounterUnit::microjoules;
 };
 
+// The ring of one thread, as it lies in the file; `call` of an event is the number of a call of this profile, from 1 on.
+struct TraceSpec {
+    std::vector<format::TraceEvent> ring{};
+    std::uint64_t written = 0;
+    std::uint32_t thread = 1;
+};
+
 struct ProfileSpec {
     std::uint32_t rank = 0;
     std::uint32_t size = 1;
@@ -199,6 +206,7 @@ struct ProfileSpec {
     std::vector<GpuSequenceSpec> gpu_sequences{};
     std::vector<format::GpuWork> gpu_work{};
     std::vector<NodeCounterSpec> node_counters{};
+    std::vector<TraceSpec> traces{};
     bool histograms = true;
 
     // What only files of other versions, or unlucky ones, look like.

@@ -108,12 +108,16 @@ void report_on(const Profile& profile) {
         const Listing listing(job, layout);
         if (const auto text = listing.text(profile.rank, JobPart::always)) expect_safe_on_a_terminal(*text);
     }
+    Profile shown = profile;
+    for (Module& module : shown.modules) module.path.clear();
+    Profile beside = shown;
+    beside.rank = neighbour.rank;
     for (const Export& one : exports()) {
         std::string text;
         one.write(
-            job, [&](std::uint32_t rank) -> Result<Profile> { return rank == profile.rank ? profile : neighbour; },
+            job, [&](std::uint32_t rank) -> Result<Profile> { return rank == profile.rank ? shown : beside; },
             [&](std::string_view piece) { text += piece; }, [](const Problem&) {});
-        if (one.name == "json") expect_json(text);
+        if (!text.empty() && one.name != "csv") expect_json(text);
     }
 }
 

@@ -1,0 +1,88 @@
+// Keys are hashes of 64 bits. Where two messages have one, as two threads that send alike, neither is matched.
+#include "report/exports/messages.h"
+
+#include <algorithm>
+
+namespace mpiprof::report {
+namespace {
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+    hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
+    hash ^= hash >> 33;
+    hash *= 0xff51afd7ed558ccd;
+    return hash ^ hash >> 33;
+}
+
+// 0: with whom, on which communicator or the how manieth it is is not known.
+std::uint64_t key_of(const Profile& profile, const Event& event) {
+    if (event.number == 0 || !event.peer || !event.tag || event.communicator >= profile.communicators.size()) return 0;
+    const Communicator& communicator = profile.communicators[event.communicator];
+    if (communicator.id == 0) return 0;
+    const std::uint32_t from = event.is_send ? profile.rank : *event.peer, to = event.is_send ? *event.peer : profile.rank;
+    std::uint64_t key = mixed(communicator.id, std::uint64_t{from} << 32 | to);
+    key = mixed(key, static_cast<std::uint32_t>(*event.tag));
+    key = mixed(key, event.number);
+    return key != 0 ? key : 1;
+}
+
+}  // namespace
+
+MessageEnds::MessageEnds(const Profile& profile, const ThreadTrace& trace) : ends_(trace.events.size()) {
+    const auto end_of = [&](const Event& event, std::uint64_t key) {
+        return MessageEnd{key, event.is_send, static_cast<std::int64_t>(event.begin_ns), static_cast<std::int64_t>(event.end_ns())};
+    };
+    // Receives that may have been posted only, by when they were: the message arrives when the request is completed, which
+    // for a blocking call is never said.
+    std::unordered_map<std::uint64_t, std::size_t> posted;
+    for (std::size_t i = 0; i < trace.events.size(); ++i) {
+        const Event& event = trace.events[i];
+        const std::uint64_t key = event.is_send || event.is_receive ? key_of(profile, event) : 0;
+        if (event.kind == EventKind::completed) {
+            const auto found = posted.find(event.begin_ns);
+            if (key != 0 && event.is_receive) {
+                ends_[i] = end_of(event, key);  // a persistent request, or one that received from anybody
+            } else if (found != posted.end() && ends_[found->second]) {
+                ends_[i] = end_of(event, ends_[found->second]->key);
+                ends_[found->second].reset();
+            }
+            if (found != posted.end()) posted.erase(found);
+            continue;
+        }
+        if (key == 0) continue;
+        if (event.kind == EventKind::started && event.is_receive) continue;  // said again when it is completed
+        ends_[i] = end_of(event, key);
+        if (event.is_receive && event.kind == EventKind::call) posted[event.begin_ns] = i;
+    }
+}
+
+void Messages::add(const MessageEnd& end, std::int64_t shift_ns) {
+    if (end.is_send) sends_.push_back({end.key, end.begin_ns + shift_ns});
+    else receives_.push_back({end.key, end.end_ns + shift_ns});
+}
+
+void Messages::match() {
+    const auto by_key = [](const Moment& a, const Moment& b) { return a.key < b.key; };
+    std::sort(sends_.begin(), sends_.end(), by_key);
+    std::sort(receives_.begin(), receives_.end(), by_key);
+    const auto is_twice = [](const std::vector<Moment>& all, std::size_t i) { return i + 1 < all.size() && all[i + 1].key == all[i].key; };
+    for (std::size_t s = 0, r = 0; s < sends_.size() && r < receives_.size();) {
+        const std::uint64_t send = sends_[s].key, receive = receives_[r].key;
+        if (send == receive && !is_twice(sends_, s) && !is_twice(receives_, r)) {
+            matched_.push_back(send);
+            if (receives_[r].ns < sends_[s].ns) {
+                ++backwards_;
+                most_backwards_ns_ = std::max(most_backwards_ns_, sends_[s].ns - receives_[r].ns);
+            }
+        }
+        const std::uint64_t least = std::min(send, receive);
+        while (s < sends_.size() && sends_[s].key == least) ++s;
+        while (r < receives_.size() && receives_[r].key == least) ++r;
+    }
+}
+
+std::uint64_t Messages::number(std::uint64_t key) const {
+    const auto found = std::lower_bound(matched_.begin(), matched_.end(), key);
+    return found != matched_.end() && *found == key ? static_cast<std::uint64_t>(found - matched_.begin()) + 1 : 0;
+}
+
+}  // namespace mpiprof::report

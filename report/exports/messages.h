@@ -1,0 +1,60 @@
+// Which receive belongs to which send, over all ranks: the n-th message that a rank sent to another with a communicator and a
+// tag is the n-th that was received there. Fed with the events of one rank after the other; keeps 16 bytes of each end.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "report/model/profile.h"
+
+namespace mpiprof::report {
+
+// One end of a message: an event that sends or receives, and the moments at which it begins and is over.
+struct MessageEnd {
+    std::uint64_t key = 0;  // the same for both ends
+    bool is_send = false;
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+// The ends of messages in the trace of one thread, in the order of its events: a receive that was posted is over when its
+// request is, and only then it is one.
+class MessageEnds {
+  public:
+    MessageEnds(const Profile& profile, const ThreadTrace& trace);
+    // What ends with this event of the trace. Empty: nothing, or it cannot be told with whom.
+    const std::optional<MessageEnd>& at(std::size_t event) const { return ends_[event]; }
+
+  private:
+    std::vector<std::optional<MessageEnd>> ends_;
+};
+
+class Messages {
+  public:
+    void add(const MessageEnd& end, std::int64_t shift_ns);
+    // After the last rank.
+    void match();
+    // A number of its own for each message of which both ends are known; 0 = it is none of these.
+    std::uint64_t number(std::uint64_t key) const;
+
+    std::uint64_t matched() const { return matched_.size(); }
+    std::uint64_t unmatched_sends() const { return sends_.size() - matched_.size(); }
+    std::uint64_t unmatched_receives() const { return receives_.size() - matched_.size(); }
+    // Messages that were received before they were sent: the clocks differ by at least so much.
+    std::uint64_t backwards() const { return backwards_; }
+    std::int64_t most_backwards_ns() const { return most_backwards_ns_; }
+
+  private:
+    struct Moment {
+        std::uint64_t key;
+        std::int64_t ns;
+    };
+    std::vector<Moment> sends_, receives_;
+    std::vector<std::uint64_t> matched_;  // keys, sorted
+    std::uint64_t backwards_ = 0;
+    std::int64_t most_backwards_ns_ = 0;
+};
+
+}  // namespace mpiprof::report

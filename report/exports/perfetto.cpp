@@ -1,0 +1,326 @@
+// perfetto: the traces of all ranks as a timeline that ui.perfetto.dev opens, in the JSON that Chrome's tracing defined:
+// a process for each rank, a slice ("X") for each call, arrows ("s" to "f") for messages of which both ends are known,
+// tracks of their own for regions and iterations. Times are microseconds since the first rank left MPI_Init.
+// Reads each rank twice: to find out which messages belong together, and to write it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "report/exports/export.h"
+#include "report/exports/messages.h"
+#include "report/model/visible.h"
+#include "report/symbols/symbols.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::uint32_t regions_track = 1'000'000, iterations_track = 1'000'001;
+
+// The clock of a rank as that of the job: what has to be added to its times.
+class Clocks {
+  public:
+    // Processes of a node share a clock that nobody sets; its time of day is that of the first rank that was met there.
+    void meet(const Profile& profile) {
+        const auto day = static_cast<std::int64_t>(profile.started_at_ns);
+        const auto node = static_cast<std::int64_t>(profile.started_monotonic_ns);
+        std::int64_t began = day;
+        if (!profile.node.empty() && node != 0) began = node + node_begins_.try_emplace(profile.node, day - node).first->second;
+        begins_[profile.rank] = began;
+        if (begins_.size() == 1 || began < first_) first_ = began;
+    }
+    // Since 1970; of a rank that was met.
+    std::int64_t begin_of(std::uint32_t rank) const { return begins_.at(rank); }
+    // Since the first of all that were met.
+    std::int64_t shift_of(std::uint32_t rank) const { return begins_.at(rank) - first_; }
+
+  private:
+    std::map<std::string, std::int64_t> node_begins_;  // its clock's zero
+    std::map<std::uint32_t, std::int64_t> begins_;     // of the ranks
+    std::int64_t first_ = 0;
+};
+
+std::string label_of(const Communicator& communicator) {
+    if (communicator.origin == Origin::world) return "MPI_COMM_WORLD";
+    if (communicator.origin == Origin::self) return "MPI_COMM_SELF";
+    const std::string id = fmt::format("{:08x}", static_cast<std::uint32_t>(communicator.id >> 32));
+    return communicator.name.empty() ? id : fmt::format("{} {}", communicator.name, id);
+}
+
+class Writer {
+  public:
+    Writer(const Sink& sink, const Messages& messages) : sink_(sink), messages_(messages) {}
+
+    void begin() { text_ = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": ["; }
+    void end() {
+        text_ += "\n]}\n";
+        flush();
+    }
+
+    void rank(const Profile& profile, std::int64_t shift_ns) {
+        profile_ = &profile;
+        shift_ns_ = shift_ns;
+        sites_.assign(profile.sites.size(), "");
+        metadata(0, "process_name", json_string(fmt::format("rank {} ({})", profile.rank, profile.host)), "name");
+        metadata(0, "process_sort_index", fmt::format("{}", profile.rank), "sort_index");
+        for (const ThreadTrace& trace : profile.traces) thread(trace);
+        regions();
+        flush();
+    }
+
+  private:
+    void flush() {
+        sink_(text_);
+        text_.clear();
+    }
+    auto out() { return std::back_inserter(text_); }
+
+    // Nanoseconds as microseconds, to the last digit.
+    static std::string us(std::int64_t ns) {
+        const std::uint64_t size = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+        return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
+    }
+    std::string at(std::uint64_t ns) const { return us(static_cast<std::int64_t>(ns) + shift_ns_); }
+
+    void element() {
+        text_ += is_first_ ? "\n" : ",\n";
+        is_first_ = false;
+        if (text_.size() > 1 << 16) flush();
+    }
+    // `json`: the value of `key` among the arguments.
+    void metadata(std::uint32_t thread, std::string_view name, const std::string& json, std::string_view key) {
+        element();
+        fmt::format_to(out(), R"({{"ph": "M", "pid": {}, "tid": {}, "name": "{}", "args": {{"{}": {}}}}})", profile_->rank, thread, name, key, json);
+    }
+    void slice(std::uint32_t thread, std::string_view name, std::string_view category, std::uint64_t begin_ns, std::uint64_t duration_ns) {
+        element();
+        fmt::format_to(out(), R"({{"ph": "X", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "name": {}, "cat": "{}", "args": {{)", profile_->rank, thread,
+                       at(begin_ns), us(static_cast<std::int64_t>(duration_ns)), json_string(name), category);
+        is_first_argument_ = true;
+    }
+    void argument(std::string_view key, const std::string& json) {
+        fmt::format_to(out(), "{}\"{}\": {}", is_first_argument_ ? "" : ", ", key, json);
+        is_first_argument_ = false;
+    }
+    template <class Number>
+    void number(std::string_view key, Number value) {
+        argument(key, fmt::format("{}", value));
+    }
+    void close() { text_ += "}}"; }
+
+    void thread(const ThreadTrace& trace) {
+        const std::uint32_t id = trace.thread + 1;
+        const Thread& known = profile_->threads[trace.thread];
+        metadata(id, "thread_name", json_string(known.kind == ThreadKind::main ? "main thread" : fmt::format("thread {}", known.os_thread)), "name");
+        metadata(id, "thread_sort_index", fmt::format("{}", id), "sort_index");
+        const MessageEnds ends(*profile_, trace);
+        for (std::size_t i = 0; i < trace.events.size(); ++i) {
+            const Event& event = trace.events[i];
+            const Event* next = i + 1 < trace.events.size() ? &trace.events[i + 1] : nullptr;
+            if (event.kind == EventKind::call) call(id, event, next && next->kind == EventKind::received ? next : nullptr);
+            if (ends.at(i)) arrow(id, *ends.at(i));
+        }
+    }
+
+    void call(std::uint32_t thread, const Event& event, const Event* received) {
+        const Call& call = profile_->calls[event.call];
+        slice(thread, call.name, name_of(call.traffic), event.begin_ns, event.duration_ns);
+        if (event.is_failed) argument("failed", "true");
+        if (event.bytes != 0 || event.peer) number("bytes", event.bytes);
+        if (event.peer) number("peer", *event.peer);
+        if (event.tag) number("tag", *event.tag);
+        if (received) {
+            number("received_bytes", received->bytes);
+            if (received->peer) number("received_from", *received->peer);
+            if (received->tag) number("received_tag", *received->tag);
+        }
+        if (event.communicator != 0) {
+            const std::string label = label_of(profile_->communicators[event.communicator]);
+            argument("communicator", json_string(label));
+            if (event.is_collective && event.number != 0) argument("instance", json_string(fmt::format("{} #{}", label, event.number)));
+        }
+        if (event.region != 0) argument("region", json_string(profile_->regions[event.region].name));
+        if (const std::string& site = site_of(event.site); !site.empty()) argument("site", json_string(site));
+        close();
+    }
+
+    const std::string& site_of(std::uint32_t index) {
+        static const std::string none;
+        if (index == 0 || index >= sites_.size() || profile_->sites[index].frames.empty()) return none;
+        std::string& text = sites_[index];
+        if (!text.empty()) return text;
+        const Frame& frame = profile_->sites[index].frames.front();
+        static const Module unknown;
+        const Module& module = frame.module < profile_->modules.size() ? profile_->modules[frame.module] : unknown;
+        text = place_text(symbols_.at(module, frame.offset), module, frame.offset);
+        return text;
+    }
+
+    // From the beginning of what sends to the end of what receives. An arrow leaves and enters the slice that is open then.
+    void arrow(std::uint32_t thread, const MessageEnd& end) {
+        const std::uint64_t message = messages_.number(end.key);
+        if (message == 0) return;
+        element();
+        const std::int64_t inside = end.is_send ? end.begin_ns : std::max(end.begin_ns, end.end_ns - 1);
+        fmt::format_to(out(), R"({{"ph": "{}", "id": {}, "pid": {}, "tid": {}, "ts": {}, "name": "message", "cat": "message"{}}})", end.is_send ? "s" : "f",
+                       message, profile_->rank, thread, us(inside + shift_ns_), end.is_send ? "" : R"(, "bp": "e")");
+    }
+
+    // Of all threads: regions are the process's.
+    void regions() {
+        std::vector<const Event*> marks;
+        std::uint64_t first = ~std::uint64_t{0}, last = 0;
+        for (const ThreadTrace& trace : profile_->traces)
+            for (const Event& event : trace.events) {
+                first = std::min(first, event.begin_ns);
+                last = std::max(last, event.end_ns());
+                if (event.kind >= EventKind::region_entered) marks.push_back(&event);
+            }
+        std::stable_sort(marks.begin(), marks.end(), [](const Event* a, const Event* b) { return a->begin_ns < b->begin_ns; });
+        nested(marks, first, last);
+        iterations(marks);
+    }
+
+    void region_slice(std::uint16_t region, std::uint64_t from, std::uint64_t to) {
+        if (region == 0 || region >= profile_->regions.size() || to < from) return;
+        slice(regions_track, profile_->regions[region].name, "region", from, to - from);
+        close();
+    }
+
+    // One that was entered before the trace begins was open since then, one that is not left is open until its end.
+    void nested(const std::vector<const Event*>& marks, std::uint64_t first, std::uint64_t last) {
+        struct Open {
+            std::uint16_t region;
+            std::uint64_t since;
+        };
+        std::vector<Open> open;
+        bool is_named = false;
+        for (const Event* mark : marks) {
+            if (mark->kind == EventKind::iteration) continue;
+            if (!is_named) metadata(regions_track, "thread_name", "\"regions\"", "name");
+            is_named = true;
+            if (mark->kind == EventKind::region_entered) {
+                open.push_back({mark->region, mark->begin_ns});
+                continue;
+            }
+            const auto entered = std::find_if(open.rbegin(), open.rend(), [&](const Open& o) { return o.region == mark->region; });
+            if (entered == open.rend()) {
+                if (open.empty()) region_slice(mark->region, first, mark->begin_ns);
+                continue;
+            }
+            while (open.back().region != mark->region) {
+                region_slice(open.back().region, open.back().since, mark->begin_ns);
+                open.pop_back();
+            }
+            region_slice(open.back().region, open.back().since, mark->begin_ns);
+            open.pop_back();
+        }
+        for (; !open.empty(); open.pop_back()) region_slice(open.back().region, open.back().since, std::max(last, open.back().since));
+    }
+
+    void iterations(const std::vector<const Event*>& marks) {
+        const Event* before = nullptr;
+        for (const Event* mark : marks) {
+            if (mark->kind != EventKind::iteration) continue;
+            if (!before) {
+                metadata(iterations_track, "thread_name", "\"iterations\"", "name");
+            } else {
+                slice(iterations_track, "iteration", "iteration", before->begin_ns, mark->begin_ns - before->begin_ns);
+                if (mark->bytes != 0) number("items", mark->bytes);
+                close();
+            }
+            before = mark;
+        }
+    }
+
+    const Sink& sink_;
+    const Messages& messages_;
+    Symbols symbols_;
+    std::string text_;
+    bool is_first_ = true, is_first_argument_ = true;
+    const Profile* profile_ = nullptr;
+    std::int64_t shift_ns_ = 0;
+    std::vector<std::string> sites_;  // of the rank; empty: not asked for yet
+};
+
+// "3", "0, 5 and 7 others"
+std::string list_of(const std::vector<std::uint32_t>& ranks) {
+    constexpr std::size_t most = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i) text += fmt::format("{}{}", i ? ", " : "", ranks[i]);
+    return ranks.size() > most ? text + fmt::format(" and {} others", ranks.size() - most) : text;
+}
+
+// Which ranks have a trace, and what is told of their messages.
+struct Survey {
+    std::vector<std::uint32_t> traced, untraced;
+    std::vector<std::uint32_t> shortened;
+    std::uint64_t events = 0, lost = 0;
+    Clocks clocks;
+    Messages messages;
+
+    void add(const Profile& profile) {
+        std::uint64_t here = 0, gone = 0;
+        for (const ThreadTrace& trace : profile.traces) here += trace.events.size(), gone += trace.lost;
+        if (profile.traces.empty()) return untraced.push_back(profile.rank);
+        traced.push_back(profile.rank);
+        if (gone != 0) shortened.push_back(profile.rank);
+        events += here;
+        lost += gone;
+        clocks.meet(profile);
+    }
+};
+
+std::vector<std::string> remarks_of(const Survey& survey) {
+    std::vector<std::string> said;
+    const Messages& messages = survey.messages;
+    if (!survey.untraced.empty()) said.push_back(fmt::format("no trace of rank{} {}", survey.untraced.size() == 1 ? "" : "s", list_of(survey.untraced)));
+    if (survey.lost != 0)
+        said.push_back(fmt::format("{} older events of rank{} {} made room for the last {}; MPIPROF_TRACE=N keeps more", survey.lost,
+                                   survey.shortened.size() == 1 ? "" : "s", list_of(survey.shortened), survey.events));
+    if (messages.matched() + messages.unmatched_sends() + messages.unmatched_receives() != 0)
+        said.push_back(fmt::format("{} messages have an arrow; of {} sends and {} receives the other end is not known", messages.matched(),
+                                   messages.unmatched_sends(), messages.unmatched_receives()));
+    if (messages.backwards() != 0)
+        said.push_back(fmt::format("{} of these arrows go backwards in time, by up to {:.1f} us: the clocks of nodes differ by as much", messages.backwards(),
+                                   static_cast<double>(messages.most_backwards_ns()) / 1000));
+    return said;
+}
+
+}  // namespace
+
+std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain) {
+    Survey survey;
+    const auto each_rank = [&](const std::vector<std::uint32_t>& ranks, auto use) {
+        for (const std::uint32_t rank : ranks) {
+            if (const auto profile = profile_of(rank)) use(*profile);
+            else complain(profile.error());
+        }
+    };
+    std::vector<std::uint32_t> all;
+    for (const Rank& rank : job.ranks)
+        if (rank.has_profile) all.push_back(rank.rank);
+    each_rank(all, [&](const Profile& profile) {
+        survey.add(profile);
+        if (profile.traces.empty()) return;
+        const std::int64_t began = survey.clocks.begin_of(profile.rank);
+        for (const ThreadTrace& trace : profile.traces) {
+            const MessageEnds found(profile, trace);
+            for (std::size_t i = 0; i < trace.events.size(); ++i)
+                if (found.at(i)) survey.messages.add(*found.at(i), began);
+        }
+    });
+    if (survey.traced.empty()) {
+        complain({"", "no rank has a trace", "run the job with MPIPROF_TRACE=on"});
+        return {};
+    }
+    survey.messages.match();
+    Writer writer(sink, survey.messages);
+    writer.begin();
+    each_rank(survey.traced, [&](const Profile& profile) { writer.rank(profile, survey.clocks.shift_of(profile.rank)); });
+    writer.end();
+    return remarks_of(survey);
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,65 @@
+// A writer that is killed, or still at work, leaves a few events at the old end of its ring that are newer ones in part.
+#include "report/read/trace.h"
+
+#include <algorithm>
+
+namespace mpiprof::report {
+namespace {
+
+bool is_known(format::TraceKind kind) { return kind >= format::TraceKind::call && kind <= format::TraceKind::iteration; }
+
+Event event_of(const format::TraceEvent& record, const TraceContext& context) {
+    const auto ns = [&](std::uint64_t ticks) { return context.scale.ns(ticks); };
+    const auto index = [](auto value, std::size_t size) { return value < size ? value : decltype(value){0}; };
+    Event event;
+    event.begin_ns = record.begin > context.origin ? ns(record.begin - context.origin) : 0;
+    // Of the whole, so that the ends of calls that follow each other do not cross by rounding.
+    const std::uint64_t end = record.ticks < ~record.begin ? record.begin + record.ticks : record.begin;
+    const std::uint64_t end_ns = end > context.origin ? ns(end - context.origin) : 0;
+    event.duration_ns = end_ns - event.begin_ns;
+    event.bytes = record.bytes;
+    if (record.peer < format::peer_any) event.peer = record.peer;
+    if (record.tag >= 0) event.tag = record.tag;
+    event.number = record.sequence;
+    event.site = index(record.site, context.sites);
+    event.call = record.call;
+    event.communicator = index(record.communicator, context.communicators);
+    event.region = index(record.region, context.regions);
+    event.kind = static_cast<EventKind>(record.kind);
+    event.is_failed = record.flags & format::trace_failed;
+    event.is_send = record.flags & format::trace_sends;
+    event.is_receive = record.flags & format::trace_receives;
+    event.is_collective = record.flags & format::trace_collective;
+    return event;
+}
+
+}  // namespace
+
+ThreadTrace trace_of(ByteSpan records, const format::Table& table, const TraceContext& context) {
+    ThreadTrace trace;
+    const std::size_t present = records.size() / table.record_size;
+    if (present < 2 || table.capacity < 2) return trace;
+    const std::uint64_t written = load_prefix<format::TraceHead>(records.data(), table.record_size).written;
+    const std::uint64_t capacity = table.capacity - std::uint64_t{1}, next = written % capacity;
+    // Places behind those that the file holds, where it was cut, are passed over.
+    const auto read = [&](std::uint64_t from, std::uint64_t to) {
+        for (std::uint64_t place = from; place < std::min<std::uint64_t>(to, present - 1); ++place) {
+            const std::byte* at = records.data() + (1 + place) * table.record_size;
+            const auto record = load_prefix<format::TraceEvent>(at, table.record_size);
+            if (is_known(record.kind)) trace.events.push_back(event_of(record, context));
+        }
+    };
+    if (written >= capacity) read(context.is_final ? next : next + 1, capacity);  // else that one was to be overwritten
+    read(0, next);
+    // Events are in the order of their ends. What is newer than the newest was written since that was counted.
+    if (!context.is_final && !trace.events.empty()) {
+        const std::uint64_t last = trace.events.back().end_ns();
+        std::size_t newer = 0;
+        while (trace.events[newer].end_ns() > last) ++newer;
+        trace.events.erase(trace.events.begin(), trace.events.begin() + static_cast<std::ptrdiff_t>(newer));
+    }
+    trace.lost = written - trace.events.size();
+    return trace;
+}
+
+}  // namespace mpiprof::report
