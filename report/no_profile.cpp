@@ -26,7 +26,7 @@ constexpr std::string_view causes =
     "  then says \"object '...' from LD_PRELOAD cannot be preloaded\" in the job's output.\n"
     "- The program contains MPI statically: ldd PROGRAM must name libmpi.\n"
     "- The program did not get as far as MPI_Init: its own output tells.\n"
-    "- The program never called MPI, or ran as one rank that sent nothing.\n"
+    "- The program never called MPI or NCCL, or ran as one rank that sent nothing.\n"
     "To see what happens, run with MPIPROF_VERBOSE=1: rank 0 then says where it writes.\n";
 
 // Directories directly below that hold profiles.

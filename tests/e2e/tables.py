@@ -1,10 +1,11 @@
-"""Reads what a profile holds about GPUs, straight from the bytes of docs/file-format.md, for cases that ask whether the library
-wrote it right. Everything that a report shows is asked of mpiprof-report instead."""
+"""Reads what a profile holds about NCCL and GPUs, straight from the bytes of docs/file-format.md, for cases that ask whether the
+library wrote it right, and for tests/gpu/run, which has no report beside it. Everything that a report shows is asked of
+mpiprof-report instead."""
 
 import struct
 from collections import namedtuple
 
-CALLS, BLOCKS, COMMUNICATORS, FACTS, TIMES, DURATIONS, SEQUENCES, WORK = 1, 4, 9, 19, 23, 24, 25, 26
+CALLS, CELLS, BLOCKS, COMMUNICATORS, FACTS, TIMES, DURATIONS, SEQUENCES, WORK = 1, 3, 4, 9, 19, 23, 24, 25, 26
 SOURCES = {0: "none", 1: "events", 2: "cupti"}
 KINDS = {1: "nccl", 2: "kernels", 3: "to device", 4: "to host", 5: "on device", 6: "between devices", 7: "copies", 8: "graphs"}
 
@@ -29,6 +30,15 @@ class Tables:
 
     def names(self):
         return {struct.unpack_from("<H", r)[0]: r[8:].split(b"\0")[0].decode() for _, r in self.records(CALLS)}
+
+    def calls(self):
+        """{name: (calls, bytes)}, over threads, sizes, sites and communicators; of timed calls."""
+        names, found = self.names(), {}
+        for _, r in self.records(CELLS):
+            call, calls, size = struct.unpack_from("<H14xQQ", r)
+            before = found.get(names.get(call, call), (0, 0))
+            if calls: found[names.get(call, call)] = before[0] + calls, before[1] + size
+        return found
 
     def histogram(self, place):
         """{lower end of its bucket: count}"""

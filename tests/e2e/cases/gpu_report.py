@@ -1,11 +1,12 @@
 """What the report makes of times on the GPU, from profiles that the library wrote against the doubles of tests/gpu."""
 
 import json
+import sys
 
-from cases.gpu import IDLE, doubles, mpi_program, run, traced
+from cases.gpu import IDLE, cupti, doubles, mpi_program, run, traced
 from cases.nccl import torchrun
 from cases.text import agree
-from harness import case, check, same
+from harness import ROOT, case, check, same
 
 
 def two_ranks(scene):
@@ -50,3 +51,29 @@ def text_for_people_has_a_block_of_nccl_by_the_library_and_by_the_report(scene):
         check("NCCL Routine " in ours and "total NCCL time on the GPU  = 0.000 seconds." in ours, f"the text of rank {rank}:\n{ours}")
         check("ncclAllReduce                           5         4000.0" in ours, f"the text of rank {rank}:\n{ours}")
         agree(ours, scene.run_report("text", "--rank", str(rank), "--all-ranks-table", "never").succeeded().out)
+
+
+def on_doubles(scene, *stages):
+    """tests/gpu/run, with doubles of PyTorch, NCCL, CUDA and CUPTI."""
+    paths = ":".join(map(str, (*doubles(scene), cupti(scene))))
+    env = {"LD_LIBRARY_PATH": paths, "FAKE_GPU": 1, "PYTHONPATH": ROOT / "tests" / "gpu" / "doubles", "PYTHONDONTWRITEBYTECODE": 1}
+    return scene.alone([sys.executable, ROOT / "tests" / "gpu" / "run", "--library", scene.library, "--out", scene.dir / "out", *stages],
+                       profiled=False, env=env)
+
+
+@case(mpis=(), ranks=1)
+def script_for_gpu_machines_runs_and_finds_what_is_wrong(scene):
+    ran = on_doubles(scene, "facts", "one_rank", "two_ranks", "overhead")
+    same(ran.code, 0, ran.out + ran.err)
+    figures = {name: stage["figures"] for name, stage in json.loads((scene.dir / "out" / "figures.json").read_text()).items()}
+    same([figures["two_ranks"][way]["timed"] for way in ("cupti_off", "cupti_on")], [50, 50], "operations with a time")
+    same([figures["one_rank"][way] for way in ("cupti_off", "cupti_on")], ["events", "CUPTI 13.0"], "sources")
+    same(sorted(figures["overhead"]["ratio"]), ["calls", "cupti", "events", "off"], "ways to look")
+    ran = on_doubles(scene, "pointers")  # which the double of CUDA cannot
+    check(ran.code == 1 and "pointers         FAILED" in ran.out, f"{ran.code}: {ran.out}")
+
+
+@case(mpis=(), ranks=1)
+def script_for_gpu_machines_says_that_there_is_none(scene):
+    ran = scene.alone([sys.executable, ROOT / "tests" / "gpu" / "run", "--library", scene.library], profiled=False)
+    same((ran.code, ran.out), (77, "skipped: no GPU that PyTorch could use here\n"), ran.err)
