@@ -1,8 +1,11 @@
 """How long NCCL's operations are on the GPU: programs against doubles of NCCL and of CUDA's driver (tests/gpu), whose clock makes
 every time exact."""
 
+import glob
+import os
+
 from cases.nccl import double as nccl_double, run as run_without_gpu, torchrun
-from harness import ROOT, case, check, same
+from harness import ROOT, Skip, case, check, same
 from tables import Tables
 
 SOURCES = ROOT / "tests" / "gpu"
@@ -299,3 +302,13 @@ def gpu_times_of_an_mpi_job_are_in_its_file_at_finalize(scene):
         for profile in scene.profiles(directory):
             found = [(t.call, t.source, t.operations, t.ns) for t in Tables(profile).times()]
             same(found, [("ncclAllReduce", source, 5, 5 * ns)], f"{store}, {source}: times")
+
+
+@case(mpis=(), ranks=1)
+def our_declarations_of_cupti_agree_with_its_header(scene):
+    homes = [os.environ.get("CUDA_HOME", ""), *sorted(glob.glob("/usr/local/cuda*"))]
+    include = [f"{home}/{below}" for home in homes for below in ("include", "extras/CUPTI/include") if home]
+    if not any(os.path.exists(f"{directory}/cupti.h") for directory in include):
+        raise Skip("there is no cupti.h")
+    scene.compile(SOURCES / "cupti_header.cpp", "-std=c++20", "-c", "-I", ROOT, *(f"-I{directory}" for directory in include),
+                  name="cupti_header.o", compiler="g++", label="")
