@@ -113,6 +113,12 @@ Table groups(const Job& job) {
     return table;
 }
 
+// Communicators for kernels that communicate by themselves, which nobody outside of them can see.
+bool has_device_api(const Job& job) {
+    return std::any_of(job.rows.begin(), job.rows.end(),
+                       [&](const Row& row) { return row.sum.calls != 0 && job.calls[row.sum.call].name == "ncclDevCommCreate"; });
+}
+
 }  // namespace
 
 Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
@@ -129,6 +135,8 @@ Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
     table.notes.push_back("mean of the members that have profiles; (none): calls without a communicator, such as groups");
     table.notes.push_back(job.gpu.rows.empty() ? "HOST TIME: inside the calls; what they enqueue takes its time on the GPU, which is not recorded"
                                                : "HOST TIME: inside the calls; GPU TIME: from the first kernel on; WAITING: of it, for the rank that came last");
+    if (has_device_api(job))
+        table.notes.push_back("ncclDevCommCreate was called: what kernels send each other through NCCL's device API is in no figure here");
     std::vector<Table> tables{std::move(table)};
     for (Table& of_gpu : gpu_tables(job, question.is_for_screen)) tables.push_back(std::move(of_gpu));
     if (Table ends = groups(job); !ends.rows.empty()) tables.push_back(std::move(ends));

@@ -219,6 +219,14 @@ TEST(nccl, of_sequences_longer_than_what_is_kept_the_last_are_compared) {
     EXPECT_EQ(job.gpu.comms[0].most_enqueued, 6100u);
 }
 
+TEST(nccl, traffic_that_kernels_make_themselves_is_said_to_be_missing) {
+    auto ranks = gpu_training();
+    EXPECT_FALSE(says(show(job_of(ranks), "nccl"), "device API"));
+    ranks[0].calls.push_back(counted("ncclDevCommCreate", 1));
+    ranks[0].calls.back().family = format::Family::nccl;
+    EXPECT_TRUE(says(show(job_of(ranks), "nccl"), "device API")) << show(job_of(ranks), "nccl");
+}
+
 TEST(nccl, exposed_communication_is_what_no_other_kernel_hides) {
     const Job job = job_of(gpu_training_with_cupti());
 
