@@ -67,6 +67,7 @@ FamilyFacts open_mpi(const void* init, const Questions& q) {
     f.world = q.comm_f2c ? q.comm_f2c(0) : no_handle;
     f.self = q.comm_f2c ? q.comm_f2c(1) : no_handle;
     f.comm_null = q.comm_f2c ? q.comm_f2c(2) : no_handle;
+    f.byte = q.type_f2c ? q.type_f2c(1) : no_handle;
     f.request_null = q.request_f2c ? q.request_f2c(0) : no_handle;
     f.fortran_request_null = 0;
     f.in_place = 1;
@@ -92,6 +93,7 @@ FamilyFacts mpich(const void* init) {
     f.world = 0x44000000;
     f.self = 0x44000001;
     f.comm_null = 0x04000000;
+    f.byte = 0x4c00010d;
     f.request_null = f.fortran_request_null = 0x2c000000;
     f.in_place = -1;
     f.status_ignore = f.statuses_ignore = 1;

@@ -1,8 +1,10 @@
 // The rows that are more than a call: MPI begins, ends, is aborted, is told to pause. In C and in Fortran, whose bindings
 // take other arguments here. Everything is forwarded as it came; the profile's life (process/runtime.h) hangs on it.
+#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 
+#include "libmpiprof/mpi/clock_offsets.h"
 #include "libmpiprof/mpi/library.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/process/compat.h"
@@ -84,6 +86,18 @@ void begin_profile(const void* real, Ticks init_ticks) {
     look_for_tool_in_front();
 }
 
+// Whatever is recorded here and whatever not: all ranks are in it.
+bool measures_clocks = false;
+
+void measure_clock(const char* name) {
+    char text[96];
+    const ClockOffset offset = measure_clock_offset();
+    if (!offset.is_known) return;
+    snprintf(text, sizeof text, "%llu %lld %llu", static_cast<unsigned long long>(offset.at_ns), static_cast<long long>(offset.offset_ns),
+             static_cast<unsigned long long>(offset.error_ns));
+    runtime.note_fact(name, text);
+}
+
 // MPI_Init, MPI_Init_thread, MPI_Session_init. Looked up at every call: the second MPI is met here.
 template <bool Fortran, bool Session, class... Words>
 Word begin(const char* name, Word return_address, Words... words) {
@@ -105,6 +119,10 @@ Word begin(const char* name, Word return_address, Words... words) {
     else library.communicators.has_world = true;
     if (!ours) return result;
     begin_profile(real.function, after - before);
+    if (!Session && !measures_clocks && is_on(Setting::clock_offsets)) {
+        measures_clocks = true;
+        measure_clock("clock_offset_at_start");
+    }
     return result;
 }
 
@@ -115,6 +133,7 @@ Word end(const char* name, Word return_address, Words... words) {
     if (!real.function) wrap::no_such_function(name);
     const auto function = reinterpret_cast<Word (*)(Words...)>(real.function);
     if (library.several && !library.is_ours(real.function)) return function(words...);
+    if (!Session && measures_clocks) measure_clock("clock_offset_at_end");
     if (Session) open_sessions.fetch_sub(1);
     else library.communicators.has_world = false;
     const bool last = !library.communicators.has_world && open_sessions <= 0;

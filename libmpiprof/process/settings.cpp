@@ -38,6 +38,7 @@ constexpr SettingRow rows[settings] = {
     {"CUPTI", "window", Accepts::choice, "on window off", "on: times on the GPU are CUPTI's; window: where recording has a window; off: never"},
     {"DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32", "frames of the stack that a call site has; 1: where the call is, not who called there"},
     {"TRACE", "off", Accepts::events, "", "so many events are kept of each thread, the last ones: a number such as 100k, on (64k), off"},
+    {"CLOCK_OFFSETS", "off", Accepts::choice, "on off", "on: how much the clocks of nodes differ is measured, with messages, in Init and Finalize"},
 };
 
 bool is_one_of(const char* value, const char* choices) {

@@ -10,7 +10,7 @@ namespace mpiprof {
 // One row per setting; docs/settings.md explains them in the same order.
 enum class Setting : unsigned {
     directory, job, disable, verbose, text, clock, store, period, ranks, functions, begin_time, end_time, collective_barrier,
-    compat, nccl, gpu, cupti, depth, trace, count
+    compat, nccl, gpu, cupti, depth, trace, clock_offsets, count
 };
 
 // What a value has to be.

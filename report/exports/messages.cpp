@@ -29,7 +29,7 @@ std::uint64_t key_of(const Profile& profile, const Event& event) {
 
 MessageEnds::MessageEnds(const Profile& profile, const ThreadTrace& trace) : ends_(trace.events.size()) {
     const auto end_of = [&](const Event& event, std::uint64_t key) {
-        return MessageEnd{key, event.is_send, static_cast<std::int64_t>(event.begin_ns), static_cast<std::int64_t>(event.end_ns())};
+        return MessageEnd{key, event.is_send, event.begin_ns, event.end_ns()};
     };
     // Receives that may have been posted only, by when they were: the message arrives when the request is completed, which
     // for a blocking call is never said.
@@ -55,12 +55,12 @@ MessageEnds::MessageEnds(const Profile& profile, const ThreadTrace& trace) : end
     }
 }
 
-void Messages::add(const MessageEnd& end, std::int64_t shift_ns) {
-    if (end.is_send) sends_.push_back({end.key, end.begin_ns + shift_ns});
-    else receives_.push_back({end.key, end.end_ns + shift_ns});
+void Messages::add(const MessageEnd& end, std::uint32_t rank) {
+    if (end.is_send) sends_.push_back({end.key, end.begin_ns, rank});
+    else receives_.push_back({end.key, end.end_ns, rank});
 }
 
-void Messages::match() {
+void Messages::match(const std::function<std::int64_t(std::uint32_t rank, std::uint64_t ns)>& time_of) {
     const auto by_key = [](const Moment& a, const Moment& b) { return a.key < b.key; };
     std::sort(sends_.begin(), sends_.end(), by_key);
     std::sort(receives_.begin(), receives_.end(), by_key);
@@ -69,10 +69,9 @@ void Messages::match() {
         const std::uint64_t send = sends_[s].key, receive = receives_[r].key;
         if (send == receive && !is_twice(sends_, s) && !is_twice(receives_, r)) {
             matched_.push_back(send);
-            if (receives_[r].ns < sends_[s].ns) {
-                ++backwards_;
-                most_backwards_ns_ = std::max(most_backwards_ns_, sends_[s].ns - receives_[r].ns);
-            }
+            const std::int64_t early = time_of(sends_[s].rank, sends_[s].ns) - time_of(receives_[r].rank, receives_[r].ns);
+            if (early > 0) ++backwards_;
+            most_backwards_ns_ = std::max(most_backwards_ns_, early);
         }
         const std::uint64_t least = std::min(send, receive);
         while (s < sends_.size() && sends_[s].key == least) ++s;

@@ -1,8 +1,9 @@
 // Which receive belongs to which send, over all ranks: the n-th message that a rank sent to another with a communicator and a
-// tag is the n-th that was received there. Fed with the events of one rank after the other; keeps 16 bytes of each end.
+// tag is the n-th that was received there. Fed with the events of one rank after the other; keeps 24 bytes of each end.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -15,8 +16,8 @@ namespace mpiprof::report {
 struct MessageEnd {
     std::uint64_t key = 0;  // the same for both ends
     bool is_send = false;
-    std::int64_t begin_ns = 0;
-    std::int64_t end_ns = 0;
+    std::uint64_t begin_ns = 0;  // after its MPI_Init
+    std::uint64_t end_ns = 0;
 };
 
 // The ends of messages in the trace of one thread, in the order of its events: a receive that was posted is over when its
@@ -33,9 +34,9 @@ class MessageEnds {
 
 class Messages {
   public:
-    void add(const MessageEnd& end, std::int64_t shift_ns);
-    // After the last rank.
-    void match();
+    void add(const MessageEnd& end, std::uint32_t rank);
+    // After the last rank. `time_of(rank, ns after its MPI_Init)` is a moment as all ranks have it.
+    void match(const std::function<std::int64_t(std::uint32_t rank, std::uint64_t ns)>& time_of);
     // A number of its own for each message of which both ends are known; 0 = it is none of these.
     std::uint64_t number(std::uint64_t key) const;
 
@@ -49,7 +50,8 @@ class Messages {
   private:
     struct Moment {
         std::uint64_t key;
-        std::int64_t ns;
+        std::uint64_t ns;
+        std::uint32_t rank;
     };
     std::vector<Moment> sends_, receives_;
     std::vector<std::uint64_t> matched_;  // keys, sorted

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
+#include "report/exports/clocks.h"
 #include "report/exports/export.h"
 #include "report/exports/messages.h"
 #include "report/model/visible.h"
@@ -18,29 +18,6 @@ namespace {
 
 constexpr std::uint32_t regions_track = 1'000'000, iterations_track = 1'000'001;
 
-// The clock of a rank as that of the job: what has to be added to its times.
-class Clocks {
-  public:
-    // Processes of a node share a clock that nobody sets; its time of day is that of the first rank that was met there.
-    void meet(const Profile& profile) {
-        const auto day = static_cast<std::int64_t>(profile.started_at_ns);
-        const auto node = static_cast<std::int64_t>(profile.started_monotonic_ns);
-        std::int64_t began = day;
-        if (!profile.node.empty() && node != 0) began = node + node_begins_.try_emplace(profile.node, day - node).first->second;
-        begins_[profile.rank] = began;
-        if (begins_.size() == 1 || began < first_) first_ = began;
-    }
-    // Since 1970; of a rank that was met.
-    std::int64_t begin_of(std::uint32_t rank) const { return begins_.at(rank); }
-    // Since the first of all that were met.
-    std::int64_t shift_of(std::uint32_t rank) const { return begins_.at(rank) - first_; }
-
-  private:
-    std::map<std::string, std::int64_t> node_begins_;  // its clock's zero
-    std::map<std::uint32_t, std::int64_t> begins_;     // of the ranks
-    std::int64_t first_ = 0;
-};
-
 std::string label_of(const Communicator& communicator) {
     if (communicator.origin == Origin::world) return "MPI_COMM_WORLD";
     if (communicator.origin == Origin::self) return "MPI_COMM_SELF";
@@ -50,7 +27,7 @@ std::string label_of(const Communicator& communicator) {
 
 class Writer {
   public:
-    Writer(const Sink& sink, const Messages& messages) : sink_(sink), messages_(messages) {}
+    Writer(const Sink& sink, const Messages& messages, const Clocks& clocks) : sink_(sink), messages_(messages), clocks_(clocks) {}
 
     void begin() { text_ = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": ["; }
     void end() {
@@ -58,9 +35,8 @@ class Writer {
         flush();
     }
 
-    void rank(const Profile& profile, std::int64_t shift_ns) {
+    void rank(const Profile& profile) {
         profile_ = &profile;
-        shift_ns_ = shift_ns;
         sites_.assign(profile.sites.size(), "");
         metadata(0, "process_name", json_string(fmt::format("rank {} ({})", profile.rank, profile.host)), "name");
         metadata(0, "process_sort_index", fmt::format("{}", profile.rank), "sort_index");
@@ -81,7 +57,10 @@ class Writer {
         const std::uint64_t size = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
         return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
     }
-    std::string at(std::uint64_t ns) const { return us(static_cast<std::int64_t>(ns) + shift_ns_); }
+    std::string at(std::uint64_t ns) const { return us(clocks_.at(profile_->rank, ns)); }
+    std::string duration(std::uint64_t begin_ns, std::uint64_t ns) const {
+        return us(clocks_.at(profile_->rank, begin_ns + ns) - clocks_.at(profile_->rank, begin_ns));
+    }
 
     void element() {
         text_ += is_first_ ? "\n" : ",\n";
@@ -96,7 +75,7 @@ class Writer {
     void slice(std::uint32_t thread, std::string_view name, std::string_view category, std::uint64_t begin_ns, std::uint64_t duration_ns) {
         element();
         fmt::format_to(out(), R"({{"ph": "X", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "name": {}, "cat": "{}", "args": {{)", profile_->rank, thread,
-                       at(begin_ns), us(static_cast<std::int64_t>(duration_ns)), json_string(name), category);
+                       at(begin_ns), duration(begin_ns, duration_ns), json_string(name), category);
         is_first_argument_ = true;
     }
     void argument(std::string_view key, const std::string& json) {
@@ -162,9 +141,9 @@ class Writer {
         const std::uint64_t message = messages_.number(end.key);
         if (message == 0) return;
         element();
-        const std::int64_t inside = end.is_send ? end.begin_ns : std::max(end.begin_ns, end.end_ns - 1);
+        const std::uint64_t inside = end.is_send ? end.begin_ns : std::max(end.begin_ns, end.end_ns - (end.end_ns != 0));
         fmt::format_to(out(), R"({{"ph": "{}", "id": {}, "pid": {}, "tid": {}, "ts": {}, "name": "message", "cat": "message"{}}})", end.is_send ? "s" : "f",
-                       message, profile_->rank, thread, us(inside + shift_ns_), end.is_send ? "" : R"(, "bp": "e")");
+                       message, profile_->rank, thread, at(inside), end.is_send ? "" : R"(, "bp": "e")");
     }
 
     // Of all threads: regions are the process's.
@@ -236,11 +215,11 @@ class Writer {
 
     const Sink& sink_;
     const Messages& messages_;
+    const Clocks& clocks_;
     Symbols symbols_;
     std::string text_;
     bool is_first_ = true, is_first_argument_ = true;
     const Profile* profile_ = nullptr;
-    std::int64_t shift_ns_ = 0;
     std::vector<std::string> sites_;  // of the rank; empty: not asked for yet
 };
 
@@ -282,9 +261,13 @@ std::vector<std::string> remarks_of(const Survey& survey) {
     if (messages.matched() + messages.unmatched_sends() + messages.unmatched_receives() != 0)
         said.push_back(fmt::format("{} messages have an arrow; of {} sends and {} receives the other end is not known", messages.matched(),
                                    messages.unmatched_sends(), messages.unmatched_receives()));
+    if (survey.clocks.are_measured())
+        said.push_back(fmt::format("clocks were measured, to within {:.1f} us", static_cast<double>(survey.clocks.largest_error_ns()) / 1000));
+    if (survey.clocks.are_measured_in_part()) said.push_back("the clocks of some ranks were not measured: ranks are placed by the time of day");
     if (messages.backwards() != 0)
-        said.push_back(fmt::format("{} of these arrows go backwards in time, by up to {:.1f} us: the clocks of nodes differ by as much", messages.backwards(),
-                                   static_cast<double>(messages.most_backwards_ns()) / 1000));
+        said.push_back(fmt::format("{} of these arrows go backwards in time, by up to {:.1f} us: the clocks of nodes differ by as much{}", messages.backwards(),
+                                   static_cast<double>(messages.most_backwards_ns()) / 1000,
+                                   survey.clocks.are_measured() ? "" : "; MPIPROF_CLOCK_OFFSETS=on measures them"));
     return said;
 }
 
@@ -304,21 +287,21 @@ std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& pr
     each_rank(all, [&](const Profile& profile) {
         survey.add(profile);
         if (profile.traces.empty()) return;
-        const std::int64_t began = survey.clocks.begin_of(profile.rank);
         for (const ThreadTrace& trace : profile.traces) {
             const MessageEnds found(profile, trace);
             for (std::size_t i = 0; i < trace.events.size(); ++i)
-                if (found.at(i)) survey.messages.add(*found.at(i), began);
+                if (found.at(i)) survey.messages.add(*found.at(i), profile.rank);
         }
     });
     if (survey.traced.empty()) {
         complain({"", "no rank has a trace", "run the job with MPIPROF_TRACE=on"});
         return {};
     }
-    survey.messages.match();
-    Writer writer(sink, survey.messages);
+    survey.clocks.settle();
+    survey.messages.match([&](std::uint32_t rank, std::uint64_t ns) { return survey.clocks.at(rank, ns); });
+    Writer writer(sink, survey.messages, survey.clocks);
     writer.begin();
-    each_rank(survey.traced, [&](const Profile& profile) { writer.rank(profile, survey.clocks.shift_of(profile.rank)); });
+    each_rank(survey.traced, [&](const Profile& profile) { writer.rank(profile); });
     writer.end();
     return remarks_of(survey);
 }

@@ -197,6 +197,30 @@ TEST(timeline, ranks_of_a_node_are_placed_by_the_clock_that_nobody_sets) {
     EXPECT_DOUBLE_EQ(ts_of("node2"), 5000.1);
 }
 
+// The builder's clocks begin at the same moment; that of rank 1 is 5 ms ahead when MPI begins, and 6 ms after one second.
+TEST(timeline, measured_differences_of_clocks_are_interpolated) {
+    ProfileSpec first = rank(0, {event(reduce, 0, 100)});
+    ProfileSpec other = rank(1, {event(reduce, 5'000'000, 5'000'100), event(reduce, 505'500'000, 505'500'100)});
+    other.host = "node2";
+    const std::uint64_t began = report::read_profile(build(first), "p")->started_monotonic_ns;
+    const auto at = [&](std::uint64_t after_ns, const char* rest) { return std::to_string(began + after_ns) + rest; };
+    first.facts = {{format::FactKind::process, "clock_offset_at_start", at(0, " 0 0")}};
+    other.facts = {{format::FactKind::process, "clock_offset_at_start", at(0, " -5000000 700")},
+                   {format::FactKind::process, "clock_offset_at_end", at(1'000'000'000, " -6000000 400")}};
+    const Exported found = export_of({first, other});
+    std::vector<double> ts;
+    for (const json& e : found.with("X")) ts.push_back(e["ts"]);
+    ASSERT_EQ(ts.size(), 3u);
+    EXPECT_NEAR(ts[1] - ts[0], 0 - 5.0, 1e-3) << "5 ms later on a clock that is 5 ms ahead, and 5 us more by then";
+    EXPECT_NEAR(ts[2] - ts[0], 500'500 - 505.5, 1e-3);
+    EXPECT_TRUE(found.says("clocks were measured, to within 0.7 us"));
+
+    first.facts.clear();
+    EXPECT_TRUE(export_of({first, other}).says("the clocks of some ranks were not measured"));
+    first.facts = {{format::FactKind::process, "clock_offset_at_start", "some words"}};
+    EXPECT_TRUE(export_of({first, other}).says("the clocks of some ranks were not measured"));
+}
+
 TEST(timeline, says_what_is_missing) {
     ProfileSpec without = rank(1, {});
     without.traces.clear();

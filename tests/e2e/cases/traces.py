@@ -5,7 +5,7 @@ import json
 
 from acts import our_lines
 from cases.faults_storage import on_small_disk
-from harness import case, check, execute, same
+from harness import Skip, case, check, execute, same
 
 STEPS = 40
 # Of one rank; polls and queries are not all there.
@@ -202,3 +202,53 @@ def full_disk_makes_a_trace_shorter_and_says_so(scene):
     check(found.calls(0)["MPI_Barrier"] == 1, f"the last calls are there: {found.calls(0)}")
     calls = scene.calls(cwd=place / "kept")
     same([calls[rank, "MPI_Allreduce"] for rank in range(2)], [200, 200], "and all that is counted")
+
+
+SKEW_NS = 50_000_000
+
+
+def run_on_two_nodes(scene, directory, settings):
+    """Rank 0 here, ranks 1 and 2 on a "node" of another name whose clocks are ahead."""
+    program = scene.compile("traced.c")
+    skew = scene.shared_object("skew.c", name="skew")
+    if scene.alone(["unshare", "-u", "true"], profiled=False).code != 0:
+        raise Skip("no other host name can be had here")
+    elsewhere = ["unshare", "-u", "sh", "-c", 'hostname elsewhere; exec "$@"', "sh", "env", f"LD_PRELOAD={skew}:{scene.preload()}", f"SKEW_NS={SKEW_NS}"]
+    here = ["env", "LD_PRELOAD=" + scene.preload()]
+    argv = scene.launcher(1) + here + [program, STEPS, ":", "-n", "2", *elsewhere, program, STEPS]
+    env = scene.environment({"MPIPROF_TRACE": "on", "MPIPROF_JOB": "nodes", **settings})
+    return execute(argv, cwd=directory, env=env).succeeded()
+
+
+@case(ranks=3)
+def clocks_of_nodes_are_measured_where_the_user_asks_for_it(scene):
+    directory = scene.subdir("measured")
+    run_on_two_nodes(scene, directory, {"MPIPROF_CLOCK_OFFSETS": "on"})
+    ranks = json.loads(scene.run_report("export", "-f", "json", cwd=directory).succeeded().out)["ranks"]
+    for rank in ranks:
+        facts = {fact["name"]: fact["value"] for fact in rank["facts"]}
+        for name in ("clock_offset_at_start", "clock_offset_at_end"):
+            _, offset, error = map(int, facts[name].split())
+            truth = -SKEW_NS if rank["rank"] else 0
+            check(abs(offset - truth) <= error, f"{name} of rank {rank['rank']}: {offset} +- {error}, should be {truth}")
+    found = timeline(scene, directory)
+    same(len(found.arrows), 3 * (MESSAGES_OF_STEP * STEPS + MESSAGES_AT_END), f"arrows; {found.said}")
+    same(found.backwards, [], f"arrows back in time; {found.said}")
+    check("clocks were measured, to within " in found.said, found.said)
+    check(max(e["ts"] for e in found.slices) < 45e6, "times are those of one clock")
+
+
+@case(ranks=3)
+def clocks_that_differ_are_said(scene):
+    directory = scene.subdir("as_they_are")
+    run_on_two_nodes(scene, directory, {})
+    found = timeline(scene, directory)
+    check(len(found.backwards) > STEPS, f"{len(found.backwards)} arrows back in time; {found.said}")
+    check("arrows go backwards in time" in found.said and "MPIPROF_CLOCK_OFFSETS=on measures them" in found.said, found.said)
+
+
+@case(ranks=3)
+def rank_that_is_not_recorded_takes_part_in_measuring_clocks(scene):
+    program = scene.compile("traced.c")
+    scene.mpirun(3, [program, "3"], env={"MPIPROF_TRACE": "on", "MPIPROF_CLOCK_OFFSETS": "on", "MPIPROF_RANKS": "1,2"}, timeout=100).succeeded()
+    check("clocks were measured" in timeline(scene).said, "the others have their offsets")
