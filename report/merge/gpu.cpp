@@ -3,7 +3,9 @@
 #include "report/merge/gpu.h"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 namespace mpiprof::report {
@@ -18,6 +20,22 @@ void add_work(GpuWork& to, const GpuWork& from) {
     to.time_ns += from.time_ns;
     to.overlapped_ns += from.overlapped_ns;
     to.in_graphs += from.in_graphs;
+}
+
+constexpr std::size_t most_words = 64;  // more come from damaged files alone
+
+// "captured 4, no room 0": each label and its number.
+template <class Use>
+void each_number(std::string_view text, Use use) {
+    while (!text.empty()) {
+        const std::string_view item = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), item.size() + 1));
+        const std::size_t blank = item.rfind(' ');
+        const std::size_t first = item.find_first_not_of(' ');
+        std::uint64_t number = 0;
+        if (blank == std::string_view::npos || blank <= first) continue;
+        if (std::from_chars(item.data() + blank + 1, item.data() + item.size(), number).ec == std::errc{}) use(item.substr(first, blank - first), number);
+    }
 }
 
 // Only what is the same communicator for all its members can be compared.
@@ -72,6 +90,7 @@ void GpuPart::add(const Profile& profile, std::span<const std::uint16_t> call_ma
         sum.time_ns += time.time_ns;
     }
     for (const GpuSequence& sequence : profile.gpu.sequences) add_sequence(profile, sequence);
+    add_facts(profile);
     std::set<std::uint32_t> devices;
     for (const GpuWork& work : profile.gpu.work) {
         add_work(work_[work.kind], work);
@@ -81,6 +100,20 @@ void GpuPart::add(const Profile& profile, std::span<const std::uint16_t> call_ma
     ranks_by_cupti_ += by_cupti;
     ranks_with_work_ += !devices.empty();
     devices_with_work_ += static_cast<std::uint32_t>(devices.size());
+}
+
+// Facts as libmpiprof/gpu writes them. What changed during the run is noted anew: the last counts as the source.
+void GpuPart::add_facts(const Profile& profile) {
+    const std::string* source = nullptr;
+    for (const Fact& fact : profile.facts) {
+        if (fact.kind != FactKind::process) continue;
+        if (fact.name == "gpu_times") source = &fact.value;
+        if (fact.name == "gpu_not_timed") each_number(fact.value, [&](std::string_view why, std::uint64_t n) {
+            if (n != 0 && (not_timed_.size() < most_words || not_timed_.contains(std::string(why)))) not_timed_[std::string(why)] += n;
+        });
+        if (fact.name == "gpu_records_dropped") each_number("records " + fact.value, [&](std::string_view, std::uint64_t n) { records_dropped_ += n; });
+    }
+    if (source && (sources_.size() < most_words || sources_.contains(*source))) ++sources_[*source];
 }
 
 void GpuPart::add_sequence(const Profile& profile, const GpuSequence& sequence) {
@@ -139,6 +172,9 @@ void GpuPart::absorb(GpuPart&& other, std::span<const std::uint16_t> call_map) {
     }
     for (auto& [id, sequences] : other.sequences_) merge(sequences_[id], std::move(sequences));
     for (const auto& [kind, work] : other.work_) add_work(work_[kind], work);
+    for (const auto& [source, ranks] : other.sources_) sources_[source] += ranks;
+    for (const auto& [why, operations] : other.not_timed_) not_timed_[why] += operations;
+    records_dropped_ += other.records_dropped_;
     ranks_by_events_ += other.ranks_by_events_;
     ranks_by_cupti_ += other.ranks_by_cupti_;
     ranks_with_work_ += other.ranks_with_work_;
@@ -201,6 +237,9 @@ GpuJob GpuPart::finish(std::span<const std::uint16_t> order) {
     }
     for (auto& [id, comm] : comms) job.comms.push_back(std::move(comm));
     for (const auto& [kind, work] : work_) job.work.push_back(work);
+    job.sources = std::move(sources_);
+    job.not_timed = std::move(not_timed_);
+    job.records_dropped = records_dropped_;
     job.ranks_by_events = ranks_by_events_;
     job.ranks_by_cupti = ranks_by_cupti_;
     job.ranks_with_work = ranks_with_work_;

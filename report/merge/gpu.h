@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,7 @@ class GpuPart {
     };
 
     static void add_row(Entry& to, const GpuRow& from);
+    void add_facts(const Profile& profile);
     void add_sequence(const Profile& profile, const GpuSequence& sequence);
     static void merge(Sequences& to, Sequences&& from);
     static void add_operation(Operation& to, const Operation& from);
@@ -68,6 +70,9 @@ class GpuPart {
     std::map<std::uint64_t, Sum> sums_;             // by id of the communicator
     std::map<std::uint64_t, Sequences> sequences_;  // the same
     std::map<GpuWorkKind, GpuWork> work_;
+    std::map<std::string, std::uint32_t> sources_;
+    std::map<std::string, std::uint64_t> not_timed_;
+    std::uint64_t records_dropped_ = 0;
     std::uint32_t ranks_by_events_ = 0, ranks_by_cupti_ = 0, ranks_with_work_ = 0, devices_with_work_ = 0;
 };
 

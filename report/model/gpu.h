@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -101,6 +102,11 @@ struct GpuJob {
     std::uint32_t ranks_by_events = 0, ranks_by_cupti = 0;  // whose times are known from there
     std::uint32_t ranks_with_work = 0;
     std::uint32_t devices_with_work = 0;
+    // Where ranks say that their times are from, or why they have none: "events: CUPTI is too old (12)". With how many they are.
+    std::map<std::string, std::uint32_t> sources;
+    // Operations without a time, by why: "captured", "unfinished" ...
+    std::map<std::string, std::uint64_t> not_timed;
+    std::uint64_t records_dropped = 0;  // by CUPTI
     bool is_empty() const { return rows.empty() && work.empty(); }
 };
 

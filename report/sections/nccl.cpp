@@ -135,6 +135,7 @@ Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
     table.notes.push_back("mean of the members that have profiles; (none): calls without a communicator, such as groups");
     table.notes.push_back(job.gpu.rows.empty() ? "HOST TIME: inside the calls; what they enqueue takes its time on the GPU, which is not recorded"
                                                : "HOST TIME: inside the calls; GPU TIME: from the first kernel on; WAITING: of it, for the rank that came last");
+    for (std::string& note : gpu_time_notes(job)) table.notes.push_back(std::move(note));
     if (has_device_api(job))
         table.notes.push_back("ncclDevCommCreate was called: what kernels send each other through NCCL's device API is in no figure here");
     std::vector<Table> tables{std::move(table)};

@@ -158,6 +158,21 @@ std::vector<Table> gpu_tables(const Job& job, bool is_for_screen) {
     return tables;
 }
 
+std::vector<std::string> gpu_time_notes(const Job& job) {
+    std::vector<std::string> notes;
+    std::string sources;
+    for (const auto& [source, ranks] : job.gpu.sources)
+        sources += fmt::format("{}{}{}", sources.empty() ? "" : "; ", source,
+                               job.gpu.sources.size() > 1 ? fmt::format(" ({})", plural(ranks, "rank", "ranks")) : std::string());
+    if (!sources.empty()) notes.push_back("GPU times: " + sources);
+    std::string missing;
+    for (const auto& [why, operations] : job.gpu.not_timed) missing += fmt::format("{}{} {}", missing.empty() ? "" : ", ", human_count(static_cast<double>(operations)), why);
+    if (!missing.empty()) notes.push_back("launches without a time on the GPU: " + missing + " (docs/nccl.md)");
+    if (job.gpu.records_dropped != 0)
+        notes.push_back(fmt::format("CUPTI had no room for {}: kernels are missing", plural(job.gpu.records_dropped, "record", "records")));
+    return notes;
+}
+
 std::string host_time_note(const Job& job) {
     std::string note = "nccl...: TIME is the host's, in the call; what they enqueue takes its time on the GPU, ";
     if (job.gpu.rows.empty()) return note + "which is not recorded";

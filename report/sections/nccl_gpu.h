@@ -18,6 +18,9 @@ const GpuComm* gpu_comm(const Job& job, std::uint64_t id);
 // Tables of the section nccl; those without rows are left out.
 std::vector<Table> gpu_tables(const Job& job, bool is_for_screen);
 
+// Where the times are from, which operations have none, and why.
+std::vector<std::string> gpu_time_notes(const Job& job);
+
 // What TIME of NCCL's calls means, and where the times on the GPU are from.
 std::string host_time_note(const Job& job);
 

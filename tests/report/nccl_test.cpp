@@ -227,6 +227,20 @@ TEST(nccl, traffic_that_kernels_make_themselves_is_said_to_be_missing) {
     EXPECT_TRUE(says(show(job_of(ranks), "nccl"), "device API")) << show(job_of(ranks), "nccl");
 }
 
+TEST(nccl, where_times_are_from_and_what_has_none_is_said) {
+    auto ranks = gpu_training_with_cupti();
+    for (ProfileSpec& rank : ranks)
+        rank.facts = {{format::FactKind::process, "gpu_times", "events"},
+                      {format::FactKind::process, "gpu_times", rank.rank == 3 ? "events: CUPTI is in use by another tool (39)" : "CUPTI 13.0"},
+                      {format::FactKind::process, "gpu_not_timed", "captured 2, nonblocking 0, no room 1, failed 0, unfinished 0"},
+                      {format::FactKind::process, "gpu_records_dropped", "5"}};
+    const std::string text = show(job_of(ranks), "nccl");
+
+    EXPECT_TRUE(says(text, "GPU times: CUPTI 13.0 (3 ranks); events: CUPTI is in use by another tool (39) (1 rank)")) << text;
+    EXPECT_TRUE(says(text, "launches without a time on the GPU: 8 captured, 4 no room (docs/nccl.md)")) << text;
+    EXPECT_TRUE(says(text, "CUPTI had no room for 20 records")) << text;
+}
+
 TEST(nccl, exposed_communication_is_what_no_other_kernel_hides) {
     const Job job = job_of(gpu_training_with_cupti());
 
