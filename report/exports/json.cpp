@@ -64,7 +64,7 @@ void write_settings(JsonWriter& json, const std::vector<Setting>& settings) {
 }
 
 void write_sum(JsonWriter& json, const Call& call, const Sum& sum) {
-    const bool is_timed = call.treatment == Treatment::timed;
+    const bool is_timed = call.treatment == Treatment::timed && !sum.is_untimed();
     json.field("call", call.name);
     json.field("bin_max_bytes", bin_max_bytes(sum.bin));
     json.field("buffer", name_of(sum.buffer));
@@ -216,6 +216,7 @@ void write_cells(JsonWriter& json, const Profile& profile) {
                        .min_ns = cell.min_ns,
                        .max_ns = cell.max_ns,
                        .errors = cell.errors,
+                       .untimed_calls = cell.is_untimed ? cell.calls : 0,
                        .other_thread_calls = is_other ? cell.calls : 0,
                        .other_thread_ns = is_other ? cell.time_ns : 0});
             json.field("thread", cell.thread);
@@ -249,6 +250,7 @@ std::vector<std::string> export_json(const Job& job, const ProfileSource& profil
         write_job(json, job);
         write_comms(json, job);
         write_placement(json, job);
+        write_nccl_choices(json, job);
         json.array("ranks", job.ranks, [&](const Rank& rank) {
             const Result<Profile> profile = rank.has_profile ? profile_of(rank.rank) : problem("", "");
             if (rank.has_profile && !profile) complain(profile.error());

@@ -121,6 +121,22 @@ void write_placement(JsonWriter& json, const Job& job) {
     });
 }
 
+void write_nccl_choices(JsonWriter& json, const Job& job) {
+    json.array("nccl_choices", job.nccl_choices, [&](const NcclChoice& choice) {
+        json.item([&] {
+            json.field("call", job.calls[choice.call].name);
+            json.field("bin_max_bytes", bin_max_bytes(choice.bin));
+            json.field("comm_size", known(choice.comm_size));
+            json.field("algorithm", choice.algorithm);
+            json.field("protocol", choice.protocol);
+            json.field("channels", known(choice.channels));
+            json.field("operations", choice.operations);
+            json.field("bytes", choice.bytes);
+            json.field("called_elsewhere", choice.called_elsewhere);
+        });
+    });
+}
+
 void write_facts(JsonWriter& json, const Profile& profile) {
     json.array("facts", profile.facts, [&](const Fact& fact) {
         json.item([&] {

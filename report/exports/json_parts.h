@@ -1,4 +1,4 @@
-// Parts of the json export that are long enough for a file of their own: communicators, placement, facts, peers.
+// Parts of the json export that are long enough for a file of their own: communicators, placement, what NCCL chose, facts, peers.
 #pragma once
 
 #include "report/exports/json_writer.h"
@@ -8,6 +8,7 @@ namespace mpiprof::report {
 
 void write_comms(JsonWriter& json, const Job& job);
 void write_placement(JsonWriter& json, const Job& job);
+void write_nccl_choices(JsonWriter& json, const Job& job);
 // Of one rank: where it ran and under whose settings, as its profile has it.
 void write_facts(JsonWriter& json, const Profile& profile);
 void write_peers(JsonWriter& json, const Profile& profile);  // what it exchanged with others

@@ -194,6 +194,7 @@ void Part::add(const Profile& profile) {
     regions_.add(profile);
     activities_.add(profile);
     gpu_.add(profile, call_map_);
+    nccl_choices_.add(profile, call_map_);
     add_drops(drops_, profile.drops);
     setup_ns_ = std::max(setup_ns_, profile.setup_ns);
     is_text_ |= profile.is_text;
@@ -242,6 +243,7 @@ void Part::absorb(Part&& other) {
     regions_.absorb(std::move(other.regions_));
     activities_.absorb(std::move(other.activities_));
     gpu_.absorb(std::move(other.gpu_), call_map);
+    nccl_choices_.absorb(std::move(other.nccl_choices_), call_map);
     add_drops(drops_, other.drops_);
     setup_ns_ = std::max(setup_ns_, other.setup_ns_);
     is_text_ |= other.is_text_;
@@ -422,6 +424,7 @@ Job Part::finish() {
     job.regions = regions_.finish();
     activities_.finish(job);
     job.gpu = gpu_.finish(order);
+    job.nccl_choices = nccl_choices_.finish(order);
     job.drops = drops_;
     job.setup_ns = setup_ns_;
     job.is_text = is_text_;

@@ -14,6 +14,7 @@
 #include "report/merge/duration_counts.h"
 #include "report/merge/facts.h"
 #include "report/merge/gpu.h"
+#include "report/merge/nccl_choices.h"
 #include "report/merge/peers.h"
 #include "report/merge/regions.h"
 #include "report/merge/settings.h"
@@ -115,6 +116,7 @@ class Part {
     RegionsPart regions_;
     ActivitiesPart activities_;
     GpuPart gpu_;
+    NcclChoicesPart nccl_choices_;
 
     std::vector<std::uint16_t> call_map_;  // of the profile at hand -> calls_
 };

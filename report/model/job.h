@@ -33,12 +33,16 @@ struct Sum {
     std::uint64_t min_ns = 0;  // of one call; 0 = not known
     std::uint64_t max_ns = 0;
     std::uint64_t errors = 0;
+    std::uint64_t untimed_calls = 0;       // of `calls`: without time
     std::uint64_t other_thread_calls = 0;  // of `calls`: made by other threads than the main thread
     std::uint64_t other_thread_ns = 0;     // of `time_ns`
     // On the GPU, of NCCL's calls whose time there is known; replays of CUDA graphs are no calls.
     std::uint64_t gpu_operations = 0;
     std::uint64_t gpu_bytes = 0;
     std::uint64_t gpu_ns = 0;
+
+    std::uint64_t timed_calls() const { return calls - untimed_calls; }
+    bool is_untimed() const { return calls != 0 && untimed_calls == calls; }
 };
 
 // The same over all ranks.
@@ -183,6 +187,7 @@ struct Job {
     CallSites sites;
     GpuJob gpu;
     Placement placement;
+    std::vector<NcclChoice> nccl_choices;  // sorted by call, bin, size of the communicator
     std::vector<SettingRow> settings;   // by name
     Drops drops;                        // summed over ranks
     std::uint64_t setup_ns = 0;         // largest

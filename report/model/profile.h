@@ -10,6 +10,7 @@
 
 #include "report/model/activity.h"
 #include "report/model/gpu.h"
+#include "report/model/nccl_operation.h"
 #include "report/model/peers.h"
 #include "report/model/trace.h"
 #include "report/model/words.h"
@@ -40,6 +41,7 @@ struct Cell {
     std::uint64_t min_ns = 0;  // of one call; 0 while calls == 0, and where not known (mpitrace's text)
     std::uint64_t max_ns = 0;
     std::uint64_t errors = 0;  // calls that returned an error: in none of the above
+    bool is_untimed = false;   // its calls were told of by NCCL itself: they have no time
 };
 
 // How many calls took how long: one (call, size bin) of one thread.
@@ -246,6 +248,7 @@ struct Profile {
     std::vector<Fact> facts;
     std::vector<NodeCounter> node_counters;
     Gpu gpu;
+    std::vector<NcclOperation> nccl_operations;
     std::vector<RankLine> rank_table;  // only in mpitrace's text; sorted by rank
     std::vector<std::string> notes;    // oddities that were passed over, one line each
 };

@@ -41,6 +41,7 @@ std::vector<Sum> sums_of(const Profile& profile) {
                                .min_ns = cell.min_ns,
                                .max_ns = cell.max_ns,
                                .errors = cell.errors,
+                               .untimed_calls = cell.is_untimed ? cell.calls : 0,
                                .other_thread_calls = is_other ? cell.calls : 0,
                                .other_thread_ns = is_other ? cell.time_ns : 0});
     }

@@ -19,6 +19,7 @@ inline void add_sum(Sum& to, const Sum& from) {
     to.min_ns = to.min_ns == 0 || (from.min_ns != 0 && from.min_ns < to.min_ns) ? from.min_ns : to.min_ns;
     to.max_ns = to.max_ns < from.max_ns ? from.max_ns : to.max_ns;
     to.errors += from.errors;
+    to.untimed_calls += from.untimed_calls;
     to.other_thread_calls += from.other_thread_calls;
     to.other_thread_ns += from.other_thread_ns;
     to.gpu_operations += from.gpu_operations;

@@ -13,6 +13,7 @@
 #include "report/read/gpu.h"
 #include "report/read/header.h"
 #include "report/read/mpitrace_text.h"
+#include "report/read/nccl_operations.h"
 #include "report/read/peers.h"
 #include "report/read/places.h"
 #include "report/read/tables.h"
@@ -63,6 +64,7 @@ class Reader {
         read_settings();
         read_facts();
         read_node_counters();
+        read_nccl_operations();
         read_activity();
         read_gpu(tables_, [this](std::uint16_t id) { return call_index(id); }, buckets_, profile_);
         if (buckets_.is_damaged()) return tables_.damaged("the durations of GPU times lead out of the file");
@@ -274,7 +276,8 @@ class Reader {
                                       .time_ns = scale_.ns(record.ticks),
                                       .min_ns = has_min ? scale_.ns(record.min_ticks) : 0,
                                       .max_ns = scale_.ns(record.max_ticks),
-                                      .errors = record.errors});
+                                      .errors = record.errors,
+                                      .is_untimed = record.calls != 0 && !has_min && record.ticks == 0});
         });
     }
 
@@ -423,6 +426,13 @@ class Reader {
                 if (event.kind <= model::EventKind::completed) event.call = call_index(event.call);
             profile_.traces.push_back(std::move(trace));
         }
+    }
+
+    void read_nccl_operations() {
+        tables_.each<format::NcclOperation>(TableType::nccl_operations, [&](const format::NcclOperation& record, const Table&) {
+            if (record.operations != 0)
+                profile_.nccl_operations.push_back(nccl_operation_of(record, call_index(record.call), profile_.communicators.size()));
+        });
     }
 
     void read_facts() {

@@ -31,7 +31,8 @@ struct Line {
         if (bytes == 0 || ns == 0) return {};
         return static_cast<double>(bytes) * factor / (static_cast<double>(ns) / 1e9);
     }
-    bool is_timed() const { return call->treatment == Treatment::timed; }
+    bool is_counted() const { return call->treatment != Treatment::timed; }
+    bool is_timed() const { return !is_counted() && !row.sum.is_untimed(); }
     double time_ns() const { return static_cast<double>(row.sum.time_ns); }
     double calls() const { return static_cast<double>(row.sum.calls); }
     bool has_size() const { return row.sum.calls != 0 && (row.sum.bytes != 0 || carries_messages(call->traffic)); }
@@ -117,7 +118,7 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
     return {
         {{.id = "call", .title = "CALL"}, [](L l) { return l.call->name; }},
         {{.id = "bin_max_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-         [](L l) { return l.is_whole_call || !l.is_timed() ? Value() : Value(bin_max_bytes(l.row.sum.bin)); }},
+         [](L l) { return l.is_whole_call || l.is_counted() ? Value() : Value(bin_max_bytes(l.row.sum.bin)); }},
         {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
          [](L l) { return l.has_size() ? Value(static_cast<double>(l.row.sum.bytes) / l.calls()) : Value(); }},
         {{.id = "buffer", .title = "BUFFER", .only_data = !interest.buffers},
@@ -133,7 +134,7 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 12, .only_screen = true},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
         {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
-         [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.calls()) : Value(); }},
+         [](L l) { return l.is_timed() ? ratio(l.time_ns(), static_cast<double>(l.row.sum.timed_calls())) : Value(); }},
         {{.id = "gpu_ns", .title = "GPU TIME", .unit = Unit::time, .same_unit = true, .only_data = !interest.gpu},
          [](L l) { return l.row.sum.gpu_ns ? Value(static_cast<double>(l.row.sum.gpu_ns) / l.ranks) : Value(); }},
         {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 2, .only_data = !interest.waiting},

@@ -184,7 +184,9 @@ struct CallLine {
     const Call* call = nullptr;
     CommSum sum;
 
-    bool is_timed() const { return call->treatment == Treatment::timed; }
+    bool is_counted() const { return call->treatment != Treatment::timed; }
+    // Calls that only NCCL told of have no time; one that was timed has some.
+    bool is_timed() const { return !is_counted() && (sum.time_ns != 0 || sum.calls == 0); }
     bool has_size() const { return sum.calls != 0 && (sum.bytes != 0 || carries_messages(call->traffic)); }
 };
 
@@ -198,7 +200,7 @@ std::vector<Field<CallLine>> call_fields(bool grouped) {
          [](L l) { return known(l.line->comm->size); }},
         {{.id = "call", .title = "CALL"}, [](L l) { return l.call->name; }},
         {{.id = "bin_max_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-         [](L l) { return l.is_timed() ? Value(bin_max_bytes(l.sum.bin)) : Value(); }},
+         [](L l) { return l.is_counted() ? Value() : Value(bin_max_bytes(l.sum.bin)); }},
         {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
          [](L l) {
              return l.has_size() ? Value(static_cast<double>(l.sum.bytes) / static_cast<double>(l.sum.calls)) : Value();

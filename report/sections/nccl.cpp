@@ -1,5 +1,5 @@
 // nccl: every communicator of NCCL: its members, calls, bytes, host and GPU time; then the groups, in which operations are
-// launched together, and the GPU's side (nccl_gpu).
+// launched together, the GPU's side (nccl_gpu), and what NCCL chose for its operations.
 #include <algorithm>
 
 #include "report/sections/nccl_gpu.h"
@@ -119,6 +119,66 @@ bool has_device_api(const Job& job) {
                        [&](const Row& row) { return row.sum.calls != 0 && job.calls[row.sum.call].name == "ncclDevCommCreate"; });
 }
 
+// Algorithm, protocol and channels, as NCCL told; what was chosen most often for a call and size first.
+Table choices(const Job& job) {
+    struct Choice {
+        const NcclChoice* choice;
+        std::uint64_t of;  // operations of this call, size and size of communicator
+    };
+    std::vector<Choice> lines;
+    for (const NcclChoice& choice : job.nccl_choices) {
+        const auto is_alike = [&](const NcclChoice& other) {
+            return other.call == choice.call && other.bin == choice.bin && other.comm_size == choice.comm_size;
+        };
+        const NcclChoice* first = lines.empty() ? nullptr : lines.back().choice;
+        std::uint64_t of = 0;
+        if (first && is_alike(*first)) of = lines.back().of;
+        else
+            for (const NcclChoice& other : job.nccl_choices) of += is_alike(other) ? other.operations : 0;
+        lines.push_back({&choice, of});
+    }
+    using C = const Choice&;
+    const auto word = [](const std::string& text) { return text.empty() ? Value() : Value(text); };
+    Table table = table_of(
+        "nccl_choices",
+        std::vector<Field<Choice>>{
+            {{.id = "call", .title = "OPERATION"}, [&](C c) { return job.calls[c.choice->call].name; }},
+            {{.id = "bin_max_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
+             [](C c) { return bin_max_bytes(c.choice->bin); }},
+            {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
+             [](C c) { return static_cast<double>(c.choice->bytes) / static_cast<double>(c.choice->operations); }},
+            {{.id = "comm_size", .title = "COMM SIZE", .unit = Unit::count}, [](C c) { return known(c.choice->comm_size); }},
+            {{.id = "algorithm", .title = "ALGORITHM"}, [&](C c) { return word(c.choice->algorithm); }},
+            {{.id = "protocol", .title = "PROTOCOL"}, [&](C c) { return word(c.choice->protocol); }},
+            {{.id = "channels", .title = "CHANNELS", .unit = Unit::count}, [](C c) { return known(c.choice->channels); }},
+            {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count},
+             [&](C c) { return static_cast<double>(c.choice->operations) / std::max(1u, job.profiles()); }},
+            {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes, .drop = 1},
+             [&](C c) { return static_cast<double>(c.choice->bytes) / std::max(1u, job.profiles()); }},
+            {{.id = "share", .title = "SHARE", .unit = Unit::share},
+             [](C c) { return static_cast<double>(c.choice->operations) / static_cast<double>(c.of); }},
+            {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true}, [](C c) { return c.choice->operations; }},
+            {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](C c) { return c.choice->bytes; }},
+            {{.id = "called_elsewhere", .title = {}, .unit = Unit::count, .only_data = true},
+             [](C c) { return c.choice->called_elsewhere; }},
+        },
+        lines);
+    table.title = "WHAT NCCL CHOSE";
+    table.notes.push_back("as NCCL told its profiler interface when it launched them; SHARE: of the operations of that call and size");
+    return table;
+}
+
+// Why there may be less than a reader expects.
+void add_notes_of_the_interface(const Job& job, Table& table) {
+    const bool is_elsewhere = std::any_of(job.nccl_choices.begin(), job.nccl_choices.end(), [](const NcclChoice& c) { return c.called_elsewhere != 0; });
+    if (is_elsewhere)
+        table.notes.push_back("NCCL is linked statically here, or called past mpiprof: such calls are counted as NCCL tells of them, without host time");
+    if (!job.nccl_choices.empty()) return;
+    for (const Variable& variable : job.placement.variables)
+        if (variable.name == "NCCL_PROFILER_PLUGIN" && variable.values.front().value.value_or("").find("libmpiprof") == std::string::npos)
+            table.notes.push_back("NCCL_PROFILER_PLUGIN names another plugin, so NCCL told us of no algorithm or protocol");
+}
+
 }  // namespace
 
 Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
@@ -138,9 +198,16 @@ Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
     for (std::string& note : gpu_time_notes(job)) table.notes.push_back(std::move(note));
     if (has_device_api(job))
         table.notes.push_back("ncclDevCommCreate was called: what kernels send each other through NCCL's device API is in no figure here");
+    add_notes_of_the_interface(job, table);
     std::vector<Table> tables{std::move(table)};
     for (Table& of_gpu : gpu_tables(job, question.is_for_screen)) tables.push_back(std::move(of_gpu));
     if (Table ends = groups(job); !ends.rows.empty()) tables.push_back(std::move(ends));
+    if (!job.nccl_choices.empty()) {
+        Table chosen = choices(job);
+        const std::size_t more = keep_top(chosen, question.is_for_screen ? question.top.value_or(lines_on_screen) : chosen.rows.size());
+        if (more) chosen.notes.push_back(fmt::format("{} more lines: --top {}", more, more + chosen.rows.size()));
+        tables.push_back(std::move(chosen));
+    }
     return tables;
 }
 

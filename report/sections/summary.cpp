@@ -2,6 +2,7 @@
 // are, and what deserves a look.
 #include <algorithm>
 #include <cctype>
+#include <tuple>
 
 #include "report/model/units.h"
 #include "report/sections/nccl_gpu.h"
@@ -181,6 +182,7 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
     const bool has_buffers =
         std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.sum.buffer != Buffer::host; });
     using R = const Row&;
+    const auto timed = [](R r, double figure) { return r.sum.is_untimed() ? Value() : Value(figure); };
     const std::vector<Field<Row>> fields{
         {{.id = "call", .title = "CALL"}, [&](R r) { return job.calls[r.sum.call].name; }},
         {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
@@ -193,31 +195,33 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
         {{.id = "calls", .title = "CALLS", .unit = Unit::count},
          [&](R r) { return static_cast<double>(r.sum.calls) / ranks; }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
-         [&](R r) { return static_cast<double>(r.sum.time_ns) / ranks; }},
+         [&](R r) { return timed(r, static_cast<double>(r.sum.time_ns) / ranks); }},
         {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
-         [&](R r) { return figures.share_of_wall(r.sum.time_ns); }},
+         [&](R r) { return timed(r, figures.share_of_wall(r.sum.time_ns)); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 3, .only_screen = true},
          [&](R r) { return figures.share_of_wall(r.sum.time_ns); }},
         {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 2},
          [&](R r) {
-             return r.sum.calls ? Value(static_cast<double>(r.sum.time_ns) / static_cast<double>(r.sum.calls))
-                                : Value();
+             return r.sum.timed_calls() ? Value(static_cast<double>(r.sum.time_ns) / static_cast<double>(r.sum.timed_calls()))
+                                        : Value();
          }},
         {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 1, .same_unit = true},
-         [](R r) { return r.largest_ns; }},
+         [&](R r) { return r.sum.is_untimed() ? Value() : Value(r.largest_ns); }},
         {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
-         [](R r) { return std::uint64_t{r.largest_rank}; }},
+         [&](R r) { return r.sum.is_untimed() ? Value() : Value(std::uint64_t{r.largest_rank}); }},
     };
     Table table = table_of("top", fields, rows);
+    const auto figure = [](const Value& value) { return std::holds_alternative<double>(value) ? std::get<double>(value) : 0; };
+    constexpr std::size_t calls_column = 3;
     constexpr std::size_t time_column = 4;
     constexpr std::size_t share_column = 5;
     std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
-        return std::get<double>(a[time_column]) > std::get<double>(b[time_column]);
+        return std::tuple(figure(a[time_column]), figure(a[calls_column])) > std::tuple(figure(b[time_column]), figure(b[calls_column]));
     });
     // Below a thousandth of the run a line says nothing; three are shown to see what there is.
     std::size_t worth = 0;
     while (worth < table.rows.size() && worth < top_rows &&
-           (worth < 3 || std::get<double>(table.rows[worth][share_column]) >= 0.001))
+           (worth < 3 || figure(table.rows[worth][share_column]) >= 0.001))
         ++worth;
     const std::size_t left_out = keep_top(table, question.top.value_or(worth));
     std::string note = figures.ranks > 1

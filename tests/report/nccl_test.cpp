@@ -275,5 +275,67 @@ TEST(nccl, mpitrace_text_has_a_block_of_nccl_behind_that_of_mpi) {
     EXPECT_TRUE(says(text, "total communication time = 1.000 seconds.")) << "of MPI alone\n" << text;
 }
 
+// Two ranks whose NCCL is linked statically: it alone tells of its operations.
+std::vector<ProfileSpec> static_nccl() {
+    std::vector<ProfileSpec> ranks;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        ProfileSpec spec;
+        spec.rank = rank;
+        spec.size = 2;
+        spec.communicators = {{.name = "", .id = 77, .size = 2, .rank = rank, .how = format::origin_unknown}};
+        CallSpec reduce = collective("ncclAllReduce", {{.calls = 30, .bytes = 30'000, .is_untimed = true}});
+        reduce.family = format::Family::nccl;
+        spec.calls = {collective("MPI_Allreduce", {{.calls = 10, .bytes = 80, .time_ns = 50'000}}), reduce};
+        spec.nccl_operations = {{.call = "ncclAllReduce", .operations = 20, .bytes = 20'000, .algorithm = "RING", .protocol = "LL", .channels = 2, .flags = format::not_called_through_us},
+                                {.call = "ncclAllReduce", .operations = 10, .bytes = 10'000, .algorithm = "TREE", .protocol = "LL128", .channels = 8, .flags = format::not_called_through_us}};
+        ranks.push_back(spec);
+    }
+    return ranks;
+}
+
+TEST(nccl, what_nccl_chose_is_added_up_over_ranks) {
+    const Job job = job_of(static_nccl());
+    const std::string text = show(job, "nccl", "csv");
+
+    EXPECT_TRUE(says(text, "ncclAllReduce,1024,1000,2,RING,LL,2,20,20000,0.6666666667,40,40000,40")) << text;
+    EXPECT_TRUE(says(text, "ncclAllReduce,1024,1000,2,TREE,LL128,8,10,10000,0.3333333333,20,20000,20")) << text;
+    EXPECT_TRUE(says(show(job, "nccl"), "WHAT NCCL CHOSE"));
+    EXPECT_TRUE(says(show(job, "nccl"), "linked statically"));
+}
+
+TEST(nccl, calls_that_only_nccl_told_of_have_no_time) {
+    const Job job = job_of(static_nccl());
+    const std::string calls = show(job, "calls", "csv", {.ranks = {}, .sort = {}, .by = "call", .top = {}});
+    const auto at = calls.find("\nncclAllReduce,");
+    const std::string line = calls.substr(at + 1, calls.find('\n', at + 1) - at - 1);
+
+    // size, buffer, traffic, calls; then no time, shares, time of a call, smallest, percentiles, largest, bandwidths
+    EXPECT_TRUE(says(line, "ncclAllReduce,,1000,,collective,30,,,,,,,,,,,,")) << line;
+    EXPECT_FALSE(says(line, "nan")) << line;
+    for (const char* section : {"summary", "calls", "comms", "nccl"}) {
+        const std::string text = show(job, section);
+        EXPECT_FALSE(says(text, "nan") || says(text, "inf ")) << text;
+    }
+    const auto shown = show(job, "comms", "csv", {.ranks = {}, .sort = {}, .by = "call", .top = {}});
+    EXPECT_TRUE(says(shown, ",ncclAllReduce,1024,1000,30,,,,")) << shown;
+}
+
+TEST(nccl, a_users_own_plugin_is_why_no_algorithm_is_known) {
+    auto ranks = gpu_training();
+    EXPECT_FALSE(says(show(job_of(ranks), "nccl"), "another plugin"));
+    for (ProfileSpec& rank : ranks) rank.facts.push_back({format::FactKind::environment, "NCCL_PROFILER_PLUGIN", "/opt/nccl/libinspector.so"});
+
+    EXPECT_TRUE(says(show(job_of(ranks), "nccl"), "names another plugin"));
+}
+
+TEST(nccl, operations_of_a_damaged_file_are_shown_as_what_can_be) {
+    auto ranks = static_nccl();
+    ranks[0].nccl_operations[0].communicator = 999;
+    ranks[0].nccl_operations[0].algorithm = "R\x1b[31m";
+    const std::string text = show(job_of(ranks), "nccl", "csv");
+
+    EXPECT_TRUE(says(text, "ncclAllReduce,1024,1000,,R?[31m,LL,2,")) << text;
+}
+
 }  // namespace
 }  // namespace mpiprof::test

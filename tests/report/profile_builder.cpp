@@ -104,6 +104,7 @@ class Builder {
         add_traces();
         add_facts();
         add_peers();
+        add_nccl_operations();
         add_regions();
         add_gpu();
         if (spec_.unknown_table) tables_.add(static_cast<TableType>(999), 0, std::uint64_t{42});
@@ -160,7 +161,7 @@ class Builder {
     }
 
     void add_cell(std::uint16_t call, const CellSpec& spec) {
-        const auto times = durations(spec);
+        const auto times = spec.is_untimed ? decltype(durations(spec)){} : durations(spec);
         format::Cell cell{};
         cell.call = call;
         cell.buffer = spec.buffer;
@@ -180,9 +181,9 @@ class Builder {
         cell.errors = spec.errors;
         const std::uint64_t mean_bytes = cell.calls == 0 ? 0 : (cell.bytes + cell.calls - 1) / cell.calls;
         cell.bin = spec.bin.value_or(static_cast<std::uint8_t>(format::size_bin(mean_bytes)));
-        if (spec_.histograms)  // a record number + 1 for now; resolve() turns it into an offset
+        if (spec_.histograms && !spec.is_untimed)  // a record number + 1 for now; resolve() turns it into an offset
             cell.histogram = 1 + histogram_of(call, cell.bin, spec.thread, times);
-        if (spec_.histograms) add_requests(spec, cell.histogram - 1);
+        if (cell.histogram != 0) add_requests(spec, cell.histogram - 1);
         tables_.add(TableType::cells, spec.thread, cell);
         note_thread(spec.thread);
     }
@@ -410,6 +411,22 @@ class Builder {
             fact.value_offset = tables_.add_string(spec.value);  // into the table for now
             fact.value_length = static_cast<std::uint32_t>(spec.value.size());
             tables_.add(TableType::facts, 0, fact);
+        }
+    }
+
+    void add_nccl_operations() {
+        for (const NcclOperationSpec& spec : spec_.nccl_operations) {
+            format::NcclOperation record{};
+            record.call = call_ids_.at(spec.call);
+            record.bin = static_cast<std::uint8_t>(format::size_bin(spec.operations ? spec.bytes / spec.operations : 0));
+            record.channels = spec.channels;
+            record.communicator = spec.communicator;
+            record.flags = spec.flags;
+            set_text(record.algorithm, spec.algorithm);
+            set_text(record.protocol, spec.protocol);
+            record.operations = spec.operations;
+            record.bytes = spec.bytes;
+            tables_.add(TableType::nccl_operations, 0, record);
         }
     }
 

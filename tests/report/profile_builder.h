@@ -36,6 +36,7 @@ struct CellSpec {
     std::uint64_t requests = 0;                 // that these calls posted and that completed; goes into the histogram
     std::uint64_t in_flight_ns = 0;
     std::uint64_t blocked_ns = 0;
+    bool is_untimed = false;  // NCCL told of these calls: no time, smallest, largest or histogram
 };
 
 struct CallSpec {
@@ -107,6 +108,17 @@ struct FactSpec {
     format::FactKind kind;
     std::string name;
     std::string value;
+};
+
+struct NcclOperationSpec {
+    std::string call;  // name of a call of this profile
+    std::uint64_t operations = 1;
+    std::uint64_t bytes = 0;  // of all together
+    std::string algorithm{};
+    std::string protocol{};
+    std::uint8_t channels = 0;
+    std::uint16_t communicator = 1;  // index into ProfileSpec::communicators, counted from 1
+    std::uint16_t flags = 0;
 };
 
 struct FlowSpec {
@@ -207,6 +219,7 @@ struct ProfileSpec {
     std::vector<format::GpuWork> gpu_work{};
     std::vector<NodeCounterSpec> node_counters{};
     std::vector<TraceSpec> traces{};
+    std::vector<NcclOperationSpec> nccl_operations{};
     bool histograms = true;
 
     // What only files of other versions, or unlucky ones, look like.

@@ -1,0 +1,56 @@
+// Adding by key.
+#include "report/merge/nccl_choices.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace mpiprof::report {
+
+void NcclChoicesPart::take(Key key, const Sums& sums) {
+    if (sums_.size() >= most_kept && !sums_.contains(key)) {
+        key.algorithm = key.protocol = "";
+        key.channels = 0;
+        key.comm_size = 0;
+    }
+    Sums& to = sums_[std::move(key)];
+    to.operations += sums.operations;
+    to.bytes += sums.bytes;
+    to.called_elsewhere += sums.called_elsewhere;
+}
+
+void NcclChoicesPart::add(const Profile& profile, std::span<const std::uint16_t> call_map) {
+    for (const NcclOperation& o : profile.nccl_operations) {
+        const std::uint32_t size = o.communicator != 0 ? profile.communicators[o.communicator].size : 0;
+        take({.call = call_map[o.call], .bin = o.bin, .comm_size = size, .algorithm = o.algorithm, .protocol = o.protocol, .channels = o.channels},
+             {.operations = o.operations, .bytes = o.bytes, .called_elsewhere = o.is_called_elsewhere ? o.operations : 0});
+    }
+}
+
+void NcclChoicesPart::absorb(NcclChoicesPart&& other, std::span<const std::uint16_t> call_map) {
+    for (auto& [key, sums] : other.sums_) {
+        Key mine = key;
+        mine.call = call_map[key.call];
+        take(std::move(mine), sums);
+    }
+}
+
+std::vector<NcclChoice> NcclChoicesPart::finish(std::span<const std::uint16_t> order) {
+    std::vector<NcclChoice> choices;
+    for (const auto& [key, sums] : sums_)
+        choices.push_back({.call = order[key.call],
+                           .bin = key.bin,
+                           .comm_size = key.comm_size,
+                           .algorithm = key.algorithm,
+                           .protocol = key.protocol,
+                           .channels = key.channels,
+                           .operations = sums.operations,
+                           .bytes = sums.bytes,
+                           .called_elsewhere = sums.called_elsewhere});
+    std::stable_sort(choices.begin(), choices.end(), [](const NcclChoice& a, const NcclChoice& b) {
+        return std::tie(a.call, a.bin, a.comm_size, b.operations) < std::tie(b.call, b.bin, b.comm_size, a.operations);
+    });
+    sums_.clear();
+    return choices;
+}
+
+}  // namespace mpiprof::report
