@@ -58,6 +58,36 @@ CommInfo Communicators::find(Records& records, Word handle) {
     return k->info;
 }
 
+std::uint16_t Communicators::published(Records& records, Known& k) {
+    if (k.info.index == 0) publish(records, k);
+    return k.info.index;
+}
+
+std::uint16_t Communicators::known_index(Records& records, Word handle) {
+    const Guard guard(lock_);
+    Known* k = known_.find(handle);
+    return k ? published(records, *k) : std::uint16_t{0};
+}
+
+std::uint16_t Communicators::only_index(Records& records, int rank, int size) {
+    const Guard guard(lock_);
+    Known* only = nullptr;
+    for (Known& k : known_) {
+        if (k.info.size == 0) return 0;  // it may be that one
+        if (k.info.rank != rank || k.info.size != size) continue;
+        if (only) return 0;
+        only = &k;
+    }
+    return only ? published(records, *only) : std::uint16_t{0};
+}
+
+int Communicators::size_at(std::uint16_t index) {
+    const Guard guard(lock_);
+    for (const Known& k : known_)
+        if (k.info.index == index) return k.info.size;
+    return 0;
+}
+
 bool Communicators::made(const Made& made) {
     const Guard guard(lock_);
     const bool was_stale = known_.forget(made.handle);

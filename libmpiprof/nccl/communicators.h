@@ -36,6 +36,11 @@ class Communicators {
     std::uint64_t id_of_child(Word parent, std::uint64_t salt);
     std::uint64_t id_of(Word handle);
     void forget(Word handle);
+    // Into the profile's communicators, of a handle that is known; else 0.
+    std::uint16_t known_index(Records& records, Word handle);
+    // The same of the only one that is alive of this rank and size.
+    std::uint16_t only_index(Records& records, int rank, int size);
+    int size_at(std::uint16_t index);  // 0: not known
     // How many members of a communicator this process is, one for each of its GPUs that are, and the lowest of their ranks.
     struct Here {
         int members, lowest_rank;
@@ -50,7 +55,9 @@ class Communicators {
         std::uint16_t made_by;   // call
         char name[64];
         format::Communicator* record;
-    };    void ask(Known& k) const;
+    };
+    std::uint16_t published(Records& records, Known& k);
+    void ask(Known& k) const;
     void publish(Records& records, Known& k);
 
     Lock lock_;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "libmpiprof/nccl/arguments.h"
+#include "libmpiprof/nccl/profiler.h"
+#include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/wrap/start.h"
 
@@ -50,6 +52,7 @@ void Library::meet(const void* real) {
 
 void Library::begin(const void* real, Membership membership) {
     meet(real);
+    invite_nccl();
     const Guard guard(lock_);
     if (!runtime.has_not_begun() || !runtime.prepare()) {
         char version[32];
@@ -65,6 +68,12 @@ void Library::begin(const void* real, Membership membership) {
     if (ask.get_version && ask.get_version(&code) == 0) version_text(code, version);
     const World world = world_without_mpi(static_cast<unsigned>(membership.rank), static_cast<unsigned>(membership.size), version);
     wrap::start_profile(world, 0);
+}
+
+void Library::begin_unseen(Membership membership) {
+    const Guard guard(lock_);
+    if (!runtime.has_not_begun() || !runtime.prepare()) return;
+    wrap::start_profile(world_without_mpi(static_cast<unsigned>(membership.rank), static_cast<unsigned>(membership.size), "NCCL"), 0);
 }
 
 void Library::learn_world(Membership membership, std::uint64_t id) {
@@ -87,6 +96,7 @@ bool Nccl::follow_made(Id id, const Word* words) {
     for (int i = 0; i < made.communicators; ++i) {
         const Word handle = reinterpret_cast<const Word*>(made.where)[i];
         if (handle == 0) continue;  // not a member
+        if (made.communicators == 1) link_communicator(handle);
         stale |= library.communicators.made({static_cast<std::uint16_t>(id), handle, made.id, made.parent,
                                              made.communicators > 1 ? i : made.rank, made.size, made.name});
     }

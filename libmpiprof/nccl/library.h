@@ -25,8 +25,13 @@ struct Group {
     std::uint64_t launched;    // by the end that is in hand
     Word stream;               // of the operation that is in hand
     bool is_watched;           // the end that is in hand launches something whose time on the GPU is taken
+    unsigned bcasts;           // ncclBcast of the open group: NCCL will tell of them as Broadcast
+    int broadcasts;            // calls of ncclBroadcast of which NCCL has not told yet
+    const void* told;          // the context of the communicator that NCCL told of last, in this thread
     void start() {
-        if (depth++ == 0) at_start = operations;
+        if (depth++ != 0) return;
+        at_start = operations;
+        bcasts = 0;
     }
     void end() {
         launched = 0;
@@ -50,6 +55,8 @@ class Library {
     bool is_ours(const void* real) const;
     // Begins the profile if nothing else has. A job of its own, unless MPI is initialised later.
     void begin(const void* real, Membership membership);
+    // The same for a communicator that is not made through us, as NCCL itself tells.
+    void begin_unseen(Membership membership);
     // A communicator was initialised here: where no launcher says who we are, it does.
     void learn_world(Membership membership, std::uint64_t id);
 
@@ -188,6 +195,23 @@ struct Enqueued : Sized {
         watch_enqueued(memo, bytes);
     }
 };
+// What NCCL's profiler interface cannot tell apart: see profiler.cpp.
+template <class Sized, Id I>
+struct EnqueuedBroadcast : Enqueued<Sized> {
+    static void note() {
+        if constexpr (I == Id::Bcast) group.bcasts += group.depth != 0;
+        else group.broadcasts += 1;
+    }
+    static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        if (!Enqueued<Sized>::quick_after(ledger, memo, bytes, ticks)) return false;  // then after() does it
+        note();
+        return true;
+    }
+    static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+        Enqueued<Sized>::after(ledger, memo, bytes, ticks);
+        note();
+    }
+};
 // The end of the outermost group completes what was enqueued in it.
 struct GroupEnded : wrap::Sizeless {
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return group.launched == 0; }
@@ -205,7 +229,9 @@ struct Nccl::Size {
     static constexpr bool is_enqueued = is_operation(row.traffic);
     static constexpr bool can_be_quick = true, completes = false;
     using Sized = std::conditional_t<rule == SizeRule::none, wrap::Sizeless, wrap::AsStored>;
-    using Whole = std::conditional_t<I == Id::GroupEnd, GroupEnded, std::conditional_t<is_enqueued, Enqueued<Sized>, Sized>>;
+    static constexpr bool is_broadcast = I == Id::Bcast || I == Id::Broadcast;
+    using Operation = std::conditional_t<is_broadcast, EnqueuedBroadcast<Sized, I>, Enqueued<Sized>>;
+    using Whole = std::conditional_t<I == Id::GroupEnd, GroupEnded, std::conditional_t<is_enqueued, Operation, Sized>>;
     using Booker = std::conditional_t<(comm >= 0), Whole, wrap::WithoutComm<Whole>>;
 
     template <class... Words>

@@ -2,6 +2,7 @@
 // that are more than a call, first: groups, and whatever comes before all others and so may begin the profile.
 #include "libmpiprof/wrap/parameters.h"
 #include "libmpiprof/nccl/arguments.h"
+#include "libmpiprof/nccl/profiler.h"
 
 using mpiprof::Word;
 using namespace mpiprof::nccl;
@@ -40,9 +41,18 @@ EXPORT Word ncclGroupSimulateEnd(Word info) {
 // ---- communicators: a job without MPI begins here ----
 namespace {
 
-void begin(const char* name, Word caller, Membership membership) {
+void begin(const char* name, Word caller, Membership membership, int communicators = 1) {
     if (library.is_off()) return;
-    if (const mpiprof::wrap::Real real = find_real(name, caller); real.function) library.begin(real.function, membership);
+    const mpiprof::wrap::Real real = find_real(name, caller);
+    if (!real.function) return;
+    library.begin(real.function, membership);
+    if (!library.several || library.is_ours(real.function)) expect_communicators(communicators);
+}
+
+// One is about to be made from another.
+void expect_child(const char* name, Word caller) {
+    if (library.is_off() || (library.several && !library.is_ours(find_real(name, caller).function))) return;
+    expect_communicators(1);
 }
 
 }  // namespace
@@ -54,12 +64,25 @@ EXPORT Word ncclGetUniqueId(Word id) {
     return WRAP(GetUniqueId, id);
 }
 EXPORT Word ncclCommInitAll(Word comms, Word devices, Word list) {
-    begin("ncclCommInitAll", CALLER, {0, 1});
+    begin("ncclCommInitAll", CALLER, {0, 1}, static_cast<int>(devices));
     return WRAP(CommInitAll, comms, devices, list);
 }
 EXPORT Word ncclCommInitRankScalable(Word newcomm, Word size, Word rank, Word n, Word ids, Word config) {
     begin("ncclCommInitRankScalable", CALLER, {static_cast<int>(rank), static_cast<int>(size)});
     return WRAP(CommInitRankScalable, newcomm, size, rank, n, ids, config);
+}
+
+EXPORT Word ncclCommSplit(Word comm, Word color, Word key, Word newcomm, Word config) {
+    if (static_cast<int>(color) >= 0) expect_child("ncclCommSplit", CALLER);
+    return WRAP(CommSplit, comm, color, key, newcomm, config);
+}
+EXPORT Word ncclCommShrink(Word comm, Word excluded, Word n, Word newcomm, Word config, Word flags) {
+    expect_child("ncclCommShrink", CALLER);
+    return WRAP(CommShrink, comm, excluded, n, newcomm, config, flags);
+}
+EXPORT Word ncclCommGrow(Word comm, Word size, Word id, Word rank, Word newcomm, Word config) {
+    expect_child("ncclCommGrow", CALLER);
+    return WRAP(CommGrow, comm, size, id, rank, newcomm, config);
 }
 
 #if defined(__x86_64__)

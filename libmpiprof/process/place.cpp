@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "libmpiprof/record/kernel_files.h"
+#include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/who.h"
 #include "libmpiprof/record/text.h"
 
@@ -163,6 +164,7 @@ void record_environment(Image& image) {
         if (!equals || !begins_with_one_of(prefixes, *variable) || begins_with_one_of(noise, *variable)) continue;
         char name[sizeof(format::Fact::name)] = "";
         append(name, *variable, static_cast<std::size_t>(equals - *variable));
+        if (strcmp(name, "NCCL_PROFILER_PLUGIN") == 0 && is_invitation(equals + 1)) continue;  // ours, not the user's
         record_fact(image, FactKind::environment, name,
                     looks_secret(*variable, static_cast<std::size_t>(equals - *variable)) ? "***" : equals + 1);
     }

@@ -83,7 +83,7 @@ bool expand(const char* pattern, const char* job, const char* host, char* path, 
 bool make_absolute(char* directory, std::size_t size) {
     if (directory[0] == '/') return true;
     char here[4096];
-    if (!getcwd(here, sizeof here) || here[0] != '/') return false;  // "(unreachable)": outside of a changed root
+    if (!working_directory(here, sizeof here)) return false;  // "(unreachable)": outside of a changed root
     const bool is_here = strcmp(directory, ".") == 0;
     const std::size_t used = strlen(here), relative = is_here ? 0 : strlen(directory) + 1;
     if (used + relative + 1 > size) {

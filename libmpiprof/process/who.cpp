@@ -344,7 +344,7 @@ void describe_process(Header& header, const World& world) {
     describe_start(header, self);
     const ssize_t n = readlink("/proc/self/exe", header.executable, sizeof header.executable - 1);
     if (n < 0) header.executable[0] = 0;
-    if (!getcwd(header.directory, sizeof header.directory)) header.directory[0] = 0;
+    (void)working_directory(header.directory, sizeof header.directory);
 }
 
 }  // namespace mpiprof

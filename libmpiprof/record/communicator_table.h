@@ -51,6 +51,8 @@ class KnownCommunicators {
         if (k) *k = known_[--count_];
         return k;
     }
+    Known* begin() { return known_; }
+    Known* end() { return known_ + count_; }
     const Known* begin() const { return known_; }
     const Known* end() const { return known_ + count_; }
 

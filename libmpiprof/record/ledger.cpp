@@ -329,6 +329,20 @@ Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Word* 
     return *m;
 }
 
+void Ledger::add_untimed(std::uint16_t call, std::uint16_t communicator, Bytes bytes) {
+    Cell wanted{};
+    wanted.call = call;
+    wanted.bin = static_cast<std::uint8_t>(size_bin(bytes));
+    wanted.communicator = communicator;
+    wanted.region = records_->regions.current();
+    records_->publish_call(call);
+    moved_ = true;
+    Cell* c = cell(wanted, max_cells);
+    if (!c) c = other_cell(wanted);
+    mpiprof::add(c->bytes, bytes);
+    mpiprof::add(c->calls, 1);
+}
+
 void Ledger::add_error(std::uint64_t key, std::uint16_t communicator, const Word* frame) {
     std::uint16_t at[2];
     Cell wanted{};

@@ -300,6 +300,8 @@ class Ledger {
     void enter_epoch(std::uint64_t epoch);
     std::uint64_t epoch() const { return epoch_; }
     bool is_monotonic() const { return monotonic_; }
+    // A call that was told of, by another than its caller: it has no time, and no place where it was called.
+    void add_untimed(std::uint16_t call, std::uint16_t communicator, Bytes bytes);
     // A call that returned an error: no bytes, no time; counted in its cell of size 0.
     void add_error(std::uint64_t key, std::uint16_t communicator, const Word* frame);
 

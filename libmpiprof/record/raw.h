@@ -49,4 +49,11 @@ inline long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
 
 inline long raw_address(const void* p) { return reinterpret_cast<long>(p); }
 
+// The working directory as text; false, and empty text, where it has none that can be named.
+inline bool working_directory(char* text, unsigned long size) {
+    if (raw(SYS_getcwd, raw_address(text), static_cast<long>(size)) > 0 && text[0] == '/') return true;
+    text[0] = 0;
+    return false;
+}
+
 }  // namespace mpiprof

@@ -230,6 +230,11 @@ bool comes_first(const char* name) {
     return !first || object_of(first) == ourselves();
 }
 
+bool is_preloaded() {
+    const void* first = find_in_program("mpiprof_region_begin");
+    return first && object_of(first) == ourselves();
+}
+
 void keep_loaded(const void* function) {
     Object object{function, {}, false, 0, 0};
     dl_iterate_phdr(contains, &object);

@@ -37,6 +37,9 @@ const Unwinder* find_unwinder();
 // Whether the program's calls of `name` come to us, rather than to another tool's function of that name.
 bool comes_first(const char* name);
 
+// Whether the program's own names lead to us: false where somebody opened this library by itself.
+bool is_preloaded();
+
 // The object that `function` lies in stays until the process ends: it will be asked then.
 void keep_loaded(const void* function);
 

@@ -33,10 +33,17 @@ FORBIDDEN = [
      "the program's allocator may be in use, replaced or broken"),
     (r"(exit|abort|quick_exit|__assert_fail|__stack_chk_fail)$", "the user's program is not ours to end"),
     (r"(signal|sigaction|bsd_signal|sigset)$", "signal handlers are the program's"),
-    (r"(setenv|putenv|unsetenv|clearenv|setlocale)$", "changes what the program sees"),
+    (r"(putenv|unsetenv|clearenv|setlocale)$", "changes what the program sees"),
     (r"(__isoc\d+_)?(v|f|s|vs)?scanf$|(__isoc\d+_)?strto(l|ul|ll|ull|d|f|imax|umax)$",
      "gets a newer symbol version on newer build machines"),
 ]
+
+# The one file that may change the environment, and what it may set there.
+INVITATION = "libmpiprof/process/invitation.cpp"
+SETS = re.compile(r"\bsetenv\s*\(\s*([^,]+)")
+
+# Tables that NCCL asks for by dlsym: indirect functions, whose address is found when they are asked for.
+PLUGIN = re.compile(r"ncclProfiler_v[1-6]")
 
 # Before glibc 2.34 these lived in libdl, libpthread, librt and libutil, which need not be there: only weakly, if at all.
 OUTSIDE_LIBC = re.compile(r"dl(?!_iterate_phdr)\w+$|(pthread|sem|shm|timer|aio|mq|lio)_|(open|fork)pty$")
@@ -89,6 +96,19 @@ def problems_of_old_loaders(library):
         if "dlsym" in weak and name not in weak: yield "does not import %s: MPI without libdl would not be found" % name
 
 
+def problems_of_sources(root):
+    """setenv is imported for one variable, set by one file."""
+    for directory, _, names in os.walk(os.path.join(root, "libmpiprof")):
+        for name in names:
+            if not name.endswith((".cpp", ".h")): continue
+            path = os.path.relpath(os.path.join(directory, name), root)
+            with open(os.path.join(root, path), encoding="utf-8") as source: text = source.read()
+            calls_of_it = SETS.findall("\n".join(line.partition("//")[0] for line in text.splitlines()))
+            if path == INVITATION:
+                if calls_of_it != ["variable"] or 'variable[] = "NCCL_PROFILER_PLUGIN"' not in text: yield "%s sets %s" % (path, calls_of_it)
+            elif calls_of_it: yield "%s sets %s in the program's environment; only %s may" % (path, calls_of_it, INVITATION)
+
+
 def is_too_new(version):
     if not version: return False
     version = version.split()[0]
@@ -106,7 +126,7 @@ def problems_of_exports(library, rows, of_nccl):
     for symbol in library.symbols:
         if not symbol.defined: continue
         if symbol.version: yield "exports %s with a version, %s" % (symbol.name, symbol.version)
-        if symbol.kind != "FUNC" or symbol.bind != "GLOBAL":
+        if symbol.kind != ("IFUNC" if PLUGIN.fullmatch(symbol.name) else "FUNC") or symbol.bind != "GLOBAL":
             yield "exports %s as %s %s, not as a global function" % (symbol.name, symbol.bind, symbol.kind)
 
 
@@ -180,6 +200,7 @@ def main():
         summary = "every spelling is wrapped"
     else:
         problems, library = all_problems(options.library, rows, of_nccl)
+        problems += problems_of_sources(os.path.abspath(options.root))
         summary = "%d exports, %d relocations, needs %s" % (
             sum(symbol.defined for symbol in library.symbols), len(library.relocations), " ".join(library.needed))
     print("\n".join(problems) if problems else summary)

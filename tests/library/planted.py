@@ -50,6 +50,27 @@ def good_source(rows):
     return "#include <unistd.h>\n" + "".join("long %s(void) { return getpid(); }\n" % name for name in names)
 
 
+def planted_in_sources():
+    """Of sources, one of which sets a variable that it may not set, and one that may set another."""
+    failures = 0
+    with tempfile.TemporaryDirectory() as root:
+        def write(path, text):
+            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as source: source.write(text)
+
+        write(library.INVITATION, 'constexpr char variable[] = "NCCL_PROFILER_PLUGIN";\nsetenv(variable, path, 0);\n')
+        write("libmpiprof/mpi/special.cpp", "// setenv(nothing, at, all)\n")
+        if list(library.problems_of_sources(root)):
+            failures += 1
+            print("sources that keep the promise were found wanting")
+        write("libmpiprof/mpi/special.cpp", 'setenv("OMPI_MCA_x", "1", 1);\n')
+        write(library.INVITATION, 'constexpr char variable[] = "PATH";\nsetenv(variable, path, 0);\n')
+        if len(list(library.problems_of_sources(root))) != 2:
+            failures += 1
+            print("a variable that is set was not found")
+    return failures
+
+
 def main():
     cc, cxx, root = sys.argv[1:4]
     rows = calls.read(cxx, os.path.join(os.path.abspath(root), "libmpiprof/mpi/calls.def"))
@@ -69,6 +90,7 @@ def main():
         if said:
             failures += 1
             print("a library that keeps the promises was found wanting:", *said, sep="\n  ")
+    failures += planted_in_sources()
     for version, too_new in (("GLIBC_2.28", False), ("GLIBC_2.2.5 (2)", False), ("GLIBC_2.29", True),
                              ("GLIBC_ABI_DT_RELR", True), ("GLIBC_PRIVATE", True), ("", False)):
         if library.is_too_new(version) != too_new:

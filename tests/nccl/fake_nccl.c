@@ -1,7 +1,10 @@
 /* A libnccl.so.2 that moves nothing: every call is checked, counted with its bytes by the double itself, and answered. As in
  * the real library ncclX is weak and pncclX strong, and ncclBcast reaches ncclBroadcast through the PLT, where a preload
  * meets it. At exit, and at each ncclCommDestroy, the counts go to $FAKE_NCCL_COUNTS.<pid>, one "name calls bytes" a line:
- * what the program called, without what the double called itself. */
+ * what the program called, without what the double called itself.
+ *
+ * Its profiler interface is tests/nccl/fake_profiler.h: like NCCL's, it tells a plugin of operations when they are launched,
+ * which is at the end of the outermost group, and for nonblocking communicators in a thread of its own. */
 #define _GNU_SOURCE
 #include "tests/nccl/launches.h"
 #include "tests/nccl/nccl.h"
@@ -15,7 +18,12 @@
 struct fake_comm {
     int magic, rank, size, asked;
     int is_nonblocking;
+    unsigned long hash;
+    char name[32];
+    char rest[40000]; /* as large as NCCL's */
+    void* profiler_context;
 };
+#include "tests/nccl/fake_profiler.h"
 #ifdef OTHER_NCCL /* whose communicators the first would not know */
 enum { alive = 0x07e3, dead = 0xdead };
 #else
@@ -51,6 +59,7 @@ static void write_counts(void) {
     for (int i = 0; i < functions; ++i)
         if (counts[i].calls) fprintf(file, "%s %lu %lu\n", names[i], counts[i].calls, counts[i].bytes);
     fclose(file);
+    write_told();
 }
 __attribute__((destructor)) static void at_exit(void) { write_counts(); }
 
@@ -74,7 +83,10 @@ static int operation(int function, ncclComm_t comm, size_t n, int type, int bloc
     if (!comm || comm->magic != alive) return ncclInvalidArgument;
     const unsigned long bytes = n * size_of(type) * (unsigned long)(blocks ? comm->size : 1);
     count(function, bytes);
-    if (function != of_ncclBcast) launch_operation(names[function], comm, bytes, stream, comm->is_nonblocking);
+    if (function != of_ncclBcast) {
+        tell_of_operation(comm, names[function] + 4, n, type, size_of(type), blocks);
+        launch_operation(names[function], comm, bytes, stream, comm->is_nonblocking);
+    }
     return comm->is_nonblocking ? ncclInProgress : ncclSuccess;
 }
 static ncclComm_t make(int size, int rank) {
@@ -84,6 +96,11 @@ static ncclComm_t make(int size, int rank) {
     comm->size = size;
     comm->rank = rank;
     return comm;
+}
+static unsigned long hash_of(const void* bytes, size_t n) {
+    unsigned long hash = 5381;
+    for (size_t i = 0; i < n; ++i) hash = (hash * 33) ^ ((const unsigned char*)bytes)[i];
+    return hash;
 }
 
 int pncclGetVersion(int* version) { *version = 22809; return 0; }
@@ -98,20 +115,35 @@ static int init(int function, ncclComm_t* comm, int size, ncclUniqueId id, int r
     if (rank < 0 || rank >= size) return ncclInvalidArgument;
     if (id.internal[0] == 'w' && id.internal[127] != 'z') return ncclInternalError;
     *comm = make(size, rank);
+    (*comm)->hash = hash_of(&id, sizeof id);
     count(function, 0);
     return 0;
 }
-int pncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) { return init(of_ncclCommInitRank, comm, size, id, rank); }
+int pncclCommInitRank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
+    const int result = init(of_ncclCommInitRank, comm, size, id, rank);
+    if (result == 0) tell_of_communicator(*comm);
+    return result;
+}
 int pncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int rank, ncclConfig_t* config) {
     if (config && config->magic != 0xcafebeef) return ncclInvalidArgument;
     const int result = init(of_ncclCommInitRankConfig, comm, size, id, rank);
-    if (result || !config || config->blocking) return result;
-    (*comm)->is_nonblocking = 1;
-    return ncclInProgress;
+    if (result) return result;
+    if (config && config->comm_name) snprintf((*comm)->name, sizeof (*comm)->name, "%s", config->comm_name);
+    (*comm)->is_nonblocking = config && !config->blocking;
+    tell_of_communicator(*comm);
+    return (*comm)->is_nonblocking ? ncclInProgress : 0;
 }
 int pncclCommInitAll(ncclComm_t* comms, int n, const int* devices) {
     (void)devices;
-    for (int i = 0; i < n; ++i) comms[i] = make(n, i);
+    static unsigned long made;
+    const unsigned long hash = ++made << 32 | (unsigned)getpid();
+    tell_of_group_start();
+    for (int i = 0; i < n; ++i) {
+        comms[i] = make(n, i);
+        comms[i]->hash = hash;
+        tell_of_communicator(comms[i]);
+    }
+    tell_of_group_end();
     count(of_ncclCommInitAll, 0);
     return 0;
 }
@@ -119,12 +151,17 @@ int pncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, ncclCo
     (void)key, (void)config;
     if (!comm || comm->magic != alive) return ncclInvalidArgument;
     *made = color < 0 ? NULL : make(comm->size / 2, comm->rank / 2); /* by the parity of the rank */
+    if (*made) {
+        (*made)->hash = comm->hash * 31 + (unsigned)color;
+        tell_of_communicator(*made);
+    }
     count(of_ncclCommSplit, 0);
     return 0;
 }
 int pncclCommFinalize(ncclComm_t comm) { return comm->magic == alive ? count(of_ncclCommFinalize, 0), 0 : ncclInvalidArgument; }
 static int end(int function, ncclComm_t comm) {
     if (!comm || comm->magic != alive) return ncclInvalidArgument;
+    tell_of_end(comm);
     comm->magic = dead; /* whoever asks a question of it now is found out */
     count(function, 0);
     write_counts();
@@ -204,7 +241,17 @@ int pncclRecv(void* r, size_t n, int type, int peer, ncclComm_t comm, cudaStream
     (void)r, (void)peer;
     return operation(of_ncclRecv, comm, n, type, 0, stream);
 }
-int pncclGroupStart(void) { count(of_ncclGroupStart, 0); launch_group_start(); return 0; }
-int pncclGroupEnd(void) { count(of_ncclGroupEnd, 0); launch_group_end(); return 0; }
+int pncclGroupStart(void) {
+    count(of_ncclGroupStart, 0);
+    tell_of_group_start();
+    launch_group_start();
+    return 0;
+}
+int pncclGroupEnd(void) {
+    count(of_ncclGroupEnd, 0);
+    tell_of_group_end();
+    launch_group_end();
+    return 0;
+}
 int pncclMemAlloc(void** p, size_t n) { *p = malloc(n); count(of_ncclMemAlloc, 0); return 0; }
 int pncclMemFree(void* p) { free(p); count(of_ncclMemFree, 0); return 0; }

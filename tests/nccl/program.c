@@ -27,6 +27,7 @@ static void fetch(void) {
     NCCL_FUNCTIONS(F)
 #undef F
     /* What this NCCL lacks is answered as if nobody were there. */
+    if (getenv("WITHOUT_HOOK")) return;
     if (dlsym(library, "ncclCommShrink") || dlsym(RTLD_DEFAULT, "ncclCommShrink")) { fprintf(stderr, "CommShrink exists\n"); exit(2); }
 }
 #else
@@ -215,6 +216,36 @@ int main(int argc, char** argv) {
         ncclComm_t c = world(size, rank);
         usleep(900000);
         for (int i = 0; i < 5; ++i) OK(NCCL(ncclAllGather)(buffer, buffer, 100, ncclFloat32, c, NULL));
+        return 0;
+    }
+    SCENE("child") { /* what a child finds in its environment */
+        ncclComm_t c = world(1, 0);
+        fflush(NULL);
+        OK(system("echo $NCCL_PROFILER_PLUGIN"));
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("looker") { /* the same of a program that only looks */
+        int version = 0;
+        OK(NCCL(ncclGetVersion)(&version));
+        return system("echo $NCCL_PROFILER_PLUGIN");
+    }
+    SCENE("bcasts") {
+        ncclComm_t c = world(size, rank);
+        for (int i = 0; i < 3; ++i) OK(NCCL(ncclBcast)(buffer, 70, ncclInt8, 0, c, NULL));
+        OK(NCCL(ncclGroupStart)());
+        for (int i = 0; i < 4; ++i) OK(NCCL(ncclBcast)(buffer, 700, ncclInt8, 0, c, NULL));
+        OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, c, NULL));
+        OK(NCCL(ncclGroupEnd)());
+        OK(NCCL(ncclBroadcast)(buffer, buffer, 40, ncclInt8, 0, c, NULL));
+        return 0;
+    }
+    SCENE("replays") { /* a captured operation is launched by CUDA, in a thread of its own */
+        ncclComm_t c = world(size, rank);
+        OK(NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, c, NULL));
+        void (*replay)(int) = (void (*)(int))dlsym(RTLD_DEFAULT, "fake_nccl_replay");
+        must(replay != NULL, "fake_nccl_replay");
+        replay(5);
         return 0;
     }
     SCENE("two") { /* two packages, each with an NCCL of its own */

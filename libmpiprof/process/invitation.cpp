@@ -1,0 +1,101 @@
+// The value is our own path, spelled in a way ("/./") that nobody else does: so it is known again in a child, which may not
+// be preloaded any more. setenv() beside running threads is what NCCL itself does at the same moments, with its nccl.conf.
+#include "libmpiprof/process/invitation.h"
+
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmpiprof/process/settings.h"
+#include "libmpiprof/record/kernel_files.h"
+#include "libmpiprof/record/raw.h"
+#include "libmpiprof/record/text.h"
+
+namespace mpiprof {
+namespace {
+
+constexpr char variable[] = "NCCL_PROFILER_PLUGIN";
+constexpr char mark[] = "/./";
+constexpr std::size_t longest = 255;  // what NCCL reads of it, with its end
+
+struct Path {
+    char text[longest];
+};
+
+int find_ourselves(dl_phdr_info* info, std::size_t, void* argument) {
+    const auto address = reinterpret_cast<ElfW(Addr)>(&find_ourselves);
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const auto& header = info->dlpi_phdr[i];
+        const ElfW(Addr) begin = info->dlpi_addr + header.p_vaddr;
+        if (header.p_type != PT_LOAD || address < begin || address >= begin + header.p_memsz) continue;
+        copy(static_cast<Path*>(argument)->text, info->dlpi_name);
+        return 1;
+    }
+    return 0;
+}
+
+bool exists(const char* path) { return raw(SYS_faccessat, AT_FDCWD, raw_address(path), R_OK) == 0; }
+
+// "/opt/lib/libmpiprof.so" -> "/opt/lib/./libmpiprof.so". False: it cannot be said in so few bytes.
+bool spell_own_path(Path& spelled) {
+    Path own{};
+    dl_iterate_phdr(find_ourselves, &own);
+    const char* slash = strrchr(own.text, '/');
+    if (!slash) return false;
+    spelled.text[0] = 0;
+    if (own.text[0] != '/') {  // preloaded by a relative path
+        if (!working_directory(spelled.text, sizeof spelled.text)) return false;
+        append(spelled.text, "/");
+    }
+    append(spelled.text, own.text, static_cast<std::size_t>(slash - own.text));
+    append(spelled.text, mark);
+    append(spelled.text, slash + 1);
+    return length_of(spelled.text) + 1 < longest && exists(spelled.text);
+}
+
+bool names_a_plugin(const char* path) {
+    char text[8192];
+    slurp(path, text, sizeof text);
+    return strstr(text, variable) != nullptr;
+}
+
+// NCCL's own files of settings, which it reads into the environment where that says nothing.
+bool is_in_a_file() {
+    if (const char* file = getenv("NCCL_CONF_FILE"); file && *file) return names_a_plugin(file) || names_a_plugin("/etc/nccl.conf");
+    Path path{};
+    if (const char* home = getenv("HOME")) copy(path.text, home);
+    append(path.text, "/.nccl.conf");
+    return names_a_plugin(path.text) || names_a_plugin("/etc/nccl.conf");
+}
+
+int looks_like_cuda(dl_phdr_info* info, std::size_t, void*) {
+    const char* slash = strrchr(info->dlpi_name, '/');
+    const char* name = slash ? slash + 1 : info->dlpi_name;
+    return any_of("libcuda.so\0libcudart.so\0libamdhip64.so\0", [&](const char* prefix) { return strncmp(name, prefix, length_of(prefix)) == 0; });
+}
+
+}  // namespace
+
+void invite_nccl() {
+    static constinit bool is_done = false;
+    if (is_done) return;
+    is_done = true;
+    Path path;
+    if (getenv(variable) || is_on(Setting::disable) || strcmp(value_of(Setting::nccl), "off") == 0 || is_in_a_file() || !spell_own_path(path)) return;
+    setenv(variable, path.text, 0);
+}
+
+void invite_nccl_if_there_is_a_gpu() {
+    if (exists("/dev/nvidiactl") || exists("/dev/kfd") || dl_iterate_phdr(looks_like_cuda, nullptr)) invite_nccl();
+}
+
+bool is_invitation(const char* value) {
+    const char* slash = value ? strrchr(value, '/') : nullptr;
+    return slash && slash - value >= 2 && strncmp(slash - 2, mark, length_of(mark)) == 0;
+}
+
+bool is_invited() { return is_invitation(getenv(variable)); }
+
+}  // namespace mpiprof

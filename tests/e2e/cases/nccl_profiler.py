@@ -1,0 +1,233 @@
+"""NCCL's profiler interface: what the double of NCCL told us of its operations (tests/nccl/fake_profiler.h), linked and
+statically linked, beside MPI and without it. Every operation counts once, wherever it was learned of."""
+
+import collections
+
+from harness import ROOT, case, check, same
+
+from cases.nccl import SOURCES, counted, environment, program, recorded, run, torchrun, without
+
+def static_program(scene, mpi=False):
+    """The program with the double inside it, as Horovod is linked with NCCL. The library of CUDA says that there may be NCCL."""
+    cuda = scene.compile(SOURCES / "nothing.c", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.12", name="libcudart.so.12", compiler="gcc", label="")
+    flags = ["-DWITH_MPI"] if mpi else []
+    return scene.compile(SOURCES / "program.c", "-w", "-I", ROOT, *flags, "-x", "c", SOURCES / "fake_nccl.c", "-x", "none", "-Wl,--no-as-needed", cuda,
+                         f"-Wl,-rpath,{scene.bin}", "-lpthread", "-ldl", name=f"nccl_program.static.{scene.mpi}", compiler=None if mpi else "gcc", label="")
+
+
+def told(directory, prefix="told", bcast=()):
+    """{(function, size, ranks, algorithm, protocol, channels): operations} as the double told them. What it calls Broadcast is
+    named as the program called it where `bcast` has its size."""
+    sums = collections.Counter()
+    for path in directory.glob(prefix + ".*"):
+        for line in path.read_text().splitlines():
+            function, size, ranks, algorithm, protocol, channels, operations = line.split()
+            name = "Bcast" if function == "Broadcast" and int(size) in bcast else function
+            sums["nccl" + name, int(size), int(ranks), algorithm.replace("-", ""), protocol.replace("-", ""), int(channels)] += int(operations)
+    return dict(sums)
+
+
+def chosen(scene, directory):
+    """{(function, ranks, algorithm, protocol, channels): (operations, bytes)} as the report says."""
+    sums = collections.defaultdict(lambda: (0, 0))
+    text = scene.run_report("nccl", "--format", "csv", cwd=directory).succeeded().out
+    table = text.split("# nccl_choices\n")
+    if len(table) < 2:
+        return {}
+    lines = table[1].splitlines()
+    header = lines[0].split(",")
+    for line in lines[1:]:
+        if not line:
+            break
+        row = dict(zip(header, line.split(",")))
+        key = row["call"], int(row["comm_size"] or 0), row["algorithm"], row["protocol"], int(row["channels"] or 0)
+        before = sums[key]
+        sums[key] = before[0] + int(row["total_operations"]), before[1] + int(row["total_bytes"])
+    return dict(sums)
+
+
+def summed(operations):
+    """What told() has, as chosen() has it."""
+    sums = collections.defaultdict(lambda: (0, 0))
+    for (function, size, ranks, *choice), n in operations.items():
+        key = function, ranks, *choice
+        sums[key] = sums[key][0] + n, sums[key][1] + n * size
+    return dict(sums)
+
+
+def by_function(operations):
+    sums = collections.defaultdict(lambda: (0, 0))
+    for (function, size, *_), n in operations.items():
+        sums[function] = sums[function][0] + n, sums[function][1] + n * size
+    return dict(sums)
+
+
+def plugin(scene):
+    return {"NCCL_PROFILER_PLUGIN": scene.library}
+
+
+@case(mpis=(), ranks=1)
+def algorithms_and_protocols_are_those_that_nccl_told(scene):
+    for version in range(1, 7):
+        for how in ("linked", "fetched"):
+            directory = scene.subdir(f"{how}.{version}")
+            for rank in range(2):
+                run(scene, how, "every", directory,
+                    torchrun(rank, 2, count=f"rank{rank}", FAKE_NCCL_PROFILER=version, FAKE_NCCL_TOLD=directory / f"told{rank}"))
+            expected = told(directory, "told*", bcast=(70,))
+            check(("ncclAllReduce", 4000, 2, "RING", "LL", 2) in expected and len(expected) > 15, f"the double told {expected}")
+            same(chosen(scene, directory), summed(expected), f"{how}, version {version}: operations")
+            same(recorded(scene, directory), counted(directory, "rank*"), f"{how}, version {version}: call -> (calls, bytes)")
+
+
+@case(mpis=(), ranks=1)
+def nccl_without_a_profiler_interface_is_recorded_as_before(scene):
+    run(scene, "linked", "every", scene.dir, torchrun(0, 2, FAKE_NCCL_PROFILER=0))
+    same(recorded(scene, scene.dir), counted(scene.dir), "call -> (calls, bytes)")
+    same(chosen(scene, scene.dir), {}, "operations")
+
+
+@case(mpis=(), ranks=1)
+def operations_of_threads_groups_and_nonblocking_communicators_count_once(scene):
+    """Communicators are made in threads, launches happen in others."""
+    for act, env in (("threads", {}), ("nonblocking", torchrun(0, 2)), ("gpus", {"MPIPROF_JOB": "gpus"}), ("split", torchrun(0, 4))):
+        directory = scene.subdir(act)
+        run(scene, "linked", act, directory, {**env, "FAKE_NCCL_TOLD": directory / "told"})
+        expected = told(directory)
+        check(expected, f"{act}: the double told nothing")
+        starts = ("ncclGroupStart",)  # the first of all, of "gpus", comes before the profile
+        same(without(recorded(scene, directory), *starts), without(counted(directory), *starts), f"{act}: call -> (calls, bytes)")
+        same(chosen(scene, directory), summed(expected), f"{act}: operations")
+
+
+@case(mpis=(), ranks=1)
+def statically_linked_nccl_is_counted_by_what_it_tells(scene):
+    for version in (1, 2, 4, 5, 6):
+        for act, size in (("every", 2), ("threads", 1), ("nonblocking", 2), ("split", 4)):
+            directory = scene.subdir(f"{act}.{version}")
+            env = environment(scene, directory, **torchrun(0, size, FAKE_NCCL_PROFILER=version, FAKE_NCCL_TOLD=directory / "told"), **plugin(scene))
+            ran = scene.alone([static_program(scene), act], profiled=False, cwd=directory, env=env)
+            same((ran.code, ran.out, ran.err), (0, "", ""), act)
+            expected = told(directory)
+            same(recorded(scene, directory), by_function(expected), f"{act}, version {version}: call -> (calls, bytes)")
+            if version >= 4:  # older ones do not tell how many members a communicator has
+                same(chosen(scene, directory), summed(expected), f"{act}, version {version}: operations")
+            times = {int(row["time_ns"]) for row in scene.export_rows(cwd=directory) if row["call"] != "ncclGetUniqueId"}
+            same(times, {0}, "times")
+    shown = scene.run_report(cwd=scene.dir / "every.6").succeeded().out
+    check("ncclAllReduce" in shown and "nan" not in shown, shown)
+    check("linked statically" in scene.run_report("nccl", cwd=scene.dir / "every.6").out, "nccl does not say why there is no time")
+
+
+@case(mpis=(), ranks=1)
+def a_job_whose_nccl_is_static_has_the_ranks_and_communicators_that_nccl_told(scene):
+    """Without a word of any launcher."""
+    for rank in range(2):
+        env = environment(scene, scene.dir, MPIPROF_JOB="static", RANK=rank, WORLD_SIZE=2, **plugin(scene))
+        scene.alone([static_program(scene), "killed"], profiled=False, env=env)
+    same([path.name for path in scene.profiles()], ["mpi_profile.static.0", "mpi_profile.static.1"], "profiles")
+    for rank in range(2):
+        same(recorded(scene, scene.dir, rank), {"ncclAllReduce": (50, 200000)}, f"rank {rank}")
+    rows = scene.run_report("nccl", "--format", "csv").succeeded().out.split("# nccl\n")[1].splitlines()
+    known = dict(zip(rows[0].split(","), rows[1].split(",")))
+    same((known["size"], known["ranks"], known["total_operations"], len(known["id"])), ("2", "2", "100", 16), "communicator")
+
+
+@case(mpis=(), ranks=1)
+def nccl_may_open_the_library_as_a_plugin_alone(scene):
+    """Without LD_PRELOAD; NCCL closes its plugin with the last communicator."""
+    env = {**environment(scene, scene.dir, **torchrun(0, 2)), **plugin(scene)}
+    del env["LD_PRELOAD"]
+    ran = scene.alone([static_program(scene), "every"], profiled=False, env=env)
+    same((ran.code, ran.out, ran.err), (0, "", ""), "the program")
+    calls, size = counted(scene.dir)["ncclAllReduce"]
+    same(recorded(scene, scene.dir)["ncclAllReduce"], (calls - 1, size), "reductions, but for one of no bytes, of which NCCL tells nobody")
+
+
+@case(ranks=2)
+def static_nccl_in_an_mpi_job_is_in_the_same_file(scene):
+    for act, more in (("mpi_first", {}), ("nccl_first", plugin(scene))):
+        directory = scene.subdir(act)
+        env = environment(scene, directory, FAKE_NCCL_TOLD=directory / "told", **more)
+        preload = env.pop("LD_PRELOAD")
+        scene.mpirun(2, ["env", f"LD_PRELOAD={preload}", static_program(scene, mpi=True), act], profiled=None, env=env, cwd=directory).succeeded()
+        same(len(scene.profiles(directory)), 2, f"profiles of {act}")
+        expected = told(directory)
+        same(sum(expected.values()), 6, "operations that the double told of: those before MPI_Init are of a rank alone")
+        same(recorded(scene, directory), by_function(expected), f"{act}: call -> (calls, bytes)")
+        same(chosen(scene, directory), summed(expected), f"{act}: operations")
+        calls = scene.calls(cwd=directory)
+        same((calls[0, "MPI_Allreduce"], calls[1, "MPI_Barrier"]), (3, 1), "calls of MPI")
+
+
+@case(mpis=(), ranks=1)
+def the_environment_is_changed_for_nccl_alone(scene):
+    """NCCL_PROFILER_PLUGIN is set by the call that makes the first communicator; not where NCCL is left alone, nor over a
+    plugin of the user's, nor in a program that only looks at NCCL."""
+    show = scene.dir / "show"
+    show.mkdir()
+    user = scene.compile(SOURCES / "nothing.c", "-shared", "-fPIC", name="libtheirs.so", compiler="gcc", label="")
+    for act, env, expected in (("child", {}, str(scene.library.parent) + "/./" + scene.library.name), ("child", {"MPIPROF_NCCL": "off"}, ""),
+                               ("child", {"MPIPROF_DISABLE": "1"}, ""), ("child", {"NCCL_PROFILER_PLUGIN": user}, str(user)), ("looker", {}, "")):
+        ran = run(scene, "linked", act, show, env, ok=False)
+        same((ran.code, ran.err), (0, ""), f"{act} with {env}")
+        same(ran.out.strip(), expected, f"NCCL_PROFILER_PLUGIN in a child of {act} with {env}")
+
+
+@case(mpis=(), ranks=1)
+def a_plugin_of_the_users_stays_in_force(scene):
+    user = scene.compile(SOURCES / "nothing.c", "-shared", "-fPIC", name="libtheirs.so", compiler="gcc", label="")
+    run(scene, "linked", "every", scene.dir, torchrun(0, 2, NCCL_PROFILER_PLUGIN=user))
+    same(recorded(scene, scene.dir), counted(scene.dir), "call -> (calls, bytes)")
+    same(chosen(scene, scene.dir), {}, "operations")
+    check("names another plugin" in scene.run_report("nccl").out, scene.run_report("nccl").out)
+    (scene.dir / "home").mkdir()
+    (scene.dir / "home" / ".nccl.conf").write_text(f"NCCL_PROFILER_PLUGIN={user}\n")
+    ran = run(scene, "linked", "child", scene.dir / "home", {"HOME": scene.dir / "home"}, ok=False)
+    same(ran.out.strip(), "", "NCCL_PROFILER_PLUGIN beside a .nccl.conf that names one")
+
+
+@case(mpis=(), ranks=1)
+def a_child_that_is_not_preloaded_inherits_a_plugin_that_keeps_quiet(scene):
+    inherited = scene.library.parent / "." / scene.library.name
+    env = {**environment(scene, scene.dir, **torchrun(0, 2)), "NCCL_PROFILER_PLUGIN": f"{scene.library.parent}/./{scene.library.name}"}
+    del env["LD_PRELOAD"]
+    check(inherited.exists(), "no library")
+    ran = scene.alone([static_program(scene), "every"], profiled=False, env=env)
+    same((ran.code, ran.out, ran.err), (0, "", ""), "the program")
+    same(scene.profiles(), [], "profiles")
+
+
+@case(mpis=(), ranks=1)
+def static_nccl_is_left_alone_where_the_user_says_so(scene):
+    for off in ({"MPIPROF_NCCL": "off"}, {"MPIPROF_DISABLE": "1"}):
+        ran = scene.alone([static_program(scene), "every"], profiled=False, env=environment(scene, scene.dir, **torchrun(0, 2), **plugin(scene), **off))
+        same((ran.code, ran.out, ran.err), (0, "", ""), "the program")
+        same(scene.profiles(), [], "profiles")
+
+
+@case(mpis=(), ranks=1)
+def killed_static_training_keeps_every_operation(scene):
+    for rank in range(2):
+        env = environment(scene, scene.dir, **torchrun(rank, 2), **plugin(scene))
+        ran = scene.alone([static_program(scene), "killed"], profiled=False, env=env)
+        same(ran.code, -9 if rank else 0, "exit code")
+    same(recorded(scene, scene.dir), {"ncclAllReduce": (100, 400000)}, "call -> (calls, bytes)")
+    same(chosen(scene, scene.dir), {("ncclAllReduce", 2, "RING", "LL", 2): (100, 400000)}, "operations")
+
+
+@case(mpis=(), ranks=1)
+def nccl_that_is_opened_without_the_hook_counts_once(scene):
+    """Its own call of ncclBroadcast comes to us all the same, alone and in a group."""
+    env = {**environment(scene, scene.dir, **torchrun(0, 2, FAKE_NCCL_TOLD=scene.dir / "told")), **plugin(scene), "LD_PRELOAD": scene.library,
+           "WITHOUT_HOOK": 1}
+    ran = scene.alone([program(scene, "fetched"), "bcasts"], profiled=False, env=env)
+    same((ran.code, ran.out, ran.err), (0, "", ""), "the program")
+    same(recorded(scene, scene.dir), by_function(told(scene.dir)), "call -> (calls, bytes)")
+
+
+@case(mpis=(), ranks=1)
+def graph_replays_do_not_become_calls(scene):
+    run(scene, "linked", "replays", scene.dir, torchrun(0, 2, FAKE_NCCL_TOLD=scene.dir / "told"))
+    same(recorded(scene, scene.dir)["ncclAllReduce"], (1, 4000), "calls")
+    same(chosen(scene, scene.dir), {("ncclAllReduce", 2, "RING", "LL", 2): (6, 24000)}, "operations")
