@@ -73,7 +73,8 @@ void NodeCounters::add_link(Image& image, const char* root, const char* interfac
 // An InfiniBand or RoCE adapter, which the kernel's interfaces do not see: its counters are in words of 4 bytes.
 void NodeCounters::add_port(Image& image, const char* root, const char* adapter) {
     constexpr std::uint64_t word = 4;
-    const struct { const char* way; const char* file; } ways[] = {{"tx", "port_xmit_data"}, {"rx", "port_rcv_data"}};
+    const struct { char way[4]; char file[16]; } ways[]  // no addresses, which would be relocations
+        = {{"tx", "port_xmit_data"}, {"rx", "port_rcv_data"}};
     for (const auto& way : ways)
         add(image, Path("link.%s.%s", adapter, way.way).text, NodeCounterUnit::bytes,
             Path("%s/sys/class/infiniband/%s/ports/1/counters/%s", root, adapter, way.file).text, word, 0);
