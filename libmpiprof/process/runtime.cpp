@@ -189,6 +189,7 @@ bool Runtime::begin_image(const World& world) {
     const bool describes_node = header.local_rank == 0 || header.local_rank == format::no_local_rank;
     record_place(records_.image, describes_node);
     if (describes_node) node_counters_.open(records_.image);
+    unseen_.record(records_.image);
     record_environment(records_.image);
     if (world.cuda_aware >= 0) record_fact(records_.image, format::FactKind::process, "mpi_is_cuda_aware", world.cuda_aware ? "yes" : "no");
     return true;
@@ -326,6 +327,7 @@ void Runtime::update_header(State state, int exit_code) {
     fill(header.usage);
     header.throttled_us = cgroup_use().throttled_us;
     node_counters_.update();
+    unseen_.record(records_.image);
     header.ended = take_anchor(records_.clock);
     header.updated = header.ended;
     header.exit_code = exit_code;

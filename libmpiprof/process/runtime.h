@@ -6,6 +6,7 @@
 #include "libmpiprof/process/node_counters.h"
 #include "libmpiprof/process/profile_file.h"
 #include "libmpiprof/process/selection.h"
+#include "libmpiprof/process/unseen.h"
 #include "libmpiprof/process/who.h"
 #include "libmpiprof/record/ledger.h"
 #include "libmpiprof/record/token.h"
@@ -95,6 +96,7 @@ class Runtime {
     ProfileFile file_;
     Helper helper_;
     NodeCounters node_counters_;
+    Unseen unseen_;
     Ledger* ledgers_ = nullptr;
     Ledger* suspect_ = nullptr;  // the next whose thread may be gone without a word
     std::uint32_t ledger_count_ = 0;

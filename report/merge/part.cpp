@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "report/model/sums.h"
+#include "report/model/units.h"
 
 namespace mpiprof::report {
 namespace {
@@ -203,6 +204,9 @@ void Part::add(const Profile& profile) {
     is_spawned_ |= profile.is_spawned;
     has_no_world_ |= profile.has_no_world && profile.mpi_family != "none";
     notes_.insert(notes_.end(), profile.notes.begin(), profile.notes.end());
+    for (const Fact& fact : profile.facts)
+        if (fact.kind == FactKind::process && fact.name == "not_profiled" && (unseen_.size() < most_names || unseen_.contains(fact.value)))
+            ++unseen_[fact.value];
 }
 
 void Part::absorb(Part&& other) {
@@ -251,6 +255,7 @@ void Part::absorb(Part&& other) {
     is_behind_a_tool_ |= other.is_behind_a_tool_;
     is_spawned_ |= other.is_spawned_;
     has_no_world_ |= other.has_no_world_;
+    for (const auto& [library, ranks] : other.unseen_) unseen_[library] += ranks;
     append(problems_, std::move(other.problems_));
     append(notes_, std::move(other.notes_));
 }
@@ -380,6 +385,9 @@ void Part::note_differences(Job& job) const {
         job.notes.push_back(
             "another tool comes before mpiprof: calls that it passes on by their PMPI_ names are missing here; "
             "name libmpiprof.so first in LD_PRELOAD");
+    for (const auto& [library, ranks] : unseen_)
+        job.notes.push_back(fmt::format("{} is loaded on {} and not profiled: what the program asks of it, other than through MPI or NCCL, is in no figure",
+                                        library, plural(ranks, "rank", "ranks")));
     for (const SettingRow& row : job.settings) {
         const SettingValue& setting = row.values.front();
         if (setting.source == SettingSource::fallback) continue;

@@ -111,6 +111,7 @@ class Part {
     bool is_spawned_ = false;
     bool has_no_world_ = false;
     std::vector<std::string> problems_, notes_;
+    std::map<std::string, std::uint32_t> unseen_;  // libraries that are not profiled -> ranks
 
     PeersPart peers_;
     RegionsPart regions_;

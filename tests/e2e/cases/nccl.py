@@ -234,3 +234,14 @@ def mpi_is_recorded_where_nccl_is_off(scene):
     calls = scene.calls()
     same((calls[0, "MPI_Allreduce"], calls[1, "MPI_Allreduce"]), (3, 3), "calls of MPI")
     same([call for _, call in calls if call.startswith("nccl")], [], "calls of NCCL")
+
+
+@case(ranks=2)
+def libraries_that_are_not_profiled_are_named(scene):
+    """An empty libucc.so.1 that the program loads; one of the names that mean nothing here beside it."""
+    scene.compile(ROOT / "tests" / "nccl" / "nothing.c", "-shared", "-fPIC", name="libucc.so.1", compiler="gcc", label="")
+    scene.compile(ROOT / "tests" / "nccl" / "nothing.c", "-shared", "-fPIC", name="libuccx.so", compiler="gcc", label="")
+    scene.mpirun(2, [scene.compile("known.c"), scene.dir / "expected", 1], before=[scene.bin / "libucc.so.1", scene.bin / "libuccx.so"]).succeeded()
+    text = " ".join(scene.run_report().succeeded().out.split())
+    same(text.count("UCC is loaded on 2 ranks and not profiled"), 1, text)
+    same(text.count("not profiled"), 1, text)

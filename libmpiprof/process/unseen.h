@@ -1,0 +1,18 @@
+// Communication libraries that a process has loaded and that this library does not wrap. What the program asks of them itself is
+// in no figure, and the profile says so. Asked when MPI or NCCL begins and when the job ends; it only reads the list of loaded objects.
+#pragma once
+
+#include "libmpiprof/record/image.h"
+
+namespace mpiprof {
+
+// Records each once, as the fact "not_profiled".
+class Unseen {
+  public:
+    void record(Image& image);
+
+  private:
+    std::uint32_t told_ = 0;  // a bit for each that is in the profile
+};
+
+}  // namespace mpiprof
