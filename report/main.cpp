@@ -4,6 +4,7 @@
 
 #include <clocale>
 #include <filesystem>
+#include <optional>
 
 #include "report/check.h"
 #include "report/exports/export.h"
@@ -123,18 +124,27 @@ int show_text(Job& job, RankReader& reader, const Options& options) {
 }
 
 int export_data(const Job& job, RankReader& reader, const Options& options) {
-    auto output = Output::open(options.output);
-    if (!output) return fail(output.error(), check_failed);
     int code = fine;
+    // Opened when there is something to write: an export that cannot be made leaves an older file as it is.
+    std::optional<Output> output;
+    bool is_refused = false;
+    const auto write = [&](std::string_view text) {
+        if (!output && !is_refused) {
+            auto opened = Output::open(options.output);
+            if (opened) output.emplace(std::move(*opened));
+            else code = fail(opened.error(), check_failed);
+            is_refused = !opened;
+        }
+        if (output) output->write(text);
+    };
     const Export& chosen = *find_export(options.format);
     const Detail detail = chosen.wants_events ? Detail::events : Detail::sums;
     const std::vector<std::string> remarks = chosen.write(
         job, [&](std::uint32_t rank) { return reader.profile(rank, detail); },
-        [&](std::string_view text) { output->write(text); },
-        [&](const Problem& problem) { code = fail(problem, check_failed); });
+        write, [&](const Problem& problem) { code = fail(problem, check_failed); });
     if (!options.is_quiet)
         for (const std::string& line : remarks) say(line);
-    const int written = finish(*output);
+    const int written = output ? finish(*output) : fine;
     return code != fine ? code : written;
 }
 

@@ -6,7 +6,7 @@
 #endif
 #include "tests/gpu/doubles/cuda.h"
 #include "tests/gpu/doubles/cupti.h"
-#include "tests/nccl/nccl.h"
+#include "tests/nccl/linked_or_fetched.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -20,26 +20,6 @@
 #define F(name, arguments) int name arguments;
 CUDA_FUNCTIONS(F)
 #undef F
-#ifdef FETCH
-#define F(name, arguments) static int(*f_##name) arguments;
-NCCL_FUNCTIONS(F)
-#undef F
-#define NCCL(name) f_##name
-static void fetch(void) {
-    void* library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (!library) { fprintf(stderr, "%s\n", dlerror()); exit(2); }
-#define F(name, arguments) f_##name = (int(*) arguments)dlsym(library, #name);
-    NCCL_FUNCTIONS(F)
-#undef F
-}
-#else
-#define F(name, arguments) int name arguments;
-NCCL_FUNCTIONS(F)
-#undef F
-#define NCCL(name) name
-static void fetch(void) {}
-#endif
-
 #ifdef WITH_CUPTI /* another client of it, such as PyTorch's profiler: linked, or by dlsym as TensorFlow does */
 #ifdef FETCH
 #define F(name, arguments) static int(*f_##name) arguments;

@@ -1,7 +1,7 @@
 /* A program that uses NCCL, in one of several ways: program SCENE. Linked with the double, or, compiled with FETCH, by
  * dlopen and dlsym as JAX and ctypes do; compiled with WITH_MPI it is an MPI program, too. */
 #define _GNU_SOURCE
-#include "tests/nccl/nccl.h"
+#include "tests/nccl/linked_or_fetched.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -15,28 +15,12 @@
 #include <mpi.h>
 #endif
 
-#ifdef FETCH
-#define F(name, arguments) static int(*f_##name) arguments;
-NCCL_FUNCTIONS(F)
-#undef F
-#define NCCL(name) f_##name
-static void fetch(void) {
-    void* library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (!library) { fprintf(stderr, "%s\n", dlerror()); exit(2); }
-#define F(name, arguments) f_##name = (int(*) arguments)dlsym(library, #name);
-    NCCL_FUNCTIONS(F)
-#undef F
-    /* What this NCCL lacks is answered as if nobody were there. */
-    if (getenv("WITHOUT_HOOK")) return;
+/* What this NCCL lacks is answered as if nobody were there. */
+static void begin(void) {
+    void* library = fetch();
+    if (!library || getenv("WITHOUT_HOOK")) return;
     if (dlsym(library, "ncclCommShrink") || dlsym(RTLD_DEFAULT, "ncclCommShrink")) { fprintf(stderr, "CommShrink exists\n"); exit(2); }
 }
-#else
-#define F(name, arguments) int name arguments;
-NCCL_FUNCTIONS(F)
-#undef F
-#define NCCL(name) name
-static void fetch(void) {}
-#endif
 
 static int number(const char* name, int otherwise) { return getenv(name) ? atoi(getenv(name)) : otherwise; }
 static void must(int ok, const char* what) {
@@ -94,7 +78,7 @@ int main(int argc, char** argv) {
     const char* scene = argc > 1 ? argv[1] : "every";
     const int rank = number("RANK", 0), size = number("WORLD_SIZE", 1);
 #define SCENE(name) if (strcmp(scene, name) == 0)
-    if (strcmp(scene, "two") != 0) fetch();
+    if (strcmp(scene, "two") != 0) begin();
 #ifdef WITH_MPI
     int mpi_rank = 0, mpi_size = 1;
     ncclComm_t early = NULL;

@@ -5,6 +5,7 @@ import json
 
 from acts import our_lines
 from cases.faults_storage import on_small_disk
+from cases.nccl import run as run_nccl
 from harness import Skip, case, check, execute, same
 
 STEPS = 40
@@ -171,6 +172,9 @@ def job_without_a_trace_is_told_how_to_take_one(scene):
     scene.mpirun(2, program).succeeded()
     ran = scene.run_report("export", "-f", "perfetto")
     same((ran.code, ran.out, ran.err), (1, "", "mpiprof-report: no rank has a trace; run the job with MPIPROF_TRACE=on\n"), "what is said")
+    (scene.dir / "older.json").write_text("{}")
+    same(scene.run_report("export", "-f", "perfetto", "-o", "older.json").code, 1, "the same into a file")
+    same((scene.dir / "older.json").read_text(), "{}", "a file that was there before")
     part = scene.subdir("part")
     program = scene.compile("traced.c")
     one = scene.environment({"LD_PRELOAD": scene.preload()})
@@ -252,3 +256,17 @@ def rank_that_is_not_recorded_takes_part_in_measuring_clocks(scene):
     program = scene.compile("traced.c")
     scene.mpirun(3, [program, "3"], env={"MPIPROF_TRACE": "on", "MPIPROF_CLOCK_OFFSETS": "on", "MPIPROF_RANKS": "1,2"}, timeout=100).succeeded()
     check("clocks were measured" in timeline(scene).said, "the others have their offsets")
+
+
+@case(mpis=(), ranks=1)
+def calls_of_nccl_are_on_the_timeline(scene):
+    directory = scene.subdir("job")
+    run_nccl(scene, "linked", "every", directory, {"MPIPROF_TRACE": "on"})
+    ran = scene.run_report("export", "-f", "perfetto", str(directory)).succeeded()
+    found = collections.Counter(e["name"] for e in json.loads(ran.out)["traceEvents"] if e["ph"] == "X")
+    counted = collections.Counter()
+    for (_, call, _), (calls, _) in scene.export(directory).items():
+        counted[call] += calls
+    for call in ("ncclAllReduce", "ncclBcast", "ncclSend", "ncclGroupEnd"):
+        same(found[call], counted[call], f"{call} on the timeline, and in the profile")
+        check(counted[call] > 0, f"no {call} at all")
