@@ -2,6 +2,7 @@
 // the one MPI library that is profiled lies here. Used by the symbols of this room.
 #pragma once
 
+#include "libmpiprof/gpu/pointers.h"
 #include "libmpiprof/mpi/catalogue.h"
 #include "libmpiprof/mpi/communicators.h"
 #include "libmpiprof/wrap/wrap.h"
@@ -78,6 +79,7 @@ struct FortranBinding : wrap::Fortran<Large> {
 };
 template <bool Large>
 struct CBinding : wrap::C<Large> {
+    static Word buffer(Word w) { return w; }
     static bool is_in_place(Word w) { return w == library.facts.in_place; }
     static bool ignores_status(Word w) { return w == library.facts.status_ignore; }
     static Word c_comm(Word w) { return library.normal(w); }
@@ -132,6 +134,29 @@ struct Mpi {
         return row.traffic == Traffic::collective && row.treatment == Treatment::timed && find(row.roles, Role::newrequest) < 0 &&
                find(row.roles, Role::comm) >= 0;
     }
+    // Whose memory the buffer is, in processes that use a GPU: such calls take the plain form then. Of a call with two the one
+    // that is sent from; that of a scatter is significant at the root alone.
+    static constexpr bool may_be_watched(Id id) {
+        const Call row = row_of(id);
+        return row.treatment == Treatment::timed && moves_buffers(row.traffic) && buffer_of(row, 0) >= 0;
+    }
+    static bool watches(std::uint16_t id) { return moves_buffers(whole_catalogue.calls[id].traffic) && gpu::pointers.look(); }
+    // The program may have begun to use a GPU.
+    static void looks_again() {
+        if (!gpu::pointers.is_on() && gpu::pointers.look()) wrap::look_at_all_again<Mpi>();
+    }
+    template <Id I, class Language>
+    static void before_real(Ledger& ledger, const Word* words) {
+        constexpr int first = buffer_of(row_of(I), 0), second = buffer_of(row_of(I), 1);
+        Word buffer = words[first];
+        if constexpr (second >= 0)
+            if (Language::is_in_place(buffer)) buffer = words[second];
+        ledger.hand.buffer = gpu::pointers.kind_of(Language::buffer(buffer));
+    }
+    template <Id I>
+    static void after_real(Word) {}
+    template <Id I>
+    static void unrecorded(const Word*, Word) {}
     template <Id I, class Language>
     static void wait_first(Ledger* ledger, const Word* frame, Word return_address, const Word* words);
     static void put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word comm);  // library.cpp
@@ -165,12 +190,26 @@ struct Mpi {
             meaning.is_lasting = count > 0;
             meaning.type_size = library.is_known() && count > 0 ? library.type_size(ledger, Language::c_type(type)) : 0;
         }
+        looks_again();
         if (comm != no_handle && library.is_known()) meaning.communicator = library.communicator(Language::c_comm(comm)).index;
         return meaning;
     }
 
     template <Id I, class Language>
     struct Size;  // sizes.h
+
+  private:
+    static constexpr bool moves_buffers(Traffic traffic) {
+        return (traffic >= Traffic::send && traffic <= Traffic::one_sided) || traffic == Traffic::file;
+    }
+    // The n-th place to look for the buffer; -1: there is none.
+    static constexpr int buffer_of(const Call& row, int n) {
+        const bool is_scatter = row.size_rule == SizeRule::scatter || row.size_rule == SizeRule::scatterv;
+        const Role order[] = {Role::buf, is_scatter ? Role::rbuf : Role::sbuf, is_scatter ? Role::sbuf : Role::rbuf};
+        for (const Role role : order)
+            if (const int at = find(row.roles, role); at >= 0 && n-- == 0) return at;
+        return -1;
+    }
 };
 
 template <Id I, class Language>

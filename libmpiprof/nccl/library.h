@@ -122,8 +122,8 @@ struct Nccl {
     // How long the GPU is at what is enqueued (watch.cpp). The ends of communicators are a good moment to look.
     static constexpr bool may_be_watched(Id id) { return may_be_watched(id, row_of(id).traffic); }
     static bool watches(std::uint16_t id) { return may_be_watched(static_cast<Id>(id), whole_catalogue.calls[id].traffic) && gpu::launches.is_on(); }
-    template <Id I>
-    static void before_real(const Word* words) {
+    template <Id I, class Language>
+    static void before_real(Ledger&, const Word* words) {
         if constexpr (is_operation(row_of(I).traffic)) watch_operation(words[find(row_of(I).roles, Role::comm) + 1]);
         else if constexpr (I == Id::GroupEnd) watch_group();
     }

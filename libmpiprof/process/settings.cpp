@@ -34,7 +34,7 @@ constexpr SettingRow rows[settings] = {
     {"COLLECTIVE_BARRIER", "none", Accepts::functions, "", "collectives that a barrier is put before, whose time is told apart: a list of names, all"},
     {"COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm", "variables and MPI_Pcontrol codes of this tool count, too"},
     {"NCCL", "on", Accepts::choice, "on off", "off: calls of NCCL are left alone"},
-    {"GPU", "on", Accepts::choice, "on off", "off: how long the GPU is at the operations of NCCL is not measured"},
+    {"GPU", "on", Accepts::choice, "on off", "off: nothing is asked of GPUs: no times of NCCL's operations, no kinds of MPI's buffers"},
     {"CUPTI", "window", Accepts::choice, "on window off", "on: times on the GPU are CUPTI's; window: where recording has a window; off: never"},
     {"DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32", "frames of the stack that a call site has; 1: where the call is, not who called there"},
     {"TRACE", "off", Accepts::events, "", "so many events are kept of each thread, the last ones: a number such as 100k, on (64k), off"},

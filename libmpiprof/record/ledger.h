@@ -81,6 +81,7 @@ struct CallInHand {
     Word type;               // datatype handle as passed; no_handle: count is in bytes
     std::int64_t count;
     const int* ierror;       // Fortran only
+    format::BufferKind buffer;  // of the call in hand; the host's unless its library says otherwise
     Word words[5];           // arguments that are read again afterwards, as the row's Size stores them
     std::int64_t members;    // what the bytes are a mean over
     std::int64_t requests;   // completion: how many were given (0: none of interest),

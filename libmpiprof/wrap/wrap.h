@@ -103,12 +103,17 @@ struct WithoutComm : Booker {
 // The memo of the call in hand, learned if it is new. `bytes`: what is to be booked.
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Memo& memo_of(Ledger& ledger, std::uint64_t key, Bytes& bytes) {
-    const CallInHand& hand = ledger.hand;
-    const Booking b = Booker::booking(hand);
+    CallInHand& hand = ledger.hand;
+    const Booking asked = Booker::booking(hand);
+    // Of another kind of memory a place has memos of its own: the kind is part of what they call the type.
+    const Booking b{asked.type ^ static_cast<Word>(hand.buffer) << 58, asked.count};
     const Word comm = ledger.comm();
+    const format::BufferKind buffer = hand.buffer;
+    hand.buffer = format::BufferKind::host;
     const Word* frame = thread_state.token;  // ours
     if (Memo* memo = ledger.known_memo(key, b, comm, frame, [&](std::uint64_t size) { return bytes = Booker::bytes(hand, b, size); })) return *memo;
-    const Meaning meaning = Library::template meaning<Language>(ledger, b.type, comm, b.count);
+    Meaning meaning = Library::template meaning<Language>(ledger, asked.type, comm, b.count);
+    meaning.buffer = buffer;
     bytes = Booker::bytes(hand, b, meaning.type_size);
     return ledger.learn(key, b, comm, frame, meaning, bytes);
 }
@@ -126,6 +131,7 @@ template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_plainly(Word result, Ledger& ledger, Ticks ticks) {
     const std::uint64_t key = ledger.key();
     if (Language::failed(result, ledger.hand)) {
+        ledger.hand.buffer = format::BufferKind::host;
         ledger.add_error(key, 0, thread_state.token);
         if (ledger.is_traced()) ledger.trace_error(ticks);
         thread_state.token = nullptr;
@@ -135,7 +141,10 @@ template <class Library, class Language, class Booker>
     Memo& memo = memo_of<Library, Language, Booker>(ledger, key, bytes);
     ticks = ledger.sane(ticks);
     ledger.add(memo, bytes, ticks);
-    if (ledger.turns_bin(ticks)) ledger.turn_bin(bytes, ticks);
+    if (ledger.turns_bin(ticks)) {
+        ledger.turn_bin(bytes, ticks);
+        if constexpr (requires { Library::looks_again(); }) Library::looks_again();
+    }
     if (ledger.is_traced()) [[unlikely]] Booker::trace(ledger, memo, bytes, ticks);
     return leave_after<Booker>(result, ledger, memo, bytes, ticks);
 }
@@ -252,6 +261,15 @@ template <class Library, int Spelling>
     return state.ledger;
 }
 
+// What is watched from now on leaves the fast form: its next call finds no function there.
+template <class Library>
+void look_at_all_again() {
+    for (int spelling = 0; spelling < Library::spellings; ++spelling)
+        for (std::size_t i = 0; i < Library::calls; ++i)
+            if (is_watched<Library>(static_cast<std::uint16_t>(Library::first_id + i)))
+                __atomic_store_n(&reals<Library>[spelling][i], static_cast<void*>(nullptr), __ATOMIC_RELAXED);
+}
+
 // Not every library has calls before which ranks could wait for each other.
 template <class Library, auto Id>
 inline constexpr bool may_wait_first = [] {
@@ -341,7 +359,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         if constexpr (may_be_watched<Library, Id>)
             if (is_watched<Library>(id)) {
                 const Word words[] = {args..., 0};
-                Library::template before_real<Id>(words);
+                Library::template before_real<Id, Language>(*ledger, words);
             }
         ledger->begin(call_key(id, return_address), ledger->read_clock());
         const Word result = real(args...);

@@ -40,6 +40,7 @@ enum { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
     F(cuEventQuery, (CUevent))                                                                                         \
     F(cuEventElapsedTime, (float*, CUevent, CUevent))                                                                  \
     F(cuEventDestroy_v2, (CUevent))                                                                                    \
+    F(cuPointerGetAttributes, (unsigned, const int*, void**, uint64_t))                                                \
     F(cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**)) \
     F(cuMemcpyHtoDAsync_v2, (uint64_t, const void*, size_t, CUstream))                                                 \
     F(cuMemcpyDtoHAsync_v2, (void*, uint64_t, size_t, CUstream))
@@ -47,6 +48,9 @@ enum { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
 /* Of the double alone. A launch as NCCL makes it (cuLaunchKernelEx). */
 int fake_cuda_launch(const char* name, uint64_t ns, CUstream stream);
 uint64_t fake_cuda_now(void);
+/* This memory is a device's (2) or managed (8), or the host's again (0). */
+void fake_cuda_claim(const void* begin, size_t bytes, int kind);
+unsigned long fake_cuda_pointer_queries(void);
 void fake_cuda_break(void); /* from now on everything fails, as after an illegal address */
 
 /* Who is told of everything that is done: the double of CUPTI. `api` returns the number by which what it launches is known;

@@ -274,3 +274,32 @@ int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, CUstream stream)
 uint64_t fake_cuda_now(void) { return clock_ns; }
 void fake_cuda_break(void) { is_broken = 1; }
 void fake_cuda_watch(const struct fake_watcher* w) { watcher = w; }
+
+/* ---- whose memory it is ---- */
+
+enum { most_claims = 8 };
+static struct { uint64_t begin, end; int kind; } claims[most_claims];
+static unsigned long pointer_queries;
+unsigned long fake_cuda_pointer_queries(void) { return pointer_queries; }
+void fake_cuda_claim(const void* begin, size_t bytes, int kind) {
+    int i = 0;
+    while (i < most_claims && claims[i].begin != (uint64_t)begin && claims[i].kind != 0) ++i;
+    if (i == most_claims) abort();
+    claims[i].begin = (uint64_t)begin;
+    claims[i].end = (uint64_t)begin + bytes;
+    claims[i].kind = kind;
+}
+/* Of memory that CUDA does not know all answers are 0, and there is no error. */
+int cuPointerGetAttributes(unsigned n, const int* attributes, void** data, uint64_t pointer) {
+    ENTER();
+    int kind = 0;
+    for (int i = 0; i < most_claims; ++i)
+        if (claims[i].begin <= pointer && pointer < claims[i].end) kind = claims[i].kind;
+    for (unsigned i = 0; i < n; ++i) {
+        if (attributes[i] == 2) *(unsigned*)data[i] = kind ? 2 : 0;
+        else if (attributes[i] == 8) *(unsigned*)data[i] = kind == 8;
+        else abort();
+    }
+    ++pointer_queries;
+    return leave(0);
+}
