@@ -251,6 +251,13 @@ struct Survey {
     }
 };
 
+// Both ends of an arrow are known to within the error of a clock.
+std::string_view why_backwards(const Survey& survey) {
+    if (!survey.clocks.are_measured()) return "the clocks of nodes differ by as much; MPIPROF_CLOCK_OFFSETS=on measures them";
+    const bool is_within = survey.messages.most_backwards_ns() <= 2 * static_cast<std::int64_t>(survey.clocks.largest_error_ns());
+    return is_within ? "the clocks are not known better" : "the clocks of nodes differ by as much";
+}
+
 std::vector<std::string> remarks_of(const Survey& survey) {
     std::vector<std::string> said;
     const Messages& messages = survey.messages;
@@ -265,9 +272,8 @@ std::vector<std::string> remarks_of(const Survey& survey) {
         said.push_back(fmt::format("clocks were measured, to within {:.1f} us", static_cast<double>(survey.clocks.largest_error_ns()) / 1000));
     if (survey.clocks.are_measured_in_part()) said.push_back("the clocks of some ranks were not measured: ranks are placed by the time of day");
     if (messages.backwards() != 0)
-        said.push_back(fmt::format("{} of these arrows go backwards in time, by up to {:.1f} us: the clocks of nodes differ by as much{}", messages.backwards(),
-                                   static_cast<double>(messages.most_backwards_ns()) / 1000,
-                                   survey.clocks.are_measured() ? "" : "; MPIPROF_CLOCK_OFFSETS=on measures them"));
+        said.push_back(fmt::format("{} of these arrows go backwards in time, by up to {:.1f} us: {}", messages.backwards(),
+                                   static_cast<double>(messages.most_backwards_ns()) / 1000, why_backwards(survey)));
     return said;
 }
 

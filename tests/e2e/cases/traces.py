@@ -39,7 +39,8 @@ class Timeline:
                 ends[e["ph"]][e["id"]] = e
         same(sorted(ends["s"]), sorted(ends["f"]), "arrows that begin, and that end")
         self.arrows = [(self.slice_at(ends["s"][i]), self.slice_at(ends["f"][i])) for i in sorted(ends["s"])]
-        self.backwards = [i for i in ends["s"] if ends["f"][i]["ts"] < ends["s"][i]["ts"]]
+        self.early = {i: ends["s"][i]["ts"] - ends["f"][i]["ts"] for i in ends["s"]}  # microseconds
+        self.backwards = [i for i, early in self.early.items() if early > 0]
 
     def slice_at(self, end):
         """The slice that is open there: where the arrow is drawn."""
@@ -229,15 +230,18 @@ def clocks_of_nodes_are_measured_where_the_user_asks_for_it(scene):
     directory = scene.subdir("measured")
     run_on_two_nodes(scene, directory, {"MPIPROF_CLOCK_OFFSETS": "on"})
     ranks = json.loads(scene.run_report("export", "-f", "json", cwd=directory).succeeded().out)["ranks"]
+    errors = [0]
     for rank in ranks:
         facts = {fact["name"]: fact["value"] for fact in rank["facts"]}
         for name in ("clock_offset_at_start", "clock_offset_at_end"):
             _, offset, error = map(int, facts[name].split())
+            errors.append(error)
             truth = -SKEW_NS if rank["rank"] else 0
             check(abs(offset - truth) <= error, f"{name} of rank {rank['rank']}: {offset} +- {error}, should be {truth}")
     found = timeline(scene, directory)
     same(len(found.arrows), 3 * (MESSAGES_OF_STEP * STEPS + MESSAGES_AT_END), f"arrows; {found.said}")
-    same(found.backwards, [], f"arrows back in time; {found.said}")
+    # A message may be faster than the clocks are known.
+    check(max(found.early.values()) * 1000 <= max(errors), f"arrows back in time, by up to {max(found.early.values())} us; {found.said}")
     check("clocks were measured, to within " in found.said, found.said)
     check(max(e["ts"] for e in found.slices) < 45e6, "times are those of one clock")
 
