@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <valgrind/callgrind.h>
 
-enum { warm_up = 100, largest = 1 << 16 };
+enum { largest = 1 << 16 };
 static int rank, size;
 static double out[largest], in[largest];
 
@@ -108,34 +106,12 @@ static const struct {
 };
 enum { n_cases = sizeof cases / sizeof cases[0] };
 
-static int find(const char* name) {
-    for (int i = 0; i < n_cases; i++)
-        if (strcmp(cases[i].name, name) == 0) return i;
-    fprintf(stderr, "calls: there is no case %s\n", name);
-    exit(2);
-}
-
-static double ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
+static const char program[] = "calls";
+#include "bench/cases.h"
 
 static int ascending(const void* a, const void* b) {
     const double x = *(const double*)a, y = *(const double*)b;
     return (x > y) - (x < y);
-}
-
-static void count(int rounds, char** names, int n) {
-    for (int k = 0; k < n; k++) {
-        void (*const round)(void) = cases[find(names[k])].round;
-        // One loop, whose body the compiler makes once: its places in the program are known when it counts.
-        for (volatile int i = -warm_up; i < rounds; i++) {
-            if (i == 0) CALLGRIND_ZERO_STATS;
-            round();
-        }
-        CALLGRIND_DUMP_STATS_AT(names[k]);
-    }
 }
 
 static void measure(int k, int rounds, int blocks, double init_ns) {
@@ -168,6 +144,9 @@ int main(int argc, char** argv) {
         fprintf(stderr, "usage: calls list | time CASE ROUNDS BLOCKS | count ROUNDS CASE...\n");
         return 2;
     }
+    // With a GPU it is initialised before MPI is, as by programs that send from its memory.
+    int (*const init_gpu)(void*) = of_driver("cuInit");
+    if (init_gpu) init_gpu(NULL);
     const double began = ns();
     MPI_Init(&argc, &argv);
     const double init_ns = ns() - began;
@@ -177,7 +156,7 @@ int main(int argc, char** argv) {
         measure(find(argv[2]), atoi(argv[3]), atoi(argv[4]), init_ns);
         return 0;
     }
-    count(atoi(argv[2]), argv + 3, argc - 3);
+    count(atoi(argv[2]), argv + 3, argc - 3, NULL);
     MPI_Finalize();
     return 0;
 }

@@ -3,12 +3,9 @@
 //   nccl_calls time CASE ROUNDS BLOCKS wall time: BLOCKS blocks of ROUNDS rounds each
 //   nccl_calls count ROUNDS CASE...    under callgrind: one dump per case, of ROUNDS rounds each
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <valgrind/callgrind.h>
 
 #include "tests/nccl/nccl.h"
 
@@ -16,7 +13,6 @@
 NCCL_FUNCTIONS(F)
 #undef F
 
-enum { warm_up = 100 };
 static char buffer[8];
 static ncclComm_t comm;
 
@@ -48,37 +44,8 @@ static const struct {
 };
 enum { n_cases = sizeof cases / sizeof cases[0] };
 
-// With a GPU (the double of tests/gpu) each round waits for it: nobody has a thousand operations under way for ever.
-static int (*synchronize)(void*);
-static void find_gpu(void) {
-    void* cuda = getenv("FAKE_GPU") ? dlopen("libcuda.so.1", RTLD_NOW) : NULL;
-    if (cuda) synchronize = (int (*)(void*))dlsym(cuda, "cuStreamSynchronize");
-}
-
-static int find(const char* name) {
-    for (int i = 0; i < n_cases; i++)
-        if (strcmp(cases[i].name, name) == 0) return i;
-    fprintf(stderr, "nccl_calls: there is no case %s\n", name);
-    exit(2);
-}
-
-static double ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static void count(int rounds, char** names, int n) {
-    for (int k = 0; k < n; k++) {
-        void (*const round)(void) = cases[find(names[k])].round;
-        for (volatile int i = -warm_up; i < rounds; i++) {
-            if (i == 0) CALLGRIND_ZERO_STATS;
-            round();
-            if (synchronize) synchronize(NULL);
-        }
-        CALLGRIND_DUMP_STATS_AT(names[k]);
-    }
-}
+static const char program[] = "nccl_calls";
+#include "bench/cases.h"
 
 static void measure(int k, int rounds, int blocks) {
     double fastest = 1e18;
@@ -103,9 +70,10 @@ int main(int argc, char** argv) {
         return 2;
     }
     ncclUniqueId id;
-    find_gpu();
+    // With a GPU each round waits for it: nobody has a thousand operations under way for ever.
+    int (*const synchronize)(void*) = of_driver("cuStreamSynchronize");
     if (ncclGetUniqueId(&id) || ncclCommInitRank(&comm, 1, id, 0)) return 1;
-    if (is_count) count(atoi(argv[2]), argv + 3, argc - 3);
+    if (is_count) count(atoi(argv[2]), argv + 3, argc - 3, synchronize);
     else measure(find(argv[2]), atoi(argv[3]), atoi(argv[4]));
     return ncclCommDestroy(comm);
 }

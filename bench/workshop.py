@@ -62,6 +62,12 @@ class Workshop:
             subprocess.run([compiler, standard, "-O2", "-g", "-Wall", "-I", ROOT, "-o", program, os.path.join(HERE, source)], check=True)
         return program
 
+    def double(self, source, soname):
+        """A library that stands in for one of the GPU's or NCCL's."""
+        subprocess.run(["cc", "-O2", "-g", "-w", "-I", ROOT, "-shared", "-fPIC", "-Wl,-soname," + soname, "-o", os.path.join(self.path, soname),
+                        os.path.join(ROOT, "tests", source), "-lpthread", "-ldl"], check=True)
+        return os.path.join(self.path, soname)
+
     def run(self, command, library=None, settings=None, mpi=None, ranks=1, prefix=(), check=True, **options):
         """Runs `command` in an empty directory, its ranks with the library preloaded if one is given."""
         shutil.rmtree(self.here, ignore_errors=True)
