@@ -200,7 +200,7 @@ struct Mpi {
 
   private:
     static constexpr bool moves_buffers(Traffic traffic) {
-        return (traffic >= Traffic::send && traffic <= Traffic::one_sided) || traffic == Traffic::file;
+        return (format::carries_messages(traffic) && traffic != Traffic::start) || traffic == Traffic::file;
     }
     // The n-th place to look for the buffer; -1: there is none.
     static constexpr int buffer_of(const Call& row, int n) {
