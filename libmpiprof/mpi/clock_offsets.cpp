@@ -95,10 +95,11 @@ ClockOffset measure_clock_offset() {
     if (!library.is_known() || library.facts.byte == no_handle || library.ask.comm_rank(library.facts.world, &rank) != 0 ||
         library.ask.comm_size(library.facts.world, &size) != 0)
         return {};
+    Exchange exchange;
+    if (!exchange.is_open()) return {};
     const std::size_t bytes = static_cast<std::size_t>(size) * (sizeof(std::uint64_t) + sizeof(ClockOffset));
     auto* measured = static_cast<ClockOffset*>(private_pages(bytes));
-    Exchange exchange;
-    if (!measured || !exchange.is_open()) return {};
+    if (!measured) return {};
     auto* nodes = reinterpret_cast<std::uint64_t*>(measured + size);
     ClockOffset mine{};
     if (exchange.gather_all(hash_of_node(), nodes)) {
