@@ -1,16 +1,14 @@
-// Times by CUPTI's activity records: when each kernel began and ended, of the whole process. Those of NCCL are matched with
-// the launches that they belong to by external correlation ids, which launches.cpp puts around the real calls; the records
-// are parsed in CUPTI's own thread. What goes wrong is an answer: then launches.cpp takes events instead.
+// The client of CUPTI: has it make activity records of what the GPU does, and puts the numbers of launches around the real calls,
+// by which the records say what they belong to (cupti_records.h). What goes wrong is an answer: then launches.cpp, which calls all
+// of this, takes events instead.
 //
 // CUPTI has one client at a time. When another one comes (PyTorch's profiler), it gets CUPTI: three of CUPTI's functions are
 // exported, so that its coming is seen (symbols.cpp). Ours stops, each gets the buffers that it made, and CUPTI is taken back
 // some seconds after the other one has switched its records off.
 #pragma once
 
-#include "libmpiprof/gpu/cupti_interface.h"
+#include "libmpiprof/gpu/cupti_records.h"
 #include "libmpiprof/gpu/driver.h"
-#include "libmpiprof/gpu/overlap.h"
-#include "libmpiprof/gpu/times.h"
 
 namespace mpiprof::gpu {
 
@@ -34,8 +32,8 @@ class Cupti {
     std::uint64_t begin(const std::uint32_t* devices, unsigned count);
     void end();
     // What one of these was, or that it was nothing.
-    void describe(std::uint64_t number, const Booked& what);
-    void cancel(std::uint64_t number);
+    void describe(std::uint64_t number, const Booked& what) { records_.describe(number, what); }
+    void cancel(std::uint64_t number) { records_.cancel(number); }
 
     // Has everything that is complete handed over, and waits for that, not for the GPU.
     void flush();
@@ -47,36 +45,10 @@ class Cupti {
     int disable_for_other(int kind);
     int finalize_for_other();
 
-    std::uint64_t unfinished = 0;  // launches without kernels up to the end
-    std::uint64_t dropped = 0;     // records that CUPTI had no room for
+    std::uint64_t unfinished() const { return records_.unfinished; }
+    std::uint64_t dropped = 0;  // records that CUPTI had no room for
 
   private:
-    // One launch on one device.
-    struct Traced {
-        std::uint64_t number;        // 0: free
-        std::uint32_t device;
-        std::uint16_t companions;    // numbers of the launch behind this one
-        bool is_described, is_booked;
-        std::uint32_t launched;      // by so many calls of the driver
-        std::uint32_t kernels;
-        std::uint64_t first, last;   // begin of the first kernel, end of the last
-        Booked what;
-    };
-    // Kernels and what they belong to come in any order.
-    struct Link {
-        std::uint32_t correlation;
-        std::uint64_t number;
-    };
-    struct Waiting {
-        std::uint32_t correlation, device;
-        std::uint64_t start, end;
-    };
-    struct Name {
-        const char* name;
-        bool is_nccl;
-        std::uint16_t call;
-    };
-
     bool find(const Driver& driver);
     void say_why(const char* what, int code);
     class Switching;
@@ -89,20 +61,8 @@ class Cupti {
     static void completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t valid);
     std::uint8_t* take_buffer();
     void give_back(std::uint8_t* buffer);
-    void parse(std::uint8_t* buffer, std::size_t valid);
-    void see(const std::uint8_t* record);
-    void see_kernel(const cupti::Kernel& kernel);
-    void see_copy(const cupti::Memcpy& copy);
-    void see_link(const cupti::ExternalCorrelation& link);
-    void add_kernel(std::uint64_t number, std::uint32_t device, std::uint64_t start, std::uint64_t end);
-    Traced* traced(std::uint64_t number);
-    void book(Traced& t);
-    void book_if_complete(Traced& t);
-    Name& name_of(const char* name);
-    void turn();
 
     static constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
-    static constexpr unsigned most_traced = 4096, links = 8192, waiting = 1024, names = 256, most_touched = 64;
 
     cupti::Functions functions_{};
     char text_[64] = {};
@@ -119,15 +79,7 @@ class Cupti {
     unsigned buffer_count_ = 0;
     Lock buffers_lock_;
     std::uint8_t* free_buffers_ = nullptr;  // the next one's address lies in each
-    Lock lock_;                             // of what follows; never held while CUPTI is called
-    std::uint64_t numbers_ = 0;
-    Traced traced_[most_traced] = {};
-    Link links_[links] = {};
-    Waiting waiting_[waiting] = {};
-    Name names_[names] = {};
-    std::uint64_t touched_[most_touched] = {};
-    unsigned touched_count_ = 0;
-    Overlap overlap_;
+    CuptiRecords records_;
 };
 
 [[gnu::visibility("hidden")]] extern constinit Cupti the_cupti;

@@ -268,7 +268,7 @@ void Launches::settle() {
 
 void Launches::note_what_is_missing() {
     NotTimed n = events_.not_timed;
-    n.unfinished += the_cupti.unfinished;
+    n.unfinished += the_cupti.unfinished();
     if (the_cupti.dropped != dropped_) {
         char text[32];
         dropped_ = the_cupti.dropped;

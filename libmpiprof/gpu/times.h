@@ -1,5 +1,5 @@
 // Books times on the GPU into the profile: totals and a histogram per (call, size bin, communicator), and the last times of
-// each communicator in the order in which its operations were enqueued. Used by events.cpp and cupti.cpp, from any thread
+// each communicator in the order in which its operations were enqueued. Used by events.cpp and cupti_records.cpp, from any thread
 // (CUPTI has one of its own); its lock is held for some instructions, and never while CUDA is asked anything.
 #pragma once
 
