@@ -50,19 +50,28 @@ bool Communicators::can_translate() const {
     return has_world && library.ask.comm_group && library.ask.group_translate_ranks && library.ask.group_free;
 }
 
-int Communicators::world_rank_of_first(Word handle) const {
+// Once: some libraries keep a group of all its members from then on, for as long as the communicator lives.
+int Communicators::world_rank_of_first(Known& k) const {
+    if (k.first != not_asked) return k.first;
     Word group = 0;
-    if (!can_translate() || library.ask.comm_group(handle, &group) != 0) return -1;
-    const int rank = world_rank_in_group(group, 0);
+    k.first = -1;
+    if (!can_translate() || library.ask.comm_group(k.info.handle, &group) != 0) return -1;
+    k.first = world_rank_in_group(group, 0);
     library.ask.group_free(&group);
-    return rank;
+    return k.first;
+}
+
+bool Communicators::is_like_world(Word handle) {
+    const Guard guard(lock_);
+    const Known* k = known_.find(handle);
+    return k && k->like_world && can_translate();
 }
 
 int Communicators::world_rank(Word handle, int rank) {
     const Guard guard(lock_);
     const Known* k = known_.find(handle);
     if (!k || !can_translate()) return -1;
-    if (handle == library.facts.world) return rank;
+    if (k->like_world) return rank;
     Word group = 0;
     const auto group_of = k->info.inter ? library.ask.comm_remote_group : library.ask.comm_group;
     // A rank that is none would be an error, which some libraries end the program for.
@@ -124,10 +133,13 @@ std::uint64_t Communicators::hash_of_members(Word handle, bool inter, std::uint6
 Communicators::Known& Communicators::learn(Word handle) {
     Known& k = known_.add(handle);
     k.info = describe(handle);
+    k.first = not_asked;
     if (handle == library.facts.world) {
         k.id = id_of_world;
+        k.like_world = true;
+        k.first = 0;
     } else if (handle == library.facts.self) {
-        k.id = hash_of_id(id_of_self, static_cast<std::uint64_t>(world_rank_of_first(handle)));
+        k.id = hash_of_id(id_of_self, static_cast<std::uint64_t>(world_rank_of_first(k)));
     } else {
         k.id = hash_of_members(handle, k.info.inter, 0);
         k.by_members = true;
@@ -177,11 +189,17 @@ CommInfo Communicators::find(Records& records, Word handle) {
 bool Communicators::made(Making making, std::uint16_t call, Word parent, Word handle, std::uint64_t salt) {
     const Guard guard(lock_);
     std::uint64_t parent_id = 0, before = 0;
+    bool like_world = false;
+    int first = not_asked;
     if (!is_null(parent)) {
         Known* from = known_.find(parent);
         if (!from) from = &learn(parent);
         parent_id = from->id;
         if (making != Making::by_members) before = from->children++;
+        if (making == Making::alike && !from->info.inter) {
+            like_world = from->like_world;
+            first = world_rank_of_first(*from);
+        }
     }
     if (is_null(handle) || making == Making::unknown) return false;
     const bool was_stale = known_.forget(handle);
@@ -190,10 +208,12 @@ bool Communicators::made(Making making, std::uint16_t call, Word parent, Word ha
     k.parent = parent_id;
     k.made_by = call;
     k.by_members = making == Making::by_members;
+    k.like_world = like_world;
+    k.first = first;
     if (k.by_members)
         k.id = hash_of_members(handle, k.info.inter, hash_of_id(salt, 4));
     else if (parent_id != 0)
-        k.id = hash_of_id(hash_of_id(parent_id, before), static_cast<std::uint64_t>(world_rank_of_first(handle)));
+        k.id = hash_of_id(hash_of_id(parent_id, before), static_cast<std::uint64_t>(world_rank_of_first(k)));
     return was_stale;
 }
 

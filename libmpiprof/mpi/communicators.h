@@ -27,6 +27,7 @@ class Communicators {
     // How a communicator was made, as far as its id depends on it.
     enum class Making {
         by_parent,   // collectively over `parent`, by all its members
+        alike,       // the same, and each rank is the same rank of the parent (a dup, a topology that was not to be reordered)
         by_members,  // by those alone who are in it (Comm_create_group, Intercomm_create): `salt` tells twins apart
         unknown,     // with processes of other worlds, or not yet usable (Comm_idup)
     };
@@ -38,6 +39,8 @@ class Communicators {
     // The rank in MPI_COMM_WORLD of a rank of a communicator, of the other group if there are two; -1: it has none, or the
     // communicator is not known (any more). Asks about no handle whose life may have ended.
     int world_rank(Word handle, int rank);
+    // Whether each of its ranks is the same rank of MPI_COMM_WORLD, as far as this is known without a question.
+    bool is_like_world(Word handle);
     int world_rank_in_window(Word window, int rank) const;  // of a window that a call has just accepted
     // The program named it (MPI_Comm_set_name).
     void renamed(Word handle);
@@ -51,12 +54,15 @@ class Communicators {
         std::uint64_t children;  // made from it so far
         std::uint16_t made_by;   // call
         bool by_members;
+        bool like_world;
+        int first;               // its rank 0 in MPI_COMM_WORLD; not_asked
         format::Communicator* record;
     };
 
+    static constexpr int not_asked = -2;
     Known& learn(Word handle);
     CommInfo describe(Word handle) const;
-    int world_rank_of_first(Word handle) const;
+    int world_rank_of_first(Known& k) const;
     int world_rank_in_group(Word group, int rank) const;
     bool can_translate() const;
     std::uint64_t hash_of_members(Word handle, bool inter, std::uint64_t salt) const;

@@ -30,6 +30,20 @@ constexpr Communicators::Making making_of(Id id) {
 // Which argument is the tag that tells communicators of the same members apart; -1: none.
 constexpr int tag_of(Id id) { return id == Id::Comm_create_group ? 2 : id == Id::Intercomm_create ? 4 : -1; }
 
+// Which argument says whether a member may get another rank than it had; -1: it may; never_reordered: it never does.
+constexpr int never_reordered = -2;
+constexpr int reorder_of(Id id) {
+    switch (id) {
+        case Id::Comm_dup:
+        case Id::Comm_dup_with_info: return never_reordered;
+        case Id::Cart_create:
+        case Id::Graph_create: return 4;
+        case Id::Dist_graph_create: return 7;
+        case Id::Dist_graph_create_adjacent: return 8;
+        default: return -1;
+    }
+}
+
 template <Id I, class Language>
 [[gnu::noinline]] void Mpi::follow_communicator(const Word* words) {
     constexpr Call row = row_of(I);
@@ -46,7 +60,12 @@ template <Id I, class Language>
         std::uint64_t tag = 0;
         if constexpr (tag_of(I) >= 0)
             tag = static_cast<std::uint64_t>(Language::integer(words[tag_of(I)])) & 0xffffffff;
-        if (library.communicators.made(making_of(I), static_cast<std::uint16_t>(I), from, handle, tag))
+        auto making = making_of(I);
+        constexpr int reorder = reorder_of(I);
+        bool stay = reorder == never_reordered;
+        if constexpr (reorder >= 0) stay = Language::integer(words[reorder]) == 0;  // in Fortran .FALSE.
+        if (stay) making = Communicators::Making::alike;
+        if (library.communicators.made(making, static_cast<std::uint16_t>(I), from, handle, tag))
             runtime.forget_groups();
     }
 }

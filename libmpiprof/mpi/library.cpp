@@ -30,6 +30,7 @@ format::Peer& Library::peer(Ledger& ledger, Word key, Word c_comm, int peer) {
     if (format::Peer* known = ledger.known_peer(key, peer)) return *known;
     if (peer == facts.proc_null) return ledger.learn_nobody(key, peer);
     if (peer == facts.any_source) return ledger.peer_of_rank(format::peer_any, format::PeerKind::messages);
+    if (communicators.is_like_world(c_comm)) ledger.learn_like_world(key);
     const int rank = communicators.world_rank(c_comm, peer);
     return ledger.learn_peer(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown, format::PeerKind::messages);
 }

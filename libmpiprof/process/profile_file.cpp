@@ -130,6 +130,12 @@ bool ProfileFile::claim_in(const char* pattern, const Name& name) {
     return claim_at(directory, name);
 }
 
+// Fresh pages, since the helper thread cannot ask for them.
+void ProfileFile::forget_written() {
+    if (written_) munmap(written_, sizeof *written_);
+    written_ = static_cast<Image::Written*>(private_pages(sizeof *written_));
+}
+
 bool ProfileFile::claim_at(char* directory, const Name& name) {
     bool made = false;
     for (unsigned attempt = 1; attempt < 10000; ++attempt) {
@@ -143,7 +149,7 @@ bool ProfileFile::claim_at(char* directory, const Name& name) {
         const int fd = ::open(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0) {
             fd_ = out_of_the_way(fd);
-            written_.forget();
+            forget_written();
             return identify(fd_, identity_);
         }
         if (errno == ENOENT && !made) {
@@ -244,8 +250,9 @@ int ProfileFile::with_descriptor(Write write) const {
 
 int ProfileFile::update(const Image& image) {
     if (!image.has_unsaved()) return 0;
-    if (still_ours()) return image.write_changes(fd_, written_);
-    return with_descriptor([&](int fd) { return image.write_changes(fd, written_); });
+    if (!written_) return ENOMEM;
+    if (still_ours()) return image.write_changes(fd_, *written_);
+    return with_descriptor([&](int fd) { return image.write_changes(fd, *written_); });
 }
 
 int ProfileFile::write_whole(const Image& image) const {

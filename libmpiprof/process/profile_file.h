@@ -45,12 +45,13 @@ class ProfileFile {
     int descriptor() const;
     template <class Write>
     int with_descriptor(Write write) const;
+    void forget_written();
     int write_whole(const Image& image) const;
 
     int fd_ = -1;
     FileIdentity identity_{};
     char path_[4096] = {};
-    Image::Written written_{};
+    Image::Written* written_ = nullptr;  // of the file that was claimed last; null: no memory
 };
 
 }  // namespace mpiprof

@@ -98,7 +98,8 @@ class Image {
     Lock lock_;
 };
 
-// What of an image is in its file: for each page what it looked like when it was last written.
+// What of an image is in its file: for each page what it looked like when it was last written. It begins as zeros, and large:
+// in pages of its own only what is used is in memory.
 struct Image::Written {
     static constexpr std::size_t page_bytes = 4096;
     static constexpr std::size_t head_bytes = 2 * page_bytes;  // header and first directory
@@ -117,7 +118,6 @@ struct Image::Written {
             if (page >= blocks[i].begin && page < blocks[i].end) return true;
         return false;
     }
-    void forget() { memset(pages, 0, sizeof pages); }
 };
 
 }  // namespace mpiprof

@@ -225,6 +225,7 @@ class Ledger {
     format::Peer& learn_peer(Word key, int peer, std::uint32_t rank, format::PeerKind kind) {
         return *peers_.learn(records_->image, thread_->id, records_->peers, key, peer, rank, kind);
     }
+    void learn_like_world(Word key) { peers_.learn_like_world(key); }
     format::Peer& learn_nobody(Word key, int peer) { return *peers_.learn_nobody(key, peer); }
     format::Peer& peer_of_rank(std::uint32_t rank, format::PeerKind kind) {
         return *peers_.of_rank(records_->image, thread_->id, records_->peers, rank, kind);

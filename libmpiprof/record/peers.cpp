@@ -18,6 +18,40 @@ std::uint32_t hash(Word key, int peer) {
 
 void Peers::remember(Word key, int peer, Peer* record) { const_cast<Place&>(place_of(key, peer)) = {key, peer, record}; }
 
+// ---- records by rank ----
+
+std::uint32_t* Peers::find_rank(std::uint32_t rank, PeerKind kind) {
+    const std::uint32_t h = hash(static_cast<Word>(kind), static_cast<std::int32_t>(rank));
+    for (std::uint32_t i = h;; ++i) {
+        std::uint32_t& place = ranks_[i & (rank_capacity_ - 1)];
+        if (place == 0) return &place;
+        if (((place ^ h) & ~offset_bits) != 0) continue;
+        const Peer& known = *record_at(place);
+        if (known.rank == rank && known.kind == kind) return &place;
+    }
+}
+
+bool Peers::make_room_for_rank() {
+    if (ranks_ && rank_count_ * 4 < rank_capacity_ * 3) return true;
+    if (!ranks_) {
+        ranks_ = inner_ranks_;
+        rank_capacity_ = inner_ranks;
+        return true;
+    }
+    const std::uint32_t old_capacity = rank_capacity_, capacity = ranks_ == inner_ranks_ ? first_outer_ranks : old_capacity * 2;
+    auto* fresh = static_cast<std::uint32_t*>(private_pages(capacity * sizeof(std::uint32_t)));
+    if (!fresh) return false;
+    std::uint32_t* old = ranks_;
+    ranks_ = fresh;
+    rank_capacity_ = capacity;
+    for (std::uint32_t i = 0; i < old_capacity; ++i)
+        if (old[i] != 0) *find_rank(record_at(old[i])->rank, record_at(old[i])->kind) = old[i];
+    if (old != inner_ranks_) munmap(old, old_capacity * sizeof(std::uint32_t));
+    return true;
+}
+
+// ---- what communicators tell ----
+
 Peers::Slot* Peers::find(Word key, int peer) {
     for (std::uint32_t i = hash(key, peer);; ++i) {
         Slot& slot = slots_[i & (capacity_ - 1)];
@@ -30,8 +64,8 @@ void Peers::insert(Word key, int peer, std::uint32_t record) {
     ++used_;
 }
 
-// Leaves out what is forgotten. False, and nothing changed, without memory.
-bool Peers::rebuild(std::uint32_t capacity) {
+// False, and nothing changed, without memory.
+bool Peers::grow(std::uint32_t capacity) {
     auto* slots = static_cast<Slot*>(private_pages(capacity * sizeof(Slot)));
     if (!slots) return false;
     Slot* old = slots_;
@@ -40,38 +74,48 @@ bool Peers::rebuild(std::uint32_t capacity) {
     capacity_ = capacity;
     used_ = 0;
     for (std::uint32_t i = 0; i < old_capacity; ++i)
-        if (old[i].record != 0 && old[i].key != gone) insert(old[i].key, old[i].peer, old[i].record);
+        if (old[i].record != 0) insert(old[i].key, old[i].peer, old[i].record);
     if (old) munmap(old, old_capacity * sizeof(Slot));
     return true;
 }
 
 bool Peers::make_room() {
-    if (!slots_) return rebuild(first_slots);
-    if (used_ * 2 < capacity_) return true;
-    std::uint32_t live = 0;
-    for (std::uint32_t i = 0; i < capacity_; ++i) live += slots_[i].record != 0 && slots_[i].key != gone;
-    if (live * 4 < capacity_) return rebuild(capacity_);
-    if (capacity_ < most_slots) return rebuild(capacity_ * 2);
-    forget();
-    return rebuild(capacity_) && used_ * 2 < capacity_;
+    if (slots_ && used_ * 4 < capacity_ * 3) return true;
+    if (capacity_ < most_slots) return grow(capacity_ ? capacity_ * 2 : first_slots);
+    forget_slots();
+    return slots_ || grow(first_slots);
+}
+
+void Peers::forget_slots() {
+    if (used_ == 0) return;
+    used_ = 0;
+    if (capacity_ == first_slots) {
+        memset(slots_, 0, capacity_ * sizeof(Slot));
+        return;
+    }
+    munmap(slots_, capacity_ * sizeof(Slot));
+    slots_ = nullptr;
+    capacity_ = 0;
 }
 
 void Peers::forget() {
     for (Place& place : places_)
         if (place.key != 0) place = {};
-    for (std::uint32_t i = 0; i < capacity_; ++i)
-        if (slots_[i].record != 0 && slots_[i].key != by_rank(PeerKind::messages) && slots_[i].key != by_rank(PeerKind::one_sided))
-            slots_[i].key = gone;
+    for (Word& key : like_world_) key = 0;
+    forget_slots();
 }
 
 Peer* Peers::known(Word key, int peer) {
-    if (!slots_) return nullptr;
-    const Slot* slot = find(key, peer);
-    if (slot->record == 0) return nullptr;
-    auto* record = reinterpret_cast<Peer*>(base_ + std::uint64_t{slot->record} * 64);
+    std::uint32_t place = 0;
+    if (peer >= 0 && is_like_world(key)) place = ranks_ ? *find_rank(static_cast<std::uint32_t>(peer), PeerKind::messages) : 0;
+    else if (slots_) place = find(key, peer)->record;
+    if (place == 0) return nullptr;
+    Peer* record = record_at(place);
     remember(key, peer, record);
     return record;
 }
+
+// ---- new ones ----
 
 Peer* Peers::new_record(Image& image, std::uint32_t thread, std::uint32_t rank, PeerKind kind) {
     auto* record = static_cast<Peer*>(image.next_record(table_, TableType::peers, sizeof(Peer), records_per_table, thread));
@@ -89,24 +133,28 @@ Peer* Peers::of_rank(Image& image, std::uint32_t thread, std::uint32_t& records,
     nobody_.rank = peer_unknown;
     Peer*& other = others_[kind == PeerKind::one_sided];
     if (!other && !(other = new_record(image, thread, peer_other, kind))) return &nobody_;
-    if (rank == peer_other || !make_room()) return other;
-    const auto peer = static_cast<std::int32_t>(rank);
-    const Slot* slot = find(by_rank(kind), peer);
-    if (slot->record != 0) return reinterpret_cast<Peer*>(base_ + std::uint64_t{slot->record} * 64);
+    if (rank == peer_other || !make_room_for_rank()) return other;
+    std::uint32_t* place = find_rank(rank, kind);
+    if (*place != 0) return record_at(*place);
     const bool is_single = rank < peer_any;
-    if (is_single && __atomic_fetch_add(&records, 1, __ATOMIC_RELAXED) >= most_records) {
-        __atomic_fetch_sub(&records, 1, __ATOMIC_RELAXED);
-        return other;
+    if (is_single) {
+        if (__atomic_load_n(&records, __ATOMIC_RELAXED) >= most_records) return other;
+        if (__atomic_fetch_add(&records, 1, __ATOMIC_RELAXED) >= most_records) {
+            __atomic_fetch_sub(&records, 1, __ATOMIC_RELAXED);
+            return other;
+        }
     }
     Peer* record = new_record(image, thread, rank, kind);
     if (!record) return other;
-    insert(by_rank(kind), peer, static_cast<std::uint32_t>(image.offset_of(record) / 64));
+    *place = static_cast<std::uint32_t>(image.offset_of(record) / 64) | (hash(static_cast<Word>(kind), static_cast<std::int32_t>(rank)) & ~offset_bits);
+    ++rank_count_;
     return record;
 }
 
 Peer* Peers::learn(Image& image, std::uint32_t thread, std::uint32_t& records, Word key, int peer, std::uint32_t rank, PeerKind kind) {
     Peer* record = of_rank(image, thread, records, rank, kind);
-    if (record != &nobody_ && make_room() && find(key, peer)->record == 0)
+    const bool is_by_rank = peer >= 0 && is_like_world(key);
+    if (record != &nobody_ && !is_by_rank && make_room() && find(key, peer)->record == 0)
         insert(key, peer, static_cast<std::uint32_t>(image.offset_of(record) / 64));
     remember(key, peer, record);
     return record;

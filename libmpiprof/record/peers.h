@@ -1,6 +1,6 @@
-// Whom a thread exchanges messages with: one record for each rank of MPI_COMM_WORLD, and the two tables that lead to it
-// from what a call says, a communicator (or window) and a rank in it. Part of the ledger, whose thread alone uses it. What
-// such a rank is in MPI_COMM_WORLD is asked above, once; what is remembered of it ends with the communicator.
+// Whom a thread exchanges messages with: one record for each rank of MPI_COMM_WORLD, and what leads to it from what a call
+// says, a communicator (or window) and a rank in it. Part of the ledger, whose thread alone uses it. What such a rank is in
+// MPI_COMM_WORLD is asked above, once; what is remembered of it ends with the communicator.
 #pragma once
 
 #include "libmpiprof/format/layout.h"
@@ -27,6 +27,8 @@ class Peers {
         return place.record;
     }
     format::Peer* known(Word key, int peer);
+    // Each rank of this communicator is the same rank of MPI_COMM_WORLD: nothing needs to be remembered of each one.
+    void learn_like_world(Word key) { like_world_place(key) = key; }
     // The peer is this rank of MPI_COMM_WORLD, or a NoSinglePeer. `records`: how many there are in the process.
     format::Peer* learn(Image& image, std::uint32_t thread, std::uint32_t& records, Word key, int peer, std::uint32_t rank,
                         format::PeerKind kind);
@@ -44,28 +46,44 @@ class Peers {
         Word peer;
         format::Peer* record;
     };
-    // Behind the places, open addressing, at most half full: everything known, and the records by rank.
+    // Behind the places, with open addressing, at most three quarters full: the records by their ranks ...
+    static constexpr std::uint32_t inner_ranks = 64, first_outer_ranks = 1024;  // a page
+    std::uint32_t* find_rank(std::uint32_t rank, format::PeerKind kind);  // or where it belongs
+    bool make_room_for_rank();
+    format::Peer* record_at(std::uint32_t place) const {
+        return reinterpret_cast<format::Peer*>(base_ + std::uint64_t{place & offset_bits} * 64);
+    }
+    // ... and what is known of the ranks of communicators that are not like MPI_COMM_WORLD.
     struct Slot {
-        Word key;  // of a rank: by_rank() of its kind; `gone` of what is forgotten
+        Word key;
         std::int32_t peer;
         std::uint32_t record;  // file offset / 64; 0 = empty
     };
-    static constexpr std::uint32_t first_slots = 256, most_slots = 32768;
-    static constexpr Word gone = -2;
-    static Word by_rank(format::PeerKind kind) { return 1 + static_cast<Word>(kind); }  // no communicator's key
-
-    const Place& place_of(Word key, int peer) const { return places_[short_hash<bits>(static_cast<std::uint64_t>(key + Word{peer} * 8))]; }
-    void remember(Word key, int peer, format::Peer* record);
+    static constexpr std::uint32_t first_slots = 256, most_slots = 16384;
     Slot* find(Word key, int peer);  // or where it belongs
     void insert(Word key, int peer, std::uint32_t record);
     bool make_room();
-    bool rebuild(std::uint32_t capacity);
+    bool grow(std::uint32_t capacity);
+    void forget_slots();
+    // Those that are: of two that have one place, the later.
+    static constexpr unsigned like_world_bits = 4;
+    Word& like_world_place(Word key) { return like_world_[short_hash<like_world_bits>(static_cast<std::uint64_t>(key))]; }
+    bool is_like_world(Word key) { return like_world_place(key) == key; }
+
+    const Place& place_of(Word key, int peer) const { return places_[short_hash<bits>(static_cast<std::uint64_t>(key + Word{peer} * 8))]; }
+    void remember(Word key, int peer, format::Peer* record);
     format::Peer* new_record(Image& image, std::uint32_t thread, std::uint32_t rank, format::PeerKind kind);
 
     Place places_[1u << bits];
     char* base_;  // of the image
+    // File offset / 64 in the lower bits, some of the rank's hash above them; 0 = empty.
+    static constexpr std::uint32_t offset_bits = largest_image / 64 - 1;
+    std::uint32_t inner_ranks_[inner_ranks];
+    std::uint32_t* ranks_;  // null: not yet
+    std::uint32_t rank_capacity_, rank_count_;
     Slot* slots_;
     std::uint32_t capacity_, used_;
+    Word like_world_[1u << like_world_bits];
     format::Table* table_;
     format::Peer* others_[2];  // by kind
     alignas(64) format::Peer nobody_;

@@ -85,8 +85,8 @@ class Requests {
     Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
     static constexpr unsigned places = 2u << bits;
     Request (&every())[places] { return reinterpret_cast<Request (&)[places]>(sets_); }
-    alignas(64) Request sets_[1u << bits][2];  // each handle has two places, in one cache line
     std::uint64_t in_use_ = 0;
+    alignas(64) Request sets_[1u << bits][2];  // each handle has two places, in one cache line
     Partner partners_[1u << bits][2];  // behind what every request touches
 };
 

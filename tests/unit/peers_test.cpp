@@ -67,6 +67,35 @@ TEST_F(peers, that_were_seen_once_are_found_at_once) {
     EXPECT_EQ(ledger.quick_peer(row, 5), nullptr);
 }
 
+TEST_F(peers, of_a_communicator_like_the_world_are_known_by_their_rank) {
+    constexpr Word copy = 0x84000007;
+    for (int rank = 0; rank < 500; ++rank) send(world, rank, static_cast<std::uint32_t>(rank));
+    ledger.learn_peer(world, -5, format::peer_unknown, PeerKind::messages);
+    asked = 0;
+    ledger.learn_like_world(copy);
+    for (int rank = 0; rank < 500; ++rank) send(copy, rank, static_cast<std::uint32_t>(rank));
+    EXPECT_EQ(asked, 0u);
+    for (const int nobody : {-1, -2, -3, -5}) EXPECT_EQ(ledger.known_peer(copy, nobody), nullptr) << nobody;
+    send(copy, 500, 500);
+    EXPECT_EQ(asked, 1u);
+    for (std::uint32_t rank = 0; rank < 500; ++rank) ASSERT_EQ(records().at(rank).sent.messages, 2u);
+    EXPECT_EQ(records().at(500).sent.messages, 1u);
+
+    end_a_communicator();
+    send(copy, 3, 7);
+    EXPECT_EQ(records().at(7).sent.messages, 3u);
+}
+
+TEST_F(peers, of_more_copies_of_the_world_than_are_remembered_add_up) {
+    for (int round = 0; round < 3; ++round)
+        for (Word copy = 0x84000000; copy < 0x84000000 + 100; ++copy)
+            for (int rank = 0; rank < 20; ++rank) {
+                ledger.learn_like_world(copy);
+                send(copy, rank, static_cast<std::uint32_t>(rank));
+            }
+    for (std::uint32_t rank = 0; rank < 20; ++rank) ASSERT_EQ(records().at(rank).sent.messages, 300u);
+}
+
 TEST_F(peers, without_a_message_have_no_record) { EXPECT_TRUE(records_of<Peer>(recording.image(), TableType::peers).empty()); }
 
 TEST_F(peers, one_sided_operations_have_records_of_their_own) {

@@ -226,6 +226,42 @@ static void matched(void) {
     MPI_Comm_free(&part);
 }
 
+/* Communicators whose ranks are those of another one, that has the world's ranks in their order or in the opposite one. */
+static void around(MPI_Comm comm) {
+    int n, mine;
+    if (comm == MPI_COMM_NULL) return;
+    MPI_Comm_size(comm, &n);
+    MPI_Comm_rank(comm, &mine);
+    const int next = (mine + 1) % n, before = (mine + n - 1) % n;
+    for (int i = 0; i < 2; ++i) {
+        MPI_Sendrecv(out, 13, MPI_INT, next, 1, in, 13, MPI_INT, i ? MPI_ANY_SOURCE : before, 1, comm, MPI_STATUS_IGNORE);
+        note(sent, world_of(comm, next), 52), note(received, world_of(comm, before), 52);
+    }
+    MPI_Sendrecv(out, 3, MPI_INT, MPI_PROC_NULL, 2, in, 3, MPI_INT, MPI_PROC_NULL, 2, comm, MPI_STATUS_IGNORE);
+}
+
+static void alike(void) {
+    MPI_Comm parents[2], made[5];
+    MPI_Comm_dup(MPI_COMM_WORLD, &parents[0]);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -me, &parents[1]);
+    for (int p = 0; p < 2; ++p) {
+        int dims[1] = {ranks - 1}, periods[1] = {1}, n, index[most], edges[most], mine;
+        MPI_Comm_rank(parents[p], &mine);
+        for (n = 0; n < ranks; ++n) index[n] = n + 1, edges[n] = (n + 1) % ranks;
+        const int next = (mine + 1) % ranks, before = (mine + ranks - 1) % ranks;
+        MPI_Cart_create(parents[p], 1, dims, periods, 0, &made[0]);
+        MPI_Graph_create(parents[p], ranks, index, edges, 0, &made[1]);
+        MPI_Dist_graph_create_adjacent(parents[p], 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made[2]);
+        MPI_Comm_dup(made[2], &made[3]);
+        MPI_Comm_split(parents[p], 0, -mine, &made[4]);
+        around(parents[p]);
+        for (int i = 0; i < 5; ++i) around(made[i]);
+        for (int i = 0; i < 5; ++i)
+            if (made[i] != MPI_COMM_NULL) MPI_Comm_free(&made[i]);
+    }
+    for (int p = 0; p < 2; ++p) MPI_Comm_free(&parents[p]);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -233,6 +269,7 @@ int main(int argc, char** argv) {
     ring();
     halo();
     rows_and_columns();
+    alike();
     MPI_Barrier(MPI_COMM_WORLD);
     master_and_workers();
     MPI_Barrier(MPI_COMM_WORLD);
