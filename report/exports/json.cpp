@@ -187,7 +187,8 @@ void write_places(JsonWriter& json, const Profile& profile) {
     json.array("modules", profile.modules, [&](const Module& module) {
         json.item([&] {
             json.field("path", module.path);
-            json.field("build_id", module.build_id);
+            json.field("build_id", module.is_script ? "" : module.build_id);
+            json.field("function", module.is_script ? std::optional(module.build_id) : std::nullopt);  // of a script; offsets are lines
         });
     });
     json.array("sites", profile.sites, [&](const Site& site) {

@@ -23,7 +23,11 @@ std::uint64_t hash_of(std::string_view text) {
     return mix(hash);
 }
 
-std::uint64_t hash_of(const Module& module) { return hash_of(module.build_id.empty() ? module.path : module.build_id); }
+// A build-id is one file wherever it lies; a function of a script is one of its file: others have a <module>, too.
+std::uint64_t hash_of(const Module& module) {
+    if (module.is_script) return mix(hash_of(module.path) + hash_of(module.build_id));
+    return hash_of(module.build_id.empty() ? module.path : module.build_id);
+}
 
 void take_larger(CallSite& site, std::uint64_t ns, std::uint32_t rank) {
     if (site.ranks != 0 && std::tie(ns, site.largest_rank) <= std::tie(site.largest_ns, rank)) return;

@@ -123,6 +123,20 @@ TEST(sites, files_of_other_builds_are_other_places) {
     EXPECT_EQ(job_of(ranks).sites.sites.size(), 2u);
 }
 
+TEST(sites, functions_of_one_name_in_two_scripts_are_two) {
+    ProfileSpec spec = rank_of(0, 1);
+    spec.modules = {{.path = "/home/me/train.py", .function = "<module>"}, {.path = "/home/me/data.py", .function = "<module>"}};
+    spec.sites = {{{1, 7}}, {{2, 7}}};
+    spec.calls = {collective("MPI_Bcast", {from_site(1, 1, 200 * us), from_site(2, 2)})};
+
+    const Table table = answer(job_of({spec}), {});
+
+    ASSERT_EQ(table.rows.size(), 2u);
+    EXPECT_EQ(text_at(table, 0, "file"), "/home/me/train.py");
+    EXPECT_EQ(text_at(table, 1, "file"), "/home/me/data.py");
+    EXPECT_EQ(text_at(table, 1, "function"), "<module>");
+}
+
 TEST(sites, callers_are_told_apart_as_far_as_they_hold_for_all_calls) {
     for (const auto& [common, expected] : {std::pair<std::uint16_t, std::size_t>{0, 1}, {1, 1}, {2, 2}, {3, 3}}) {
         ProfileSpec spec = rank_of(0, 1);

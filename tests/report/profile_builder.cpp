@@ -253,6 +253,8 @@ class Builder {
                 thread.in_call = spec.in_call.empty() ? 0 : thread.last_call;
                 thread.in_call_since = ticks(boot_ns + spec_.elapsed_ns - spec.in_call_for_ns);
                 thread.in_call_communicator = spec.communicator;
+                thread.script_site = spec.script_site;
+                thread.script_call = static_cast<std::uint32_t>(thread.in_call_since) - spec.is_of_earlier_call;
             }
             tables_.add(TableType::threads, 0, thread);
         }
@@ -300,6 +302,11 @@ class Builder {
             module.path_length = static_cast<std::uint32_t>(spec.path.size());
             module.build_id_length = static_cast<std::uint32_t>(std::min(spec.build_id.size(), sizeof module.build_id));
             std::copy_n(spec.build_id.begin(), module.build_id_length, module.build_id);
+            if (!spec.function.empty()) {
+                module.language = format::Language::python;
+                module.function_offset = tables_.add_string(spec.function);
+                module.function_length = static_cast<std::uint32_t>(spec.function.size());
+            }
             tables_.add(TableType::modules, 0, module);
         }
         tables_.add(TableType::sites, 0, format::Site{});
@@ -488,6 +495,7 @@ class Builder {
             if (data.table.type == TableType::modules)
                 each(format::Module{}, [&](format::Module& module) {
                     if (module.path_length != 0) module.path_offset += tables_.offset_of(TableType::strings, 0, 0);
+                    if (module.function_length != 0) module.function_offset += tables_.offset_of(TableType::strings, 0, 0);
                 });
         }
     }

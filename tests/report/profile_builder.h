@@ -69,6 +69,7 @@ struct ModuleSpec {
     std::uint64_t base = 0x400000;
     std::uint64_t end = 0x500000;
     std::vector<std::uint8_t> build_id{};
+    std::string function{};  // of a script's; offsets are lines then
 };
 struct CommunicatorSpec {
     std::string name = "MPI_COMM_WORLD";
@@ -90,6 +91,8 @@ struct ThreadSpec {
     std::string last_call{};  // outside MPI: the call it was in last, which it entered in_call_for_ns before the end
     std::uint64_t communicator = 0x44000000;  // its handle
     std::uint64_t address = 0x401234;         // where the call returns to
+    std::uint32_t script_site = 0;            // index into ProfileSpec::sites, counted from 1: where a script made that call,
+    bool is_of_earlier_call = false;          // or one before it
 };
 struct SettingSpec {
     std::string name;

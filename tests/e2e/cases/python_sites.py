@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 
@@ -29,7 +28,7 @@ def stacks(scene, directory):
         for cell in profile["cells"]:
             frames = sites[cell["site"]]["frames"]
             check(all(os.path.basename(modules[f["module"]]["path"]) == "script.py" for f in frames) or not frames, "frames of the script")
-            stack = " < ".join(f"{modules[f['module']]['build_id']}:{f['offset']}" for f in frames)
+            stack = " < ".join(f"{modules[f['module']]['function']}:{f['offset']}" for f in frames)
             per_stack = found.setdefault(cell["call"], {})
             per_stack[stack] = per_stack.get(stack, 0) + cell["calls"]
     return found
@@ -68,14 +67,12 @@ def sites_of_mpi4py_are_lines_of_the_script(scene):
 def sites_of_every_known_python_are_lines_of_the_script(scene):
     """Those that there are; TEST_PYTHONS names more of them, separated by colons."""
     wanted = [shutil.which(name) for name in PYTHONS] + os.environ.get("TEST_PYTHONS", "").split(":")
-    library = re.search(r"=> (\S*libmpich\S*)", subprocess.run(["ldd", scene.compile("idle.c")], capture_output=True, text=True).stdout)
-    check(library, "the program has MPICH's library")
     ran = 0
     for python in filter(None, wanted):
         if subprocess.run([python, "-c", ""], capture_output=True).returncode != 0:
             continue
         directory = scene.subdir(f"python{ran}")
-        command = ["env", f"LD_PRELOAD={scene.preload()}:{library[1]}", python, PROGRAMS / "script.py", "ctypes"]
+        command = ["env", f"LD_PRELOAD={scene.preload()}:{scene.mpi_library()}", python, PROGRAMS / "script.py", "ctypes"]
         scene.mpirun(2, command, profiled=None, cwd=directory).succeeded()
         same(stacks(scene, directory)["MPI_Allreduce"], expected("ctypes", 2), f"stacks of {python}")
         ran += 1
@@ -92,8 +89,7 @@ def sites_of_a_library_that_a_script_uses_are_its_own(scene):
     script = scene.dir / "use.py"
     script.write_text(f"import ctypes\nsolver = ctypes.CDLL({str(solver)!r})\nmpi = ctypes.CDLL(None)\nmpi.MPI_Init(None, None)\n"
                       "solver.solve()\nmpi.MPI_Finalize()\n")
-    library = re.search(r"=> (\S*libmpich\S*)", subprocess.run(["ldd", solver], capture_output=True, text=True).stdout)
-    scene.alone(["/usr/bin/python3", script], profiled=False, env={"LD_PRELOAD": f"{scene.preload()}:{library[1]}"}).succeeded()
+    scene.alone(["/usr/bin/python3", script], profiled=False, env={"LD_PRELOAD": f"{scene.preload()}:{scene.mpi_library(solver)}"}).succeeded()
     lines = scene.run_report("sites", "--format", "csv").succeeded().out
     check("solver.c:4" in lines, f"the library's own line:\n{lines}")
 
