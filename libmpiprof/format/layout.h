@@ -433,7 +433,8 @@ struct Thread {
     std::uint64_t nested;    // calls made by MPI inside MPI: forwarded, not recorded
     std::uint64_t last_call;      // as in_call, of the present or else the last call: stays when it returns
     std::uint64_t in_call_communicator;  // the handle that the present or last call was given; all ones: none
-    std::uint64_t reserved[1];
+    std::uint32_t script_call;    // lower half of in_call_since if a script made that call,
+    std::uint32_t script_site;    // from here (index into `sites`, 0 = not known); else what is left of an earlier call
 };
 
 // Operations of NCCL by the algorithm, protocol and number of channels that NCCL chose, as it told its profiler interface.

@@ -64,7 +64,7 @@ void Mpi::put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word
     }
     runtime.knows_call(call_of(key));
     thread_state.token = frame;
-    ledger->begin(key, ledger->read_clock());
+    wrap::begin<Mpi>(*ledger, key, false);
     ledger->set_comm(comm);
     const int result = library.ask.barrier(comm);
     const Ticks ticks = ledger->end(ledger->read_clock());

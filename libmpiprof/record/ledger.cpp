@@ -268,12 +268,22 @@ void Ledger::enter_epoch(std::uint64_t epoch) {
     if (has_open_sources_) requests_.forget_communicators();
 }
 
+void Ledger::begin_in_script(std::uint64_t key) {
+    script_site_ = records_->sites.find_script(records_->image, address_of(key));
+    begin(key, read_clock());
+    asked_script_ = since();
+    if (script_site_ == 0) return;
+    thread_->script_site = script_site_;
+    __atomic_store_n(&thread_->script_call, static_cast<std::uint32_t>(since()), __ATOMIC_RELEASE);
+}
+
 // The site of a call that returns to `return_address`, and where the words lie that tell its callers.
 std::uint32_t Ledger::site(Word return_address, const Word* frame, std::uint16_t (&at)[2]) {
     Sites& sites = records_->sites;
     at[0] = at[1] = 0;
     is_scripted_ = false;
-    if (const std::uint32_t scripted = sites.find_script(records_->image, return_address)) {
+    const bool is_asked = asked_script_ == since();
+    if (const std::uint32_t scripted = is_asked ? script_site_ : sites.find_script(records_->image, return_address)) {
         is_scripted_ = true;
         return scripted;
     }

@@ -215,6 +215,10 @@ class Ledger {
 
     // ---- slow ----
     Ticks read_clock() const { return now(monotonic_); }
+    // As begin(), of a call that a script may make: its line is in the profile before the real call, which may never return.
+    void begin_in_script(std::uint64_t key);
+    // Whether a script made the call whose memo was learned last.
+    bool is_scripted() const { return is_scripted_; }
     // Books a sampled poll: its time stands for `weight` polls; the counter counts them.
     void add_poll(Memo& m, Ticks ticks, unsigned weight);
     void add_completed(Memo& m, std::int64_t n) { m.histogram->completed += static_cast<std::uint64_t>(n); }
@@ -448,6 +452,8 @@ class Ledger {
     Trace* trace_ = nullptr;
     unsigned learned_ = 0;
     bool is_scripted_ = false;  // of the site that was found last
+    Ticks asked_script_ = 0;    // the call that began then was looked up before: script_site_
+    std::uint32_t script_site_ = 0;
     unsigned unwound_ = 0;
     Place places_[1u << place_bits];
     TypeSize type_sizes_[1u << type_bits];

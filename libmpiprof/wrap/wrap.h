@@ -34,6 +34,31 @@ void*& slot_of(std::uint16_t id) {
     return reals<Library>[Spelling][id - Library::first_id];
 }
 
+// Calls that scripts were seen to make, which take the plain form from then on: it tells the script's line before the real
+// call, which a rank that hangs does not come back from.
+template <class Library>
+constinit inline std::atomic<bool> made_by_scripts[Library::calls]{};
+template <class Library>
+std::size_t row_index(std::uint16_t id) {  // the same for the barrier that is put before its calls
+    return id % Catalogue::barrier_before - Library::first_id;
+}
+template <class Library>
+bool is_made_by_scripts(std::uint16_t id) {
+    return made_by_scripts<Library>[row_index<Library>(id)].load(std::memory_order_relaxed);
+}
+template <class Library>
+[[gnu::noinline, gnu::cold]] void learn_that_scripts_make(std::uint16_t id) {
+    made_by_scripts<Library>[row_index<Library>(id)].store(true, std::memory_order_relaxed);
+    for (auto& spelling : reals<Library>) __atomic_store_n(&spelling[row_index<Library>(id)], static_cast<void*>(nullptr), __ATOMIC_RELAXED);
+}
+
+// The clock of the call in hand starts.
+template <class Library>
+void begin(Ledger& ledger, std::uint64_t key, bool is_first) {
+    if (is_first || is_made_by_scripts<Library>(call_of(key))) ledger.begin_in_script(key);
+    else ledger.begin(key, ledger.read_clock());
+}
+
 // How a language passes what the wrappers read. `large`: counts are 64 bits wide.
 template <bool Large>
 struct C {
@@ -115,7 +140,9 @@ template <class Library, class Language, class Booker>
     Meaning meaning = Library::template meaning<Language>(ledger, asked.type, comm, b.count);
     meaning.buffer = buffer;
     bytes = Booker::bytes(hand, b, meaning.type_size);
-    return ledger.learn(key, b, comm, frame, meaning, bytes);
+    Memo& memo = ledger.learn(key, b, comm, frame, meaning, bytes);
+    if (ledger.is_scripted() && !is_made_by_scripts<Library>(call_of(key))) learn_that_scripts_make<Library>(call_of(key));
+    return memo;
 }
 
 // What is left to do of a call that is booked.
@@ -241,7 +268,8 @@ template <class Library, int Spelling>
     if (runtime.has_not_begun()) Library::begin_late(id, real.function);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
     if (runtime.knows_call(id) && !Library::several())
-        __atomic_store_n(runtime.records_call(id) && !runtime.puts_barrier_before(id) && !is_watched<Library>(id) ? &slot : &aside, real.function, __ATOMIC_RELAXED);
+        __atomic_store_n(runtime.records_call(id) && !runtime.puts_barrier_before(id) && !is_watched<Library>(id) && !is_made_by_scripts<Library>(id) ? &slot : &aside,
+                         real.function, __ATOMIC_RELAXED);
     return {real.function, Library::is_foreign(real), true};
 }
 
@@ -346,7 +374,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         if constexpr (row.treatment == Treatment::polled)
             if (!ledger->is_sample(row.counter)) {
                 if (!Booker::has_after_untimed || !ledger->is_traced()) return leave_untimed_poll<Language, Booker>(real(args...), row.counter);
-                ledger->begin(call_key(id, return_address), ledger->read_clock());
+                begin<Library>(*ledger, call_key(id, return_address), found.is_first);
                 const Word result = real(args...);
                 const Ticks ticks = ledger->end(ledger->read_clock());
                 if (thread_state.token != untimed(frame)) return result;
@@ -361,7 +389,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
                 const Word words[] = {args..., 0};
                 Library::template before_real<Id, Language>(*ledger, words);
             }
-        ledger->begin(call_key(id, return_address), ledger->read_clock());
+        begin<Library>(*ledger, call_key(id, return_address), found.is_first);
         const Word result = real(args...);
         const Ticks end = ledger->read_clock();
         if constexpr (may_be_watched<Library, Id>)

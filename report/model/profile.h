@@ -89,7 +89,8 @@ struct Thread {
     std::optional<std::uint16_t> in_call;    // index into Profile::calls: inside it at the last update
     std::optional<std::uint16_t> last_call;  // outside MPI: the call it was in last, where known
     std::uint64_t in_call_since_ns = 0;      // that call began so long after MPI_Init; 0 = not known
-    Frame called_from;                       // where that call returns to
+    Frame called_from;                       // where that call returns to; of a script's, its line
+    std::uint32_t script_site = 0;           // index into Profile::sites of a script's, else 0
     std::uint16_t in_communicator = 0;     // index into Profile::communicators: what the present or last call was given
     std::uint64_t nested = 0;
 };

@@ -66,6 +66,11 @@ void read_sites(const Tables& tables, Profile& profile) {
     });
     for (Cell& cell : profile.cells)
         if (cell.site >= profile.sites.size()) cell.site = 0;
+    for (Thread& thread : profile.threads) {
+        if (thread.script_site >= profile.sites.size()) thread.script_site = 0;
+        if (thread.script_site != 0 && !profile.sites[thread.script_site].frames.empty())
+            thread.called_from = profile.sites[thread.script_site].frames.front();
+    }
 }
 
 }  // namespace mpiprof::report

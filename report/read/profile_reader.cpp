@@ -241,6 +241,7 @@ class Reader {
                 thread.called_from.offset = key & 0xffff'ffff'ffff;  // read_modules() finds the module
                 if (record.in_call_since > header_.started.ticks)
                     thread.in_call_since_ns = scale_.ns(record.in_call_since - header_.started.ticks);
+                if (record.script_call == static_cast<std::uint32_t>(record.in_call_since)) thread.script_site = record.script_site;
             }
             index_of_thread_.emplace(record.id, static_cast<std::uint32_t>(profile_.threads.size()));
             profile_.threads.push_back(thread);

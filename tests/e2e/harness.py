@@ -163,6 +163,20 @@ class Scene:
                 return candidate
         raise Skip(f"no Python with {', '.join(modules)}")
 
+    def python_program(self):
+        """What runs a Python program that calls MPI, and by what it does: mpi4py under the MPI that it is made for here, the C
+        functions of a preloaded MPICH by ctypes."""
+        if self.mpi == "openmpi":
+            return [self.python_with("mpi4py")], "mpi4py"
+        return ["env", f"LD_PRELOAD={self.preload()}:{self.mpi_library()}", self.python_with("ctypes")], "ctypes"
+
+    def mpi_library(self, program=None):
+        """The MPI that this, or any, program is linked with."""
+        linked = execute(["ldd", program or self.compile("idle.c")]).succeeded().out
+        found = [words[2] for words in map(str.split, linked.splitlines()) if len(words) > 2 and words[0].startswith(("libmpi.", "libmpich"))]
+        check(found, f"an MPI in\n{linked}")
+        return found[0]
+
     def subdir(self, name):
         path = self.dir / name
         path.mkdir(parents=True)

@@ -333,6 +333,30 @@ TEST(reader, a_killed_rank_shows_the_call_it_was_in) {
     EXPECT_EQ(profile.threads[0].in_call_since_ns, 700 * ms);
 }
 
+TEST(reader, a_rank_that_a_script_let_wait_is_at_the_line_of_the_script) {
+    ProfileSpec spec = typical();
+    spec.state = format::State::running;
+    spec.modules = {{.path = "/usr/bin/python3"}, {.path = "/home/me/train.py", .base = 0, .end = 0, .function = "step"}};
+    spec.sites = {{{.module = 1, .offset = 0x1234}}, {{.module = 2, .offset = 17}, {.module = 2, .offset = 40}}};
+    const ThreadSpec waits{.in_call = "MPI_Recv", .in_call_for_ns = 300 * ms};
+    spec.threads = {waits, waits, waits};
+    for (std::uint32_t i = 0; i < 3; ++i) spec.threads[i].id = i + 1;
+    spec.threads[0].script_site = 2;
+    spec.threads[1].script_site = 2;
+    spec.threads[1].is_of_earlier_call = true;
+    spec.threads[2].script_site = 99;
+
+    const Profile profile = read(build(spec));
+
+    const auto place = [&](std::size_t thread) {
+        const report::Frame& frame = profile.threads.at(thread).called_from;
+        return std::pair(profile.modules.at(frame.module).path, frame.offset);
+    };
+    EXPECT_EQ(place(0), std::pair(std::string("/home/me/train.py"), std::uint64_t{17}));
+    EXPECT_EQ(place(1), std::pair(std::string("/usr/bin/python3"), std::uint64_t{0x1234})) << "what an earlier call has left is not its line";
+    EXPECT_EQ(place(2), std::pair(std::string("/usr/bin/python3"), std::uint64_t{0x1234})) << "a site that the profile does not have";
+}
+
 TEST(reader, a_cell_whose_call_was_not_named_yet_keeps_its_numbers) {
     Bytes bytes = build(typical());
     const auto calls = table_of(bytes, format::TableType::calls);

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "tests/unit/fake_library.h"
 #include "tests/unit/image_tables.h"
@@ -306,6 +307,47 @@ TEST_F(wrap, a_hung_call_can_be_seen_while_it_hangs) {
     thread = records_of<format::Thread>(runtime.records().image, format::TableType::threads).at(0);
     EXPECT_EQ(thread.in_call, 0u) << "outside again";
     EXPECT_EQ(call_of(thread.last_call), static_cast<std::uint16_t>(FakeId::send));
+}
+
+// An interpreter with one frame, at the line that the test says; 0: no script is running.
+thread_local std::int32_t running_line = 0;
+unsigned running_frame(ScriptFrame* frames, unsigned) {
+    static constexpr char function = 0;
+    frames[0] = {&function, running_line};
+    return running_line != 0;
+}
+void describe_running(const ScriptFrame& frame, ScriptPlace& place) {
+    place = {"train.py", "step", frame.instruction};
+}
+const Interpreter* interpreter() {
+    static constexpr Interpreter ours{[](std::intptr_t) { return true; }, running_frame, describe_running};
+    return &ours;
+}
+
+TEST_F(wrap, the_line_of_a_script_can_be_seen_while_its_call_hangs) {
+    const auto before = std::exchange(runtime.records().sites.interpreter, interpreter);
+    static format::Thread thread;
+    script.inside = [] { thread = records_of<format::Thread>(runtime.records().image, format::TableType::threads).at(0); };
+    const auto line_inside = [](std::int32_t line) -> std::uint64_t {
+        running_line = line;
+        send_eight_bytes();
+        running_line = 0;
+        if (thread.script_call != static_cast<std::uint32_t>(thread.in_call_since)) return 0;
+        const Image& image = runtime.records().image;
+        const auto site = records_of<format::Site>(image, format::TableType::sites).at(thread.script_site);
+        return records_of<format::Frame>(image, format::TableType::frames).at(site.first_frame).offset;
+    };
+    line_inside(0);  // C made the call before a script did
+    line_inside(3);
+    const Since sends(FakeId::send);
+
+    EXPECT_EQ(line_inside(7), 7u);
+    EXPECT_EQ(line_inside(8), 8u);
+    EXPECT_EQ(line_inside(0), 0u) << "a call of C's in between is not at the line of the last one";
+    EXPECT_EQ(line_inside(7), 7u);
+    EXPECT_EQ(sends.calls(), 4u);
+    EXPECT_EQ(sends.bytes(), 32u);
+    runtime.records().sites.interpreter = before;
 }
 
 // ---- polls ----

@@ -25,9 +25,9 @@ def until(what, seconds=120):
     return None
 
 
-def line_that_hangs():
-    lines = (PROGRAMS / "waits.c").read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if "the line that hangs" in line)
+def line_that_hangs(program="waits.c", how=""):
+    lines = (PROGRAMS / program).read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if f"the line that hangs{how}" in line)
 
 
 def tables(scene, directory):
@@ -67,6 +67,28 @@ def hang_tells_afterwards_who_was_waited_for(scene):
     text = " ".join(scene.run_report("hang", cwd=directory).succeeded().out.split())
     check("2 of 3 ranks waited in MPI_Barrier" in text and "for rank 2: it was in the program" in text, text)
     check("waits.c:" in text, text)
+
+
+@case(ranks=2)
+def hang_names_the_line_of_a_python_program(scene):
+    """While rank 1 waits, and after it was killed there. mpi4py under the MPI that it is made for, ctypes under the other."""
+    directory = scene.subdir("job")
+    python, how = scene.python_program()
+    job = in_background(scene, 2, [*python, PROGRAMS / "waits.py", how, 8], directory)
+    expected = ("receive", "waits.py", str(line_that_hangs("waits.py", f" in {how}")))
+    inside = lambda: [line for line in tables(scene, directory)[0] if line["inside"] == "yes" and line["ranks"] == "1" and line["call"] == "MPI_Recv"] \
+        if scene.profiles(directory) else []
+    place = lambda line: (line["function"], os.path.basename(line["file"]), line["line"])
+    try:
+        found = until(inside)
+        check(found, "rank 1 is not seen in MPI_Recv")
+        same(place(found[0]), expected, "where rank 1 waits")
+    finally:
+        job.join()
+    killed = inside()
+    same([(place(line), line["state"]) for line in killed], [(expected, "killed")], "afterwards")
+    said = scene.run_report("hang", cwd=directory).succeeded().out
+    check(f"waits.py:{expected[2]} receive" in said, said)
 
 
 @case(ranks=2)
