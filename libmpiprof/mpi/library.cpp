@@ -64,7 +64,7 @@ void Mpi::put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word
     }
     runtime.knows_call(call_of(key));
     thread_state.token = frame;
-    wrap::begin<Mpi>(*ledger, key, false);
+    wrap::begin<Mpi>(*ledger, call_of(key), address_of(key), false);
     ledger->set_comm(comm);
     const int result = library.ask.barrier(comm);
     const Ticks ticks = ledger->end(ledger->read_clock());

@@ -54,8 +54,9 @@ template <class Library>
 
 // The clock of the call in hand starts.
 template <class Library>
-void begin(Ledger& ledger, std::uint64_t key, bool is_first) {
-    if (is_first || is_made_by_scripts<Library>(call_of(key))) ledger.begin_in_script(key);
+[[gnu::always_inline]] inline void begin(Ledger& ledger, std::uint16_t id, Word return_address, bool is_first) {
+    const std::uint64_t key = call_key(id, return_address);
+    if (is_first || is_made_by_scripts<Library>(id)) [[unlikely]] ledger.begin_in_script(key);
     else ledger.begin(key, ledger.read_clock());
 }
 
@@ -374,7 +375,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         if constexpr (row.treatment == Treatment::polled)
             if (!ledger->is_sample(row.counter)) {
                 if (!Booker::has_after_untimed || !ledger->is_traced()) return leave_untimed_poll<Language, Booker>(real(args...), row.counter);
-                begin<Library>(*ledger, call_key(id, return_address), found.is_first);
+                begin<Library>(*ledger, id, return_address, found.is_first);
                 const Word result = real(args...);
                 const Ticks ticks = ledger->end(ledger->read_clock());
                 if (thread_state.token != untimed(frame)) return result;
@@ -389,7 +390,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
                 const Word words[] = {args..., 0};
                 Library::template before_real<Id, Language>(*ledger, words);
             }
-        begin<Library>(*ledger, call_key(id, return_address), found.is_first);
+        begin<Library>(*ledger, id, return_address, found.is_first);
         const Word result = real(args...);
         const Ticks end = ledger->read_clock();
         if constexpr (may_be_watched<Library, Id>)
