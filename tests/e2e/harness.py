@@ -191,7 +191,9 @@ class Scene:
         target = self.bin / (name or f"{source.stem}.{label}".rstrip("."))
         if compiler is None:
             compiler = self.mpifort() if source.suffix == ".f90" else self.mpicc()
-        if target.exists() and target.stat().st_mtime > max(source.stat().st_mtime, pathlib.Path(__file__).stat().st_mtime):
+        may_be_included = (*source.parent.iterdir(), *(ROOT / "tests").glob("**/*.h"))
+        newest = max(file.stat().st_mtime for file in (source, pathlib.Path(__file__), *may_be_included))
+        if target.exists() and target.stat().st_mtime > newest:
             return target
         # Fortran modules and a second case that compiles the same program: build aside, then rename.
         with tempfile.TemporaryDirectory(dir=self.bin) as aside:
