@@ -2,11 +2,11 @@
 // its own, which holds no token and touches no ledger.
 #include "libmpiprof/gpu/cupti.h"
 
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmpiprof/gpu/platform.h"
 #include "libmpiprof/process/loader.h"
 #include "libmpiprof/record/text.h"
 
@@ -16,12 +16,11 @@ constinit Cupti the_cupti{};
 
 namespace {
 
-// In the order of cupti::Functions.
+// In the order of cupti::Functions; some versions lack the last ones.
 constexpr char function_names[] =
     "cuptiGetVersion\0cuptiSubscribe\0cuptiUnsubscribe\0cuptiActivityRegisterCallbacks\0cuptiActivityEnable\0cuptiActivityDisable\0"
     "cuptiActivityPushExternalCorrelationId\0cuptiActivityPopExternalCorrelationId\0cuptiActivityFlushAll\0cuptiActivityGetNextRecord\0"
-    "cuptiActivityGetNumDroppedRecords\0cuptiActivityEnableDriverApi\0cuptiActivityFlushPeriod\0cuptiFinalize\0";
-constexpr unsigned needed_functions = 11;
+    "cuptiActivityGetNumDroppedRecords\0?cuptiActivityEnableDriverApi\0?cuptiActivityFlushPeriod\0?cuptiFinalize\0";
 
 constexpr char sonames_13[] = "libcupti.so.13\0";
 constexpr char sonames_12[] = "libcupti.so.12\0";
@@ -43,26 +42,22 @@ void* open_at(const char* directory, const char* below, const char* soname) {
     return loader().dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 }
 
-// The directories of the CUDA runtime and of NCCL: where packages of Python keep CUPTI, too.
-struct Directories {
-    char path[2][512];
-    unsigned count;
-};
-
-int note_directory(dl_phdr_info* info, std::size_t, void* argument) {
-    auto& directories = *static_cast<Directories*>(argument);
-    const char* slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : nullptr;
-    if (!slash || directories.count == 2) return 0;
-    if (strncmp(slash, "/libcudart.so", 13) != 0 && strncmp(slash, "/libnccl.so", 11) != 0) return 0;
-    char* path = directories.path[directories.count++];
-    const std::size_t length = static_cast<std::size_t>(slash - info->dlpi_name);
-    if (length >= sizeof directories.path[0]) {
-        --directories.count;
-        return 0;
-    }
-    memcpy(path, info->dlpi_name, length);
-    path[length] = 0;
-    return 0;
+// Beside the CUDA runtime and NCCL: where packages of Python keep CUPTI, too. Opened when the loader is asked nothing any more.
+void* find_beside_others(int driver_major) {
+    char directories[2][512];
+    unsigned count = 0;
+    any_loaded("libcudart.so\0libnccl.so\0", [&](const char* path) {
+        char(&directory)[512] = directories[count];
+        directory[0] = 0;
+        append(directory, path, static_cast<std::size_t>(strrchr(path, '/') - path));
+        return ++count == 2;
+    });
+    void* library = nullptr;
+    for (unsigned i = 0; i < count && !library; ++i)
+        any_soname(driver_major, [&](const char* name) {
+            return (library = open_at(directories[i], "/", name)) || (library = open_at(directories[i], "/../../cuda_cupti/lib/", name));
+        });
+    return library;
 }
 
 void* find_loaded_library() {
@@ -82,13 +77,7 @@ void* find_library(int driver_major) {
         const char* home = getenv(variable);
         return home && any_soname(driver_major, [&](const char* name) { return (library = open_at(home, "/extras/CUPTI/lib64/", name)); });
     });
-    Directories directories{};
-    if (!library) dl_iterate_phdr(note_directory, &directories);
-    for (unsigned i = 0; i < directories.count && !library; ++i)
-        any_soname(driver_major, [&](const char* name) {
-            return (library = open_at(directories.path[i], "/", name)) || (library = open_at(directories.path[i], "/../../cuda_cupti/lib/", name));
-        });
-    return library;
+    return library ? library : find_beside_others(driver_major);
 }
 
 void nothing(void*, int, std::uint32_t, const void*) {}
@@ -123,29 +112,13 @@ void Cupti::say_why(const char* what, int code) {
     snprintf(text_, sizeof text_, "%s (%d)", what, code);
 }
 
-namespace {
-
-bool find_in(void* library, cupti::Functions& functions) {
-    void** function = reinterpret_cast<void**>(&functions);
-    unsigned found = 0, n = 0;
-    any_of(function_names, [&](const char* name) {
-        *function = loader().dlsym(library, name);
-        if (*function++ && n < needed_functions) ++found;
-        ++n;
-        return false;
-    });
-    return found == needed_functions;
-}
-
-}  // namespace
-
 bool Cupti::find(const Driver& driver) {
     int driver_version = 0;
-    driver.driver_version(&driver_version);
+    driver.version(&driver_version);
     void* library = find_library(driver_version / 1000);
     if (!library) return say_why("there is no CUPTI", 0), false;
     std::uint32_t version = 0;
-    if (!find_in(library, functions_) || functions_.version(&version) != cupti::success) return say_why("CUPTI lacks functions", 0), false;
+    if (!find_functions(library, function_names, &functions_) || functions_.version(&version) != cupti::success) return say_why("CUPTI lacks functions", 0), false;
     if (version < cupti::oldest_version) return say_why("CUPTI is too old", static_cast<int>(version)), false;
     // Who subscribed first has it.
     void* subscriber = nullptr;
@@ -231,7 +204,7 @@ const cupti::Functions* Cupti::real() {
     void* library = find_loaded_library();
     if (!library) return nullptr;
     cupti::Functions found{};
-    find_in(library, found);
+    find_functions(library, function_names, &found);
     if (!found.register_callbacks || !found.disable || !found.finalize) return nullptr;
     for_others_ = found;  // two threads store the same
     return &for_others_;

@@ -1,29 +1,47 @@
 // One name per function, in one string: pointers to names would be relocations in every process.
 #include "libmpiprof/gpu/driver.h"
 
-#include "libmpiprof/process/loader.h"
-#include "libmpiprof/record/text.h"
-
 namespace mpiprof::gpu {
 namespace {
 
 // In the order of Driver's members.
-constexpr char names[] =
-    "cuDriverGetVersion\0cuCtxGetCurrent\0cuCtxPushCurrent_v2\0cuCtxPopCurrent_v2\0cuCtxGetDevice\0cuStreamGetCtx\0"
-    "cuStreamIsCapturing\0cuThreadExchangeStreamCaptureMode\0cuEventCreate\0cuEventRecord\0cuEventQuery\0cuEventElapsedTime\0";
+constexpr char names_of_cuda[] =
+    "cuDriverGetVersion\0cuCtxGetCurrent\0cuStreamGetCtx\0cuCtxGetDevice\0cuCtxPushCurrent_v2\0cuCtxPopCurrent_v2\0"
+    "cuStreamIsCapturing\0cuThreadExchangeStreamCaptureMode\0cuEventCreate\0cuEventRecord\0cuEventQuery\0cuEventElapsedTime\0?\0?\0";
+// hipStreamGetDevice came with HIP 5.6. Contexts of HIP are deprecated, and events belong to devices.
+constexpr char names_of_hip[] =
+    "hipRuntimeGetVersion\0hipGetDevice\0hipStreamGetDevice\0hipGetDevice\0hipSetDevice\0?\0"
+    "hipStreamIsCapturing\0hipThreadExchangeStreamCaptureMode\0hipEventCreateWithFlags\0hipEventRecord\0hipEventQuery\0hipEventElapsedTime\0"
+    "hipPeekAtLastError\0hipGetLastError\0";
+
+// HIP's names for two default streams, of which some versions take the number for an address.
+constexpr Word hip_legacy_stream = 1, hip_stream_of_thread = 2;
 
 }  // namespace
 
 bool Driver::find() {
-    if (!loader().dlopen) return false;
-    void* library = loader().dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);  // kept: what we hold of it stays valid
-    if (!library) return false;
-    void** function = reinterpret_cast<void**>(this);
-    const bool lacks_one = any_of(names, [&](const char* name) { return !(*function++ = loader().dlsym(library, name)); });
-    Word context;
-    return !lacks_one && current_context(&context) != cuda_not_initialized;
+    const InUse in_use = look_for_gpu();
+    platform = in_use.platform;
+    if (platform == Platform::none) return false;
+    return find_functions(in_use.library, is_hip() ? names_of_hip : names_of_cuda, this);
 }
 
-static_assert(sizeof(Driver) == 12 * sizeof(void*));
+Word Driver::context_of(Word stream) const {
+    Word context = 0;
+    if (is_hip() && (stream == hip_legacy_stream || stream == hip_stream_of_thread)) return 0;
+    if (of_stream(stream, &context) != success && current(&context) != success) return 0;
+    return is_hip() ? context + 1 : context;
+}
+
+// HIP looks at the stream behind an event: if that is captured meanwhile the capture is lost, and if it was destroyed its memory is
+// another's.
+Driver::Stream Driver::look_at(Word stream) const {
+    int status = 0;
+    if (!is_hip() || stream == 0) return Stream::fine;
+    if (is_capturing(stream, &status) != success) return Stream::gone;
+    return status == 0 ? Stream::fine : Stream::captured;
+}
+
+static_assert(sizeof(Driver) == 15 * sizeof(void*) && offsetof(Driver, platform) == 14 * sizeof(void*));
 
 }  // namespace mpiprof::gpu

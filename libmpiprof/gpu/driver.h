@@ -1,30 +1,39 @@
-// CUDA's driver as far as it is needed: the functions of libcuda.so.1, if the process has loaded and initialised it. Never
-// loads or initialises it, and never waits for the GPU. Errors are answers; the driver's functions leave none behind that
-// the program could meet. No header of CUDA: handles are words, numbers are those that every version has.
+// The GPU's driver as far as times are taken by it: CUDA's or HIP's functions, which are alike. Only if the process has loaded and
+// initialised it; never waits for the GPU. Errors are answers, and none is left behind that the program could meet. No header of
+// CUDA or HIP: handles are words, numbers are those that every version has.
 #pragma once
 
-#include "libmpiprof/record/basics.h"
+#include "libmpiprof/gpu/platform.h"
 
 namespace mpiprof::gpu {
 
-inline constexpr int cuda_success = 0, cuda_not_initialized = 3, cuda_not_ready = 600;
-
+// What streams and events belong to is a context here: CUDA's, or the number of a device of HIP's and one more. 0: none.
 struct Driver {
-    int (*driver_version)(int* version);
-    int (*current_context)(Word* context);
-    int (*push_context)(Word context);
-    int (*pop_context)(Word* context);
+    // In the order of the names in driver.cpp.
+    int (*version)(int* version);
+    int (*current)(Word* context);
+    int (*of_stream)(Word stream, Word* context);
     int (*device)(int* device);  // of the current context
-    int (*context_of_stream)(Word stream, Word* context);
+    int (*enter)(Word context);
+    int (*leave)(Word* context);
     int (*is_capturing)(Word stream, int* status);
     int (*exchange_capture_mode)(int* mode);
     int (*create_event)(Word* event, unsigned flags);
     int (*record_event)(Word event, Word stream);
     int (*query_event)(Word event);
     int (*elapsed_time)(float* ms, Word begin, Word end);
+    int (*last_error)();  // of this thread; null where there is no such thing
+    int (*take_last_error)();
+    Platform platform;
 
-    // False: there is no driver in this process, or one that lacks something. Then nothing above may be called.
+    // False: there is no driver in this process, or one that lacks something. Then nothing may be called.
     bool find();
+    bool is_hip() const { return platform == Platform::hip; }
+    // Where what is enqueued on this stream goes; 0: nobody knows.
+    Word context_of(Word stream) const;
+    // Whether an event of this stream may be asked for now.
+    enum class Stream { fine, captured, gone };
+    Stream look_at(Word stream) const;
 };
 
 // For as long as it lives, what this thread asks of the driver does not disturb a capture of another thread: asking whether
@@ -41,20 +50,45 @@ class Unnoticed {
     int mode_ = 2;  // relaxed
 };
 
+// HIP keeps the last error of each thread until it is read; up to HIP 6 the next call replaces it, even by success. So while the
+// program has not read one, nothing may be asked; and what is asked for as long as this lives leaves none.
+class OwnErrors {
+  public:
+    template <class Functions>
+    explicit OwnErrors(const Functions& functions)
+        : take_(functions.take_last_error), may_ask_(!functions.last_error || functions.last_error() == success) {}
+    ~OwnErrors() {
+        if (take_ && may_ask_) take_();
+    }
+    OwnErrors(const OwnErrors&) = delete;
+    OwnErrors& operator=(const OwnErrors&) = delete;
+    bool may_ask() const { return may_ask_; }
+
+  private:
+    int (*take_)();
+    bool may_ask_;
+};
+
 // Makes a context current for as long as it lives; 0: the current one stays.
 class InContext {
   public:
-    InContext(const Driver& driver, Word context) : driver_(driver), pushed_(context != 0 && driver.push_context(context) == cuda_success) {}
+    InContext(const Driver& driver, Word context) : driver_(driver) {
+        if (context == 0) return;
+        if (driver.is_hip()) has_entered_ = driver.current(&before_) == success && driver.enter(context - 1) == success;
+        else has_entered_ = driver.enter(context) == success;
+    }
     ~InContext() {
-        Word context;
-        if (pushed_) driver_.pop_context(&context);
+        if (!has_entered_) return;
+        if (driver_.is_hip()) driver_.enter(before_);
+        else driver_.leave(&before_);
     }
     InContext(const InContext&) = delete;
     InContext& operator=(const InContext&) = delete;
 
   private:
     const Driver& driver_;
-    bool pushed_;
+    bool has_entered_ = false;
+    Word before_ = 0;
 };
 
 }  // namespace mpiprof::gpu

@@ -1,11 +1,11 @@
-// CUDA is asked outside the lock of the lists; only one thread harvests at a time, and the others do not wait for it.
+// The driver is asked outside the lock of the lists; only one thread harvests at a time, and the others do not wait for it.
 #include "libmpiprof/gpu/events.h"
 
 namespace mpiprof::gpu {
 
 Context* Events::context_of(const Driver& driver, Word stream) {
-    Word handle = 0;
-    if ((driver.context_of_stream(stream, &handle) != cuda_success && driver.current_context(&handle) != cuda_success) || handle == 0) {
+    const Word handle = driver.context_of(stream);
+    if (handle == 0) {
         count_drop(not_timed.failed);
         return nullptr;
     }
@@ -40,7 +40,7 @@ Pair* Events::take(const Driver& driver, Context& context) {
     const Unnoticed unnoticed(driver);
     const InContext inside(driver, context.handle);
     Word begin = 0, end = 0;
-    if (driver.create_event(&begin, 0) != cuda_success || driver.create_event(&end, 0) != cuda_success) return nullptr;
+    if (driver.create_event(&begin, 0) != success || driver.create_event(&end, 0) != success) return nullptr;
     const Guard guard(lock_);
     if (made_ == most_pairs) return nullptr;  // another thread was faster
     Pair& pair = pairs_[made_++];
@@ -61,7 +61,7 @@ void Events::kill(Context& context) { __atomic_store_n(&context.is_dead, true, _
 // An error means that another stream is, and implicitly this one with it.
 bool Events::is_capturing(const Driver& driver, Word stream) {
     int status = 0;
-    if (driver.is_capturing(stream, &status) == cuda_success && status == 0) return false;
+    if (driver.is_capturing(stream, &status) == success && status == 0) return false;
     count_drop(not_timed.captured);
     return true;
 }
@@ -73,14 +73,15 @@ Pair* Events::begin(const Driver& driver, Context& context, Word stream) {
     }
     if (is_capturing(driver, stream)) return nullptr;
     Pair* pair = take(driver, context);
-    if (pair && driver.record_event(pair->begin, stream) == cuda_success) return pair;
+    if (pair) pair->stream = stream;
+    if (pair && driver.record_event(pair->begin, stream) == success) return pair;
     if (pair) kill(context);
     count_drop(pair ? not_timed.failed : not_timed.no_room);
     return nullptr;
 }
 
 bool Events::end(const Driver& driver, Pair& pair, Word stream) {
-    if (driver.record_event(pair.end, stream) == cuda_success) return true;
+    if (driver.record_event(pair.end, stream) == success) return true;
     kill(*pair.context);
     count_drop(not_timed.failed);
     return false;
@@ -100,10 +101,15 @@ Events::Outcome Events::look_at(const Driver& driver, Pair& pair) {
         count_drop(not_timed.failed);
         return Outcome::lost;
     }
+    if (const Driver::Stream stream = driver.look_at(pair.stream); stream != Driver::Stream::fine) {
+        if (stream == Driver::Stream::captured) return Outcome::not_yet;
+        count_drop(not_timed.failed);
+        return Outcome::missed;
+    }
     const int happened = driver.query_event(pair.end);
-    if (happened == cuda_not_ready) return Outcome::not_yet;
+    if (happened == not_ready) return Outcome::not_yet;
     float ms = 0;
-    if (happened != cuda_success || driver.elapsed_time(&ms, pair.begin, pair.end) != cuda_success) {
+    if (happened != success || driver.elapsed_time(&ms, pair.begin, pair.end) != success) {
         kill(*pair.context);
         count_drop(not_timed.failed);
         return Outcome::lost;
@@ -116,7 +122,7 @@ void Events::harvest(const Driver& driver, unsigned most) {
     if (!__atomic_load_n(&oldest_, __ATOMIC_RELAXED) || !harvesting_.try_lock()) return;
     const Unnoticed unnoticed(driver);
     Pair* before = nullptr;  // stays in the list
-    unsigned not_ready = 0;
+    unsigned under_way = 0;
     lock_.lock();
     Pair* pair = oldest_;
     lock_.unlock();
@@ -126,11 +132,11 @@ void Events::harvest(const Driver& driver, unsigned most) {
         Pair* next = pair->next;
         if (outcome == Outcome::not_yet) {
             before = pair;
-            if (++not_ready == patience && most != all) break;
+            if (++under_way == patience && most != all) break;
         } else {
             (before ? before->next : oldest_) = next;
             if (youngest_ == pair) youngest_ = before;
-            if (outcome == Outcome::booked) {
+            if (outcome != Outcome::lost) {
                 pair->next = pair->context->free;
                 pair->context->free = pair;
             }
@@ -140,8 +146,7 @@ void Events::harvest(const Driver& driver, unsigned most) {
     harvesting_.unlock();
 }
 
-void Events::give_up(const Driver& driver) {
-    harvest(driver, all);
+void Events::give_up() {
     const Guard guard(lock_);
     for (const Pair* pair = oldest_; pair; pair = pair->next) not_timed.unfinished += 1;
     oldest_ = youngest_ = nullptr;

@@ -1,4 +1,4 @@
-// Times by CUDA events: one recorded on the stream before a launch and one behind it. What lies between includes the launch
+// Times by events of CUDA or HIP: one recorded on the stream before a launch and one behind it. What lies between includes the launch
 // itself on an idle stream, and waiting on the GPU. Events that have happened are harvested at later launches; nobody ever
 // waits for one, so what has not happened when the process ends is lost, and counted. Used by launches.cpp.
 #pragma once
@@ -8,12 +8,13 @@
 
 namespace mpiprof::gpu {
 
-// A context of CUDA's that operations are enqueued in. Events belong to it, and die with it.
+// A context that operations are enqueued in. Events belong to it, and die with it.
 struct Context;
 
 // The two events of one launch.
 struct Pair {
     Word begin, end;
+    Word stream;
     Context* context;
     Pair* next;  // free, or the next younger one whose time is not known yet
     Booked what;
@@ -28,17 +29,17 @@ struct Context {
 
 // What could not be timed, and why.
 struct NotTimed {
-    std::uint64_t captured;     // into a CUDA graph: it is launched another time, or never
+    std::uint64_t captured;     // into a graph: it is launched another time, or never
     std::uint64_t nonblocking;  // launched by a thread of NCCL's, nobody knows when
     std::uint64_t no_room;      // too many were under way
-    std::uint64_t failed;       // CUDA returned an error
+    std::uint64_t failed;       // the driver returned an error, or could not be asked
     std::uint64_t unfinished;   // still under way at the end
     bool operator==(const NotTimed&) const = default;
 };
 
 class Events {
   public:
-    // Where the operations of this stream are enqueued; null if CUDA does not say, which is counted.
+    // Where the operations of this stream are enqueued; null if the driver does not say, which is counted.
     Context* context_of(const Driver& driver, Word stream);
     // Whether what is enqueued there goes into a graph, which is counted.
     bool is_capturing(const Driver& driver, Word stream);
@@ -52,15 +53,15 @@ class Events {
     // Books what has happened meanwhile, looking at the oldest few or at all.
     void harvest(const Driver& driver, unsigned most);
     static constexpr unsigned a_few = 4, all = ~0u;
-    // The same at the end of all.
-    void give_up(const Driver& driver);
+    // The end of all: what has not been harvested has no time.
+    void give_up();
 
     NotTimed not_timed{};
 
   private:
     Pair* take(const Driver& driver, Context& context);
     void give_back(Pair& pair);
-    enum class Outcome { booked, not_yet, lost };
+    enum class Outcome { booked, not_yet, missed, lost };  // lost: with the pair
     Outcome look_at(const Driver& driver, Pair& pair);
     void kill(Context& context);
 

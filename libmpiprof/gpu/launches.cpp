@@ -52,6 +52,10 @@ Launches::Source Launches::decide() {
     }
     end_before_the_driver();
     runtime.ask_before_the_end(before_the_end);
+    if (driver_.is_hip()) {
+        note_source("HIP events");
+        return Source::some;
+    }
     const char first = value_of(Setting::cupti)[1];  // on, window, off
     wants_cupti_ = first == 'n' ? WantsCupti::always : first == 'i' ? WantsCupti::in_window : WantsCupti::never;
     if (wants_cupti_ == WantsCupti::always || (wants_cupti_ == WantsCupti::in_window && runtime.has_window())) try_cupti();
@@ -102,6 +106,11 @@ bool Launches::is_on() {
 }
 
 // ---- a launch ----
+
+bool Launches::may_ask(const OwnErrors& errors) {
+    if (!errors.may_ask()) count_drop(events_.not_timed.failed);
+    return errors.may_ask();
+}
 
 Launch* Launches::take() {
     for (Launch& launch : launches_)
@@ -171,7 +180,8 @@ void Launches::begin(Launch& launch) {
 void Launches::begin_alone(Word stream) {
     drop();
     choose_source();
-    if (!(in_hand = take())) return;
+    const OwnErrors errors(driver_);
+    if (!may_ask(errors) || !(in_hand = take())) return;
     share_on(*in_hand, stream);
     begin(*in_hand);
 }
@@ -182,6 +192,8 @@ void Launches::end_real_call(bool is_launched, bool is_elsewhere) {
     in_hand->is_pushed = false;
     if (is_elsewhere) count_drop(events_.not_timed.nonblocking);
     if (!is_launched || is_elsewhere) return drop();
+    const OwnErrors errors(driver_);  // after the real call
+    if (!may_ask(errors)) return drop();
     for (unsigned i = 0; i < in_hand->count; ++i) {
         Share& share = in_hand->shares[i];
         if (!share.pair) continue;
@@ -216,7 +228,8 @@ void Launches::enqueue(std::uint64_t group, Word stream, const Operation& operat
     if (in_hand && in_hand->group != group) drop();
     Share* share = nullptr;
     if (!in_hand) choose_source();
-    if (in_hand || (in_hand = take())) {
+    const OwnErrors errors(driver_);
+    if (may_ask(errors) && (in_hand || (in_hand = take()))) {
         in_hand->group = group;
         share = share_on(*in_hand, stream);
     }
@@ -226,7 +239,10 @@ void Launches::enqueue(std::uint64_t group, Word stream, const Operation& operat
 
 void Launches::begin_group(std::uint64_t group) {
     if (in_hand && in_hand->group != group) drop();
-    if (in_hand) begin(*in_hand);
+    if (!in_hand) return;
+    const OwnErrors errors(driver_);
+    if (!may_ask(errors)) return drop();
+    begin(*in_hand);
 }
 
 // A group of several operations has the group's end for its name: it is launched and ends as a whole.
@@ -260,9 +276,14 @@ void Launches::group_is_of(std::uint16_t call) {
 
 // ---- the end ----
 
+void Launches::harvest_all() {
+    const OwnErrors errors(driver_);
+    if (errors.may_ask()) events_.harvest(driver_, Events::all);
+}
+
 void Launches::settle() {
     if (source_.load(std::memory_order_acquire) != Source::some || is_over_ || !runtime.is_recording()) return;
-    events_.harvest(driver_, Events::all);
+    harvest_all();
     the_cupti.flush();
 }
 
@@ -287,7 +308,8 @@ void Launches::note_what_is_missing() {
 
 void Launches::end_of_profile(bool forced) {
     if (source_.load(std::memory_order_acquire) != Source::some || is_over_ || !runtime.is_recording()) return;
-    events_.give_up(driver_);
+    harvest_all();
+    events_.give_up();
     the_cupti.finish(forced);
     note_what_is_missing();
 }

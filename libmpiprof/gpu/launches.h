@@ -80,6 +80,8 @@ class Launches {
     void book(Launch& launch, std::uint16_t group_end);
     void note_source(const char* text);
     void note_what_is_missing();
+    bool may_ask(const OwnErrors& errors);
+    void harvest_all();
 
     static constexpr unsigned most_launches = 64;  // under construction at the same time, one per thread
     std::atomic<Source> source_{Source::undecided};

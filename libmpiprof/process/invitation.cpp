@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmpiprof/process/loader.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/record/kernel_files.h"
 #include "libmpiprof/record/raw.h"
@@ -70,11 +71,7 @@ bool is_in_a_file() {
     return names_a_plugin(path.text) || names_a_plugin("/etc/nccl.conf");
 }
 
-int looks_like_cuda(dl_phdr_info* info, std::size_t, void*) {
-    const char* slash = strrchr(info->dlpi_name, '/');
-    const char* name = slash ? slash + 1 : info->dlpi_name;
-    return any_of("libcuda.so\0libcudart.so\0libamdhip64.so\0", [&](const char* prefix) { return strncmp(name, prefix, length_of(prefix)) == 0; });
-}
+bool has_loaded_a_gpu() { return any_loaded("libcuda.so\0libcudart.so\0libamdhip64.so\0", [](const char*) { return true; }); }
 
 }  // namespace
 
@@ -88,7 +85,7 @@ void invite_nccl() {
 }
 
 void invite_nccl_if_there_is_a_gpu() {
-    if (exists("/dev/nvidiactl") || exists("/dev/kfd") || dl_iterate_phdr(looks_like_cuda, nullptr)) invite_nccl();
+    if (exists("/dev/nvidiactl") || exists("/dev/kfd") || has_loaded_a_gpu()) invite_nccl();
 }
 
 bool is_invitation(const char* value) {

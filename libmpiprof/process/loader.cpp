@@ -1,7 +1,11 @@
 // Found at the first question, once.
 #include "libmpiprof/process/loader.h"
 
+#include <link.h>
+#include <string.h>
+
 #include "libmpiprof/record/basics.h"
+#include "libmpiprof/record/text.h"
 
 // libc's own loader, which it exported (and private to itself) as long as there was a libdl.
 extern "C" {
@@ -34,7 +38,25 @@ struct SharedLoader {
 };
 constinit SharedLoader shared_loader{};
 
+struct Search {
+    const char* prefixes;
+    void* context;
+    bool (*visit)(void* context, const char* path);
+};
+
+int look_at(dl_phdr_info* object, std::size_t, void* argument) {
+    const Search& search = *static_cast<const Search*>(argument);
+    const char* slash = object->dlpi_name ? strrchr(object->dlpi_name, '/') : nullptr;
+    if (!slash || !any_of(search.prefixes, [&](const char* prefix) { return strncmp(slash + 1, prefix, length_of(prefix)) == 0; })) return 0;
+    return search.visit(search.context, object->dlpi_name);
+}
+
 }  // namespace
+
+bool any_loaded(const char* prefixes, void* context, bool (*visit)(void* context, const char* path)) {
+    Search search{prefixes, context, visit};
+    return dl_iterate_phdr(look_at, &search) != 0;
+}
 
 const Loader& loader() {
     if (shared_loader.known.load(std::memory_order_acquire)) return shared_loader.functions;

@@ -16,4 +16,12 @@ struct Loader {
 // All null if there is none: then nothing can be found.
 const Loader& loader();
 
+// Each object of the process whose file name begins with one of `prefixes` ("libcudart.so\0..."), until `visit` says that it is enough,
+// which is the answer. The loader is locked meanwhile: nothing may be opened there.
+bool any_loaded(const char* prefixes, void* context, bool (*visit)(void* context, const char* path));
+template <class Visit>
+bool any_loaded(const char* prefixes, Visit visit) {
+    return any_loaded(prefixes, &visit, [](void* context, const char* path) { return (*static_cast<Visit*>(context))(path); });
+}
+
 }  // namespace mpiprof

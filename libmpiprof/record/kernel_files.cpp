@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "libmpiprof/record/text.h"
+
 namespace mpiprof {
 namespace {
 
@@ -67,6 +69,18 @@ bool each_entry(const char* directory, void* context, void (*visit)(void* contex
         }
     raw(SYS_close, fd);
     return true;
+}
+
+bool has_open(const char* end_of_path) {
+    const std::size_t length = length_of(end_of_path);
+    bool found = false;
+    each_entry("/proc/self/fd", [&](const char* number) {
+        char link[64] = "/proc/self/fd/", path[512];
+        append(link, number);
+        const long n = found ? 0 : raw(SYS_readlinkat, AT_FDCWD, raw_address(link), raw_address(path), sizeof path);
+        found |= n >= static_cast<long>(length) && memcmp(path + n - length, end_of_path, length) == 0;
+    });
+    return found;
 }
 
 }  // namespace mpiprof

@@ -33,4 +33,7 @@ bool each_entry(const char* directory, Visit visit) {
     return each_entry(directory, &visit, [](void* context, const char* name) { (*static_cast<Visit*>(context))(name); });
 }
 
+// Whether this process has a file open whose path ends so.
+bool has_open(const char* end_of_path);
+
 }  // namespace mpiprof

@@ -8,10 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define F(name, arguments) int name arguments;
 CUDA_FUNCTIONS(F)
 #undef F
+
+#ifdef HIP
+int hipGetLastError(void);
+void fake_hip_fail(void);
+#endif
 
 enum { block = 2 << 20, n = 100 };
 static double *host, *device, *managed;
@@ -47,13 +53,15 @@ static void messages(double* from, double* to) {
 
 int main(int argc, char** argv) {
     const char* scene = argc > 1 ? argv[1] : "kinds";
-    const int is_late = strcmp(scene, "late") == 0;
-    if (!is_late) cuInit(0);
+    const int is_late = strncmp(scene, "late", 4) == 0;
+    const int is_unused = strcmp(scene, "unused") == 0;
+    if (!is_late && !is_unused) cuInit(0);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     host = memory(0);
     if (is_late) {
         for (int i = 0; i < 500; ++i) MPI_Allreduce(host, host + n, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        usleep(100000); /* it is looked for so often */
         cuInit(0);
     }
     device = memory(2);
@@ -62,8 +70,19 @@ int main(int argc, char** argv) {
         for (int i = 0; i < 100; ++i) MPI_Bcast(device, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         fake_cuda_claim(device, block, 0);
         for (int i = 0; i < 100; ++i) MPI_Bcast(device, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    } else if (is_unused) {
+        for (int i = 0; i < 300; ++i) MPI_Bcast(device, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+#ifdef HIP
+    } else if (strcmp(scene, "unread") == 0) {
+        for (int i = 0; i < 10; ++i) MPI_Bcast(host, n, MPI_DOUBLE, 0, MPI_COMM_WORLD); /* of memory that is not known by now */
+        if (hipGetLastError() != 0) printf("an error was left\n");
+        fake_hip_fail();
+        for (int i = 0; i < 5; ++i) MPI_Bcast(managed, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        if (hipGetLastError() != 1) printf("an error was lost\n");
+        for (int i = 0; i < 10; ++i) MPI_Bcast(device, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+#endif
     } else if (is_late) {
-        MPI_Barrier(MPI_COMM_WORLD); /* something new */
+        if (strcmp(scene, "late_and_new") == 0) MPI_Barrier(MPI_COMM_WORLD);
         MPI_Bcast(host, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         for (int i = 0; i < 10; ++i) MPI_Allreduce(device, host + n, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     } else {

@@ -20,6 +20,10 @@
 #define F(name, arguments) int name arguments;
 CUDA_FUNCTIONS(F)
 #undef F
+#ifdef HIP /* whose double has the functions above, too */
+int hipGetLastError(void), hipPeekAtLastError(void);
+void fake_hip_fail(void);
+#endif
 #ifdef WITH_CUPTI /* another client of it, such as PyTorch's profiler: linked, or by dlsym as TensorFlow does */
 #ifdef FETCH
 #define F(name, arguments) static int(*f_##name) arguments;
@@ -208,6 +212,49 @@ int main(int argc, char** argv) {
         OK(NCCL(ncclCommDestroy)(c));
         return 0;
     }
+    SCENE("pending") { /* a stream is captured while events of before are under way on it */
+        CUgraph graph = NULL;
+        CUstream other = stream_on(0);
+        for (int i = 0; i < 3; ++i) reduce(c, s);
+        OK(cuStreamBeginCapture_v2(s, capture_relaxed));
+        for (int i = 0; i < 5; ++i) reduce(c, other), finish(other);
+        OK(cuStreamEndCapture(s, &graph));
+        reduce(c, s), finish(s);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("gone") { /* streams that are destroyed while something is under way on them */
+        for (int i = 0; i < 4; ++i) {
+            CUstream t = stream_on(0);
+            reduce(c, t), reduce(c, t);
+            OK(cuStreamDestroy_v2(t));
+        }
+        for (int i = 0; i < 3; ++i) reduce(c, s), finish(s);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("numbers") { /* the default streams' other names */
+        for (uintptr_t i = 0; i < 3; ++i) reduce(c, (CUstream)i), finish(NULL);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+#ifdef HIP
+    SCENE("unread") { /* an error that the program reads later is not replaced, and none is added to it */
+        reduce(c, s), finish(s);
+        if (hipPeekAtLastError() != 0) return 1;
+        fake_hip_fail();
+        for (int i = 0; i < 3; ++i) reduce(c, s);
+        OK(NCCL(ncclGroupStart)());
+        for (int i = 0; i < 2; ++i) reduce(c, s);
+        OK(NCCL(ncclGroupEnd)());
+        if (hipGetLastError() != 1) return 1;
+        for (int i = 0; i < 3; ++i) reduce(c, s); /* not finished: asking whether is answered by an error */
+        if (hipPeekAtLastError() != 0) return 1;
+        finish(s);
+        OK(NCCL(ncclCommDestroy)(c));
+        return hipGetLastError();
+    }
+#endif
     SCENE("failing") { /* calls that NCCL refuses */
         for (int i = 0; i < 2; ++i)
             if (NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, NULL, s) != ncclInvalidArgument) return 1;

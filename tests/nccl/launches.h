@@ -23,8 +23,9 @@ static pid_t launch_process;
 
 /* The process has a GPU from its first communicator on, as it has with NCCL itself. */
 static void launch_find_gpu(void) {
-    if (launch_kernel || !getenv("FAKE_GPU")) return;
-    void* cuda = dlopen("libcuda.so.1", RTLD_NOW);
+    const char* gpu = getenv("FAKE_GPU");
+    if (launch_kernel || !gpu) return;
+    void* cuda = dlopen(strncmp(gpu, "lib", 3) == 0 ? gpu : "libcuda.so.1", RTLD_NOW);
     if (!cuda) return;
     launch_init = (int (*)(unsigned))dlsym(cuda, "cuInit");
     launch_context = (int (*)(void**))dlsym(cuda, "cuCtxGetCurrent");

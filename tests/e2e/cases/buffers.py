@@ -2,22 +2,23 @@
 
 import collections
 
-from cases.gpu import SOURCES, doubles
+from cases.gpu import SOURCES, doubles, hip
 from harness import ROOT, case, same
 
 BYTES = 800  # of each call: 100 doubles
 
 
-def run(scene, act, env=None, fortran=None):
+def run(scene, act, env=None, fortran=None, is_hip=False, directory=None):
     """{(call, buffer): (calls, bytes)} of rank 1."""
-    _, cuda = doubles(scene)
+    driver = hip(scene)[0] / "libamdhip64.so.6" if is_hip else doubles(scene)[1] / "libcuda.so.1"
     if fortran:
-        program = scene.compile(SOURCES / "buffers.f90", "-cpp", "-w", "-fallow-argument-mismatch", f"-D{fortran.upper()}", cuda / "libcuda.so.1",
+        program = scene.compile(SOURCES / "buffers.f90", "-cpp", "-w", "-fallow-argument-mismatch", f"-D{fortran.upper()}", driver,
                                 name=f"buffers.{fortran}.{scene.mpi}")
     else:
-        program = scene.compile(SOURCES / "buffers.c", "-w", "-I", ROOT, cuda / "libcuda.so.1", name=f"buffers.{scene.mpi}")
-    directory = scene.subdir(act)
-    ran = scene.mpirun(2, [program, act], profiled="ranks", cwd=directory, env={"LD_LIBRARY_PATH": cuda, **(env or {})}).succeeded()
+        program = scene.compile(SOURCES / "buffers.c", "-w", "-I", ROOT, *(["-DHIP"] if is_hip else []), driver,
+                                name=f"buffers.{'hip.' if is_hip else ''}{scene.mpi}")
+    directory = scene.subdir(directory or act)
+    ran = scene.mpirun(2, [program, act], profiled="ranks", cwd=directory, env={"LD_LIBRARY_PATH": driver.parent, **(env or {})}).succeeded()
     same(ran.out, "", "output")
     found = collections.defaultdict(lambda: (0, 0))
     for row in scene.export_rows(str(directory)):
@@ -31,9 +32,7 @@ def of(found, call):
     return {buffer: calls for (name, buffer), (calls, _) in found.items() if name == call}
 
 
-@case(ranks=2)
-def buffers_are_told_apart_by_whose_memory_they_are(scene):
-    found = run(scene, "kinds")
+def check_kinds(found):
     kinds = {"host": 2, "device": 4, "managed": 6}
     same(of(found, "MPI_Allreduce"), {kind: 2 * calls for kind, calls in kinds.items()}, "Allreduce, half of them in place")
     for call in ("MPI_Gather", "MPI_Scatter"):
@@ -45,8 +44,31 @@ def buffers_are_told_apart_by_whose_memory_they_are(scene):
     for (call, buffer), (calls, size) in found.items():
         if call in ("MPI_Allreduce", "MPI_Bcast", "MPI_Gather", "MPI_Scatter"):
             same(size, calls * BYTES, f"bytes of {call} with {buffer} buffers")
+
+
+@case(ranks=2)
+def buffers_are_told_apart_by_whose_memory_they_are(scene):
+    check_kinds(run(scene, "kinds"))
     text = scene.run_report("calls", str(scene.dir / "kinds")).succeeded().out
     same("BUFFER" in text and "managed" in text, True, text)
+
+
+@case(ranks=2)
+def buffers_of_amds_gpus_are_told_apart_by_every_version_of_hip(scene):
+    for version in (50700000, 60300000, 70000000):
+        _, env = hip(scene)
+        check_kinds(run(scene, "kinds", {**env, "FAKE_HIP_VERSION": version}, is_hip=True, directory=f"kinds.{version}"))
+
+
+@case(ranks=2)
+def hip_is_not_asked_before_the_program_uses_it_nor_while_an_error_is_unread(scene):
+    _, env = hip(scene)
+    found = of(run(scene, "late", env, is_hip=True), "MPI_Allreduce")  # its double ends who asks too early
+    same(found, {"host": 500, "device": 10}, "Allreduce")
+    same({buffer for _, buffer in run(scene, "unused", {}, is_hip=True)}, {"host"}, "kinds where it is never initialised")
+    for version in (50700000, 60300000, 70000000):
+        found = of(run(scene, "unread", {**env, "FAKE_HIP_VERSION": version}, is_hip=True, directory=f"unread.{version}"), "MPI_Bcast")
+        same(found, {"host": 10 + 5, "device": 10}, f"Bcast of HIP {version}, where five of managed memory find an error unread")
 
 
 @case(ranks=2)
@@ -66,8 +88,8 @@ def memory_that_is_freed_and_used_anew_is_asked_for_again(scene):
 
 @case(ranks=2)
 def gpu_that_is_initialised_late_is_noticed(scene):
-    found = of(run(scene, "late"), "MPI_Allreduce")
-    same(found, {"host": 500, "device": 10}, "Allreduce")
+    for act in ("late", "late_and_new"):
+        same(of(run(scene, act), "MPI_Allreduce"), {"host": 500, "device": 10}, f"Allreduce, {act}")
 
 
 @case(ranks=2)

@@ -28,12 +28,22 @@ def cupti(scene):
                          "-Wl,-soname,libcupti.so.13", name="cupti/libcupti.so.13", compiler="gcc", label="").parent
 
 
+def hip(scene):
+    """The directory of libamdhip64.so.6, and what a program has in its environment that uses it: also the file that it keeps open."""
+    directory = scene.bin / "hip"
+    (directory / "dev").mkdir(exist_ok=True, parents=True)
+    (directory / "dev" / "kfd").touch()
+    scene.compile(SOURCES / "doubles" / "fake_hip.c", "-shared", "-fPIC", "-w", "-I", ROOT, "-lpthread", "-Wl,-soname,libamdhip64.so.6",
+                  name="hip/libamdhip64.so.6", compiler="gcc", label="")
+    return directory, {"FAKE_GPU": "libamdhip64.so.6", "FAKE_KFD": directory / "dev" / "kfd"}
+
+
 def program(scene, how):
     nccl, cuda = doubles(scene)
+    driver = [hip(scene)[0] / "libamdhip64.so.6", "-DHIP"] if "hip" in how else [cuda / "libcuda.so.1"]
     client = ["-DWITH_CUPTI", *([] if "fetched" in how else [cupti(scene) / "libcupti.so.13"])] if "client" in how else []
     flags = [*(["-DFETCH"] if "fetched" in how else ["-L", nccl, "-lnccl"]), *client]
-    return scene.compile(SOURCES / "program.c", "-w", "-I", ROOT, cuda / "libcuda.so.1", *flags, "-lpthread", "-ldl",
-                         name=f"gpu_program.{how}", compiler="gcc", label="")
+    return scene.compile(SOURCES / "program.c", "-w", "-I", ROOT, *driver, *flags, "-lpthread", "-ldl", name=f"gpu_program.{how}", compiler="gcc", label="")
 
 
 def run(scene, act, how="linked", directory=None, env=None, code=0):

@@ -15,7 +15,7 @@ struct fake_function {
     uint64_t ns;
 };
 enum { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_NOT_INITIALIZED = 3, CUDA_ERROR_INVALID_HANDLE = 400,
-       CUDA_ERROR_NOT_READY = 600, CUDA_ERROR_ILLEGAL_ADDRESS = 700, CUDA_ERROR_CAPTURE_INVALIDATED = 901 };
+       CUDA_ERROR_NOT_READY = 600, CUDA_ERROR_ILLEGAL_ADDRESS = 700, CUDA_ERROR_CONTEXT_IS_DESTROYED = 709, CUDA_ERROR_CAPTURE_INVALIDATED = 901 };
 enum { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
 
 #define CUDA_FUNCTIONS(F)                                                                                              \
@@ -28,6 +28,7 @@ enum { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
     F(cuCtxPopCurrent_v2, (CUcontext*))                                                                                \
     F(cuCtxGetDevice, (int*))                                                                                          \
     F(cuStreamCreate, (CUstream*, unsigned))                                                                           \
+    F(cuStreamDestroy_v2, (CUstream))                                                                                  \
     F(cuStreamGetCtx, (CUstream, CUcontext*))                                                                          \
     F(cuStreamIsCapturing, (CUstream, int*))                                                                           \
     F(cuStreamSynchronize, (CUstream))                                                                                 \

@@ -22,7 +22,7 @@ struct fake_stream {
     CUcontext context;
     uint64_t free_at;
     CUgraph capture;
-    int capture_mode;
+    int capture_mode, is_destroyed;
 };
 struct fake_context {
     int device;
@@ -30,6 +30,7 @@ struct fake_context {
 };
 struct fake_event {
     CUcontext context;
+    CUstream stream;
     uint64_t at;
     int is_recorded;
 };
@@ -83,7 +84,8 @@ __attribute__((constructor)) static void loaded(void) {
     pthread_atfork(NULL, NULL, in_child);
 }
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-static CUstream stream_of(CUstream stream) { return stream ? stream : &current->null_stream; }
+/* 1 and 2 are other names of default streams. */
+static CUstream stream_of(CUstream stream) { return (uintptr_t)stream > 2 ? stream : &current->null_stream; }
 static uint32_t tell_api(int cbid) {
     if (!watcher) return 0;
     pthread_mutex_unlock(&lock);
@@ -150,6 +152,11 @@ int cuStreamCreate(CUstream* stream, unsigned flags) {
     (*stream)->context = current;
     return leave(0);
 }
+int cuStreamDestroy_v2(CUstream stream) {
+    ENTER();
+    stream->is_destroyed = 1; /* and known as such for ever */
+    return leave(0);
+}
 int cuStreamGetCtx(CUstream stream, CUcontext* context) {
     ENTER();
     *context = stream_of(stream)->context;
@@ -158,7 +165,7 @@ int cuStreamGetCtx(CUstream stream, CUcontext* context) {
 int cuStreamIsCapturing(CUstream stream, int* is) {
     ENTER();
     *is = stream_of(stream)->capture ? 1 : 0;
-    return leave(0);
+    return leave(stream_of(stream)->is_destroyed ? CUDA_ERROR_CONTEXT_IS_DESTROYED : 0);
 }
 int cuStreamSynchronize(CUstream stream) {
     ENTER();
@@ -205,6 +212,7 @@ int cuEventRecord(CUevent event, CUstream stream) {
     if (s->capture) s->capture->is_invalid = 1; /* it would be a node of the graph: nobody should have asked for one */
     event->at = s->free_at = later(clock_ns, s->free_at);
     event->is_recorded = 1;
+    event->stream = stream;
     return leave(0);
 }
 int cuEventQuery(CUevent event) {
@@ -289,12 +297,16 @@ void fake_cuda_claim(const void* begin, size_t bytes, int kind) {
     claims[i].end = (uint64_t)begin + bytes;
     claims[i].kind = kind;
 }
-/* Of memory that CUDA does not know all answers are 0, and there is no error. */
-int cuPointerGetAttributes(unsigned n, const int* attributes, void** data, uint64_t pointer) {
-    ENTER();
+static int claimed(uint64_t pointer) {
     int kind = 0;
     for (int i = 0; i < most_claims; ++i)
         if (claims[i].begin <= pointer && pointer < claims[i].end) kind = claims[i].kind;
+    return kind;
+}
+/* Of memory that CUDA does not know all answers are 0, and there is no error. */
+int cuPointerGetAttributes(unsigned n, const int* attributes, void** data, uint64_t pointer) {
+    ENTER();
+    const int kind = claimed(pointer);
     for (unsigned i = 0; i < n; ++i) {
         if (attributes[i] == 2) *(unsigned*)data[i] = kind ? 2 : 0;
         else if (attributes[i] == 8) *(unsigned*)data[i] = kind == 8;
