@@ -140,10 +140,16 @@ struct Mpi {
         const Call row = row_of(id);
         return row.treatment == Treatment::timed && moves_buffers(row.traffic) && buffer_of(row, 0) >= 0;
     }
-    static bool watches(std::uint16_t id) { return moves_buffers(whole_catalogue.calls[id].traffic) && gpu::pointers.look(); }
+    static bool watches(std::uint16_t id) {
+        return moves_buffers(whole_catalogue.calls[id].traffic) && (gpu::pointers.is_on() || begins_to_watch(gpu::pointers.look()));
+    }
     // The program may have begun to use a GPU.
     static void looks_again() {
-        if (!gpu::pointers.is_on() && gpu::pointers.look()) wrap::look_at_all_again<Mpi>();
+        if (!gpu::pointers.is_on()) begins_to_watch(gpu::pointers.look_for_news());
+    }
+    static bool begins_to_watch(bool is_on) {
+        if (is_on) wrap::look_at_all_again<Mpi>();
+        return is_on;
     }
     template <Id I, class Language>
     static void before_real(Ledger& ledger, const Word* words) {
