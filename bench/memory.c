@@ -1,5 +1,5 @@
-/* A rank with many peers, call sites and communicators, then with further threads. After each step it prints what it has in
- * memory: its own (pages of no file, and those of its profile), and with the pages of files, which all ranks of a node
+/* memory full: a rank with many peers, call sites and communicators.  memory threads: one with further threads.
+ * After each step it prints what it has in memory: its own (pages of no file, and those of its profile), and with the pages of files, which all ranks of a node
  * share; in KiB. Run by bench/memory against bench/memory_mpi.c, with the library and without. */
 #include <pthread.h>
 #include <stdio.h>
@@ -90,6 +90,11 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     for (int i = 0; i < 10; ++i) MPI_Send(data, 1, type_double, 1, 0, world);
     say_memory("start");
+    if (argc > 1 && strcmp(argv[1], "threads") == 0) {
+        further_threads();
+        MPI_Finalize();
+        return 0;
+    }
     peers(world);
     say_memory("peers");
     sites(5); /* and main, and the two that call it */
@@ -100,7 +105,6 @@ int main(int argc, char** argv) {
     MPI_Comm_split(world, 0, 0, &other);
     peers(other);
     say_memory("reordered");
-    further_threads();
     MPI_Finalize();
     return 0;
 }

@@ -68,6 +68,14 @@ class Workshop:
                         os.path.join(ROOT, "tests", source), "-lpthread", "-ldl"], check=True)
         return os.path.join(self.path, soname)
 
+    def build_memory(self):
+        """memory.c with the MPI that it is linked to, which moves nothing."""
+        library, program = os.path.join(self.path, "libmpich.so.12"), os.path.join(self.path, "memory")
+        common = ["cc", "-std=gnu11", "-O1", "-g", "-Wall", "-I", ROOT]
+        subprocess.run(common + ["-shared", "-fPIC", "-Wl,-soname,libmpich.so.12", "-o", library, os.path.join(HERE, "memory_mpi.c")], check=True)
+        subprocess.run(common + ["-o", program, os.path.join(HERE, "memory.c"), library, "-Wl,-rpath," + self.path, "-lpthread"], check=True)
+        return program
+
     def run(self, command, library=None, settings=None, mpi=None, ranks=1, prefix=(), check=True, **options):
         """Runs `command` in an empty directory, its ranks with the library preloaded if one is given."""
         shutil.rmtree(self.here, ignore_errors=True)

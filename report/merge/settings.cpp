@@ -8,10 +8,13 @@ namespace mpiprof::report {
 
 void SettingsPart::add(const Profile& profile) {
     if (profile.settings.empty()) return;  // mpitrace's text
-    std::vector<One> all;
-    for (const Setting& setting : profile.settings) all.push_back({setting.name, setting.value, setting.source});
-    std::sort(all.begin(), all.end());
-    ranks_[std::move(all)].push_back(profile.rank);
+    if (!last_ranks_ || profile.settings != last_) {
+        std::vector<Setting> sorted = profile.settings;
+        std::sort(sorted.begin(), sorted.end());
+        last_ranks_ = &ranks_[std::move(sorted)];
+        last_ = profile.settings;
+    }
+    last_ranks_->push_back(profile.rank);
 }
 
 void SettingsPart::absorb(SettingsPart&& other) {
@@ -24,7 +27,7 @@ void SettingsPart::absorb(SettingsPart&& other) {
 std::vector<SettingRow> SettingsPart::finish() {
     std::map<std::string, std::map<std::pair<std::string, SettingSource>, std::vector<std::uint32_t>>> by_name;
     for (const auto& [settings, ranks] : ranks_)
-        for (const One& one : settings) {
+        for (const Setting& one : settings) {
             auto& to = by_name[one.name][{one.value, one.source}];
             to.insert(to.end(), ranks.begin(), ranks.end());
         }

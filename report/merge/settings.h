@@ -2,7 +2,6 @@
 // with the same settings, which mostly are all, are kept once.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -15,17 +14,18 @@ namespace mpiprof::report {
 
 class SettingsPart {
   public:
+    SettingsPart() = default;
+    SettingsPart(SettingsPart&&) = default;  // no copies: last_ranks_ points into ranks_
+    SettingsPart& operator=(SettingsPart&&) = default;
     void add(const Profile& profile);
     void absorb(SettingsPart&& other);
     std::vector<SettingRow> finish();
 
   private:
-    struct One {
-        std::string name, value;
-        SettingSource source;
-        auto operator<=>(const One&) const = default;
-    };
-    std::map<std::vector<One>, std::vector<std::uint32_t>> ranks_;  // who has exactly these
+    std::map<std::vector<Setting>, std::vector<std::uint32_t>> ranks_;  // who has exactly these
+    // Those of the rank before, in the order of its profile, which is the next one's, too; and who has them.
+    std::vector<Setting> last_;
+    std::vector<std::uint32_t>* last_ranks_ = nullptr;
 };
 
 }  // namespace mpiprof::report

@@ -124,6 +124,7 @@ struct Setting {
     std::string name;
     std::string value;
     SettingSource source = SettingSource::fallback;
+    auto operator<=>(const Setting&) const = default;
 };
 
 // Something that the profile says of the process, its node or its environment: "cpus_allowed", "0-3".

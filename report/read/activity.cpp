@@ -16,6 +16,7 @@ std::vector<ActivityBin> bins_of(const ThreadActivity& thread, const TickScale& 
     std::vector<ActivityBin> bins(format::activity_bins);
     std::uint64_t time_ns = 0, bytes = 0;
     for (std::size_t i = 0; i < bins.size(); ++i) {
+        if (thread.record.bins[i].ticks == 0 && thread.record.bins[i].bytes == 0) continue;
         bins[i] = {scale.ns(thread.record.bins[i].ticks), thread.record.bins[i].bytes};
         time_ns += bins[i].time_ns;
         bytes += bins[i].bytes;

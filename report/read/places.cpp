@@ -31,12 +31,14 @@ void find_modules_of_calls(std::vector<Range> ranges, Profile& profile) {
 void read_modules(const Tables& tables, Profile& profile) {
     std::vector<Range> ranges;
     Texts texts(tables.bytes());
+    profile.modules.reserve(tables.records(format::TableType::modules));
     tables.each<format::Module>(format::TableType::modules, [&](const format::Module& record, const format::Table&) {
         Module module;
         module.path = texts.at(record.path_offset, record.path_length);
+        char hex[2 * sizeof record.build_id], *end = hex;
         for (std::uint32_t i = 0; i < std::min<std::uint32_t>(record.build_id_length, sizeof record.build_id); ++i)
-            for (const unsigned half : {record.build_id[i] >> 4, record.build_id[i] & 0xf})
-                module.build_id += "0123456789abcdef"[half];
+            for (const unsigned half : {record.build_id[i] >> 4, record.build_id[i] & 0xf}) *end++ = "0123456789abcdef"[half];
+        module.build_id.assign(hex, end);
         if (record.language != format::Language::machine) {
             module.is_script = true;
             module.build_id = texts.at(record.function_offset, record.function_length);
@@ -49,11 +51,13 @@ void read_modules(const Tables& tables, Profile& profile) {
 
 void read_sites(const Tables& tables, Profile& profile) {
     std::vector<Frame> frames;
+    frames.reserve(tables.records(format::TableType::frames));
     tables.each<format::Frame>(format::TableType::frames, [&](const format::Frame& record, const format::Table&) {
         const bool is_known = record.module < profile.modules.size();
         frames.push_back({.offset = record.offset, .module = is_known ? record.module : 0});
     });
     std::size_t used = 0;
+    profile.sites.reserve(tables.records(format::TableType::sites));
     tables.each<format::Site>(format::TableType::sites, [&](const format::Site& record, const format::Table&) {
         Site site;
         // Sites do not share frames, so hostile ones cannot make more of them than the file holds.

@@ -355,6 +355,7 @@ class Reader {
 
     void read_communicators() {
         std::unordered_map<std::uint64_t, std::uint16_t> of_handle;
+        profile_.communicators.reserve(tables_.records(TableType::communicators));
         tables_.each<format::Communicator>(TableType::communicators, [&](const format::Communicator& record, const Table&) {
             profile_.communicators.push_back({.id = record.id,
                                               .parent = record.parent,
@@ -381,6 +382,7 @@ class Reader {
     }
 
     void read_settings() {
+        profile_.settings.reserve(tables_.records(TableType::settings));
         tables_.each<format::Setting>(TableType::settings, [&](const format::Setting& record, const Table&) {
             profile_.settings.push_back(
                 {std::string(text_of(record.name)), std::string(text_of(record.value)),

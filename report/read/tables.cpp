@@ -34,6 +34,7 @@ Result<std::monostate> Tables::collect() {
         if (block.used > block.capacity ||
             !lies_within(entries, std::uint64_t{block.used} * sizeof(Table), bytes_.size()))
             return damaged("its directory is larger than the file");
+        tables_.reserve(tables_.size() + block.used);
         for (std::uint32_t i = 0; i < block.used; ++i) {
             auto table = load_prefix<Table>(bytes_.data() + entries + i * sizeof(Table), sizeof(Table));
             if (is_cut_ && (table.used = records_that_fit(table)) == 0) continue;

@@ -30,6 +30,7 @@ std::optional<TickScale> TickScale::from(std::span<const format::Anchor> anchors
     scale.is_identity_ = false;
     scale.whole_ = ns / ticks;
     scale.fraction_ = static_cast<std::uint64_t>((static_cast<unsigned __int128>(ns % ticks) << 64) / ticks);
+    scale.ns_per_tick_ = static_cast<double>(scale.whole_) + static_cast<double>(scale.fraction_) / 0x1p64;
     return scale;
 }
 

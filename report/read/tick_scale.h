@@ -26,14 +26,14 @@ class TickScale {
         return sum > ~std::uint64_t{0} ? ~std::uint64_t{0} : static_cast<std::uint64_t>(sum);
     }
     double ns_exact(std::uint64_t ticks) const {
-        return static_cast<double>(ticks) *
-               (is_identity_ ? 1.0 : static_cast<double>(whole_) + static_cast<double>(fraction_) / 0x1p64);
+        return static_cast<double>(ticks) * ns_per_tick_;
     }
 
   private:
     bool is_identity_ = true;
     std::uint64_t whole_ = 1;     // ns per tick: whole part ...
     std::uint64_t fraction_ = 0;  // ... and 2^-64ths, so that a conversion is two multiplications
+    double ns_per_tick_ = 1.0;
 };
 
 }  // namespace mpiprof::report
