@@ -3,6 +3,7 @@
  * share; in KiB. Run by bench/memory against bench/memory_mpi.c, with the library and without. */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/memory_mpi.h"
@@ -53,6 +54,8 @@ static pthread_barrier_t phase;
 /* What a further thread does: a solver's reductions, an exchange with 32 others; then the same by requests. */
 static void* work(void* unused) {
     double sum[64];
+    void* volatile first = malloc(1); /* as every thread of a program does sooner or later: what malloc keeps for it is not the library's */
+    free(first);
     for (int n = 1; n <= 64; n *= 2) MPI_Allreduce(data, sum, n, type_double, op_sum, world);
     for (int peer = 1; peer <= 32; ++peer) {
         MPI_Send(data, 1, type_double, peer, 0, world);

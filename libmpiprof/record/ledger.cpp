@@ -184,12 +184,29 @@ Cell* Ledger::cell(const Cell& wanted, std::uint32_t limit) {
     return cell_count_ < limit ? new_cell(wanted) : nullptr;
 }
 
+// Further threads, which may be many and do little, begin with small tables.
+std::uint32_t Ledger::records_at_once(const Table* newest, std::uint32_t most) const {
+    if (kind() == ThreadKind::main) return most;
+    if (!newest) return most / 4;
+    return newest->capacity * 2 < most ? newest->capacity * 2 : most;
+}
+
+void Ledger::note_cell_table() {
+    if (cell_table_count_ == first_cell_tables) {
+        auto* all = static_cast<Table**>(private_pages(most_cell_tables * sizeof(Table*)));
+        if (!all) return;
+        memcpy(all, first_cell_tables_, sizeof first_cell_tables_);
+        cell_tables_ = all;
+    }
+    if (cell_table_count_ < most_cell_tables) cell_tables_[cell_table_count_++] = cells_;
+}
+
 Cell* Ledger::new_cell(const Cell& wanted) {
     if (cell_count_ * 2 >= index_capacity_ && !grow_index()) return nullptr;
     auto* cell = static_cast<Cell*>(
-        records_->image.next_record(cells_, TableType::cells, sizeof(Cell), cells_per_table, thread_->id));
+        records_->image.next_record(cells_, TableType::cells, sizeof(Cell), records_at_once(cells_, cells_per_table), thread_->id));
     if (!cell) return nullptr;
-    if (cells_->used == 0 && cell_table_count_ < most_cell_tables) cell_tables_[cell_table_count_++] = cells_;
+    if (cells_->used == 0) note_cell_table();
     *cell = wanted;
     cell->min_ticks = ~std::uint64_t{0};
     cell->histogram = 0;
@@ -223,7 +240,7 @@ Histogram* Ledger::histogram(std::uint16_t call, std::uint8_t bin) {
     }
     if (histogram_count_ * 2 >= histogram_slots) return nullptr;
     auto* h = static_cast<Histogram*>(
-        records_->image.next_record(histograms_, TableType::histograms, sizeof(Histogram), histograms_per_table, thread_->id));
+        records_->image.next_record(histograms_, TableType::histograms, sizeof(Histogram), records_at_once(histograms_, histograms_per_table), thread_->id));
     if (!h) return nullptr;
     memset(h, 0, sizeof *h);
     h->call = call;
@@ -371,7 +388,7 @@ void Ledger::add_to_histogram(Histogram& histogram, Ticks ticks) {
     std::uint32_t& at = histogram.block[position.octave];
     if (at == 0) {
         auto* block = static_cast<HistogramBlock*>(records_->image.next_record(blocks_, TableType::histogram_blocks, sizeof(HistogramBlock),
-                                                                               blocks_per_table, thread_->id));
+                                                                               records_at_once(blocks_, blocks_per_table), thread_->id));
         if (!block) {
             count_drop(records_->image.header().drops.histograms);
             return;

@@ -409,6 +409,8 @@ class Ledger {
     format::Cell* other_cell(const format::Cell& wanted);
     format::Histogram* histogram(std::uint16_t call, std::uint8_t bin);
     void resolve(Memo& m, format::Cell wanted, Bytes bytes);
+    std::uint32_t records_at_once(const format::Table* newest, std::uint32_t most) const;
+    void note_cell_table();
     bool grow_index();
     void give_back_index();
     void index_cell(format::Cell* cell);
@@ -434,8 +436,10 @@ class Ledger {
     static constexpr std::uint32_t cells_per_table = 64;
     static constexpr std::uint32_t max_cells = 16384;       // 1 MiB; what finds no room after them
     static constexpr std::uint32_t max_other_cells = 2048;  // is told apart by call and size only
-    static constexpr std::uint32_t most_cell_tables = (max_cells + max_other_cells) / cells_per_table + 1;
-    format::Table* cell_tables_[most_cell_tables] = {};
+    static constexpr std::uint32_t most_cell_tables = (max_cells + max_other_cells) / cells_per_table + 3;
+    static constexpr std::uint32_t first_cell_tables = 12;
+    format::Table* first_cell_tables_[first_cell_tables] = {};
+    format::Table** cell_tables_ = first_cell_tables_;
     std::uint32_t cell_table_count_ = 0;
     format::Table* histograms_ = nullptr;
     format::Table* blocks_ = nullptr;

@@ -8,7 +8,8 @@ namespace {
 
 using namespace format;
 
-constexpr std::uint32_t records_per_table = 32;
+// Most threads talk to few others: the first table is small, and each further one twice as large.
+constexpr std::uint32_t first_records = 8, most_per_table = 64;
 
 std::uint32_t hash(Word key, int peer) {
     return static_cast<std::uint32_t>(mix(static_cast<std::uint64_t>(key) * 5 + static_cast<std::uint32_t>(peer)) >> 32);
@@ -118,7 +119,9 @@ Peer* Peers::known(Word key, int peer) {
 // ---- new ones ----
 
 Peer* Peers::new_record(Image& image, std::uint32_t thread, std::uint32_t rank, PeerKind kind) {
-    auto* record = static_cast<Peer*>(image.next_record(table_, TableType::peers, sizeof(Peer), records_per_table, thread));
+    std::uint32_t at_once = first_records;
+    if (table_) at_once = table_->capacity * 2 < most_per_table ? table_->capacity * 2 : most_per_table;
+    auto* record = static_cast<Peer*>(image.next_record(table_, TableType::peers, sizeof(Peer), at_once, thread));
     if (!record) return nullptr;
     memset(record, 0, sizeof *record);
     record->rank = rank;

@@ -23,7 +23,7 @@ void PeersPart::add(const Profile& profile) {
         const auto weight = [](const Peer& p) {
             return std::make_tuple(~(p.sent.bytes + p.received.bytes), ~(p.sent.messages + p.received.messages), p.rank, p.kind);
         };
-        std::sort(peers.begin(), peers.end(), [&](const Peer& a, const Peer& b) { return weight(a) < weight(b); });
+        std::nth_element(peers.begin(), peers.begin() + most, peers.end(), [&](const Peer& a, const Peer& b) { return weight(a) < weight(b); });
         for (auto left_out = peers.begin() + most; left_out != peers.end(); ++left_out) {
             vague.sent_others += left_out->sent;
             vague.received_others += left_out->received;

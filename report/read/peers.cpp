@@ -28,7 +28,8 @@ void read_peers(const Tables& tables, const TickScale& scale, std::uint32_t size
     });
     auto& peers = profile.peers;
     const auto key = [](const Peer& peer) { return std::make_pair(peer.rank, peer.kind); };
-    std::sort(peers.begin(), peers.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    const auto less = [&](const auto& a, const auto& b) { return key(a) < key(b); };
+    if (!std::is_sorted(peers.begin(), peers.end(), less)) std::sort(peers.begin(), peers.end(), less);
     std::size_t last = 0;
     for (std::size_t i = 1; i < peers.size(); ++i) {
         if (key(peers[i]) == key(peers[last])) {
