@@ -146,10 +146,10 @@ void Events::harvest(const Driver& driver, unsigned most) {
     harvesting_.unlock();
 }
 
-void Events::give_up() {
+void Events::count_unfinished() {
     const Guard guard(lock_);
+    not_timed.unfinished = 0;
     for (const Pair* pair = oldest_; pair; pair = pair->next) not_timed.unfinished += 1;
-    oldest_ = youngest_ = nullptr;
 }
 
 }  // namespace mpiprof::gpu

@@ -53,8 +53,8 @@ class Events {
     // Books what has happened meanwhile, looking at the oldest few or at all.
     void harvest(const Driver& driver, unsigned most);
     static constexpr unsigned a_few = 4, all = ~0u;
-    // The end of all: what has not been harvested has no time.
-    void give_up();
+    // The end of a profile: what has not been harvested has no time, unless the process goes on.
+    void count_unfinished();
 
     NotTimed not_timed{};
 

@@ -309,7 +309,7 @@ void Launches::note_what_is_missing() {
 void Launches::end_of_profile(bool forced) {
     if (source_.load(std::memory_order_acquire) != Source::some || is_over_ || !runtime.is_recording()) return;
     harvest_all();
-    events_.give_up();
+    events_.count_unfinished();
     the_cupti.finish(forced);
     note_what_is_missing();
 }

@@ -20,6 +20,7 @@ class Library {
     // True for the first MPI library of the process, which is the one that is profiled.
     bool adopt(const void* init_function);
     bool several = false;
+    bool is_over = false;  // finalised: calls are handed on, and nothing is asked, whoever else goes on recording
     bool is_ours(const void* function) const;
 
     void identify(const void* init_function);
@@ -172,7 +173,7 @@ struct Mpi {
     }
     static wrap::Real find_mangled(const char* name, Word return_address);
     static bool several() { return library.several; }
-    static constexpr bool is_off() { return false; }
+    static bool is_off() { return library.is_over; }
     static Word missing(const char* name) { wrap::no_such_function(name); }
     static void begin_late(std::uint16_t id, const void* real);  // special.cpp
     static constexpr bool always_follows = false;

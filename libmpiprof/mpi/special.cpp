@@ -65,10 +65,15 @@ Word forward(const char* name, Word return_address, Words... words) {
 }
 
 // A second MPI in the process passes through untouched: from now on every call is looked up by its caller.
-void meet_second_mpi() {
-    library.several = true;
+// Each function is looked up anew at its next call.
+void forget_functions() {
     for (auto& spelling : wrap::reals<Mpi>)
         for (void*& slot : spelling) __atomic_store_n(&slot, nullptr, __ATOMIC_RELAXED);
+}
+
+void meet_second_mpi() {
+    library.several = true;
+    forget_functions();
     runtime.note_several_mpis();
 }
 
@@ -119,6 +124,7 @@ Word begin(const char* name, Word return_address, Words... words) {
     // MPICH's Fortran mpi_init_ calls MPI_Init: the inner call has started the profile, the outer one finds it so.
     if (Session) open_sessions.fetch_add(1);
     else library.communicators.has_world = true;
+    library.is_over = false;
     if (!ours) return result;
     begin_profile(real.function, after - before);
     if (!Session && !measures_clocks && is_on(Setting::clock_offsets)) {
@@ -142,7 +148,10 @@ Word end(const char* name, Word return_address, Words... words) {
     if (last) runtime.finish(format::State::finalized, 0);
     const Ticks before = now(runtime.clock() == format::ClockKind::monotonic);
     const Word result = function(words...);
-    if (last) runtime.after_finalize(now(runtime.clock() == format::ClockKind::monotonic) - before);
+    if (!last) return result;
+    library.is_over = true;  // before others than MPI go on
+    forget_functions();
+    runtime.after_finalize(now(runtime.clock() == format::ClockKind::monotonic) - before);
     return result;
 }
 

@@ -54,6 +54,7 @@ void Library::begin(const void* real, Membership membership) {
     meet(real);
     invite_nccl();
     const Guard guard(lock_);
+    runtime.go_on_after_mpi();
     if (!runtime.has_not_begun() || !runtime.prepare()) {
         char version[32];
         int code = 0;
@@ -72,6 +73,7 @@ void Library::begin(const void* real, Membership membership) {
 
 void Library::begin_unseen(Membership membership) {
     const Guard guard(lock_);
+    runtime.go_on_after_mpi();
     if (!runtime.has_not_begun() || !runtime.prepare()) return;
     wrap::start_profile(world_without_mpi(static_cast<unsigned>(membership.rank), static_cast<unsigned>(membership.size), "NCCL"), 0);
 }

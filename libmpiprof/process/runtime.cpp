@@ -74,6 +74,7 @@ int Runtime::current_process() { return static_cast<int>(getpid()); }
 Ledger* Runtime::open(ThreadState& state) {
     const std::uint64_t epoch = __atomic_load_n(&gate.epoch, __ATOMIC_ACQUIRE);
     if (epoch == 0) return nullptr;
+    if (has_mpi_ended_ && !is_after_mpi_.load(std::memory_order_relaxed)) [[unlikely]] begin_after_mpi();
     if (!state.ledger) state.ledger = new_ledger();
     if (!state.ledger) {
         count_drop(records_.image.header().drops.threads);
@@ -224,7 +225,7 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
             adopt_world(world);
         }
         records_.image.header().state = State::running;
-        finished_ = false;
+        finished_ = has_mpi_ended_ = is_after_mpi_ = false;
         unshut(ended);
         start_helper();
         return;
@@ -347,7 +348,7 @@ void Runtime::finish(State state, int exit_code) {
     if (state != State::exited && before_the_end_ && is_recording() && !finished_) before_the_end_();
     const Guard guard(lock_);
     if (!is_recording() || finished_) return;
-    finished_ = state != State::exited;
+    finished_ = state != State::exited && !(state == State::finalized && is_after_mpi_);
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
     if (finished_) close_gate();
     helper_.stop();
@@ -381,11 +382,29 @@ void Runtime::after_finalize(Ticks finalize_ticks) {
     if (!is_recording() || !finished_) return;
     records_.image.header().finalize_ticks = finalize_ticks;
     if (!moved_nothing()) file_.save(records_.image, name());
+    has_mpi_ended_ = true;
+    if (goes_on_after_mpi_) unshut(ended);
+}
+
+void Runtime::go_on_after_mpi() {
+    const Guard guard(lock_);
+    goes_on_after_mpi_ = true;
+    if (is_recording() && has_mpi_ended_) unshut(ended);
+}
+
+// The first call behind MPI_Finalize: until then the profile is complete.
+void Runtime::begin_after_mpi() {
+    const Guard guard(lock_);
+    if (is_after_mpi_ || !has_mpi_ended_ || !is_recording()) return;
+    is_after_mpi_ = true;
+    finished_ = false;
+    start_helper();
 }
 
 void Runtime::process_ends() {
     int over = 0;
-    if (is_recording() && finalized_ && finalized_(&over) == 0 && over)
+    if (is_recording() && has_mpi_ended_) finish(State::finalized, 0);
+    else if (is_recording() && finalized_ && finalized_(&over) == 0 && over)
         finish(State::finalized, 0);
     else
         finish(State::exited, 0);

@@ -36,6 +36,8 @@ class Runtime {
     void learn_world(unsigned rank, unsigned size, bool is_certain);
     void note_fact(const char* name, const char* value);
     void after_finalize(Ticks finalize_ticks);
+    // Another library than MPI is in use here: its calls are recorded behind MPI_Finalize, too, up to the end of the process.
+    void go_on_after_mpi();
     void pause();   // MPI_Pcontrol(0)
     void resume();  // MPI_Pcontrol(1)
     // What the program says of itself (include/mpiprof.h).
@@ -76,6 +78,7 @@ class Runtime {
     void start_helper();
     static std::uint64_t refresh(void* self, std::uint64_t period_ns);
     void update_header(format::State state, int exit_code);
+    void begin_after_mpi();
     // Why nothing is recorded, one bit each; the gate is open while there is no reason.
     enum Reason : std::uint32_t { paused = 1, outside_window = 2, ended = 4 };
     void shut(Reason reason);
@@ -105,6 +108,8 @@ class Runtime {
     bool prepared_ = false;
     bool started_ = false;
     bool finished_ = false;
+    bool goes_on_after_mpi_ = false, has_mpi_ended_ = false;
+    std::atomic<bool> is_after_mpi_{false};  // something was recorded then
     bool has_text_ = false;
     bool is_world_guessed_ = false;
     bool is_trace_cut_ = false;

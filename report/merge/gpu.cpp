@@ -102,17 +102,19 @@ void GpuPart::add(const Profile& profile, std::span<const std::uint16_t> call_ma
     devices_with_work_ += static_cast<std::uint32_t>(devices.size());
 }
 
-// Facts as libmpiprof/gpu writes them. What changed during the run is noted anew: the last counts as the source.
+// Facts as libmpiprof/gpu writes them. What changed during the run is noted anew: the last counts.
 void GpuPart::add_facts(const Profile& profile) {
-    const std::string* source = nullptr;
+    const std::string *source = nullptr, *not_timed = nullptr, *dropped = nullptr;
     for (const Fact& fact : profile.facts) {
         if (fact.kind != FactKind::process) continue;
         if (fact.name == "gpu_times") source = &fact.value;
-        if (fact.name == "gpu_not_timed") each_number(fact.value, [&](std::string_view why, std::uint64_t n) {
-            if (n != 0 && (not_timed_.size() < most_words || not_timed_.contains(std::string(why)))) not_timed_[std::string(why)] += n;
-        });
-        if (fact.name == "gpu_records_dropped") each_number("records " + fact.value, [&](std::string_view, std::uint64_t n) { records_dropped_ += n; });
+        if (fact.name == "gpu_not_timed") not_timed = &fact.value;
+        if (fact.name == "gpu_records_dropped") dropped = &fact.value;
     }
+    if (not_timed) each_number(*not_timed, [&](std::string_view why, std::uint64_t n) {
+        if (n != 0 && (not_timed_.size() < most_words || not_timed_.contains(std::string(why)))) not_timed_[std::string(why)] += n;
+    });
+    if (dropped) each_number("records " + *dropped, [&](std::string_view, std::uint64_t n) { records_dropped_ += n; });
     if (source && (sources_.size() < most_words || sources_.contains(*source))) ++sources_[*source];
 }
 

@@ -144,6 +144,15 @@ int main(int argc, char** argv) {
         return 0;
     }
 #ifdef WITH_MPI
+    SCENE("mpi_first") { /* something is under way when MPI ends, and more comes afterwards */
+        for (int i = 0; i < 5; ++i) reduce(c, s), finish(s);
+        for (int i = 0; i < 3; ++i) reduce(c, s);
+        MPI_Finalize();
+        finish(s);
+        for (int i = 0; i < 4; ++i) reduce(c, s), finish(s);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
     SCENE("mpi") { /* whose profile ends before the communicator does */
         for (int i = 0; i < 5; ++i) reduce(c, s), finish(s);
         MPI_Finalize();

@@ -90,13 +90,36 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &mpi_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mpi_size);
     MPI_Barrier(MPI_COMM_WORLD);
-    ncclComm_t of_all = world(mpi_size, mpi_rank);
+    ncclComm_t of_all = NULL;
+    SCENE("only_after") { /* the first communicator of all comes after MPI's end */
+        MPI_Finalize();
+        ncclComm_t later = world(mpi_size, mpi_rank);
+        OK(NCCL(ncclReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, 0, later, NULL));
+        OK(NCCL(ncclCommDestroy)(later));
+        return 0;
+    }
+    of_all = world(mpi_size, mpi_rank);
     for (int i = 0; i < 3; ++i) {
         int sum = 0;
         MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         OK(NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, of_all, NULL));
     }
     if (early) OK(NCCL(ncclCommDestroy)(early));
+    SCENE("after_finalize") { /* as frameworks end: NCCL goes on, and MPI is asked only what it may be */
+        int flag = 0, version = 0, subversion = 0;
+        MPI_Finalize();
+        for (int i = 0; i < 50; ++i) {
+            MPI_Finalized(&flag);
+            MPI_Get_version(&version, &subversion);
+            OK(NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, of_all, NULL));
+        }
+        ncclComm_t later = world(mpi_size, mpi_rank);
+        OK(NCCL(ncclBroadcast)(buffer, buffer, 10, ncclFloat32, 0, later, NULL));
+        OK(NCCL(ncclCommDestroy)(later));
+        OK(NCCL(ncclCommDestroy)(of_all));
+        if (number("KILLED", 0)) usleep(500000), raise(SIGKILL); /* the launcher ends the others with the first */
+        return flag && version ? 0 : 1;
+    }
     OK(NCCL(ncclCommDestroy)(of_all));
     MPI_Finalize();
     return 0;

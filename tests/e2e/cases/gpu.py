@@ -314,6 +314,19 @@ def gpu_times_of_an_mpi_job_are_in_its_file_at_finalize(scene):
             same(found, [("ncclAllReduce", source, 5, 5 * ns)], f"{store}, {source}: times")
 
 
+@case(ranks=2)
+def gpu_times_go_on_after_mpi_finalize(scene):
+    env = {"LD_LIBRARY_PATH": ":".join(map(str, doubles(scene))), "FAKE_GPU": 1}
+    scene.mpirun(2, [mpi_program(scene), "mpi_first"], profiled="ranks", env=env).succeeded()
+    for profile in scene.profiles():
+        tables = Tables(profile)
+        time, = tables.times()
+        same((time.operations, tables.sequences()[1][1]), (12, 12), "timed, enqueued")
+        same([fact.split()[-1] for fact in tables.facts()["gpu_not_timed"]], ["3", "0"], "under way at MPI_Finalize, and at the end")
+    text = scene.run_report("nccl").succeeded().out
+    check("unfinished" not in text, f"the report counts what was under way at MPI_Finalize\n{text}")
+
+
 @case(mpis=(), ranks=1)
 def our_declarations_of_cupti_agree_with_its_header(scene):
     homes = [os.environ.get("CUDA_HOME", ""), *sorted(glob.glob("/usr/local/cuda*"))]

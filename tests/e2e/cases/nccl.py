@@ -226,6 +226,36 @@ def nccl_in_an_mpi_job_is_in_the_same_file(scene):
         same(states.code, 0, f"check says\n{states.out}{states.err}")
 
 
+def of_mpi(scene, directory, act, **settings):
+    env = environment(scene, directory, **settings)
+    preload = env.pop("LD_PRELOAD")
+    return scene.mpirun(2, ["env", f"LD_PRELOAD={preload}", program(scene, "mpi"), act], profiled=None, env=env, cwd=directory)
+
+
+@case(ranks=2)
+def nccl_goes_on_being_recorded_after_mpi_finalize(scene):
+    for store, act in (("mapped", "after_finalize"), ("written", "after_finalize"), ("mapped", "only_after")):
+        directory = scene.subdir(f"{store}_{act}")
+        of_mpi(scene, directory, act, MPIPROF_STORE=store).succeeded()
+        same(recorded(scene, directory), counted(directory), f"{store}, {act}: call -> (calls, bytes)")
+        calls = scene.calls(cwd=directory)
+        for rank in range(2):
+            same(calls[rank, "MPI_Barrier"], 1, f"{store}, {act}: barriers of rank {rank}")
+            if act == "after_finalize":
+                same((calls[rank, "ncclAllReduce"], calls[rank, "MPI_Allreduce"]), (53, 3), f"{store}: calls of rank {rank}")
+        same([name for _, name in calls if name in ("MPI_Finalized", "MPI_Get_version")], [], "calls of MPI after its end")
+        same({profile.read_bytes()[128] for profile in scene.profiles(directory)}, {2}, "states: finalized")
+        states = scene.run_report("check", cwd=directory)
+        same(states.code, 0, f"check says\n{states.out}{states.err}")
+
+
+@case(ranks=2)
+def what_nccl_did_after_mpi_finalize_survives_kill_9(scene):
+    of_mpi(scene, scene.dir, "after_finalize", MPIPROF_STORE="mapped", KILLED=1)
+    calls = scene.calls()
+    same([calls.get((rank, "ncclAllReduce")) for rank in range(2)], [53, 53], "reductions")
+
+
 @case(ranks=2)
 def mpi_is_recorded_where_nccl_is_off(scene):
     env = environment(scene, scene.dir, MPIPROF_NCCL="off")
