@@ -428,14 +428,15 @@ struct Thread {
     ThreadKind kind;
     std::uint32_t os_thread; // gettid of the present (or last) owner
     std::uint32_t owners;    // threads that used this ledger one after the other
-    std::uint64_t in_call;   // 0 = outside MPI; else call id << 48 | return address
-    std::uint64_t in_call_since;  // ticks at which the present, or else the last call began
+    std::uint64_t in_call;   // call id << 48 | return address; outside MPI the last one, and has_returned; 0 = none yet
+    std::uint64_t in_call_since;  // ticks at which it began
     std::uint64_t nested;    // calls made by MPI inside MPI: forwarded, not recorded
-    std::uint64_t last_call;      // as in_call, of the present or else the last call: stays when it returns
+    std::uint64_t reserved0;
     std::uint64_t in_call_communicator;  // the handle that the present or last call was given; all ones: none
     std::uint32_t script_call;    // lower half of in_call_since if a script made that call,
     std::uint32_t script_site;    // from here (index into `sites`, 0 = not known); else what is left of an earlier call
 };
+inline constexpr std::uint64_t has_returned = std::uint64_t{1} << 63;
 
 // Operations of NCCL by the algorithm, protocol and number of channels that NCCL chose, as it told its profiler interface.
 struct NcclOperation {
@@ -568,7 +569,7 @@ static_assert(sizeof(Communicator) == 128 && offsetof(Communicator, name) == 48)
 static_assert(sizeof(Counter) == 16);
 static_assert(sizeof(Flow) == 24);
 static_assert(sizeof(Peer) == 64 && offsetof(Peer, sent) == 8 && offsetof(Peer, received) == 32);
-static_assert(sizeof(Thread) == 64 && offsetof(Thread, in_call) == 16 && offsetof(Thread, last_call) == 40);
+static_assert(sizeof(Thread) == 64 && offsetof(Thread, in_call) == 16 && offsetof(Thread, in_call_communicator) == 48);
 static_assert(sizeof(Setting) == 136);
 static_assert(sizeof(ActivityBin) == 16 && sizeof(Activity) == 2072 && offsetof(Activity, bins) == 24);
 static_assert(sizeof(TraceEvent) == 48 && offsetof(TraceEvent, peer) == 24 && offsetof(TraceEvent, call) == 40);

@@ -164,7 +164,9 @@ FamilyFacts identify(const void* init, Questions& questions) {
     if (speaks_standard_abi(init)) return standard_abi();
     if (find_beside("ompi_mpi_comm_world", init)) return open_mpi(init, questions);
     if (is_mpich(init, questions)) return mpich(init);
-    return {};  // counts and times only: no constant, no handle, no size of this library is known
+    FamilyFacts nothing{};  // counts and times only: no constant, no handle, no size of this library is known
+    nothing.status_ignore = -1;  // nor that a caller wants none
+    return nothing;
 }
 
 std::uint64_t ask_bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status) {

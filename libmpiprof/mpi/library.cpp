@@ -67,8 +67,9 @@ void Mpi::put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word
     wrap::begin<Mpi>(*ledger, call_of(key), address_of(key), false);
     ledger->set_comm(comm);
     const int result = library.ask.barrier(comm);
-    const Ticks ticks = ledger->end(ledger->read_clock());
-    wrap::leave_plainly<Mpi, CBinding<false>, wrap::Sizeless>(result, *ledger, ticks);
+    const Ticks end = ledger->read_clock();
+    ledger->leave_call();
+    wrap::leave_plainly<Mpi, CBinding<false>, wrap::Sizeless>(result, *ledger, end);
 }
 
 // One wrapper serves all manglings of a Fortran name, and so must find whichever the library exports.

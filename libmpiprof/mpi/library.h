@@ -72,7 +72,6 @@ struct FortranBinding : wrap::Fortran<Large> {
     static bool is_null_request(Word request) { return request == library.facts.fortran_request_null; }
     static bool is_no_request(Word request) { return is_null_request(request); }  // Open MPI's is 0, which the table cannot hold
     static Word group_key(Word comm) { return comm ^ (Word{1} << 62); }  // never 0, nor a C handle
-    static bool knows_handles() { return library.is_known(); }
     static void copy_handles(Word* copy, Word array, std::int64_t n) {
         for (const int *h = reinterpret_cast<const int*>(array), *end = h + n; h != end; ++h) *copy++ = *h;
     }
@@ -94,7 +93,6 @@ struct CBinding : wrap::C<Large> {
     // The null handle is remembered like another: seldom posted, and looked at only where nobody remembers it.
     static bool is_no_request(Word) { return false; }
     static Word group_key(Word comm) { return comm; }
-    static bool knows_handles() { return library.facts.wide_handles || library.is_known(); }
     static void copy_handles(Word* copy, Word array, std::int64_t n) {
         if (!library.facts.wide_handles) return FortranBinding<Large, false>::copy_handles(copy, array, n);
         for (const Word *h = reinterpret_cast<const Word*>(array), *end = h + n; h != end; ++h) *copy++ = *h;
@@ -134,6 +132,10 @@ struct Mpi {
         const Call row = row_of(id);
         return row.traffic == Traffic::collective && row.treatment == Treatment::timed && find(row.roles, Role::newrequest) < 0 &&
                find(row.roles, Role::comm) >= 0;
+    }
+    // The fast form asks neither whether the library is known, nor whether its statuses tell how much has arrived.
+    static bool may_be_quick(std::uint16_t id) {
+        return library.is_known() && (library.facts.count_at != 0 || whole_catalogue.calls[id].size_rule != SizeRule::received);
     }
     // Whose memory the buffer is, in processes that use a GPU: such calls take the plain form then. Of a call with two the one
     // that is sent from; that of a scatter is significant at the root alone.

@@ -52,6 +52,11 @@ struct PeersOfCall {
         if constexpr (is_window) return Language::group_key(ledger.hand.words[1]) ^ of_window;
         else return Language::group_key(ledger.comm());
     }
+    // A memo agrees on the communicator, but not on the window.
+    [[gnu::always_inline]] static format::Peer* quick(const Ledger& ledger, [[maybe_unused]] const Memo& memo, int peer) {
+        if constexpr (is_window) return ledger.quick_peer(key(ledger), peer);
+        else return ledger.quick_peer(memo, key(ledger), peer);
+    }
     static format::Peer& record(Ledger& ledger, int peer) {
         if constexpr (is_window) return library.peer_of_window(ledger, key(ledger), Language::c_win(ledger.hand.words[1]), peer);
         else return library.peer(ledger, key(ledger), Language::c_comm(ledger.comm()), peer);
@@ -76,14 +81,11 @@ struct WithPeer : Base {
     static constexpr bool may_stay_open = way == Way::from_peer && find(row_of(I).roles, Role::newrequest) >= 0;
 
     static format::Flow& flow(format::Peer& peer) { return outward ? peer.sent : peer.received; }
-    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
-        // What reads the status quickly is a status that says all.
-        const int who = by_status ? source_in(ledger.hand.words[0]) : ledger.hand.peer;
-        format::Peer* peer = ledger.quick_peer(OfCall::key(ledger), who);
-        if (!peer || !Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]] return false;
-        Peers::add(flow(*peer), bytes, ticks);
-        return true;
+    [[gnu::always_inline]] static format::Peer* quick_partner(const Ledger& ledger, const Memo& memo) {
+        // The status that a look is enough for says all.
+        return OfCall::quick(ledger, memo, by_status ? source_in(ledger.hand.words[0]) : ledger.hand.peer);
     }
+    static void add_partner(format::Peer* peer, const CallInHand&, const Memo&, Bytes bytes, Ticks ticks) { Peers::add(flow(*peer), bytes, ticks); }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         if (!library.is_known()) return Base::after(ledger, memo, bytes, ticks);
         int who = ledger.hand.peer;
@@ -91,6 +93,7 @@ struct WithPeer : Base {
             if (tells_source<Language>(ledger.hand.words[0])) who = source_in(ledger.hand.words[0]);
         format::Flow& counted = flow(OfCall::record(ledger, who));
         Peers::add(counted, bytes, ticks);
+        if constexpr (!OfCall::is_window) ledger.remember_peer(memo, OfCall::key(ledger), who);
         if constexpr (may_stay_open) {
             // A trace has to know the tag, too.
             if (who == library.facts.any_source || (ledger.is_traced() && ledger.trace()->received_tag < 0)) {
@@ -123,13 +126,16 @@ struct WithTwoPeers : Base {
     static Bytes sent(const CallInHand& hand, const Memo& memo) {
         return has_status && hand.words[0] != 0 ? static_cast<Bytes>(hand.count) * memo.type_size : hand.sent;
     }
-    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
-        if (!has_status || ledger.hand.words[0] == 0) [[unlikely]] return false;
-        format::Peer* to = ledger.quick_peer(OfCall::key(ledger), ledger.hand.peer);
-        format::Peer* from = ledger.quick_peer(OfCall::key(ledger), source_in(ledger.hand.words[0]));
-        if (!to || !from || !Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]] return false;
-        add(*to, *from, sent(ledger.hand, memo), bytes, ticks);
-        return true;
+    struct Both {
+        format::Peer *to, *from;
+        explicit operator bool() const { return to && from; }
+    };
+    [[gnu::always_inline]] static Both quick_partner(const Ledger& ledger, const Memo&) {
+        if (!has_status || ledger.hand.words[0] == 0) [[unlikely]] return {};
+        return {ledger.quick_peer(OfCall::key(ledger), ledger.hand.peer), ledger.quick_peer(OfCall::key(ledger), source_in(ledger.hand.words[0]))};
+    }
+    static void add_partner(Both both, const CallInHand& hand, const Memo& memo, Bytes bytes, Ticks ticks) {
+        add(*both.to, *both.from, sent(hand, memo), bytes, ticks);
     }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         if (library.is_known()) {

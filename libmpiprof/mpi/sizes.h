@@ -199,10 +199,13 @@ template <Id I, class Language>
 // What arrived, by the status; where there is none to read (Fortran's STATUS_IGNORE), the posted count and type.
 template <class Language>
 struct Received : wrap::AsStored {
-    static bool quick_booking(const CallInHand& hand, Booking& b) {
-        b.type = no_handle;
-        return quick_bytes_in_status(library.facts, hand.words[0], b.count) && !(Language::fortran && Language::ignores_status(hand.words[0]));
+    static bool look(const CallInHand& hand, std::int64_t& seen) {
+        seen = quick_bytes_in_status(library.facts, hand.words[0]);
+        return !(Language::fortran && Language::ignores_status(hand.words[0]));
     }
+    static Word quick_type(const CallInHand&) { return no_handle; }
+    static std::int64_t quick_count(const CallInHand&, std::int64_t seen) { return seen; }
+    static Bytes quick_bytes(const CallInHand&, std::int64_t seen, std::uint64_t) { return static_cast<Bytes>(seen); }
     static Booking booking(const CallInHand& hand) {
         if (!library.is_known() || Language::ignores_status(hand.words[0])) return {hand.type, hand.count};
         return {no_handle, static_cast<std::int64_t>(bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0])))};
@@ -211,15 +214,12 @@ struct Received : wrap::AsStored {
 
 // What was sent, and what arrived by the status: words[0], 0 if nothing is added.
 struct Exchanged : wrap::AsStored {
-    static bool quick_booking(const CallInHand& hand, Booking& b) {
-        b = {hand.type, hand.count};
-        return true;
-    }
     static Bytes bytes(const CallInHand& hand, const Booking& b, std::uint64_t type_size) {
         Bytes sum = static_cast<Bytes>(b.count) * type_size;
         if (hand.words[0] != 0) sum += bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0]));
         return sum;
     }
+    static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) { return bytes(hand, booking(hand), type_size); }
 };
 
 // The mean over so many blocks.
@@ -228,13 +228,13 @@ struct Averaged : wrap::AsStored {
         const Bytes sum = static_cast<Bytes>(b.count) * type_size;
         return hand.members > 1 ? sum / static_cast<Bytes>(hand.members) : sum;
     }
+    static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) { return bytes(hand, booking(hand), type_size); }
 };
 
 // A nonblocking call leaves a request behind: remember whose it is and since when. Its sizes are as `Sized` books them.
 template <class Language, class Sized>
 struct Posting : Sized {
     static bool quick_after(Ledger& ledger, const Memo& memo, Bytes, Ticks) {
-        if (!Language::knows_handles()) [[unlikely]] return true;
         const Word request = Language::handle_at(ledger.hand.words[4], 0);
         return Language::is_no_request(request) || ledger.post_fast(memo, request);
     }
@@ -309,7 +309,7 @@ struct Mpi::Size {
         if constexpr (posts) hand.words[4] = a.template word<Role::newrequest>();
         store_peer(hand, a);
         if constexpr (completes) return store_requests<I, Language>(ledger, words);
-        if constexpr (rule == SizeRule::none) {
+        if constexpr (rule == SizeRule::none || is_told) {
             return true;
         } else if constexpr (rule == SizeRule::one_element) {
             hand.count = 1;
@@ -317,11 +317,7 @@ struct Mpi::Size {
             no_bytes_to_nobody<Role::target>(hand, a);
             return true;
         } else if constexpr (is_pair) {
-            hand.count = a.template count<pair.count>();
-            hand.type = Language::handle(a.template word<pair.type>());
-            no_bytes_to_nobody<Role::dest>(hand, a);
-            no_bytes_to_nobody<Role::source>(hand, a);
-            no_bytes_to_nobody<Role::target>(hand, a);
+            store_pair(hand, a);
             return true;
         } else if constexpr (can_be_quick) {
             if (store_quickly(hand, a)) [[likely]] return true;
@@ -331,6 +327,13 @@ struct Mpi::Size {
         hand.members = 1;
         hand.words[0] = 0;
         return false;
+    }
+    [[gnu::always_inline]] static void store_pair(CallInHand& hand, const A& a) {
+        hand.count = a.template count<pair.count>();
+        hand.type = Language::handle(a.template word<pair.type>());
+        no_bytes_to_nobody<Role::dest>(hand, a);
+        no_bytes_to_nobody<Role::source>(hand, a);
+        no_bytes_to_nobody<Role::target>(hand, a);
     }
     [[gnu::always_inline]] static void store_peer(CallInHand& hand, const A& a) {
         constexpr Way way = way_of(I);
@@ -356,15 +359,17 @@ struct Mpi::Size {
         using R = RequestArguments<I>;
         const Word words[sizeof...(Words) + 1] = {args..., 0};
         if (ledger.is_traced()) remember_tags<I, Language>(*ledger.trace(), words);
+        if constexpr (is_told) store_pair(ledger.hand, A{words, &ledger});  // of a library that is not known it is all that there is
         if constexpr (completes && R::many >= 0)
             if (ledger.has_requests() && words[R::many] != 0) ledger.room_for_handles(Language::integer(words[R::n]));
     }
     // What arrived is in the status; where a C caller does not want one, the library fills ours.
     static constexpr int status = find(row.roles, Role::status);
     static constexpr bool reads_status = status >= 0 && (rule == SizeRule::received || is_exchange);
+    // There is always a status that tells how much has arrived, from whom, and that it was nothing from nobody.
+    static constexpr bool is_told = rule == SizeRule::received && !Language::fortran;
     template <class... Words>
     [[gnu::always_inline]] static void want_status(CallInHand& hand, Words&... args) {
-        if (!Language::knows_handles()) [[unlikely]] return;
         int position = 0;
         ((position++ == status && args == library.facts.status_ignore ? void(args = reinterpret_cast<Word>(hand.scratch)) : void()), ...);
     }

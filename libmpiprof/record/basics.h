@@ -25,6 +25,20 @@ inline void add(std::uint64_t& word, std::uint64_t value) { relaxed(word, relaxe
 // What could not be kept is counted by all threads, on slow paths.
 inline void count_drop(std::uint64_t& word) { __atomic_fetch_add(&word, 1, __ATOMIC_RELAXED); }
 
+// Tells the compiler that an argument is still (or again) in the register in which it is passed: 'D' the first, 'S', 'd', 'c' the
+// others. Registers for everything between are then chosen among the free ones, and nothing is moved there and back.
+template <char Register, class... Others>
+[[gnu::always_inline]] inline void in_place([[maybe_unused]] Word& argument, Others&...) {
+#if defined(__x86_64__)
+    if constexpr (Register == 'D') asm("" : "+D"(argument));
+    if constexpr (Register == 'S') asm("" : "+S"(argument));
+    if constexpr (Register == 'd') asm("" : "+d"(argument));
+    if constexpr (Register == 'c') asm("" : "+c"(argument));
+#endif
+}
+template <char>
+inline void in_place() {}
+
 // Guards slow paths only (first sight of a site, a new thread). Never held across a user's MPI call. Constant-initialised.
 class Lock {
   public:

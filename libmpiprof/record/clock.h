@@ -27,18 +27,30 @@ inline Ticks counter() {
 #endif
 }
 
-// The same between a function's arguments and their use: the third one's register is the counter's, too, and a compiler
-// that has to make room for it moves three.
-template <bool ThirdIsInUse>
-inline Ticks counter_among_arguments() {
-#if defined(__x86_64__)
-    if constexpr (ThirdIsInUse) {
-        Ticks t;
-        asm volatile("movq %%rdx, %%r10\n\trdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %%rax\n\tmovq %%r10, %%rdx" : "=a"(t) : : "r10", "cc");
-        return t;
-    }
-#endif
+// The same between a function's arguments and their use, which stay in their registers: that of the third is the counter's,
+// too, and a compiler left alone moves others to make room.
+inline Ticks counter_among() { return counter(); }
+[[gnu::always_inline]] inline Ticks counter_among(Word& first) {
+    in_place<'D'>(first);
     return counter();
+}
+[[gnu::always_inline]] inline Ticks counter_among(Word& first, Word& second) {
+    in_place<'D'>(first);
+    in_place<'S'>(second);
+    return counter();
+}
+template <class... Fourth>
+[[gnu::always_inline]] inline Ticks counter_among(Word& first, Word& second, [[maybe_unused]] Word& third, Fourth&... fourth) {
+    in_place<'D'>(first);
+    in_place<'S'>(second);
+    in_place<'c'>(fourth...);
+#if defined(__x86_64__)
+    Ticks t, kept;
+    asm volatile("movq %%rdx, %1\n\trdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %%rax\n\tmovq %1, %%rdx" : "=&a"(t), "=&r"(kept), "+d"(third) : : "cc");
+    return t;
+#else
+    return counter();
+#endif
 }
 
 // `monotonic` is per ledger, so that the hot path finds it in a line that it reads anyway.

@@ -87,11 +87,7 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     thread_->kind = kind;
     counters_ = reinterpret_cast<Counter*>(image.at(counters->offset));
     __atomic_store_n(&counters->used, counters->capacity, __ATOMIC_RELEASE);
-    // Made first, so that there is always a cell to count in, and a histogram to point at, whatever fills up later.
-    auto* sink = image.take(sizeof(HistogramBlock));
-    if (!sink) return false;
-    for (auto& block : no_histogram_.block) block = static_cast<std::uint32_t>(image.offset_of(sink) / 8);
-    Cell any{};
+    Cell any{};  // made first, so that there is always one to count in, whatever fills up later
     any.call = any_call;
     last_resort_ = new_cell(any);
     if (!last_resort_) return false;
@@ -262,13 +258,11 @@ void Ledger::resolve(Memo& m, Cell wanted, Bytes bytes) {
     if (!h) count_drop(records_->image.header().drops.histograms);
     m.histogram = h ? h : &no_histogram_;
     if (h && exact) exact->histogram = static_cast<std::uint32_t>(records_->image.offset_of(h) / 8);
-    m.bin = h && exact ? hot_bin(bytes) : no_bin;
+    m.bin = h && exact && bytes <= most_hot_bytes ? hot_bin(bytes) : no_bin;
 }
 
 void Ledger::forget_memos() {
-    for (Memo& m : memos_)
-        if (m.key != no_key) m.key = no_key;
-    for (Memo& m : second_memos_)
+    for (Memo& m : memos_.of)
         if (m.key != no_key) m.key = no_key;
 }
 
@@ -341,6 +335,7 @@ Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Word* 
     m->comm = comm;
     m->type_size = static_cast<std::uint32_t>(meaning.type_size);
     m->frame = lower_half(frame);
+    if (MemoPeer& last = peer_of(*m); last.peer != no_handle) last = {no_handle, nullptr};
     Cell wanted{};
     wanted.call = call_of(key);
     wanted.buffer = meaning.buffer;
@@ -384,6 +379,7 @@ void Ledger::add_error(std::uint64_t key, std::uint16_t communicator, const Word
 
 // The first duration of its octave claims a block.
 void Ledger::add_to_histogram(Histogram& histogram, Ticks ticks) {
+    if (&histogram == &no_histogram_) return;
     const Position position = histogram_position(ticks);
     std::uint32_t& at = histogram.block[position.octave];
     if (at == 0) {

@@ -113,6 +113,12 @@ struct alignas(64) Memo {
     std::uint32_t word[2];   // and the lower halves of these. at 0 is the call's own: always alike
 };
 static_assert(sizeof(Memo) == 64);
+// With whom a memo's calls were last seen to exchange messages by the plain form: as long as it is the same, nobody is looked up.
+struct alignas(64) MemoPeer {
+    Word peer;               // as passed; no rank is no_handle
+    format::Peer* record;
+};
+static_assert(sizeof(MemoPeer) == sizeof(Memo));  // found by a constant distance
 constexpr std::uint32_t lower_half(Word word) { return static_cast<std::uint32_t>(word); }
 inline std::uint32_t lower_half(const Word* frame) { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame)); }
 inline constexpr std::uint64_t no_key = 0;  // pages of memos that were never used stay untouched
@@ -141,33 +147,45 @@ class Ledger {
 
     // ---- hot ----
     void begin(std::uint64_t key, Ticks start) {
-        thread_->in_call = key;
-        thread_->in_call_since = start;
-        thread_->last_call = key;  // where the thread was last seen, when in_call is 0 again
+        begin(key);
+        begin_at(start);
     }
-    // Of the call in hand, and of the last one when it has ended.
-    std::uint64_t key() const { return thread_->last_call; }
+    // The same in two steps: what can be done before the clock is read.
+    void begin(std::uint64_t key) { thread_->in_call = key; }
+    void begin_at(Ticks start) { thread_->in_call_since = start; }
+    // Of the call in hand, until leave_call().
+    std::uint64_t key_in_call() const { return thread_->in_call; }
+    // The same, and of the last one when it has ended.
+    std::uint64_t key() const { return thread_->in_call & ~format::has_returned; }
     // The communicator handle of the call in hand as it was passed, or no_handle. It lies in the profile: who waits for whom.
     Word comm() const { return static_cast<Word>(thread_->in_call_communicator); }
     void set_comm(Word comm) { thread_->in_call_communicator = static_cast<std::uint64_t>(comm); }
     // Ticks since begin(); sane() makes 0 of a clock that ran backwards.
-    Ticks end(Ticks end) {
-        const Ticks ticks = end - thread_->in_call_since;
-        thread_->in_call = 0;
-        return ticks;
-    }
-    // Whether the call in hand, of so many ticks, ended behind the current bin of time. Then it is the plain form's.
-    bool turns_bin(Ticks ticks) const { return activity_.is_over(thread_->in_call_since + ticks); }
+    Ticks ticks_until(Ticks end) const { return end - thread_->in_call_since; }
+    // Whether the call in hand, which ended then, did so behind the current bin of time. Then it is the plain form's.
+    bool turns_bin(Ticks end) const { return activity_.is_over(end); }
     // Where a call's memo lies: the first place is by where it was called alone. What changes there from call to call, a
     // size or a handle, has a second one, in a table of its own, so that it takes nobody's first.
-    Memo& memo(std::uint64_t key) { return memos_[mix(key) >> (64 - memo_bits)]; }
+    Memo& memo(std::uint64_t key) {
+        auto* moved = reinterpret_cast<Ledger*>(reinterpret_cast<char*>(this) + short_hash<memo_bits>(key) * sizeof(Memo));
+        asm("" : "+r"(moved));  // a compiler that knows how a memo was found finds what lies beside it anew
+        return moved->memos_.of[0];
+    }
     Memo& second_memo(std::uint64_t key, const Booking& b, Word comm, const Word* frame) {
         const std::uint64_t log = top_bit(static_cast<std::uint64_t>(b.count) | 1);
         const Memo& first = memo(key);
         std::uint64_t x = key + (log << 9) + static_cast<std::uint64_t>(b.type + comm * 4);
         if (first.frame != lower_half(frame)) x += lower_half(frame) * 5u;
         else if (first.key == key) x += caller_part(first, frame);
-        return second_memos_[short_hash<second_bits>(x)];
+        return memos_.of[first_memos + short_hash<second_bits>(x)];
+    }
+    // The first place of this call is another call's, which may not be made any more: now and then it is left to whoever asks.
+    // True: known_memo() will take it.
+    bool takes_turn(std::uint64_t key) {
+        constexpr unsigned calls_a_turn = 64;
+        if (++disputed_ % calls_a_turn != 0) [[likely]] return false;
+        memo(key).key = no_key;
+        return true;
     }
     // What differs between callers; where the next but one lies is known below the first memo's own caller only.
     static std::uint64_t caller_part(const Memo& first, const Word* frame) {
@@ -181,6 +199,12 @@ class Ledger {
         if (m.frame != lower_half(frame)) [[unlikely]] return false;
         if (!compares_words) return true;
         return lower_half(frame[m.at[0]]) == m.word[0] && lower_half(frame[m.at[1]]) == m.word[1];
+    }
+    static Memo& move_memo(Memo& to, Memo& from) {
+        peer_of(to) = peer_of(from);
+        to = from;
+        from.key = no_key;
+        return to;
     }
     static bool hit(const Memo& m, std::uint64_t key, Word type, Word comm) { return m.key == key && m.type == type && m.comm == comm; }
     // False, and nothing done, if the memo is of other sizes, the histogram block is not at hand, or for durations below 16
@@ -204,9 +228,8 @@ class Ledger {
     unsigned sample_weight(std::uint16_t counter) const { return counters_[counter].calls == 0 ? 1 : polls_per_sample; }
     Ticks since() const { return thread_->in_call_since; }
     void count_nested() { thread_->nested += 1; }
-    void leave_call() { thread_->in_call = 0; }
-    // The call in hand is not recorded after all.
-    void call_off() { thread_->in_call = 0; }
+    // The call in hand has returned, or is not recorded after all.
+    void leave_call() { thread_->in_call |= format::has_returned; }
     // Null: not asked yet.
     const Group* group(Word handle) const {
         const Group& g = group_place(handle);
@@ -225,6 +248,16 @@ class Ledger {
 
     // ---- peers (peers.cpp) ----
     format::Peer* quick_peer(Word key, int peer) const { return peers_.quick(key, peer); }
+    // The same of a call that `m` books.
+    format::Peer* quick_peer(const Memo& m, Word key, int peer) const {
+        const MemoPeer& last = peer_of(m);
+        if (last.peer != peer) [[unlikely]] return quick_peer(key, peer);
+        if (!last.record) __builtin_unreachable();  // no peer is no_handle
+        return last.record;
+    }
+    void remember_peer(const Memo& m, Word key, int peer) {
+        if (format::Peer* known = quick_peer(key, peer)) peer_of(m) = {peer, known};
+    }
     format::Peer* known_peer(Word key, int peer) { return peers_.known(key, peer); }
     format::Peer& learn_peer(Word key, int peer, std::uint32_t rank, format::PeerKind kind) {
         return *peers_.learn(records_->image, thread_->id, records_->peers, key, peer, rank, kind);
@@ -296,8 +329,10 @@ class Ledger {
     // The memo of a call: the one that hits, else null.
     template <class BytesOf>
     Memo* known_memo(std::uint64_t key, const Booking& b, Word comm, const Word* frame, BytesOf bytes_of) {
-        for (Memo* m : {&memo(key), &second_memo(key, b, comm, frame)})
-            if (hit(*m, key, b.type, comm) && is_called_alike(*m, frame) && m->bin == hot_bin(bytes_of(m->type_size))) return m;
+        Memo &first = memo(key), &second = second_memo(key, b, comm, frame);
+        for (Memo* m : {&first, &second})
+            if (hit(*m, key, b.type, comm) && is_called_alike(*m, frame) && m->bin == hot_bin(bytes_of(m->type_size)))
+                return first.key == no_key ? &move_memo(first, second) : m;
         return nullptr;
     }
     // Fills one of the memos of a call that has none: finds its site, its cell and its histogram.
@@ -356,6 +391,7 @@ class Ledger {
 
   private:
     static constexpr unsigned memo_bits = 8, second_bits = 7;
+    static constexpr unsigned first_memos = 1u << memo_bits, memo_count = first_memos + (1u << second_bits);
     static constexpr unsigned type_bits = 6;
     static constexpr unsigned group_bits = 5;
 
@@ -382,6 +418,8 @@ class Ledger {
     const Group& group_place(Word handle) const { return groups_[short_hash<group_bits>(static_cast<std::uint64_t>(handle))]; }
 
     void forget_memos();
+    // What is larger takes the plain form: there are sizes that are not what they seem at a look (quick_bytes_in_status).
+    static constexpr Bytes most_hot_bytes = Bytes{1} << 31;
     // size_bin() without its branch: 63 stands for size 0, all others are the bins themselves.
     static std::uint8_t hot_bin(Bytes bytes) { return static_cast<std::uint8_t>(top_bit((bytes - 1) | 3)); }
 
@@ -449,12 +487,12 @@ class Ledger {
     std::uint32_t index_capacity_ = first_index_slots;
     std::uint32_t cell_count_ = 0;
     format::Cell* last_resort_ = nullptr;
-    format::Histogram no_histogram_{};  // all its octaves lead to one block that nobody reads
+    format::Histogram no_histogram_{};  // of calls whose durations find no room; has no blocks
     static constexpr std::uint32_t histogram_slots = 512;
     std::uint32_t histogram_count_ = 0;
     std::uint32_t histogram_index_[histogram_slots] = {};  // open addressing: file offset / 8
     Trace* trace_ = nullptr;
-    unsigned learned_ = 0;
+    unsigned learned_ = 0, disputed_ = 0;
     bool is_scripted_ = false;  // of the site that was found last
     Ticks asked_script_ = 0;    // the call that began then was looked up before: script_site_
     std::uint32_t script_site_ = 0;
@@ -462,7 +500,15 @@ class Ledger {
     Place places_[1u << place_bits];
     TypeSize type_sizes_[1u << type_bits];
     Group groups_[1u << group_bits];
-    Memo memos_[1u << memo_bits], second_memos_[1u << second_bits];
+    struct Memos {
+        Memo of[memo_count];  // the first ones, and the second ones behind them
+        MemoPeer peer_of[memo_count];
+    };
+    // Of one that lies in there: not by its number, which would have to be found out.
+    static MemoPeer& peer_of(const Memo& m) {
+        return *reinterpret_cast<MemoPeer*>(reinterpret_cast<char*>(const_cast<Memo*>(&m)) + offsetof(Memos, peer_of));
+    }
+    Memos memos_;
     Peers peers_;
     Message messages_[1u << message_bits];
     Requests requests_;  // last: its pages are not touched before the first request

@@ -12,6 +12,7 @@
 // and where `always_follows` these do not wait for recording: follow_unrecorded()), where it has one `may_wait_first(id)`
 // (the user may put a barrier before it: wait_first()), where it has one `watches(id)` (something else is to be done around
 // each call: before_real() and after_real(), or unrecorded() while nothing is recorded; these take the plain form),
+// may_be_quick(id)` (false: its calls take the plain form),
 // and the slow questions that are asked after a successful call: meaning() and Size (what a row's message size is, and
 // its Booker). Size::store() may put something of ours in the place of an argument that the caller ignores.
 #pragma once
@@ -95,14 +96,18 @@ template <int Arity, class... Words>
 struct AsStored {
     // What a memo has to agree on, beside where the call was made.
     static constexpr bool has_type = true, has_comm = true;
-    // False: it takes more than a look; then booking().
-    static bool quick_booking(const CallInHand& hand, Booking& b) {
-        b = {hand.type, hand.count};
-        return true;
-    }
     static Booking booking(const CallInHand& hand) { return {hand.type, hand.count}; }
     static Bytes bytes(const CallInHand&, const Booking& b, std::uint64_t type_size) { return static_cast<Bytes>(b.count) * type_size; }
-    // What there is to do besides. False, and nothing done: after() does it.
+    // The same for the fast form, which reads what is in hand where it is used. False: it takes more than a look at what the
+    // call has left, which is `seen` then.
+    static bool look(const CallInHand&, std::int64_t&) { return true; }
+    static Word quick_type(const CallInHand& hand) { return hand.type; }
+    static std::int64_t quick_count(const CallInHand& hand, std::int64_t) { return hand.count; }
+    static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) { return static_cast<Bytes>(hand.count) * type_size; }
+    // With whom it exchanged messages, if that takes but a look; it is then counted by the fast form itself.
+    static std::true_type quick_partner(const Ledger&, const Memo&) { return {}; }
+    static void add_partner(std::true_type, const CallInHand&, const Memo&, Bytes, Ticks) {}
+    // What there is to do besides. False, and nothing done: after() does it, partners included.
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return true; }
     static void after(Ledger&, Memo&, Bytes, Ticks) {}
     // Writes the call into the trace that the user asked for; before after().
@@ -112,12 +117,11 @@ struct AsStored {
 };
 struct Sizeless : AsStored {
     static constexpr bool has_type = false;
-    static bool quick_booking(const CallInHand&, Booking& b) {
-        b = {no_handle, 0};
-        return true;
-    }
     static Booking booking(const CallInHand&) { return {no_handle, 0}; }
     static Bytes bytes(const CallInHand&, const Booking&, std::uint64_t) { return 0; }
+    static Word quick_type(const CallInHand&) { return no_handle; }
+    static std::int64_t quick_count(const CallInHand&, std::int64_t) { return 0; }
+    static Bytes quick_bytes(const CallInHand&, std::int64_t, std::uint64_t) { return 0; }
 };
 template <class Booker>
 struct WithoutComm : Booker {
@@ -154,10 +158,11 @@ template <class Booker>
     return result;
 }
 
-// The second half of a call whose clock was read: anything that leave() does not do itself.
+// The second half of a call that ended then: anything that leave() does not do itself.
 template <class Library, class Language, class Booker>
-[[gnu::noinline]] Word leave_plainly(Word result, Ledger& ledger, Ticks ticks) {
+[[gnu::noinline]] Word leave_plainly(Word result, Ledger& ledger, Ticks end) {
     const std::uint64_t key = ledger.key();
+    Ticks ticks = ledger.ticks_until(end);
     if (Language::failed(result, ledger.hand)) {
         ledger.hand.buffer = format::BufferKind::host;
         ledger.add_error(key, 0, thread_state.token);
@@ -169,7 +174,7 @@ template <class Library, class Language, class Booker>
     Memo& memo = memo_of<Library, Language, Booker>(ledger, key, bytes);
     ticks = ledger.sane(ticks);
     ledger.add(memo, bytes, ticks);
-    if (ledger.turns_bin(ticks)) {
+    if (ledger.turns_bin(end)) {
         ledger.turn_bin(bytes, ticks);
         if constexpr (requires { Library::looks_again(); }) Library::looks_again();
     }
@@ -188,7 +193,7 @@ template <class Library, class Language, class Booker>
         Memo& memo = memo_of<Library, Language, Booker>(ledger, ledger.key(), bytes);
         ticks = ledger.sane(ticks);
         ledger.add_poll(memo, ticks, weight);
-        if (ledger.turns_bin(ticks)) ledger.turn_bin(bytes, ticks);
+        if (ledger.turns_bin(ledger.since() + ticks)) ledger.turn_bin(bytes, ticks);
         if constexpr (Booker::has_after_untimed)
             if (ledger.is_traced()) Booker::trace(ledger, memo, bytes, ticks);
         Booker::after(ledger, memo, bytes, ticks);
@@ -256,6 +261,13 @@ bool is_watched(std::uint16_t id) {
     else return false;
 }
 
+// Nor does every library have some that are the plain form's.
+template <class Library>
+bool may_be_quick(std::uint16_t id) {
+    if constexpr (requires { Library::may_be_quick(id); }) return Library::may_be_quick(id);
+    else return true;
+}
+
 // First call of a function, and every call once a second MPI was met: then each caller gets its own MPI's function.
 template <class Library, int Spelling>
 [[gnu::noinline]] Found find_function(std::uint16_t id, const char* name, Word return_address) {
@@ -269,7 +281,10 @@ template <class Library, int Spelling>
     if (runtime.has_not_begun()) Library::begin_late(id, real.function);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
     if (runtime.knows_call(id) && !Library::several())
-        __atomic_store_n(runtime.records_call(id) && !runtime.puts_barrier_before(id) && !is_watched<Library>(id) && !is_made_by_scripts<Library>(id) ? &slot : &aside,
+        __atomic_store_n(runtime.records_call(id) && !runtime.puts_barrier_before(id) && !is_watched<Library>(id) &&
+                                 !is_made_by_scripts<Library>(id) && may_be_quick<Library>(id)
+                             ? &slot
+                             : &aside,
                          real.function, __ATOMIC_RELAXED);
     return {real.function, Library::is_foreign(real), true};
 }
@@ -279,7 +294,7 @@ template <class Library, int Spelling>
     const bool is_current = state.epoch == gate_epoch();
     if (is_current && (state.token == frame || state.token == untimed(frame))) {  // the fast form took it, and thought better of it
         state.token = nullptr;
-        state.ledger->call_off();
+        state.ledger->leave_call();
     }
     if (foreign) return nullptr;
     if (!is_current && !runtime.open(state)) return nullptr;
@@ -377,9 +392,10 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
                 if (!Booker::has_after_untimed || !ledger->is_traced()) return leave_untimed_poll<Language, Booker>(real(args...), row.counter);
                 begin<Library>(*ledger, id, return_address, found.is_first);
                 const Word result = real(args...);
-                const Ticks ticks = ledger->end(ledger->read_clock());
+                const Ticks end = ledger->read_clock();
+                ledger->leave_call();
                 if (thread_state.token != untimed(frame)) return result;
-                trace_poll<Library, Language, Booker>(*ledger, result, ticks, frame);
+                trace_poll<Library, Language, Booker>(*ledger, result, ledger->ticks_until(end), frame);
                 return leave_untimed_poll<Language, Booker>(result, row.counter);
             }
         thread_state.token = frame;
@@ -396,7 +412,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         if constexpr (may_be_watched<Library, Id>)
             if (is_watched<Library>(id)) Library::template after_real<Id>(result);
         if (thread_state.token != frame) return result;
-        const Ticks ticks = ledger->end(end);
+        ledger->leave_call();
         if (!is_sized) {  // found out outside the timed interval
             const Word words[] = {args..., 0};
             if (!Language::failed(result, ledger->hand)) Size::measure(*ledger, words);
@@ -406,9 +422,9 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
             if (!Language::failed(result, ledger->hand)) Library::template follow<Id, Language>(*ledger, words);
         }
         if constexpr (row.treatment == Treatment::polled)
-            return leave_poll<Library, Language, Booker>(result, *ledger, ticks, row.counter, ledger->sample_weight(row.counter));
+            return leave_poll<Library, Language, Booker>(result, *ledger, ledger->ticks_until(end), row.counter, ledger->sample_weight(row.counter));
         else
-            return leave_plainly<Library, Language, Booker>(result, *ledger, ticks);
+            return leave_plainly<Library, Language, Booker>(result, *ledger, end);
     }
 }
 
@@ -416,12 +432,12 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
 
 // Books the call in hand by this memo of the same place. False, and nothing done, if it is of other handles or sizes.
 template <class Booker>
-[[gnu::always_inline]] inline bool book(Ledger& ledger, Memo& memo, const Booking& b, Bytes& bytes, Ticks ticks) {
+[[gnu::always_inline]] inline bool book(Ledger& ledger, Memo& memo, std::int64_t seen, Bytes& bytes, Ticks ticks) {
     if constexpr (Booker::has_type)
-        if (memo.type != b.type) [[unlikely]] return false;
+        if (memo.type != Booker::quick_type(ledger.hand)) [[unlikely]] return false;
     if constexpr (Booker::has_comm)
         if (memo.comm != ledger.comm()) [[unlikely]] return false;
-    bytes = Booker::bytes(ledger.hand, b, memo.type_size);
+    bytes = Booker::quick_bytes(ledger.hand, seen, memo.type_size);
     return ledger.add_fast(memo, bytes, ticks);
 }
 
@@ -429,36 +445,55 @@ template <class Booker>
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_again(Word result, Ledger& ledger, Ticks ticks) {
     const std::uint64_t key = ledger.key();
-    Booking b;
-    if (!Booker::quick_booking(ledger.hand, b)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
+    std::int64_t seen = 0;
+    if (!Booker::look(ledger.hand, seen)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+    const Booking b{Booker::quick_type(ledger.hand), Booker::quick_count(ledger.hand, seen)};
     Memo& memo = ledger.second_memo(key, b, Booker::has_comm ? ledger.comm() : no_handle, MPIPROF_FRAME());
+    if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME())) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+    const auto partner = Booker::quick_partner(ledger, memo);
     Bytes bytes;
-    if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME()) || !book<Booker>(ledger, memo, b, bytes, ticks)) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
+    if (!partner || !book<Booker>(ledger, memo, seen, bytes, ticks)) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
     if (!Booker::quick_after(ledger, memo, bytes, ticks)) return leave_after<Booker>(result, ledger, memo, bytes, ticks);
+    Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);
     thread_state.token = nullptr;
     return result;
+}
+
+// The same where the first place is another call's.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] Word leave_disputed(Word result, Ledger& ledger, Ticks ticks) {
+    if (ledger.takes_turn(ledger.key())) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+    return leave_again<Library, Language, Booker>(result, ledger, ticks);
 }
 
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave(Word result) {
     ThreadState& state = thread_state;
-    if (state.token != MPIPROF_FRAME()) [[unlikely]] return result;  // overtaken: what is in hand is another's
+    const Word* frame = MPIPROF_FRAME();
+    if (state.token != frame) [[unlikely]] return result;  // overtaken: what is in hand is another's
+    asm("" : "+r"(frame));  // else it is the token, which had to be loaded
     Ledger& ledger = *state.ledger;
-    const std::uint64_t key = ledger.key();
+    const std::uint64_t key = ledger.key_in_call();
     // Read last: the loads above run ahead of it, and those that depend on them would wait for it.
-    const Ticks ticks = ledger.end(counter());
-    if (Language::failed(result, ledger.hand) || ledger.turns_bin(ticks)) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
+    const Ticks end = counter();
+    ledger.leave_call();
+    if (Language::failed(result, ledger.hand) || ledger.turns_bin(end)) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, end);
+    const Ticks ticks = ledger.ticks_until(end);
     Memo& memo = ledger.memo(key);
-    if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME())) [[unlikely]]
-        return leave_again<Library, Language, Booker>(result, ledger, ticks);
-    Booking b;
-    if (!Booker::quick_booking(ledger.hand, b)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ticks);
+    if (memo.key != key) [[unlikely]] return leave_disputed<Library, Language, Booker>(result, ledger, ticks);
+    if (!Ledger::is_called_alike(memo, frame)) [[unlikely]] return leave_again<Library, Language, Booker>(result, ledger, ticks);
+    std::int64_t seen = 0;
+    if (!Booker::look(ledger.hand, seen)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, end);
+    const auto partner = Booker::quick_partner(ledger, memo);
     Bytes bytes;
-    if (!book<Booker>(ledger, memo, b, bytes, ticks)) [[unlikely]]
+    if (!partner || !book<Booker>(ledger, memo, seen, bytes, ticks)) [[unlikely]]
         return leave_again<Library, Language, Booker>(result, ledger, ticks);
     if (!Booker::quick_after(ledger, memo, bytes, ticks)) [[unlikely]] return leave_after<Booker>(result, ledger, memo, bytes, ticks);
+    Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);
+    in_place<'D'>(result);
     state.token = nullptr;
     return result;
 }
@@ -506,7 +541,8 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
         if (!Size::store(ledger, args...)) [[unlikely]] return plainly(args...);
         const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
-        ledger.begin(call_key(id, return_address), counter_among_arguments<(sizeof...(Words) > 2)>());
+        ledger.begin(call_key(id, return_address));
+        ledger.begin_at(counter_among(args...));
         // Read last: it needs no register before, and where it is missing the plain form takes all of this over.
         const auto real = reinterpret_cast<Function>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
         if (!real) [[unlikely]] return plainly(args...);

@@ -234,9 +234,9 @@ class Reader {
                 .last_call = {},
                 .called_from = {},
                 .nested = record.nested};
-            const std::uint64_t key = record.in_call != 0 ? record.in_call : record.last_call;
+            const std::uint64_t key = record.in_call & ~format::has_returned;
             if (key != 0) {
-                (record.in_call != 0 ? thread.in_call : thread.last_call) =
+                (record.in_call == key ? thread.in_call : thread.last_call) =
                     call_index(static_cast<std::uint16_t>(key >> 48));
                 thread.called_from.offset = key & 0xffff'ffff'ffff;  // read_modules() finds the module
                 if (record.in_call_since > header_.started.ticks)

@@ -249,8 +249,8 @@ class Builder {
             thread.nested = spec.nested;
             const std::string& call = spec.in_call.empty() ? spec.last_call : spec.in_call;
             if (!call.empty()) {
-                thread.last_call = std::uint64_t{call_ids_.at(call)} << 48 | spec.address;
-                thread.in_call = spec.in_call.empty() ? 0 : thread.last_call;
+                thread.in_call = std::uint64_t{call_ids_.at(call)} << 48 | spec.address;
+                if (spec.in_call.empty()) thread.in_call |= format::has_returned;
                 thread.in_call_since = ticks(boot_ns + spec_.elapsed_ns - spec.in_call_for_ns);
                 thread.in_call_communicator = spec.communicator;
                 thread.script_site = spec.script_site;

@@ -16,9 +16,9 @@ constexpr Ticks width = Ticks{1} << 26;  // of a bin at first
 struct Timed : Recording {
     void call(Ticks since, Ticks ticks, Bytes bytes = 8, const Spec& spec = {}) {
         ledger->begin(call_key(spec.call, spec.site), since);
-        ledger->end(since + ticks);
+        ledger->leave_call();
         record(*ledger, bytes, ticks, spec);
-        if (ledger->turns_bin(ticks)) ledger->turn_bin(bytes, ticks);
+        if (ledger->turns_bin(since + ticks)) ledger->turn_bin(bytes, ticks);
     }
     format::Activity bins() { return records_of<format::Activity>(image(), format::TableType::activity).at(0); }
     Ticks sum() {

@@ -118,10 +118,13 @@ struct Fake {
 };
 
 struct Received : wrap::AsStored {
-    static bool quick_booking(const CallInHand& hand, Booking& b) {
-        b = booking(hand);
+    static bool look(const CallInHand& hand, std::int64_t& seen) {
+        seen = booking(hand).count;
         return !script.status_is_opaque;
     }
+    static Word quick_type(const CallInHand&) { return no_handle; }
+    static std::int64_t quick_count(const CallInHand&, std::int64_t seen) { return seen; }
+    static Bytes quick_bytes(const CallInHand&, std::int64_t seen, std::uint64_t) { return static_cast<Bytes>(seen); }
     static Booking booking(const CallInHand& hand) {
         return {no_handle, reinterpret_cast<const Status*>(hand.words[0])->bytes};
     }

@@ -445,10 +445,10 @@ TEST(ledger, a_call_in_progress_is_in_the_profile_with_its_site_and_start) {
     EXPECT_EQ(thread.in_call & 0xffffffffffff, static_cast<std::uint64_t>(some_site));
     EXPECT_EQ(thread.in_call_since, 12345u);
 
-    recording.ledger->end(12445);
+    EXPECT_EQ(recording.ledger->ticks_until(12445), 100u);
+    recording.ledger->leave_call();
     thread = records_of<format::Thread>(recording.image(), TableType::threads).at(0);
-    EXPECT_EQ(thread.in_call, 0u);
-    EXPECT_EQ(thread.last_call, call_key(send, some_site)) << "where it was last seen";
+    EXPECT_EQ(thread.in_call, call_key(send, some_site) | format::has_returned) << "where it was last seen";
 }
 
 TEST(ledger, queries_alone_are_no_moved_data) {

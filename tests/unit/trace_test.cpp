@@ -48,7 +48,7 @@ struct trace : testing::Test {
     }
     const Memo& call(Ticks since, Ticks ticks, const Trace::Side& side = {}, Bytes bytes = 8, const Spec& spec = {.call = send}) {
         ledger->begin(call_key(spec.call, spec.site), since);
-        ledger->end(since + ticks);
+        ledger->leave_call();
         const Memo& memo = record(*ledger, bytes, ticks, spec);
         ledger->trace_call(memo, bytes, ticks, side);
         return memo;
