@@ -80,6 +80,7 @@ struct WithPeer : Base {
     static constexpr bool by_status = way == Way::from_peer && find(row_of(I).roles, Role::status) >= 0;
     static constexpr bool may_stay_open = way == Way::from_peer && find(row_of(I).roles, Role::newrequest) >= 0;
 
+    static constexpr bool has_partner = true;
     static format::Flow& flow(format::Peer& peer) { return outward ? peer.sent : peer.received; }
     [[gnu::always_inline]] static format::Peer* quick_partner(const Ledger& ledger, const Memo& memo) {
         // The status that a look is enough for says all.
@@ -122,6 +123,7 @@ template <Id I, class Language, class Base>
 struct WithTwoPeers : Base {
     using OfCall = PeersOfCall<I, Language>;
     static constexpr bool has_status = find(row_of(I).roles, Role::status) >= 0;
+    static constexpr bool has_partner = true;
 
     static Bytes sent(const CallInHand& hand, const Memo& memo) {
         return has_status && hand.words[0] != 0 ? static_cast<Bytes>(hand.count) * memo.type_size : hand.sent;

@@ -335,7 +335,6 @@ Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Word* 
     m->comm = comm;
     m->type_size = static_cast<std::uint32_t>(meaning.type_size);
     m->frame = lower_half(frame);
-    if (MemoPeer& last = peer_of(*m); last.peer != no_handle) last = {no_handle, nullptr};
     Cell wanted{};
     wanted.call = call_of(key);
     wanted.buffer = meaning.buffer;

@@ -255,6 +255,7 @@ class Ledger {
         if (!last.record) __builtin_unreachable();  // no peer is no_handle
         return last.record;
     }
+    static void forget_peer(const Memo& m) { peer_of(m) = {no_handle, nullptr}; }  // of another call at its place; also of none
     void remember_peer(const Memo& m, Word key, int peer) {
         if (format::Peer* known = quick_peer(key, peer)) peer_of(m) = {peer, known};
     }

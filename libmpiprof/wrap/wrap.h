@@ -105,6 +105,7 @@ struct AsStored {
     static std::int64_t quick_count(const CallInHand& hand, std::int64_t) { return hand.count; }
     static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) { return static_cast<Bytes>(hand.count) * type_size; }
     // With whom it exchanged messages, if that takes but a look; it is then counted by the fast form itself.
+    static constexpr bool has_partner = false;
     static std::true_type quick_partner(const Ledger&, const Memo&) { return {}; }
     static void add_partner(std::true_type, const CallInHand&, const Memo&, Bytes, Ticks) {}
     // What there is to do besides. False, and nothing done: after() does it, partners included.
@@ -146,6 +147,7 @@ template <class Library, class Language, class Booker>
     meaning.buffer = buffer;
     bytes = Booker::bytes(hand, b, meaning.type_size);
     Memo& memo = ledger.learn(key, b, comm, frame, meaning, bytes);
+    if constexpr (Booker::has_partner) Ledger::forget_peer(memo);
     if (ledger.is_scripted() && !is_made_by_scripts<Library>(call_of(key))) learn_that_scripts_make<Library>(call_of(key));
     return memo;
 }

@@ -451,6 +451,49 @@ TEST(ledger, a_call_in_progress_is_in_the_profile_with_its_site_and_start) {
     EXPECT_EQ(thread.in_call, call_key(send, some_site) | format::has_returned) << "where it was last seen";
 }
 
+// Of two places in a program that dispute a memo's first place, one may be of a phase that is over.
+TEST(ledger, a_first_place_goes_to_the_call_that_is_still_made) {
+    Recording recording;
+    Ledger& ledger = *recording.ledger;
+    Spec over{.call = send}, made{.call = send};
+    while (made.site == over.site || &ledger.memo(call_key(send, made.site)) != &ledger.memo(call_key(send, over.site))) made.site += 5;
+    const std::uint64_t key = call_key(send, made.site);
+
+    for (int i = 0; i < 3; ++i) record(ledger, 8, 1000, over);
+    for (int i = 0; i < 3; ++i) record(ledger, 8, 1000, made);
+    EXPECT_EQ(ledger.memo(key).key, call_key(send, over.site)) << "it was there first";
+
+    int calls = 3;
+    for (; !ledger.takes_turn(key) && calls < 1000; ++calls) record(ledger, 8, 1000, made);
+    EXPECT_LT(calls, 1000);
+    const Memo* moved = ledger.known_memo(key, {no_handle, 8}, made.communicator, frame_of(made), [](std::uint64_t) { return Bytes{8}; });
+    EXPECT_EQ(moved, &ledger.memo(key));
+    EXPECT_EQ(ledger.memo(key).key, key);
+    EXPECT_EQ(&record(ledger, 8, 1000, made), moved);
+
+    const auto cells = records_of<format::Cell>(recording.image(), TableType::cells);
+    std::uint64_t counted = 0;
+    for (const format::Cell& cell : cells) counted += cell.calls;
+    EXPECT_EQ(counted, 3u + static_cast<unsigned>(calls) + 1) << "nothing is lost, and nothing counted twice";
+}
+
+// A status may have something else in the upper half of what looks like a size.
+TEST(ledger, sizes_above_two_gibibytes_are_never_taken_at_a_look) {
+    Recording recording;
+    Ledger& ledger = *recording.ledger;
+    constexpr Bytes gib = Bytes{1} << 30;
+
+    record(ledger, 2 * gib, 1000, {.call = send});
+    EXPECT_TRUE(ledger.add_fast(ledger.memo(call_key(send, some_site)), 2 * gib, 1000));
+    Spec other{.call = send, .site = some_site + 64};
+    for (int i = 0; i < 2; ++i) {
+        Memo& memo = record(ledger, 3 * gib, 1000, other);
+        EXPECT_FALSE(ledger.add_fast(memo, 3 * gib, 1000));
+        EXPECT_FALSE(ledger.add_fast(memo, Bytes{1} << 32, 1000));
+    }
+    EXPECT_EQ(sums_of(recording.image()).bytes, 2 * 2 * gib + 2 * 3 * gib);
+}
+
 TEST(ledger, queries_alone_are_no_moved_data) {
     Recording recording;
     recording.ledger->count(0);
