@@ -115,8 +115,9 @@ struct alignas(64) Memo {
 static_assert(sizeof(Memo) == 64);
 // With whom a memo's calls were last seen to exchange messages by the plain form: as long as it is the same, nobody is looked up.
 struct alignas(64) MemoPeer {
-    Word peer;               // as passed; no rank is no_handle
+    Word peer;               // as passed; or no_rank
     format::Peer* record;
+    static constexpr Word no_rank = Word{1} << 32;  // -1 and others stand for MPI_ANY_SOURCE and the like
 };
 static_assert(sizeof(MemoPeer) == sizeof(Memo));  // found by a constant distance
 constexpr std::uint32_t lower_half(Word word) { return static_cast<std::uint32_t>(word); }
@@ -252,10 +253,10 @@ class Ledger {
     format::Peer* quick_peer(const Memo& m, Word key, int peer) const {
         const MemoPeer& last = peer_of(m);
         if (last.peer != peer) [[unlikely]] return quick_peer(key, peer);
-        if (!last.record) __builtin_unreachable();  // no peer is no_handle
+        if (!last.record) __builtin_unreachable();  // no peer is no_rank
         return last.record;
     }
-    static void forget_peer(const Memo& m) { peer_of(m) = {no_handle, nullptr}; }  // of another call at its place; also of none
+    static void forget_peer(const Memo& m) { peer_of(m) = {MemoPeer::no_rank, nullptr}; }  // of another call at its place; also of none
     void remember_peer(const Memo& m, Word key, int peer) {
         if (format::Peer* known = quick_peer(key, peer)) peer_of(m) = {peer, known};
     }

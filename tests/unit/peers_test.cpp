@@ -142,7 +142,7 @@ TEST_F(peers, that_a_call_had_last_are_known_at_a_look_and_forgotten_with_its_me
     EXPECT_EQ(ledger.quick_peer(memo, row, 6), &six);
 
     Ledger::forget_peer(memo);
-    EXPECT_EQ(ledger.quick_peer(memo, row, 6), nullptr);
+    for (int peer : {6, 5, 0, -1, -2, -3}) EXPECT_EQ(ledger.quick_peer(memo, row, peer), nullptr) << peer;
 }
 
 TEST_F(peers, beyond_the_limit_are_counted_together) {
