@@ -9,6 +9,8 @@
 namespace mpiprof::gpu {
 namespace {
 
+constinit std::atomic<unsigned long long> objects_without{0};  // so many were loaded when neither library was among them
+
 void* find_cuda() {
     void* library = loader().dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     if (!library) return nullptr;
@@ -27,7 +29,12 @@ void* find_hip() {
 }  // namespace
 
 InUse look_for_gpu() {
-    if (!loader().dlopen) return {};
+    const unsigned long long loaded = objects_loaded();
+    if (!loader().dlopen || loaded == objects_without.load(std::memory_order_relaxed)) return {};
+    if (!any_loaded("libcuda.so.1\0libamdhip64.so\0", [](const char*) { return true; })) {
+        objects_without.store(loaded, std::memory_order_relaxed);
+        return {};
+    }
     if (void* library = find_cuda()) return {Platform::cuda, library};
     if (void* library = find_hip()) return {Platform::hip, library};
     return {};

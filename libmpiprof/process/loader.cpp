@@ -53,6 +53,17 @@ int look_at(dl_phdr_info* object, std::size_t, void* argument) {
 
 }  // namespace
 
+unsigned long long objects_loaded() {
+    unsigned long long adds = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info* first, std::size_t, void* number) {
+            *static_cast<unsigned long long*>(number) = first->dlpi_adds;
+            return 1;
+        },
+        &adds);
+    return adds;
+}
+
 bool any_loaded(const char* prefixes, void* context, bool (*visit)(void* context, const char* path)) {
     Search search{prefixes, context, visit};
     return dl_iterate_phdr(look_at, &search) != 0;

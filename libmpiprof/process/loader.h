@@ -16,6 +16,10 @@ struct Loader {
 // All null if there is none: then nothing can be found.
 const Loader& loader();
 
+// How many objects the process has loaded so far, those included that it has closed again: as long as it is the same number, no other
+// is there. Some hundred instructions.
+unsigned long long objects_loaded();
+
 // Each object of the process whose file name begins with one of `prefixes` ("libcudart.so\0..."), until `visit` says that it is enough,
 // which is the answer. The loader is locked meanwhile: nothing may be opened there.
 bool any_loaded(const char* prefixes, void* context, bool (*visit)(void* context, const char* path));
