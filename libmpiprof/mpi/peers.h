@@ -53,9 +53,9 @@ struct PeersOfCall {
         else return Language::group_key(ledger.comm());
     }
     // A memo agrees on the communicator, but not on the window.
-    [[gnu::always_inline]] static format::Peer* quick(const Ledger& ledger, [[maybe_unused]] const Memo& memo, int peer) {
+    [[gnu::always_inline]] static format::Peer* quick(const Ledger& ledger, [[maybe_unused]] std::size_t place, int peer) {
         if constexpr (is_window) return ledger.quick_peer(key(ledger), peer);
-        else return ledger.quick_peer(memo, key(ledger), peer);
+        else return ledger.quick_peer(place, key(ledger), peer);
     }
     static format::Peer& record(Ledger& ledger, int peer) {
         if constexpr (is_window) return library.peer_of_window(ledger, key(ledger), Language::c_win(ledger.hand.words[1]), peer);
@@ -82,9 +82,9 @@ struct WithPeer : Base {
 
     static constexpr bool has_partner = true;
     static format::Flow& flow(format::Peer& peer) { return outward ? peer.sent : peer.received; }
-    [[gnu::always_inline]] static format::Peer* quick_partner(const Ledger& ledger, const Memo& memo) {
+    [[gnu::always_inline]] static format::Peer* quick_partner(const Ledger& ledger, std::size_t place) {
         // The status that a look is enough for says all.
-        return OfCall::quick(ledger, memo, by_status ? source_in(ledger.hand.words[0]) : ledger.hand.peer);
+        return OfCall::quick(ledger, place, by_status ? source_in(ledger.hand.words[0]) : ledger.hand.peer);
     }
     static void add_partner(format::Peer* peer, const CallInHand&, const Memo&, Bytes bytes, Ticks ticks) { Peers::add(flow(*peer), bytes, ticks); }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
@@ -132,7 +132,7 @@ struct WithTwoPeers : Base {
         format::Peer *to, *from;
         explicit operator bool() const { return to && from; }
     };
-    [[gnu::always_inline]] static Both quick_partner(const Ledger& ledger, const Memo&) {
+    [[gnu::always_inline]] static Both quick_partner(const Ledger& ledger, std::size_t) {
         if (!has_status || ledger.hand.words[0] == 0) [[unlikely]] return {};
         return {ledger.quick_peer(OfCall::key(ledger), ledger.hand.peer), ledger.quick_peer(OfCall::key(ledger), source_in(ledger.hand.words[0]))};
     }

@@ -91,6 +91,7 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     any.call = any_call;
     last_resort_ = new_cell(any);
     if (!last_resort_) return false;
+    memo_peers_[first_memos].peer = MemoPeer::no_rank;
     adopt(static_cast<std::uint32_t>(raw(SYS_gettid)));
     activity_.open(image, id, image.header().started.ticks);
     if (records.trace_events != 0) trace_ = Trace::create(image, id, records.trace_events);
@@ -262,7 +263,7 @@ void Ledger::resolve(Memo& m, Cell wanted, Bytes bytes) {
 }
 
 void Ledger::forget_memos() {
-    for (Memo& m : memos_.of)
+    for (Memo& m : memos_)
         if (m.key != no_key) m.key = no_key;
 }
 

@@ -114,12 +114,12 @@ struct alignas(64) Memo {
 };
 static_assert(sizeof(Memo) == 64);
 // With whom a memo's calls were last seen to exchange messages by the plain form: as long as it is the same, nobody is looked up.
-struct alignas(64) MemoPeer {
+struct MemoPeer {
     Word peer;               // as passed; or no_rank
     format::Peer* record;
     static constexpr Word no_rank = Word{1} << 32;  // -1 and others stand for MPI_ANY_SOURCE and the like
 };
-static_assert(sizeof(MemoPeer) == sizeof(Memo));  // found by a constant distance
+static_assert(sizeof(Memo) % sizeof(MemoPeer) == 0);
 constexpr std::uint32_t lower_half(Word word) { return static_cast<std::uint32_t>(word); }
 inline std::uint32_t lower_half(const Word* frame) { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame)); }
 inline constexpr std::uint64_t no_key = 0;  // pages of memos that were never used stay untouched
@@ -167,18 +167,26 @@ class Ledger {
     bool turns_bin(Ticks end) const { return activity_.is_over(end); }
     // Where a call's memo lies: the first place is by where it was called alone. What changes there from call to call, a
     // size or a handle, has a second one, in a table of its own, so that it takes nobody's first.
-    Memo& memo(std::uint64_t key) {
-        auto* moved = reinterpret_cast<Ledger*>(reinterpret_cast<char*>(this) + short_hash<memo_bits>(key) * sizeof(Memo));
-        asm("" : "+r"(moved));  // a compiler that knows how a memo was found finds what lies beside it anew
-        return moved->memos_.of[0];
+    std::size_t place(std::uint64_t key) const {
+        std::size_t at = short_hash<memo_bits>(key) * sizeof(MemoPeer);
+        asm("" : "+r"(at));  // a compiler that knows how it was found finds it anew for whatever lies there
+        return at;
     }
+    Memo& memo_at(std::size_t place) { return *reinterpret_cast<Memo*>(reinterpret_cast<char*>(memos_) + place * (sizeof(Memo) / sizeof(MemoPeer))); }
+    const MemoPeer& peer_at(std::size_t place) const { return *reinterpret_cast<const MemoPeer*>(reinterpret_cast<const char*>(memo_peers_) + place); }
+    // Second memos share one place, where nobody is remembered.
+    std::size_t place_of(const Memo& m) const {
+        const auto number = static_cast<std::size_t>(&m - memos_);
+        return (number < first_memos ? number : first_memos) * sizeof(MemoPeer);
+    }
+    Memo& memo(std::uint64_t key) { return memos_[short_hash<memo_bits>(key)]; }
     Memo& second_memo(std::uint64_t key, const Booking& b, Word comm, const Word* frame) {
         const std::uint64_t log = top_bit(static_cast<std::uint64_t>(b.count) | 1);
         const Memo& first = memo(key);
         std::uint64_t x = key + (log << 9) + static_cast<std::uint64_t>(b.type + comm * 4);
         if (first.frame != lower_half(frame)) x += lower_half(frame) * 5u;
         else if (first.key == key) x += caller_part(first, frame);
-        return memos_.of[first_memos + short_hash<second_bits>(x)];
+        return memos_[first_memos + short_hash<second_bits>(x)];
     }
     // The first place of this call is another call's, which may not be made any more: now and then it is left to whoever asks.
     // True: known_memo() will take it.
@@ -201,8 +209,8 @@ class Ledger {
         if (!compares_words) return true;
         return lower_half(frame[m.at[0]]) == m.word[0] && lower_half(frame[m.at[1]]) == m.word[1];
     }
-    static Memo& move_memo(Memo& to, Memo& from) {
-        peer_of(to) = peer_of(from);
+    Memo& move_memo(Memo& to, Memo& from) {
+        forget_peer(to);
         to = from;
         from.key = no_key;
         return to;
@@ -249,16 +257,16 @@ class Ledger {
 
     // ---- peers (peers.cpp) ----
     format::Peer* quick_peer(Word key, int peer) const { return peers_.quick(key, peer); }
-    // The same of a call that `m` books.
-    format::Peer* quick_peer(const Memo& m, Word key, int peer) const {
-        const MemoPeer& last = peer_of(m);
+    // The same of a call that the memo at this place books.
+    format::Peer* quick_peer(std::size_t place, Word key, int peer) const {
+        const MemoPeer& last = peer_at(place);
         if (last.peer != peer) [[unlikely]] return quick_peer(key, peer);
         if (!last.record) __builtin_unreachable();  // no peer is no_rank
         return last.record;
     }
-    static void forget_peer(const Memo& m) { peer_of(m) = {MemoPeer::no_rank, nullptr}; }  // of another call at its place; also of none
+    void forget_peer(const Memo& m) { peer_of(m) = {MemoPeer::no_rank, nullptr}; }  // of another call at its place; also of none
     void remember_peer(const Memo& m, Word key, int peer) {
-        if (format::Peer* known = quick_peer(key, peer)) peer_of(m) = {peer, known};
+        if (format::Peer* known = &m < memos_ + first_memos ? quick_peer(key, peer) : nullptr) peer_of(m) = {peer, known};
     }
     format::Peer* known_peer(Word key, int peer) { return peers_.known(key, peer); }
     format::Peer& learn_peer(Word key, int peer, std::uint32_t rank, format::PeerKind kind) {
@@ -502,15 +510,9 @@ class Ledger {
     Place places_[1u << place_bits];
     TypeSize type_sizes_[1u << type_bits];
     Group groups_[1u << group_bits];
-    struct Memos {
-        Memo of[memo_count];  // the first ones, and the second ones behind them
-        MemoPeer peer_of[memo_count];
-    };
-    // Of one that lies in there: not by its number, which would have to be found out.
-    static MemoPeer& peer_of(const Memo& m) {
-        return *reinterpret_cast<MemoPeer*>(reinterpret_cast<char*>(const_cast<Memo*>(&m)) + offsetof(Memos, peer_of));
-    }
-    Memos memos_;
+    MemoPeer& peer_of(const Memo& m) { return const_cast<MemoPeer&>(peer_at(place_of(m))); }
+    Memo memos_[memo_count];  // the first ones, and the second ones behind them
+    MemoPeer memo_peers_[first_memos + 1];
     Peers peers_;
     Message messages_[1u << message_bits];
     Requests requests_;  // last: its pages are not touched before the first request

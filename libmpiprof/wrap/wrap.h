@@ -106,7 +106,7 @@ struct AsStored {
     static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) { return static_cast<Bytes>(hand.count) * type_size; }
     // With whom it exchanged messages, if that takes but a look; it is then counted by the fast form itself.
     static constexpr bool has_partner = false;
-    static std::true_type quick_partner(const Ledger&, const Memo&) { return {}; }
+    static std::true_type quick_partner(const Ledger&, std::size_t) { return {}; }
     static void add_partner(std::true_type, const CallInHand&, const Memo&, Bytes, Ticks) {}
     // What there is to do besides. False, and nothing done: after() does it, partners included.
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return true; }
@@ -147,7 +147,7 @@ template <class Library, class Language, class Booker>
     meaning.buffer = buffer;
     bytes = Booker::bytes(hand, b, meaning.type_size);
     Memo& memo = ledger.learn(key, b, comm, frame, meaning, bytes);
-    if constexpr (Booker::has_partner) Ledger::forget_peer(memo);
+    if constexpr (Booker::has_partner) ledger.forget_peer(memo);
     if (ledger.is_scripted() && !is_made_by_scripts<Library>(call_of(key))) learn_that_scripts_make<Library>(call_of(key));
     return memo;
 }
@@ -432,15 +432,14 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
 
 // ---- the fast form ----
 
-// Books the call in hand by this memo of the same place. False, and nothing done, if it is of other handles or sizes.
+// Whether this memo of the same place is of the handles in hand.
 template <class Booker>
-[[gnu::always_inline]] inline bool book(Ledger& ledger, Memo& memo, std::int64_t seen, Bytes& bytes, Ticks ticks) {
+[[gnu::always_inline]] inline bool is_alike(const Ledger& ledger, const Memo& memo) {
     if constexpr (Booker::has_type)
         if (memo.type != Booker::quick_type(ledger.hand)) [[unlikely]] return false;
     if constexpr (Booker::has_comm)
         if (memo.comm != ledger.comm()) [[unlikely]] return false;
-    bytes = Booker::quick_bytes(ledger.hand, seen, memo.type_size);
-    return ledger.add_fast(memo, bytes, ticks);
+    return true;
 }
 
 // The second half of a call that did not find its memo in the first place.
@@ -451,11 +450,11 @@ template <class Library, class Language, class Booker>
     if (!Booker::look(ledger.hand, seen)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
     const Booking b{Booker::quick_type(ledger.hand), Booker::quick_count(ledger.hand, seen)};
     Memo& memo = ledger.second_memo(key, b, Booker::has_comm ? ledger.comm() : no_handle, MPIPROF_FRAME());
-    if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME())) [[unlikely]]
+    if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME()) || !is_alike<Booker>(ledger, memo)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
-    const auto partner = Booker::quick_partner(ledger, memo);
-    Bytes bytes;
-    if (!partner || !book<Booker>(ledger, memo, seen, bytes, ticks)) [[unlikely]]
+    const auto partner = Booker::quick_partner(ledger, ledger.place_of(memo));
+    const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, memo.type_size);
+    if (!partner || !ledger.add_fast(memo, bytes, ticks)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
     if (!Booker::quick_after(ledger, memo, bytes, ticks)) return leave_after<Booker>(result, ledger, memo, bytes, ticks);
     Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);
@@ -484,14 +483,19 @@ template <class Library, class Language, class Booker>
     if (Language::failed(result, ledger.hand) || ledger.turns_bin(end)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, end);
     const Ticks ticks = ledger.ticks_until(end);
-    Memo& memo = ledger.memo(key);
+    const std::size_t place = ledger.place(key);
+    Memo& memo = ledger.memo_at(place);
     if (memo.key != key) [[unlikely]] return leave_disputed<Library, Language, Booker>(result, ledger, ticks);
-    if (!Ledger::is_called_alike(memo, frame)) [[unlikely]] return leave_again<Library, Language, Booker>(result, ledger, ticks);
+    if (!Ledger::is_called_alike(memo, frame)) [[unlikely]]
+        return leave_again<Library, Language, Booker>(result, ledger, ticks);
+    const auto partner = Booker::quick_partner(ledger, place);
+    if (!partner) [[unlikely]] return leave_again<Library, Language, Booker>(result, ledger, ticks);
     std::int64_t seen = 0;
     if (!Booker::look(ledger.hand, seen)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, end);
-    const auto partner = Booker::quick_partner(ledger, memo);
-    Bytes bytes;
-    if (!partner || !book<Booker>(ledger, memo, seen, bytes, ticks)) [[unlikely]]
+    if (!is_alike<Booker>(ledger, memo)) [[unlikely]]
+        return leave_again<Library, Language, Booker>(result, ledger, ticks);
+    const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, memo.type_size);
+    if (!ledger.add_fast(memo, bytes, ticks)) [[unlikely]]
         return leave_again<Library, Language, Booker>(result, ledger, ticks);
     if (!Booker::quick_after(ledger, memo, bytes, ticks)) [[unlikely]] return leave_after<Booker>(result, ledger, memo, bytes, ticks);
     Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);

@@ -129,20 +129,20 @@ TEST_F(peers, nobody_is_counted_nowhere) {
 
 TEST_F(peers, that_a_call_had_last_are_known_at_a_look_and_forgotten_with_its_memo) {
     Memo& memo = record(ledger, 8, 100, {.call = Made::send});
-    Ledger::forget_peer(memo);
+    ledger.forget_peer(memo);
     Peer& five = find(world, 5, 50);
     ledger.remember_peer(memo, world, 5);
-    EXPECT_EQ(ledger.quick_peer(memo, row, 5), &five) << "a memo is of one communicator: nobody asks which";
-    EXPECT_EQ(ledger.quick_peer(memo, world, 6), nullptr);
-    EXPECT_EQ(ledger.quick_peer(memo, world, 0), nullptr);
+    EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), row, 5), &five) << "a memo is of one communicator: nobody asks which";
+    EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), world, 6), nullptr);
+    EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), world, 0), nullptr);
 
     Peer& six = find(world, 6, 60);
-    EXPECT_EQ(ledger.quick_peer(memo, world, 6), &six) << "not the last one, but one of the last";
+    EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), world, 6), &six) << "not the last one, but one of the last";
     ledger.remember_peer(memo, world, 6);
-    EXPECT_EQ(ledger.quick_peer(memo, row, 6), &six);
+    EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), row, 6), &six);
 
-    Ledger::forget_peer(memo);
-    for (int peer : {6, 5, 0, -1, -2, -3}) EXPECT_EQ(ledger.quick_peer(memo, row, peer), nullptr) << peer;
+    ledger.forget_peer(memo);
+    for (int peer : {6, 5, 0, -1, -2, -3}) EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), row, peer), nullptr) << peer;
 }
 
 TEST_F(peers, beyond_the_limit_are_counted_together) {
