@@ -40,6 +40,7 @@ class Helper {
     bool start(Work work, void* context, std::uint64_t period_ns, std::uint64_t first_ns);
     // Ends the thread and waits for it, but not for work that hangs on a dead file system.
     void stop();
+    bool is_told() const { return __atomic_load_n(&stop_, __ATOMIC_ACQUIRE) != 0; }  // to stop
     bool is_running() const { return __atomic_load_n(&thread_, __ATOMIC_ACQUIRE) != 0; }
 
   private:

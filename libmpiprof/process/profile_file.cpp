@@ -134,6 +134,7 @@ bool ProfileFile::claim_in(const char* pattern, const Name& name) {
 void ProfileFile::forget_written() {
     if (written_) munmap(written_, sizeof *written_);
     written_ = static_cast<Image::Written*>(private_pages(sizeof *written_));
+    if (written_) written_->file = identity_;
 }
 
 bool ProfileFile::claim_at(char* directory, const Name& name) {
@@ -149,8 +150,9 @@ bool ProfileFile::claim_at(char* directory, const Name& name) {
         const int fd = ::open(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0) {
             fd_ = out_of_the_way(fd);
+            if (!identify(fd_, identity_)) return false;
             forget_written();
-            return identify(fd_, identity_);
+            return true;
         }
         if (errno == ENOENT && !made) {
             make_directories(directory);
@@ -250,9 +252,18 @@ int ProfileFile::with_descriptor(Write write) const {
 
 int ProfileFile::update(const Image& image) {
     if (!image.has_unsaved()) return 0;
-    if (!written_) return ENOMEM;
-    if (still_ours()) return image.write_changes(fd_, *written_);
-    return with_descriptor([&](int fd) { return image.write_changes(fd, *written_); });
+    Image::Written* written = written_;
+    if (!written) return ENOMEM;
+    if (still_ours()) return image.write_changes(fd_, *written);
+    return with_descriptor([&](int fd) { return image.write_changes(fd, *written); });
+}
+
+// The other thread still looks at its pages, so they are not given back.
+void ProfileFile::give_up_update() {
+    if (!written_) return;
+    written_->give_up();
+    written_ = nullptr;
+    forget_written();
 }
 
 int ProfileFile::write_whole(const Image& image) const {

@@ -24,6 +24,8 @@ class ProfileFile {
     // Writes what changed since the last time. By the helper thread (helper.h says what it may call). Returns 0 or
     // errno.
     int update(const Image& image);
+    // The update that another thread is at takes too long: it ends where it is, and save() can be called beside it.
+    void give_up_update();
     // At the end: brings the file up to date with the image, and where that fails, or the file is gone, writes another
     // one, in a fallback directory if need be. Returns 0, or errno if the profile is lost.
     int save(const Image& image, const Name& name);

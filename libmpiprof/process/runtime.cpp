@@ -297,7 +297,9 @@ std::uint64_t Runtime::refresh(void* self, std::uint64_t period_ns) {
     fill(header.usage);
     r.node_counters_.update();
     if (!r.records_.image.is_mapped()) header.store_period_ms = static_cast<std::uint32_t>(period_ns / 1'000'000);
-    if (r.file_.update(r.records_.image) != 0) count_drop(header.drops.write_errors);
+    if (r.helper_.is_told()) return next_ns;  // the end of the profile is written by whoever told it
+    const int error = r.file_.update(r.records_.image);
+    if (error != 0 && error != ECANCELED) count_drop(header.drops.write_errors);
     return next_ns;
 }
 
@@ -352,6 +354,7 @@ void Runtime::finish(State state, int exit_code) {
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
     if (finished_) close_gate();
     helper_.stop();
+    if (helper_.is_running()) file_.give_up_update();
     // Scripts say who they are in their own environment, which may come later than the first call.
     if (const format::Header& h = records_.image.header(); is_world_guessed_) {
         if (const World world = world_without_mpi(h.rank, h.size, h.mpi_library); world.is_launchers) adopt_world(world);

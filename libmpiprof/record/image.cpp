@@ -29,8 +29,9 @@ std::size_t aligned(std::size_t bytes) { return (bytes + 63) & ~std::size_t{63};
 static_assert(((sizeof(Header) + 63) & ~std::size_t{63}) + sizeof(Directory) + directory_capacity * sizeof(Table) <=
               Image::Written::head_bytes);
 
-int write_all(int fd, const char* from, std::size_t bytes, std::size_t offset) {
+int write_all(int fd, const char* from, std::size_t bytes, std::size_t offset, const Image::Written* may_end = nullptr) {
     while (bytes != 0) {
+        if (may_end && may_end->is_given_up()) return ECANCELED;
         const long n = raw(SYS_pwrite64, fd, raw_address(from), static_cast<long>(bytes), static_cast<long>(offset));
         if (n == -EINTR) continue;
         if (n < 0) return static_cast<int>(-n);
@@ -297,10 +298,21 @@ void Image::copy_directory(Written& written) const {
     }
 }
 
+// The head and the directory blocks are written from copies. One that was in hand while the writing was given up may have come
+// after all of the image, and older than it: there it is written once more, as it is now.
+int Image::write_part(int fd, const char* from, std::size_t at, std::size_t bytes, const Written& written) const {
+    if (written.is_given_up()) return ECANCELED;
+    const int error = write_all(fd, from, bytes, at, &written);
+    if (!written.is_given_up()) return error;
+    FileIdentity now{};  // the program may have taken the number since
+    if (identify(fd, now) && now == written.file) write_all(fd, base_ + at, bytes, at);
+    return ECANCELED;
+}
+
 int Image::write_page(int fd, const char* page, std::size_t at, std::size_t bytes, Written& written) const {
     const std::uint64_t look = look_of(page, bytes);
     if (written.pages[at / Written::page_bytes] == look) return 0;
-    const int error = write_all(fd, page, bytes, at);
+    const int error = write_part(fd, page, at, bytes, written);
     if (error == 0) written.pages[at / Written::page_bytes] = look;
     return error;
 }
@@ -327,7 +339,7 @@ int Image::write_changes(int fd, Written& written) const {
         }
     }
     const std::size_t head = size < Written::head_bytes ? size : Written::head_bytes;
-    return has_head ? write_all(fd, written.head, head, 0) : 0;
+    return has_head ? write_part(fd, written.head, 0, head, written) : 0;
 }
 
 }  // namespace mpiprof

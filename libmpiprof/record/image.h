@@ -84,6 +84,7 @@ class Image {
     bool reserve_on_disk(std::size_t end);
     void copy_directory(Written& written) const;
     int write_page(int fd, const char* page, std::size_t at, std::size_t bytes, Written& written) const;
+    int write_part(int fd, const char* from, std::size_t at, std::size_t bytes, const Written& written) const;
 
     char* base_ = nullptr;
     std::size_t reserved_ = 0;
@@ -113,6 +114,12 @@ struct Image::Written {
         char pages[2 * page_bytes];
     } blocks[most_blocks];
     unsigned block_count;
+    // Set by another thread that has waited long enough and writes the file by itself now: nothing more is to be written,
+    // and what a slow disk still had in hand must not stay there, where it is older.
+    std::uint32_t given_up;
+    FileIdentity file;
+    void give_up() { __atomic_store_n(&given_up, 1, __ATOMIC_SEQ_CST); }
+    bool is_given_up() const { return __atomic_load_n(&given_up, __ATOMIC_SEQ_CST) != 0; }
     bool holds(std::uint64_t page) const {
         for (unsigned i = 0; i < block_count; ++i)
             if (page >= blocks[i].begin && page < blocks[i].end) return true;

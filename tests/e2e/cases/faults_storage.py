@@ -7,7 +7,7 @@ import shutil
 import stat
 import time
 
-from acts import CALLS, STORES, OpenPlace, Pair, Tally, count_of, our_lines, program, ranks_of
+from acts import CALLS, STORES, OpenPlace, Pair, Tally, count_of, our_lines, program, ranks_of, states
 from harness import Skip, case, check, same
 
 QUICK = {"MPIPROF_PERIOD": "0.1"}
@@ -133,7 +133,7 @@ def faulty_rows(scene, store, rows, acts=("middle:pause=400",)):
 @case(ranks=1, tier="full", timeout=600)
 def every_error_of_a_disk_at_every_moment_is_survived(scene):
     faulty_rows(scene, "written", [[f"write={error}"] for error in ERRORS])
-    faulty_rows(scene, "written", [["write=EIO@1-3"], ["write=EIO@2-"], ["write=EINTR@1-20"], ["short=1000"], ["short=1", "write=EIO@200-"],
+    faulty_rows(scene, "written", [["write=EIO@1-3"], ["write=EIO@2-"], ["write=EINTR@1-20"], ["short=1000"], ["short=1"], ["write=EIO@200-", "short=1"],
                                    ["create=EACCES@1"], ["create=EROFS@1"], ["create=ENOSPC@1"], ["create=EDQUOT@1"]])
     faulty_rows(scene, "mapped", [["space=ENOSPC"], ["space=EDQUOT@2-"], ["space=EINTR@1-5"], ["create=EACCES@1"]], acts=("middle:threads=8",))
 
@@ -142,6 +142,9 @@ def every_error_of_a_disk_at_every_moment_is_survived(scene):
 def write_that_hangs_does_not_stop_the_program(scene):
     """The helper's second write hangs for half a minute; the program computes, ends and leaves its profile meanwhile."""
     hanging_write(scene, 30)
+
+
+LATE_WRITES = (4, 6)
 
 
 def hanging_write(scene, seconds):
@@ -155,6 +158,23 @@ def hanging_write(scene, seconds):
 @case(ranks=1, tier="full")
 def write_that_hangs_for_a_minute_does_not_stop_the_program(scene):
     hanging_write(scene, 60)
+
+
+@case(ranks=1, tier="full")
+def write_that_comes_late_does_not_undo_the_end(scene):
+    """A write of the helper's hangs, the program ends its profile meanwhile and lives on, and the write comes after all: what
+    the helper has copied of before must not lie on what was written at the end. The second time nothing else can be written
+    there either, and the profile goes elsewhere."""
+    for number in LATE_WRITES:  # among the first of the helper's; main has made those before
+        ours, directory, _, _ = on_faulty_disk(scene, "written", [f"stall=2@{number}-{number}"], ["middle:pause=600", "after:pause=2500"])
+        print(number, count_of(scene, directory), states(scene, directory), our_lines(ours))
+        same((count_of(scene, directory), states(scene, directory)), ({0: CALLS}, {0: "finalized"}), f"calls and state, write {number} late")
+    for number in LATE_WRITES:
+        rules = [f"stall=2@{number}-{number}", f"write=EIO@{number + 1}-"]
+        ours, _, fallback, _ = on_faulty_disk(scene, "written", rules, ["middle:pause=600", "after:pause=2500"])
+        print(number, count_of(scene, fallback), states(scene, fallback), our_lines(ours))
+        same((count_of(scene, fallback), states(scene, fallback)), ({0: CALLS}, {0: "finalized"}), f"calls and state elsewhere, write {number} late")
+        same(len(our_lines(ours)), 1, "lines of ours")
 
 
 FREEZE = """/sbin/mkfs.ext4 -q -O ^has_journal image 1024k && mount -o loop image mnt || exit 77
