@@ -1,0 +1,77 @@
+// How a language passes the arguments that are read, and what the second half of a call does with what the first half stored.
+// Plain functions over words, without state. Libraries derive theirs from these (mpi/sizes.h, nccl/library.h).
+#pragma once
+
+#include "libmpiprof/record/ledger.h"
+
+namespace mpiprof::wrap {
+
+// How a language passes what the wrappers read. `large`: counts are 64 bits wide.
+template <bool Large>
+struct C {
+    static constexpr bool fortran = false;
+    static std::int64_t count(Word w) { return Large ? w : static_cast<int>(w); }  // the upper half is garbage
+    static std::int64_t count_at(Word array, std::int64_t i) {
+        return Large ? reinterpret_cast<const std::int64_t*>(array)[i] : reinterpret_cast<const int*>(array)[i];
+    }
+    static int integer(Word w) { return static_cast<int>(w); }
+    static Word handle(Word w) { return w; }
+    static bool failed(Word result, const CallInHand&) { return static_cast<int>(result) != 0; }
+};
+template <bool Large>
+struct Fortran {
+    static constexpr bool fortran = true;
+    static std::int64_t count(Word w) { return count_at(w, 0); }
+    static std::int64_t count_at(Word array, std::int64_t i) { return C<Large>::count_at(array, i); }
+    static int integer(Word w) { return *reinterpret_cast<const int*>(w); }
+    static Word handle(Word w) { return *reinterpret_cast<const int*>(w); }
+    // Fortran 2008 may leave ierror out; then errors are fatal by default and never come back here.
+    static bool failed(Word, const CallInHand& hand) { return hand.ierror && *hand.ierror != 0; }
+};
+
+// The word behind the C arguments.
+template <int Arity, class... Words>
+[[gnu::always_inline]] inline const int* ierror_of(Words... args) {
+    const Word words[] = {args..., 0};
+    return reinterpret_cast<const int*>(words[Arity]);
+}
+
+// A row's Booker says what its second half does, with what the first half stored. Booked is count x size of `type`; type
+// no_handle: count is in bytes. This one books what was stored, and does nothing else.
+struct AsStored {
+    // What a memo has to agree on, beside where the call was made.
+    static constexpr bool has_type = true, has_comm = true;
+    static Booking booking(const CallInHand& hand) { return {hand.type, hand.count}; }
+    static Bytes bytes(const CallInHand&, const Booking& b, std::uint64_t type_size) { return static_cast<Bytes>(b.count) * type_size; }
+    // The same for the fast form, which reads what is in hand where it is used. False: it takes more than a look at what the
+    // call has left, which is `seen` then.
+    static bool look(const CallInHand&, std::int64_t&) { return true; }
+    static Word quick_type(const CallInHand& hand) { return hand.type; }
+    static std::int64_t quick_count(const CallInHand& hand, std::int64_t) { return hand.count; }
+    static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) { return static_cast<Bytes>(hand.count) * type_size; }
+    // With whom it exchanged messages, if that takes but a look; it is then counted by the fast form itself.
+    static constexpr bool has_partner = false;
+    static std::true_type quick_partner(const Ledger&, std::size_t) { return {}; }
+    static void add_partner(std::true_type, const CallInHand&, const Memo&, Bytes, Ticks) {}
+    // What there is to do besides. False, and nothing done: after() does it, partners included.
+    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return true; }
+    static void after(Ledger&, Memo&, Bytes, Ticks) {}
+    // Writes the call into the trace that the user asked for; before after().
+    static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) { ledger.trace_call(memo, bytes, ticks); }
+    static constexpr bool has_after_untimed = false;  // of a poll whose clock was not read
+    static void after_untimed(Ledger&) {}
+};
+struct Sizeless : AsStored {
+    static constexpr bool has_type = false;
+    static Booking booking(const CallInHand&) { return {no_handle, 0}; }
+    static Bytes bytes(const CallInHand&, const Booking&, std::uint64_t) { return 0; }
+    static Word quick_type(const CallInHand&) { return no_handle; }
+    static std::int64_t quick_count(const CallInHand&, std::int64_t) { return 0; }
+    static Bytes quick_bytes(const CallInHand&, std::int64_t, std::uint64_t) { return 0; }
+};
+template <class Booker>
+struct WithoutComm : Booker {
+    static constexpr bool has_comm = false;
+};
+
+}  // namespace mpiprof::wrap

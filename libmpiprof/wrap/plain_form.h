@@ -1,0 +1,244 @@
+// The plain form of a wrapper: everything that the fast form (wrap.h) leaves. First calls, new threads, nested calls, other clocks,
+// errors, traces, whatever is new to the ledger; and always for calls of which more is to be done than the clock and the cell.
+#pragma once
+
+#include "libmpiprof/record/token.h"
+#include "libmpiprof/wrap/booker.h"
+#include "libmpiprof/wrap/functions.h"
+
+namespace mpiprof::wrap {
+
+// The clock of the call in hand starts.
+template <class Library>
+[[gnu::always_inline]] inline void begin(Ledger& ledger, std::uint16_t id, Word return_address, bool is_first) {
+    const std::uint64_t key = call_key(id, return_address);
+    if (is_first || is_made_by_scripts<Library>(id)) [[unlikely]] ledger.begin_in_script(key);
+    else ledger.begin(key, ledger.read_clock());
+}
+
+// The memo of the call in hand, learned if it is new. `bytes`: what is to be booked.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] Memo& memo_of(Ledger& ledger, std::uint64_t key, Bytes& bytes) {
+    CallInHand& hand = ledger.hand;
+    const Booking asked = Booker::booking(hand);
+    // Of another kind of memory a place has memos of its own: the kind is part of what they call the type.
+    const Booking b{asked.type ^ static_cast<Word>(hand.buffer) << 58, asked.count};
+    const Word comm = ledger.comm();
+    const format::BufferKind buffer = hand.buffer;
+    hand.buffer = format::BufferKind::host;
+    const Word* frame = thread_state.token;  // ours
+    if (Memo* memo = ledger.known_memo(key, b, comm, frame, [&](std::uint64_t size) { return bytes = Booker::bytes(hand, b, size); })) return *memo;
+    Meaning meaning = Library::template meaning<Language>(ledger, asked.type, comm, b.count);
+    meaning.buffer = buffer;
+    bytes = Booker::bytes(hand, b, meaning.type_size);
+    Memo& memo = ledger.learn(key, b, comm, frame, meaning, bytes);
+    if constexpr (Booker::has_partner) ledger.forget_peer(memo);
+    if (ledger.is_scripted() && !is_made_by_scripts<Library>(call_of(key))) learn_that_scripts_make<Library>(call_of(key));
+    return memo;
+}
+
+// What is left to do of a call that is booked.
+template <class Booker>
+[[gnu::noinline]] Word leave_after(Word result, Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+    Booker::after(ledger, memo, bytes, ticks);
+    thread_state.token = nullptr;
+    return result;
+}
+
+// The second half of a call that ended then: anything that leave() does not do itself.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] Word leave_plainly(Word result, Ledger& ledger, Ticks end) {
+    const std::uint64_t key = ledger.key();
+    Ticks ticks = ledger.ticks_until(end);
+    if (Language::failed(result, ledger.hand)) {
+        ledger.hand.buffer = format::BufferKind::host;
+        ledger.add_error(key, 0, thread_state.token);
+        if (ledger.is_traced()) ledger.trace_error(ticks);
+        thread_state.token = nullptr;
+        return result;
+    }
+    Bytes bytes = 0;
+    Memo& memo = memo_of<Library, Language, Booker>(ledger, key, bytes);
+    ticks = ledger.sane(ticks);
+    ledger.add(memo, bytes, ticks);
+    if (ledger.turns_bin(end)) {
+        ledger.turn_bin(bytes, ticks);
+        if constexpr (requires { Library::looks_again(); }) Library::looks_again();
+    }
+    if (ledger.is_traced()) [[unlikely]] Booker::trace(ledger, memo, bytes, ticks);
+    return leave_after<Booker>(result, ledger, memo, bytes, ticks);
+}
+
+// The second half of a poll that is a sample: its time stands for `weight` polls.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] Word leave_poll(Word result, Ledger& ledger, Ticks ticks, std::uint16_t counter, unsigned weight) {
+    if (Language::failed(result, ledger.hand)) {
+        ledger.count_error(counter);
+    } else {
+        ledger.count(counter);
+        Bytes bytes = 0;
+        Memo& memo = memo_of<Library, Language, Booker>(ledger, ledger.key(), bytes);
+        ticks = ledger.sane(ticks);
+        ledger.add_poll(memo, ticks, weight);
+        if (ledger.turns_bin(ledger.since() + ticks)) ledger.turn_bin(bytes, ticks);
+        if constexpr (Booker::has_after_untimed)
+            if (ledger.is_traced()) Booker::trace(ledger, memo, bytes, ticks);
+        Booker::after(ledger, memo, bytes, ticks);
+    }
+    thread_state.token = nullptr;
+    return result;
+}
+
+// The second half of a poll that is no sample.
+template <class Language, class Booker>
+[[gnu::always_inline]] inline Word leave_untimed_poll(Word result, std::uint16_t counter) {
+    ThreadState& state = thread_state;
+    if constexpr (Booker::has_after_untimed)
+        if (state.token != untimed(MPIPROF_FRAME())) [[unlikely]] return result;
+    Ledger& ledger = *state.ledger;
+    if (Language::failed(result, ledger.hand)) [[unlikely]] {
+        ledger.count_error(counter);
+    } else {
+        ledger.count(counter);
+        Booker::after_untimed(ledger);
+    }
+    state.token = nullptr;
+    return result;
+}
+
+// A poll that is no sample, where there is a trace: it is timed, since it may complete something, but not booked.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] void trace_poll(Ledger& ledger, Word result, Ticks ticks, const Word* frame) {
+    if (Language::failed(result, ledger.hand)) return;
+    const Booking b = Booker::booking(ledger.hand);
+    const Memo* known = ledger.known_memo(ledger.key(), b, ledger.comm(), frame, [&](std::uint64_t size) { return Booker::bytes(ledger.hand, b, size); });
+    const format::Cell nowhere{};
+    Memo unknown{};
+    unknown.cell = const_cast<format::Cell*>(&nowhere);
+    Booker::trace(ledger, known ? *known : unknown, 0, ledger.sane(ticks));
+}
+
+// Null if this call is not ours to record: not started, nested, a forked child, a second MPI.
+[[gnu::noinline]] inline Ledger* enter_plainly(ThreadState& state, const Word* frame, Word return_address, bool foreign) {
+    const bool is_current = state.epoch == gate_epoch();
+    if (is_current && (state.token == frame || state.token == untimed(frame))) {  // the fast form took it, and thought better of it
+        state.token = nullptr;
+        state.ledger->leave_call();
+    }
+    if (foreign) return nullptr;
+    if (!is_current && !runtime.open(state)) return nullptr;
+    if (may_be_nested(state, frame, address_of(state.ledger->key())) && is_nested(return_address)) {
+        state.ledger->count_nested();
+        return nullptr;
+    }
+    return state.ledger;
+}
+
+// A call that the user left out: what it calls in turn is not recorded either.
+template <class... Words>
+Word call_unrecorded(Word (*real)(Words...), const Word* frame, Words... args) {
+    thread_state.token = untimed(frame);
+    const Word result = real(args...);
+    if (thread_state.token == untimed(frame)) thread_state.token = nullptr;
+    return result;
+}
+
+template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
+[[gnu::noinline, gnu::cold]] Word call_plainly(Words... args) {
+    // Reached by a tail call: the frame and the return address are those of the exported symbol.
+    const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
+    const Word* frame = MPIPROF_FRAME();
+    constexpr Call row = Library::row(Id);
+    constexpr auto id = static_cast<std::uint16_t>(Id);
+    const Found found = find_function<Library, Spelling>(id, Name::text(), return_address);
+    const auto real = reinterpret_cast<Word (*)(Words...)>(found.function);
+    Ledger* ledger = enter_plainly(thread_state, frame, return_address, found.foreign);
+    if (!real) return Library::missing(Name::text());
+    if constexpr (may_wait_first<Library, Id>)
+        if (runtime.puts_barrier_before(id) && !found.foreign && (ledger || !is_nested(return_address))) {
+            const Word words[] = {args..., 0};
+            Library::template wait_first<Id, Language>(ledger, frame, return_address, words);
+        }
+    if (!ledger) {
+        if constexpr (may_be_watched<Library, Id>) {
+            const Word result = real(args...);
+            const Word words[] = {args..., 0};
+            if (!found.foreign && is_watched<Library>(id) && gate_epoch() == 0 && !is_nested(return_address)) Library::template unrecorded<Id>(words, result);
+            return result;
+        }
+        if constexpr (Library::always_follows && Library::follows(Id)) {
+            const Word result = real(args...);
+            const Word words[] = {args..., 0};
+            if (!found.foreign && !Language::failed(result, {})) Library::template follow_unrecorded<Id>(words);
+            return result;
+        }
+        return real(args...);
+    }
+    if constexpr (!Library::frees(Id) && !Library::follows(Id))
+        if (!runtime.records_call(id)) return call_unrecorded(real, frame, args...);
+    thread_state.token = row.treatment == Treatment::timed ? frame : untimed(frame);
+    if constexpr (Library::frees(Id)) {
+        const Word words[] = {args...};
+        Library::template before_free<Id, Language>(*ledger, words);
+    }
+    if constexpr (Language::fortran) ledger->hand.ierror = ierror_of<row.arity>(args...);
+
+    if constexpr (row.treatment == Treatment::counted) {
+        const Word result = real(args...);
+        if (thread_state.token != untimed(frame)) return result;  // overtaken: what is in hand is another's
+        const Word words[] = {args..., 0};
+        if (Language::failed(result, ledger->hand)) {
+            ledger->count_error(row.counter);
+        } else {
+            ledger->count(row.counter);
+            if constexpr (Library::follows(Id)) Library::template follow<Id, Language>(*ledger, words);
+        }
+        thread_state.token = nullptr;
+        return result;
+    } else {
+        using Size = typename Library::template Size<Id, Language>;
+        using Booker = typename Size::Booker;
+        Size::make_room(*ledger, args...);
+        const bool is_sized = Size::store(*ledger, args...);
+        if constexpr (row.treatment == Treatment::polled)
+            if (!ledger->is_sample(row.counter)) {
+                if (!Booker::has_after_untimed || !ledger->is_traced()) return leave_untimed_poll<Language, Booker>(real(args...), row.counter);
+                begin<Library>(*ledger, id, return_address, found.is_first);
+                const Word result = real(args...);
+                const Ticks end = ledger->read_clock();
+                ledger->leave_call();
+                if (thread_state.token != untimed(frame)) return result;
+                trace_poll<Library, Language, Booker>(*ledger, result, ledger->ticks_until(end), frame);
+                return leave_untimed_poll<Language, Booker>(result, row.counter);
+            }
+        thread_state.token = frame;
+        // A site is learned when its call has returned; the first one may never do so.
+        if (found.is_first) ledger->know_site(return_address);
+        if constexpr (may_be_watched<Library, Id>)
+            if (is_watched<Library>(id)) {
+                const Word words[] = {args..., 0};
+                Library::template before_real<Id, Language>(*ledger, words);
+            }
+        begin<Library>(*ledger, id, return_address, found.is_first);
+        const Word result = real(args...);
+        const Ticks end = ledger->read_clock();
+        if constexpr (may_be_watched<Library, Id>)
+            if (is_watched<Library>(id)) Library::template after_real<Id>(result);
+        if (thread_state.token != frame) return result;
+        ledger->leave_call();
+        if (!is_sized) {  // found out outside the timed interval
+            const Word words[] = {args..., 0};
+            if (!Language::failed(result, ledger->hand)) Size::measure(*ledger, words);
+        }
+        if constexpr (Library::follows(Id)) {
+            const Word words[] = {args..., 0};
+            if (!Language::failed(result, ledger->hand)) Library::template follow<Id, Language>(*ledger, words);
+        }
+        if constexpr (row.treatment == Treatment::polled)
+            return leave_poll<Library, Language, Booker>(result, *ledger, ledger->ticks_until(end), row.counter, ledger->sample_weight(row.counter));
+        else
+            return leave_plainly<Library, Language, Booker>(result, *ledger, end);
+    }
+}
+
+}  // namespace mpiprof::wrap
