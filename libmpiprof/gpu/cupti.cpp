@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <initializer_list>
+
 #include "libmpiprof/gpu/platform.h"
 #include "libmpiprof/process/loader.h"
 #include "libmpiprof/record/text.h"

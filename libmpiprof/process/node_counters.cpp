@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include <initializer_list>
+
 #include "libmpiprof/record/kernel_files.h"
 #include "libmpiprof/record/text.h"
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <initializer_list>
+
 #include "libmpiprof/record/text.h"
 
 namespace mpiprof {

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
 #include "libmpiprof/format/mpitrace_layout.h"
 #include "libmpiprof/record/text.h"
 

@@ -3,6 +3,8 @@
 // miss) goes through the slow path. The cells lie in the image: what is added is already in the profile.
 #pragma once
 
+#include <initializer_list>
+
 #include "libmpiprof/calls/call.h"
 #include "libmpiprof/format/histogram.h"
 #include "libmpiprof/format/size_bins.h"
