@@ -12,7 +12,14 @@ struct Print {
     std::string operator()(std::uint64_t count) const { return fmt::format("{}", count); }
     std::string operator()(double number) const { return fmt::format("{:.10g}", number); }
     std::string operator()(const std::string& text) const { return json_string(text); }
-    std::string operator()(const Series& series) const { return fmt::format("[{:.10g}]", fmt::join(series, ", ")); }
+    std::string operator()(const Series& series) const {
+        std::string out = "[";
+        for (const double number : series) {
+            if (out.size() > 1) out += ", ";
+            out += (*this)(number);
+        }
+        return out + "]";
+    }
 };
 
 // Rows of a headline are (line, key, value, text).

@@ -455,21 +455,21 @@ TEST(ledger, a_call_in_progress_is_in_the_profile_with_its_site_and_start) {
 TEST(ledger, a_first_place_goes_to_the_call_that_is_still_made) {
     Recording recording;
     Ledger& ledger = *recording.ledger;
-    Spec over{.call = send}, made{.call = send};
-    while (made.site == over.site || &ledger.memo(call_key(send, made.site)) != &ledger.memo(call_key(send, over.site))) made.site += 5;
-    const std::uint64_t key = call_key(send, made.site);
+    Spec over{.call = send}, still{.call = send};
+    while (still.site == over.site || &ledger.memo(call_key(send, still.site)) != &ledger.memo(call_key(send, over.site))) still.site += 5;
+    const std::uint64_t key = call_key(send, still.site);
 
     for (int i = 0; i < 3; ++i) record(ledger, 8, 1000, over);
-    for (int i = 0; i < 3; ++i) record(ledger, 8, 1000, made);
+    for (int i = 0; i < 3; ++i) record(ledger, 8, 1000, still);
     EXPECT_EQ(ledger.memo(key).key, call_key(send, over.site)) << "it was there first";
 
     int calls = 3;
-    for (; !ledger.takes_turn(key) && calls < 1000; ++calls) record(ledger, 8, 1000, made);
+    for (; !ledger.takes_turn(key) && calls < 1000; ++calls) record(ledger, 8, 1000, still);
     EXPECT_LT(calls, 1000);
-    const Memo* moved = ledger.known_memo(key, {no_handle, 8}, made.communicator, frame_of(made), [](std::uint64_t) { return Bytes{8}; });
+    const Memo* moved = ledger.known_memo(key, {no_handle, 8}, still.communicator, frame_of(still), [](std::uint64_t) { return Bytes{8}; });
     EXPECT_EQ(moved, &ledger.memo(key));
     EXPECT_EQ(ledger.memo(key).key, key);
-    EXPECT_EQ(&record(ledger, 8, 1000, made), moved);
+    EXPECT_EQ(&record(ledger, 8, 1000, still), moved);
 
     const auto cells = records_of<format::Cell>(recording.image(), TableType::cells);
     std::uint64_t counted = 0;

@@ -185,7 +185,8 @@ TEST_F(peers, find_room_again_when_everything_about_communicators_is_too_much) {
 struct open_sources : peers {
     format::Flow& any() { return ledger.peer_of_rank(format::peer_any, PeerKind::messages).received; }
     void post(Word handle, Bytes bytes) {
-        const Memo& memo = record(ledger, bytes, 100, {.call = Made::send});
+        const Spec spec{.call = Made::send};
+        const Memo& memo = record(ledger, bytes, 100, spec);
         ledger.begin(call_key(Made::send, some_site), 1000);
         Peers::add(any(), bytes, 30);
         ledger.post_open(memo, handle, {&any(), world, world, bytes, 30, 0, -1, 1, false});

@@ -21,7 +21,8 @@ struct requests : testing::Test {
 
     // A nonblocking send of so many bytes that leaves `handle` behind.
     void post(Word handle, Ticks since, Bytes bytes = some_bytes) {
-        const Memo& memo = record(ledger, bytes, 100, {.call = send});
+        const Spec spec{.call = send};
+        const Memo& memo = record(ledger, bytes, 100, spec);
         ledger.begin(call_key(send, some_site), since);
         if (!ledger.post_fast(memo, handle)) ledger.post(memo, handle, since);
     }
