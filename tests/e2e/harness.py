@@ -55,16 +55,19 @@ class Case:
     ranks: int
     tier: str
     timeout: int
+    attempts: int
 
 
 CASES = []
 
 
-def case(mpis=MPIS, ranks=4, tier="ci", timeout=400):
+def case(mpis=MPIS, ranks=4, tier="ci", timeout=400, attempts=1):
     """Registers a function as a case, once for each MPI. mpis=() means that it needs none.
-    Time limits are there for what hangs: ranks that spin while others hold their core may be a hundred times slower."""
+    Time limits are there for what hangs: ranks that spin while others hold their core may be a hundred times slower.
+    More than one attempt is for cases that say how long something takes, which a busy machine can spoil now and then and a
+    defect spoils every time; never for what is counted."""
     def register(function):
-        CASES.append(Case(function.__name__, function, tuple(mpis), ranks, tier, timeout))
+        CASES.append(Case(function.__name__, function, tuple(mpis), ranks, tier, timeout, attempts))
         return function
     return register
 

@@ -34,8 +34,16 @@ def run_case(arguments):
     case = next((c for c in harness.CASES if c.name == arguments.name), None)
     if case is None:
         sys.exit(f"no case is called {arguments.name}")
-    scene = harness.Scene(case.name, arguments.mpi, pathlib.Path(arguments.library).resolve(),
-                          pathlib.Path(arguments.report).resolve(), pathlib.Path(arguments.work).resolve())
+    for left in reversed(range(case.attempts)):
+        scene = harness.Scene(case.name, arguments.mpi, pathlib.Path(arguments.library).resolve(),
+                              pathlib.Path(arguments.report).resolve(), pathlib.Path(arguments.work).resolve())
+        code = attempt(case, scene)
+        if code != 1 or not left:
+            return code
+        print(f"once more: attempt {case.attempts - left + 1} of {case.attempts}")
+
+
+def attempt(case, scene):
     try:
         case.function(scene)
     except harness.Skip as reason:
@@ -44,10 +52,10 @@ def run_case(arguments):
     except harness.Failed as failure:
         where = traceback.extract_tb(failure.__traceback__)
         line = next((f for f in reversed(where) if "/cases/" in f.filename), where[-1])
-        print(f"FAILED {case.name} under {arguments.mpi}, {pathlib.Path(line.filename).name}:{line.lineno}\n{failure}")
+        print(f"FAILED {case.name} under {scene.mpi}, {pathlib.Path(line.filename).name}:{line.lineno}\n{failure}")
         print(f"its directory: {scene.dir}")
         return 1
-    print(f"passed {case.name} under {arguments.mpi}")
+    print(f"passed {case.name} under {scene.mpi}")
     return 0
 
 

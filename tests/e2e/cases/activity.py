@@ -15,7 +15,7 @@ def share(series, begin, end):
     return sum(part) / len(part)
 
 
-@case(ranks=3)
+@case(ranks=3, attempts=3)
 def time_shows_the_phases_of_a_program(scene):
     program = scene.compile("phases.c")
     scene.mpirun(3, program).succeeded()
@@ -36,7 +36,7 @@ def time_shows_the_phases_of_a_program(scene):
     same([int(row["rank"]) for row in tables_of(scene, "--rank", "1")["ranks"]], [1], "the rank that was asked for")
 
 
-@case(mpis=("openmpi",), ranks=3)
+@case(mpis=("openmpi",), ranks=3, attempts=3)
 def time_of_a_killed_job_has_the_call_that_hung(scene):
     program = scene.compile("phases.c")
     launcher = scene.launcher(3) + ["bash", "-c", f"timeout -s KILL 4 {program} 60"]

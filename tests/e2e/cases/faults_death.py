@@ -88,7 +88,7 @@ def launcher_that_is_ended_leaves_whole_profiles(scene):
             same(count_of(scene, directory), {0: CALLS, 1: CALLS}, f"calls, mpirun after {number}, {store}")
 
 
-@case(ranks=2)
+@case(ranks=2, attempts=3)
 def job_that_hangs_says_where_after_it_was_killed(scene):
     """Rank 0 sleeps, rank 1 waits in a Barrier, for two seconds; then somebody kills the job. CI: the written store, where
     only the helper thread can have said so."""

@@ -53,7 +53,7 @@ def users_of_ipm_keep_their_regions(scene):
         same({name: int(row["own_calls"]) for name, row in rows.items()}, expected, f"calls with {compat}")
 
 
-@case(ranks=2)
+@case(ranks=2, attempts=3)
 def window_in_time_records_what_lies_inside(scene):
     program = scene.compile("window.c")
     env = {"MPIPROF_BEGIN_TIME": "0.4", "MPIPROF_END_TIME": "0.9", "MPIPROF_RANKS": "1"}
@@ -73,7 +73,7 @@ def percentile(values, share):
     return values[low] + (at - low) * (values[min(low + 1, len(values) - 1)] - values[low])
 
 
-@case(ranks=2)
+@case(ranks=2, attempts=3)
 def percentiles_of_iterations_are_within_five_percent_of_the_truth(scene):
     """And the rows of PyTorch's benchmark are made of them."""
     program = scene.compile("iterations.c")
