@@ -46,7 +46,7 @@ std::vector<ProfileSpec> ring() {
     return ranks;
 }
 
-std::string show(const Job& job, Question question = {}, const char* view = "text") {
+std::string show(const Job& job, const Question& question = {}, const char* view = "text") {
     question.is_for_screen = std::string_view(view) == "text";
     const auto tables = report::find_section("peers")->answer(job, question);
     if (!tables) return "problem: " + tables.error().line();
