@@ -46,7 +46,7 @@ std::vector<ProfileSpec> ring() {
     return ranks;
 }
 
-std::string show(const Job& job, const Question& question = {}, const char* view = "text") {
+std::string show(const Job& job, Question question = {}, const char* view = "text") {
     question.is_for_screen = std::string_view(view) == "text";
     const auto tables = report::find_section("peers")->answer(job, question);
     if (!tables) return "problem: " + tables.error().line();
@@ -117,9 +117,7 @@ TEST(pairs, one_sided_operations_of_both_ends_add_up) {
 }
 
 TEST(pairs, of_asked_ranks_alone) {
-    Question question;
-    question.ranks = {2};
-    const std::string csv = show(job_of(ring()), question, "csv");
+    const std::string csv = show(job_of(ring()), {.ranks = {2}}, "csv");
     EXPECT_TRUE(says(csv, "\n2,3,"));
     EXPECT_TRUE(says(csv, "\n1,2,"));
     EXPECT_FALSE(says(csv, "\n4,5,"));
