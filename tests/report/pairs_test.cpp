@@ -117,7 +117,9 @@ TEST(pairs, one_sided_operations_of_both_ends_add_up) {
 }
 
 TEST(pairs, of_asked_ranks_alone) {
-    const std::string csv = show(job_of(ring()), {.ranks = {2}}, "csv");
+    Question question;
+    question.ranks = {2};
+    const std::string csv = show(job_of(ring()), std::move(question), "csv");
     EXPECT_TRUE(says(csv, "\n2,3,"));
     EXPECT_TRUE(says(csv, "\n1,2,"));
     EXPECT_FALSE(says(csv, "\n4,5,"));
