@@ -63,6 +63,8 @@ constexpr int counters() {
     return n;
 }
 
+static_assert(counters() <= Catalogue::most_counted, "a ledger has a place for each: raise it");
+
 constexpr bool names_fit() {
     bool fit = true;
     for_each_row([&](std::size_t, const Call& call) { fit &= std::string_view(call.name).size() < sizeof(format::CallRecord::name); });

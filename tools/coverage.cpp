@@ -176,7 +176,9 @@ constexpr std::string_view how_to_read = R"(
 *Timed* calls may wait or move data: calls, bytes and time are recorded by message size. *Counted* calls are local
 queries and object management: their number is recorded and no clock is read. *Polled* calls are questions that
 programs ask in loops: all are counted, and every 16th is timed and stands for the 16, so their time is an estimate
-and their number is not. The columns between say by which names a function is wrapped: C, the large-count twin of MPI 4
+and their number is not. It is never more than the time that passed since the sample before: where others keep a process
+from its processor for a time slice in the middle of a poll, that slice counts once, and those that fall into polls that
+are not timed are outside MPI. The columns between say by which names a function is wrapped: C, the large-count twin of MPI 4
 (`MPI_Send_c`, and its names in Fortran), Fortran by `mpif.h` or `use mpi`, and by `use mpi_f08`. An MPI that lacks a
 function lacks it with mpiprof, too.
 

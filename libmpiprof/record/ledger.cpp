@@ -105,21 +105,32 @@ void Ledger::adopt(std::uint32_t os_thread) {
     leave_call();
 }
 
-Ticks Ledger::sane(Ticks ticks) {
-    if (static_cast<std::int64_t>(ticks) >= 0) return ticks;
-    count_drop(records_->image.header().drops.backwards);
-    return 0;
-}
-
 void Ledger::add(Memo& m, Bytes bytes, Ticks ticks) {
     add_to(*m.cell, bytes, ticks);
     add_to_histogram(*m.histogram, ticks);
 }
 
-void Ledger::add_poll(Memo& m, Ticks ticks, unsigned weight) {
-    add_to(*m.cell, 0, ticks);
-    m.cell->ticks += ticks * (weight - 1);
+void Ledger::add_poll(Memo& m, Ticks ticks, Ticks end, std::uint16_t counter) {
+    m.cell->ticks += time_of_polls(polls_[counter], ticks, end);
+    add_to(*m.cell, ticks);
     add_to_histogram(*m.histogram, ticks);
+}
+
+// What a sample stands for: the polls since the one before, which have taken no longer than that is ago. Where one that moved
+// data stands for more, there were others that did, and were no samples: it is theirs, as far as there is time between later
+// ones. Of a sample as long as a time slice the process was interrupted: how often that happened to others would be a guess.
+Ticks Ledger::time_of_polls(Polls& polls, Ticks sample, Ticks end) {
+    constexpr Ticks time_slice = Ticks{1} << 21;  // 0.5 to 1 ms by an x86-64 processor's counter
+    if (polls.since == 0) [[unlikely]] {  // the first poll stands for itself
+        polls.since = end;
+        return sample;
+    }
+    const Ticks passed = end - polls.since, due = sample * polls_per_sample + polls.owed;
+    polls.since = end;
+    polls.owed = 0;
+    if (due <= passed) [[likely]] return due;
+    if (sample < time_slice) polls.owed = due - passed;
+    return passed;
 }
 
 // What all cells hold.

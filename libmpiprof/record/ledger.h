@@ -35,6 +35,7 @@ struct Catalogue {
     const CallInfo* calls;
     std::uint16_t size;
     std::uint16_t counted;   // how many of them are counted
+    static constexpr std::uint16_t most_counted = 352;
 
     // Each row has a second id, of the barrier that is put before its calls where the user asks for it.
     static constexpr std::uint16_t barrier_before = 1024;
@@ -165,7 +166,6 @@ class Ledger {
     // Polls (Test, Iprobe) are asked in loops: all are counted, every 16th is timed and stands for the 16.
     static constexpr unsigned polls_per_sample = 16;
     bool is_sample(std::uint16_t counter) const { return counters_[counter].calls % polls_per_sample == 0; }
-    unsigned sample_weight(std::uint16_t counter) const { return counters_[counter].calls == 0 ? 1 : polls_per_sample; }
     Ticks since() const { return thread_->in_call_since; }
     void count_nested() { thread_->nested += 1; }
     // The call in hand has returned, or is not recorded after all.
@@ -182,8 +182,8 @@ class Ledger {
     void begin_in_script(std::uint64_t key);
     // Whether a script made the call whose memo was learned last.
     bool is_scripted() const { return is_scripted_; }
-    // Books a sampled poll: its time stands for `weight` polls; the counter counts them.
-    void add_poll(Memo& m, Ticks ticks, unsigned weight);
+    // Books a sampled poll; the counter counts it afterwards.
+    void add_poll(Memo& m, Ticks ticks, Ticks end, std::uint16_t counter);
     void add_completed(Memo& m, std::int64_t n) { m.histogram->completed += static_cast<std::uint64_t>(n); }
 
     // ---- peers (peers.cpp) ----
@@ -261,7 +261,11 @@ class Ledger {
     // Room for a copy of `n` handles; null if there is none (yet: room_for_handles() makes it).
     Word* ready_room_for_handles(std::int64_t n) { return n <= handles_capacity_ ? handles_ : nullptr; }
     Word* room_for_handles(std::int64_t n);
-    Ticks sane(Ticks ticks);
+    Ticks sane(Ticks ticks) {
+        if (static_cast<std::int64_t>(ticks) >= 0) [[likely]] return ticks;
+        count_drop(records_->image.header().drops.backwards);
+        return 0;
+    }
     void add(Memo& m, Bytes bytes, Ticks ticks);
     // After the call in hand is booked.
     void turn_bin(Bytes bytes, Ticks ticks);
@@ -366,13 +370,23 @@ class Ledger {
 
     // Plain adds: one writer, and aligned 8-byte stores that a reader in another process sees whole.
     static void add_to(format::Cell& cell, Bytes bytes, Ticks ticks) {
-        cell.calls += 1;
         cell.bytes += bytes;
         cell.ticks += ticks;
+        add_to(cell, ticks);
+    }
+    // A call of this duration, whose share of the sums is booked apart.
+    static void add_to(format::Cell& cell, Ticks ticks) {
+        cell.calls += 1;
         if (ticks < cell.min_ticks) [[unlikely]] cell.min_ticks = ticks;
         if (ticks > cell.max_ticks) [[unlikely]] cell.max_ticks = ticks;
     }
     void add_to_histogram(format::Histogram& histogram, Ticks ticks);
+    // The polls of one call between two samples.
+    struct Polls {
+        Ticks since;  // the end of the last sample
+        Ticks owed;   // what samples stood for beyond the time there was
+    };
+    static Ticks time_of_polls(Polls& polls, Ticks sample, Ticks end);
     bool remember(const Requests::Request& request);
     void book(const Requests::Request& request, Ticks end, Ticks blocked) {
         format::Histogram& h = *request.posted_by;
@@ -444,6 +458,7 @@ class Ledger {
     MemoPeer& peer_of(const Memo& m) { return const_cast<MemoPeer&>(peer_at(place_of(m))); }
     Memo memos_[memo_count];  // the first ones, and the second ones behind them
     MemoPeer memo_peers_[first_memos + 1];
+    Polls polls_[Catalogue::most_counted];  // pages of calls that are not polled stay untouched
     Peers peers_;
     Message messages_[1u << message_bits];
     Requests requests_;  // last: its pages are not touched before the first request

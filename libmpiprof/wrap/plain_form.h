@@ -69,18 +69,18 @@ template <class Library, class Language, class Booker>
     return leave_after<Booker>(result, ledger, memo, bytes, ticks);
 }
 
-// The second half of a poll that is a sample: its time stands for `weight` polls.
+// The second half of a poll that is a sample: its time stands for those since the sample before, too.
 template <class Library, class Language, class Booker>
-[[gnu::noinline]] Word leave_poll(Word result, Ledger& ledger, Ticks ticks, std::uint16_t counter, unsigned weight) {
+[[gnu::noinline]] Word leave_poll(Word result, Ledger& ledger, Ticks end, std::uint16_t counter) {
     if (Language::failed(result, ledger.hand)) {
         ledger.count_error(counter);
     } else {
-        ledger.count(counter);
         Bytes bytes = 0;
         Memo& memo = memo_of<Library, Language, Booker>(ledger, ledger.key(), bytes);
-        ticks = ledger.sane(ticks);
-        ledger.add_poll(memo, ticks, weight);
-        if (ledger.turns_bin(ledger.since() + ticks)) ledger.turn_bin(bytes, ticks);
+        const Ticks ticks = ledger.sane(ledger.ticks_until(end));
+        ledger.add_poll(memo, ticks, end, counter);
+        ledger.count(counter);
+        if (ledger.turns_bin(end)) ledger.turn_bin(bytes, ticks);
         if constexpr (Booker::has_after_untimed)
             if (ledger.is_traced()) Booker::trace(ledger, memo, bytes, ticks);
         Booker::after(ledger, memo, bytes, ticks);
@@ -235,7 +235,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
             if (!Language::failed(result, ledger->hand)) Library::template follow<Id, Language>(*ledger, words);
         }
         if constexpr (row.treatment == Treatment::polled)
-            return leave_poll<Library, Language, Booker>(result, *ledger, ledger->ticks_until(end), row.counter, ledger->sample_weight(row.counter));
+            return leave_poll<Library, Language, Booker>(result, *ledger, end, row.counter);
         else
             return leave_plainly<Library, Language, Booker>(result, *ledger, end);
     }

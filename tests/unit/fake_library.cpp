@@ -37,7 +37,7 @@ constexpr Call rows[] = {
     row("FAKE_Spread", Treatment::timed, Traffic::collective, SizeRule::none, 3, "counts n comm"),
     row("FAKE_Query", Treatment::counted, Traffic::none, SizeRule::none, 1, "comm", 0),
     row("FAKE_Free", Treatment::counted, Traffic::none, SizeRule::none, 1, "arg", 1),
-    row("FAKE_Poll", Treatment::polled, Traffic::probe, SizeRule::none, 1, "comm", 2),
+    row("FAKE_Poll", Treatment::polled, Traffic::probe, SizeRule::none, 1, "comm", counter_of_polls),
     row("FAKE_Missing", Treatment::timed, Traffic::none, SizeRule::none, 1, "arg"),
 };
 constexpr std::size_t calls = static_cast<std::size_t>(FakeId::count);

@@ -31,6 +31,7 @@ extern thread_local Script script;  // each thread has its own
 void forget_real_functions();
 
 enum class FakeId : std::uint16_t { send, receive, spread, query, free, poll, missing, count };
+inline constexpr std::uint16_t counter_of_polls = 2;
 const Catalogue& fake_catalogue();
 
 // Types are their own size in bytes, communicators their own index, unless this says otherwise.
