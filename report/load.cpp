@@ -39,7 +39,7 @@ std::string unseen_ends(const Job& job) {
         if (rank.state == State::finalized) ended = std::max(ended, rank.updated_at_ns);
     const std::uint64_t now = now_ns();
     if (ended == 0 || now < ended || now - ended > late_writes_ns) return "";
-    std::uint32_t unseen = job.is_partial_on_purpose ? 0 : job.size - std::min(job.size, job.profiles());
+    std::uint32_t unseen = job.expected() - std::min(job.expected(), job.profiles());
     for (const Rank& rank : job.ranks) {
         if (rank.state != State::running) continue;
         if (rank.life == Life::running) return "";
@@ -50,7 +50,7 @@ std::string unseen_ends(const Job& job) {
         "the job has ended, but the last writes of {} of {} ranks are not visible here yet, as on network file "
         "systems; "
         "--wait 60 waits for them",
-        unseen, job.size);
+        unseen, job.expected());
 }
 
 }  // namespace
@@ -100,14 +100,14 @@ Load load_when_final(const Options& options) {
 }
 
 bool is_final(const Job& job) {
-    if (job.profiles() < job.size && !job.is_partial_on_purpose) return false;
+    if (job.lacks_ranks()) return false;
     return std::none_of(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) {
         return rank.is_in_finalize || (rank.has_profile && rank.state == State::running && rank.life != Life::ended);
     });
 }
 
 bool is_whole(const Job& job) {
-    if (!job.problems.empty() || job.profiles() < job.size) return false;
+    if (!job.problems.empty() || job.lacks_ranks()) return false;
     return std::all_of(job.ranks.begin(), job.ranks.end(),
                        [](const Rank& rank) { return rank.state == State::finalized; });
 }

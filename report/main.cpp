@@ -26,8 +26,7 @@ void remark(const Job& job) {
     constexpr std::size_t most = 5;
     for (std::size_t i = 0; i < std::min(job.problems.size(), most); ++i) say(job.problems[i]);
     if (job.problems.size() > most) say(fmt::format("{} more files with problems", job.problems.size() - most));
-    if (job.profiles() < job.size && !job.is_partial_on_purpose)
-        say(fmt::format("{} of {} ranks have a profile", job.profiles(), job.size));
+    if (job.lacks_ranks()) say(fmt::format("{} of {} ranks have a profile", job.profiles(), job.expected()));
     if (!job.other_launches.empty())
         say(fmt::format("this is launch {} of {} here (job {}); others: --launch N, listed by the summary",
                         job.launch_number, job.other_launches.size() + 1, job.job));

@@ -212,6 +212,7 @@ void record_settings(Image& image) {
         const char* value = value_of(setting);
         copy(record->name, rows[i].name);
         copy(record->value, value);
+        if (length_of(value) >= sizeof record->value) memcpy(record->value + sizeof record->value - 4, "...", 4);  // it was cut
         record->source = value == rows[i].fallback ? 0u : value == compat_value(setting) ? 2u : 1u;
         Image::publish(table);
     }

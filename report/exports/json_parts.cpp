@@ -10,7 +10,7 @@ std::string_view name_of(FactKind kind) {
 
 std::optional<std::uint64_t> known(std::uint64_t value) { return value ? std::optional(value) : std::nullopt; }
 
-std::optional<std::string> known(const CpuList& list) {
+std::optional<std::string> known(const NumberList& list) {
     return list.empty() ? std::nullopt : std::optional(list.text());
 }
 

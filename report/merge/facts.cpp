@@ -33,7 +33,7 @@ Device& device_of(std::vector<Device>& devices, const std::string& name) {
 void add_numa_node(NodeFacts& node, const std::string& entry, const std::string& cpus) {
     if (!entry.starts_with("node")) return;
     const auto number = number_of(std::string_view(entry).substr(4));
-    CpuList list = CpuList::parse(cpus);
+    NumberList list = NumberList::parse(cpus);
     if (number && !list.empty()) node.numa_nodes.push_back({*number, std::move(list)});
 }
 
@@ -41,7 +41,7 @@ NodeFacts node_of(const std::vector<Fact>& facts) {
     NodeFacts node;
     for (const Fact& fact : facts) {
         if (fact.name == "processor") node.processor = fact.value;
-        if (fact.name == "cpus") node.cpus = CpuList::parse(fact.value);
+        if (fact.name == "cpus") node.cpus = NumberList::parse(fact.value);
         if (const auto entry = entry_of(fact, "numa_cpus")) add_numa_node(node, *entry, fact.value);
         if (const auto entry = entry_of(fact, "gpu_numa"))
             device_of(node.gpus, *entry).numa_node = number_of(fact.value);
@@ -147,7 +147,7 @@ void FactsPart::sort_lists(Placement& placement) {
             if (*list == 0) continue;
             if (number[*list] == 0) {
                 number[*list] = static_cast<std::uint32_t>(placement.cpu_lists.size());
-                placement.cpu_lists.push_back(CpuList::parse(lists_[*list]));
+                placement.cpu_lists.push_back(NumberList::parse(lists_[*list]));
             }
             *list = number[*list];
         }

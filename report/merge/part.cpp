@@ -49,6 +49,13 @@ void append(std::vector<T>& to, std::vector<T>&& from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
+// MPIPROF_RANKS, where all ranks say the same; what is no list ("all") is none.
+NumberList chosen_ranks(const std::vector<SettingRow>& settings) {
+    for (const SettingRow& row : settings)
+        if (row.name == "RANKS" && row.values.size() == 1) return NumberList::parse(row.values.front().value);
+    return {};
+}
+
 }  // namespace
 
 std::uint16_t Part::call_index(const Call& call) {
@@ -395,6 +402,8 @@ void Part::note_differences(Job& job) const {
             job.notes.push_back(fmt::format("MPIPROF_COLLECTIVE_BARRIER={}: a barrier came before these collectives; [barrier] is the "
                                             "time in it, waiting for the last rank",
                                             setting.value));
+        if (row.name == "RANKS" && !job.chosen_ranks.empty())
+            job.notes.push_back(fmt::format("MPIPROF_RANKS={}: only these ranks were profiled", setting.value));
         if (row.name == "FUNCTIONS" && setting.value != "all")
             job.notes.push_back(fmt::format("MPIPROF_FUNCTIONS={}: only these functions were recorded", setting.value));
     }
@@ -409,6 +418,7 @@ Job Part::finish() {
     Job job;
     extend_killed();
     job.settings = settings_.finish();
+    job.chosen_ranks = chosen_ranks(job.settings);
     note_differences(job);
     const auto order = sort_calls(job);
     sort_rows(job, order);

@@ -25,18 +25,35 @@ bool Job::has(Family family) const {
     return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return calls[row.sum.call].family == family; });
 }
 
-std::vector<RankRange> Job::missing() const {
-    std::vector<RankRange> gaps;
-    std::uint64_t next = 0;
-    const auto until = [&](std::uint64_t end) {
-        if (next < end) gaps.push_back({static_cast<std::uint32_t>(next), static_cast<std::uint32_t>(end - 1)});
-    };
-    for (const Rank& rank : ranks) {
-        if (!rank.has_profile) continue;
-        until(rank.rank);
-        next = std::uint64_t{rank.rank} + 1;
+bool Job::is_expected(std::uint32_t rank) const {
+    if (is_partial_on_purpose || rank >= size) return false;
+    return chosen_ranks.empty() || !chosen_ranks.within({rank, rank}).empty();
+}
+
+std::uint32_t Job::expected() const {
+    if (is_partial_on_purpose || size == 0) return profiles();
+    if (chosen_ranks.empty()) return size;
+    return static_cast<std::uint32_t>(chosen_ranks.within({0, size - 1}).count());
+}
+
+std::vector<NumberList::Range> Job::missing() const {
+    if (size == 0) return {};
+    const NumberList wanted = chosen_ranks.empty() ? NumberList::of({0, size - 1}) : chosen_ranks.within({0, size - 1});
+    std::vector<NumberList::Range> gaps;
+    auto rank = ranks.begin();
+    for (const NumberList::Range& range : wanted.ranges()) {
+        std::uint64_t next = range.first;
+        const auto until = [&](std::uint64_t end) {
+            if (next < end) gaps.push_back({static_cast<std::uint32_t>(next), static_cast<std::uint32_t>(end - 1)});
+        };
+        while (rank != ranks.end() && rank->rank < range.first) ++rank;
+        for (; rank != ranks.end() && rank->rank <= range.last; ++rank) {
+            if (!rank->has_profile) continue;
+            until(rank->rank);
+            next = std::uint64_t{rank->rank} + 1;
+        }
+        until(std::uint64_t{range.last} + 1);
     }
-    until(size);
     return gaps;
 }
 

@@ -14,6 +14,7 @@
 #include "report/model/call_sites.h"
 #include "report/model/comms.h"
 #include "report/model/gpu.h"
+#include "report/model/number_list.h"
 #include "report/model/placement.h"
 #include "report/model/profile.h"
 #include "report/model/region.h"
@@ -149,11 +150,6 @@ struct OtherLaunch {
     std::uint32_t size = 0;
 };
 
-struct RankRange {
-    std::uint32_t first = 0, last = 0;
-    std::uint64_t size() const { return std::uint64_t{last} - first + 1; }
-};
-
 struct Job {
     std::string launch;
     std::string job;
@@ -168,6 +164,7 @@ struct Job {
     std::uint32_t thread_level = 0;
     unsigned launch_number = 1;
     bool is_partial_on_purpose = false;  // FILEs were named: missing ranks are no fault
+    NumberList chosen_ranks;             // MPIPROF_RANKS: the others were not profiled; empty: all were
 
     std::vector<Call> calls;  // sorted by name
     std::vector<Row> rows;    // sorted by call, bin, buffer; counted calls too (bin 0, no time)
@@ -203,9 +200,13 @@ struct Job {
     std::optional<CallSites> kept_sites;
 
     const Rank* find(std::uint32_t rank) const;
-    // The ranks of the world without a profile of their own. As ranges: a damaged file may speak of a world of billions.
-    std::vector<RankRange> missing() const;
+    // The ranks that should have a profile of their own and have none. As ranges: a damaged file may speak of a world of
+    // billions.
+    std::vector<NumberList::Range> missing() const;
     std::uint32_t profiles() const;  // ranks that have a profile of their own
+    std::uint32_t expected() const;  // ranks that should have one: of the world, those that MPIPROF_RANKS or FILEs name
+    bool is_expected(std::uint32_t rank) const;
+    bool lacks_ranks() const { return profiles() < expected(); }
     bool is_without_mpi() const { return mpi_family == "none"; }
     // Whether calls of this library are in it.
     bool has(Family family) const;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/model/cpu_list.h"
+#include "report/model/number_list.h"
 
 namespace mpiprof::report {
 
@@ -30,7 +30,7 @@ struct RankPlace {
 
 struct NumaNode {
     std::uint32_t number = 0;
-    CpuList cpus;
+    NumberList cpus;
     bool operator==(const NumaNode&) const = default;
 };
 struct Device {
@@ -49,7 +49,7 @@ struct NodeUse {
 struct NodeFacts {
     NodeUse use{};
     std::string processor;
-    CpuList cpus;
+    NumberList cpus;
     std::vector<NumaNode> numa_nodes;  // by number; those without processors are left out
     std::vector<Device> gpus;          // by bus address
     std::vector<Device> adapters;      // by name
@@ -75,14 +75,14 @@ struct Variable {
 };
 
 struct Placement {
-    std::vector<CpuList> cpu_lists{CpuList{}};  // [0] = not known
+    std::vector<NumberList> cpu_lists{NumberList{}};  // [0] = not known
     std::vector<RankPlace> ranks;               // sorted; only ranks that say where they ran
     std::vector<NodeFacts> nodes;               // as Job::nodes
     std::vector<Variable> variables;            // by name
     // For each variable the value that a rank has, as an index into its values; ranks mostly share one.
     std::vector<std::vector<std::uint32_t>> environments{{}};
 
-    const CpuList& cpus_of(const RankPlace& rank) const { return cpu_lists[rank.cpus]; }
+    const NumberList& cpus_of(const RankPlace& rank) const { return cpu_lists[rank.cpus]; }
     const RankPlace* find(std::uint32_t rank) const;
     const std::string* variable_of(const RankPlace& rank, std::string_view name) const;
 };

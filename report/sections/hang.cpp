@@ -173,10 +173,12 @@ class Lines {
     }
 
     void missing(std::uint32_t from, std::uint32_t to) {
-        if (from >= to || job_.is_partial_on_purpose) return;
+        std::vector<std::uint32_t> ranks;
+        for (std::uint32_t rank = from; rank < to && ranks.size() < items_in_data; ++rank)
+            if (job_.is_expected(rank)) ranks.push_back(rank);
+        if (ranks.empty()) return;
         Line& line = line_like(plain("no profile"));
-        for (std::uint32_t rank = from; rank < to && line.ranks.size() < items_in_data; ++rank)
-            line.ranks.push_back(rank);
+        line.ranks.insert(line.ranks.end(), ranks.begin(), ranks.end());
     }
 
     void find_places() {

@@ -66,7 +66,7 @@ std::string states_text(const Job& job) {
     add(unknown, "out of sight");
     add(finalized, "finalized");
     add(ended, "ended without MPI_Finalize");
-    add(job.size - std::min(job.size, job.profiles()), "without a profile");
+    add(job.expected() - std::min(job.expected(), job.profiles()), "without a profile");
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 

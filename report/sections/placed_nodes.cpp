@@ -12,12 +12,12 @@ namespace {
 // ranges do not, so these are two masks.
 void find_overlaps(PlacedNode& node) {
     struct At {
-        CpuList::Range range;
+        NumberList::Range range;
         Mask* mask;
     };
     std::vector<At> ranges;
     for (Mask& mask : node.masks)
-        for (const CpuList::Range& range : mask.cpus->ranges()) ranges.push_back({range, &mask});
+        for (const NumberList::Range& range : mask.cpus->ranges()) ranges.push_back({range, &mask});
     std::stable_sort(ranges.begin(), ranges.end(),
                      [](const At& a, const At& b) { return a.range.first < b.range.first; });
     const At* furthest = nullptr;
@@ -30,7 +30,7 @@ void find_overlaps(PlacedNode& node) {
     }
 }
 
-Distance distance(const NodeFacts& node, const CpuList& cpus, const std::optional<std::uint32_t>& numa_node) {
+Distance distance(const NodeFacts& node, const NumberList& cpus, const std::optional<std::uint32_t>& numa_node) {
     const auto near = numa_nodes_of(node, cpus);
     if (!numa_node || near.empty() || node.numa_nodes.size() < 2) return Distance::unknown;
     const bool is_known = std::any_of(node.numa_nodes.begin(), node.numa_nodes.end(),
@@ -56,7 +56,7 @@ std::vector<PlacedNode> placed_nodes(const Job& job) {
         PlacedNode& node = nodes[rank->node];
         if (node.ranks.empty()) node.host = job.hosts[rank->host];
         node.ranks.push_back(&place);
-        const CpuList& cpus = job.placement.cpus_of(place);
+        const NumberList& cpus = job.placement.cpus_of(place);
         if (cpus.empty()) continue;
         const auto [found, is_new] = mask_of[rank->node].try_emplace(place.cpus, node.masks.size());
         if (is_new) node.masks.push_back({.cpus = &cpus, .ranks = {}});
@@ -73,14 +73,14 @@ std::vector<PlacedNode> placed_nodes(const Job& job) {
     return nodes;
 }
 
-std::vector<std::uint32_t> numa_nodes_of(const NodeFacts& node, const CpuList& cpus) {
+std::vector<std::uint32_t> numa_nodes_of(const NodeFacts& node, const NumberList& cpus) {
     std::vector<std::uint32_t> numbers;
     for (const NumaNode& numa : node.numa_nodes)
         if (numa.cpus.overlap(cpus) != 0) numbers.push_back(numa.number);
     return numbers;
 }
 
-Distance adapter_distance(const NodeFacts& node, const CpuList& cpus) {
+Distance adapter_distance(const NodeFacts& node, const NumberList& cpus) {
     return node.adapters.size() == 1 ? distance(node, cpus, node.adapters.front().numa_node) : Distance::unknown;
 }
 

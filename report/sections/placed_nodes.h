@@ -13,7 +13,7 @@ namespace mpiprof::report {
 
 // Ranks of a node that may use the same cores.
 struct Mask {
-    const CpuList* cpus = nullptr;
+    const NumberList* cpus = nullptr;
     std::vector<const RankPlace*> ranks;
     const Mask* overlaps = nullptr;  // some other mask of the node that has cores of this one, too
 };
@@ -24,7 +24,7 @@ struct PlacedNode {
     const NodeFacts* facts = nullptr;
     std::vector<const RankPlace*> ranks;  // all that say anything
     std::vector<Mask> masks;              // of those that say where they may run, in the order of the ranks
-    CpuList cpus;                         // all of these
+    NumberList cpus;                         // all of these
     std::size_t bound = 0;                // how many ranks these are
 
     const Mask* mask_of(const RankPlace& rank) const;
@@ -33,12 +33,12 @@ struct PlacedNode {
 std::vector<PlacedNode> placed_nodes(const Job& job);
 
 // The NUMA nodes that have some of the cores.
-std::vector<std::uint32_t> numa_nodes_of(const NodeFacts& node, const CpuList& cpus);
+std::vector<std::uint32_t> numa_nodes_of(const NodeFacts& node, const NumberList& cpus);
 
 enum class Distance : std::uint8_t { unknown, near, far };
 
 // To the only adapter of the node; not known with none, several, or one NUMA node.
-Distance adapter_distance(const NodeFacts& node, const CpuList& cpus);
+Distance adapter_distance(const NodeFacts& node, const NumberList& cpus);
 
 // The GPU that the rank was given, where CUDA_VISIBLE_DEVICES names one by its number: GPUs count in the order of their
 // bus addresses.

@@ -152,7 +152,7 @@ struct Line {
     std::vector<std::uint32_t> ranks;
     std::vector<const PlacedNode*> nodes;
     const RankPlace* first = nullptr;
-    const CpuList* cpus = nullptr;
+    const NumberList* cpus = nullptr;
     std::vector<std::uint32_t> numa_nodes;
     Sharing sharing = Sharing::unknown;
     Distance gpu_distance = Distance::unknown;

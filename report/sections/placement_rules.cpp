@@ -121,7 +121,7 @@ void more_ranks_than_cores(const Job& job, const Nodes& nodes, Findings& finding
         const bool overlaps =
             std::any_of(node.masks.begin(), node.masks.end(), [](const Mask& m) { return m.overlaps; });
         std::vector<const RankPlace*> crowd;
-        const auto tell = [&](std::size_t ranks, const CpuList& cpus) {
+        const auto tell = [&](std::size_t ranks, const NumberList& cpus) {
             if (example.empty()) example = fmt::format("{} ranks on {} ({})", ranks, cores(cpus.count()), cpus.text());
         };
         for (const Mask& mask : node.masks) {

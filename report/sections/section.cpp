@@ -57,16 +57,16 @@ std::size_t keep_top(Table& table, std::size_t top) {
     return left_out;
 }
 
-std::string rank_list(std::span<const RankRange> ranges, std::size_t most_items) {
+std::string rank_list(std::span<const NumberList::Range> ranges, std::size_t most_items) {
     std::vector<std::string> items;
     std::uint64_t more = 0;
     const auto add = [&](std::uint32_t first, std::uint32_t last) {
         if (items.size() == most_items)
-            more += RankRange{first, last}.size();
+            more += NumberList::Range{first, last}.size();
         else
             items.push_back(first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
     };
-    for (const RankRange& range : ranges) {
+    for (const NumberList::Range& range : ranges) {
         const bool is_pair = range.size() == 2;  // "3, 4" reads better than "3-4"
         add(range.first, is_pair ? range.first : range.last);
         if (is_pair) add(range.last, range.last);
@@ -79,7 +79,7 @@ std::string rank_list(std::span<const RankRange> ranges, std::size_t most_items)
 }
 
 std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_items) {
-    std::vector<RankRange> ranges;
+    std::vector<NumberList::Range> ranges;
     for (const std::uint32_t rank : ranks) {
         if (!ranges.empty() && ranges.back().last + 1 == rank)
             ranges.back().last = rank;

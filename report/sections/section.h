@@ -69,7 +69,7 @@ std::size_t keep_top(Table& table, std::size_t top);
 
 // "3, 7, 9-12 and 24 more"
 std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_items = 8);
-std::string rank_list(std::span<const RankRange> ranges, std::size_t most_items = 8);
+std::string rank_list(std::span<const NumberList::Range> ranges, std::size_t most_items = 8);
 
 inline Value known(std::uint64_t ns) { return ns ? Value(ns) : Value(); }  // 0 means not known
 inline Value known(const std::optional<double>& ns) { return ns ? Value(*ns) : Value(); }

@@ -46,7 +46,7 @@ std::string where_it_ran(const Job& job) {
 }
 
 struct Completeness {
-    std::vector<RankRange> missing;
+    std::vector<NumberList::Range> missing;
     std::uint32_t unfinished = 0;
     std::uint32_t running = 0;
     std::uint32_t profiles = 0;
@@ -68,7 +68,7 @@ Completeness completeness_of(const Job& job) {
         fmt::format("{} of {}", human_count(result.profiles), plural(job.size, "rank", "ranks"));
     result.is_complete = result.missing.empty() && result.unfinished == 0;
     if (result.is_complete) {
-        result.text = "profile complete: " + counted;
+        result.text = "profile complete: " + counted + (result.profiles < job.size ? ", as chosen" : "");
     } else if (job.is_text && job.ranks.size() == job.size) {
         result.text = counted + "; the others by the table of all ranks";  // mpitrace writes a few ranks only
     } else if (!result.missing.empty() && job.is_partial_on_purpose) {

@@ -107,6 +107,24 @@ TEST_F(cli, a_damaged_rank_does_not_end_the_report) {
     EXPECT_EQ(run({"calls", "-q"}).err, "");
 }
 
+TEST_F(cli, ranks_that_were_not_chosen_are_not_missing) {
+    std::vector<ProfileSpec> ranks = balanced_stencil();
+    for (ProfileSpec& rank : ranks) rank.settings = {{.name = "RANKS", .value = "2,4-5,900"}};
+    write({ranks[2], ranks[4], ranks[5]});
+    const Ran summary = run({"--strict"});
+    EXPECT_EQ(summary.code, 0);
+    EXPECT_NE(summary.out.find("profile complete: 3 of 8 ranks, as chosen"), std::string::npos) << summary.out;
+    EXPECT_NE(summary.out.find("MPIPROF_RANKS=2,4-5,900: only these ranks were profiled"), std::string::npos) << summary.out;
+    EXPECT_EQ(run({"calls", "--strict"}).err, "");
+    EXPECT_EQ(run({"check"}).out.find("MISSING"), std::string::npos);
+    EXPECT_EQ(run({"hang"}).out.find("no profile"), std::string::npos);
+
+    std::filesystem::remove(path() / "mpi_profile.4711.4");
+    EXPECT_NE(run({}).out.find("INCOMPLETE: 2 of 8 ranks, missing 4\n"), std::string::npos);
+    EXPECT_NE(run({"calls"}).err.find("2 of 3 ranks have a profile"), std::string::npos);
+    EXPECT_EQ(run({"--strict"}).code, 1);
+}
+
 TEST_F(cli, strict_turns_an_incomplete_job_into_a_failed_check) {
     write(killed_in_receive());
     EXPECT_EQ(run({}).code, 0);

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "report/model/cpu_list.h"
+#include "report/model/number_list.h"
 #include "report/sections/placement_rules.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
@@ -13,7 +13,7 @@
 namespace mpiprof::test {
 namespace {
 
-using report::CpuList;
+using report::NumberList;
 using report::Job;
 using report::Question;
 
@@ -21,26 +21,26 @@ constexpr std::uint64_t GiB = std::uint64_t{1} << 30;
 constexpr double seconds = 10;
 
 TEST(cpu_list, is_read_as_the_kernel_writes_it) {
-    EXPECT_EQ(CpuList::parse("0-3,8").count(), 5);
-    EXPECT_EQ(CpuList::parse("0-3,8\n").text(), "0-3,8");
-    EXPECT_EQ(CpuList::parse("8,0-3,2-5,6").text(), "0-6,8") << "sorted, joined";
-    EXPECT_EQ(CpuList::parse("7").count(), 1);
-    EXPECT_EQ(CpuList::parse("0-4294967295").count(), std::uint64_t{1} << 32);
+    EXPECT_EQ(NumberList::parse("0-3,8").count(), 5);
+    EXPECT_EQ(NumberList::parse("0-3,8\n").text(), "0-3,8");
+    EXPECT_EQ(NumberList::parse("8,0-3,2-5,6").text(), "0-6,8") << "sorted, joined";
+    EXPECT_EQ(NumberList::parse("7").count(), 1);
+    EXPECT_EQ(NumberList::parse("0-4294967295").count(), std::uint64_t{1} << 32);
 }
 
 TEST(cpu_list, text_that_is_none_is_empty) {
     for (const char* text : {"", "a", "1-", "3-1", "1,,2", "1;2", "-1", "1,", "99999999999", "0x3"})
-        EXPECT_TRUE(CpuList::parse(text).empty()) << text;
+        EXPECT_TRUE(NumberList::parse(text).empty()) << text;
 }
 
 TEST(cpu_list, overlaps_are_counted) {
-    const auto overlap = [](const char* a, const char* b) { return CpuList::parse(a).overlap(CpuList::parse(b)); };
+    const auto overlap = [](const char* a, const char* b) { return NumberList::parse(a).overlap(NumberList::parse(b)); };
     EXPECT_EQ(overlap("0-3", "2-5"), 2);
     EXPECT_EQ(overlap("0-3", "4-7"), 0);
     EXPECT_EQ(overlap("0,2,4,6", "0-6"), 4);
     EXPECT_EQ(overlap("0-63,128-191", "32-40,130"), 10);
-    EXPECT_TRUE(CpuList::parse("0-7").contains(CpuList::parse("1,5-7")));
-    EXPECT_FALSE(CpuList::parse("0-7").contains(CpuList::parse("7-8")));
+    EXPECT_TRUE(NumberList::parse("0-7").contains(NumberList::parse("1,5-7")));
+    EXPECT_FALSE(NumberList::parse("0-7").contains(NumberList::parse("7-8")));
 }
 
 // ---- jobs ----
@@ -96,7 +96,7 @@ std::vector<ProfileSpec> ranks_at(const std::vector<At>& places, const char* lau
         spec.throttled_us = 5'000'000 + us(at.throttled);
         spec.facts = {{process, "cpus_allowed", at.cpus},
                       {process, "memory_nodes_allowed", "0-1"},
-                      {process, "cpu_at_start", std::to_string(CpuList::parse(at.cpus).ranges().at(0).first)}};
+                      {process, "cpu_at_start", std::to_string(NumberList::parse(at.cpus).ranges().at(0).first)}};
         if (*at.threads) spec.facts.push_back({environment, "OMP_NUM_THREADS", at.threads});
         if (*at.gpu) spec.facts.push_back({environment, "CUDA_VISIBLE_DEVICES", at.gpu});
         if (hosts.insert(at.host).second) describe_node(spec);

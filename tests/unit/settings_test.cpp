@@ -125,6 +125,19 @@ TEST_F(settings, what_is_in_force_is_in_the_profile) {
     EXPECT_EQ(recorded["CLOCK"], std::pair(std::string("auto"), 0u));
 }
 
+TEST_F(settings, a_value_too_long_for_the_profile_is_marked_as_cut) {
+    set("MPIPROF_JOB", std::string(200, 'x').c_str());
+    Image image;
+    ASSERT_TRUE(image.open_private());
+
+    record_settings(image);
+
+    for (const auto& row : test::records_of<format::Setting>(image, format::TableType::settings))
+        if (std::string(row.name) == "JOB") {
+            EXPECT_EQ(row.value, std::string(sizeof row.value - 4, 'x') + "...");
+        }
+}
+
 // ---- lists of ranks ----
 
 std::string ranks_in(const char* list) {

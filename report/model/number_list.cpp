@@ -1,5 +1,5 @@
 // Ranges read, joined and counted.
-#include "report/model/cpu_list.h"
+#include "report/model/number_list.h"
 
 #include <fmt/format.h>
 
@@ -27,8 +27,8 @@ bool take(std::string_view& text, char c) {
 
 }  // namespace
 
-CpuList CpuList::parse(std::string_view text) {
-    CpuList list;
+NumberList NumberList::parse(std::string_view text) {
+    NumberList list;
     if (const auto end = text.find_last_not_of(" \t\n"); end != std::string_view::npos) text = text.substr(0, end + 1);
     do {
         const auto first = take_number(text);
@@ -41,7 +41,21 @@ CpuList CpuList::parse(std::string_view text) {
     return list;
 }
 
-void CpuList::settle() {
+NumberList NumberList::of(Range range) {
+    NumberList list;
+    list.ranges_.push_back(range);
+    return list;
+}
+
+NumberList NumberList::within(Range bounds) const {
+    NumberList list;
+    for (const Range& range : ranges_)
+        if (range.first <= bounds.last && range.last >= bounds.first)
+            list.ranges_.push_back({std::max(range.first, bounds.first), std::min(range.last, bounds.last)});
+    return list;
+}
+
+void NumberList::settle() {
     std::sort(ranges_.begin(), ranges_.end());
     std::size_t kept = 0;
     for (const Range& range : ranges_) {
@@ -53,13 +67,13 @@ void CpuList::settle() {
     ranges_.resize(kept);
 }
 
-std::uint64_t CpuList::count() const {
+std::uint64_t NumberList::count() const {
     std::uint64_t count = 0;
-    for (const Range& range : ranges_) count += std::uint64_t{range.last} - range.first + 1;
+    for (const Range& range : ranges_) count += range.size();
     return count;
 }
 
-std::uint64_t CpuList::overlap(const CpuList& other) const {
+std::uint64_t NumberList::overlap(const NumberList& other) const {
     std::uint64_t count = 0;
     for (std::size_t i = 0, k = 0; i < ranges_.size() && k < other.ranges_.size();) {
         const Range& a = ranges_[i];
@@ -75,12 +89,12 @@ std::uint64_t CpuList::overlap(const CpuList& other) const {
     return count;
 }
 
-void CpuList::add(const CpuList& other) {
+void NumberList::add(const NumberList& other) {
     ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end());
     settle();
 }
 
-std::string CpuList::text() const {
+std::string NumberList::text() const {
     std::string text;
     for (const Range& range : ranges_) {
         if (!text.empty()) text += ',';
