@@ -38,9 +38,17 @@ void Runtime::unshut(Reason reason) {
     const std::uint32_t before = shut_;
     shut_ &= ~static_cast<std::uint32_t>(reason);
     if (before == 0 || shut_ != 0) return;
-    if (paused_at_ != 0) add(records_.image.header().paused_ticks, take_anchor(records_.clock).ticks - paused_at_);
+    count_pause();
     paused_at_ = 0;
     open_gate();
+}
+
+// A pause counts while it lasts: who is killed in one, or looked at, was not recorded so long.
+void Runtime::count_pause() {
+    if (paused_at_ == 0) return;
+    const Ticks now = take_anchor(records_.clock).ticks;
+    add(records_.image.header().paused_ticks, now - paused_at_);
+    paused_at_ = now;
 }
 
 // ---- pauses ----

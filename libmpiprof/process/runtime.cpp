@@ -293,6 +293,10 @@ std::uint64_t Runtime::refresh(void* self, std::uint64_t period_ns) {
     Runtime& r = *static_cast<Runtime*>(self);
     const std::uint64_t next_ns = r.obey_window();
     format::Header& header = r.records_.image.header();
+    if (r.lock_.try_lock()) {
+        r.count_pause();
+        r.lock_.unlock();
+    }
     header.updated = take_anchor(r.records_.clock);
     fill(header.usage);
     r.node_counters_.update();
@@ -323,10 +327,7 @@ void Runtime::start_helper() {
 
 void Runtime::update_header(State state, int exit_code) {
     format::Header& header = records_.image.header();
-    if (paused_at_ != 0) {
-        add(header.paused_ticks, take_anchor(records_.clock).ticks - paused_at_);
-        paused_at_ = 0;
-    }
+    count_pause();
     fill(header.usage);
     header.throttled_us = cgroup_use().throttled_us;
     node_counters_.update();

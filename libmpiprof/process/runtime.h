@@ -83,6 +83,7 @@ class Runtime {
     enum Reason : std::uint32_t { paused = 1, outside_window = 2, ended = 4 };
     void shut(Reason reason);
     void unshut(Reason reason);
+    void count_pause();
     void open_gate();
     void close_gate();
     void set_window(std::uint64_t started_ns);

@@ -246,7 +246,7 @@ class Writer {
         print(text_, words::elapsed_time, seconds(rank_.elapsed_ns));
         if (rank_.paused_ns != 0)
             print(text_, words::exclusive_time,
-                  seconds(rank_.elapsed_ns - std::min(rank_.elapsed_ns, rank_.paused_ns)));
+                  seconds(rank_.recorded_ns()));
         print(text_, words::user_time, seconds(rank_.usage.user_ns));
         print(text_, words::system_time, seconds(rank_.usage.system_ns));
         print(text_, style_.resident, mib(rank_.usage.max_resident_bytes));

@@ -102,9 +102,11 @@ struct Rank {
     std::optional<std::uint16_t> in_call;  // index into Job::calls: inside it at the last update
     std::uint64_t in_call_ns = 0;          // for so long; this time is not in mpi_ns yet
 
-    // Time in MPI, and outside, where the main thread computes. Several threads in MPI at once may exceed elapsed.
+    // The run without the time in which recording was paused: what shares are shares of.
+    std::uint64_t recorded_ns() const { return elapsed_ns > paused_ns ? elapsed_ns - paused_ns : 0; }
+    // Time in MPI, and outside, where the main thread computes. Several threads in MPI at once may exceed it all.
     std::uint64_t inside_ns() const { return mpi_ns + in_call_ns; }
-    std::uint64_t outside_ns() const { return elapsed_ns > inside_ns() ? elapsed_ns - inside_ns() : 0; }
+    std::uint64_t outside_ns() const { return recorded_ns() > inside_ns() ? recorded_ns() - inside_ns() : 0; }
 };
 
 // A communicator, as all its members know it.

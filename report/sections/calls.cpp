@@ -65,7 +65,7 @@ std::vector<Line> lines_of(const Job& job, const Question& question) {
         if (!rank.has_profile || (!asked.empty() && !std::binary_search(asked.begin(), asked.end(), rank.rank)))
             continue;
         ++ranks;
-        common.wall_ns += static_cast<double>(rank.elapsed_ns);
+        common.wall_ns += static_cast<double>(rank.recorded_ns());
         common.mpi_ns += static_cast<double>(rank.mpi_ns);
     }
     common.ranks = std::max(1u, ranks);

@@ -47,7 +47,7 @@ Shares shares_of(const Job& job, double wall_ns) {
 
 std::optional<Efficiency> efficiency_of(const Figures& figures, std::size_t ranks) {
     const auto most = static_cast<double>(figures.outside.most.ns);
-    const auto elapsed = static_cast<double>(figures.largest_elapsed_ns);
+    const auto elapsed = static_cast<double>(figures.largest_recorded_ns);
     if (ranks < 2 || most <= 0 || elapsed <= 0 || figures.may_be_beside()) return std::nullopt;
     Efficiency result{.load_balance = figures.outside.mean_ns / most, .communication = most / elapsed};
     result.parallel = result.load_balance * result.communication;
@@ -76,17 +76,19 @@ Spread spread_of(std::span<const Rank> ranks, std::uint64_t (*figure)(const Rank
 
 Figures figures_of(const Job& job) {
     Figures figures;
-    std::uint64_t background_ns = 0;
+    std::uint64_t background_ns = 0, elapsed_ns = 0;
     double cores = 0;
     for (const Rank& rank : job.ranks) {
         figures.largest_elapsed_ns = std::max(figures.largest_elapsed_ns, rank.elapsed_ns);
+        figures.largest_recorded_ns = std::max(figures.largest_recorded_ns, rank.recorded_ns());
         figures.largest_process_ns = std::max(figures.largest_process_ns, rank.process_ns);
         const std::uint64_t lifetime = rank.process_ns ? rank.process_ns : rank.elapsed_ns;
         if (lifetime)
             cores += static_cast<double>(rank.usage.user_ns + rank.usage.system_ns) / static_cast<double>(lifetime);
         if (!rank.has_profile) continue;
         ++figures.ranks;
-        figures.wall_ns += rank.elapsed_ns;
+        figures.wall_ns += rank.recorded_ns();
+        elapsed_ns += rank.elapsed_ns;
         figures.mpi_ns += rank.mpi_ns;
         figures.unfinished_ns += rank.in_call_ns;
         if (rank.elapsed_ns == figures.largest_elapsed_ns) figures.is_elapsed_estimated = rank.is_end_estimated;
@@ -96,7 +98,8 @@ Figures figures_of(const Job& job) {
         figures.waiting_ns += row.waiting_ns;
         figures.judged_ns += row.judged_ns;
     }
-    if (figures.ranks) figures.mean_elapsed_ns = static_cast<double>(figures.wall_ns) / figures.ranks;
+    if (elapsed_ns)
+        figures.paused_share = static_cast<double>(elapsed_ns - figures.wall_ns) / static_cast<double>(elapsed_ns);
     if (figures.mpi_ns)
         figures.background_share = static_cast<double>(background_ns) / static_cast<double>(figures.mpi_ns);
     if (!job.ranks.empty()) figures.cores_busy = cores / static_cast<double>(job.ranks.size());

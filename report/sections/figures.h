@@ -47,13 +47,14 @@ inline constexpr std::uint64_t small_message = 1024;
 
 struct Figures {
     std::uint32_t ranks = 0;          // with a profile of their own
-    std::uint64_t wall_ns = 0;        // their elapsed times added up
+    std::uint64_t wall_ns = 0;        // their elapsed times added up, without pauses
     std::uint64_t mpi_ns = 0;         // their times in MPI added up
     std::uint64_t unfinished_ns = 0;  // in calls that have not returned: not in mpi_ns
     std::uint64_t largest_elapsed_ns = 0;
+    std::uint64_t largest_recorded_ns = 0;  // without pauses
+    double paused_share = 0;                // of the elapsed times
     bool is_elapsed_estimated = false;  // that rank was killed: it is what is known at least
     std::uint64_t largest_process_ns = 0;
-    double mean_elapsed_ns = 0;
     std::uint64_t waiting_ns = 0;  // of mpi_ns, estimated
     std::uint64_t judged_ns = 0;   // of mpi_ns: where it could be
     double background_share = 0;  // of the time in MPI: on other threads than the main thread

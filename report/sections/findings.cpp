@@ -115,6 +115,20 @@ void errors(const Job& job, const Figures&, Findings& findings) {
          "errors"});
 }
 
+// Pauses of the program, or a window that the user set.
+void not_recorded(const Job& job, const Figures& figures, Findings& findings) {
+    if (figures.paused_share < 0.001) return;
+    std::string window;
+    for (const SettingRow& row : job.settings)
+        if ((row.name == "BEGIN_TIME" || row.name == "END_TIME") && row.values.front().source != SettingSource::fallback)
+            window += fmt::format("{}MPIPROF_{}={}", window.empty() ? "" : ", ", row.name, row.values.front().value);
+    findings.push_back({false,
+                        fmt::format("Recording was off for {} of the run ({}): what happened then is in no figure, and shares are of "
+                                    "the rest.",
+                                    human_share(figures.paused_share), window.empty() ? "the program paused it" : window),
+                        "paused"});
+}
+
 // MPI on a thread beside the program's own work: time in MPI is then not time lost.
 void overlap(const Job& job, const Figures& figures, Findings& findings) {
     const bool is_telling = figures.share_of_wall(figures.mpi_ns) >= worth_a_look;
@@ -311,7 +325,7 @@ void placed(const Job& job, const Figures&, Findings& findings) {
 
 std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
     Findings findings;
-    for (const auto rule : {unfinished, errors, overlap, crowded, waiting, waits, waited_for, imbalance, polling, placed, gpu_findings, dropped})
+    for (const auto rule : {unfinished, errors, not_recorded, overlap, crowded, waiting, waits, waited_for, imbalance, polling, placed, gpu_findings, dropped})
         rule(job, figures, findings);
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
     return findings;

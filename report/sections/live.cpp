@@ -18,7 +18,7 @@ constexpr std::size_t rows_shown = 12;
 constexpr std::uint64_t worth_a_word_ns = 1'000'000'000;
 
 struct Totals {
-    std::uint64_t wall_ns = 0;  // of all ranks
+    std::uint64_t wall_ns = 0;  // of all ranks, without pauses
     std::uint64_t inside_ns = 0;
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
@@ -28,8 +28,8 @@ struct Totals {
 Totals totals_of(const Job& job) {
     Totals totals;
     for (const Rank& rank : job.ranks) {
-        totals.wall_ns += rank.elapsed_ns;
-        totals.inside_ns += std::min(rank.inside_ns(), rank.elapsed_ns);
+        totals.wall_ns += rank.recorded_ns();
+        totals.inside_ns += std::min(rank.inside_ns(), rank.recorded_ns());
         totals.calls += rank.calls;
         totals.bytes += rank.message_bytes;
         totals.elapsed_ns = std::max(totals.elapsed_ns, rank.elapsed_ns);

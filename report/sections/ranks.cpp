@@ -18,7 +18,7 @@ struct Line {
     const Rank* rank = nullptr;
     const Job* job = nullptr;
 
-    double elapsed() const { return static_cast<double>(rank->elapsed_ns); }
+    double recorded() const { return static_cast<double>(rank->recorded_ns()); }
 };
 
 Value share(std::uint64_t part, double whole) { return whole > 0 ? Value(static_cast<double>(part) / whole) : Value(); }
@@ -44,11 +44,11 @@ std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors, bool has_w
         {{.id = "mpi_ns", .title = "IN MPI", .unit = Unit::time, .same_unit = true},
          [](L l) { return l.rank->inside_ns(); }},
         {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share},
-         [](L l) { return share(l.rank->inside_ns(), l.elapsed()); }},
+         [](L l) { return share(l.rank->inside_ns(), l.recorded()); }},
         {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 2, .only_data = !has_waiting},
          [](L l) { return waiting_share(l.rank->waiting_ns, l.rank->judged_ns, l.rank->mpi_ns); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 4, .only_screen = true},
-         [](L l) { return share(l.rank->inside_ns(), l.elapsed()); }},
+         [](L l) { return share(l.rank->inside_ns(), l.recorded()); }},
         {{.id = "elapsed_ns", .title = "ELAPSED", .unit = Unit::time, .drop = 6, .same_unit = true},
          [](L l) { return l.rank->elapsed_ns; }},
         {{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 3},

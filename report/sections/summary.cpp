@@ -112,6 +112,8 @@ Table headline(const Job& job, const Figures& figures, const Completeness& compl
     lines.add(3, "process_ns", known(figures.largest_process_ns), process > 0 ? "ran " + human_time(process) : "");
     lines.add(3, "elapsed_ns", figures.largest_elapsed_ns,
               fmt::format("Init to {} {}", end_of(job, figures), human_time(elapsed)));
+    lines.add(3, "recorded_ns", figures.largest_recorded_ns,
+              figures.paused_share > 0 ? human_time(static_cast<double>(figures.largest_recorded_ns)) + " of it recorded" : "");
     lines.add(3, "init_ns", known(init),
               static_cast<double>(init) > 0.05 * elapsed ? "Init " + human_time(static_cast<double>(init)) : "");
     lines.add(4, "complete", std::string(completeness.is_complete ? "yes" : "no"), completeness.text);
@@ -139,11 +141,12 @@ std::string verdict(const Job& job, const Figures& figures) {
     const double share = 1 - figures.shares.outside;
     const auto calls = leading_calls(job, figures);
     if (figures.wall_ns == 0 || (calls.empty() && figures.unfinished_ns == 0)) return "No time in MPI was recorded";
+    const std::string_view whole = figures.paused_share > 0 ? "recorded time" : "run";
     std::string text =
         figures.is_mpi_beside()
-            ? fmt::format("MPI is active during {} of the run, on a thread beside the program's own work",
-                          human_share(share))
-            : fmt::format("{} of the run is inside MPI", human_share(share));
+            ? fmt::format("MPI is active during {} of the {}, on a thread beside the program's own work",
+                          human_share(share), whole)
+            : fmt::format("{} of the {} is inside MPI", human_share(share), whole);
     if (share < 0.01 || calls.empty()) return text;
     if (figures.unfinished_ns > figures.mpi_ns) return text + ", mostly in calls that have not returned";
     if (calls[0].first >= 0.9)

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/model/units.h"
+#include "report/sections/figures.h"
 #include "report/sections/sections.h"
 
 namespace mpiprof::report {
@@ -129,8 +130,10 @@ MapLine map_line(const std::vector<Lane>& lanes, const Axis& axis, const Job& jo
     for (const Period& period : periods) {
         line.shares.push_back(std::min(share_of(period), 1.0));
         all.time_ns += period.time_ns;
-        all.lived_ns += period.lived_ns;
     }
+    std::uint64_t recorded_ns = 0;
+    for (const Lane& lane : lanes) recorded_ns += lane.rank->recorded_ns();
+    all.lived_ns = static_cast<double>(recorded_ns);
     line.mpi_share = share_of(all);
     for (const Lane& lane : lanes)
         if (job.hosts[lane.rank->host] != line.host) line.host = {};
@@ -156,6 +159,8 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Job& job
     Table table = table_of("ranks", fields, lines);
     table.title = "RANKS OVER TIME";
     table.notes.push_back(fmt::format("darker: more of the time inside MPI; {} from left to right", human_time(axis.length())));
+    if (const double paused = figures_of(job).paused_share; paused > 0)
+        table.notes.push_back(fmt::format("recording was off for {} of the run: blank here, and not in a rank's %WALL", human_share(paused)));
     return table;
 }
 

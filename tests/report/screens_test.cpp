@@ -154,6 +154,21 @@ TEST(summary, a_missing_rank_is_reported_not_fatal) {
     EXPECT_NE(text.find("Rank 1: called MPI_Abort(3)"), std::string::npos);
 }
 
+TEST(summary, shares_are_of_the_time_that_was_recorded) {
+    std::vector<ProfileSpec> ranks = balanced_stencil();  // 456 ms of 10 s in MPI
+    for (ProfileSpec& rank : ranks) {
+        rank.paused_ns = 9'000'000'000;
+        rank.settings = {{.name = "BEGIN_TIME", .value = "9"}, {.name = "END_TIME", .value = "never", .source = 0}};
+    }
+    const Job job = job_of(ranks);
+    const std::string text = unwrapped(show(job, "summary"));
+    EXPECT_NE(text.find("Init to Finalize 10.00 s · 1.000 s of it recorded"), std::string::npos) << text;
+    EXPECT_NE(text.find("46.0% of the recorded time is inside MPI"), std::string::npos) << text;
+    EXPECT_NE(text.find("Recording was off for 90.0% of the run (MPIPROF_BEGIN_TIME=9): what happened"), std::string::npos) << text;
+    EXPECT_NE(show(job, "ranks").find(" 45.6%"), std::string::npos);
+    EXPECT_NE(show(job, "calls").find(" 38.4%"), std::string::npos) << "MPI_Waitall";
+}
+
 TEST(summary, file_traffic_is_no_message) {
     const std::string text = show(job_of(file_writer()), "summary");
     EXPECT_NE(text.find("file I/O 40.0%"), std::string::npos);

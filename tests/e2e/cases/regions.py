@@ -5,6 +5,7 @@ import io
 import json
 import re
 
+import acts
 from harness import case, check, same
 
 CALLS = {"": 7, "set up": 2, "solve": 30, "solve/halo": 45}  # of MPI_Allreduce per rank, outside all regions first
@@ -64,6 +65,18 @@ def window_in_time_records_what_lies_inside(scene):
     # The edges are kept by a helper thread, on a machine that may be busy.
     check(said["inside"] * 0.5 <= recorded <= said["inside"] * 1.5, f"{recorded} calls recorded, {said} made")
     check(recorded < said["all"] * 0.8, f"{recorded} calls recorded of {said}")
+    rank, = json.loads(scene.run_report("export", "-f", "json").succeeded().out)["ranks"]
+    recorded_s = (rank["elapsed_ns"] - rank["paused_ns"]) / 1e9
+    check(0.25 <= recorded_s <= 1, f"half a second was recorded, the profile says {recorded_s}")
+
+
+@case(ranks=1)
+def a_pause_counts_while_it_lasts(scene):
+    env = {"MPIPROF_END_TIME": "0.1", "MPIPROF_PERIOD": "0.1"}
+    scene.mpirun(1, [acts.program(scene), "0", "end:pause=1000", "end:kill=9"], env=env)
+    rank = acts.ranks_of(scene, scene.dir)[0]
+    check(rank["paused_ns"] > 0.5e9, f"killed a second after MPIPROF_END_TIME: {rank}")
+    check(rank["paused_ns"] <= rank["elapsed_ns"], f"paused for longer than it ran: {rank}")
 
 
 def percentile(values, share):
