@@ -140,6 +140,7 @@ void Runtime::end_iteration(std::uint64_t items) {
     const Guard guard(lock_);
     if (!is_recording() || finished_) return;
     const Ticks now = take_anchor(records_.clock).ticks;
+    if (shut_ != 0) return records_.regions.pass_iteration(now);  // warm-up, for one
     records_.regions.iterate(records_.image, items, records_.image.header().started.ticks, now);
     if (traced) traced->trace_region(format::TraceKind::iteration, records_.regions.current(), now, items);
 }

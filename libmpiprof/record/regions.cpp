@@ -14,14 +14,17 @@ using format::TableType;
 
 constexpr std::uint32_t at_once = 16;
 
+const char* named(const char* name) { return name && *name ? name : "(no name)"; }
+
 }  // namespace
 
-// 0 where there is no room: calls are then booked where the region was begun.
-std::uint16_t Regions::find(Image& image, const char* name, std::uint16_t parent) {
+// 0 where there is no room.
+std::uint16_t Regions::find(Image& image, const char* name, std::uint16_t parent, std::uint32_t flags) {
     char wanted[sizeof(Region::name)] = "";
     append(wanted, name);
     for (unsigned i = 1; i <= count_; ++i)
-        if (records_[i]->parent == parent && strcmp(records_[i]->name, wanted) == 0) return static_cast<std::uint16_t>(i);
+        if (records_[i]->parent == parent && records_[i]->flags == flags && strcmp(records_[i]->name, wanted) == 0)
+            return static_cast<std::uint16_t>(i);
     if (count_ == 0 && !table_) {  // record 0: outside all regions
         if (!image.next_record(table_, TableType::regions, sizeof(Region), at_once, 0)) return 0;
         Image::publish(table_);
@@ -33,6 +36,7 @@ std::uint16_t Regions::find(Image& image, const char* name, std::uint16_t parent
     }
     copy(region->name, wanted);
     region->parent = parent;
+    region->flags = flags;
     region->min_ticks = ~std::uint64_t{0};
     Image::publish(table_);
     records_[++count_] = region;
@@ -49,37 +53,33 @@ void Regions::count(Image& image, Region& region, Ticks ticks, std::uint64_t ite
 }
 
 void Regions::enter(std::uint16_t index, Ticks now) {
-    if (Region* region = record(index)) relaxed(region->inside_since, now);
+    relaxed(record(index)->inside_since, now);
     open_[depth_++] = index;
     __atomic_store_n(&current_, index, __ATOMIC_RELAXED);
 }
 
 void Regions::leave(Image& image, Ticks now) {
-    Region* region = record(open_[--depth_]);
+    Region& region = *record(open_[--depth_]);
     __atomic_store_n(&current_, depth_ ? open_[depth_ - 1] : std::uint16_t{0}, __ATOMIC_RELAXED);
-    if (!region) return;
-    const Ticks since = relaxed(region->inside_since);
-    relaxed(region->inside_since, 0);
-    count(image, *region, now > since ? now - since : 0, 0);
+    const Ticks since = relaxed(region.inside_since);
+    relaxed(region.inside_since, 0);
+    count(image, region, now > since ? now - since : 0, 0);
 }
 
 void Regions::begin(Image& image, const char* name, Ticks now) {
-    if (depth_ == most_nested) {
-        ++too_deep_;
-        return count_drop(image.header().drops.strings);
-    }
-    const std::uint16_t index = find(image, name && *name ? name : "(no name)", current());
-    enter(index ? index : current(), now);
+    if (untold_ == 0 && depth_ < most_nested)
+        if (const std::uint16_t index = find(image, named(name), current(), 0)) return enter(index, now);
+    if (untold_++ != 0 || depth_ == most_nested) count_drop(image.header().drops.strings);  // else find() has counted it
 }
 
 bool Regions::end(Image& image, const char* name, Ticks now) {
-    if (too_deep_) {
-        --too_deep_;
+    if (untold_) {
+        --untold_;
         return true;
     }
     unsigned at = depth_;
     if (name)
-        while (at > 0 && (!record(open_[at - 1]) || strncmp(record(open_[at - 1])->name, name, sizeof(Region::name) - 1) != 0)) --at;
+        while (at > 0 && strncmp(record(open_[at - 1])->name, named(name), sizeof(Region::name) - 1) != 0) --at;
     if (at == 0) return false;
     while (depth_ >= at) leave(image, now);
     return true;
@@ -88,14 +88,13 @@ bool Regions::end(Image& image, const char* name, Ticks now) {
 void Regions::iterate(Image& image, std::uint64_t items, Ticks since, Ticks now) {
     const Ticks from = last_mark_ ? last_mark_ : since;
     last_mark_ = now;
-    if (const std::uint16_t index = find(image, "iteration", current())) {
-        record(index)->flags |= format::is_iteration;
+    if (const std::uint16_t index = find(image, "iteration", current(), format::is_iteration))
         count(image, *record(index), now > from ? now - from : 0, items);
-    }
 }
 
 void Regions::reset(Image& image, Ticks now) {
     while (depth_ > 0) leave(image, now);
+    untold_ = 0;
     char name[32];
     snprintf(name, sizeof name, "after reset %u", ++resets_);
     begin(image, name, now);

@@ -22,6 +22,8 @@ class Regions {
     bool end(Image& image, const char* name, Ticks now);
     // The end of an iteration, counted in a region of that name below the current one, from the last mark (or `since`).
     void iterate(Image& image, std::uint64_t items, Ticks since, Ticks now);
+    // The same of one that is not counted.
+    void pass_iteration(Ticks now) { last_mark_ = now; }
     // Everything that was counted so far stays where it is; what comes is told apart ("after reset 1").
     void reset(Image& image, Ticks now);
 
@@ -29,7 +31,7 @@ class Regions {
     static constexpr unsigned most_nested = 32;
     static constexpr unsigned most = 1000;
 
-    std::uint16_t find(Image& image, const char* name, std::uint16_t parent);
+    std::uint16_t find(Image& image, const char* name, std::uint16_t parent, std::uint32_t flags);
     format::Region* record(std::uint16_t index) const { return records_[index]; }
     void enter(std::uint16_t index, Ticks now);
     void leave(Image& image, Ticks now);
@@ -38,7 +40,9 @@ class Regions {
     std::uint16_t current_ = 0;
     unsigned depth_ = 0;
     std::uint16_t open_[most_nested] = {};
-    unsigned too_deep_ = 0;  // begun beyond that: their ends are ignored, too
+    // Begun beyond that, or where there was no room for one more, and what was begun inside: calls are booked in the region
+    // around, and the ends are ignored, too.
+    unsigned untold_ = 0;
     unsigned resets_ = 0;
     Ticks last_mark_ = 0;
     unsigned count_ = 0;

@@ -32,15 +32,23 @@ void take_larger(RegionRow& row, std::uint64_t ns, std::uint32_t rank) {
 
 }  // namespace
 
-RegionsPart::Entry& RegionsPart::entry(const std::string& path) {
-    const auto found = entries_.find(path);
+bool RegionsPart::Before::operator()(const Key& a, const Key& b) const {
+    const auto place = [](char c) { return c == '/' ? 0 : static_cast<unsigned char>(c); };
+    const auto less = [&](char x, char y) { return place(x) < place(y); };
+    if (a.first == b.first) return a.second < b.second;
+    return std::lexicographical_compare(a.first.begin(), a.first.end(), b.first.begin(), b.first.end(), less);
+}
+
+RegionsPart::Entry& RegionsPart::entry(const std::string& path, bool is_iteration) {
+    const auto found = entries_.find({path, is_iteration});
     if (found != entries_.end()) return found->second;
     if (entries_.size() >= most && !path.empty()) {
         const auto slash = path.rfind('/');
         return entry(slash == std::string::npos ? std::string() : path.substr(0, slash));
     }
-    Entry& fresh = entries_[path];
+    Entry& fresh = entries_[{path, is_iteration}];
     fresh.row.path = path;
+    fresh.row.is_iteration = is_iteration;
     return fresh;
 }
 
@@ -49,9 +57,8 @@ void RegionsPart::add(const Profile& profile) {
     const std::vector<std::string> paths = paths_of(profile.regions);
     for (std::size_t i = 1; i < profile.regions.size(); ++i) {
         const Region& region = profile.regions[i];
-        Entry& to = entry(paths[i]);
+        Entry& to = entry(paths[i], region.is_iteration);
         take_larger(to.row, region.time_ns, profile.rank);
-        to.row.is_iteration |= region.is_iteration;
         to.row.ranks += 1;
         to.row.entered += region.entered;
         to.row.time_ns += region.time_ns;
@@ -76,10 +83,9 @@ void RegionsPart::add(const Profile& profile) {
 
 void RegionsPart::absorb(RegionsPart&& other) {
     has_regions_ |= other.has_regions_;
-    for (auto& [path, from] : other.entries_) {
-        Entry& to = entry(path);
+    for (auto& [key, from] : other.entries_) {
+        Entry& to = entry(key.first, key.second);
         if (from.row.ranks != 0) take_larger(to.row, from.row.largest_ns, from.row.largest_rank);
-        to.row.is_iteration |= from.row.is_iteration;
         to.row.ranks += from.row.ranks;
         to.row.entered += from.row.entered;
         to.row.time_ns += from.row.time_ns;
@@ -94,7 +100,7 @@ void RegionsPart::absorb(RegionsPart&& other) {
 std::vector<RegionRow> RegionsPart::finish() {
     std::vector<RegionRow> rows;
     if (!has_regions_) return rows;
-    for (auto& [path, from] : entries_) {
+    for (auto& [key, from] : entries_) {
         if (from.durations.calls() != 0) {
             from.row.p50_ns = from.durations.percentile(0.50);
             from.row.p75_ns = from.durations.percentile(0.75);
@@ -106,7 +112,7 @@ std::vector<RegionRow> RegionsPart::finish() {
     for (RegionRow& row : rows) {
         const std::string inside = row.path + "/";
         for (const RegionRow& other : rows)
-            if (other.path == row.path || row.path.empty() || other.path.starts_with(inside)) row.inner_mpi_ns += other.mpi_ns;
+            if (&other == &row || row.path.empty() || other.path.starts_with(inside)) row.inner_mpi_ns += other.mpi_ns;
     }
     return rows;
 }

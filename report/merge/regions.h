@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/merge/duration_counts.h"
@@ -25,8 +26,13 @@ class RegionsPart {
     };
     static constexpr std::size_t most = 4096;  // paths that are told apart; further ones are added to the region around them
 
-    Entry& entry(const std::string& path);
-    std::map<std::string, Entry> entries_;
+    // A region that the program calls "iteration" is not the marks of its iterations.
+    using Key = std::pair<std::string, bool>;
+    struct Before {  // "solve/halo" comes before "solve 2"
+        bool operator()(const Key& a, const Key& b) const;
+    };
+    Entry& entry(const std::string& path, bool is_iteration = false);
+    std::map<Key, Entry, Before> entries_;
     bool has_regions_ = false;
 };
 

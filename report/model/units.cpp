@@ -71,6 +71,7 @@ std::string human_share(double share) {
 
 std::string human_rate(double bytes_per_second) {
     const double megabytes = bytes_per_second / 1e6;
+    if (bytes_per_second <= 0) return "0 MB/s";
     if (megabytes < 0.05) return "<0.1 MB/s";
     if (megabytes < 9.95) return fmt::format("{:.1f} MB/s", megabytes);
     return with_commas(static_cast<std::uint64_t>(std::llround(megabytes))) + " MB/s";

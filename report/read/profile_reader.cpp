@@ -341,7 +341,10 @@ class Reader {
                                  .first_bucket = durations.first,
                                  .buckets = durations.buckets};
             const std::uint64_t last = last_ticks();
-            if (record.inside_since != 0 && record.inside_since < last) region.time_ns += scale_.ns(last - record.inside_since);
+            if (record.inside_since != 0 && record.inside_since < last) {  // it was never left
+                region.time_ns += scale_.ns(last - record.inside_since);
+                ++region.entered;
+            }
             profile_.regions.push_back(std::move(region));
         });
         for (model::Cell& cell : profile_.cells)

@@ -32,7 +32,9 @@ std::vector<Field<Line>> region_fields() {
     return {
         {{.id = "name", .title = "REGION", .only_screen = true}, [](L l) { return indented(*l.row); }},
         {{.id = "region", .title = {}, .only_data = true}, [](L l) { return l.row->path; }},
-        {{.id = "entered", .title = "ENTERED", .unit = Unit::count},
+        {{.id = "times", .title = "TIMES", .unit = Unit::count, .only_screen = true},
+         [](L l) { return l.row->path.empty() || l.row->ranks == 0 ? Value() : Value(static_cast<double>(l.row->entered) / l.row->ranks); }},
+        {{.id = "entered", .title = {}, .unit = Unit::count, .only_data = true},
          [](L l) { return l.row->path.empty() ? Value() : Value(l.row->entered); }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true}, [](L l) { return l.mean_ns(); }},
         {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
@@ -45,7 +47,7 @@ std::vector<Field<Line>> region_fields() {
          [](L l) { return share(static_cast<double>(l.row->inner_mpi_ns), static_cast<double>(l.row->time_ns)); }},
         {{.id = "p50_ns", .title = "MEDIAN", .unit = Unit::time, .drop = 2}, [](L l) { return known(l.row->p50_ns); }},
         {{.id = "p95_ns", .title = "P95", .unit = Unit::time, .drop = 3}, [](L l) { return known(l.row->p95_ns); }},
-        {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 1},
+        {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 1, .same_unit = true},
          [](L l) { return known(l.row->largest_ns); }},
         {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
          [](L l) { return l.row->largest_ns ? Value(std::uint64_t{l.row->largest_rank}) : Value(); }},
@@ -80,7 +82,7 @@ std::vector<Field<Line>> iteration_fields() {
                           [p](L l) { return known(l.row->*p.value); }});
     }
     // Of one rank, at its median iteration; times the ranks that is the job's.
-    fields.push_back({{.id = "items_per_second", .title = "ITEMS/S", .unit = Unit::number}, [](L l) {
+    fields.push_back({{.id = "items_per_second", .title = "ITEMS/S", .unit = Unit::count}, [](L l) {
                           if (l.row->items == 0 || l.row->entered == 0 || !l.row->p50_ns) return Value();
                           const double per_iteration = static_cast<double>(l.row->items) / static_cast<double>(l.row->entered);
                           return Value(per_iteration / (*l.row->p50_ns / 1e9));
@@ -103,7 +105,7 @@ Result<std::vector<Table>> regions(const Job& job, const Question& question) {
         if (!question.sort.empty())
             if (auto ok = sort_rows(table, question.sort); !ok) return tl::make_unexpected(ok.error());
         if (question.top) keep_top(table, *question.top);
-        table.notes.push_back("TIME and IN MPI: mean over the ranks, inner regions included");
+        table.notes.push_back("TIMES it was entered, TIME and IN MPI: mean of the ranks that did; inner regions included");
     }
     tables.push_back(std::move(table));
     if (!iterations.empty()) {

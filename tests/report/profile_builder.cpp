@@ -330,6 +330,7 @@ class Builder {
             region.entered = spec.durations_ns.size();
             region.min_ticks = ~std::uint64_t{0};
             region.items = spec.items;
+            if (spec.open_for_ns) region.inside_since = anchor(static_cast<std::int64_t>(spec_.elapsed_ns - spec.open_for_ns)).ticks;
             const std::uint32_t histogram = tables_.add(TableType::region_durations, 0, format::Histogram{});
             region.durations = histogram + 1;  // a record number + 1 for now; resolve() turns it into an offset
             for (const std::uint64_t ns : spec.durations_ns) {

@@ -106,6 +106,7 @@ struct RegionSpec {
     bool is_iteration = false;
     std::uint64_t items = 0;  // of all times
     std::uint32_t parent = 0;  // index into ProfileSpec::regions, counted from 1; 0 = outside all
+    std::uint64_t open_for_ns = 0;  // it was entered once more so long before the end, and never left
 };
 struct FactSpec {
     format::FactKind kind;

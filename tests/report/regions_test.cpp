@@ -8,6 +8,7 @@
 
 #include "report/layouts/layout.h"
 #include "report/sections/section.h"
+#include "report/views/view.h"
 #include "tests/report/goldens.h"
 #include "tests/report/profile_builder.h"
 #include "tests/report/whole_pipeline.h"
@@ -83,6 +84,64 @@ TEST(regions, percentiles_of_iterations_are_within_five_percent_of_the_truth) {
             EXPECT_NEAR(*ns, truth, 0.05 * truth) << "kind " << kind << ", p" << share * 100;
         }
     }
+}
+
+// A solver that never left its last region, as with mpiP's reset or after a kill, on two ranks.
+std::vector<ProfileSpec> solver() {
+    std::vector<ProfileSpec> ranks;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        ProfileSpec spec;
+        spec.rank = rank;
+        spec.size = 2;
+        spec.elapsed_ns = 2000 * ms;
+        spec.regions = {{.name = "solve", .durations_ns = {300 * ms, (500 + rank * 40) * ms}},
+                        {.name = "halo", .durations_ns = {20 * ms, 30 * ms, 40 * ms, 50 * ms}, .parent = 1},
+                        {.name = "solve 2", .durations_ns = {100 * ms}},
+                        {.name = "iteration", .durations_ns = {10 * ms, 10 * ms}},
+                        {.name = "iteration", .durations_ns = {400 * ms, 401 * ms, 402 * ms}, .is_iteration = true, .items = 3'000'000},
+                        {.name = "after reset 1", .open_for_ns = 600 * ms}};
+        const auto calls_in = [](std::uint16_t region, std::uint64_t calls, std::uint64_t time_ns) {
+            CellSpec cell{.calls = calls, .bytes = 8 * calls, .time_ns = time_ns};
+            cell.region = region;
+            return cell;
+        };
+        spec.calls = {collective("MPI_Allreduce", {calls_in(0, 2, 5 * ms), calls_in(1, 10, 60 * ms), calls_in(3, 4, 90 * ms)}),
+                      sends("MPI_Send", {calls_in(2, 8, 100 * ms)})};
+        ranks.push_back(std::move(spec));
+    }
+    return ranks;
+}
+
+std::string screen_of(const Job& job, const char* section) {
+    const auto tables = report::find_section(section)->answer(job, {.ranks = {}, .sort = {}, .by = {}, .top = {}, .is_for_screen = true});
+    return tables ? report::find_view("text")->show({section, *tables}, {.width = 80, .has_utf8 = true}) : tables.error().line();
+}
+
+TEST(regions, what_they_are_and_how_long_is_on_the_screen) {
+    const std::string text = screen_of(job_of(solver()), "regions");
+    expect_golden("screens/regions.txt", text);
+    expect_fits(text, 80);
+}
+
+TEST(regions, one_that_was_never_left_was_entered_nevertheless) {
+    const Job job = job_of(solver());
+    const auto open = std::find_if(job.regions.begin(), job.regions.end(), [](const RegionRow& row) { return row.path == "after reset 1"; });
+    ASSERT_NE(open, job.regions.end());
+    EXPECT_EQ(open->entered, 2u);
+    EXPECT_EQ(open->time_ns, 1200 * ms);
+}
+
+TEST(regions, inner_ones_stand_below_their_own) {
+    std::vector<std::string> paths;
+    for (const RegionRow& row : job_of(solver()).regions) paths.push_back(row.path);
+    EXPECT_EQ(paths, (std::vector<std::string>{"", "after reset 1", "iteration", "iteration", "solve", "solve/halo", "solve 2"}));
+}
+
+TEST(regions, one_that_is_named_iteration_is_not_the_iterations) {
+    std::vector<std::pair<bool, std::uint64_t>> found;
+    for (const RegionRow& row : job_of(solver()).regions)
+        if (row.path == "iteration") found.emplace_back(row.is_iteration, row.entered);
+    EXPECT_EQ(found, (std::vector<std::pair<bool, std::uint64_t>>{{false, 4}, {true, 6}}));
 }
 
 std::string ddp(const Job& job) {

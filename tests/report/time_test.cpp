@@ -128,9 +128,9 @@ TEST(time_section, shows_periods_and_ranks) {
     ASSERT_TRUE(tables);
     EXPECT_EQ(report::show_text({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}),
               R"(     FROM       TO  %WALL                             MESSAGES
-  0.000 s  0.333 s   0.0%                            <0.1 MB/s
-  0.333 s  0.667 s   0.0%                            <0.1 MB/s
-  0.667 s  1.000 s   0.0%                            <0.1 MB/s
+  0.000 s  0.333 s   0.0%                               0 MB/s
+  0.333 s  0.667 s   0.0%                               0 MB/s
+  0.667 s  1.000 s   0.0%                               0 MB/s
   1.000 s  1.333 s  50.0%  ████████████               1.0 MB/s
   1.333 s  1.667 s  50.0%  ████████████               1.0 MB/s
   1.667 s  2.000 s  50.0%  ████████████               1.0 MB/s

@@ -71,6 +71,17 @@ def window_in_time_records_what_lies_inside(scene):
 
 
 @case(ranks=1)
+def warm_up_before_the_window_has_no_iterations(scene):
+    program = scene.compile("iterations.c")  # of 1 to 4.2 ms
+    env = {"MPIPROF_BEGIN_TIME": "0.3"}
+    lengths = [float(line) for line in scene.mpirun(1, [program, 400], env=env).succeeded().out.split()]
+    began = [sum(lengths[:i]) for i in range(len(lengths))]
+    inside = sum(1 for moment in began if moment >= 0.3)
+    row = regions_of(scene, scene.dir)[1][0]
+    check(0 < float(row["iterations"]) < 400 and abs(float(row["iterations"]) - inside) <= 150, f"{row['iterations']} of {inside}")
+
+
+@case(ranks=1)
 def a_pause_counts_while_it_lasts(scene):
     env = {"MPIPROF_END_TIME": "0.1", "MPIPROF_PERIOD": "0.1"}
     scene.mpirun(1, [acts.program(scene), "0", "end:pause=1000", "end:kill=9"], env=env)
