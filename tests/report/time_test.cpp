@@ -127,19 +127,19 @@ TEST(time_section, shows_periods_and_ranks) {
     const auto tables = report::find_section("time")->answer(job, {});
     ASSERT_TRUE(tables);
     EXPECT_EQ(report::show_text({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}),
-              R"(     FROM       TO  %WALL                             MESSAGES
-  0.000 s  0.333 s   0.0%                               0 MB/s
-  0.333 s  0.667 s   0.0%                               0 MB/s
-  0.667 s  1.000 s   0.0%                               0 MB/s
-  1.000 s  1.333 s  50.0%  ████████████               1.0 MB/s
-  1.333 s  1.667 s  50.0%  ████████████               1.0 MB/s
-  1.667 s  2.000 s  50.0%  ████████████               1.0 MB/s
-  2.000 s  2.333 s   100%  ████████████████████████   2.0 MB/s
-  2.333 s  2.667 s   100%  ████████████████████████   2.0 MB/s
-  2.667 s  3.000 s   100%  ████████████████████████   2.0 MB/s
-  3.000 s  3.333 s   100%  ████████████████████████   2.0 MB/s
-  3.333 s  3.667 s   100%  ████████████████████████   2.0 MB/s
-  3.667 s  4.000 s   100%  ████████████████████████   2.0 MB/s
+              R"(     FROM       TO  %WALL                            MESSAGES
+  0.000 s  0.333 s   0.0%                              0 MB/s
+  0.333 s  0.667 s   0.0%                              0 MB/s
+  0.667 s  1.000 s   0.0%                              0 MB/s
+  1.000 s  1.333 s  50.0%  ████████████              1.0 MB/s
+  1.333 s  1.667 s  50.0%  ████████████              1.0 MB/s
+  1.667 s  2.000 s  50.0%  ████████████              1.0 MB/s
+  2.000 s  2.333 s   100%  ████████████████████████  2.0 MB/s
+  2.333 s  2.667 s   100%  ████████████████████████  2.0 MB/s
+  2.667 s  3.000 s   100%  ████████████████████████  2.0 MB/s
+  3.000 s  3.333 s   100%  ████████████████████████  2.0 MB/s
+  3.333 s  3.667 s   100%  ████████████████████████  2.0 MB/s
+  3.667 s  4.000 s   100%  ████████████████████████  2.0 MB/s
   %WALL: time inside MPI, of the time of all ranks in that period; times are
   since the first MPI_Init
 
