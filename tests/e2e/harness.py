@@ -231,10 +231,27 @@ class Scene:
         return ":".join(str(p) for p in (*before, self.library))
 
     def launcher(self, ranks):
-        command = [self.tool(f"mpirun.{self.mpi}")]
-        if self.mpi == "openmpi":
-            command += ["--oversubscribe", "--bind-to", "none"]
-        return command + ["-n", str(ranks)]
+        return [*self.mpirun_of(self.launched_by()), "-n", str(ranks)]
+
+    def mpirun_of(self, mpi):
+        return [self.tool(f"mpirun.{mpi}"), *(["--oversubscribe", "--bind-to", "none"] if mpi == "openmpi" else [])]
+
+    def launched_by(self):
+        """The MPI whose mpirun makes one world of our ranks. Ubuntu 24.04's MPICH waits for PMIx, which its own mpirun does
+        not speak: each rank is a world of one there, and Open MPI's mpirun can do what MPICH's cannot."""
+        noted = self.bin / f"launched_by.{self.mpi}"
+        if not noted.exists():
+            program = self.compile("idle.c")
+            for mpi in sorted(MPIS, key=lambda mpi: mpi != self.mpi):
+                ran = execute([*self.mpirun_of(mpi), "-n", "2", program], cwd=self.dir, env=clean_environment())
+                if ran.out.split() == ["idle:", "2"]:
+                    part = self.bin / f"{noted.name}.{os.getpid()}"
+                    part.write_text(mpi)
+                    os.replace(part, noted)
+                    break
+            else:
+                raise Skip(f"mpirun.{self.mpi} starts no world of two: {ran.out}{ran.err[-500:]}")
+        return noted.read_text()
 
     def mpirun(self, ranks, program, profiled="exported", env=None, cwd=None, timeout=250, before=()):
         """Runs `program` (a list) on `ranks` ranks.

@@ -2,7 +2,7 @@
 
 import shutil
 
-from harness import Scene, Skip, case, check, same
+from harness import Failed, Scene, Skip, case, check, same
 
 
 def calls_of(scene, *names, directory=None):
@@ -40,7 +40,10 @@ def two_mpis_in_one_process(scene):
         plugins.append(Scene(scene.name, mpi, scene.library, scene.report, scene.work).shared_object("plugin.c"))
     host = scene.compile("host.c", "-ldl", compiler="gcc", label="")
 
-    plain = scene.alone([host, 17, *plugins], profiled=False).succeeded()
+    try:
+        plain = scene.alone([host, 17, *plugins], profiled=False, timeout=30).succeeded()
+    except Failed as failure:  # both of Ubuntu 24.04 bring threads of PMIx along
+        raise Skip(f"the two do not get along here, without us either: {failure}")
     ran = scene.alone([host, 17, *plugins]).succeeded()
     same(ran.out, plain.out, "stdout")
     same(ran.err, plain.err, "stderr")
