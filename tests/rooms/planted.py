@@ -47,6 +47,8 @@ PLANTED = [
 PLANTED_HEADERS = [
     ({"report/model/needy.h": "#pragma once\ninline std::string name;\n"}, "report/model/needy.h: does not compile alone"),
     ({"report/model/unguarded.h": "struct Twice {};\n"}, "report/model/unguarded.h: does not compile alone"),
+    ({"report/model/unguarded.h": "struct Twice {};\n", "report/model/unguarded.cpp": '#include "report/model/unguarded.h"\n'},
+     "report/model/unguarded.h: does not compile alone"),
     ({"libmpiprof/format/throws.h": "#pragma once\ninline void f() { throw 1; }\n"},
      "libmpiprof/format/throws.h: does not compile alone"),
 ]

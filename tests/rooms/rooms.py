@@ -2,7 +2,8 @@
 """Keeps the rooms of docs/architecture.md: who includes whom.
 
 rooms.py ROOT            every #include "..." runs the way that the ```rooms block allows
-rooms.py ROOT --headers  every header compiles alone, and twice
+rooms.py ROOT --headers  every header compiles alone, and twice; those that the build compiles so are only looked at
+rooms.py ROOT --headers --again  those are compiled here, too
 
 Says file:line of each violation and ends with 1 if there is one.
 """
@@ -103,17 +104,32 @@ def compile_alone(root, cxx, path):
     command = [cxx, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", root, "-x", "c++", "-"]
     if path.startswith("libmpiprof/"): command[1:1] = ["-fno-exceptions", "-fno-rtti"]
     twice = '#include "%s"\n' % path * 2
-    result = subprocess.run(command, input=twice, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    result = subprocess.run(command, cwd=root, input=twice, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if result.returncode == 0: return None
     first = next((line for line in result.stdout.splitlines() if "error" in line), result.stdout[:200])
     return "%s: does not compile alone: %s" % (path, first)
 
 
-def check_headers(root, cxx):
+FIRST = re.compile(r'^\s*#\s*include\s*["<]([^">]+)', re.M)
+
+
+def built_alone(root):
+    """What stands first in a source, and only once: the build has compiled that already."""
+    def text(path):
+        with open(os.path.join(root, path), encoding="utf-8") as file: return file.read()
+    sources = [path for path in files(root, (".cpp",)) if path.startswith(("libmpiprof/", "report/"))]
+    first = {found[1] for found in map(FIRST.search, map(text, sources)) if found}
+    return {path for path in first if path.endswith(".h") and os.path.exists(os.path.join(root, path)) and "\n#pragma once\n" in "\n" + text(path)}
+
+
+def check_headers(root, cxx, again=False):
     headers = [path for path in files(root, (".h",)) if path.startswith(("libmpiprof/", "report/"))]
+    if not headers: return ["%s has no headers" % root], ""
+    if not again:
+        built = built_alone(root)
+        headers = [path for path in headers if path not in built]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         problems = list(filter(None, pool.map(lambda path: compile_alone(root, cxx, path), headers)))
-    if not headers: problems.append("%s has no headers" % root)
     return problems, "%d headers compile alone" % len(headers)
 
 
@@ -121,10 +137,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root")
     parser.add_argument("--headers", action="store_true")
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--cxx", default="c++")
     options = parser.parse_args()
     root = os.path.abspath(options.root)
-    problems, summary = check_headers(root, options.cxx) if options.headers else check_includes(root)
+    problems, summary = check_headers(root, options.cxx, options.again) if options.headers else check_includes(root)
     print("\n".join(problems) if problems else summary)
     return 1 if problems else 0
 
