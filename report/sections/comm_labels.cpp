@@ -37,6 +37,12 @@ std::string label_of(const Comm& comm) {
     return name_or_making(comm);
 }
 
+std::string nccl_label_of(const Comm& comm) {
+    if (comm.kind == CommKind::none) return "(none)";
+    if (comm.kind != CommKind::known) return "(not told apart)";
+    return comm.name.empty() ? fmt::format("{:016x}", comm.id) : comm.name;
+}
+
 CommLabels::CommLabels(const Job& job) {
     for (const Comm& comm : job.comms) {
         if (comm.id != 0) by_id_.emplace(comm.id, label_of(comm));

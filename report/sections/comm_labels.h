@@ -10,6 +10,8 @@ namespace mpiprof::report {
 
 std::string short_call(const std::string& name);  // without "MPI_"
 std::string label_of(const Comm& comm);
+// Of a communicator of NCCL: by its name, else by its id.
+std::string nccl_label_of(const Comm& comm);
 
 // The labels of communicators that something else refers to.
 class CommLabels {

@@ -2,6 +2,7 @@
 // launched together, the GPU's side (nccl_gpu), and what NCCL chose for its operations.
 #include <algorithm>
 
+#include "report/sections/comm_labels.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/sections.h"
 
@@ -21,12 +22,6 @@ struct Line {
     std::uint64_t operations() const { return collectives + sends_and_receives; }
     double per_member(std::uint64_t sum) const { return comm->members ? static_cast<double>(sum) / comm->members : 0; }
 };
-
-std::string label_of(const Comm& comm) {
-    if (comm.kind == CommKind::none) return "(none)";
-    if (comm.kind != CommKind::known) return "(not told apart)";
-    return comm.name.empty() ? fmt::format("{:016x}", comm.id) : comm.name;
-}
 
 std::vector<Line> lines_of(const Job& job) {
     std::vector<Line> lines;
@@ -54,7 +49,7 @@ Table communicators(const Job& job) {
     return table_of(
         "nccl",
         std::vector<Field<Line>>{
-            {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return label_of(*l.comm); }},
+            {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return nccl_label_of(*l.comm); }},
             {{.id = "size", .title = "SIZE", .unit = Unit::count}, [](L l) { return known(l.comm->size); }},
             {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = has_gpu ? 3 : 0}, [](L l) { return std::uint64_t{l.comm->members}; }},
             {{.id = "collectives", .title = "COLLECTIVES", .unit = Unit::count}, [](L l) { return l.per_member(l.collectives); }},
@@ -147,13 +142,13 @@ Table choices(const Job& job) {
              [](C c) { return bin_max_bytes(c.choice->bin); }},
             {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
              [](C c) { return static_cast<double>(c.choice->bytes) / static_cast<double>(c.choice->operations); }},
-            {{.id = "comm_size", .title = "COMM SIZE", .unit = Unit::count}, [](C c) { return known(c.choice->comm_size); }},
+            {{.id = "comm_size", .title = "COMM SIZE", .unit = Unit::count, .drop = 1}, [](C c) { return known(c.choice->comm_size); }},
             {{.id = "algorithm", .title = "ALGORITHM"}, [&](C c) { return word(c.choice->algorithm); }},
             {{.id = "protocol", .title = "PROTOCOL"}, [&](C c) { return word(c.choice->protocol); }},
             {{.id = "channels", .title = "CHANNELS", .unit = Unit::count}, [](C c) { return known(c.choice->channels); }},
-            {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count},
+            {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count, .drop = 2},
              [&](C c) { return static_cast<double>(c.choice->operations) / std::max(1u, job.profiles()); }},
-            {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes, .drop = 1},
+            {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes, .drop = 3},
              [&](C c) { return static_cast<double>(c.choice->bytes) / std::max(1u, job.profiles()); }},
             {{.id = "share", .title = "SHARE", .unit = Unit::share},
              [](C c) { return static_cast<double>(c.choice->operations) / static_cast<double>(c.of); }},

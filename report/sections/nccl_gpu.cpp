@@ -90,7 +90,7 @@ Table late_ranks(const Job& job, bool is_for_screen) {
     for (const GpuComm& comm : job.gpu.comms)
         for (const GpuComm::Late& late : comm.late) {
             const auto known = std::find_if(job.comms.begin(), job.comms.end(), [&](const Comm& c) { return c.id == comm.id; });
-            lines.push_back({&comm, known == job.comms.end() ? fmt::format("{:016x}", comm.id) : label_of(*known), late});
+            lines.push_back({&comm, known == job.comms.end() ? fmt::format("{:016x}", comm.id) : nccl_label_of(*known), late});
         }
     using L = const LateLine&;
     Table table = table_of(

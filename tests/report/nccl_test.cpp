@@ -20,11 +20,11 @@ using report::BusFactors;
 using report::Job;
 using report::Question;
 
-std::string show(const Job& job, const std::string& section, const char* view = "text", Question question = {}) {
+std::string show(const Job& job, const std::string& section, const char* view = "text", Question question = {}, unsigned width = 160) {
     question.is_for_screen = std::string_view(view) == "text";
     const auto tables = report::find_section(section)->answer(job, question);
     if (!tables) return "problem: " + tables.error().line();
-    return report::find_view(view)->show({section, *tables}, {.width = 160, .has_utf8 = true});
+    return report::find_view(view)->show({section, *tables}, {.width = width, .has_utf8 = true});
 }
 
 bool says(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
@@ -190,6 +190,17 @@ TEST(nccl, the_shortest_of_an_operation_is_the_transfer_and_the_rest_is_waiting_
     EXPECT_TRUE(says(summary, "75.0% of it for rank 2, which came last to 75")) << summary;
 }
 
+TEST(nccl, a_communicator_without_a_name_has_one_label_in_all_tables) {
+    auto ranks = gpu_training_with_cupti();
+    for (ProfileSpec& rank : ranks)
+        for (CommunicatorSpec& comm : rank.communicators)
+            if (comm.id == 0xabc0) comm.name = "";
+    const std::string text = show(job_of(ranks), "nccl");
+    std::size_t found = 0;
+    for (auto at = text.find("000000000000abc0"); at != std::string::npos; at = text.find("000000000000abc0", at + 1)) ++found;
+    EXPECT_EQ(found, 3u) << "communicators, and two lines of whom the others waited for\n" << text;
+}
+
 TEST(nccl, operations_that_a_member_did_not_measure_are_not_compared) {
     auto ranks = gpu_training_with_cupti();
     ranks[1].gpu_sequences[0].us[7] = 0;
@@ -301,6 +312,8 @@ TEST(nccl, what_nccl_chose_is_added_up_over_ranks) {
     EXPECT_TRUE(says(text, "ncclAllReduce,1024,1000,2,TREE,LL128,8,10,10000,0.3333333333,20,20000,20")) << text;
     EXPECT_TRUE(says(show(job, "nccl"), "WHAT NCCL CHOSE"));
     EXPECT_TRUE(says(show(job, "nccl"), "linked statically"));
+    const std::string narrow = show(job, "nccl", "text", {}, 80);
+    EXPECT_TRUE(says(narrow, "ncclAllReduce    1000 B          2  TREE       LL128            8  33.3%") && !says(narrow, "…")) << narrow;
 }
 
 TEST(nccl, calls_that_only_nccl_told_of_have_no_time) {
