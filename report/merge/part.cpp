@@ -211,9 +211,11 @@ void Part::add(const Profile& profile) {
     is_spawned_ |= profile.is_spawned;
     has_no_world_ |= profile.has_no_world && profile.mpi_family != "none";
     notes_.insert(notes_.end(), profile.notes.begin(), profile.notes.end());
-    for (const Fact& fact : profile.facts)
-        if (fact.kind == FactKind::process && fact.name == "not_profiled" && (unseen_.size() < most_names || unseen_.contains(fact.value)))
-            ++unseen_[fact.value];
+    for (const Fact& fact : profile.facts) {
+        if (fact.kind != FactKind::process) continue;
+        if (fact.name == "not_profiled" && (unseen_.size() < most_names || unseen_.contains(fact.value))) ++unseen_[fact.value];
+        if (fact.name == "mpi_is_cuda_aware" && (fact.value == "yes" || fact.value == "no")) cuda_awareness_.insert(fact.value);
+    }
 }
 
 void Part::absorb(Part&& other) {
@@ -263,6 +265,7 @@ void Part::absorb(Part&& other) {
     is_spawned_ |= other.is_spawned_;
     has_no_world_ |= other.has_no_world_;
     for (const auto& [library, ranks] : other.unseen_) unseen_[library] += ranks;
+    cuda_awareness_.merge(other.cuda_awareness_);
     append(problems_, std::move(other.problems_));
     append(notes_, std::move(other.notes_));
 }
@@ -435,6 +438,7 @@ Job Part::finish() {
     job.launcher = std::move(identity_.launcher);
     job.mpi_library = std::move(identity_.mpi_library);
     job.mpi_family = std::move(identity_.mpi_family);
+    if (cuda_awareness_.size() == 1) job.is_cuda_aware = cuda_awareness_.contains("yes");
     job.library_version = std::move(identity_.library_version);
     job.size = identity_.size;
     job.thread_level = identity_.thread_level;

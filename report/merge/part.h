@@ -4,6 +4,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -111,6 +112,7 @@ class Part {
     bool is_spawned_ = false;
     bool has_no_world_ = false;
     std::vector<std::string> problems_, notes_;
+    std::set<std::string> cuda_awareness_;         // what MPI said: yes, no
     std::map<std::string, std::uint32_t> unseen_;  // libraries that are not profiled -> ranks
 
     PeersPart peers_;

@@ -161,6 +161,7 @@ struct Job {
     std::string launcher;
     std::string mpi_library;
     std::string mpi_family;
+    std::optional<bool> is_cuda_aware;  // as MPI says of itself, on all ranks alike
     std::string library_version;
     std::uint32_t size = 0;  // of MPI_COMM_WORLD
     std::uint32_t thread_level = 0;

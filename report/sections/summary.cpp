@@ -38,6 +38,14 @@ std::string short_library(const Job& job) {
     return text.empty() ? job.mpi_family : text;
 }
 
+// "Open MPI 4.1.4, CUDA-aware"; that it is not is said where there are GPUs.
+std::string library_text(const Job& job) {
+    const auto& nodes = job.placement.nodes;
+    const bool has_gpus = std::any_of(nodes.begin(), nodes.end(), [](const NodeFacts& node) { return !node.gpus.empty(); });
+    if (!job.is_cuda_aware || (!*job.is_cuda_aware && !has_gpus)) return short_library(job);
+    return short_library(job) + (*job.is_cuda_aware ? ", CUDA-aware" : ", not CUDA-aware");
+}
+
 std::string where_it_ran(const Job& job) {
     std::string text = plural(job.size, "rank", "ranks") + " on " + plural(job.nodes.size(), "node", "nodes");
     if (job.hosts.size() == 1 && !job.hosts[0].empty()) text += " (" + job.hosts[0] + ")";
@@ -108,7 +116,8 @@ Table headline(const Job& job, const Figures& figures, const Completeness& compl
     lines.add(2, "ranks", std::uint64_t{job.size}, where_it_ran(job));
     lines.add("nodes", std::uint64_t{job.nodes.size()});
     lines.add(2, "started_at_ns", known(started), started ? human_moment(started) : "");
-    lines.add(3, "mpi_library", job.mpi_library, short_library(job));
+    lines.add(3, "mpi_library", job.mpi_library, library_text(job));
+    lines.add("cuda_aware", job.is_cuda_aware ? Value(std::string(*job.is_cuda_aware ? "yes" : "no")) : Value());
     lines.add(3, "process_ns", known(figures.largest_process_ns), process > 0 ? "ran " + human_time(process) : "");
     lines.add(3, "elapsed_ns", figures.largest_elapsed_ns,
               fmt::format("Init to {} {}", end_of(job, figures), human_time(elapsed)));

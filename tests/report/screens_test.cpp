@@ -154,6 +154,29 @@ TEST(summary, a_missing_rank_is_reported_not_fatal) {
     EXPECT_NE(text.find("Rank 1: called MPI_Abort(3)"), std::string::npos);
 }
 
+TEST(summary, says_whether_mpi_calls_itself_cuda_aware) {
+    std::vector<ProfileSpec> ranks = balanced_stencil();
+    const auto summary_of = [&](const char* said) {
+        for (ProfileSpec& rank : ranks) rank.facts = {{format::FactKind::process, "mpi_is_cuda_aware", said}};
+        return show(job_of(ranks), "summary");
+    };
+    EXPECT_NE(summary_of("yes").find("Open MPI 4.1.4, CUDA-aware · "), std::string::npos);
+    EXPECT_EQ(summary_of("no").find("CUDA"), std::string::npos) << "there are no GPUs";
+    ranks[0].facts[0].value = "yes";
+    EXPECT_EQ(show(job_of(ranks), "summary").find("CUDA"), std::string::npos) << "ranks differ";
+    ranks[0].facts = {{format::FactKind::process, "mpi_is_cuda_aware", "no"}, {format::FactKind::node, "gpu_numa.0000:07:00.0", "0"}};
+    EXPECT_NE(show(job_of(ranks), "summary").find("Open MPI 4.1.4, not CUDA-aware"), std::string::npos);
+}
+
+TEST(summary, ranks_have_what_the_kernel_counts_of_them) {
+    std::vector<ProfileSpec> ranks = balanced_stencil();
+    ranks[3].usage.major_faults = 7;
+    ranks[3].usage.blocks_out = 2048;
+    const Job job = job_of(ranks);
+    EXPECT_NE(show(job, "ranks", {}, {.width = 200, .has_utf8 = true}).find("  1 MiB\n"), std::string::npos);
+    EXPECT_NE(show(job, "ranks", {}, utf8_screen, "csv").find(",7,0,1048576,"), std::string::npos);
+}
+
 TEST(summary, shares_are_of_the_time_that_was_recorded) {
     std::vector<ProfileSpec> ranks = balanced_stencil();  // 456 ms of 10 s in MPI
     for (ProfileSpec& rank : ranks) {
