@@ -115,22 +115,39 @@ class Places {
     std::set<std::string> problems_, bare_;
 };
 
-void describe(Line& line, Places& places, bool is_for_screen) {
+// Frames in `with_address` have that, too.
+void describe(Line& line, Places& places, bool is_for_screen, const std::set<std::size_t>& with_address = {}) {
     std::vector<std::string> texts;
-    for (const Place& place : line.site.frames) {
+    for (std::size_t i = 0; i < line.site.frames.size(); ++i) {
+        const Place& place = line.site.frames[i];
         const auto sources = places.lines_of(place);
-        if (&place == &line.site.frames.front()) {
+        if (i == 0) {
             line.module = places.module_of(place);
             if (!sources.empty()) line.source = sources.front();
         }
         if (sources.empty()) texts.push_back(places.address_of(place));
         for (const SourceLine& source : sources) texts.push_back(source_text(source, is_for_screen));
+        if (!sources.empty() && with_address.contains(i)) texts.back() += fmt::format(" ({:#x})", place.offset);
         if (!sources.empty() && is_outermost(sources.back())) break;
     }
     if (texts.empty()) texts.emplace_back(not_told_apart);
     line.stack = fmt::format("{}", fmt::join(texts, " < "));
     line.name = texts.front();
     line.below.assign(texts.begin() + 1, texts.end());
+}
+
+// Several calls in one line, or one that the compiler made several of, read alike: their addresses tell them apart.
+void tell_apart(std::vector<Line>& lines, Places& places, bool is_for_screen) {
+    std::map<std::pair<std::uint16_t, std::string>, std::vector<Line*>> by_text;
+    for (Line& line : lines) by_text[{line.site.call, line.stack}].push_back(&line);
+    for (const auto& [text, alike] : by_text) {
+        std::set<std::size_t> differing;
+        for (const Line* line : alike)
+            for (std::size_t i = 0; i < line->site.frames.size(); ++i)
+                if (const auto& first = alike.front()->site.frames; i >= first.size() || line->site.frames[i] != first[i]) differing.insert(i);
+        if (!differing.empty())
+            for (Line* line : alike) describe(*line, places, is_for_screen, differing);
+    }
 }
 
 Line line_of(const Context& context, const CommLabels& labels, const CallSite& site) {
@@ -294,6 +311,7 @@ Result<std::vector<Table>> sites(const Job& job, const Question& question) {
         if (by != By::call) describe(lines.back(), places, question.is_for_screen);
     }
     if (by != By::stack) lines = grouped(lines, by, job);
+    else tell_apart(lines, places, question.is_for_screen);
 
     const bool some_only = std::any_of(lines.begin(), lines.end(), [&](const Line& l) { return l.site.ranks != 0 && l.site.ranks < context.ranks; });
     const bool has_errors = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.site.errors != 0; });

@@ -322,6 +322,23 @@ TEST(sites, have_the_function_file_and_line_of_the_call) {
     EXPECT_EQ(std::get<std::uint64_t>(at(table, 0, "line")), here.line);
 }
 
+TEST(sites, that_read_alike_have_their_addresses) {
+    const Here here = exchange_of_the_test();
+    ProfileSpec spec = rank_of(0, 1);
+    spec.modules = {{.path = here.path}};
+    spec.sites = {{{1, here.offset}}, {{1, here.offset - 1}}};
+    spec.calls = {collective("MPI_Allreduce", {from_site(1, 10), from_site(2, 5, 50 * us)}), collective("MPI_Bcast", {from_site(1, 3)})};
+    const Table table = answer(job_of({spec}), {.ranks = {}, .sort = {}, .by = {}, .top = {}});
+    std::map<std::string, std::vector<std::string>> by_call;
+    for (std::size_t row = 0; row < table.rows.size(); ++row) by_call[text_at(table, row, "call")].push_back(text_at(table, row, "from"));
+    ASSERT_EQ(by_call["MPI_Allreduce"].size(), 2u);
+    EXPECT_TRUE(by_call["MPI_Allreduce"][0].ends_with(fmt::format(" ({:#x})", here.offset))) << by_call["MPI_Allreduce"][0];
+    EXPECT_TRUE(by_call["MPI_Allreduce"][1].ends_with(fmt::format(" ({:#x})", here.offset - 1))) << by_call["MPI_Allreduce"][1];
+    EXPECT_EQ(by_call["MPI_Bcast"][0].find(" (0x"), std::string::npos) << "it is the only one of its call";
+    const Table by_line = answer(job_of({spec}), {.ranks = {}, .sort = {}, .by = "line", .top = {}});
+    EXPECT_EQ(by_line.rows.size(), 2u);
+}
+
 TEST(sites, of_a_binary_that_was_built_anew_are_addresses_and_say_so) {
     Here here = exchange_of_the_test();
     const Table table = answer(job_at(here, {1, 2, 3}), {.ranks = {}, .sort = {}, .by = {}, .top = {}});
