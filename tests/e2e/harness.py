@@ -120,6 +120,19 @@ def end_session(process):
             pass
 
 
+def end_who_is_left(directory):
+    """Ends ranks that outlive their case: what waits in MPI need not notice that its mpirun was killed, and it keeps a core.
+    The shell of somebody who looks at the directory has a terminal, and stays."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            where = pathlib.Path(os.readlink(process / "cwd"))
+            terminal = (process / "stat").read_text().rpartition(")")[2].split()[4]
+            if directory in (where, *where.parents) and terminal == "0":
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:
+            pass
+
+
 def clean_environment():
     env = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
     # Open MPI refuses root, and more ranks than cores, unless told.

@@ -55,6 +55,8 @@ def attempt(case, scene):
         print(f"FAILED {case.name} under {scene.mpi}, {pathlib.Path(line.filename).name}:{line.lineno}\n{failure}")
         print(f"its directory: {scene.dir}")
         return 1
+    finally:
+        harness.end_who_is_left(scene.dir)
     print(f"passed {case.name} under {scene.mpi}")
     return 0
 
