@@ -84,6 +84,14 @@ class Grid {
         return out;
     }
 
+    // Titles of columns that print() left out.
+    std::set<std::string> left_out() const {
+        std::set<std::string> titles;
+        for (const Column& c : table_.columns) titles.insert(c.title);
+        for (const Shown& s : shown_) titles.erase(column(s).title);
+        return titles;
+    }
+
   private:
     struct Shown {
         std::size_t index;
@@ -319,7 +327,23 @@ std::string show_findings(const Table& table, const Screen& screen) {
     return out;
 }
 
-std::string show_body(const Table& table, const Screen& screen) {
+// A note without what it says of columns that are not there: "CALLS: mean of the members; MOST: the member that spent most".
+std::string note_on(std::string_view note, const std::set<std::string>& left_out) {
+    constexpr std::string_view between = "; ";
+    std::string kept;
+    bool is_kept = true;  // a part without a subject of its own belongs to the one before
+    while (!note.empty()) {
+        const std::size_t end = std::min(note.find(between), note.size());
+        const std::string_view part = note.substr(0, end);
+        note.remove_prefix(std::min(end + between.size(), note.size()));
+        const std::size_t colon = part.find(':');
+        if (colon != std::string_view::npos && !(part[0] >= 'a' && part[0] <= 'z')) is_kept = !left_out.contains(std::string(part.substr(0, colon)));
+        if (is_kept) kept += (kept.empty() ? "" : std::string(between)) + std::string(part);
+    }
+    return kept;
+}
+
+std::string show_body(const Table& table, const Screen& screen, std::set<std::string>& left_out) {
     switch (table.picture) {
         case Picture::headline:
             return show_headline(table, screen);
@@ -330,7 +354,10 @@ std::string show_body(const Table& table, const Screen& screen) {
         case Picture::none:
             break;
     }
-    return Grid(table, screen).print();
+    Grid grid(table, screen);
+    std::string text = grid.print();
+    left_out = grid.left_out();
+    return text;
 }
 
 }  // namespace
@@ -345,10 +372,11 @@ std::string show_text(const Answer& answer, const Screen& asked) {
         if (!table.title.empty())
             for (const std::string& line : wrapped(visible(table.title, screen.has_utf8), screen.width - indent))
                 out += blanks(indent) + paint(line, Ink::bold, screen.has_color) + '\n';
-        out += show_body(table, screen);
+        std::set<std::string> left_out;
+        out += show_body(table, screen, left_out);
         for (const std::string& note : table.notes)
-            for (const std::string& line : wrapped(visible(note, screen.has_utf8), screen.width - indent))
-                out += blanks(indent) + paint(line, Ink::dim, screen.has_color) + '\n';
+            for (const std::string& line : wrapped(visible(note_on(note, left_out), screen.has_utf8), screen.width - indent))
+                if (!line.empty()) out += blanks(indent) + paint(line, Ink::dim, screen.has_color) + '\n';
     }
     return out;
 }

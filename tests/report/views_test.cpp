@@ -204,6 +204,18 @@ void expect_same_in_csv_and_json(std::string_view section, const report::Table& 
     }
 }
 
+TEST(views, notes_speak_of_the_columns_that_are_there) {
+    report::Table table{.id = "t", .title = {}, .columns = {{.id = "name", .title = "NAME"}, {.id = "calls", .title = "CALLS", .unit = report::Unit::count},
+                        {.id = "most", .title = "MOST", .unit = report::Unit::count, .drop = 1}}, .rows = {}, .notes = {}};
+    table.rows = {{std::string(30, 'n'), std::uint64_t{1}, std::uint64_t{2}}};
+    table.notes = {"CALLS: mean; MOST: the largest, which is; see there; 3 more: --top 4", "MOST: an estimate; of a kind", "in all: 7"};
+    const auto at = [&](unsigned width) { return report::show_text({"t", {table}}, {.width = width, .has_utf8 = true}); };
+    const std::string narrow = at(40), wide = at(120);
+    EXPECT_EQ(narrow.substr(narrow.rfind("  CALLS:")), "  CALLS: mean; 3 more: --top 4\n  in all: 7\n");
+    EXPECT_NE(wide.find("MOST: the largest, which is; see there; 3 more"), std::string::npos);
+    EXPECT_NE(wide.find("MOST: an estimate; of a kind"), std::string::npos);
+}
+
 TEST(views, csv_and_json_of_a_section_say_the_same_in_base_units) {
     const Job job = job_of(uneven_work());
     for (const auto& section : report::sections()) {
