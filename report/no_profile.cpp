@@ -27,6 +27,7 @@ constexpr std::string_view causes =
     "- The program contains MPI statically: ldd PROGRAM must name libmpi.\n"
     "- The program did not get as far as MPI_Init: its own output tells.\n"
     "- The program never called MPI or NCCL, or ran as one rank that sent nothing.\n"
+    "- MPIPROF_RANKS or MPIPROF_DISABLE left its ranks out.\n"
     "To see what happens, run with MPIPROF_VERBOSE=1: rank 0 then says where it writes.\n";
 
 // Directories directly below that hold profiles.
@@ -50,6 +51,11 @@ std::vector<std::string> directories_with_profiles(const std::string& directory)
     return found;
 }
 
+// A word that is neither a command nor a file.
+bool is_mistyped(const std::string& problem) {
+    return problem.find('/') == std::string::npos && problem.ends_with(": No such file or directory");
+}
+
 }  // namespace
 
 std::string explain_no_profile(const Found& found) {
@@ -63,6 +69,8 @@ std::string explain_no_profile(const Found& found) {
         add("  " + found.problems[i] + "\n");
     if (found.problems.size() > most_problems)
         add(fmt::format("  and {} more\n", found.problems.size() - most_problems));
+    if (is_unreadable && std::any_of(found.problems.begin(), found.problems.end(), is_mistyped))
+        add("There is no command of that name either: mpiprof-report --help\n");
     if (is_unreadable) return fmt::to_string(out);
 
     for (const std::string& directory : found.directories) {

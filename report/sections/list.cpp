@@ -20,7 +20,7 @@ constexpr std::array all{
     Section{"sites", "from where in the program MPI is called: file, line, function and its callers", sites_by, true, sites,
             true, true},
     Section{"ranks", "every rank or node: time in and outside MPI, memory, CPU", ranks_by, true, ranks},
-    Section{"regions", "the parts and iterations that the program names: time, share of MPI, percentiles", {}, true, regions},
+    Section{"regions", "the parts and iterations that the program names: time, share of MPI, percentiles", {}, true, regions, false},
     Section{"time", "when each rank was inside MPI, from start to end", {}, false, time, true},
     Section{"hang", "where each rank stands, since when, and who waits for whom", {}, false, hang, true},
     Section{"comms", "every communicator: how it was made, its calls, bytes and time", comms_by, true, comms},

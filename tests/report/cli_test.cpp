@@ -82,6 +82,8 @@ TEST_F(cli, a_path_that_is_not_there_is_named) {
     const Ran ran = run({"nowhere"});
     EXPECT_EQ(ran.code, 3);
     EXPECT_NE(ran.err.find("nowhere: No such file or directory"), std::string::npos);
+    EXPECT_NE(run({"ranka"}).err.find("no command of that name either"), std::string::npos);
+    EXPECT_EQ(run({"./ranka"}).err.find("no command"), std::string::npos);
 }
 
 TEST_F(cli, unreadable_profiles_alone_are_no_report) {
@@ -105,6 +107,14 @@ TEST_F(cli, a_damaged_rank_does_not_end_the_report) {
     EXPECT_NE(calls.err.find("mpi_profile.4711.3: is cut off"), std::string::npos);
     EXPECT_NE(calls.err.find("7 of 8 ranks have a profile"), std::string::npos);
     EXPECT_EQ(run({"calls", "-q"}).err, "");
+}
+
+TEST_F(cli, sections_that_add_up_all_ranks_do_not_take_some) {
+    write(balanced_stencil());
+    for (const char* section : {"summary", "regions", "comms", "nccl", "settings"}) {
+        const Ran ran = run({section, "--rank", "1"});
+        EXPECT_EQ(ran.code, 2) << section << ran.out;
+    }
 }
 
 TEST_F(cli, ranks_that_were_not_chosen_are_not_missing) {
