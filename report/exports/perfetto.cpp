@@ -265,9 +265,12 @@ std::vector<std::string> remarks_of(const Survey& survey) {
     if (survey.lost != 0)
         said.push_back(fmt::format("{} older events of rank{} {} made room for the last {}; MPIPROF_TRACE=N keeps more", survey.lost,
                                    survey.shortened.size() == 1 ? "" : "s", list_of(survey.shortened), survey.events));
-    if (messages.matched() + messages.unmatched_sends() + messages.unmatched_receives() != 0)
-        said.push_back(fmt::format("{} messages have an arrow; of {} sends and {} receives the other end is not known", messages.matched(),
-                                   messages.unmatched_sends(), messages.unmatched_receives()));
+    const std::uint64_t unmatched = messages.unmatched_sends() + messages.unmatched_receives();
+    if (messages.matched() + unmatched != 0)
+        said.push_back(fmt::format("{} messages have an arrow", messages.matched()) +
+                       (unmatched == 0 ? ""
+                                       : fmt::format("; of {} sends and {} receives the other end is not known", messages.unmatched_sends(),
+                                                     messages.unmatched_receives())));
     if (survey.clocks.are_measured())
         said.push_back(fmt::format("clocks were measured, to within {:.1f} us", static_cast<double>(survey.clocks.largest_error_ns()) / 1000));
     if (survey.clocks.are_measured_in_part()) said.push_back("the clocks of some ranks were not measured: ranks are placed by the time of day");
