@@ -63,6 +63,7 @@ void RegionsPart::add(const Profile& profile) {
         to.row.entered += region.entered;
         to.row.time_ns += region.time_ns;
         to.row.items += region.items;
+        if (region.buckets != 0) to.take_extremes(region.min_ns, region.max_ns);
         for (std::uint32_t b = 0; b < region.buckets; ++b) {
             const Bucket& bucket = profile.buckets[region.first_bucket + b];
             to.durations.add(bucket.low_ns, bucket.high_ns, bucket.calls);
@@ -81,6 +82,18 @@ void RegionsPart::add(const Profile& profile) {
     }
 }
 
+void RegionsPart::Entry::take_extremes(std::uint64_t shortest, std::uint64_t longest) {
+    shortest_ns = std::min(shortest_ns, shortest);
+    longest_ns = std::max(longest_ns, longest);
+}
+
+// A bucket is wider than few times may be apart. A damaged file may have its extremes the wrong way round.
+std::optional<double> RegionsPart::Entry::percentile(double share) const {
+    if (durations.calls() == 0) return std::nullopt;
+    const double ns = durations.percentile(share);
+    return shortest_ns > longest_ns ? ns : std::clamp(ns, static_cast<double>(shortest_ns), static_cast<double>(longest_ns));
+}
+
 void RegionsPart::absorb(RegionsPart&& other) {
     has_regions_ |= other.has_regions_;
     for (auto& [key, from] : other.entries_) {
@@ -94,6 +107,7 @@ void RegionsPart::absorb(RegionsPart&& other) {
         to.row.mpi_ns += from.row.mpi_ns;
         to.row.message_bytes += from.row.message_bytes;
         to.durations.add(from.durations);
+        to.take_extremes(from.shortest_ns, from.longest_ns);
     }
 }
 
@@ -101,12 +115,10 @@ std::vector<RegionRow> RegionsPart::finish() {
     std::vector<RegionRow> rows;
     if (!has_regions_) return rows;
     for (auto& [key, from] : entries_) {
-        if (from.durations.calls() != 0) {
-            from.row.p50_ns = from.durations.percentile(0.50);
-            from.row.p75_ns = from.durations.percentile(0.75);
-            from.row.p90_ns = from.durations.percentile(0.90);
-            from.row.p95_ns = from.durations.percentile(0.95);
-        }
+        from.row.p50_ns = from.percentile(0.50);
+        from.row.p75_ns = from.percentile(0.75);
+        from.row.p90_ns = from.percentile(0.90);
+        from.row.p95_ns = from.percentile(0.95);
         rows.push_back(std::move(from.row));
     }
     for (RegionRow& row : rows) {

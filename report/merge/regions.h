@@ -23,6 +23,9 @@ class RegionsPart {
     struct Entry {
         RegionRow row;
         DurationCounts durations;
+        std::uint64_t shortest_ns = ~std::uint64_t{0}, longest_ns = 0;  // of one time
+        void take_extremes(std::uint64_t shortest, std::uint64_t longest);
+        std::optional<double> percentile(double share) const;
     };
     static constexpr std::size_t most = 4096;  // paths that are told apart; further ones are added to the region around them
 

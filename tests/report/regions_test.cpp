@@ -123,6 +123,18 @@ TEST(regions, what_they_are_and_how_long_is_on_the_screen) {
     expect_fits(text, 80);
 }
 
+TEST(regions, percentiles_lie_between_the_shortest_and_the_longest_time) {
+    const Job job = job_of(solver());
+    const RegionRow* iterations = nullptr;
+    for (const RegionRow& row : job.regions)
+        if (row.is_iteration) iterations = &row;
+    ASSERT_TRUE(iterations);
+    for (const auto& ns : {iterations->p50_ns, iterations->p75_ns, iterations->p90_ns, iterations->p95_ns}) {
+        EXPECT_GE(*ns, 400.0 * ms);
+        EXPECT_LE(*ns, 402.0 * ms);
+    }
+}
+
 TEST(regions, one_that_was_never_left_was_entered_nevertheless) {
     const Job job = job_of(solver());
     const auto open = std::find_if(job.regions.begin(), job.regions.end(), [](const RegionRow& row) { return row.path == "after reset 1"; });
