@@ -25,20 +25,18 @@ bool Job::has(Family family) const {
     return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return calls[row.sum.call].family == family; });
 }
 
-bool Job::is_expected(std::uint32_t rank) const {
-    if (is_partial_on_purpose || rank >= size) return false;
-    return chosen_ranks.empty() || !chosen_ranks.within({rank, rank}).empty();
+NumberList Job::expected_within(NumberList::Range bounds) const {
+    return chosen_ranks.empty() ? NumberList::of(bounds) : chosen_ranks.within(bounds);
 }
 
 std::uint32_t Job::expected() const {
     if (is_partial_on_purpose || size == 0) return profiles();
-    if (chosen_ranks.empty()) return size;
-    return static_cast<std::uint32_t>(chosen_ranks.within({0, size - 1}).count());
+    return static_cast<std::uint32_t>(expected_within({0, size - 1}).count());
 }
 
 std::vector<NumberList::Range> Job::missing() const {
     if (size == 0) return {};
-    const NumberList wanted = chosen_ranks.empty() ? NumberList::of({0, size - 1}) : chosen_ranks.within({0, size - 1});
+    const NumberList wanted = expected_within({0, size - 1});
     std::vector<NumberList::Range> gaps;
     auto rank = ranks.begin();
     for (const NumberList::Range& range : wanted.ranges()) {

@@ -208,7 +208,7 @@ struct Job {
     std::vector<NumberList::Range> missing() const;
     std::uint32_t profiles() const;  // ranks that have a profile of their own
     std::uint32_t expected() const;  // ranks that should have one: of the world, those that MPIPROF_RANKS or FILEs name
-    bool is_expected(std::uint32_t rank) const;
+    NumberList expected_within(NumberList::Range bounds) const;
     bool lacks_ranks() const { return profiles() < expected(); }
     bool is_without_mpi() const { return mpi_family == "none"; }
     // Whether calls of this library are in it.

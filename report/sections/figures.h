@@ -66,6 +66,7 @@ struct Figures {
     // MPI on another thread says nothing about how long the program waited for it.
     bool is_mpi_beside() const { return background_share >= 0.5; }
     bool may_be_beside() const { return background_share >= 0.1; }
+    bool was_paused() const { return paused_share >= 0.001; }  // for long enough to speak of it
     double share_of_wall(std::uint64_t ns) const {
         return wall_ns ? static_cast<double>(ns) / static_cast<double>(wall_ns) : 0;
     }

@@ -117,7 +117,7 @@ void errors(const Job& job, const Figures&, Findings& findings) {
 
 // Pauses of the program, or a window that the user set.
 void not_recorded(const Job& job, const Figures& figures, Findings& findings) {
-    if (figures.paused_share < 0.001) return;
+    if (!figures.was_paused()) return;
     std::string window;
     for (const SettingRow& row : job.settings)
         if ((row.name == "BEGIN_TIME" || row.name == "END_TIME") && row.values.front().source != SettingSource::fallback)

@@ -173,12 +173,13 @@ class Lines {
     }
 
     void missing(std::uint32_t from, std::uint32_t to) {
-        std::vector<std::uint32_t> ranks;
-        for (std::uint32_t rank = from; rank < to && ranks.size() < items_in_data; ++rank)
-            if (job_.is_expected(rank)) ranks.push_back(rank);
-        if (ranks.empty()) return;
-        Line& line = line_like(plain("no profile"));
-        line.ranks.insert(line.ranks.end(), ranks.begin(), ranks.end());
+        if (from >= to || job_.is_partial_on_purpose) return;
+        const NumberList expected = job_.expected_within({from, to - 1});
+        for (const NumberList::Range& range : expected.ranges()) {
+            Line& line = line_like(plain("no profile"));
+            for (std::uint64_t rank = range.first; rank <= range.last && line.ranks.size() < items_in_data; ++rank)
+                line.ranks.push_back(static_cast<std::uint32_t>(rank));
+        }
     }
 
     void find_places() {

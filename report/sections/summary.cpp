@@ -122,7 +122,7 @@ Table headline(const Job& job, const Figures& figures, const Completeness& compl
     lines.add(3, "elapsed_ns", figures.largest_elapsed_ns,
               fmt::format("Init to {} {}", end_of(job, figures), human_time(elapsed)));
     lines.add(3, "recorded_ns", figures.largest_recorded_ns,
-              figures.paused_share > 0 ? human_time(static_cast<double>(figures.largest_recorded_ns)) + " of it recorded" : "");
+              figures.was_paused() ? human_time(static_cast<double>(figures.largest_recorded_ns)) + " of it recorded" : "");
     lines.add(3, "init_ns", known(init),
               static_cast<double>(init) > 0.05 * elapsed ? "Init " + human_time(static_cast<double>(init)) : "");
     lines.add(4, "complete", std::string(completeness.is_complete ? "yes" : "no"), completeness.text);
@@ -150,7 +150,7 @@ std::string verdict(const Job& job, const Figures& figures) {
     const double share = 1 - figures.shares.outside;
     const auto calls = leading_calls(job, figures);
     if (figures.wall_ns == 0 || (calls.empty() && figures.unfinished_ns == 0)) return "No time in MPI was recorded";
-    const std::string_view whole = figures.paused_share > 0 ? "recorded time" : "run";
+    const std::string_view whole = figures.was_paused() ? "recorded time" : "run";
     std::string text =
         figures.is_mpi_beside()
             ? fmt::format("MPI is active during {} of the {}, on a thread beside the program's own work",

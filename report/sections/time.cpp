@@ -159,8 +159,8 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Job& job
     Table table = table_of("ranks", fields, lines);
     table.title = "RANKS OVER TIME";
     table.notes.push_back(fmt::format("darker: more of the time inside MPI; {} from left to right", human_time(axis.length())));
-    if (const double paused = figures_of(job).paused_share; paused > 0)
-        table.notes.push_back(fmt::format("recording was off for {} of the run: blank here, and not in a rank's %WALL", human_share(paused)));
+    if (const Figures figures = figures_of(job); figures.was_paused())
+        table.notes.push_back(fmt::format("recording was off for {} of the run: blank here, and not in a rank's %WALL", human_share(figures.paused_share)));
     return table;
 }
 

@@ -229,6 +229,20 @@ TEST(hostile_numbers, a_world_of_billions_takes_no_more_memory_than_its_profiles
     EXPECT_EQ(report::rank_list(gaps), "1-6 and 8-4261412871");
 }
 
+TEST(hostile_numbers, chosen_ranks_of_a_world_of_billions_take_no_more_time_than_its_profiles) {
+    for (const char* chosen : {"0", "0,7", "0-4294967295", "5,4000000000-4100000000", "9-3", ""}) {
+        std::vector<ProfileSpec> specs(2);
+        specs[1].rank = 7;
+        for (ProfileSpec& spec : specs) {
+            spec.size = 4'261'412'872u;
+            spec.settings = {{.name = "RANKS", .value = chosen}};
+        }
+        const Job job = job_of(specs);
+        show_all(job);
+        EXPECT_LE(job.missing().size(), 3u) << chosen;
+    }
+}
+
 TEST(hostile_directory, a_file_that_changes_while_it_is_read_is_read_or_refused) {
     const TemporaryDirectory directory;
     const auto ranks = balanced_stencil();
