@@ -324,7 +324,8 @@ class Ledger {
     Ledger* next = nullptr;
     void adopt(std::uint32_t os_thread);
 
-    // Sizes of datatypes seen by this thread, direct-mapped; dies with the epoch like the memos.
+    // Sizes of datatypes seen by this thread, direct-mapped; dies with the epoch like the memos. Few: what has lost its place is asked
+    // for again, in the plain form, and with as many more a thread would take a page more.
     struct TypeSize {
         Word handle;
         std::uint64_t epoch;
@@ -337,7 +338,7 @@ class Ledger {
   private:
     static constexpr unsigned memo_bits = 8, second_bits = 7;
     static constexpr unsigned first_memos = 1u << memo_bits, memo_count = first_memos + (1u << second_bits);
-    static constexpr unsigned type_bits = 6;
+    static constexpr unsigned type_bits = 5;
     static constexpr unsigned group_bits = 5;
 
     // Where the return addresses above a frame lie, known of calls that were unwound. A frame is remembered with the
