@@ -159,7 +159,8 @@ bool Cupti::start(const Driver& driver) {
     if (is_lent()) return say_why("CUPTI is in use by another tool", 0), false;
     is_tried_ = true;
     if (!find(driver)) return false;
-    records_.open();
+    last_buffer_ = static_cast<std::uint8_t*>(private_pages(buffer_bytes));
+    if (!last_buffer_ || !records_.open()) return say_why("there is no memory for CUPTI", 0), false;
     if (!switch_on()) return false;
     is_found_ = true;
     __atomic_store_n(&is_active_, true, __ATOMIC_RELAXED);
@@ -254,8 +255,8 @@ int Cupti::finalize_for_other() {
 
 std::uint64_t Cupti::begin(const std::uint32_t* devices, unsigned count) {
     const std::uint64_t first = records_.number(devices, count);
-    if (functions_.push(cupti::external_ids, first) == cupti::success) return first;
-    for (unsigned i = 0; i < count; ++i) cancel(first + i);
+    if (first != 0 && functions_.push(cupti::external_ids, first) == cupti::success) return first;
+    for (unsigned i = 0; first != 0 && i < count; ++i) cancel(first + i);
     return 0;
 }
 
@@ -299,12 +300,17 @@ void Cupti::give_back(std::uint8_t* buffer) {
 
 void Cupti::requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
     *buffer = the_cupti.take_buffer();
-    *bytes = *buffer ? buffer_bytes : 0;
+    if (!*buffer) *buffer = the_cupti.last_buffer_;
+    *bytes = buffer_bytes;
     *most_records = 0;
 }
 
 void Cupti::completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t valid) {
     if (!buffer) return;
+    if (buffer == the_cupti.last_buffer_) {  // about so many records
+        __atomic_fetch_add(&the_cupti.dropped, (valid + sizeof(cupti::Kernel) - 1) / sizeof(cupti::Kernel), __ATOMIC_RELAXED);
+        return;
+    }
     if (!the_cupti.owns(buffer)) {
         if (const cupti::Completed theirs = __atomic_load_n(&the_cupti.other_completed_, __ATOMIC_ACQUIRE)) theirs(context, stream, buffer, bytes, valid);
         return;

@@ -45,7 +45,7 @@ class Cupti {
     int disable_for_other(int kind);
     int finalize_for_other();
 
-    std::uint64_t unfinished() const { return records_.unfinished; }
+    std::uint64_t unfinished() const { return records_.unfinished(); }
     std::uint64_t dropped = 0;  // records that CUPTI had no room for
 
   private:
@@ -79,6 +79,9 @@ class Cupti {
     unsigned buffer_count_ = 0;
     Lock buffers_lock_;
     std::uint8_t* free_buffers_ = nullptr;  // the next one's address lies in each
+    // Where there is no other: CUPTI before CUDA 12.9 ends the process if it gets none. It may have it several times at once,
+    // so what it writes there is not read.
+    std::uint8_t* last_buffer_ = nullptr;
     CuptiRecords records_;
 };
 

@@ -8,17 +8,31 @@ namespace mpiprof::gpu {
 
 using format::GpuWorkKind;
 
+namespace {
+
+// CUPTI says 0 of what it could not take the time of.
+bool is_timed(std::uint64_t start, std::uint64_t end) { return start != 0 && end >= start; }
+std::uint64_t length_of(std::uint64_t start, std::uint64_t end) { return is_timed(start, end) ? end - start : 0; }
+
+}  // namespace
+
 // ---- launches ----
+
+bool CuptiRecords::open() {
+    if (!pages_) pages_ = static_cast<Pages*>(private_pages(sizeof(Pages)));
+    return pages_ && overlap_.open();
+}
 
 std::uint64_t CuptiRecords::number(const std::uint32_t* devices, unsigned count) {
     const Guard guard(lock_);
+    if (!pages_) return 0;
     const std::uint64_t first = numbers_ + 1;
     numbers_ += count;
     for (unsigned i = 0; i < count; ++i) {
-        Traced& t = traced_[(first + i) % most_traced];
+        Traced& t = pages_->traced[(first + i) % most_traced];
         if (t.number != 0) {  // so long ago that nothing more is to come
             if (t.kernels != 0 && t.is_described) book(t);
-            else if (!t.is_booked) ++unfinished;
+            else if (!t.is_booked) ++forgotten_;
         }
         t = {};
         t.number = first + i;
@@ -29,8 +43,9 @@ std::uint64_t CuptiRecords::number(const std::uint32_t* devices, unsigned count)
 }
 
 CuptiRecords::Traced* CuptiRecords::traced(std::uint64_t number) {
-    Traced& t = traced_[number % most_traced];
-    return number != 0 && t.number == number ? &t : nullptr;
+    if (number == 0 || !pages_) return nullptr;
+    Traced& t = pages_->traced[number % most_traced];
+    return t.number == number ? &t : nullptr;
 }
 
 void CuptiRecords::describe(std::uint64_t number, const Booked& what) {
@@ -53,6 +68,11 @@ void CuptiRecords::book(Traced& t) {
     times.book(t.what, GpuSource::cupti, t.last - t.first, t.kernels);
 }
 
+void CuptiRecords::touch(Traced& t) {
+    if (touched_count_ == most_touched) book_if_complete(t);
+    else touched_[touched_count_++] = t.number;
+}
+
 // Each call of the driver that launches is told of, and launches one kernel.
 void CuptiRecords::book_if_complete(Traced& t) {
     if (t.is_described && !t.is_booked && t.kernels != 0 && t.kernels >= t.launched) book(t);
@@ -62,6 +82,7 @@ void CuptiRecords::book_if_complete(Traced& t) {
 
 void CuptiRecords::parse(decltype(cupti::Functions::next_record) next, std::uint8_t* buffer, std::size_t valid) {
     const Guard guard(lock_);
+    if (!pages_) return;
     touched_count_ = 0;
     std::uint8_t* record = nullptr;
     while (next(buffer, valid, &record) == cupti::success) see(record);
@@ -114,38 +135,38 @@ CuptiRecords::Name& CuptiRecords::name_of(const char* name) {
 
 void CuptiRecords::see_kernel(const cupti::Kernel& kernel) {
     const Name name = name_of(kernel.name);
-    const std::uint64_t ns = kernel.end > kernel.start ? kernel.end - kernel.start : 0;
+    const std::uint64_t ns = length_of(kernel.start, kernel.end);
     times.work(name.is_nccl ? GpuWorkKind::nccl_kernels : GpuWorkKind::other_kernels, kernel.device, 1, 0, ns, 0, kernel.graph_node != 0);
-    overlap_.add(kernel.device, kernel.start, kernel.end, name.is_nccl);
-    const Link& link = links_[kernel.correlation % links];
+    if (ns != 0) overlap_.add(kernel.device, kernel.start, kernel.end, name.is_nccl);
+    const Link& link = pages_->link[kernel.correlation % links];
     if (link.number != 0 && link.correlation == kernel.correlation) return add_kernel(link.number, kernel.device, kernel.start, kernel.end);
     if (!name.is_nccl) return;
     if (kernel.graph_node == 0) {
-        waiting_[kernel.correlation % waiting] = {kernel.correlation, kernel.device, kernel.start, kernel.end};
+        pages_->kernel[kernel.correlation % waiting] = {kernel.correlation, kernel.device, kernel.start, kernel.end, true};
         return;
     }
+    if (!is_timed(kernel.start, kernel.end)) return;
     runtime.records().publish_call(name.call);
     times.book({name.call, 0, 0, format::from_graphs, 0, 0, 0}, GpuSource::cupti, ns, 1);
 }
 
 void CuptiRecords::see_copy(const cupti::Memcpy& copy) {
-    const std::uint64_t ns = copy.end > copy.start ? copy.end - copy.start : 0;
     const GpuWorkKind kind = copy.kind == cupti::memcpy_between_devices || copy.copy == cupti::Copy::peer_to_peer ? GpuWorkKind::peer_to_peer
                              : copy.copy == cupti::Copy::host_to_device                                         ? GpuWorkKind::host_to_device
                              : copy.copy == cupti::Copy::device_to_host                                         ? GpuWorkKind::device_to_host
                              : copy.copy == cupti::Copy::device_to_device                                       ? GpuWorkKind::device_to_device
                                                                                                                 : GpuWorkKind::other_copies;
-    times.work(kind, copy.device, 1, copy.bytes, ns, 0, 0);
+    times.work(kind, copy.device, 1, copy.bytes, length_of(copy.start, copy.end), 0, 0);
 }
 
 void CuptiRecords::see_link(const cupti::ExternalCorrelation& link) {
     if (link.external_kind != cupti::external_ids) return;
     Traced* t = traced(link.id);
     if (!t) return;
-    links_[link.correlation % links] = {link.correlation, link.id};
+    pages_->link[link.correlation % links] = {link.correlation, link.id};
     t->launched += 1;
-    Waiting& kernel = waiting_[link.correlation % waiting];
-    if (kernel.end == 0 || kernel.correlation != link.correlation) return;
+    Waiting& kernel = pages_->kernel[link.correlation % waiting];
+    if (!kernel.is_there || kernel.correlation != link.correlation) return;
     add_kernel(link.id, kernel.device, kernel.start, kernel.end);
     kernel = {};
 }
@@ -165,27 +186,28 @@ void CuptiRecords::add_kernel(std::uint64_t number, std::uint32_t device, std::u
         break;
     }
     Traced& t = *of;
-    if (t.is_booked) {  // later than everything said
-        const std::uint64_t before = t.last - t.first;
-        if (start < t.first) t.first = start;
-        if (end > t.last) t.last = end;
-        return times.prolong(t.what, GpuSource::cupti, t.last - t.first - before, 1);
+    if (!is_timed(start, end)) {
+        t.launched -= t.launched != 0;
+        return touch(t);
     }
+    const std::uint64_t before = t.last - t.first;
     if (t.kernels++ == 0 || start < t.first) t.first = start;
     if (end > t.last) t.last = end;
-    if (touched_count_ == most_touched) book_if_complete(t);
-    else touched_[touched_count_++] = t.number;
+    if (t.is_booked) times.prolong(t.what, GpuSource::cupti, before, t.last - t.first, 1);  // later than everything said
+    else touch(t);
 }
 
 // ---- the end ----
 
 void CuptiRecords::finish() {
     const Guard guard(lock_);
-    for (Traced& t : traced_) {
-        if (t.number == 0 || t.is_booked) continue;
-        if (t.is_described && t.kernels != 0) book(t);
-        else if (t.is_described) ++unfinished;
-        if (t.kernels == 0) t = {};
+    if (!pages_) return;
+    without_kernels_ = 0;
+    for (std::uint64_t i = 0; i < most_traced && i <= numbers_; ++i) {
+        Traced& t = pages_->traced[i];
+        if (t.number == 0 || t.is_booked || !t.is_described) continue;
+        if (t.kernels != 0) book(t);
+        else ++without_kernels_;
     }
     turn();
     turn();

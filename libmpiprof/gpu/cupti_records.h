@@ -11,19 +11,19 @@ namespace mpiprof::gpu {
 
 class CuptiRecords {
   public:
-    // Before the first record.
-    void open() { overlap_.open(); }
-    // One launch, on these devices: its number, one more for each further device.
+    // Takes its memory, before the first record. False: there is none.
+    bool open();
+    // One launch, on these devices: its number, one more for each further device. 0: nobody said open().
     std::uint64_t number(const std::uint32_t* devices, unsigned count);
     // What one of these was, or that it was nothing.
     void describe(std::uint64_t number, const Booked& what);
     void cancel(std::uint64_t number);
     // A buffer of records, walked by CUPTI's own function.
     void parse(decltype(cupti::Functions::next_record) next, std::uint8_t* buffer, std::size_t valid);
-    // Nothing more comes: what is known is booked.
+    // The end of a profile, though more may come: what is known is booked.
     void finish();
-
-    std::uint64_t unfinished = 0;  // launches without kernels up to the end
+    // Launches without kernels up to then.
+    std::uint64_t unfinished() const { return forgotten_ + without_kernels_; }
 
   private:
     // One launch on one device.
@@ -45,6 +45,7 @@ class CuptiRecords {
     struct Waiting {
         std::uint32_t correlation, device;
         std::uint64_t start, end;
+        bool is_there;
     };
     struct Name {
         const char* name;
@@ -58,17 +59,24 @@ class CuptiRecords {
     void see_link(const cupti::ExternalCorrelation& link);
     void add_kernel(std::uint64_t number, std::uint32_t device, std::uint64_t start, std::uint64_t end);
     Traced* traced(std::uint64_t number);
+    void touch(Traced& t);
     void book(Traced& t);
     void book_if_complete(Traced& t);
     Name& name_of(const char* name);
     void turn();
 
-    static constexpr unsigned most_traced = 4096, links = 8192, waiting = 1024, names = 256, most_touched = 64;
+    // What is under way: launches up to a second old, since kernels and the calls that launched them come in different buffers,
+    // each when it is full or a second is over. Programs that generate text make ten thousand a second.
+    static constexpr unsigned most_traced = 32768, links = 65536, waiting = 16384, names = 256, most_touched = 64;
+    struct Pages {
+        Traced traced[most_traced];
+        Link link[links];
+        Waiting kernel[waiting];
+    };
     Lock lock_;
+    Pages* pages_ = nullptr;
     std::uint64_t numbers_ = 0;
-    Traced traced_[most_traced] = {};
-    Link links_[links] = {};
-    Waiting waiting_[waiting] = {};
+    std::uint64_t forgotten_ = 0, without_kernels_ = 0;
     Name names_[names] = {};
     std::uint64_t touched_[most_touched] = {};
     unsigned touched_count_ = 0;

@@ -7,11 +7,11 @@ namespace {
 // In the order of Driver's members.
 constexpr char names_of_cuda[] =
     "cuDriverGetVersion\0cuCtxGetCurrent\0cuStreamGetCtx\0cuCtxGetDevice\0cuCtxPushCurrent_v2\0cuCtxPopCurrent_v2\0"
-    "cuStreamIsCapturing\0cuThreadExchangeStreamCaptureMode\0cuEventCreate\0cuEventRecord\0cuEventQuery\0cuEventElapsedTime\0?\0?\0";
+    "cuStreamIsCapturing\0cuThreadExchangeStreamCaptureMode\0cuEventCreate\0cuEventDestroy_v2\0cuEventRecord\0cuEventQuery\0cuEventElapsedTime\0?\0?\0";
 // hipStreamGetDevice came with HIP 5.6. Contexts of HIP are deprecated, and events belong to devices.
 constexpr char names_of_hip[] =
     "hipRuntimeGetVersion\0hipGetDevice\0hipStreamGetDevice\0hipGetDevice\0hipSetDevice\0?\0"
-    "hipStreamIsCapturing\0hipThreadExchangeStreamCaptureMode\0hipEventCreateWithFlags\0hipEventRecord\0hipEventQuery\0hipEventElapsedTime\0"
+    "hipStreamIsCapturing\0hipThreadExchangeStreamCaptureMode\0hipEventCreateWithFlags\0hipEventDestroy\0hipEventRecord\0hipEventQuery\0hipEventElapsedTime\0"
     "hipPeekAtLastError\0hipGetLastError\0";
 
 // HIP's names for two default streams, of which some versions take the number for an address.
@@ -42,6 +42,6 @@ Driver::Stream Driver::look_at(Word stream) const {
     return status == 0 ? Stream::fine : Stream::captured;
 }
 
-static_assert(sizeof(Driver) == 15 * sizeof(void*) && offsetof(Driver, platform) == 14 * sizeof(void*));
+static_assert(sizeof(Driver) == 16 * sizeof(void*) && offsetof(Driver, platform) == 15 * sizeof(void*));
 
 }  // namespace mpiprof::gpu

@@ -19,6 +19,7 @@ struct Driver {
     int (*is_capturing)(Word stream, int* status);
     int (*exchange_capture_mode)(int* mode);
     int (*create_event)(Word* event, unsigned flags);
+    int (*destroy_event)(Word event);
     int (*record_event)(Word event, Word stream);
     int (*query_event)(Word event);
     int (*elapsed_time)(float* ms, Word begin, Word end);

@@ -27,7 +27,7 @@ Context* Events::context_of(const Driver& driver, Word stream) {
     return &context;
 }
 
-// A free pair of that context, or a new one.
+// A free pair of that context, or a new one; null is counted.
 Pair* Events::take(const Driver& driver, Context& context) {
     {
         const Guard guard(lock_);
@@ -35,14 +35,33 @@ Pair* Events::take(const Driver& driver, Context& context) {
             context.free = pair->next;
             return pair;
         }
-        if (made_ == most_pairs) return nullptr;
+        if (made_ == most_pairs) {
+            count_drop(not_timed.no_room);
+            return nullptr;
+        }
     }
+    return make(driver, context);
+}
+
+// What is made and of no use is destroyed again.
+Pair* Events::make(const Driver& driver, Context& context) {
     const Unnoticed unnoticed(driver);
     const InContext inside(driver, context.handle);
     Word begin = 0, end = 0;
-    if (driver.create_event(&begin, 0) != success || driver.create_event(&end, 0) != success) return nullptr;
+    const bool has_begin = driver.create_event(&begin, 0) == success;
+    const bool has_end = has_begin && driver.create_event(&end, 0) == success;
+    if (Pair* pair = has_end ? keep(begin, end, context) : nullptr) return pair;
+    if (has_begin) driver.destroy_event(begin);
+    if (has_end) driver.destroy_event(end);
+    else kill(context);
+    count_drop(has_end ? not_timed.no_room : not_timed.failed);
+    return nullptr;
+}
+
+// Null: other threads were faster.
+Pair* Events::keep(Word begin, Word end, Context& context) {
     const Guard guard(lock_);
-    if (made_ == most_pairs) return nullptr;  // another thread was faster
+    if (made_ == most_pairs) return nullptr;
     Pair& pair = pairs_[made_++];
     pair.begin = begin;
     pair.end = end;
@@ -73,10 +92,11 @@ Pair* Events::begin(const Driver& driver, Context& context, Word stream) {
     }
     if (is_capturing(driver, stream)) return nullptr;
     Pair* pair = take(driver, context);
-    if (pair) pair->stream = stream;
-    if (pair && driver.record_event(pair->begin, stream) == success) return pair;
-    if (pair) kill(context);
-    count_drop(pair ? not_timed.failed : not_timed.no_room);
+    if (!pair) return nullptr;
+    pair->stream = stream;
+    if (driver.record_event(pair->begin, stream) == success) return pair;
+    kill(context);
+    count_drop(not_timed.failed);
     return nullptr;
 }
 

@@ -60,6 +60,8 @@ class Events {
 
   private:
     Pair* take(const Driver& driver, Context& context);
+    Pair* make(const Driver& driver, Context& context);
+    Pair* keep(Word begin, Word end, Context& context);
     void give_back(Pair& pair);
     enum class Outcome { booked, not_yet, missed, lost };  // lost: with the pair
     Outcome look_at(const Driver& driver, Pair& pair);

@@ -165,6 +165,7 @@ void Launches::begin_traced(Launch& launch) {
     const std::uint64_t first = launch.count != 0 ? the_cupti.begin(devices, launch.count) : 0;
     for (unsigned i = 0; i < launch.count; ++i) launch.shares[i].traced = first ? first + i : 0;
     launch.is_pushed = first != 0;
+    if (first == 0 && launch.count != 0) count_drop(events_.not_timed.failed);
 }
 
 void Launches::begin(Launch& launch) {

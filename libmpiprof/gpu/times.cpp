@@ -82,12 +82,17 @@ void Times::book(const Booked& what, GpuSource source, std::uint64_t ns, std::ui
     durations_.count(image(), t->histogram, ns);
 }
 
-void Times::prolong(const Booked& what, GpuSource source, std::uint64_t ns, std::uint64_t kernels) {
+// The shortest of several stays: what the second one was is not kept.
+void Times::prolong(const Booked& what, GpuSource source, std::uint64_t booked_ns, std::uint64_t ns, std::uint64_t kernels) {
     const Guard guard(lock_);
+    if (what.number != 0) remember(what, source, ns);
     GpuTime* t = record(what, source);
-    if (!t) return;
-    add(t->ns, ns);
+    if (!t || t->operations == 0) return;  // it found no room
+    add(t->ns, ns - booked_ns);
+    if (ns > t->max_ns) relaxed(t->max_ns, ns);
+    if (t->operations == 1) relaxed(t->min_ns, ns);
     add(t->kernels, kernels);
+    if (ns != booked_ns) durations_.correct(image(), t->histogram, booked_ns, ns);
 }
 
 void Times::work(GpuWorkKind kind, std::uint32_t device, std::uint64_t count, Bytes bytes, std::uint64_t ns, std::uint64_t overlapped_ns,

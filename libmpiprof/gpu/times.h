@@ -24,8 +24,8 @@ struct Booked {
 class Times {
   public:
     void book(const Booked& what, GpuSource source, std::uint64_t ns, std::uint64_t kernels);
-    // What was booked turned out to be longer.
-    void prolong(const Booked& what, GpuSource source, std::uint64_t ns, std::uint64_t kernels);
+    // What was booked with so many nanoseconds turned out to be longer, by so many kernels more.
+    void prolong(const Booked& what, GpuSource source, std::uint64_t booked_ns, std::uint64_t ns, std::uint64_t kernels);
     // One more collective of this communicator was enqueued. Its number, from 1 on; 0: there is no room for its times.
     std::uint64_t enqueue(std::uint16_t communicator);
     // What an engine did, of that kind.

@@ -27,4 +27,11 @@ void Durations::count(Image& image, std::uint32_t& histogram, std::uint64_t dura
     else count_drop(image.header().drops.histograms);
 }
 
+void Durations::correct(Image& image, std::uint32_t& histogram, std::uint64_t counted, std::uint64_t duration) {
+    std::uint64_t* times = bucket(image, histogram, counted);
+    if (!times || relaxed(*times) == 0) return;  // there was no room for it
+    relaxed(*times, relaxed(*times) - 1);
+    count(image, histogram, duration);
+}
+
 }  // namespace mpiprof

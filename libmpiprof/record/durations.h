@@ -12,6 +12,8 @@ class Durations {
     // Counts one more in the histogram that lies at file offset / 8 `histogram`; 0: it has none yet. Without room the drop
     // counter says so.
     void count(Image& image, std::uint32_t& histogram, std::uint64_t duration);
+    // One that was counted turned out to be another.
+    void correct(Image& image, std::uint32_t& histogram, std::uint64_t counted, std::uint64_t duration);
 
   private:
     std::uint64_t* bucket(Image& image, std::uint32_t& histogram, std::uint64_t duration);

@@ -266,6 +266,14 @@ def records_that_cupti_dropped_are_told(scene):
     same(traced(scene, "lone", env={"FAKE_CUPTI_DROPPED": 23}).facts()["gpu_records_dropped"], ["23"], "dropped")
 
 
+@case(mpis=(), ranks=1)
+def cupti_always_gets_a_buffer(scene):
+    tables = traced(scene, "lone", env={"FAKE_CUPTI_HOARD": 300})  # the double ends the process if there is none
+    same((tables.times(), tables.facts()["gpu_not_timed"]), ([], ["captured 0, nonblocking 0, no room 0, failed 0, unfinished 14"]),
+         "what was written where nobody reads it")
+    check(int(tables.facts()["gpu_records_dropped"][-1]) > 0, "records that were dropped")
+
+
 def beside_another_client(scene, how):
     tables = traced(scene, "profiler", how)  # which fails if it misses a kernel
     found = {t.source: (t.operations, t.ns) for t in tables.times()}
@@ -316,15 +324,18 @@ def gpu_times_of_an_mpi_job_are_in_its_file_at_finalize(scene):
 
 @case(ranks=2)
 def gpu_times_go_on_after_mpi_finalize(scene):
-    env = {"LD_LIBRARY_PATH": ":".join(map(str, doubles(scene))), "FAKE_GPU": 1}
-    scene.mpirun(2, [mpi_program(scene), "mpi_first"], profiled="ranks", env=env).succeeded()
-    for profile in scene.profiles():
-        tables = Tables(profile)
-        time, = tables.times()
-        same((time.operations, tables.sequences()[1][1]), (12, 12), "timed, enqueued")
-        same([fact.split()[-1] for fact in tables.facts()["gpu_not_timed"]], ["3", "0"], "under way at MPI_Finalize, and at the end")
-    text = scene.run_report("nccl").succeeded().out
-    check("unfinished" not in text, f"the report counts what was under way at MPI_Finalize\n{text}")
+    path = ":".join(map(str, (*doubles(scene), cupti(scene))))
+    for source in ("events", "cupti"):
+        directory = scene.subdir(source)
+        env = {"LD_LIBRARY_PATH": path, "FAKE_GPU": 1, "MPIPROF_CUPTI": "on" if source == "cupti" else "off"}
+        scene.mpirun(2, [mpi_program(scene), "mpi_first"], profiled="ranks", env=env, cwd=directory).succeeded()
+        for profile in scene.profiles(directory):
+            tables = Tables(profile)
+            time, = tables.times()
+            same((time.source, time.operations, tables.sequences()[1][1]), (source, 12, 12), "timed, enqueued")
+            same([fact.split()[-1] for fact in tables.facts()["gpu_not_timed"]], ["3", "0"], f"{source}: under way at MPI_Finalize, and at the end")
+        text = scene.run_report("nccl", cwd=directory).succeeded().out
+        check("unfinished" not in text, f"the report counts what was under way at MPI_Finalize\n{text}")
 
 
 @case(mpis=(), ranks=1)

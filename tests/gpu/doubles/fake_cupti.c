@@ -4,7 +4,10 @@
  *
  *   FAKE_CUPTI_SUBSCRIBE=39   what cuptiSubscribe answers
  *   FAKE_CUPTI_KERNELS_FIRST  kernels come before the records that say whose they are
- *   FAKE_CUPTI_DROPPED=n      so many records were dropped, told once */
+ *   FAKE_CUPTI_DROPPED=n      so many records were dropped, told once
+ *   FAKE_CUPTI_HOARD=n        it keeps so many buffers while it delivers for the first time
+ *
+ * Whoever gives it no buffer ends the process, as with CUPTI before CUDA 12.9. */
 #define _GNU_SOURCE
 #include "tests/gpu/doubles/cuda.h"
 #include "tests/gpu/doubles/cupti.h"
@@ -52,6 +55,15 @@ static uint64_t end_of(const union record* r) {
     return r->kind == KIND_CONCURRENT_KERNEL ? r->kernel.end : r->kind == KIND_MEMCPY ? r->copy.end : 0;
 }
 
+static uint8_t* buffer_from(cupti_requested ask, size_t* size) {
+    uint8_t* buffer = NULL;
+    size_t most = 0;
+    ask(&buffer, size, &most);
+    if (!buffer) { fprintf(stderr, "fake CUPTI: no buffer\n"); abort(); }
+    if ((uintptr_t)buffer % 8) { fprintf(stderr, "fake CUPTI: a buffer that is not aligned\n"); abort(); }
+    return buffer;
+}
+
 /* Moves what has ended from the list into buffers. With the lock held, which it gives back around the callbacks. */
 static void deliver(void) {
     static union record out[most_records];
@@ -67,18 +79,22 @@ static void deliver(void) {
     const cupti_requested ask = requested;
     const cupti_completed give = completed;
     pthread_mutex_unlock(&lock);
+    static int has_hoarded;
+    const int hoard = ask && n && !has_hoarded && getenv("FAKE_CUPTI_HOARD") ? atoi(getenv("FAKE_CUPTI_HOARD")) : 0;
+    uint8_t** hoarded = calloc(hoard + 1, sizeof *hoarded);
+    size_t size = 0;
+    for (int i = 0; i < hoard; ++i, has_hoarded = 1) hoarded[i] = buffer_from(ask, &size);
     for (int i = 0; i < n && ask;) {
-        uint8_t* buffer = NULL;
-        size_t size = 0, most = 0, valid = 0;
-        ask(&buffer, &size, &most);
-        if (!buffer) break;
-        if ((uintptr_t)buffer % 8) { fprintf(stderr, "fake CUPTI: a buffer that is not aligned\n"); abort(); }
+        size_t valid = 0;
+        uint8_t* buffer = buffer_from(ask, &size);
         for (; i < n && valid + size_of(&out[i]) <= size; ++i) {
             memcpy(buffer + valid, &out[i], size_of(&out[i]));
             valid += size_of(&out[i]);
         }
         give(NULL, 0, buffer, size, valid);
     }
+    for (int i = 0; i < hoard; ++i) give(NULL, 0, hoarded[i], size, 0);
+    free(hoarded);
     pthread_mutex_lock(&lock);
 }
 static void* work(void* none) {

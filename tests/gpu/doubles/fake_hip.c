@@ -66,6 +66,7 @@ int hipStreamGetDevice(CUstream stream, int* device) {
 int hipStreamIsCapturing(CUstream stream, int* status) { return check_stream(stream), answer(cuStreamIsCapturing(stream, status)); }
 int hipThreadExchangeStreamCaptureMode(int* mode) { return check(), answer(cuThreadExchangeStreamCaptureMode(mode)); }
 int hipEventCreateWithFlags(CUevent* event, unsigned flags) { return check(), answer(cuEventCreate(event, flags)); }
+int hipEventDestroy(CUevent event) { return check(), answer(cuEventDestroy_v2(event)); }
 int hipEventRecord(CUevent event, CUstream stream) { return check_stream(stream), answer(cuEventRecord(event, stream)); }
 int hipEventQuery(CUevent event) {
     check();
