@@ -93,6 +93,21 @@ void record_devices(Image& image, const char* directory, const char* kind, const
     });
 }
 
+bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
+// Between bridge and device there are addresses alone; what a driver made below it ("mlx5_core.sf.4", "infiniband") is no part of it.
+void append_addresses(char (&path)[512], const char* link) {
+    for (const char* part = link; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        const char* const end = strchr(part, '/') ? strchr(part, '/') : part + length_of(part);
+        const char* const address = strncmp(part, "pci", 3) == 0 ? part + 3 : part;
+        const bool is_address = is_hexadecimal(*address) && memchr(address, ':', static_cast<std::size_t>(end - address));
+        if (!is_address || (path[0] == 0 && address == part)) continue;
+        if (path[0]) append(path, "/");
+        append(path, part, static_cast<std::size_t>(end - part));
+    }
+}
+
 void record_processor(Image& image) {
     char text[2048];
     slurp("/proc/cpuinfo", text, sizeof text);
@@ -123,6 +138,9 @@ void record_node(Image& image) {
     record_devices(image, "/sys/class/net", "net_mbit", "/sys/class/net/%s/speed");
     record_devices(image, "/proc/driver/nvidia/gpus", "gpu_numa", "/sys/bus/pci/devices/%s/numa_node");
     record_devices(image, "/sys/class/kfd/kfd/topology/nodes", "kfd_gpu", "/sys/class/kfd/kfd/topology/nodes/%s/gpu_id");
+    record_pci_paths(image, "/proc/driver/nvidia/gpus", "gpu_pci", "/sys/bus/pci/devices/%s");
+    record_pci_paths(image, "/sys/class/infiniband", "nic_pci", "/sys/class/infiniband/%s");
+    record_pci_paths(image, "/sys/class/cxi", "nic_pci", "/sys/class/cxi/%s");
 }
 
 format::Table* facts = nullptr;  // guarded by the runtime's lock, like all of start
@@ -142,6 +160,18 @@ void record_fact(Image& image, FactKind kind, const char* name, const char* valu
     fact->value_length = static_cast<std::uint32_t>(length);
     Image::publish(facts);
     ++recorded;
+}
+
+void record_pci_paths(Image& image, const char* directory, const char* kind, const char* pattern) {
+    each_entry(directory, [&](const char* entry) {
+        char name[48], at[512], link[512], path[512] = "";
+        snprintf(at, sizeof at, pattern, entry);
+        link_text(at, link, sizeof link);
+        append_addresses(path, link);
+        if (path[0] == 0) return;
+        snprintf(name, sizeof name, "%s.%.36s", kind, entry);
+        record_fact(image, FactKind::node, name, path);
+    });
 }
 
 void record_place(Image& image, bool describes_node) {

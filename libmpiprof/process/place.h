@@ -11,6 +11,10 @@ void record_place(Image& image, bool describes_node);
 // Environment variables that MPI, NCCL and their launchers read; values that look like secrets are masked.
 void record_environment(Image& image);
 
+// For each entry of `directory` where its link leads in the tree of PCI: "pci0000:00/0000:00:01.0/0000:01:00.0", from the bridge of
+// the processor down to the device, as the fact <kind>.<entry>.
+void record_pci_paths(Image& image, const char* directory, const char* kind, const char* pattern);
+
 // A fact learned elsewhere, such as by asking the MPI library.
 void record_fact(Image& image, format::FactKind kind, const char* name, const char* value);
 

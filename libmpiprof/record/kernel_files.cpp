@@ -71,14 +71,21 @@ bool each_entry(const char* directory, void* context, void (*visit)(void* contex
     return true;
 }
 
+std::size_t link_text(const char* path, char* buffer, std::size_t size) {
+    const long n = raw(SYS_readlinkat, AT_FDCWD, raw_address(path), raw_address(buffer), static_cast<long>(size - 1));
+    const std::size_t length = n > 0 ? static_cast<std::size_t>(n) : 0;
+    buffer[length] = 0;
+    return length;
+}
+
 bool has_open(const char* end_of_path) {
     const std::size_t length = length_of(end_of_path);
     bool found = false;
     each_entry("/proc/self/fd", [&](const char* number) {
         char link[64] = "/proc/self/fd/", path[512];
         append(link, number);
-        const long n = found ? 0 : raw(SYS_readlinkat, AT_FDCWD, raw_address(link), raw_address(path), sizeof path);
-        found |= n >= static_cast<long>(length) && memcmp(path + n - length, end_of_path, length) == 0;
+        const std::size_t n = found ? 0 : link_text(link, path, sizeof path);
+        found |= n >= length && memcmp(path + n - length, end_of_path, length) == 0;
     });
     return found;
 }

@@ -25,6 +25,9 @@ const char* first_line_of(const char* path, char (&buffer)[Size]) {
 void status_line(const char* label, char* buffer, std::size_t size);
 int status_number(const char* label, int fallback);
 
+// Where a symbolic link leads, as terminated text; empty where there is none. Returns its length.
+std::size_t link_text(const char* path, char* buffer, std::size_t size);
+
 // The entries of a directory but those that begin with a dot; false where there is none. Without libc's opendir, which
 // would be three more relocations in every process.
 bool each_entry(const char* directory, void* context, void (*visit)(void* context, const char* name));

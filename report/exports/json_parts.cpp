@@ -20,6 +20,7 @@ void write_devices(JsonWriter& json, std::string_view key, const std::vector<Dev
             json.field("name", device.name);
             json.field("numa_node", device.numa_node);
             json.field("rate", device.rate);
+            json.field("pci_path", device.pci_path);
         });
     });
 }

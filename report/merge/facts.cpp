@@ -27,7 +27,13 @@ std::optional<std::string> entry_of(const Fact& fact, std::string_view kind) {
 
 Device& device_of(std::vector<Device>& devices, const std::string& name) {
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const Device& d) { return d.name == name; });
-    return found != devices.end() ? *found : devices.emplace_back(Device{.name = name, .numa_node = {}, .rate = {}});
+    return found != devices.end() ? *found : devices.emplace_back(Device{.name = name, .numa_node = {}, .rate = {}, .pci_path = {}});
+}
+
+constexpr std::size_t longest_path = 512;  // as it is written
+
+void add_path(Device& device, const std::string& path) {
+    if (path.size() < longest_path) device.pci_path = path;
 }
 
 void add_numa_node(NodeFacts& node, const std::string& entry, const std::string& cpus) {
@@ -49,6 +55,8 @@ NodeFacts node_of(const std::vector<Fact>& facts) {
             device_of(node.gpus, "kfd " + *entry);
         if (const auto entry = entry_of(fact, "nic_numa"))
             device_of(node.adapters, *entry).numa_node = number_of(fact.value);
+        if (const auto entry = entry_of(fact, "gpu_pci")) add_path(device_of(node.gpus, *entry), fact.value);
+        if (const auto entry = entry_of(fact, "nic_pci")) add_path(device_of(node.adapters, *entry), fact.value);
         if (const auto entry = entry_of(fact, "nic_rate")) device_of(node.adapters, *entry).rate = fact.value;
     }
     std::sort(node.numa_nodes.begin(), node.numa_nodes.end(),

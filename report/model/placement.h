@@ -37,7 +37,9 @@ struct Device {
     std::string name;  // "mlx5_0"; of a GPU its bus address
     std::optional<std::uint32_t> numa_node;
     std::string rate;
-    bool operator==(const Device&) const = default;
+    std::string pci_path;  // from the processor's bridge to the device: "pci0000:00/0000:00:01.0/0000:01:00.0"
+    // Where exactly it is plugged in makes no other kind of node.
+    bool operator==(const Device& other) const { return name == other.name && numa_node == other.numa_node && rate == other.rate; }
 };
 // What a node counted while the job ran, of all that ran on it.
 struct NodeUse {

@@ -10,6 +10,7 @@
 #include "report/sections/placed_nodes.h"
 #include "report/sections/placement_rules.h"
 #include "report/sections/sections.h"
+#include "report/sections/topology.h"
 
 namespace mpiprof::report {
 namespace {
@@ -372,9 +373,16 @@ Result<std::vector<Table>> placement(const Job& job, const Question& question) {
             "a line: ranks placed alike; MAX RSS, OF LIMIT and THROTTLED are their largest. "
             "Every rank: placement --by rank --top N, --rank LIST, --format csv");
 
+    std::vector<Table> topology = topology_tables(nodes, question.is_for_screen);
+    if (grouped && question.is_for_screen && !topology.empty()) {
+        table.notes.push_back("how their devices are connected: placement --rank LIST");
+        topology.clear();
+    }
+
     std::vector<Table> tables;
     tables.push_back(question.is_for_screen ? nodes_on_screen(nodes) : nodes_as_data(job, nodes));
     tables.push_back(std::move(table));
+    for (Table& of_devices : topology) tables.push_back(std::move(of_devices));
     if (Table use = node_use_table(nodes, question.is_for_screen); !use.rows.empty()) tables.push_back(std::move(use));
     tables.push_back(finding_table(job));
     tables.push_back(question.is_for_screen ? variables_on_screen(job.placement) : variables_as_data(job.placement));

@@ -6,6 +6,7 @@
 #include "report/model/number_list.h"
 #include "report/sections/placement_rules.h"
 #include "report/sections/section.h"
+#include "report/sections/topology.h"
 #include "report/views/view.h"
 #include "tests/report/goldens.h"
 #include "tests/report/whole_pipeline.h"
@@ -71,7 +72,12 @@ void describe_node(ProfileSpec& spec) {
                                          {node, "gpu_numa.0000:81:00.0", "1"},
                                          {node, "gpu_numa.0000:c1:00.0", "1"},
                                          {node, "nic_numa.mlx5_0", "0"},
-                                         {node, "nic_rate.mlx5_0", "200 Gb/sec (4X HDR)"}});
+                                         {node, "nic_rate.mlx5_0", "200 Gb/sec (4X HDR)"},
+                                         {node, "gpu_pci.0000:01:00.0", "pci0000:00/0000:00:01.0/0000:01:00.0"},
+                                         {node, "gpu_pci.0000:41:00.0", "pci0000:40/0000:40:01.0/0000:41:00.0"},
+                                         {node, "gpu_pci.0000:81:00.0", "pci0000:80/0000:80:01.0/0000:81:00.0"},
+                                         {node, "gpu_pci.0000:c1:00.0", "pci0000:80/0000:80:03.0/0000:c1:00.0"},
+                                         {node, "nic_pci.mlx5_0", "pci0000:40/0000:40:03.0/0000:42:00.0"}});
 }
 
 std::vector<ProfileSpec> ranks_at(const std::vector<At>& places, const char* launcher = "Open MPI") {
@@ -302,8 +308,8 @@ TEST(screens, placement_of_many_ranks_fits_a_screen) {
     const std::string one = show(job, {.ranks = {77}, .sort = {}, .by = {}, .top = {}});
     EXPECT_NE(one.find("nid1010"), std::string::npos) << one;
     const std::string csv = show(job, {}, "csv");
-    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 512 + 64 + 4 * 2 + 3)
-        << "every rank and node, with two lines above "
+    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 512 + 64 + 10 + 5 * 2 + 4)
+        << "every rank, node and pair of devices, with two lines above "
            "each table and one between";
 }
 
@@ -311,6 +317,81 @@ TEST(placement, a_job_without_facts_says_so) {
     ProfileSpec spec;
     spec.calls = {sync("MPI_Barrier", {{.calls = 1}})};
     EXPECT_NE(show(job_of({spec})).find("do not say where their ranks ran"), std::string::npos);
+}
+
+// ---- how devices are connected ----
+
+// Half of a machine with eight GPUs: two on each switch, an adapter beside each pair, two switches below one bridge, and the other half.
+ProfileSpec with_switches() {
+    using enum format::FactKind;
+    ProfileSpec spec;
+    spec.host = "dgx1";
+    spec.facts = {{node, "numa_cpus.node0", "0-19,40-59"}, {node, "numa_cpus.node1", "20-39,60-79"}};
+    const auto plug = [&](const char* kind, const char* name, const char* numa, const char* path) {
+        spec.facts.push_back({node, fmt::format("{}_numa.{}", kind, name), numa});
+        spec.facts.push_back({node, fmt::format("{}_pci.{}", kind, name), path});
+    };
+    plug("gpu", "0000:06:00.0", "0", "pci0000:00/0000:00:02.0/0000:03:00.0/0000:04:08.0/0000:06:00.0");
+    plug("gpu", "0000:07:00.0", "0", "pci0000:00/0000:00:02.0/0000:03:00.0/0000:04:0c.0/0000:07:00.0");
+    plug("gpu", "0000:0a:00.0", "0", "pci0000:00/0000:00:03.0/0000:08:00.0/0000:09:08.0/0000:0a:00.0");
+    plug("gpu", "0000:86:00.0", "1", "pci0000:80/0000:80:02.0/0000:83:00.0/0000:84:08.0/0000:86:00.0");
+    plug("nic", "mlx5_0", "0", "pci0000:00/0000:00:02.0/0000:03:00.0/0000:04:10.0/0000:05:00.0");
+    plug("nic", "mlx5_1", "0", "pci0000:00/0000:00:02.0/0000:03:00.0/0000:04:14.0/0000:0b:00.0/0000:0c:00.0/0000:0d:00.0");
+    plug("nic", "mlx5_2", "0", "pci0000:20/0000:20:01.0/0000:21:00.0");
+    plug("nic", "mlx5_3", "0", "pci0000:20/0000:20:01.0/0000:21:00.1");
+    spec.calls = {sync("MPI_Barrier", {{.calls = 1}})};
+    return spec;
+}
+
+TEST(topology, says_what_nvidia_smi_says_of_devices_on_switches_and_bridges) {
+    const Job job = job_of({with_switches()});
+    const report::NodeFacts& facts = job.placement.nodes.at(0);
+    const auto device = [&](const std::string& name) -> const report::Device& {
+        for (const auto* devices : {&facts.gpus, &facts.adapters})
+            for (const report::Device& d : *devices)
+                if (d.name == name || d.name == "0000:" + name + ":00.0") return d;
+        throw std::out_of_range(name);
+    };
+    const auto between = [&](const char* a, const char* b) {
+        const auto there = name_of(connection(device(a), device(b), facts)), back = name_of(connection(device(b), device(a), facts));
+        EXPECT_EQ(there, back);
+        return std::string(there);
+    };
+    EXPECT_EQ(between("06", "06"), "X");
+    EXPECT_EQ(between("06", "07"), "PIX") << "two ports of one switch";
+    EXPECT_EQ(between("06", "mlx5_0"), "PIX");
+    EXPECT_EQ(between("mlx5_2", "mlx5_3"), "PIX") << "two functions of one card";
+    EXPECT_EQ(between("06", "mlx5_1"), "PXB") << "a switch behind a switch";
+    EXPECT_EQ(between("06", "0a"), "PHB") << "two ports of one bridge";
+    EXPECT_EQ(between("06", "mlx5_2"), "NODE") << "another bridge of the NUMA node";
+    EXPECT_EQ(between("06", "86"), "SYS");
+}
+
+TEST(topology, is_not_guessed_where_nodes_do_not_say_enough) {
+    report::NodeFacts node;
+    const report::Device a{.name = "a", .numa_node = {}, .rate = {}, .pci_path = "pci0000:00/0000:00:01.0"};
+    const report::Device b{.name = "b", .numa_node = {}, .rate = {}, .pci_path = "pci0000:40/0000:40:01.0"};
+    const report::Device nowhere{.name = "c", .numa_node = 0, .rate = {}, .pci_path = {}};
+    EXPECT_EQ(name_of(connection(a, nowhere, node)), "?");
+    EXPECT_EQ(name_of(connection(a, b, node)), "?") << "two bridges, no NUMA node";
+    node.numa_nodes.push_back({0, NumberList::parse("0-7")});
+    EXPECT_EQ(name_of(connection(a, b, node)), "NODE") << "there is but one";
+}
+
+TEST(topology, is_a_matrix_that_fits_the_screen) {
+    const Job job = job_of({with_switches()});
+    expect_golden("screens/topology_of_a_node.txt", show(job));
+    expect_fits(show(job), 80);
+    Question question;
+    const std::string csv = show(job, question, "csv");
+    EXPECT_NE(csv.find("dgx1,1,GPU0,GPU1,PIX,"), std::string::npos) << csv;
+    EXPECT_NE(csv.find("dgx1,1,GPU3,mlx5_0,SYS,"), std::string::npos) << csv;
+}
+
+TEST(topology, nodes_without_such_facts_show_none) {
+    ProfileSpec spec = with_switches();
+    std::erase_if(spec.facts, [](const auto& fact) { return std::string(fact.name).find("_pci.") != std::string::npos; });
+    EXPECT_EQ(show(job_of({spec})).find("CONNECTED"), std::string::npos);
 }
 
 // ---- what nodes count themselves ----

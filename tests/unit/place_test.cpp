@@ -5,6 +5,8 @@
 #include <sched.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "libmpiprof/record/kernel_files.h"
@@ -68,6 +70,29 @@ TEST_F(place, settings_of_others_are_kept_and_secrets_masked) {
     EXPECT_EQ(variables["NCCL_API_TOKEN"], "***");
     EXPECT_FALSE(variables.contains("HOME_SWEET_HOME"));
     for (const char* name : {"UCX_TLS", "NCCL_API_TOKEN", "HOME_SWEET_HOME"}) unsetenv(name);
+}
+
+TEST_F(place, where_devices_are_plugged_in_is_their_way_through_pci) {
+    namespace fs = std::filesystem;
+    const fs::path root = "place_test_" + std::to_string(getpid());
+    fs::create_directory(root);
+    const auto plug = [&](const char* name, const char* link) { fs::create_symlink(link, root / name); };
+    plug("mlx5_0", "../../devices/pci0000:a0/0000:a0:03.1/0000:a1:00.0/infiniband/mlx5_0");
+    plug("mlx5_2", "../../devices/pci0000:a0/0000:a0:03.1/0000:a1:00.1/mlx5_core.sf.4/infiniband/mlx5_2");
+    plug("arm0", "../../devices/platform/40000000.pci/pci0000:00/0000:00:01.0/net/arm0");
+    plug("0000:07:00.0", "../../../devices/pci10000:e0/10000:e0:06.0/10000:e1:00.0");
+    plug("rxe0", "../../devices/virtual/infiniband/rxe0");
+    { std::ofstream(root / "no_link") << "x"; }
+
+    record_pci_paths(image, root.c_str(), "nic_pci", (root.string() + "/%s").c_str());
+    fs::remove_all(root);
+
+    EXPECT_EQ(facts(FactKind::node), (std::map<std::string, std::string>{
+                                         {"nic_pci.mlx5_0", "pci0000:a0/0000:a0:03.1/0000:a1:00.0"},
+                                         {"nic_pci.mlx5_2", "pci0000:a0/0000:a0:03.1/0000:a1:00.1"},
+                                         {"nic_pci.arm0", "pci0000:00/0000:00:01.0"},
+                                         {"nic_pci.0000:07:00.0", "pci10000:e0/10000:e0:06.0/10000:e1:00.0"},
+                                     }));
 }
 
 TEST_F(place, a_directory_that_is_not_there_has_no_entries) {
