@@ -31,9 +31,10 @@ void init_rank(const Word* words, bool has_config, MadeBy& made) {
 }
 #endif
 
+// In any order.
 std::uint64_t hash_of_ranks(Word list, int n) {
-    std::uint64_t result = hash_of_id(6, static_cast<std::uint64_t>(n));
-    for (int i = 0; i < n; ++i) result = hash_of_id(result, static_cast<std::uint64_t>(reinterpret_cast<const int*>(list)[i]));
+    std::uint64_t result = 0;
+    for (int i = 0; i < n; ++i) result += hash_of_id(6, static_cast<std::uint64_t>(reinterpret_cast<const int*>(list)[i]));
     return result;
 }
 
@@ -75,7 +76,7 @@ bool describe(Id id, const Word* words, MadeBy& made) {
         case Id::CommShrink:  // comm, excluded, n, newcomm, config, flags
             made.where = words[3];
             made.parent = library.communicators.id_of(words[0]);
-            made.id = library.communicators.id_of_child(words[0], hash_of_ranks(words[1], static_cast<int>(words[2])));
+            made.id = library.communicators.id_of_part(words[0], hash_of_ranks(words[1], static_cast<int>(words[2])));
             made.name = name_in(words[4]);
             break;
         case Id::CommGrow:  // comm or null, size, id, rank or -1, newcomm, config: the new ones know no parent, so no common id

@@ -49,6 +49,7 @@ void Communicators::publish(Records& records, Known& k) {
 }
 
 CommInfo Communicators::find(Records& records, Word handle) {
+    if (handle == 0) return {};  // as ncclCommGrow has it from those who join
     const Guard guard(lock_);
     Known* k = known_.find(handle);
     if (!k) k = &known_.add(handle);  // it was not seen being made
@@ -107,6 +108,11 @@ std::uint64_t Communicators::id_of_child(Word parent, std::uint64_t salt) {
     if (!k) k = &known_.add(parent);
     const std::uint64_t before = k->children++;
     return k->id == 0 ? 0 : hash_of_id(hash_of_id(k->id, before), salt);
+}
+
+std::uint64_t Communicators::id_of_part(Word parent, std::uint64_t salt) {
+    const std::uint64_t id = id_of(parent);
+    return id == 0 ? 0 : hash_of_id(hash_of_id(id, 9), salt);
 }
 
 std::uint64_t Communicators::id_of(Word handle) {

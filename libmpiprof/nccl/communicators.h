@@ -19,7 +19,7 @@ struct CommInfo {
 
 class Communicators {
   public:
-    // The communicator behind a valid handle; in the profile from now on. Its size and rank are asked of the library where
+    // The communicator behind a valid handle, or none behind 0; in the profile from now on. Its size and rank are asked of the library where
     // no call has told them.
     CommInfo find(Records& records, Word handle);
 
@@ -34,6 +34,9 @@ class Communicators {
     bool made(const Made& made);
     // The id of what is made from `parent` now by all its members, told apart by `salt`; 0 if the parent is not known.
     std::uint64_t id_of_child(Word parent, std::uint64_t salt);
+    // The same of what is made by some of its members, whom `salt` tells; the others do not know of it. One that the same members
+    // make again has the same id.
+    std::uint64_t id_of_part(Word parent, std::uint64_t salt);
     std::uint64_t id_of(Word handle);
     void forget(Word handle);
     // Into the profile's communicators, of a handle that is known; else 0.

@@ -253,5 +253,54 @@ int pncclGroupEnd(void) {
     launch_group_end();
     return 0;
 }
+#ifdef NEWER
+/* One id for several ranks each: all of them have to arrive. */
+int pncclCommInitRankScalable(ncclComm_t* comm, int size, int rank, int ids, ncclUniqueId* id, ncclConfig_t* config) {
+    if (ids < 1 || id[ids - 1].internal[127] != 'z') return ncclInvalidArgument;
+    const int result = init(of_ncclCommInitRankScalable, comm, size, id[0], rank);
+    if (result) return result;
+    (*comm)->hash = hash_of(id, sizeof *id * (size_t)ids);
+    if (config && config->comm_name) snprintf((*comm)->name, sizeof (*comm)->name, "%s", config->comm_name);
+    tell_of_communicator(*comm);
+    return 0;
+}
+int pncclCommShrink(ncclComm_t comm, int* excluded, int n, ncclComm_t* made, ncclConfig_t* config, int flags) {
+    (void)config, (void)flags;
+    int below = 0;
+    if (!comm || comm->magic != alive) return ncclInvalidArgument;
+    for (int i = 0; i < n; ++i) below += excluded[i] < comm->rank;
+    *made = make(comm->size - n, comm->rank - below);
+    (*made)->hash = comm->hash * 37 + hash_of(excluded, sizeof *excluded * (size_t)n);
+    tell_of_communicator(*made);
+    count(of_ncclCommShrink, 0);
+    return 0;
+}
+int pncclCommGrow(ncclComm_t comm, int size, const ncclUniqueId* id, int rank, ncclComm_t* made, ncclConfig_t* config) {
+    (void)config;
+    if (comm ? comm->magic != alive || rank != -1 : !id) return ncclInvalidArgument;
+    *made = make(size, comm ? comm->rank : rank);
+    (*made)->hash = 4711;
+    tell_of_communicator(*made);
+    count(of_ncclCommGrow, 0);
+    return 0;
+}
+int pncclPutSignal(const void* s, size_t n, int type, int peer, void* window, size_t offset, int signal, int context, unsigned flags, ncclComm_t comm,
+                   cudaStream_t stream) {
+    (void)s, (void)peer, (void)window, (void)offset, (void)signal, (void)context, (void)flags;
+    return operation(of_ncclPutSignal, comm, n, type, 0, stream);
+}
+int pncclSignal(int peer, int signal, int context, unsigned flags, ncclComm_t comm, cudaStream_t stream) {
+    (void)peer, (void)signal, (void)context, (void)flags, (void)stream;
+    must_be_alive(comm);
+    count(of_ncclSignal, 0);
+    return 0;
+}
+int pncclWaitSignal(int n, void* signals, ncclComm_t comm, cudaStream_t stream) {
+    (void)n, (void)signals, (void)stream;
+    must_be_alive(comm);
+    count(of_ncclWaitSignal, 0);
+    return 0;
+}
+#endif
 int pncclMemAlloc(void** p, size_t n) { *p = malloc(n); count(of_ncclMemAlloc, 0); return 0; }
 int pncclMemFree(void* p) { free(p); count(of_ncclMemFree, 0); return 0; }

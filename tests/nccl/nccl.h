@@ -47,4 +47,17 @@ enum { ncclSum = 0 };
     F(ncclGroupStart, (void))                                                                                      \
     F(ncclGroupEnd, (void))                                                                                        \
     F(ncclMemAlloc, (void**, size_t))                                                                              \
-    F(ncclMemFree, (void*))
+    F(ncclMemFree, (void*))                                                                                        \
+    NCCL_NEWER_FUNCTIONS(F)
+
+#ifdef NEWER /* than 2.22: what else makes communicators, and what is one-sided */
+#define NCCL_NEWER_FUNCTIONS(F)                                                                                    \
+    F(ncclCommInitRankScalable, (ncclComm_t*, int, int, int, ncclUniqueId*, ncclConfig_t*))                        \
+    F(ncclCommShrink, (ncclComm_t, int*, int, ncclComm_t*, ncclConfig_t*, int))                                    \
+    F(ncclCommGrow, (ncclComm_t, int, const ncclUniqueId*, int, ncclComm_t*, ncclConfig_t*))                       \
+    F(ncclPutSignal, (const void*, size_t, int, int, void*, size_t, int, int, unsigned, ncclComm_t, cudaStream_t)) \
+    F(ncclSignal, (int, int, int, unsigned, ncclComm_t, cudaStream_t))                                             \
+    F(ncclWaitSignal, (int, void*, ncclComm_t, cudaStream_t))
+#else
+#define NCCL_NEWER_FUNCTIONS(F)
+#endif

@@ -101,6 +101,29 @@ def threads_and_their_communicators_add_up(scene):
 
 
 @case(mpis=(), ranks=1)
+def members_of_newer_communicators_agree_and_one_sided_bytes_are_exact(scene):
+    directory = scene.bin / "newer"
+    directory.mkdir(exist_ok=True)
+    library = scene.compile(SOURCES / "fake_nccl.c", "-shared", "-fPIC", "-DNEWER", "-I", ROOT, "-lpthread", "-ldl", "-Wl,-soname,libnccl.so.2",
+                            name="newer/libnccl.so.2", compiler="gcc", label="")
+    newer = scene.compile(SOURCES / "program.c", "-w", "-DNEWER", "-I", ROOT, library, "-lpthread", "-ldl", name="nccl_program.newer", compiler="gcc", label="")
+    for rank in range(3):
+        env = environment(scene, scene.dir, f"rank{rank}", **torchrun(rank, 3), FAKE_NCCL_PROFILER=0)
+        ran = scene.alone([newer, "newer"], profiled=False, env={**env, "LD_LIBRARY_PATH": directory})
+        same((ran.code, ran.out, ran.err), (0, "", ""), f"rank {rank}")
+        same(recorded(scene, scene.dir, rank), counted(scene.dir, f"rank{rank}"), f"rank {rank}: call -> (calls, bytes)")
+    same(recorded(scene, scene.dir)["ncclPutSignal"], (9, 9 * 4000), "one-sided")
+    rows = [line for line in scene.run_report("nccl", "--format", "csv").succeeded().out.split("\n\n")[0].splitlines() if not line.startswith("# ")]
+    header = rows[0].split(",")
+    known = {}
+    for row in (dict(zip(header, line.split(","))) for line in rows[1:]):
+        known.setdefault(row["made_by"], []).append((row["size"], row["ranks"], bool(row["id"])))
+    same({name: known.get(name) for name in ("ncclCommInitRankScalable", "ncclCommShrink", "ncclCommSplit")},
+         {"ncclCommInitRankScalable": [("3", "3", True)], "ncclCommShrink": [("2", "2", True)], "ncclCommSplit": [("1", "3", True)]},
+         "size, members and id of communicators")
+
+
+@case(mpis=(), ranks=1)
 def nonblocking_communicators_are_no_errors(scene):
     for rank in range(2):
         run(scene, "linked", "nonblocking", scene.dir, torchrun(rank, 2))
