@@ -84,6 +84,9 @@ void* find_library(int driver_major) {
 
 void nothing(void*, int, std::uint32_t, const void*) {}
 
+// A profiler may begin long before the program communicates. In a forked child nothing is ours, and locks may be held by nobody.
+bool may_become_ours() { return runtime.is_recording() || runtime.has_not_begun(); }
+
 std::uint32_t this_thread() { return static_cast<std::uint32_t>(raw(SYS_gettid)); }
 
 }  // namespace
@@ -217,7 +220,7 @@ const cupti::Functions* Cupti::real() {
 int Cupti::lend(cupti::Requested their_requested, cupti::Completed their_completed) {
     const cupti::Functions* f = real();
     if (!f) return cupti::not_initialized;
-    if (is_switching() || !runtime.is_recording()) return f->register_callbacks(their_requested, their_completed);
+    if (is_switching() || !may_become_ours()) return f->register_callbacks(their_requested, their_completed);
     const Switching switching(*this);
     if (is_active()) switch_off();
     __atomic_store_n(&other_is_done_, false, __ATOMIC_RELAXED);
@@ -240,13 +243,15 @@ int Cupti::disable_for_other(int kind) {
 int Cupti::finalize_for_other() {
     const cupti::Functions* f = real();
     if (!f) return cupti::not_initialized;
-    if (runtime.is_recording() && !is_switching()) {
+    if (may_become_ours() && !is_switching()) {
         const Switching switching(*this);
         if (is_active()) switch_off();
-        say_why("CUPTI was ended by another tool", 0);
         __atomic_store_n(&other_seen_ns_, 0, __ATOMIC_RELEASE);
-        is_found_ = false;
-        is_tried_ = true;
+        if (runtime.is_recording()) {
+            say_why("CUPTI was ended by another tool", 0);
+            is_found_ = false;
+            is_tried_ = true;
+        }
     }
     return f->finalize();
 }

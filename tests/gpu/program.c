@@ -136,8 +136,27 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 #endif
+#ifdef WITH_CUPTI
+    SCENE("early") { /* a profiler that begins before anything communicates, and ends later */
+        fetch_cupti();
+        OK(CUPTI(cuptiActivityRegisterCallbacks)(their_request, their_completion));
+        OK(CUPTI(cuptiActivityEnable)(KIND_CONCURRENT_KERNEL));
+    }
+#endif
     ncclComm_t c = world("world");
     CUstream s = stream_on(0);
+#ifdef WITH_CUPTI
+    SCENE("early") {
+        for (int i = 0; i < 3; ++i) reduce(c, s), finish(s);
+        OK(CUPTI(cuptiActivityDisable)(KIND_CONCURRENT_KERNEL));
+        OK(CUPTI(cuptiActivityFlushAll)(0));
+        if (their_kernels != 3) { fprintf(stderr, "the other client saw %d kernels\n", their_kernels); return 1; }
+        usleep(2100000);
+        for (int i = 0; i < 4; ++i) reduce(c, s), finish(s);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+#endif
     SCENE("lone") {
         lone(c, s);
         OK(NCCL(ncclCommDestroy)(c));

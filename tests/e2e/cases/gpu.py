@@ -300,6 +300,13 @@ def a_client_of_cupti_that_was_there_first_keeps_it(scene):
 
 
 @case(mpis=(), ranks=1)
+def a_client_of_cupti_that_came_before_the_first_communicator_keeps_it_until_it_is_done(scene):
+    tables = traced(scene, "early", "client_linked")  # which fails if it misses a kernel
+    same({t.source: (t.operations, t.ns) for t in tables.times()}, {"events": (3, 3 * (3000 + IDLE)), "cupti": (4, 4 * 3000)}, "operations by source")
+    same(tables.facts()["gpu_times"], ["events: CUPTI is in use by another tool", "CUPTI 13.0"], "what the profile says")
+
+
+@case(mpis=(), ranks=1)
 def a_program_that_asks_for_cupti_is_told_that_there_is_none(scene):
     run(scene, "absent", "fetched")
 
