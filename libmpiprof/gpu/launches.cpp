@@ -29,6 +29,13 @@ void end_before_the_driver() {
 
 void before_the_end() { launches.end_of_profile(false); }
 
+// What to enter to speak of a share's stream; 0: the current one is right. A default stream, which has a small number for a name,
+// means that of the current context, and at the end of a group this may be another than when the operation was enqueued.
+Word context_to_enter(const Launch& launch, const Share& share) {
+    const bool is_default = static_cast<std::uintptr_t>(share.stream) <= 2;
+    return launch.count > 1 || (launch.group != 0 && is_default) ? share.context->handle : 0;
+}
+
 }  // namespace
 
 // ---- whether, and how ----
@@ -158,7 +165,7 @@ bool Launches::is_same(const Share& share, Word stream, const Context& context) 
 void Launches::begin_traced(Launch& launch) {
     std::uint32_t devices[Launch::most_shares];
     for (unsigned i = 0; i < launch.count; ++i) {
-        const InContext inside(driver_, launch.count > 1 ? launch.shares[i].context->handle : 0);
+        const InContext inside(driver_, context_to_enter(launch, launch.shares[i]));
         if (events_.is_capturing(driver_, launch.shares[i].stream)) return;
         devices[i] = launch.shares[i].context->device;
     }
@@ -172,8 +179,7 @@ void Launches::begin(Launch& launch) {
     if (uses_cupti()) return begin_traced(launch);
     for (unsigned i = 0; i < launch.count; ++i) {
         Share& share = launch.shares[i];
-        // The default stream means that of the current context.
-        const InContext inside(driver_, launch.count > 1 ? share.context->handle : 0);
+        const InContext inside(driver_, context_to_enter(launch, share));
         share.pair = events_.begin(driver_, *share.context, share.stream);
     }
 }
@@ -198,7 +204,7 @@ void Launches::end_real_call(bool is_launched, bool is_elsewhere) {
     for (unsigned i = 0; i < in_hand->count; ++i) {
         Share& share = in_hand->shares[i];
         if (!share.pair) continue;
-        const InContext inside(driver_, in_hand->count > 1 ? share.context->handle : 0);
+        const InContext inside(driver_, context_to_enter(*in_hand, share));
         if (!events_.end(driver_, *share.pair, share.stream)) share.pair = nullptr;
     }
     events_.harvest(driver_, Events::a_few);

@@ -202,6 +202,20 @@ int main(int argc, char** argv) {
         }
         return 0;
     }
+    SCENE("elsewhere") { /* enqueued on one GPU's default stream, launched while another GPU is current */
+        CUcontext contexts[2];
+        for (int i = 0; i < 2; ++i) OK(cuDevicePrimaryCtxRetain(&contexts[i], i));
+        for (int i = 0; i < 3; ++i) {
+            OK(NCCL(ncclGroupStart)());
+            OK(cuCtxSetCurrent(contexts[1]));
+            reduce(c, NULL);
+            OK(cuCtxSetCurrent(contexts[0]));
+            OK(NCCL(ncclGroupEnd)());
+            OK(cuCtxSetCurrent(contexts[1])), finish(NULL);
+        }
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
     SCENE("threads") {
         pthread_t threads[4];
         ncclComm_t comms[4];

@@ -107,6 +107,14 @@ def a_group_over_several_gpus_has_a_time_on_each(scene):
 
 
 @case(mpis=(), ranks=1)
+def what_is_launched_while_another_gpu_is_current_has_its_time(scene):
+    for name, get, idle in (("events", run, IDLE), ("cupti", traced, 0)):
+        tables = get(scene, "elsewhere", directory=scene.subdir(name))
+        same(by_call(tables), {("ncclAllReduce", 1): (3, 12000, 3 * (3000 + idle), 3000 + idle, 3000 + idle)}, name)
+        check("gpu_not_timed" not in tables.facts(), f"{name}: something was not timed")
+
+
+@case(mpis=(), ranks=1)
 def gpu_times_of_threads_add_up(scene):
     times = by_call(run(scene, "threads"))
     same(sorted((key, value[0], value[1]) for key, value in times.items()), [(("ncclAllReduce", i), 100, 400000) for i in range(1, 5)],
