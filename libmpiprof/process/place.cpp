@@ -99,12 +99,13 @@ bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <=
 void append_addresses(char (&path)[512], const char* link) {
     for (const char* part = link; part; part = strchr(part, '/')) {
         part += *part == '/';
-        const char* const end = strchr(part, '/') ? strchr(part, '/') : part + length_of(part);
         const char* const address = strncmp(part, "pci", 3) == 0 ? part + 3 : part;
-        const bool is_address = is_hexadecimal(*address) && memchr(address, ':', static_cast<std::size_t>(end - address));
-        if (!is_address || (path[0] == 0 && address == part)) continue;
+        std::size_t length = 0;
+        bool is_address = false;
+        for (; part[length] && part[length] != '/'; ++length) is_address |= part[length] == ':';
+        if (!is_address || !is_hexadecimal(*address) || (path[0] == 0 && address == part)) continue;
         if (path[0]) append(path, "/");
-        append(path, part, static_cast<std::size_t>(end - part));
+        append(path, part, length);
     }
 }
 
