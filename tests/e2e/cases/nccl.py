@@ -1,6 +1,9 @@
 """NCCL, beside MPI and without it: programs against a double (tests/nccl) that counts every call itself."""
 
-from harness import ROOT, case, check, same
+import glob
+import os
+
+from harness import ROOT, Skip, case, check, same
 
 SOURCES = ROOT / "tests" / "nccl"
 
@@ -139,6 +142,27 @@ def errors_of_nccl_are_counted_as_errors(scene):
     errors = {row["call"]: int(row["errors"]) for row in scene.export_rows(cwd=scene.dir) if int(row["errors"])}
     same(errors, {"ncclAllReduce": 2, "ncclCommDestroy": 1}, "errors")
     same(recorded(scene, scene.dir), counted(scene.dir), "call -> (calls, bytes)")
+
+
+@case(mpis=(), ranks=1)
+def real_nccl_answers_as_without_us_where_there_is_no_gpu(scene):
+    homes = ["/usr", os.environ.get("CUDA_HOME", ""), *sorted(glob.glob("/usr/local/cuda*"))]
+    found = [(f"{home}/include", lib) for home in homes if home and os.path.exists(f"{home}/include/nccl.h")
+             for lib in (f"{home}/lib64", f"{home}/lib", f"{home}/lib/x86_64-linux-gnu") if os.path.exists(f"{lib}/libnccl.so")]
+    if not found or os.path.exists("/dev/nvidiactl"):
+        raise Skip("there is no NCCL with its header, or there is a GPU")
+    include, lib = found[0]
+    real = scene.compile(SOURCES / "real.c", f"-I{include}", "-L", lib, "-lnccl", f"-Wl,-rpath,{lib}", name="real_nccl", compiler="gcc", label="")
+    hook = scene.library.with_name("libmpiprof-dlsym.so")
+    plain = scene.alone([real], profiled=False)
+    ours = scene.alone([real], profiled=False, env={"LD_PRELOAD": f"{scene.library}:{hook}" if hook.exists() else scene.library})
+    same((ours.code, ours.out, ours.err), (plain.code, plain.out, plain.err), "its answers")
+    same(plain.code, 0, "exit code")
+    rows = {row["call"]: (int(row["calls"]), int(row["errors"])) for row in scene.export_rows() if row["call"].startswith("nccl")}
+    answers = {line.split("(")[0]: int(line.split(" = ")[1]) for line in plain.out.splitlines() if " = " in line}
+    timed = ("ncclCommInitRank", "ncclAllReduce", "ncclBcast", "ncclSend", "ncclGroupEnd")
+    same({name: rows.get(name) for name in timed}, {name: (0, 1) if answers[name] else (1, 0) for name in timed}, "(calls, errors)")
+    check(answers["ncclAllReduce"] != 0 and "ncclBroadcast" not in rows, f"{answers}, {rows}")
 
 
 @case(mpis=(), ranks=1)
