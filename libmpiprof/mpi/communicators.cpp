@@ -16,14 +16,13 @@ bool is_null(Word handle) { return handle == library.facts.comm_null || handle =
 }  // namespace
 
 CommInfo Communicators::describe(Word handle) const {
-    CommInfo info{handle, 0, false, 0, 0, -1, -1};
+    CommInfo info{handle, 0, false, 0, 0, 0, -1, -1};
     int flag = 0;
     if (library.ask.comm_rank) library.ask.comm_rank(handle, &info.rank);
     if (library.ask.comm_test_inter && library.ask.comm_test_inter(handle, &flag) == 0) info.inter = flag != 0;
-    if (info.inter && library.ask.comm_remote_size)
-        library.ask.comm_remote_size(handle, &info.size);
-    else if (library.ask.comm_size)
-        library.ask.comm_size(handle, &info.size);
+    if (library.ask.comm_size) library.ask.comm_size(handle, &info.members);
+    info.size = info.members;
+    if (info.inter && library.ask.comm_remote_size) library.ask.comm_remote_size(handle, &info.size);
     int topology = 0, n = 0, weighted = 0;
     if (info.inter || !library.ask.topo_test || library.ask.topo_test(handle, &topology) != 0) return info;
     if (topology == library.facts.topo_cart && library.ask.cartdim_get && library.ask.cartdim_get(handle, &n) == 0)
@@ -53,11 +52,20 @@ bool Communicators::can_translate() const {
 // Once: some libraries keep a group of all its members from then on, for as long as the communicator lives.
 int Communicators::world_rank_of_first(Known& k) const {
     if (k.first != not_asked) return k.first;
-    Word group = 0;
     k.first = -1;
-    if (!can_translate() || library.ask.comm_group(k.info.handle, &group) != 0) return -1;
-    k.first = world_rank_in_group(group, 0);
-    library.ask.group_free(&group);
+    if (!can_translate()) return -1;
+    const auto first_of = [&](int (*group_of)(Word, Word*)) {
+        Word group = 0;
+        if (!group_of || group_of(k.info.handle, &group) != 0) return -1;
+        const int first = world_rank_in_group(group, 0);
+        library.ask.group_free(&group);
+        return first;
+    };
+    k.first = first_of(library.ask.comm_group);
+    if (k.info.inter) {  // both sides have to find the same
+        const int theirs = first_of(library.ask.comm_remote_group);
+        k.first = theirs < k.first ? theirs : k.first;
+    }
     return k.first;
 }
 
@@ -201,8 +209,9 @@ bool Communicators::made(Making making, std::uint16_t call, Word parent, Word ha
             first = world_rank_of_first(*from);
         }
     }
-    if (is_null(handle) || making == Making::unknown) return false;
+    if (is_null(handle)) return false;
     const bool was_stale = known_.forget(handle);
+    if (making == Making::unknown) return was_stale;
     Known& k = known_.add(handle);
     k.info = describe(handle);
     k.parent = parent_id;

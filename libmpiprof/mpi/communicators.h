@@ -15,7 +15,7 @@ struct CommInfo {
     Word handle;          // C
     std::uint16_t index;  // into the profile's communicators; 0 = not told apart
     bool inter;
-    int rank, size;             // of this rank; of the group it talks to
+    int rank, size, members;    // of this rank; of the group it talks to; of its own, which is the same but for intercommunicators
     int in_degree, out_degree;  // of a topology's neighbourhood; -1 without one
 };
 
@@ -55,7 +55,7 @@ class Communicators {
         std::uint16_t made_by;   // call
         bool by_members;
         bool like_world;
-        int first;               // its rank 0 in MPI_COMM_WORLD; not_asked
+        int first;               // its rank 0 in MPI_COMM_WORLD, of two groups the lower; not_asked
         format::Communicator* record;
     };
 

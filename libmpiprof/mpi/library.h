@@ -122,6 +122,13 @@ struct Mpi {
     static constexpr bool follows(Id id) { return sets_up(id) || find(row_of(id).roles, Role::newcomm) >= 0 || id == Id::Comm_set_name; }
     template <Id I, class Language>
     static void follow(Ledger& ledger, const Word* words);  // sizes.h
+    // Communicators are made once and used for long, and their number is part of the ids of others. A call inside another is
+    // part of that, or of a callback of the user's, whose communicators are met when they are used.
+    template <Id I, class Language>
+    static void follow_unrecorded(const Word* words, Word return_address) {
+        if constexpr (!sets_up(I))
+            if (runtime.is_recording() && !wrap::is_nested(return_address)) follow_communicator<I, Language>(words);
+    }
     template <Id I, class Language>
     static void remember_set_up(Ledger& ledger, const Word* words);
     template <Id I, class Language>
@@ -178,17 +185,20 @@ struct Mpi {
     static bool is_off() { return library.is_over; }
     static Word missing(const char* name) { wrap::no_such_function(name); }
     static void begin_late(std::uint16_t id, const void* real);  // special.cpp
-    static constexpr bool always_follows = false;
     static bool is_foreign(const wrap::Real& real) { return library.several && !library.is_ours(real.function); }
 
     template <Id I, class Language>
     static void before_free(Ledger& ledger, const Word* words) {
-        if (words[0] == 0) return;  // an error, which is MPI's to report
-        const Word handle = Language::handle_at(words[0], 0);  // the argument points at it
-        if constexpr (I == Id::Request_free) return ledger.forget_request(handle);
-        if constexpr (I == Id::Comm_free || I == Id::Comm_disconnect) library.communicators.forget(Language::c_comm(handle));
-        if constexpr (I != Id::Type_free) runtime.forget_groups();
-        else runtime.forget_handles();
+        forget<I, Language>(&ledger, words);
+    }
+    // What is known of types ends with a pause in any case. Inside another call of MPI, which may hold locks of its own, nobody is
+    // to wait for ours.
+    template <Id I, class Language>
+    static void free_unrecorded(const Word* words, Word return_address) {
+        if constexpr (I != Id::Type_free) {
+            if (!runtime.is_recording() || (I != Id::Request_free && wrap::is_nested(return_address))) return;
+            forget<I, Language>(thread_state.ledger, words);
+        }
     }
 
     template <class Language>
@@ -208,6 +218,19 @@ struct Mpi {
     struct Size;  // sizes.h
 
   private:
+    // What the handle meant. `ledger` of the calling thread, if it has one.
+    template <Id I, class Language>
+    static void forget(Ledger* ledger, const Word* words) {
+        if (words[0] == 0) return;  // an error, which is MPI's to report
+        const Word handle = Language::handle_at(words[0], 0);  // the argument points at it
+        if constexpr (I == Id::Request_free) {
+            if (ledger) ledger->forget_request(handle);
+            return;
+        }
+        if constexpr (I == Id::Comm_free || I == Id::Comm_disconnect) library.communicators.forget(Language::c_comm(handle));
+        if constexpr (I != Id::Type_free) runtime.forget_groups();
+        else runtime.forget_handles();
+    }
     static constexpr bool moves_buffers(Traffic traffic) {
         return (format::carries_messages(traffic) && traffic != Traffic::start) || traffic == Traffic::file;
     }

@@ -117,11 +117,9 @@ template <Id I, class Language>
             return mean_of_blocks<Role::rcounts, Role::rtypes, Language>(a, comm.size);
         return mean_of_blocks<Role::scounts, Role::stypes, Language>(a, comm.size);
     } else if constexpr (rule == SizeRule::rcounts_sum) {
-        const CommInfo comm = a.comm();
-        const int members = comm.inter ? 0 : comm.size;  // an intercommunicator's own group is not described here
-        return a.template elements<Role::type>(sum_of<Role::rcounts>(a, members));
+        return a.template elements<Role::type>(sum_of<Role::rcounts>(a, a.comm().members));
     } else if constexpr (rule == SizeRule::rcount_times_size) {
-        return a.template elements<Role::type>(a.template count<Role::rcount>()) * static_cast<Bytes>(a.comm().size);
+        return a.template elements<Role::type>(a.template count<Role::rcount>()) * static_cast<Bytes>(a.comm().members);
     } else if constexpr (rule == SizeRule::sendrecv) {
         Bytes bytes = 0;
         if (!a.template is_null_peer<Role::dest>()) bytes += a.template elements<Role::stype>(a.template count<Role::scount>());
@@ -139,7 +137,8 @@ template <Id I, class Language>
                 return bytes + bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(a.template word<Role::status>()));
         return bytes + block;
     } else if constexpr (rule == SizeRule::partitioned) {
-        return a.template elements<Role::type>(Language::integer(a.template word<Role::partitions>()) * a.template count<Role::count>());
+        using Wide = std::conditional_t<Language::fortran, wrap::Fortran<true>, wrap::C<true>>;  // this count always is
+        return a.template elements<Role::type>(Language::integer(a.template word<Role::partitions>()) * Wide::count(a.template word<Role::count>()));
     } else if constexpr (rule == SizeRule::neighbor_rcounts_mean) {
         const CommInfo comm = a.comm();
         return mean(a.template elements<Role::rtype>(sum_of<Role::rcounts>(a, comm.in_degree)), comm.in_degree);
@@ -177,6 +176,8 @@ Bytes any_size(Ledger& ledger, const Word* words) {
             if (a.template is_null_peer<Role::source>()) return 0;
         if constexpr (A::template has<Role::target>)
             if (a.template is_null_peer<Role::target>()) return 0;
+        if constexpr (A::template has<Role::root>)
+            if (a.template is_null_peer<Role::root>()) return 0;
         return library.is_known() ? a.template elements<simple_pair(rule).type>(a.template count<simple_pair(rule).count>()) : 0;
     }
 }

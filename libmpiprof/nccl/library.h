@@ -107,15 +107,14 @@ struct Nccl {
 
     // Calls that end the life of a communicator.
     static constexpr bool frees(Id id) { return id == Id::CommDestroy || id == Id::CommAbort; }
-    // Calls that make one. Communicators are made once and used for long: they are followed while nothing is recorded, too.
+    // Calls that make one.
     static constexpr bool follows(Id id) { return find(row_of(id).roles, Role::newcomm) >= 0; }
-    static constexpr bool always_follows = true;
     template <Id I, class Language>
     static void follow(Ledger&, const Word* words) {
         if (follow_made(I, words)) runtime.forget_handles();
     }
-    template <Id I>
-    static void follow_unrecorded(const Word* words) {
+    template <Id I, class Language>
+    static void follow_unrecorded(const Word* words, Word) {
         if (runtime.is_recording()) follow_made(I, words);
     }
 

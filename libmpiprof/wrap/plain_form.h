@@ -143,6 +143,19 @@ Word call_unrecorded(Word (*real)(Words...), const Word* frame, Words... args) {
     return result;
 }
 
+// A call that is not recorded, while recording is off or as part of another: lives of handles begin and end in it all the same.
+template <class Library, auto Id, class Language, class... Words>
+Word call_followed(Word (*real)(Words...), Word return_address, Words... args) {
+    const Word words[] = {args..., 0};
+    if constexpr (Library::frees(Id)) Library::template free_unrecorded<Id, Language>(words, return_address);
+    CallInHand hand{};
+    if constexpr (Language::fortran) hand.ierror = ierror_of<Library::row(Id).arity>(args...);
+    const Word result = real(args...);
+    if constexpr (Library::follows(Id))
+        if (!Language::failed(result, hand)) Library::template follow_unrecorded<Id, Language>(words, return_address);
+    return result;
+}
+
 template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
 [[gnu::noinline, gnu::cold]] Word call_plainly(Words... args) {
     // Reached by a tail call: the frame and the return address are those of the exported symbol.
@@ -165,12 +178,8 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
             const Word words[] = {args..., 0};
             if (!found.foreign && is_watched<Library>(id) && gate_epoch() == 0 && !is_nested(return_address)) Library::template unrecorded<Id>(words, result);
             return result;
-        }
-        if constexpr (Library::always_follows && Library::follows(Id)) {
-            const Word result = real(args...);
-            const Word words[] = {args..., 0};
-            if (!found.foreign && !Language::failed(result, {})) Library::template follow_unrecorded<Id>(words);
-            return result;
+        } else if constexpr (Library::follows(Id) || Library::frees(Id)) {
+            if (!found.foreign) return call_followed<Library, Id, Language>(real, return_address, args...);
         }
         return real(args...);
     }

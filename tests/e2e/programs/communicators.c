@@ -89,6 +89,21 @@ int main(int argc, char** argv) {
         use(again, name);
         MPI_Comm_free(&again);
     }
+    MPI_Comm_dup(bridge, &again); /* of two groups both times, whose members must agree over the bridge, too */
+    use(again, "copy of bridge");
+    MPI_Comm_split(bridge, me % 2, me, &again);
+    use(again, "lane of bridge");
+    if (me == 1) MPI_Pcontrol(0); /* what is made meanwhile counts for those that are made of the same later */
+    MPI_Comm_dup(MPI_COMM_WORLD, &again);
+    if (me == 1) MPI_Pcontrol(1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &again);
+    use(again, "after a pause of one");
+    MPI_Pcontrol(0); /* a handle may have another meaning afterwards */
+    MPI_Comm_free(&again);
+    MPI_Comm_split(MPI_COMM_WORLD, me / 3, me, &again);
+    MPI_Comm_set_name(again, "made in a pause");
+    MPI_Pcontrol(1);
+    use(again, "made in a pause");
     use(MPI_COMM_WORLD, "world");
     fclose(expected);
     MPI_Finalize();

@@ -341,6 +341,64 @@ static void communicators(void) {
     collectives(MPI_COMM_SELF);
 }
 
+// Two groups, of rank 0 and of all others.
+static void intercommunicators(void) {
+    MPI_Comm mine, both, copy;
+    const int here = rank == 0 ? 1 : size - 1, there = size - here;  // members of this group, and of the other
+    int* counts = malloc(sizeof *counts * (size_t)size);
+    int* places = malloc(sizeof *places * (size_t)size);
+    double out[16] = {0}, in[16];
+    const int root = rank == 0 ? MPI_ROOT : 0;                                       // of rank 0's data
+    const int other_root = rank == 0 ? 0 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL;     // of rank 1's
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &mine);
+    expect("MPI_Comm_split", 0);
+    MPI_Intercomm_create(mine, 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, 77, &both);
+    expect("MPI_Intercomm_create", 0);
+    for (int i = 0; i < 3; ++i) {
+        MPI_Bcast(out, 2, MPI_DOUBLE, root, both);
+        expect("MPI_Bcast", 16);
+        MPI_Bcast(out, rank < 2 ? 3 : 0, MPI_DOUBLE, other_root, both);
+        expect("MPI_Bcast", rank < 2 ? 24 : 0);
+        MPI_Reduce(out, in, rank < 2 ? 5 : 0, MPI_DOUBLE, MPI_SUM, other_root, both);
+        expect("MPI_Reduce", rank < 2 ? 40 : 0);
+    }
+    MPI_Allreduce(out, in, 2, MPI_DOUBLE, MPI_SUM, both);
+    expect("MPI_Allreduce", 16);
+    MPI_Gather(out, 2, MPI_DOUBLE, in, 2, MPI_DOUBLE, other_root, both);
+    expect("MPI_Gather", rank < 2 ? 16 : 0);
+    MPI_Scatter(out, 3, MPI_DOUBLE, in, 3, MPI_DOUBLE, other_root, both);
+    expect("MPI_Scatter", rank < 2 ? 24 : 0);
+    // From rank 0 each gets one more than the one before; it gets as much from all.
+    for (int i = 0, at = 0; i < there; ++i) {
+        counts[i] = rank == 0 ? i + 1 : rank;
+        places[i] = at;
+        at += counts[i];
+    }
+    MPI_Alltoallv(out, counts, places, MPI_DOUBLE, in, counts, places, MPI_DOUBLE, both);
+    expect("MPI_Alltoallv", rank == 0 ? 8ull * (unsigned)(there * (there + 1) / 2) / (unsigned)there : 8ull * (unsigned)rank);
+    // Each group reduces what the other gives, and scatters it among its own: as many in all on both sides.
+    for (int i = 0; i < here; ++i) counts[i] = rank == 0 ? 6 : i + 1 < here ? 1 : 6 - i;
+    MPI_Reduce_scatter(out, in, counts, MPI_DOUBLE, MPI_SUM, both);
+    expect("MPI_Reduce_scatter", 48);
+    MPI_Reduce_scatter_block(out, in, 6 / here, MPI_DOUBLE, MPI_SUM, both);
+    expect("MPI_Reduce_scatter_block", 48);
+    MPI_Comm_dup(both, &copy);
+    expect("MPI_Comm_dup", 0);
+    MPI_Barrier(copy);
+    expect("MPI_Barrier", 0);
+    if (rank < 2) {
+        MPI_Sendrecv(out, 2, MPI_DOUBLE, 0, 5, in, 16, MPI_DOUBLE, 0, 5, copy, MPI_STATUS_IGNORE);
+        expect("MPI_Sendrecv", 32);
+    }
+    MPI_Comm* const made[] = {&copy, &both, &mine};
+    for (int i = 0; i < 3; ++i) {
+        MPI_Comm_free(made[i]);
+        expect("MPI_Comm_free", 0);
+    }
+    free(counts);
+    free(places);
+}
+
 static void one_sided(void) {
     double window[32] = {0}, local[32];
     for (int i = 0; i < 32; ++i) local[i] = rank;
@@ -444,6 +502,7 @@ int main(int argc, char** argv) {
         derived_types();
         collectives(MPI_COMM_WORLD);
         communicators();
+        intercommunicators();
         one_sided();
         files();
         neighbours();
