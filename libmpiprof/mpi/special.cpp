@@ -141,7 +141,10 @@ Word end(const char* name, Word return_address, Words... words) {
     if (!real.function) wrap::no_such_function(name);
     const auto function = reinterpret_cast<Word (*)(Words...)>(real.function);
     if (library.several && !library.is_ours(real.function)) return function(words...);
-    if (!Session && measures_clocks) measure_clock("clock_offset_at_end");
+    if (!Session && measures_clocks) {
+        measures_clocks = false;  // MPICH's Fortran mpi_finalize_ calls MPI_Finalize, and not all ranks need be Fortran's
+        measure_clock("clock_offset_at_end");
+    }
     if (Session) open_sessions.fetch_sub(1);
     else library.communicators.has_world = false;
     const bool last = !library.communicators.has_world && open_sessions <= 0;
