@@ -240,22 +240,24 @@ class Ledger {
     Bytes start(Word handle, Ticks since);                      // its bytes; 0 if it is not remembered
     void forget_request(Word handle);
     bool has_requests() const { return !requests_.is_empty(); }
-    // The request was seen to complete at `end`; `blocked` is its share of the time in the completing call. False: it is not
-    // remembered.
-    bool complete(Word handle, Ticks end, Ticks blocked) {
+    // The request was seen to complete at `end`; `blocked` is its share of the time in the completing call. How many did: none
+    // if it is a persistent one that was not started, not_remembered if it may be any.
+    static constexpr int not_remembered = -1;
+    int complete(Word handle, Ticks end, Ticks blocked) {
         Requests::Request* request = requests_.find(handle);
-        if (!request) [[unlikely]] return false;
+        if (!request) [[unlikely]] return not_remembered;
         if (request->more == 0) [[likely]] {
             book(*request, end, blocked);
             requests_.release(*request);
-            return true;
+            return 1;
         }
-        if (request->since != 0) book(*request, end, blocked);
+        const bool was_active = request->since != 0;
+        if (was_active) book(*request, end, blocked);
         request->since = 0;
-        if (request->is_persistent()) return true;
+        if (request->is_persistent()) return was_active;
         request->more &= ~Requests::with_partner;
         if (request->more == 0 || --request->more == 0) requests_.release(*request);
-        return true;
+        return 1;
     }
     void count_unknown_request() { mpiprof::add(records_->image.header().drops.requests, 1); }  // lossy itself: several threads may add
     // Room for a copy of `n` handles; null if there is none (yet: room_for_handles() makes it).

@@ -27,7 +27,7 @@ struct requests : testing::Test {
         if (!ledger.post_fast(memo, handle)) ledger.post(memo, handle, since);
     }
     void complete(Word handle, Ticks end, Ticks blocked) {
-        if (!ledger.complete(handle, end, blocked)) ledger.count_unknown_request();
+        if (ledger.complete(handle, end, blocked) == Ledger::not_remembered) ledger.count_unknown_request();
     }
     format::Histogram of_bytes(Bytes bytes, std::uint16_t call = send) {
         for (const auto& histogram : records_of<format::Histogram>(recording.image(), format::TableType::histograms))
@@ -188,7 +188,7 @@ TEST_F(requests, persistent_ones_move_bytes_at_every_start) {
 TEST_F(requests, a_persistent_one_that_was_not_started_completes_nothing) {
     ledger.set_up(0x1000, some_bytes, send);
 
-    complete(0x1000, 9000, 100);
+    EXPECT_EQ(ledger.complete(0x1000, 9000, 100), 0);
 
     EXPECT_EQ(of_bytes(some_bytes).completed, 0u);
     EXPECT_EQ(recording.drops().requests, 0u);
