@@ -54,15 +54,16 @@ void Runtime::count_pause() {
 // ---- pauses ----
 
 void Runtime::pause() {
-    const Guard guard(lock_);
     if (!is_recording()) return;
+    const Guard guard(lock_);
     was_paused_ = true;
     shut(paused);
 }
 
 void Runtime::resume() {
+    if (!is_recording()) return;
     const Guard guard(lock_);
-    if (is_recording()) unshut(paused);
+    unshut(paused);
 }
 
 // ---- the window: MPIPROF_BEGIN_TIME, MPIPROF_END_TIME ----
@@ -99,8 +100,9 @@ std::uint64_t Runtime::obey_window() {
 template <class Change>
 void Runtime::change_region(Change change) {
     Ledger* traced = traced_ledger();
+    if (!is_recording()) return;
     const Guard guard(lock_);
-    if (!is_recording() || finished_) return;
+    if (finished_) return;
     const std::uint16_t before = records_.regions.current();
     const Ticks now = take_anchor(records_.clock).ticks;
     change(records_.regions, records_.image, now);
@@ -137,8 +139,9 @@ void Runtime::new_region() {
 
 void Runtime::end_iteration(std::uint64_t items) {
     Ledger* traced = traced_ledger();
+    if (!is_recording()) return;
     const Guard guard(lock_);
-    if (!is_recording() || finished_) return;
+    if (finished_) return;
     const Ticks now = take_anchor(records_.clock).ticks;
     if (shut_ != 0) return records_.regions.pass_iteration(now);  // warm-up, for one
     records_.regions.iterate(records_.image, items, records_.image.header().started.ticks, now);

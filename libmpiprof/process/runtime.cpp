@@ -46,6 +46,25 @@ constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::uint64_t period_on_own_disk = second;
 constexpr std::uint64_t period_on_shared_storage = 10 * second;
 
+// The end waits for nobody who may never let go: a signal's handler that calls exit() or MPI_Abort may have interrupted who
+// holds the lock, in this very thread.
+class PatientGuard {
+  public:
+    explicit PatientGuard(Lock& lock) : lock_(lock) {
+        const std::uint64_t until = nanoseconds(CLOCK_MONOTONIC) + second / 5;
+        while (!(is_held_ = lock.try_lock()) && nanoseconds(CLOCK_MONOTONIC) < until) raw(SYS_sched_yield);
+    }
+    ~PatientGuard() {
+        if (is_held_) lock_.unlock();
+    }
+    PatientGuard(const PatientGuard&) = delete;
+    PatientGuard& operator=(const PatientGuard&) = delete;
+
+  private:
+    Lock& lock_;
+    bool is_held_;
+};
+
 void close_in_child() { __atomic_store_n(&gate.epoch, 0, __ATOMIC_RELAXED); }
 
 void fill(format::ResourceUse& usage) {
@@ -149,8 +168,9 @@ bool Runtime::guard_against_fork() {
 // ---- start ----
 
 bool Runtime::prepare() {
+    if (is_child()) return false;
     const Guard guard(lock_);
-    if (started_) return owner_ == current_process();
+    if (started_) return true;
     if (disabled_) return false;
     if (prepared_) return true;
     if (is_on(Setting::disable)) {
@@ -217,9 +237,9 @@ void Runtime::choose_functions(const Catalogue& catalogue, bool says_what_is_unk
 }
 
 void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_ticks) {
+    if (is_child()) return;
     const Guard guard(lock_);
     if (started_) {  // MPI initialised once more (sessions): recording goes on in the same profile
-        if (owner_ != current_process()) return;
         if (records_.image.header().mpi_family == format::MpiFamily::none) {  // or for the first time, after calls of NCCL
             records_.image.header().init_ticks = init_ticks;
             adopt_world(world);
@@ -271,16 +291,18 @@ void Runtime::move_file() {
 }
 
 void Runtime::learn_world(unsigned rank, unsigned size, bool is_certain) {
+    if (!is_recording()) return;
     const Guard guard(lock_);
-    if (!is_recording() || !is_world_guessed_ || finished_) return;
+    if (!is_world_guessed_ || finished_) return;
     const format::Header& header = records_.image.header();
     if ((size <= header.size && !is_certain) || (rank == header.rank && size == header.size)) return;
     adopt_world(world_without_mpi(rank, size, header.mpi_library));
 }
 
 void Runtime::note_fact(const char* name, const char* value) {
+    if (!is_recording()) return;
     const Guard guard(lock_);
-    if (is_recording()) record_fact(records_.image, format::FactKind::process, name, value);
+    record_fact(records_.image, format::FactKind::process, name, value);
 }
 
 ProfileFile::Name Runtime::name() const {
@@ -348,9 +370,10 @@ bool Runtime::moved_nothing() const {
 }
 
 void Runtime::finish(State state, int exit_code) {
-    if (state != State::exited && before_the_end_ && is_recording() && !finished_) before_the_end_();
-    const Guard guard(lock_);
-    if (!is_recording() || finished_) return;
+    if (!is_recording()) return;
+    if (state != State::exited && before_the_end_ && !finished_) before_the_end_();
+    const PatientGuard guard(lock_);
+    if (finished_) return;
     finished_ = state != State::exited && !(state == State::finalized && is_after_mpi_);
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
     if (finished_) close_gate();
@@ -382,8 +405,9 @@ void Runtime::finish(State state, int exit_code) {
 }
 
 void Runtime::after_finalize(Ticks finalize_ticks) {
+    if (!is_recording()) return;
     const Guard guard(lock_);
-    if (!is_recording() || !finished_) return;
+    if (!finished_) return;
     records_.image.header().finalize_ticks = finalize_ticks;
     if (!moved_nothing()) file_.save(records_.image, name());
     has_mpi_ended_ = true;

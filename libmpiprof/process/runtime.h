@@ -58,6 +58,7 @@ class Runtime {
     void process_ends();
     // Whether recording was ever meant for a part of the run alone: by the window in time, or by the program.
     bool has_window() const { return was_paused_ || begins_at_ns_ != 0 || ends_at_ns_ != ~std::uint64_t{0}; }
+    // Asked before the lock is taken: in a forked child it may be held by a thread that the child does not have.
     bool is_recording() const { return started_ && owner_ == current_process(); }
     format::ClockKind clock() const { return records_.clock; }
     Records& records() { return records_; }
@@ -67,6 +68,7 @@ class Runtime {
     void note_tool_in_front();
 
   private:
+    bool is_child() const { return started_ && owner_ != current_process(); }
     static int current_process();
     Ledger* new_ledger();
     void say_how_much_is_traced(Ledger& ledger);

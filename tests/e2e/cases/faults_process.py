@@ -31,6 +31,20 @@ def each_kind_of_child_leaves_the_parents_profile_alone(scene):
         same(count_of(scene, pair.directory, "MPI_Comm_rank"), {0: 1}, f"MPI_Comm_rank, {pair.what}")
 
 
+@case(ranks=1)
+def children_of_a_process_whose_threads_mark_their_parts_end(scene):
+    ran = scene.alone([program(scene), "10", "middle:fork_while_marking=30"], timeout=100).succeeded()
+    same(our_lines(ran), [], "lines of ours")
+
+
+@case(ranks=1)
+def exit_in_a_signal_handler_waits_for_nothing_that_it_interrupted(scene):
+    for moment in (3001, 5003, 7001, 9007, 11003):
+        ran = scene.alone([program(scene), "10", f"end:handler_exits={moment}"], cwd=scene.subdir(str(moment)), timeout=100)
+        same(ran.code, 7, "exit code")
+        check(count_of(scene, scene.dir / str(moment)) == {0: 10}, "the calls are in the profile")
+
+
 @case(ranks=1, tier="full")
 def exec_before_init_is_as_without_us(scene):
     for pair in pairs(scene, ["before:exec_again"]):

@@ -25,9 +25,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../../../include/mpiprof.h"
 
 extern char** environ;
 
@@ -215,6 +218,36 @@ static void start_threads(void) {  // `number` of them
     for (long i = 0; i < number; ++i)
         if (pthread_create(&threads[i], NULL, call_a_hundred_times, NULL) != 0) fail("pthread_create");
     for (long i = 0; i < number; ++i) pthread_join(threads[i], NULL);
+}
+
+// A child has none of its parent's other threads, whatever they were at when it was made.
+static volatile int marking;
+static void* mark(void* unused) {
+    while (marking) {
+        mpiprof_begin("a part");
+        mpiprof_end("a part");
+    }
+    return unused;
+}
+static void fork_while_marking(void) {  // `number` times
+    pthread_t thread;
+    marking = 1;
+    if (pthread_create(&thread, NULL, mark, NULL) != 0) fail("pthread_create");
+    for (long i = 0; i < number; ++i) {
+        fork_exit();
+        usleep(1000);
+    }
+    marking = 0;
+    pthread_join(thread, NULL);
+}
+
+static void on_alarm(int unused) { exit(unused == SIGALRM ? 7 : 8); }
+static void handler_exits(void) {  // after `number` us, from the midst of marks
+    const struct itimerval soon = {{0, 0}, {0, number}};
+    signal(SIGALRM, on_alarm);
+    setitimer(ITIMER_REAL, &soon, NULL);
+    marking = 1;
+    mark(NULL);
 }
 
 // ---- descriptors ----
@@ -540,6 +573,8 @@ static const struct {
     {"no_madvise", refuse_madvise},
     {"no_create", refuse_open},
     {"threads", start_threads},
+    {"fork_while_marking", fork_while_marking},
+    {"handler_exits", handler_exits},
     {"fill", fill_disk},
     {"unfill", unfill_disk},
     {"unlink_profile", unlink_profile},
