@@ -52,6 +52,7 @@ enum class TableType : std::uint32_t {
     gpu_sequences = 25,    // GpuSequence, one per communicator
     gpu_work = 26,         // GpuWork: all that the GPU did
     node_counters = 27,    // NodeCounter: energy and links of the node, by one of its ranks
+    pauses = 28,           // Activity, one of the process: when recording was off
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
     exact_sizes = 17,
@@ -305,7 +306,7 @@ struct Region {
 inline constexpr std::uint32_t is_iteration = 1;
 
 // One thread's communication over time, in bins of 2^log2_width ticks from `origin` on. What its cells hold beyond the sum
-// of its bins belongs to the current one, which is added up when it is over.
+// of its bins belongs to the current one, which is added up when it is over. Of `pauses` the same of the header's paused_ticks.
 inline constexpr unsigned activity_bins = 128;
 struct ActivityBin {
     std::uint64_t ticks;         // inside MPI

@@ -46,17 +46,25 @@ void Runtime::unshut(Reason reason) {
 // A pause counts while it lasts: who is killed in one, or looked at, was not recorded so long.
 void Runtime::count_pause() {
     if (paused_at_ == 0) return;
-    const Ticks now = take_anchor(records_.clock).ticks;
-    add(records_.image.header().paused_ticks, now - paused_at_);
+    const Ticks now = take_anchor(records_.clock).ticks, ticks = now > paused_at_ ? now - paused_at_ : 0;
+    format::Header& header = records_.image.header();
+    add(header.paused_ticks, ticks);
+    if (pauses_.is_open()) pauses_.turn(paused_at_, ticks, 0, {header.paused_ticks, 0});
     paused_at_ = now;
 }
 
 // ---- pauses ----
 
+// Not when the first is over, which the helper thread may find: the image grows in the program's threads alone.
+void Runtime::open_pauses() {
+    if (!pauses_.is_open()) pauses_.open(records_.image, 0, records_.image.header().started.ticks, format::TableType::pauses);
+}
+
 void Runtime::pause() {
     if (!is_recording()) return;
     const Guard guard(lock_);
     was_paused_ = true;
+    open_pauses();
     shut(paused);
 }
 

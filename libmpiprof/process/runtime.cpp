@@ -271,6 +271,7 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     header.throttled_us = header.throttled_us_at_start = cgroup.throttled_us;
     if (world.rank == 0) say_started(world);
     set_window(header.started.monotonic_ns);
+    if (has_window()) open_pauses();
     start_helper();
     records_.trace_events = events_of(Setting::trace);
     header.own_setup_ns = nanoseconds(CLOCK_MONOTONIC) - began;

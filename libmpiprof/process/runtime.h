@@ -86,6 +86,7 @@ class Runtime {
     void shut(Reason reason);
     void unshut(Reason reason);
     void count_pause();
+    void open_pauses();
     void open_gate();
     void close_gate();
     void set_window(std::uint64_t started_ns);
@@ -120,6 +121,7 @@ class Runtime {
     Selection left_out_, barriers_;
     std::uint32_t shut_ = 0;        // Reasons
     Ticks paused_at_ = 0;
+    Activity pauses_;  // when it was so
     bool was_paused_ = false;
     std::uint64_t begins_at_ns_ = 0, ends_at_ns_ = ~std::uint64_t{0};  // CLOCK_MONOTONIC: MPIPROF_BEGIN_TIME, END_TIME
     int (*finalized_)(int*) = nullptr;

@@ -11,8 +11,8 @@ constexpr std::uint32_t first_log2_width = 26;
 
 }  // namespace
 
-void Activity::open(Image& image, std::uint32_t thread, Ticks origin) {
-    format::Table* table = image.add_table(format::TableType::activity, sizeof(format::Activity), 1, thread);
+void Activity::open(Image& image, std::uint32_t thread, Ticks origin, format::TableType type) {
+    format::Table* table = image.add_table(type, sizeof(format::Activity), 1, thread);
     if (!table) return;
     record_ = reinterpret_cast<format::Activity*>(image.at(table->offset));
     record_->origin = origin;

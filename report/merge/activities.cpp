@@ -17,7 +17,7 @@ void ActivitiesPart::thin_out() {
 
 void ActivitiesPart::add(const Profile& profile) {
     if (profile.activity.width_ns <= 0 || profile.rank % stride_ != 0) return;
-    ranks_.push_back({.rank = profile.rank, .activity = profile.activity});
+    ranks_.push_back({.rank = profile.rank, .activity = profile.activity, .pauses = profile.pauses});
     if (ranks_.size() > most) thin_out();
 }
 

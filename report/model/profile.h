@@ -240,6 +240,7 @@ struct Profile {
     std::vector<Bucket> buckets;
     std::vector<Communicator> communicators;
     Activity activity;            // when it was inside MPI
+    Activity pauses;              // when recording was off
     std::vector<ThreadTrace> traces;  // only where they were asked for
     std::vector<Peer> peers;  // over its threads; sorted by rank, kind
     VaguePeers vague_peers;

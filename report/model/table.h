@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <variant>
@@ -45,6 +46,7 @@ struct Column {
 };
 
 using Series = std::vector<double>;
+inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();  // in a Series that is drawn as heat
 using Value = std::variant<std::monostate, std::uint64_t, double, std::string, Series>;
 
 // How a screen shows the rows.

@@ -414,6 +414,11 @@ class Reader {
                                .in_call_since_ns = is_inside ? thread.in_call_since_ns : 0});
         });
         profile_.activity = activity_of(threads, scale_, profile_.elapsed_ns);
+        threads.clear();
+        tables_.each<format::Activity>(TableType::pauses, [&](const format::Activity& record, const Table&) {
+            if (threads.empty()) threads.push_back({.record = record, .time_ns = profile_.paused_ns});
+        });
+        profile_.pauses = activity_of(threads, scale_, profile_.elapsed_ns);
     }
 
     void read_traces() {

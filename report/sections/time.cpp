@@ -21,6 +21,11 @@ struct Period {
     double time_ns = 0;
     double bytes = 0;
     double lived_ns = 0;  // of ranks, between their MPI_Init and their end
+    double off_ns = 0;    // of that, recording was off
+
+    double recorded_ns() const { return std::max(lived_ns - off_ns, 0.0); }
+    // Of what was hardly seen nothing is said.
+    bool is_recorded() const { return off_ns == 0 || recorded_ns() >= 0.1 * lived_ns; }
 };
 using Periods = std::vector<Period>;
 
@@ -35,6 +40,7 @@ struct Axis {
 struct Lane {
     const Rank* rank;
     const Activity* activity;
+    const Activity* pauses;
 };
 
 Axis axis_of(const std::vector<Lane>& lanes) {
@@ -66,18 +72,21 @@ void add_lane(Periods& periods, const Lane& lane, const Axis& axis) {
     const auto start = static_cast<double>(lane.rank->started_at_ns - axis.begin_ns);
     const auto lived = static_cast<double>(lane.rank->elapsed_ns);
     spread(periods, width, start, start + lived, [&](Period& p, double part) { p.lived_ns += part * lived; });
-    const double bin_width = lane.activity->width_ns;
-    for (std::size_t i = 0; i < lane.activity->bins.size(); ++i) {
-        const ActivityBin& bin = lane.activity->bins[i];
-        if (bin.time_ns == 0 && bin.bytes == 0) continue;
-        const double begin = start + static_cast<double>(i) * bin_width;
-        // The last bin is not over when the rank ends.
-        const double end = std::max(std::min(begin + bin_width, start + lived), begin + 1);
-        spread(periods, width, begin, end, [&](Period& p, double part) {
-            p.time_ns += part * static_cast<double>(bin.time_ns);
-            p.bytes += part * static_cast<double>(bin.bytes);
-        });
-    }
+    const auto each_bin = [&](const Activity& activity, auto add) {
+        for (std::size_t i = 0; i < activity.bins.size(); ++i) {
+            const ActivityBin& bin = activity.bins[i];
+            if (bin.time_ns == 0 && bin.bytes == 0) continue;
+            const double begin = start + static_cast<double>(i) * activity.width_ns;
+            // The last bin is not over when the rank ends.
+            const double end = std::max(std::min(begin + activity.width_ns, start + lived), begin + 1);
+            spread(periods, width, begin, end, [&](Period& p, double part) { add(p, part, bin); });
+        }
+    };
+    each_bin(*lane.activity, [](Period& p, double part, const ActivityBin& bin) {
+        p.time_ns += part * static_cast<double>(bin.time_ns);
+        p.bytes += part * static_cast<double>(bin.bytes);
+    });
+    each_bin(*lane.pauses, [](Period& p, double part, const ActivityBin& bin) { p.off_ns += part * static_cast<double>(bin.time_ns); });
 }
 
 Periods periods_of(const std::vector<Lane>& lanes, const Axis& axis, std::size_t count) {
@@ -86,8 +95,9 @@ Periods periods_of(const std::vector<Lane>& lanes, const Axis& axis, std::size_t
     return periods;
 }
 
-// Of the time that ranks lived; several threads in MPI at once may make it more than 1.
-double share_of(const Period& period) { return period.lived_ns > 0 ? period.time_ns / period.lived_ns : 0; }
+// Of the time that ranks lived and were recorded; several threads in MPI at once may make it more than 1.
+double share_of(const Period& period) { return period.recorded_ns() > 0 ? period.time_ns / period.recorded_ns() : 0; }
+Value known_share_of(const Period& period) { return period.is_recorded() ? Value(share_of(period)) : Value(); }
 
 struct PeriodLine {
     const Period* period;
@@ -103,13 +113,14 @@ Table periods_table(const Periods& periods, const Axis& axis) {
     const std::vector<Field<PeriodLine>> fields{
         {{.id = "from_ns", .title = "FROM", .unit = Unit::time, .same_unit = true}, [](L l) { return l.from_ns; }},
         {{.id = "to_ns", .title = "TO", .unit = Unit::time, .same_unit = true}, [](L l) { return l.to_ns; }},
-        {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share}, [](L l) { return share_of(*l.period); }},
+        {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share}, [](L l) { return known_share_of(*l.period); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .only_screen = true},
-         [](L l) { return share_of(*l.period); }},
+         [](L l) { return known_share_of(*l.period); }},
         {{.id = "bytes_per_second", .title = "MESSAGES", .unit = Unit::rate},
-         [width](L l) { return width > 0 ? l.period->bytes / (width / 1e9) : 0.0; }},
+         [width](L l) { return !l.period->is_recorded() ? Value() : Value(width > 0 ? l.period->bytes / (width / 1e9) : 0.0); }},
         {{.id = "mpi_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.period->time_ns; }},
         {{.id = "message_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.period->bytes; }},
+        {{.id = "not_recorded_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.period->off_ns; }},
     };
     Table table = table_of("periods", fields, lines);
     table.notes.push_back("%WALL: time inside MPI, of the time of all ranks in that period; times are since the first MPI_Init");
@@ -128,7 +139,7 @@ MapLine map_line(const std::vector<Lane>& lanes, const Axis& axis, const Job& jo
     MapLine line{lanes.front().rank->rank, lanes.back().rank->rank, job.hosts[lanes.front().rank->host], 0, {}};
     Period all;
     for (const Period& period : periods) {
-        line.shares.push_back(std::min(share_of(period), 1.0));
+        line.shares.push_back(period.is_recorded() ? std::min(share_of(period), 1.0) : not_known);
         all.time_ns += period.time_ns;
     }
     std::uint64_t recorded_ns = 0;
@@ -159,8 +170,11 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Job& job
     Table table = table_of("ranks", fields, lines);
     table.title = "RANKS OVER TIME";
     table.notes.push_back(fmt::format("darker: more of the time inside MPI; {} from left to right", human_time(axis.length())));
-    if (const Figures figures = figures_of(job); figures.was_paused())
-        table.notes.push_back(fmt::format("recording was off for {} of the run: blank here, and not in a rank's %WALL", human_share(figures.paused_share)));
+    if (const Figures figures = figures_of(job); figures.was_paused()) {
+        const bool is_told = std::any_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.pauses->width_ns > 0; });
+        table.notes.push_back(fmt::format("recording was off for {} of the run: {}, and not in a rank's %WALL", human_share(figures.paused_share),
+                                          is_told ? "- where it was for most of a period" : "blank here"));
+    }
     return table;
 }
 
@@ -170,7 +184,7 @@ std::vector<Lane> lanes_of(const Job& job, const Question& question) {
         const Rank* rank = job.find(activity.rank);
         const auto& asked = question.ranks;
         if (!rank || rank->elapsed_ns == 0) continue;
-        if (asked.empty() || std::binary_search(asked.begin(), asked.end(), rank->rank)) lanes.push_back({rank, &activity.activity});
+        if (asked.empty() || std::binary_search(asked.begin(), asked.end(), rank->rank)) lanes.push_back({rank, &activity.activity, &activity.pauses});
     }
     return lanes;
 }

@@ -1,6 +1,8 @@
 // Tables as JSON: {"schema": 1, "section": ..., <table>: [{<column>: value}]}; a headline is one object.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "report/model/visible.h"
 #include "report/views/view.h"
 
@@ -10,7 +12,7 @@ namespace {
 struct Print {
     std::string operator()(std::monostate) const { return "null"; }
     std::string operator()(std::uint64_t count) const { return fmt::format("{}", count); }
-    std::string operator()(double number) const { return fmt::format("{:.10g}", number); }
+    std::string operator()(double number) const { return std::isnan(number) ? "null" : fmt::format("{:.10g}", number); }
     std::string operator()(const std::string& text) const { return json_string(text); }
     std::string operator()(const Series& series) const {
         std::string out = "[";

@@ -15,6 +15,7 @@ constexpr std::array<std::string_view, 8> heights{"▁", "▂", "▃", "▄", "�
 constexpr std::array<std::string_view, 8> ascii_heights{"_", ".", "-", "=", "+", "o", "O", "#"};
 constexpr std::array<std::string_view, 5> shade_glyphs{" ", "░", "▒", "▓", "█"};
 constexpr std::array<std::string_view, 5> ascii_shades{" ", ".", "+", "x", "#"};
+constexpr std::string_view glyph_of_unknown = "-";
 // The first segment is what the others are set against.
 constexpr std::array<std::string_view, 6> segments{"░", "█", "▓", "▒", "▞", "▪"};
 constexpr std::array<std::string_view, 6> ascii_segments{".", "#", "=", "+", "o", "-"};
@@ -80,9 +81,10 @@ std::string sparkline(std::span<const double> values, Range range, std::size_t w
 }
 
 std::string heat(std::span<const double> values, Shades shades, std::size_t width, bool utf8) {
+    const auto less = [](double a, double b) { return std::isnan(a) ? !std::isnan(b) : a < b; };
     std::string out;
-    for (const double value : grouped(values, std::max<std::size_t>(width, 1), std::less<>()))
-        out += (utf8 ? shade_glyphs : ascii_shades)[shade_of(value, shades)];
+    for (const double value : grouped(values, std::max<std::size_t>(width, 1), less))
+        out += std::isnan(value) ? glyph_of_unknown : (utf8 ? shade_glyphs : ascii_shades)[shade_of(value, shades)];
     return out;
 }
 

@@ -169,6 +169,17 @@ TEST(time_section, periods_add_up_to_the_totals) {
     EXPECT_NEAR(bytes, 5e6, 1e-3);
 }
 
+TEST(time_section, says_when_recording_was_off) {
+    report::Job job = two_ranks();
+    const std::uint64_t second = 1'000'000'000;
+    job.ranks[0].paused_ns = second + second / 2;
+    job.activities[0].pauses = {.width_ns = 1e9, .bins = {{.time_ns = second, .bytes = 0}, {.time_ns = second / 2, .bytes = 0}}};
+    const auto tables = report::find_section("time")->answer(job, {});
+    ASSERT_TRUE(tables);
+    EXPECT_EQ(report::show_text({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}),
+              R"()");
+}
+
 TEST(time_section, says_so_where_nothing_is_known) {
     report::Job job;
     job.is_text = true;

@@ -95,6 +95,11 @@ TEST(pictures, a_heat_map_shades_from_nothing_to_the_largest) {
     EXPECT_EQ(report::heat(std::vector<double>{0, 7}, {7, 7, true}, 10, true), " █");
 }
 
+TEST(pictures, a_heat_map_tells_what_is_not_known_from_nothing) {
+    EXPECT_EQ(report::heat(std::vector<double>{0, report::not_known, 1}, {0, 1, false}, 10, true), " -█");
+    EXPECT_EQ(report::heat(std::vector<double>{report::not_known, 0, report::not_known, report::not_known}, {0, 1, false}, 2, false), " -");
+}
+
 TEST(pictures, a_heat_map_keeps_what_is_hot_when_it_is_narrow) {
     std::vector<double> values(100, 0.0);
     values[55] = 1;

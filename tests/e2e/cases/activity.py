@@ -2,6 +2,7 @@
 
 import json
 
+from acts import ranks_of
 from harness import case, check, execute, same
 
 
@@ -34,6 +35,20 @@ def time_shows_the_phases_of_a_program(scene):
     check(share(lanes[0], 0.75, 0.95) > 0.8, f"rank 0 waits at the end: {lanes[0]}")
     check(share(lanes[1], 0.75, 0.95) < 0.2, f"rank 1 computes at the end: {lanes[1]}")
     same([int(row["rank"]) for row in tables_of(scene, "--rank", "1")["ranks"]], [1], "the rank that was asked for")
+
+
+@case(ranks=2, attempts=3)
+def time_tells_pauses_from_computing(scene):
+    scene.mpirun(2, [scene.compile("phases.c"), "0.4", "off"]).succeeded()
+    tables = tables_of(scene)
+    for lane in (row["share_by_period"] for row in tables["ranks"]):
+        same(set(lane[int(0.05 * len(lane)):int(0.2 * len(lane))]), {None}, f"recording was off at first: {lane}")
+        check(None not in lane[int(0.4 * len(lane)):], f"and on afterwards: {lane}")
+    same(tables["periods"][3]["mpi_share"], None, "a period that was not recorded")
+    off = sum(row["not_recorded_ns"] for row in tables["periods"])
+    paused = sum(rank["paused_ns"] for rank in ranks_of(scene, scene.dir).values())
+    check(paused >= 0.8e9 and abs(off - paused) < 1e-3 * paused, f"not recorded in all periods {off}, paused in all {paused}")
+    check("-----" in scene.run_report("time").succeeded().out, "the map says so")
 
 
 @case(mpis=("openmpi",), ranks=3, attempts=3)

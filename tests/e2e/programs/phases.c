@@ -1,5 +1,5 @@
 // Three phases of 0.4 s: every rank computes, all reduce, rank 1 computes while the others wait for it.
-//   phases [SECONDS]   the last one takes so long
+//   phases [SECONDS [off]]   the last one takes so long; recording is off in the first
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,7 +8,9 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc > 2) MPI_Pcontrol(0);
     usleep(400000);
+    if (argc > 2) MPI_Pcontrol(1);
     double in[1024] = {0}, out[1024];
     const double begin = MPI_Wtime();
     for (int on = 1; on;) {
