@@ -137,7 +137,7 @@ std::uint64_t Communicators::hash_of_members(Word handle, bool inter, std::uint6
 }
 
 // A communicator that was not seen being made: one of MPI's own, or made where we did not see it (before the profile
-// began, by a tool in front of us, by Comm_idup). The latter are told apart by their members alone.
+// began, by a tool in front of us). The latter are told apart by their members alone.
 Communicators::Known& Communicators::learn(Word handle) {
     Known& k = known_.add(handle);
     k.info = describe(handle);
@@ -199,21 +199,29 @@ bool Communicators::made(Making making, std::uint16_t call, Word parent, Word ha
     std::uint64_t parent_id = 0, before = 0;
     bool like_world = false;
     int first = not_asked;
+    CommInfo info{};
     if (!is_null(parent)) {
         Known* from = known_.find(parent);
         if (!from) from = &learn(parent);
         parent_id = from->id;
         if (making != Making::by_members) before = from->children++;
-        if (making == Making::alike && !from->info.inter) {
+        if (making == Making::alike || making == Making::later) {
             like_world = from->like_world;
             first = world_rank_of_first(*from);
+            info = from->info;
         }
     }
     if (is_null(handle)) return false;
     const bool was_stale = known_.forget(handle);
     if (making == Making::unknown) return was_stale;
     Known& k = known_.add(handle);
-    k.info = describe(handle);
+    if (making == Making::later) {
+        k.info = info;
+        k.info.handle = handle;
+        k.info.index = 0;
+    } else {
+        k.info = describe(handle);
+    }
     k.parent = parent_id;
     k.made_by = call;
     k.by_members = making == Making::by_members;

@@ -29,7 +29,8 @@ class Communicators {
         by_parent,   // collectively over `parent`, by all its members
         alike,       // the same, and each rank is the same rank of the parent (a dup, a topology that was not to be reordered)
         by_members,  // by those alone who are in it (Comm_create_group, Intercomm_create): `salt` tells twins apart
-        unknown,     // with processes of other worlds, or not yet usable (Comm_idup)
+        later,       // as alike, by Comm_idup: nothing may be asked of it before its request completes
+        unknown,     // with processes of other worlds, or without a world
     };
     // `call` made `handle` from `parent`; either may be null (MPI_COMM_NULL: this rank is not a member, but it
     // counted). True: the handle had another meaning up to now, whose end passed us by; nothing that was remembered of

@@ -12,8 +12,9 @@ constexpr Communicators::Making making_of(Id id) {
         case Id::Comm_create_group:
         case Id::Intercomm_create:
             return Making::by_members;
-        case Id::Comm_idup:  // the handle means nothing before the request completes
+        case Id::Comm_idup:
         case Id::Comm_idup_with_info:
+            return Making::later;
         case Id::Comm_create_from_group:  // no parent; there may be no world
         case Id::Intercomm_create_from_groups:
         case Id::Comm_spawn:  // with processes of another world

@@ -173,7 +173,7 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Job& job
     if (const Figures figures = figures_of(job); figures.was_paused()) {
         const bool is_told = std::any_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.pauses->width_ns > 0; });
         table.notes.push_back(fmt::format("recording was off for {} of the run: {}, and not in a rank's %WALL", human_share(figures.paused_share),
-                                          is_told ? "- where it was for most of a period" : "blank here"));
+                                          is_told ? "- where it was for nearly all of a period" : "blank here"));
     }
     return table;
 }

@@ -177,7 +177,30 @@ TEST(time_section, says_when_recording_was_off) {
     const auto tables = report::find_section("time")->answer(job, {});
     ASSERT_TRUE(tables);
     EXPECT_EQ(report::show_text({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}),
-              R"()");
+              R"(     FROM       TO  %WALL                            MESSAGES
+  0.000 s  0.333 s      -                                   -
+  0.333 s  0.667 s      -                                   -
+  0.667 s  1.000 s      -                                   -
+  1.000 s  1.333 s  66.7%  ████████████████          1.0 MB/s
+  1.333 s  1.667 s  66.7%  ████████████████          1.0 MB/s
+  1.667 s  2.000 s  66.7%  ████████████████          1.0 MB/s
+  2.000 s  2.333 s   100%  ████████████████████████  2.0 MB/s
+  2.333 s  2.667 s   100%  ████████████████████████  2.0 MB/s
+  2.667 s  3.000 s   100%  ████████████████████████  2.0 MB/s
+  3.000 s  3.333 s   100%  ████████████████████████  2.0 MB/s
+  3.333 s  3.667 s   100%  ████████████████████████  2.0 MB/s
+  3.667 s  4.000 s   100%  ████████████████████████  2.0 MB/s
+  %WALL: time inside MPI, of the time of all ranks in that period; times are
+  since the first MPI_Init
+
+  RANKS OVER TIME
+  RANK  %WALL  FROM START TO END
+  0     80.0%  ---------------               ██████████████████████████████
+  1      100%                 █████████████████████████████████████████████
+  darker: more of the time inside MPI; 4.000 s from left to right
+  recording was off for 21.4% of the run: - where it was for nearly all of a
+  period, and not in a rank's %WALL
+)");
 }
 
 TEST(time_section, says_so_where_nothing_is_known) {

@@ -95,12 +95,15 @@ struct Fake {
     static bool is_off() { return script.is_off; }
     static Word missing(const char* name) { wrap::no_such_function(name); }
     static void begin_late(std::uint16_t, const void*) {}
-    static constexpr bool always_follows = false;
     static bool is_foreign(const wrap::Real&) { return script.is_foreign; }
     template <FakeId, class Language>
     static void before_free(Ledger&, const Word*) {
         script.freed += 1;
         runtime.forget_handles();
+    }
+    template <FakeId, class Language>
+    static void free_unrecorded(const Word*, Word) {
+        script.freed += 1;
     }
     static constexpr bool follows(FakeId) { return false; }
     template <FakeId, class Language>

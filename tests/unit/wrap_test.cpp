@@ -639,6 +639,17 @@ TEST_F(wrap, freeing_is_counted_and_forwarded) {
     EXPECT_EQ(script.seen, std::vector<Word>{9});
 }
 
+TEST_F(wrap, a_handle_that_is_freed_in_a_pause_is_forgotten_too) {
+    const Since frees(FakeId::free);
+    runtime.pause();
+
+    FAKE_Free(9);
+
+    runtime.resume();
+    EXPECT_EQ(script.freed, 1u);
+    EXPECT_EQ(frees.counted(), 0u);
+}
+
 // ---- when not to record ----
 
 TEST_F(wrap, a_paused_program_is_not_recorded) {

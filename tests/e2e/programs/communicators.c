@@ -93,6 +93,12 @@ int main(int argc, char** argv) {
     use(again, "copy of bridge");
     MPI_Comm_split(bridge, me % 2, me, &again);
     use(again, "lane of bridge");
+    MPI_Request copying[2];
+    MPI_Comm copies[2];
+    for (int i = 0; i < 2; ++i) MPI_Comm_idup(i ? bridge : row, &copies[i], &copying[i]);
+    MPI_Waitall(2, copying, MPI_STATUSES_IGNORE);
+    use(copies[0], "later copy of row");
+    use(copies[1], "later copy of bridge");
     if (me == 1) MPI_Pcontrol(0); /* what is made meanwhile counts for those that are made of the same later */
     MPI_Comm_dup(MPI_COMM_WORLD, &again);
     if (me == 1) MPI_Pcontrol(1);
