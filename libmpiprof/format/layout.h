@@ -282,8 +282,8 @@ struct Histogram {
     // themselves `completed` alone: the requests that they completed.
     std::uint64_t completed;
     std::uint64_t in_flight_ticks;  // sum of times from the posting call's begin to the end of the completing call
-    std::uint64_t blocked_ticks;    // sum of their shares of the time inside Wait and Test: in flight - blocked was overlapped
-    std::uint64_t reserved3;
+    std::uint64_t blocked_ticks;    // sum of their shares of the time inside Wait and Test
+    std::uint64_t inside_ticks;     // the whole of those calls, for each request: in flight - inside was overlapped
 };
 struct HistogramBlock {
     std::uint64_t count[histogram_sub_buckets];

@@ -119,7 +119,7 @@ template <Id I, class Language>
     if (ledger.has_open_sources()) [[unlikely]] close_sources<I, Language>(ledger);
     const auto complete = [&](Word handle, Ticks share) {
         if (Language::is_no_request(handle)) [[unlikely]] return 0;
-        const int completed_here = ledger.complete(handle, end, share);
+        const int completed_here = ledger.complete(handle, end, share, ticks);
         if (completed_here != Ledger::not_remembered) [[likely]] return completed_here;
         if (Language::is_null_request(handle)) return 0;
         ledger.count_unknown_request();

@@ -240,19 +240,19 @@ class Ledger {
     Bytes start(Word handle, Ticks since);                      // its bytes; 0 if it is not remembered
     void forget_request(Word handle);
     bool has_requests() const { return !requests_.is_empty(); }
-    // The request was seen to complete at `end`; `blocked` is its share of the time in the completing call. How many did: none
+    // The request was seen to complete at `end`; `blocked` is its share of the time inside the completing call. How many did: none
     // if it is a persistent one that was not started, not_remembered if it may be any.
     static constexpr int not_remembered = -1;
-    int complete(Word handle, Ticks end, Ticks blocked) {
+    int complete(Word handle, Ticks end, Ticks blocked, Ticks inside) {
         Requests::Request* request = requests_.find(handle);
         if (!request) [[unlikely]] return not_remembered;
         if (request->more == 0) [[likely]] {
-            book(*request, end, blocked);
+            book(*request, end, blocked, inside);
             requests_.release(*request);
             return 1;
         }
         const bool was_active = request->since != 0;
-        if (was_active) book(*request, end, blocked);
+        if (was_active) book(*request, end, blocked, inside);
         request->since = 0;
         if (request->is_persistent()) return was_active;
         request->more &= ~Requests::with_partner;
@@ -391,11 +391,12 @@ class Ledger {
     };
     static Ticks time_of_polls(Polls& polls, Ticks sample, Ticks end);
     bool remember(const Requests::Request& request);
-    void book(const Requests::Request& request, Ticks end, Ticks blocked) {
+    void book(const Requests::Request& request, Ticks end, Ticks blocked, Ticks inside) {
         format::Histogram& h = *request.posted_by;
         const Ticks in_flight = end - request.since;
         h.completed += 1;
         h.blocked_ticks += blocked;
+        h.inside_ticks += inside;
         if (static_cast<std::int64_t>(in_flight) >= 0) [[likely]] h.in_flight_ticks += in_flight;
         else count_drop(records_->image.header().drops.backwards);
     }

@@ -10,7 +10,7 @@ bool Ledger::remember(const Requests::Request& request) {
     // waited for by that handle.
     Requests::Request& older = *requests_.find(request.handle);
     older.more &= ~Requests::with_partner;
-    book(older, request.since, 0);
+    book(older, request.since, 0, 0);
     older.posted_by = request.posted_by;
     older.since = request.since;
     older.more += older.more == 0 ? 2 : 1;

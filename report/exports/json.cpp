@@ -125,6 +125,7 @@ void write_job(JsonWriter& json, const Job& job) {
             json.field("requests", row.requests);
             json.field("in_flight_ns", row.in_flight_ns);
             json.field("blocked_ns", row.blocked_ns);
+            json.field("inside_ns", row.inside_ns);
         });
     });
 }
@@ -234,6 +235,7 @@ void write_cells(JsonWriter& json, const Profile& profile) {
             json.field("requests", histogram.requests);
             json.field("in_flight_ns", histogram.in_flight_ns);
             json.field("blocked_ns", histogram.blocked_ns);
+            json.field("inside_ns", histogram.inside_ns);
             // [smallest ns, largest ns, calls]
             const std::span buckets(profile.buckets.data() + histogram.first_bucket, histogram.buckets);
             json.array("buckets", buckets, [&](const Bucket& bucket) {

@@ -186,7 +186,7 @@ void Part::add(const Profile& profile) {
     standings_.add(profile, call_map_);
     for (const Histogram& histogram : profile.histograms) {
         Durations& durations = durations_of(call_map_[histogram.call], histogram.bin);
-        durations.add_requests(histogram.requests, histogram.in_flight_ns, histogram.blocked_ns);
+        durations.add_requests(histogram);
         for (std::uint32_t i = 0; i < histogram.buckets; ++i) {
             const Bucket& bucket = profile.buckets[histogram.first_bucket + i];
             durations.counts.add(bucket.low_ns, bucket.high_ns, bucket.calls);
@@ -231,7 +231,7 @@ void Part::absorb(Part&& other) {
     for (const Durations& from : other.durations_) {
         Durations& durations = durations_of(call_map[from.call], from.bin);
         durations.counts.add(from.counts);
-        durations.add_requests(from.requests, from.in_flight_ns, from.blocked_ns);
+        durations.add_requests(from);
     }
     for (Rank& rank : other.ranks_) {
         rank.host = intern(hosts_, host_index_, other.hosts_[rank.host]);
@@ -307,6 +307,7 @@ void Part::sort_rows(Job& job, const std::vector<std::uint16_t>& order) {
             row.requests = std::exchange(durations.requests, 0);
             row.in_flight_ns = std::exchange(durations.in_flight_ns, 0);
             row.blocked_ns = std::exchange(durations.blocked_ns, 0);
+            row.inside_ns = std::exchange(durations.inside_ns, 0);
         }
     }
     for (Row& row : rows_) row.sum.call = order[row.sum.call];

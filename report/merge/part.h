@@ -49,11 +49,14 @@ class Part {
         std::uint64_t requests = 0;
         std::uint64_t in_flight_ns = 0;
         std::uint64_t blocked_ns = 0;
+        std::uint64_t inside_ns = 0;
 
-        void add_requests(std::uint64_t n, std::uint64_t in_flight, std::uint64_t blocked) {
-            requests += n;
-            in_flight_ns += in_flight;
-            blocked_ns += blocked;
+        // Of a Histogram, or of another part's Durations.
+        void add_requests(const auto& from) {
+            requests += from.requests;
+            in_flight_ns += from.in_flight_ns;
+            blocked_ns += from.blocked_ns;
+            inside_ns += from.inside_ns;
         }
     };
     struct Identity {

@@ -59,6 +59,12 @@ struct Row {
     std::uint64_t requests = 0;
     std::uint64_t in_flight_ns = 0;
     std::uint64_t blocked_ns = 0;
+    std::uint64_t inside_ns = 0;
+    // Of the time in flight: outside the Wait or Test that completed them. Not known of files without `inside`.
+    std::optional<double> overlapped() const {
+        if (in_flight_ns == 0 || (inside_ns == 0 && blocked_ns != 0)) return {};
+        return inside_ns < in_flight_ns ? 1 - static_cast<double>(inside_ns) / static_cast<double>(in_flight_ns) : 0;
+    }
     // Time above that of the fastest call of the same size on as many ranks, in calls that may wait for others: an
     // estimate of waiting, see merge/waits.
     std::uint64_t waiting_ns = 0;

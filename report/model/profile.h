@@ -59,7 +59,8 @@ struct Histogram {
     // Of the requests that this call posted at this size, those that were seen to complete.
     std::uint64_t requests = 0;
     std::uint64_t in_flight_ns = 0;  // from posting to the end of the completing call, added up
-    std::uint64_t blocked_ns = 0;    // of that inside Wait and Test: the rest was overlapped
+    std::uint64_t blocked_ns = 0;    // their shares of the time inside the Wait and Test that completed them
+    std::uint64_t inside_ns = 0;     // the whole of that, for each: what remains in flight was overlapped
 };
 
 // A named part of the program, or the marks of its iterations.

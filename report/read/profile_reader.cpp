@@ -321,7 +321,8 @@ class Reader {
                                            .buckets = range.buckets,
                                            .requests = record.completed,
                                            .in_flight_ns = scale_.ns(record.in_flight_ticks),
-                                           .blocked_ns = scale_.ns(record.blocked_ticks)});
+                                           .blocked_ns = scale_.ns(record.blocked_ticks),
+                                           .inside_ns = scale_.ns(record.inside_ticks)});
         });
         if (buckets_.is_damaged()) return tables_.damaged("a histogram leads out of the file");
         return std::monostate{};

@@ -51,6 +51,7 @@ std::vector<Row> add_up_sizes(const std::vector<Row>& rows) {
         total.requests += row.requests;
         total.in_flight_ns += row.in_flight_ns;
         total.blocked_ns += row.blocked_ns;
+        total.inside_ns += row.inside_ns;
         total.waiting_ns += row.waiting_ns;
         total.judged_ns += row.judged_ns;
     }
@@ -169,12 +170,9 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
              return l.is_timed() ? ratio(static_cast<double>(l.row.sum.other_thread_ns), l.time_ns()) : Value();
          }},
         {{.id = "waited_ns", .title = "WAITED FOR", .unit = Unit::time, .drop = 5, .only_data = !interest.requests},
-         [](L l) { return l.row.requests ? Value(static_cast<double>(l.row.blocked_ns) / l.ranks) : Value(); }},
+         [](L l) { return l.row.in_flight_ns ? Value(static_cast<double>(l.row.blocked_ns) / l.ranks) : Value(); }},
         {{.id = "overlap_share", .title = "%OVERLAP", .unit = Unit::share, .drop = 5, .only_data = !interest.requests},
-         [](L l) {
-             const auto in_flight = static_cast<double>(l.row.in_flight_ns);
-             return ratio(in_flight - std::min(in_flight, static_cast<double>(l.row.blocked_ns)), in_flight);
-         }},
+         [](L l) { return known(l.row.overlapped()); }},
         {{.id = "requests", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.row.requests; }},
         {{.id = "waiting_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return l.row.judged_ns ? Value(static_cast<double>(l.row.waiting_ns) / l.ranks) : Value(); }},

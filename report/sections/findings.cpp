@@ -246,17 +246,16 @@ void waited_for(const Job& job, const Figures& figures, Findings& findings) {
     const auto less = [](const Row& a, const Row& b) { return a.blocked_ns < b.blocked_ns; };
     const auto row = std::max_element(job.rows.begin(), job.rows.end(), less);
     if (row == job.rows.end() || figures.share_of_wall(row->blocked_ns) < worth_a_look || row->sum.calls == 0) return;
-    const double overlapped = row->in_flight_ns > row->blocked_ns
-                                  ? 1 - static_cast<double>(row->blocked_ns) / static_cast<double>(row->in_flight_ns)
-                                  : 0;
+    std::uint64_t all_ns = 0;
+    for (const Row& other : job.rows) all_ns += other.blocked_ns;
     const double size = static_cast<double>(row->sum.bytes) / static_cast<double>(row->sum.calls);
-    findings.push_back(
-        {false,
-         fmt::format("The wait for requests is mostly for {} of {}: {} of the run. {} of their time in flight was "
-                     "overlapped with something else.",
-                     job.calls[row->sum.call].name, human_bytes(size),
-                     human_share(figures.share_of_wall(row->blocked_ns)), human_share(overlapped)),
-         "requests"});
+    std::string text = fmt::format("The wait for requests is {} for {} of {}: {} of the run.",
+                                   2 * row->blocked_ns > all_ns ? "mostly" : "longest", job.calls[row->sum.call].name,
+                                   human_bytes(size), human_share(figures.share_of_wall(row->blocked_ns)));
+    if (const auto overlapped = row->overlapped())
+        text += fmt::format(" {} of their time in flight was overlapped with something else.",
+                            *overlapped < 0.005 ? "Hardly any" : human_share(*overlapped));
+    findings.push_back({false, text, "requests"});
 }
 
 // The node's label, if these are all its ranks, several, and other nodes have ranks too; else empty.

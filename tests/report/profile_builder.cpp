@@ -210,6 +210,7 @@ class Builder {
         histogram.completed += spec.requests;
         histogram.in_flight_ticks += ticks(spec.in_flight_ns);
         histogram.blocked_ticks += ticks(spec.blocked_ns);
+        histogram.inside_ticks += ticks(spec.inside_ns.value_or(spec.blocked_ns));
         std::memcpy(at, &histogram, sizeof histogram);
     }
 

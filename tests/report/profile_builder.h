@@ -36,6 +36,7 @@ struct CellSpec {
     std::uint64_t requests = 0;                 // that these calls posted and that completed; goes into the histogram
     std::uint64_t in_flight_ns = 0;
     std::uint64_t blocked_ns = 0;
+    std::optional<std::uint64_t> inside_ns{};  // default: one request a Wait, as blocked_ns
     bool is_untimed = false;  // NCCL told of these calls: no time, smallest, largest or histogram
 };
 

@@ -265,6 +265,14 @@ TEST(summary, says_which_messages_wait_waits_for) {
         std::string::npos);
 }
 
+// Four requests and one Waitall: each has a quarter of its time, but was not overlapped with the other three.
+TEST(summary, requests_of_one_waitall_did_not_overlap_each_other) {
+    auto ranks = late_messages();
+    for (ProfileSpec& rank : ranks) rank.calls[0].cells[0].inside_ns = rank.calls[0].cells[0].in_flight_ns;
+    const std::string text = unwrapped(show(job_of(ranks), "summary"));
+    EXPECT_NE(text.find("Hardly any of their time in flight was overlapped"), std::string::npos) << text;
+}
+
 TEST(calls, of_a_sampled_call_are_all_counted) {
     EXPECT_NE(show(job_of(late_messages()), "calls").find("15,990"), std::string::npos);
     const std::string csv = show(job_of(late_messages()), "calls", {}, utf8_screen, "csv");

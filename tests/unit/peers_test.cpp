@@ -193,7 +193,7 @@ struct open_sources : peers {
     }
     void complete(Word handle, std::uint32_t from) {
         if (const auto* partner = ledger.open_source(handle)) ledger.close_source(*partner, find(partner->key, static_cast<int>(from), from));
-        EXPECT_EQ(ledger.complete(handle, 5000, 10), 1);
+        EXPECT_EQ(ledger.complete(handle, 5000, 10, 10), 1);
     }
 };
 
@@ -221,7 +221,7 @@ TEST_F(open_sources, stay_where_they_are_when_their_communicator_has_ended) {
 
 TEST_F(open_sources, that_nobody_asks_for_leave_no_request_behind) {
     post(0x1000, 40);
-    EXPECT_EQ(ledger.complete(0x1000, 5000, 10), 1);
+    EXPECT_EQ(ledger.complete(0x1000, 5000, 10, 10), 1);
     EXPECT_FALSE(ledger.has_requests());
     EXPECT_EQ(ledger.open_source(0x1000), nullptr);
 }
@@ -242,7 +242,7 @@ TEST_F(open_sources, persistent_sends_are_counted_at_each_start) {
     ledger.set_up(0x1000, 24, Made::send, {&find(world, 6, 6).sent, 0, 0, 0, 0, 0, -1, 1, true});
     for (int i = 0; i < 5; ++i) {
         EXPECT_EQ(ledger.start(0x1000, 1000), 24u);
-        EXPECT_EQ(ledger.complete(0x1000, 5000, 10), 1);
+        EXPECT_EQ(ledger.complete(0x1000, 5000, 10, 10), 1);
     }
     EXPECT_EQ(records().at(6).sent.messages, 5u);
     EXPECT_EQ(records().at(6).sent.bytes, 120u);

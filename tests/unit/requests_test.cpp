@@ -26,8 +26,9 @@ struct requests : testing::Test {
         ledger.begin(call_key(send, some_site), since);
         if (!ledger.post_fast(memo, handle)) ledger.post(memo, handle, since);
     }
-    void complete(Word handle, Ticks end, Ticks blocked) {
-        if (ledger.complete(handle, end, blocked) == Ledger::not_remembered) ledger.count_unknown_request();
+    void complete(Word handle, Ticks end, Ticks blocked) { complete(handle, end, blocked, blocked); }
+    void complete(Word handle, Ticks end, Ticks blocked, Ticks inside) {
+        if (ledger.complete(handle, end, blocked, inside) == Ledger::not_remembered) ledger.count_unknown_request();
     }
     format::Histogram of_bytes(Bytes bytes, std::uint16_t call = send) {
         for (const auto& histogram : records_of<format::Histogram>(recording.image(), format::TableType::histograms))
@@ -48,6 +49,18 @@ TEST_F(requests, their_time_is_booked_where_they_were_posted) {
     EXPECT_EQ(sends.in_flight_ticks, 4000u);
     EXPECT_EQ(sends.blocked_ticks, 1500u);
     EXPECT_FALSE(ledger.has_requests());
+}
+
+// One Waitall of 800 ticks for four: each blocked for a quarter of it, and none was overlapped with anything meanwhile.
+TEST_F(requests, completed_together_were_overlapped_only_outside_the_waitall) {
+    for (Word i = 1; i <= 4; ++i) post(0x1000 * i, 5000);
+
+    for (Word i = 1; i <= 4; ++i) complete(0x1000 * i, 6000, 200, 800);
+
+    const auto sends = of_bytes(some_bytes);
+    EXPECT_EQ(sends.in_flight_ticks, 4000u);
+    EXPECT_EQ(sends.blocked_ticks, 800u);
+    EXPECT_EQ(sends.inside_ticks, 3200u);
 }
 
 TEST_F(requests, of_two_sizes_are_booked_apart) {
