@@ -170,11 +170,21 @@ void crowded(const Job& job, const Figures& figures, Findings& findings) {
     // Less CPU time than time in MPI: a program that only slept or read files between its calls is no such case.
     const bool is_waiting_without = cpu_ns < busy_enough * static_cast<double>(figures.mpi_ns);
     if (!is_waiting_without || figures.share_of_wall(figures.mpi_ns) < worth_a_look) return;
+    for (const PlacementFinding& wrong : placement_findings(job)) {
+        if (wrong.rule != "too-many") continue;
+        findings.push_back({true,
+                            fmt::format("{} Each rank had a processor {} of the time. More: mpiprof-report placement.", wrong.text,
+                                        human_share(figures.cores_busy)),
+                            "crowded"});
+        return;
+    }
     findings.push_back(
         {true,
-         fmt::format("Each rank had a processor {} of the time and was pushed off it {} times a second: ranks share "
-                     "cores (more ranks than cores, or bound to the same ones), and every wait takes longer for it.",
-                     human_share(figures.cores_busy), human_count(switches / seconds)),
+         fmt::format("Each rank had a processor {} of the time and lost it {} times a second: {}, and every wait takes "
+                     "longer for it.",
+                     human_share(figures.cores_busy), human_count(switches / seconds),
+                     all_have_own_cores(job) ? "each has cores of its own, but other programs run on them, too"
+                                             : "ranks share cores (more ranks than cores, or bound to the same ones)"),
          "crowded"});
 }
 
@@ -313,11 +323,17 @@ void polling(const Job& job, const Figures& figures, Findings& findings) {
          "polling"});
 }
 
-// The first of what is seriously wrong with the placement; its section has the rest, and what to do.
+// The first of what is seriously wrong with the placement and not said yet; its section has the rest, and what to do.
 void placed(const Job& job, const Figures&, Findings& findings) {
-    const auto wrong = placement_findings(job);
-    if (wrong.empty() || !wrong.front().is_serious) return;
-    findings.push_back({true, wrong.front().text + " More: mpiprof-report placement.", "placement"});
+    const auto is_said = [&](const PlacementFinding& wrong) {
+        return std::any_of(findings.begin(), findings.end(),
+                           [&](const Finding& f) { return f.rule == "crowded" && f.text.starts_with(wrong.text); });
+    };
+    for (const PlacementFinding& wrong : placement_findings(job)) {
+        if (!wrong.is_serious || is_said(wrong)) continue;
+        findings.push_back({true, wrong.text + " More: mpiprof-report placement.", "placement"});
+        return;
+    }
 }
 
 }  // namespace

@@ -404,4 +404,13 @@ std::vector<PlacementFinding> placement_findings(const Job& job) {
     return findings;
 }
 
+bool all_have_own_cores(const Job& job) {
+    std::size_t bound = 0;
+    for (const PlacedNode& node : placed_nodes(job)) {
+        bound += node.bound;
+        if (!std::all_of(node.masks.begin(), node.masks.end(), has_own_cores)) return false;
+    }
+    return bound != 0 && bound == job.ranks.size();
+}
+
 }  // namespace mpiprof::report

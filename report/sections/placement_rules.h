@@ -19,4 +19,7 @@ struct PlacementFinding {
 // The serious ones first.
 std::vector<PlacementFinding> placement_findings(const Job& job);
 
+// Every rank told where it may run, and no two of them may run on the same core.
+bool all_have_own_cores(const Job& job);
+
 }  // namespace mpiprof::report

@@ -224,6 +224,25 @@ TEST(placement_rules, advise_in_the_words_of_the_launcher) {
     EXPECT_NE(findings.at(0).advice.find("--cpus-per-task=8 "), std::string::npos) << findings[0].advice;
 }
 
+// The summary of ranks that mostly wait in MPI and seldom have a processor.
+TEST(placement_rules, tell_the_summary_why_a_rank_has_no_processor) {
+    const auto summary = [](const std::vector<At>& places) {
+        auto ranks = ranks_at(places);
+        for (ProfileSpec& rank : ranks) rank.calls[0].cells[0].time_ns = us(0.9 * seconds) * 1000;
+        std::string text = show(job_of(ranks), {}, "text", "summary");
+        for (std::size_t at = 0; (at = text.find("\n    ", at)) != std::string::npos;) text.replace(at, 5, " ");
+        return text;
+    };
+    const At alone{.cpus = "0", .busy = 0.2, .pushed_off = 120};
+    const At beside{.cpus = "1", .busy = 0.2, .pushed_off = 120};
+    EXPECT_NE(summary({alone, beside}).find("each has cores of its own, but other programs run on them, too"), std::string::npos);
+    const std::string shared = summary({alone, alone});
+    EXPECT_NE(shared.find("2 ranks on 1 core (0). They take turns, and every wait takes longer for it. Each rank had a processor"),
+              std::string::npos)
+        << shared;
+    EXPECT_EQ(shared.find("[placement]"), std::string::npos) << "said once";
+}
+
 TEST(placement_rules, need_profiles_that_say_where_they_ran) {
     std::vector<ProfileSpec> ranks = ranks_at({{"0"}, {"0"}});
     for (ProfileSpec& rank : ranks) rank.facts.clear();
