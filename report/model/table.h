@@ -43,6 +43,7 @@ struct Column {
     bool same_unit = false;     // a time: all such columns of a table are in one unit, to be compared
     bool only_data = false;     // in csv and json, never on screens
     bool only_screen = false;   // never in csv and json
+    bool is_place = false;      // "file:line scope::function": the scopes are what is cut first
 };
 
 using Series = std::vector<double>;

@@ -237,7 +237,7 @@ std::vector<Field<Line>> fields(bool is_for_screen) {
         {{.id = "since_ns", .title = "SINCE", .unit = Unit::time, .drop = 3}, [](L l) { return known(l.since_ns); }},
         {{.id = "for_ns", .title = "FOR", .unit = Unit::time}, [](L l) { return known(l.for_ns); }},
         {{.id = "state", .title = "STATE", .drop = 2}, [](L l) { return l.state; }},
-        {{.id = "from", .title = "CALLED FROM", .drop = 1, .only_screen = true}, [](L l) { return l.from; }},
+        {{.id = "from", .title = "CALLED FROM", .drop = 1, .only_screen = true, .is_place = true}, [](L l) { return l.from; }},
         {{.id = "inside", .title = {}, .only_data = true}, [](L l) { return std::string(l.is_inside ? "yes" : "no"); }},
         {{.id = "call", .title = {}, .only_data = true}, [](L l) { return l.call; }},
         {{.id = "communicator", .title = {}, .only_data = true}, [](L l) { return l.group; }},

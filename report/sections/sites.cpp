@@ -241,7 +241,7 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors) {
         {{.id = "sites", .title = "SITES", .unit = Unit::count, .drop = 8, .only_data = by == By::stack},
          [](L l) { return std::uint64_t{l.sites}; }},
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !has_errors}, [](L l) { return l.site.errors; }},
-        {{.id = "from", .title = std::string(titles[static_cast<int>(by)]), .only_screen = true}, [](L l) { return l.name; }},
+        {{.id = "from", .title = std::string(titles[static_cast<int>(by)]), .only_screen = true, .is_place = by != By::file}, [](L l) { return l.name; }},
         {{.id = "function", .title = {}, .only_data = true}, [](L l) { return l.source.function; }},
         {{.id = "file", .title = {}, .only_data = true}, [](L l) { return l.source.file; }},
         {{.id = "line", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return known(std::uint64_t{l.source.line}); }},

@@ -8,6 +8,7 @@
 #include "report/model/units.h"
 #include "report/model/visible.h"
 #include "report/views/cells.h"
+#include "report/views/fitting.h"
 #include "report/views/paint.h"
 #include "report/views/pictures.h"
 #include "report/views/view.h"
@@ -23,41 +24,6 @@ constexpr std::size_t least_name = 8;
 constexpr double least_full_bar = 0.1;  // so that a table of small shares has small bars
 
 std::string blanks(std::size_t n) { return std::string(n, ' '); }
-
-std::string cut(std::string_view text, std::size_t width, bool utf8) {
-    if (display_width(text) <= width) return std::string(text);
-    const std::string_view ellipsis = utf8 ? "…" : "...";
-    const std::size_t kept = width > display_width(ellipsis) ? width - display_width(ellipsis) : 0;
-    return std::string(fitting(text, kept)) + std::string(fitting(ellipsis, width));
-}
-
-// Words of `text` in lines of at most `width` columns; a word that is longer is broken.
-std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
-    std::vector<std::string> lines(1);
-    std::size_t used = 0;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        std::string_view word = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        if (used != 0 && used + 1 + display_width(word) > width) {
-            lines.emplace_back();
-            used = 0;
-        }
-        while (used == 0 && display_width(word) > width) {
-            std::string_view piece = fitting(word, width);
-            if (piece.empty()) break;
-            lines.back() = piece;
-            lines.emplace_back();
-            word.remove_prefix(piece.size());
-        }
-        if (word.empty()) continue;
-        if (used != 0) lines.back() += ' ';
-        lines.back() += word;
-        used = display_width(lines.back());
-    }
-    if (lines.size() > 1 && lines.back().empty()) lines.pop_back();
-    return lines;
-}
 
 void end_line(std::string& out) {
     while (!out.empty() && out.back() == ' ') out.pop_back();
@@ -76,8 +42,9 @@ class Grid {
     }
 
     std::string print() {
-        fit();
         std::string out;
+        if (table_.rows.empty()) return out;  // its note says why
+        fit();
         const auto has_title = [&](const Shown& s) { return !table_.columns[s.index].title.empty(); };
         if (std::any_of(shown_.begin(), shown_.end(), has_title)) print_titles(out);
         for (std::size_t row = 0; row < table_.rows.size(); ++row) print_row(out, row);
@@ -199,7 +166,8 @@ class Grid {
     }
 
     void add_cell(std::string& line, std::string_view text, const Shown& shown) const {
-        const std::string fitted = cut(text, shown.width, screen_.has_utf8);
+        const std::string fitted = column(shown).is_place ? cut_place(text, shown.width, screen_.has_utf8)
+                                                          : cut(text, shown.width, screen_.has_utf8);
         const std::string padding = blanks(shown.width - display_width(fitted));
         line += is_right_aligned(column(shown)) ? padding + fitted : fitted + padding;
         line += blanks(gap);

@@ -10,6 +10,7 @@
 #include "report/model/visible.h"
 #include "report/read/profile_reader.h"
 #include "report/sections/section.h"
+#include "report/views/fitting.h"
 #include "report/views/pictures.h"
 #include "report/views/view.h"
 #include "tests/report/goldens.h"
@@ -219,6 +220,21 @@ TEST(views, notes_speak_of_the_columns_that_are_there) {
     EXPECT_EQ(narrow.substr(narrow.rfind("  CALLS:")), "  CALLS: mean; 3 more: --top 4\n  in all: 7\n");
     EXPECT_NE(wide.find("MOST: the largest, which is; see there; 3 more"), std::string::npos);
     EXPECT_NE(wide.find("MOST: an estimate; of a kind"), std::string::npos);
+}
+
+TEST(views, of_a_place_the_scopes_are_cut_first) {
+    EXPECT_EQ(report::cut_place("    LAMMPS_NS::CommBrick::reverse_comm", 28, true), "    …CommBrick::reverse_comm");
+    EXPECT_EQ(report::cut_place("    LAMMPS_NS::CommBrick::reverse_comm", 27, true), "    …reverse_comm");
+    EXPECT_EQ(report::cut_place("comm.cpp:12 a::b<c::d>::e::reverse", 20, true), "comm.cpp:12 …reverse");
+    EXPECT_EQ(report::cut_place("comm.cpp:12 a::b<c::d>::e::reverse", 26, false), "comm.cpp:12 ...e::reverse");
+    EXPECT_EQ(report::cut_place("heat.f90:39 exchange", 14, true), "heat.f90:39 e…");
+    EXPECT_EQ(report::cut_place("f(std::string, int)", 40, true), "f(std::string, int)");
+    EXPECT_EQ(report::cut_place("a::operator<", 4, true), "…op…");
+}
+
+TEST(views, an_empty_table_is_its_note) {
+    const report::Table table{.id = "t", .title = {}, .columns = {{.id = "name", .title = "NAME"}}, .rows = {}, .notes = {"nothing there"}};
+    EXPECT_EQ(report::show_text({"t", {table}}, {.width = 40}), "  nothing there\n");
 }
 
 TEST(views, csv_and_json_of_a_section_say_the_same_in_base_units) {
