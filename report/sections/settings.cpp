@@ -72,6 +72,8 @@ Result<std::vector<Table>> settings(const Job& job, const Question&) {
                                 [](L l) { return std::uint64_t{l.value->count}; }},
                            },
                            lines);
+    const auto is_default = [](L l) { return l.value->source == SettingSource::fallback; };
+    if (!lines.empty() && std::all_of(lines.begin(), lines.end(), is_default)) table.title = "no MPIPROF_ variable was set: all as by default";
     if (lines.empty() && !job.is_text) table.notes.push_back("the profiles name no settings");
     if (job.is_text) table.notes.push_back("mpitrace's text does not say under which settings it was written");
     if (differ) table.notes.push_back("not all ranks saw the same variables: does the launcher hand them on?");

@@ -235,11 +235,13 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
     while (worth < table.rows.size() && worth < top_rows &&
            (worth < 3 || figure(table.rows[worth][share_column]) >= 0.001))
         ++worth;
-    const std::size_t left_out = keep_top(table, question.top.value_or(worth));
+    keep_top(table, question.top.value_or(worth));
     std::string note = figures.ranks > 1
                            ? fmt::format("mean of {} ranks; MOST: the rank that spent most", human_count(ranks))
                            : fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank);
-    if (left_out) note += fmt::format("; {} more: mpiprof-report calls", left_out);
+    const auto all = std::count_if(job.rows.begin(), job.rows.end(), [](const Row& row) { return row.sum.calls != 0; });
+    const std::size_t more = static_cast<std::size_t>(all) - std::min(table.rows.size(), static_cast<std::size_t>(all));
+    if (more) note += fmt::format("; {} more: mpiprof-report calls", more);
     table.notes.push_back(std::move(note));
     if (job.has(Family::nccl)) table.notes.push_back(host_time_note(job));
     return table;
