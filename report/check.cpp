@@ -120,12 +120,16 @@ Table problem_table(const std::vector<Finding>& findings) {
     return table_of("problems", fields, findings);
 }
 
-std::string verdict(std::size_t damaged, std::uint32_t profiles) {
+std::string verdict(std::size_t damaged, std::uint32_t profiles, std::uint64_t missing) {
+    std::string text;
     if (damaged)
-        return fmt::format("{} found; {} can be read", plural(damaged, "damage", "damages"),
-                           plural(profiles, "profile", "profiles"));
-    if (profiles == 1) return "the profile is whole";
-    return fmt::format("all {} profiles are whole", human_count(profiles));
+        text = fmt::format("{} found; {} can be read", plural(damaged, "defect", "defects"), plural(profiles, "profile", "profiles"));
+    else if (profiles == 1)
+        text = "the profile is whole";
+    else
+        text = fmt::format("all {} profiles are whole", human_count(profiles));
+    if (missing) text += fmt::format("; {} without a profile", plural(missing, "rank", "ranks"));
+    return text;
 }
 
 class Check {
@@ -171,6 +175,8 @@ class Check {
             for (Finding& finding : look_into(rank, reader)) findings_.push_back(std::move(finding));
         }
         is_complete_ &= is_whole(*job);
+        if (!is_partial_on_purpose)
+            for (const NumberList::Range& range : job->missing()) missing_ += range.size();
         jobs_.push_back(std::move(*job));
     }
 
@@ -180,7 +186,7 @@ class Check {
         const View& view = *find_view(options_.format);
         const Screen screen = screen_for(stdout, options_.screen);
         std::vector<Table> tables{launch_table(jobs_)};
-        tables[0].title = verdict(damaged, profiles_);
+        tables[0].title = verdict(damaged, profiles_, missing_);
         if (!view.is_for_screen) tables.push_back(problem_table(findings_));
         auto output = Output::open("");
         if (view.is_for_screen && !findings_.empty()) {
@@ -197,6 +203,7 @@ class Check {
     std::vector<Finding> findings_;
     std::vector<Job> jobs_;
     std::uint32_t profiles_ = 0;
+    std::uint64_t missing_ = 0;  // ranks
     bool is_complete_ = true;
 };
 

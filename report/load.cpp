@@ -45,11 +45,11 @@ std::string unseen_ends(const Job& job) {
         if (rank.life == Life::running) return "";
         unseen += rank.life == Life::unknown && rank.updated_at_ns < ended;
     }
+    unseen -= static_cast<std::uint32_t>(std::min<std::size_t>(unseen, job.problems.size()));  // a file that is there, but damaged
     if (unseen == 0) return "";
     return fmt::format(
-        "the job has ended, but the last writes of {} of {} ranks are not visible here yet, as on network file "
-        "systems; "
-        "--wait 60 waits for them",
+        "the job ended a moment ago; if this is a network file system, the last writes of {} of {} ranks may not be visible here "
+        "yet: --wait 60 waits for them",
         unseen, job.expected());
 }
 

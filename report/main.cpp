@@ -11,6 +11,7 @@
 #include "report/layouts/layout.h"
 #include "report/load.h"
 #include "report/merge/merge.h"
+#include "report/model/units.h"
 #include "report/options.h"
 #include "report/say.h"
 #include "report/sections/section.h"
@@ -26,7 +27,7 @@ void remark(const Job& job) {
     constexpr std::size_t most = 5;
     for (std::size_t i = 0; i < std::min(job.problems.size(), most); ++i) say(job.problems[i]);
     if (job.problems.size() > most) say(fmt::format("{} more files with problems", job.problems.size() - most));
-    if (job.lacks_ranks()) say(fmt::format("{} of {} ranks have a profile", job.profiles(), job.expected()));
+    if (job.lacks_ranks()) say(fmt::format("{} of {} ranks {} a profile", job.profiles(), job.expected(), job.profiles() == 1 ? "has" : "have"));
     if (!job.other_launches.empty())
         say(fmt::format("this is launch {} of {} here (job {}); others: --launch N, listed by the summary",
                         job.launch_number, job.other_launches.size() + 1, job.job));
@@ -39,7 +40,9 @@ Result<std::monostate> load_cells(Job& job, RankReader& reader, const std::vecto
         const Rank* known = job.find(rank);
         if (!known || !known->has_profile)
             return problem(fmt::format("--rank {}", rank),
-                           fmt::format("has no profile among {} of {} ranks", job.profiles(), job.size));
+                           rank < job.size ? fmt::format("has no profile; {} of {} ranks {} one", job.profiles(), job.size,
+                                                         job.profiles() == 1 ? "has" : "have")
+                                           : fmt::format("no such rank; the job has {}", plural(job.size, "rank", "ranks")));
         auto cells = reader.cells(job, rank);
         if (!cells) return tl::make_unexpected(cells.error());
         job.kept_cells[rank] = std::move(*cells);

@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <iterator>
 #include <thread>
+#include <utility>
 
 #include "report/exports/export.h"
 #include "report/model/visible.h"
@@ -48,6 +50,20 @@ std::vector<std::uint32_t> ranks_of(const std::string& text) {
     std::sort(ranks.begin(), ranks.end());
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     return ranks;
+}
+
+// How many letters to add, drop or change.
+std::size_t edits_between(std::string_view from, std::string_view to) {
+    std::vector<std::size_t> edits(to.size() + 1);
+    for (std::size_t j = 0; j <= to.size(); ++j) edits[j] = j;
+    for (std::size_t i = 1; i <= from.size(); ++i) {
+        std::size_t diagonal = std::exchange(edits[0], i);
+        for (std::size_t j = 1; j <= to.size(); ++j) {
+            const std::size_t changed = diagonal + (from[i - 1] != to[j - 1]);
+            diagonal = std::exchange(edits[j], std::min({edits[j] + 1, edits[j - 1] + 1, changed}));
+        }
+    }
+    return edits.back();
 }
 
 // What the options are bound to before they are looked at together.
@@ -120,7 +136,7 @@ class Parser {
                        "How tables are shown: " + fmt::format("{}", fmt::join(names_of(views()), ", ")))
             ->check(CLI::IsMember(names_of(views())))
             ->type_name("FORMAT");
-        app.add_option("--top", raw_.top, "At most so many lines")->type_name("N");
+        app.add_option("--top", raw_.top, "At most so many lines")->check(CLI::Range(1, 1'000'000'000))->type_name("N");
     }
 
     void add_sections() {
@@ -198,7 +214,28 @@ class Parser {
         add_view_options(command);
     }
 
+    // A word that is no file may be a command: a second one, or one that is nearly right.
+    std::string mistaken(const std::string& word) const {
+        std::error_code error;
+        if (word.find('/') != std::string::npos || std::filesystem::exists(word, error)) return "";
+        std::string nearest;
+        std::size_t least = 3;
+        for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
+            const std::size_t distance = edits_between(word, command->get_name());
+            if (distance < std::min(least, word.size())) {
+                least = distance;
+                nearest = command->get_name();
+            }
+        }
+        if (nearest.empty()) return "";
+        return least == 0 && !app_.get_subcommands().empty()
+                   ? "one command at a time: " + app_.get_subcommands().front()->get_name() + " or " + word
+                   : word + ": no such file or command; did you mean " + nearest + "?";
+    }
+
     Parsed take() {
+        for (const std::string& word : options_.paths)
+            if (const std::string text = mistaken(word); !text.empty()) return usage(text);
         if (options_.section.empty()) options_.section = sections().front().name;
         if (options_.layout.empty()) options_.layout = layouts().front().name;
         if (options_.format.empty() && (options_.task == Task::section || options_.task == Task::check))

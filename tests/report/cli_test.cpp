@@ -82,8 +82,19 @@ TEST_F(cli, a_path_that_is_not_there_is_named) {
     const Ran ran = run({"nowhere"});
     EXPECT_EQ(ran.code, 3);
     EXPECT_NE(ran.err.find("nowhere: No such file or directory"), std::string::npos);
-    EXPECT_NE(run({"ranka"}).err.find("no command of that name either"), std::string::npos);
-    EXPECT_EQ(run({"./ranka"}).err.find("no command"), std::string::npos);
+    EXPECT_NE(run({"elsewhere"}).err.find("no command of that name either"), std::string::npos);
+    EXPECT_EQ(run({"./elsewhere"}).err.find("no command"), std::string::npos);
+}
+
+TEST_F(cli, a_mistyped_command_is_told_the_right_one) {
+    write(balanced_stencil());
+    const Ran mistyped = run({"rankz", "."});
+    EXPECT_EQ(mistyped.code, 2);
+    EXPECT_EQ(mistyped.out, "");
+    EXPECT_NE(mistyped.err.find("rankz: no such file or command; did you mean ranks?"), std::string::npos) << mistyped.err;
+    EXPECT_NE(run({"calls", "sites"}).err.find("one command at a time: calls or sites"), std::string::npos);
+    write(balanced_stencil(), "rankz");
+    EXPECT_EQ(run({"rankz"}).code, 0) << "a directory is one, whatever it is called";
 }
 
 TEST_F(cli, unreadable_profiles_alone_are_no_report) {
@@ -161,6 +172,8 @@ TEST_F(cli, wrong_usage_is_2_and_says_what_is_possible) {
         {"text", "--rank", "8"},
         {"-j", "0"},
         {"calls", "--rank", "0-4000000000"},
+        {"calls", "--top", "-3"},
+        {"calls", "--top", "0"},
     };
     for (const auto& words : wrong) {
         const Ran ran = run(words);
@@ -298,7 +311,7 @@ TEST_F(cli, check_names_each_damaged_file_on_a_line_and_fails) {
     EXPECT_NE(ran.out.find("mpi_profile.4711.2: is cut off"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("mpi_profile.4711.3: is empty"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("mpi_profile.4711.x: is not a profile"), std::string::npos) << ran.out;
-    EXPECT_NE(ran.out.find("3 damages found; 6 profiles can be read"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("3 defects found; 6 profiles can be read; 2 ranks without a profile"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("2 and 3"), std::string::npos) << "the ranks that are missing";
     EXPECT_EQ(run({"check", "-j", "3"}).out, ran.out);
 }
@@ -492,9 +505,13 @@ TEST_F(cli, last_writes_that_are_not_visible_yet_are_named) {
     EXPECT_EQ(ran.code, 0);
     std::string text = ran.out;
     std::erase(text, '\n');
-    EXPECT_NE(text.find("the job has ended, but the last writes of 2 of 8 ranks are not visible"), std::string::npos)
-        << ran.out;
+    EXPECT_NE(text.find("writes of 2 of 8 ranks may not be visible"), std::string::npos) << ran.out;
     EXPECT_NE(run({"calls"}).err.find("--wait 60"), std::string::npos);
+    ranks[5] = ranks[4];
+    ranks[5].rank = 5;
+    write(ranks, "damaged");
+    write_file(path() / "damaged" / "mpi_profile.4711.7", "mpiprof profile, format 1.");
+    EXPECT_EQ(run({"damaged"}).out.find("--wait"), std::string::npos) << "waiting mends no damaged file";
 }
 
 }  // namespace
