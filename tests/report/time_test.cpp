@@ -10,6 +10,7 @@
 #include "report/merge/activities.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
+#include "tests/report/goldens.h"
 
 namespace mpiprof::test {
 namespace {
@@ -126,29 +127,7 @@ TEST(time_section, shows_periods_and_ranks) {
     const report::Job job = two_ranks();
     const auto tables = report::find_section("time")->answer(job, {});
     ASSERT_TRUE(tables);
-    EXPECT_EQ(report::show_text({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}),
-              R"(     FROM       TO  %WALL                            MESSAGES
-  0.000 s  0.333 s   0.0%                              0 MB/s
-  0.333 s  0.667 s   0.0%                              0 MB/s
-  0.667 s  1.000 s   0.0%                              0 MB/s
-  1.000 s  1.333 s  50.0%  ████████████              1.0 MB/s
-  1.333 s  1.667 s  50.0%  ████████████              1.0 MB/s
-  1.667 s  2.000 s  50.0%  ████████████              1.0 MB/s
-  2.000 s  2.333 s   100%  ████████████████████████  2.0 MB/s
-  2.333 s  2.667 s   100%  ████████████████████████  2.0 MB/s
-  2.667 s  3.000 s   100%  ████████████████████████  2.0 MB/s
-  3.000 s  3.333 s   100%  ████████████████████████  2.0 MB/s
-  3.333 s  3.667 s   100%  ████████████████████████  2.0 MB/s
-  3.667 s  4.000 s   100%  ████████████████████████  2.0 MB/s
-  %WALL: time inside MPI, of the time of all ranks in that period; times are
-  since the first MPI_Init
-
-  RANKS OVER TIME
-  RANK  %WALL  FROM START TO END
-  0     50.0%                                ██████████████████████████████
-  1      100%                 █████████████████████████████████████████████
-  darker: more of the time inside MPI; 4.000 s from left to right
-)");
+    expect_golden("screens/time_of_two_ranks.txt", report::show_text({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}));
 }
 
 TEST(time_section, periods_add_up_to_the_totals) {
