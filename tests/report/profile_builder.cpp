@@ -1,28 +1,21 @@
 // Lays a ProfileSpec out as a profile file: header, directory, then one table after the other.
-// Tables are collected first with references among them as record numbers; once every table has its offset,
-// those become file offsets.
 #include "tests/report/profile_builder.h"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <numeric>
-#include <sstream>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
 #include "libmpiprof/format/histogram.h"
 #include "libmpiprof/format/size_bins.h"
+#include "tests/report/profile_tables.h"
 
 namespace mpiprof::test {
 namespace {
-
-using format::TableType;
 
 constexpr std::uint64_t boot_ns = 1'000'000'000'000;  // CLOCK_MONOTONIC when MPI_Init returned
 
@@ -30,66 +23,6 @@ template <std::size_t N>
 void set_text(char (&field)[N], std::string_view text) {
     std::memcpy(field, text.data(), std::min(text.size(), N - 1));
 }
-
-template <typename T>
-void append(Bytes& bytes, const T& record, std::size_t record_size) {
-    const std::size_t at = bytes.size();
-    bytes.resize(at + record_size);
-    std::memcpy(bytes.data() + at, &record, std::min(sizeof record, record_size));
-}
-
-struct TableData {
-    format::Table table{};
-    Bytes bytes;
-};
-
-// One table per type and thread, in order of first use.
-class Tables {
-  public:
-    explicit Tables(std::int32_t growth) : growth_(growth) {}
-
-    template <typename T>
-    std::uint32_t add(TableType type, std::uint32_t thread, const T& record) {
-        TableData& data = of(type, thread, sizeof(T));
-        append(data.bytes, record, data.table.record_size);
-        return data.table.used++;
-    }
-    std::uint32_t add_string(std::string_view text) {
-        TableData& data = of(TableType::strings, 0, 1);
-        const std::uint32_t at = data.table.used;
-        for (const char c : text) data.bytes.push_back(static_cast<std::byte>(c));
-        data.table.used += static_cast<std::uint32_t>(text.size());
-        return at;
-    }
-    TableData& of(TableType type, std::uint32_t thread, std::size_t record_size) {
-        for (TableData& data : tables_)
-            if (data.table.type == type && data.table.thread == thread) return data;
-        format::Table table{};
-        table.type = type;
-        table.thread = thread;
-        const std::int64_t changed = static_cast<std::int64_t>(record_size) + growth_of(type);
-        table.record_size = static_cast<std::uint32_t>(std::max(changed, std::min<std::int64_t>(8, record_size)));
-        return tables_.emplace_back(TableData{table, {}});
-    }
-    std::vector<TableData>& all() { return tables_; }
-    [[nodiscard]] std::uint64_t offset_of(TableType type, std::uint32_t thread, std::uint32_t index) const {
-        for (const TableData& data : tables_)
-            if (data.table.type == type && data.table.thread == thread)
-                return data.table.offset + std::uint64_t{index} * data.table.record_size;
-        throw std::logic_error("profile_builder: reference into a table that does not exist");
-    }
-
-  private:
-    // Histograms are referred to by offset and read whole, strings are bytes: they only ever grow by new tables.
-    [[nodiscard]] std::int32_t growth_of(TableType type) const {
-        const bool fixed =
-            type == TableType::strings || type == TableType::histograms || type == TableType::histogram_blocks ||
-            type == TableType::region_durations || type == TableType::gpu_durations || type == TableType::gpu_sequences;
-        return fixed ? 0 : growth_;
-    }
-    std::int32_t growth_;
-    std::vector<TableData> tables_;
-};
 
 class Builder {
   public:
@@ -109,7 +42,7 @@ class Builder {
         add_gpu();
         if (spec_.unknown_table) tables_.add(static_cast<TableType>(999), 0, std::uint64_t{42});
         place();
-        resolve();
+        tables_.resolve();
         return assemble();
     }
 
@@ -449,57 +382,8 @@ class Builder {
     void place() {
         const std::size_t tables = tables_.all().size();
         blocks_ = std::max<std::size_t>(1, (tables + spec_.directory_capacity - 1) / spec_.directory_capacity);
-        std::uint64_t at = (header_size() + 7) / 8 * 8;
-        directory_ = at;
-        at += blocks_ * block_bytes();
-        for (TableData& data : tables_.all()) {
-            at = (at + 7) / 8 * 8;
-            data.table.offset = at;
-            data.table.capacity = data.table.used;
-            at += data.bytes.size();
-        }
-        end_ = at;
-    }
-
-    void resolve() {
-        for (TableData& data : tables_.all()) {
-            const std::uint32_t thread = data.table.thread;
-            const auto each = [&data]<typename T>(T, auto change) {
-                for (std::uint32_t i = 0; i < data.table.used; ++i) {
-                    std::byte* at = data.bytes.data() + std::size_t{i} * data.table.record_size;
-                    const std::size_t n = std::min<std::size_t>(sizeof(T), data.table.record_size);
-                    T record{};
-                    std::memcpy(&record, at, n);
-                    change(record);
-                    std::memcpy(at, &record, n);
-                }
-            };
-            const auto place_of = [&](TableType type, std::uint32_t number) {
-                return number == 0 ? 0 : static_cast<std::uint32_t>(tables_.offset_of(type, thread, number - 1) / 8);
-            };
-            if (data.table.type == TableType::cells)
-                each(format::Cell{},
-                     [&](format::Cell& cell) { cell.histogram = place_of(TableType::histograms, cell.histogram); });
-            if (data.table.type == TableType::regions)
-                each(format::Region{}, [&](format::Region& region) {
-                    region.durations = place_of(TableType::region_durations, region.durations);
-                });
-            if (data.table.type == TableType::gpu_times)
-                each(format::GpuTime{}, [&](format::GpuTime& time) { time.histogram = place_of(TableType::gpu_durations, time.histogram); });
-            if (data.table.type == TableType::histograms || data.table.type == TableType::region_durations || data.table.type == TableType::gpu_durations)
-                each(format::Histogram{}, [&](format::Histogram& histogram) {
-                    for (std::uint32_t& block : histogram.block) block = place_of(TableType::histogram_blocks, block);
-                });
-            if (data.table.type == TableType::facts)
-                each(format::Fact{}, [&](format::Fact& fact) {
-                    if (fact.value_length != 0) fact.value_offset += tables_.offset_of(TableType::strings, 0, 0);
-                });
-            if (data.table.type == TableType::modules)
-                each(format::Module{}, [&](format::Module& module) {
-                    if (module.path_length != 0) module.path_offset += tables_.offset_of(TableType::strings, 0, 0);
-                    if (module.function_length != 0) module.function_offset += tables_.offset_of(TableType::strings, 0, 0);
-                });
-        }
+        directory_ = (header_size() + 7) / 8 * 8;
+        end_ = tables_.place(directory_ + blocks_ * block_bytes());
     }
 
     [[nodiscard]] format::Anchor anchor(std::int64_t since_start_ns) const {
@@ -624,24 +508,6 @@ std::filesystem::path write_profile(const std::filesystem::path& directory, cons
     return path;
 }
 
-void write_file(const std::filesystem::path& path, const Bytes& bytes) {
-    write_file(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-}
-
-void write_file(const std::filesystem::path& path, std::string_view text) {
-    std::ofstream file(path, std::ios::binary);
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
-}
-
-std::string read_file(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw std::runtime_error("cannot read " + path.string());
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
 std::optional<TablePlace> table_of(const Bytes& bytes, TableType type, std::uint32_t thread) {
     format::Header header{};
     std::memcpy(&header, bytes.data(), std::min(sizeof header, bytes.size()));
@@ -657,17 +523,6 @@ std::optional<TablePlace> table_of(const Bytes& bytes, TableType type, std::uint
         at = directory.next;
     }
     return std::nullopt;
-}
-
-TemporaryDirectory::TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "mpiprof-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary directory");
-    path_ = name;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace mpiprof::test

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "libmpiprof/format/layout.h"
+#include "tests/report/files.h"
 
 namespace mpiprof::test {
-
-using Bytes = std::vector<std::byte>;
 
 // Calls of one function that fell into one size bin, from one site, on one communicator, by one thread.
 struct CellSpec {
@@ -240,10 +239,6 @@ Bytes build(const ProfileSpec& spec);
 
 // `mpi_profile.<job>.<rank>` of this profile in `directory`; returns the path.
 std::filesystem::path write_profile(const std::filesystem::path& directory, const ProfileSpec& spec);
-void write_file(const std::filesystem::path& path, const Bytes& bytes);
-void write_file(const std::filesystem::path& path, std::string_view text);
-std::string read_file(const std::filesystem::path& path);
-
 // For damage: where things lie in what build() returned.
 struct TablePlace {
     std::size_t entry;  // offset of the directory entry
@@ -256,18 +251,5 @@ void overwrite(Bytes& bytes, std::size_t offset, const T& value) {
     const auto* from = reinterpret_cast<const std::byte*>(&value);
     for (std::size_t i = 0; i < sizeof(T); ++i) bytes.at(offset + i) = from[i];
 }
-
-// A directory of its own for one test, removed at its end.
-class TemporaryDirectory {
-  public:
-    TemporaryDirectory();
-    ~TemporaryDirectory();
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
 
 }  // namespace mpiprof::test
