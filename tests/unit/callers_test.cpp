@@ -1,0 +1,149 @@
+// The callers of a call, followed once by an unwinder and compared as words of the stack afterwards: which calls are one
+// site, which are told apart, and when the stack is not followed again. The stacks are made here.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "libmpiprof/record/ledger.h"
+#include "tests/unit/image_tables.h"
+#include "tests/unit/recording.h"
+
+namespace mpiprof::test {
+namespace {
+
+using format::Cell;
+using format::TableType;
+
+// An unwinder that finds its answers in a stack made by the test: each frame's words, return address first.
+struct MadeStack {
+    static constexpr std::size_t words = 64;
+    Word word[words] = {};
+    std::vector<std::size_t> returns;  // where return addresses lie, innermost first
+    unsigned walked = 0;
+    void returns_to(std::size_t at, Word address) {
+        word[at] = address;
+        returns.push_back(at);
+    }
+};
+MadeStack* made;
+std::size_t position;
+const Unwinder made_unwinder{
+    [](Unwinder::Visit visit, void* argument) {
+        made->walked += 1;
+        for (position = 0; position < made->returns.size(); ++position)
+            if (visit(nullptr, argument) != 0) break;
+        return 5;
+    },
+    [](void*) { return static_cast<std::uintptr_t>(made->word[made->returns[position]]); },
+    [](void*) { return reinterpret_cast<std::uintptr_t>(&made->word[made->returns[position]] + 1); }};
+
+struct callers : testing::Test {
+    MadeStack made_stack;
+    Recording recording;
+    callers() {
+        made = &made_stack;
+        recording.records.sites.unwinder = [] { return &made_unwinder; };
+        made_stack.returns_to(0, some_site);
+        made_stack.returns_to(10, 0x500000);
+        made_stack.returns_to(30, 0x600000);
+        made_stack.returns_to(40, 0x700000);
+    }
+    void call(Bytes bytes = 8) { record(*recording.ledger, bytes, 100, {.frame = made_stack.word}); }
+    std::size_t sites() { return records_of<format::Site>(recording.image(), TableType::sites).size() - 1; }
+};
+
+#if defined(__x86_64__)
+TEST_F(callers, the_stack_is_followed_once) {
+    for (int i = 0; i < 1000; ++i) call();
+    for (int i = 0; i < 1000; ++i) call(5640);
+
+    EXPECT_EQ(made_stack.walked, 1u);
+    EXPECT_EQ(sites(), 1u);
+    const auto site = records_of<format::Site>(recording.image(), TableType::sites).at(1);
+    EXPECT_EQ(site.frames, 4);
+    EXPECT_EQ(site.flags, 3) << "the call, its caller and the next one are compared each time";
+}
+
+TEST_F(callers, behind_one_helper_function_are_told_apart) {
+    for (int i = 0; i < 100; ++i)
+        for (const Word caller : {0x500000, 0x500010, 0x500020, 0x500030}) {
+            made_stack.word[10] = caller;
+            call();
+        }
+
+    EXPECT_EQ(sites(), 4u);
+    const auto cells = cells_of(recording.image());
+    ASSERT_EQ(cells.size(), 4u);
+    for (const Cell& cell : cells) EXPECT_EQ(cell.calls, 100u);
+    EXPECT_LE(made_stack.walked, 8u) << "each is known by its words";
+}
+
+TEST_F(callers, of_the_caller_are_told_apart) {
+    for (int i = 0; i < 100; ++i)
+        for (const Word caller : {0x600000, 0x600010}) {
+            made_stack.word[30] = caller;
+            call();
+        }
+
+    EXPECT_EQ(sites(), 2u);
+    EXPECT_LE(made_stack.walked, 4u);
+}
+
+TEST_F(callers, words_that_are_no_return_addresses_may_change) {
+    for (Word i = 0; i < 1000; ++i) {
+        for (const std::size_t at : {1, 9, 11, 29, 31, 63}) made_stack.word[at] = i;
+        call();
+    }
+
+    EXPECT_EQ(made_stack.walked, 1u);
+    EXPECT_EQ(sites(), 1u);
+}
+
+TEST_F(callers, that_are_deeper_in_a_recursion_are_the_same_site) {
+    std::vector<MadeStack> deeper(20, made_stack);
+    for (int round = 0; round < 50; ++round)
+        for (MadeStack& other : deeper) {
+            made = &other;
+            record(*recording.ledger, 8, 100, {.frame = other.word});
+        }
+
+    EXPECT_EQ(sites(), 1u);
+    const auto cells = cells_of(recording.image());
+    ASSERT_EQ(cells.size(), 1u);
+    EXPECT_EQ(cells[0].calls, 1000u);
+}
+
+TEST_F(callers, of_ever_new_frames_are_not_followed_for_ever) {
+    auto room = std::make_unique<Word[]>(2 * 40000);
+    for (int i = 0; i < 40000; ++i) {
+        Word* frame = room.get() + 2 * i;
+        frame[0] = some_site;
+        made_stack.returns = {};
+        record(*recording.ledger, 8, 100, {.frame = frame});
+    }
+
+    EXPECT_LT(made_stack.walked, 20000u);
+    EXPECT_EQ(sums_of(recording.image()).calls, 40000u);
+}
+
+TEST_F(callers, a_failed_call_has_the_site_of_one_that_did_not) {
+    call();
+    recording.ledger->add_error(call_key(reduce, some_site), 1, made_stack.word);
+
+    EXPECT_EQ(sites(), 1u);
+}
+#endif
+
+TEST_F(callers, are_left_out_if_the_depth_is_one) {
+    recording.records.sites.depth = 1;
+    for (const Word caller : {0x500000, 0x500010}) {
+        made_stack.word[10] = caller;
+        call();
+    }
+
+    EXPECT_EQ(made_stack.walked, 0u);
+    EXPECT_EQ(sites(), 1u);
+}
+
+}  // namespace
+}  // namespace mpiprof::test
