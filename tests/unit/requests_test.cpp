@@ -201,7 +201,7 @@ TEST_F(requests, persistent_ones_move_bytes_at_every_start) {
 TEST_F(requests, a_persistent_one_that_was_not_started_completes_nothing) {
     ledger.set_up(0x1000, some_bytes, send);
 
-    EXPECT_EQ(ledger.complete(0x1000, 9000, 100), 0);
+    EXPECT_EQ(ledger.complete(0x1000, 9000, 100, 100), 0);
 
     EXPECT_EQ(of_bytes(some_bytes).completed, 0u);
     EXPECT_EQ(recording.drops().requests, 0u);
