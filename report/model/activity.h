@@ -20,7 +20,7 @@ struct Activity {
 struct RankActivity {
     std::uint32_t rank = 0;
     Activity activity;
-    Activity pauses;  // when recording was off; nothing where it never was, or an older libmpiprof did not say when
+    Activity pauses{};  // when recording was off; nothing where it never was, or an older libmpiprof did not say when
 };
 
 }  // namespace mpiprof::report
