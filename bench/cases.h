@@ -1,5 +1,5 @@
-// What the programs of bench/ do with their table of cases. Included once, behind that table: `cases`, each with a `name` and a
-// `round`, and `n_cases` of them; `program` is what the program calls itself.
+// What the programs of bench/ do with their table of cases. Included once, behind that table: `cases`, each with a
+// `name` and a `round`, and `n_cases` of them; `program` is what the program calls itself.
 #pragma once
 
 #include <dlfcn.h>

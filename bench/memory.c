@@ -1,6 +1,7 @@
 /* memory full: a rank with many peers, call sites and communicators.  memory threads: one with further threads.
- * After each step it prints what it has in memory: its own (pages of no file, and those of its profile), and with the pages of files, which all ranks of a node
- * share; in KiB. Run by bench/memory against bench/memory_mpi.c, with the library and without. */
+ * After each step it prints what it has in memory: its own (pages of no file, and those of its profile), and with the
+ * pages of files, which all ranks of a node share; in KiB. Run by bench/memory against bench/memory_mpi.c, with the
+ * library and without. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +20,14 @@ static void say_memory(const char* step) {
     int is_profile = 0;
     setvbuf(maps, buffer, _IOFBF, sizeof buffer);
     while (fgets(line, sizeof line, maps)) {
-        if (sscanf(line, "Rss: %ld", &kib) == 1) resident += kib, own += is_profile ? kib : 0;
-        else if (sscanf(line, "Anonymous: %ld", &kib) == 1) own += kib;
-        else if (strstr(line, "mpi_profile.")) is_profile = 1; /* the line that begins its mapping */
-        else if (strchr(line, '-') && strchr(line, '-') < strchr(line, ' ')) is_profile = 0;
+        if (sscanf(line, "Rss: %ld", &kib) == 1)
+            resident += kib, own += is_profile ? kib : 0;
+        else if (sscanf(line, "Anonymous: %ld", &kib) == 1)
+            own += kib;
+        else if (strstr(line, "mpi_profile."))
+            is_profile = 1; /* the line that begins its mapping */
+        else if (strchr(line, '-') && strchr(line, '-') < strchr(line, ' '))
+            is_profile = 0;
     }
     fclose(maps);
     printf("%s|%ld|%ld\n", step, own, resident);
@@ -35,11 +40,15 @@ static void peers(int comm) {
 }
 
 /* A thousand places that call, below as many callers as a site has frames by default. */
-#define SITE MPI_Send(data, 1, type_double, 1, 0, world); __asm__ volatile("");
+#define SITE                                     \
+    MPI_Send(data, 1, type_double, 1, 0, world); \
+    __asm__ volatile("");
 #define TEN(x) x x x x x x x x x x
 __attribute__((noinline)) static void sites(int callers) {
-    if (callers == 0) { TEN(TEN(TEN(SITE))) }
-    else sites(callers - 1);
+    if (callers == 0) {
+        TEN(TEN(TEN(SITE)))
+    } else
+        sites(callers - 1);
     __asm__ volatile("");
 }
 
@@ -54,7 +63,8 @@ static pthread_barrier_t phase;
 /* What a further thread does: a solver's reductions, an exchange with 32 others; then the same by requests. */
 static void* work(void* unused) {
     double sum[64];
-    void* volatile first = malloc(1); /* as every thread of a program does sooner or later: what malloc keeps for it is not the library's */
+    void* volatile first = malloc(
+        1); /* as every thread of a program does sooner or later: what malloc keeps for it is not the library's */
     free(first);
     for (int n = 1; n <= 64; n *= 2) MPI_Allreduce(data, sum, n, type_double, op_sum, world);
     for (int peer = 1; peer <= 32; ++peer) {

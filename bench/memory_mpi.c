@@ -1,11 +1,11 @@
-/* An MPI of 4097 ranks that moves nothing, with MPICH's handles: what bench/memory.c calls, and what a profiler asks. It takes
- * no memory of its own, so that what a run gains is the profiler's. */
+/* An MPI of 4097 ranks that moves nothing, with MPICH's handles: what bench/memory.c calls, and what a profiler asks.
+ * It takes no memory of its own, so that what a run gains is the profiler's. */
 #include <string.h>
 
 #include "bench/memory_mpi.h"
 
-#define BOTH(name, parameters, arguments)     \
-    int P##name parameters;                   \
+#define BOTH(name, parameters, arguments)             \
+    int P##name parameters;                           \
     int name parameters { return P##name arguments; } \
     int P##name parameters
 
@@ -26,8 +26,11 @@ int MPIR_Err_create_code(void) { return 0; } /* by which MPICH is known */
 
 // ---- messages ----
 
-BOTH(MPI_Send, (const void* b, int n, int type, int dest, int tag, int comm), (b, n, type, dest, tag, comm)) { return 0; }
-BOTH(MPI_Recv, (void* b, int n, int type, int source, int tag, int comm, int* status), (b, n, type, source, tag, comm, status)) {
+BOTH(MPI_Send, (const void* b, int n, int type, int dest, int tag, int comm), (b, n, type, dest, tag, comm)) {
+    return 0;
+}
+BOTH(MPI_Recv, (void* b, int n, int type, int source, int tag, int comm, int* status),
+     (b, n, type, source, tag, comm, status)) {
     if (status != NO_STATUS) {
         const int told[] = {8 * n, 0, source, tag, 0};
         memcpy(status, told, sizeof told);
@@ -35,14 +38,22 @@ BOTH(MPI_Recv, (void* b, int n, int type, int source, int tag, int comm, int* st
     return 0;
 }
 static int post(int* request) { return *request = (int)(0x98000000u + (unsigned)posted++), 0; }
-BOTH(MPI_Isend, (const void* b, int n, int type, int dest, int tag, int comm, int* request), (b, n, type, dest, tag, comm, request)) { return post(request); }
-BOTH(MPI_Irecv, (void* b, int n, int type, int source, int tag, int comm, int* request), (b, n, type, source, tag, comm, request)) { return post(request); }
+BOTH(MPI_Isend, (const void* b, int n, int type, int dest, int tag, int comm, int* request),
+     (b, n, type, dest, tag, comm, request)) {
+    return post(request);
+}
+BOTH(MPI_Irecv, (void* b, int n, int type, int source, int tag, int comm, int* request),
+     (b, n, type, source, tag, comm, request)) {
+    return post(request);
+}
 BOTH(MPI_Waitall, (int n, int* requests, int* statuses), (n, requests, statuses)) {
     for (int i = 0; i < n; ++i) requests[i] = request_null;
     posted = 0;
     return 0;
 }
-BOTH(MPI_Allreduce, (const void* from, void* to, int n, int type, int op, int comm), (from, to, n, type, op, comm)) { return 0; }
+BOTH(MPI_Allreduce, (const void* from, void* to, int n, int type, int op, int comm), (from, to, n, type, op, comm)) {
+    return 0;
+}
 
 // ---- communicators ----
 

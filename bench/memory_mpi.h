@@ -1,10 +1,17 @@
-/* What bench/memory.c calls and bench/memory_mpi.c answers, as MPICH's ABI has it. No mpi.h: the program runs where no MPI is. */
+/* What bench/memory.c calls and bench/memory_mpi.c answers, as MPICH's ABI has it. No mpi.h: the program runs where no
+ * MPI is. */
 #pragma once
 
 enum {
-    world = 0x44000000, world_group = 0x48000000, request_null = 0x2c000000, type_double = 0x4c00080b, op_sum = 0x58000003,
+    world = 0x44000000,
+    world_group = 0x48000000,
+    request_null = 0x2c000000,
+    type_double = 0x4c00080b,
+    op_sum = 0x58000003,
     ranks = 4097, /* of which this is number 0 */
-    first_dup = 0x84000000, first_split = 0x84010000, reordered = 0x84020000, /* communicators; their groups are these + group_of */
+    first_dup = 0x84000000,
+    first_split = 0x84010000,
+    reordered = 0x84020000, /* communicators; their groups are these + group_of */
     group_of = 0x04000000,
 };
 #define NO_STATUS ((int*)1)

@@ -22,8 +22,8 @@ static inline void mpiprof_begin(const char* name) {
 static inline void mpiprof_end(const char* name) {
     if (mpiprof_region_end) mpiprof_region_end(name);
 }
-/* The end of one iteration that handled `items` (examples, cells; 0 if that means nothing): the report shows seconds per
- * iteration as percentiles, and items per second. */
+/* The end of one iteration that handled `items` (examples, cells; 0 if that means nothing): the report shows seconds
+ * per iteration as percentiles, and items per second. */
 static inline void mpiprof_mark(long items) {
     if (mpiprof_iteration) mpiprof_iteration(items);
 }

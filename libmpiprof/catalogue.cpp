@@ -1,6 +1,6 @@
-// The rows of all libraries in one catalogue, as the recorder is handed them at run time: names as offsets into one block
-// of text, plain records, no pointers, since each would be a relocation in every process. Above the rooms of the rows,
-// which do not know each other; built by the compiler.
+// The rows of all libraries in one catalogue, as the recorder is handed them at run time: names as offsets into one
+// block of text, plain records, no pointers, since each would be a relocation in every process. Above the rooms of the
+// rows, which do not know each other; built by the compiler.
 #include <array>
 #include <string_view>
 
@@ -41,10 +41,12 @@ constexpr auto build_names() {
 
 constexpr auto build_infos() {
     std::array<CallInfo, calls> infos{};
-    for (CallInfo& nobody : infos) nobody.treatment = Treatment::timed;  // ids between two libraries: no counter is theirs
+    for (CallInfo& nobody : infos)
+        nobody.treatment = Treatment::timed;  // ids between two libraries: no counter is theirs
     std::size_t at = 0;
     for_each_row([&](std::size_t id, const Call& call) {
-        infos[id] = {static_cast<std::uint16_t>(at), call.family, call.treatment, call.traffic, call.size_rule, call.counter};
+        infos[id] = {
+            static_cast<std::uint16_t>(at), call.family, call.treatment, call.traffic, call.size_rule, call.counter};
         at += std::string_view(call.name).size() + 1;
     });
     return infos;
@@ -67,7 +69,9 @@ static_assert(counters() <= Catalogue::most_counted, "a ledger has a place for e
 
 constexpr bool names_fit() {
     bool fit = true;
-    for_each_row([&](std::size_t, const Call& call) { fit &= std::string_view(call.name).size() < sizeof(format::CallRecord::name); });
+    for_each_row([&](std::size_t, const Call& call) {
+        fit &= std::string_view(call.name).size() < sizeof(format::CallRecord::name);
+    });
     return fit;
 }
 static_assert(names_fit(), "a CallRecord holds the name");
@@ -77,6 +81,7 @@ constexpr auto infos = build_infos();
 
 }  // namespace
 
-constinit const Catalogue whole_catalogue{names.data(), infos.data(), static_cast<std::uint16_t>(calls), static_cast<std::uint16_t>(counters())};
+constinit const Catalogue whole_catalogue{names.data(), infos.data(), static_cast<std::uint16_t>(calls),
+                                          static_cast<std::uint16_t>(counters())};
 
 }  // namespace mpiprof

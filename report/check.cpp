@@ -123,7 +123,8 @@ Table problem_table(const std::vector<Finding>& findings) {
 std::string verdict(std::size_t damaged, std::uint32_t profiles, std::uint64_t missing) {
     std::string text;
     if (damaged)
-        text = fmt::format("{} found; {} can be read", plural(damaged, "defect", "defects"), plural(profiles, "profile", "profiles"));
+        text = fmt::format("{} found; {} can be read", plural(damaged, "defect", "defects"),
+                           plural(profiles, "profile", "profiles"));
     else if (profiles == 1)
         text = "the profile is whole";
     else

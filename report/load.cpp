@@ -45,7 +45,8 @@ std::string unseen_ends(const Job& job) {
         if (rank.life == Life::running) return "";
         unseen += rank.life == Life::unknown && rank.updated_at_ns < ended;
     }
-    unseen -= static_cast<std::uint32_t>(std::min<std::size_t>(unseen, job.problems.size()));  // a file that is there, but damaged
+    unseen -= static_cast<std::uint32_t>(
+        std::min<std::size_t>(unseen, job.problems.size()));  // a file that is there, but damaged
     if (unseen == 0) return "";
     return fmt::format(
         "the job ended a moment ago; if this is a network file system, the last writes of {} of {} ranks may not be visible here "

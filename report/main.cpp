@@ -27,7 +27,9 @@ void remark(const Job& job) {
     constexpr std::size_t most = 5;
     for (std::size_t i = 0; i < std::min(job.problems.size(), most); ++i) say(job.problems[i]);
     if (job.problems.size() > most) say(fmt::format("{} more files with problems", job.problems.size() - most));
-    if (job.lacks_ranks()) say(fmt::format("{} of {} ranks {} a profile", job.profiles(), job.expected(), job.profiles() == 1 ? "has" : "have"));
+    if (job.lacks_ranks())
+        say(fmt::format("{} of {} ranks {} a profile", job.profiles(), job.expected(),
+                        job.profiles() == 1 ? "has" : "have"));
     if (!job.other_launches.empty())
         say(fmt::format("this is launch {} of {} here (job {}); others: --launch N, listed by the summary",
                         job.launch_number, job.other_launches.size() + 1, job.job));
@@ -40,9 +42,10 @@ Result<std::monostate> load_cells(Job& job, RankReader& reader, const std::vecto
         const Rank* known = job.find(rank);
         if (!known || !known->has_profile)
             return problem(fmt::format("--rank {}", rank),
-                           rank < job.size ? fmt::format("has no profile; {} of {} ranks {} one", job.profiles(), job.size,
-                                                         job.profiles() == 1 ? "has" : "have")
-                                           : fmt::format("no such rank; the job has {}", plural(job.size, "rank", "ranks")));
+                           rank < job.size
+                               ? fmt::format("has no profile; {} of {} ranks {} one", job.profiles(), job.size,
+                                             job.profiles() == 1 ? "has" : "have")
+                               : fmt::format("no such rank; the job has {}", plural(job.size, "rank", "ranks")));
         auto cells = reader.cells(job, rank);
         if (!cells) return tl::make_unexpected(cells.error());
         job.kept_cells[rank] = std::move(*cells);
@@ -133,8 +136,10 @@ int export_data(const Job& job, RankReader& reader, const Options& options) {
     const auto write = [&](std::string_view text) {
         if (!output && !is_refused) {
             auto opened = Output::open(options.output);
-            if (opened) output.emplace(std::move(*opened));
-            else code = fail(opened.error(), check_failed);
+            if (opened)
+                output.emplace(std::move(*opened));
+            else
+                code = fail(opened.error(), check_failed);
             is_refused = !opened;
         }
         if (output) output->write(text);
@@ -142,8 +147,8 @@ int export_data(const Job& job, RankReader& reader, const Options& options) {
     const Export& chosen = *find_export(options.format);
     const Detail detail = chosen.wants_events ? Detail::events : Detail::sums;
     const std::vector<std::string> remarks = chosen.write(
-        job, [&](std::uint32_t rank) { return reader.profile(rank, detail); },
-        write, [&](const Problem& problem) { code = fail(problem, check_failed); });
+        job, [&](std::uint32_t rank) { return reader.profile(rank, detail); }, write,
+        [&](const Problem& problem) { code = fail(problem, check_failed); });
     if (!options.is_quiet)
         for (const std::string& line : remarks) say(line);
     const int written = output ? finish(*output) : fine;

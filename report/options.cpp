@@ -163,7 +163,8 @@ class Parser {
     }
 
     void add_text() {
-        CLI::App& command = *app_.add_subcommand("text", "the job as text that other tools wrote: mpitrace's, PyTorch's");
+        CLI::App& command =
+            *app_.add_subcommand("text", "the job as text that other tools wrote: mpitrace's, PyTorch's");
         command.fallthrough();
         command.callback([this] { options_.task = Task::text; });
         command.add_option("--rank", raw_.ranks, "Ranks: 3, 0,5-7 or all (default: the lowest)")->type_name("LIST");

@@ -83,8 +83,7 @@ class Watch {
   private:
     // Ranks that start late get a moment to do so.
     bool is_all_there(const Job& job, std::uint64_t begun) const {
-        return !job.lacks_ranks() || now_ns() - begun > 5 * second ||
-               now_ns() - newest(job) > silence_ns;
+        return !job.lacks_ranks() || now_ns() - begun > 5 * second || now_ns() - newest(job) > silence_ns;
     }
     static std::uint64_t newest(const Job& job) {
         std::uint64_t at = 0;

@@ -1,5 +1,6 @@
-// Writes docs/coverage.md from the rows of both calls.def: which functions of MPI and NCCL are wrapped, in which languages, and how
-// the message size of each is defined. A developer runs it after changing a row; a test runs it with --check.
+// Writes docs/coverage.md from the rows of both calls.def: which functions of MPI and NCCL are wrapped, in which
+// languages, and how the message size of each is defined. A developer runs it after changing a row; a test runs it with
+// --check.
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -218,7 +219,8 @@ RCCL has the same names. Sizes are those of nccl-tests. What they mean, and what
 void write_nccl(std::ostream& out) {
     out << nccl_head;
     for (const Row& row : nccl_rows())
-        out << "| " << row.name << " | " << (row.treatment == Treatment::passed ? "not wrapped: " + row.reason : recorded_as(row)) << " | "
+        out << "| " << row.name << " | "
+            << (row.treatment == Treatment::passed ? "not wrapped: " + row.reason : recorded_as(row)) << " | "
             << words_of(row.rule) << " |\n";
 }
 
@@ -251,8 +253,9 @@ std::string page() {
     std::ostringstream out;
     const auto number_of = [](Treatment treatment) { return std::ranges::count(rows(), treatment, &Row::treatment); };
     out << head << number_of(Treatment::timed) << " functions are timed, " << number_of(Treatment::polled)
-        << " are polled, " << number_of(Treatment::counted) << " are counted, " << number_of(Treatment::passed) << " are left alone on purpose; "
-        << std::ranges::count(rows(), true, &Row::large) << " have a large-count twin.\n"
+        << " are polled, " << number_of(Treatment::counted) << " are counted, " << number_of(Treatment::passed)
+        << " are left alone on purpose; " << std::ranges::count(rows(), true, &Row::large)
+        << " have a large-count twin.\n"
         << how_to_read;
     write_wrapped(out);
     write_passed(out);

@@ -142,7 +142,8 @@ static float average_loss(int step) {
     double sum = 0;
     long n = 0;
     for (int t = 0; t < tensors; ++t)
-        for (int i = 0; i < elements[t]; ++i, ++n) sum += (parameters[t][i] - target(t, i)) * (parameters[t][i] - target(t, i));
+        for (int i = 0; i < elements[t]; ++i, ++n)
+            sum += (parameters[t][i] - target(t, i)) * (parameters[t][i] - target(t, i));
     const float metrics[] = {(float)(sum / n), (float)step, 64, 0};
     memcpy(gradients[metric], metrics, sizeof metrics);
     submit(metric);

@@ -14,7 +14,8 @@ struct Position {
 constexpr Position histogram_position(std::uint64_t ticks) {
     if (ticks < histogram_sub_buckets) return {0, static_cast<unsigned>(ticks)};
     const unsigned top = 63u ^ static_cast<unsigned>(__builtin_clzll(ticks));  // one instruction, unlike 63 - clz
-    return {top - histogram_sub_bits + 1, static_cast<unsigned>(ticks >> (top - histogram_sub_bits)) & (histogram_sub_buckets - 1)};
+    return {top - histogram_sub_bits + 1,
+            static_cast<unsigned>(ticks >> (top - histogram_sub_bits)) & (histogram_sub_buckets - 1)};
 }
 
 // Smallest duration that falls into the bucket, in ticks.
@@ -26,7 +27,8 @@ constexpr std::uint64_t bucket_begin(unsigned octave, unsigned sub) {
 // Number of different durations in a bucket, in ticks.
 constexpr std::uint64_t bucket_width(unsigned octave) { return octave == 0 ? 1 : std::uint64_t{1} << (octave - 1); }
 
-static_assert(histogram_position(15).octave == 0 && histogram_position(16).octave == 1 && histogram_position(16).sub == 0);
+static_assert(histogram_position(15).octave == 0 && histogram_position(16).octave == 1 &&
+              histogram_position(16).sub == 0);
 static_assert(histogram_position(31).octave == 1 && histogram_position(32).octave == 2);
 static_assert(bucket_begin(histogram_position(1000).octave, histogram_position(1000).sub) <= 1000);
 static_assert(histogram_position(~std::uint64_t{0}).octave == histogram_octaves - 1);

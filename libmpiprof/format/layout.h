@@ -28,31 +28,31 @@ enum class State : std::uint32_t {
 
 enum class TableType : std::uint32_t {
     none = 0,
-    calls = 1,             // CallRecord: the dictionary, one record for each call that was made
-    counters = 2,          // Counter: counted calls, indexed by CallRecord::counter, one table per thread
-    cells = 3,             // Cell, one or more tables per thread
-    histograms = 4,        // Histogram, per thread
-    histogram_blocks = 5,  // HistogramBlock, per thread
-    sites = 6,             // Site
-    frames = 7,            // Frame
-    modules = 8,           // Module
-    communicators = 9,     // Communicator
-    threads = 10,          // Thread
-    strings = 11,          // bytes; referred to by file offset and length
-    settings = 12,         // Setting: what was in force
-    peers = 13,            // Peer, per thread
-    regions = 14,          // Region
-    activity = 15,         // Activity, one per thread
-    trace = 21,            // TraceEvent, per thread; the first record is a TraceHead
-    facts = 19,            // Fact: where the process ran, and the settings of others
-    nccl_operations = 18,  // NcclOperation: algorithm and protocol, as NCCL told them
-    region_durations = 20, // Histogram: of the durations of regions and iterations
-    gpu_times = 23,        // GpuTime: how long the GPU was at the calls of NCCL
-    gpu_durations = 24,    // Histogram: of these times, in nanoseconds
-    gpu_sequences = 25,    // GpuSequence, one per communicator
-    gpu_work = 26,         // GpuWork: all that the GPU did
-    node_counters = 27,    // NodeCounter: energy and links of the node, by one of its ranks
-    pauses = 28,           // Activity, one of the process: when recording was off
+    calls = 1,              // CallRecord: the dictionary, one record for each call that was made
+    counters = 2,           // Counter: counted calls, indexed by CallRecord::counter, one table per thread
+    cells = 3,              // Cell, one or more tables per thread
+    histograms = 4,         // Histogram, per thread
+    histogram_blocks = 5,   // HistogramBlock, per thread
+    sites = 6,              // Site
+    frames = 7,             // Frame
+    modules = 8,            // Module
+    communicators = 9,      // Communicator
+    threads = 10,           // Thread
+    strings = 11,           // bytes; referred to by file offset and length
+    settings = 12,          // Setting: what was in force
+    peers = 13,             // Peer, per thread
+    regions = 14,           // Region
+    activity = 15,          // Activity, one per thread
+    trace = 21,             // TraceEvent, per thread; the first record is a TraceHead
+    facts = 19,             // Fact: where the process ran, and the settings of others
+    nccl_operations = 18,   // NcclOperation: algorithm and protocol, as NCCL told them
+    region_durations = 20,  // Histogram: of the durations of regions and iterations
+    gpu_times = 23,         // GpuTime: how long the GPU was at the calls of NCCL
+    gpu_durations = 24,     // Histogram: of these times, in nanoseconds
+    gpu_sequences = 25,     // GpuSequence, one per communicator
+    gpu_work = 26,          // GpuWork: all that the GPU did
+    node_counters = 27,     // NodeCounter: energy and links of the node, by one of its ranks
+    pauses = 28,            // Activity, one of the process: when recording was off
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
     exact_sizes = 17,
@@ -79,10 +79,10 @@ enum class Traffic : std::uint8_t {
     file = 6,        // MPI-IO, opening and closing included: never added to message bytes
     completion = 7,  // Wait*, Test*, Start: no bytes of its own
     probe = 8,
-    sync = 9,   // Barrier, Win_fence: waits, moves nothing
-    setup = 10, // communicator, window and process management that may wait
-    local = 11, // moves bytes within the process (Pack, Unpack)
-    start = 12, // begins persistent operations: the bytes are those of what was set up
+    sync = 9,    // Barrier, Win_fence: waits, moves nothing
+    setup = 10,  // communicator, window and process management that may wait
+    local = 11,  // moves bytes within the process (Pack, Unpack)
+    start = 12,  // begins persistent operations: the bytes are those of what was set up
 };
 
 // True where bytes are messages to other ranks.
@@ -93,27 +93,27 @@ constexpr bool carries_messages(Traffic traffic) {
 // How the message size of a call is defined; docs/coverage.md words each.
 enum class SizeRule : std::uint8_t {
     none = 0,
-    count_type = 1,        // count x type size
-    received = 2,          // what arrived by the status, else the posted count x type size
-    rblock = 3,            // receive count x receive type size: one block
-    rblock_mine = 4,       // rcounts[this rank] x receive type size
-    gather = 5,            // at the root its receive block, elsewhere the block sent
-    gatherv = 6,           // at the root rcounts[root], elsewhere the block sent
-    scatter = 7,           // at the root one block sent, elsewhere the block received
-    scatterv = 8,          // at the root scounts[root], elsewhere the block received
-    alltoallv = 9,         // mean of scounts x send type size
-    alltoallw = 10,        // mean of scounts[i] x size of stypes[i]
-    rcounts_sum = 11,      // sum of rcounts x type size
-    rcount_times_size = 12,// rcount x type size x communicator size
-    sendrecv = 13,         // sent + received; a PROC_NULL side counts 0
-    sendrecv_replace = 14, // the same with one buffer
-    one_element = 15,      // 1 x type size
-    partitioned = 16,      // partitions x count x type size
-    neighbor_rcounts_mean = 17, // mean of rcounts over the incoming neighbours x receive type size
-    neighbor_alltoallv = 18,    // mean of scounts over the outgoing neighbours x send type size
-    neighbor_alltoallw = 19,    // mean of scounts[i] x size of stypes[i] over the outgoing neighbours
-    started = 20,               // sum over the started persistent requests of what each was set up with
-    count_times_size = 21,      // count x type size x communicator size
+    count_type = 1,              // count x type size
+    received = 2,                // what arrived by the status, else the posted count x type size
+    rblock = 3,                  // receive count x receive type size: one block
+    rblock_mine = 4,             // rcounts[this rank] x receive type size
+    gather = 5,                  // at the root its receive block, elsewhere the block sent
+    gatherv = 6,                 // at the root rcounts[root], elsewhere the block sent
+    scatter = 7,                 // at the root one block sent, elsewhere the block received
+    scatterv = 8,                // at the root scounts[root], elsewhere the block received
+    alltoallv = 9,               // mean of scounts x send type size
+    alltoallw = 10,              // mean of scounts[i] x size of stypes[i]
+    rcounts_sum = 11,            // sum of rcounts x type size
+    rcount_times_size = 12,      // rcount x type size x communicator size
+    sendrecv = 13,               // sent + received; a PROC_NULL side counts 0
+    sendrecv_replace = 14,       // the same with one buffer
+    one_element = 15,            // 1 x type size
+    partitioned = 16,            // partitions x count x type size
+    neighbor_rcounts_mean = 17,  // mean of rcounts over the incoming neighbours x receive type size
+    neighbor_alltoallv = 18,     // mean of scounts over the outgoing neighbours x send type size
+    neighbor_alltoallw = 19,     // mean of scounts[i] x size of stypes[i] over the outgoing neighbours
+    started = 20,                // sum over the started persistent requests of what each was set up with
+    count_times_size = 21,       // count x type size x communicator size
 };
 
 enum class BufferKind : std::uint8_t { host = 0, device = 1, managed = 2 };
@@ -136,7 +136,7 @@ struct ResourceUse {  // getrusage(RUSAGE_SELF), at the last update
     std::uint64_t max_resident_kib;
     std::uint64_t minor_faults;
     std::uint64_t major_faults;
-    std::uint64_t blocks_in;   // 512-byte blocks
+    std::uint64_t blocks_in;  // 512-byte blocks
     std::uint64_t blocks_out;
     std::uint64_t voluntary_switches;
     std::uint64_t involuntary_switches;
@@ -144,15 +144,15 @@ struct ResourceUse {  // getrusage(RUSAGE_SELF), at the last update
 
 // What could not be kept. Every figure is said in every report when it is not zero.
 struct Drops {
-    std::uint64_t cells;       // calls booked in their call's "other" cell because the cell table was full
-    std::uint64_t sites;       // call sites not told apart (site 0)
-    std::uint64_t histograms;  // calls without a histogram entry
+    std::uint64_t cells;          // calls booked in their call's "other" cell because the cell table was full
+    std::uint64_t sites;          // call sites not told apart (site 0)
+    std::uint64_t histograms;     // calls without a histogram entry
     std::uint64_t communicators;  // communicators not told apart (communicator 0)
-    std::uint64_t threads;     // calls made by threads that got no ledger (counted nowhere else)
-    std::uint64_t backwards;   // calls whose clock ran backwards (booked with 0 ticks)
-    std::uint64_t strings;     // strings cut or left out
+    std::uint64_t threads;        // calls made by threads that got no ledger (counted nowhere else)
+    std::uint64_t backwards;      // calls whose clock ran backwards (booked with 0 ticks)
+    std::uint64_t strings;        // strings cut or left out
     std::uint64_t write_errors;
-    std::uint64_t requests;    // completed requests whose posting call was not remembered (or by another thread)
+    std::uint64_t requests;  // completed requests whose posting call was not remembered (or by another thread)
 };
 
 // Page 0. Text fields are NUL-terminated and zero-filled.
@@ -165,12 +165,12 @@ struct Header {
     std::uint64_t directory_offset;  // the first Directory block
     std::uint64_t image_bytes;       // bytes of the image in use; a shorter file is truncated
     State state;
-    std::int32_t exit_code;          // MPI_Abort's code; 0 otherwise
-    std::uint32_t rank;              // in MPI_COMM_WORLD, or by the launcher where there is no world
-    std::uint32_t size;              // of MPI_COMM_WORLD
+    std::int32_t exit_code;  // MPI_Abort's code; 0 otherwise
+    std::uint32_t rank;      // in MPI_COMM_WORLD, or by the launcher where there is no world
+    std::uint32_t size;      // of MPI_COMM_WORLD
     std::uint32_t pid;
     StoreKind store;
-    std::uint32_t store_period_ms;   // of the written store; 0 = at the end only
+    std::uint32_t store_period_ms;  // of the written store; 0 = at the end only
     ClockKind clock;
     MpiFamily mpi_family;
     std::uint32_t thread_level;      // 0 single .. 3 multiple, as provided
@@ -186,38 +186,39 @@ struct Header {
     std::uint64_t paused_ticks;      // recording was off by MPI_Pcontrol(0)
     ResourceUse usage;
     Drops drops;
-    std::uint64_t own_setup_ns;      // time this library spent outside calls: start and end
-    char launch[128];                // identity of the launch, equal on all its ranks
-    char job[64];                    // as people call it
-    char node[128];                  // identity of the machine
-    char host[64];                   // its label
-    char library[32];                // version of libmpiprof
-    char mpi_library[256];           // MPI_Get_library_version, first line
-    char command[1024];              // command line, token-like values masked, NUL between arguments replaced by blanks
+    std::uint64_t own_setup_ns;  // time this library spent outside calls: start and end
+    char launch[128];            // identity of the launch, equal on all its ranks
+    char job[64];                // as people call it
+    char node[128];              // identity of the machine
+    char host[64];               // its label
+    char library[32];            // version of libmpiprof
+    char mpi_library[256];       // MPI_Get_library_version, first line
+    char command[1024];          // command line, token-like values masked, NUL between arguments replaced by blanks
     char executable[256];
-    char directory[256];             // working directory at start
-    char launcher[32];               // "Open MPI", "Hydra", "Slurm", ...
-    std::uint64_t parent_pid;        // the launcher's local process
-    ResourceUse usage_at_start;      // after the real MPI_Init
-    std::uint64_t memory_limit;      // bytes, of the cgroup; 0 = none or not known
+    char directory[256];                  // working directory at start
+    char launcher[32];                    // "Open MPI", "Hydra", "Slurm", ...
+    std::uint64_t parent_pid;             // the launcher's local process
+    ResourceUse usage_at_start;           // after the real MPI_Init
+    std::uint64_t memory_limit;           // bytes, of the cgroup; 0 = none or not known
     std::uint64_t throttled_us_at_start;  // time for which the cgroup was kept from the processors
     std::uint64_t throttled_us;           // the same at the end
-    std::uint64_t mapped_bytes;  // of the image: the file's own pages; 0 in the written store. Fewer than image_bytes where
-                                 // the disk was full: the rest was in memory, and is here only if it could be written later
+    // Of the image: the file's own pages; 0 in the written store. Fewer than image_bytes where the disk was full: the
+    // rest was in memory, and is here only if it could be written later.
+    std::uint64_t mapped_bytes;
 };
 
 enum HeaderFlags : std::uint32_t {
-    world_is_spawned = 1,     // this world has a parent (MPI_Comm_spawn)
-    several_mpis = 2,         // a second MPI library was met and passed through
-    no_world = 4,             // sessions only: rank and size by the launcher
+    world_is_spawned = 1,  // this world has a parent (MPI_Comm_spawn)
+    several_mpis = 2,      // a second MPI library was met and passed through
+    no_world = 4,          // sessions only: rank and size by the launcher
     initialized_by_session = 8,
-    behind_a_tool = 16,       // another tool's MPI functions come first: what it calls as PMPI_ is not seen
+    behind_a_tool = 16,  // another tool's MPI functions come first: what it calls as PMPI_ is not seen
 };
 inline constexpr std::uint32_t no_local_rank = 0xffffffff;
 
 // A directory block is followed by its `capacity` entries. An entry is published by storing `type` last.
 struct Directory {
-    std::uint64_t next;      // file offset of the next block, 0 = none
+    std::uint64_t next;  // file offset of the next block, 0 = none
     std::uint32_t used;
     std::uint32_t capacity;
 };
@@ -226,9 +227,9 @@ struct Table {
     TableType type;
     std::uint32_t record_size;
     std::uint64_t offset;
-    std::uint32_t used;      // records published so far
+    std::uint32_t used;  // records published so far
     std::uint32_t capacity;
-    std::uint32_t thread;    // ThreadRecord::id whose table this is; 0 = the rank's
+    std::uint32_t thread;  // ThreadRecord::id whose table this is; 0 = the rank's
     std::uint32_t reserved;
 };
 
@@ -240,30 +241,30 @@ struct CallRecord {
     Treatment treatment;
     Traffic traffic;
     SizeRule size_rule;
-    std::uint16_t counter;   // index into `counters` tables if counted or polled
+    std::uint16_t counter;  // index into `counters` tables if counted or polled
     char name[40];
 };
 
 struct Counter {
-    std::uint64_t calls;     // completed with success
+    std::uint64_t calls;  // completed with success
     std::uint64_t errors;
 };
 
 // One (call, size bin, buffer, communicator, region, site) of one thread.
 struct Cell {
     std::uint16_t call;
-    std::uint8_t bin;        // size_bins.h
+    std::uint8_t bin;  // size_bins.h
     BufferKind buffer;
     std::uint16_t communicator;  // index into `communicators`; 0 = not told apart
     std::uint16_t region;
-    std::uint32_t site;      // index into `sites`; 0 = not told apart
-    std::uint32_t histogram; // file offset / 8 of its Histogram; 0 = none
-    std::uint64_t calls;     // completed with success
+    std::uint32_t site;       // index into `sites`; 0 = not told apart
+    std::uint32_t histogram;  // file offset / 8 of its Histogram; 0 = none
+    std::uint64_t calls;      // completed with success
     std::uint64_t bytes;
     std::uint64_t ticks;
-    std::uint64_t min_ticks; // all ones while calls == 0
+    std::uint64_t min_ticks;  // all ones while calls == 0
     std::uint64_t max_ticks;
-    std::uint64_t errors;    // calls that returned an error: neither in calls, bytes nor ticks
+    std::uint64_t errors;  // calls that returned an error: neither in calls, bytes nor ticks
 };
 
 // Call durations, log-linear: octave o >= 1 holds ticks in [2^(o+3), 2^(o+4)) in 16 equal sub-buckets,
@@ -292,11 +293,11 @@ struct HistogramBlock {
 // A named part of the program. Index 0 of its table is "outside all"; Cell::region is such an index.
 struct Region {
     char name[64];
-    std::uint32_t parent;        // index into `regions`
-    std::uint32_t flags;         // 1 = marks of iterations: its ticks are from mark to mark
-    std::uint64_t entered;       // and left; one that is still open is not counted yet
-    std::uint64_t ticks;         // inclusive of the regions inside it
-    std::uint64_t min_ticks;     // all ones while entered == 0
+    std::uint32_t parent;     // index into `regions`
+    std::uint32_t flags;      // 1 = marks of iterations: its ticks are from mark to mark
+    std::uint64_t entered;    // and left; one that is still open is not counted yet
+    std::uint64_t ticks;      // inclusive of the regions inside it
+    std::uint64_t min_ticks;  // all ones while entered == 0
     std::uint64_t max_ticks;
     std::uint64_t items;         // examples, cells ...: what the program said of its iterations
     std::uint64_t inside_since;  // ticks at which it was entered last, 0 = not inside now
@@ -305,24 +306,25 @@ struct Region {
 };
 inline constexpr std::uint32_t is_iteration = 1;
 
-// One thread's communication over time, in bins of 2^log2_width ticks from `origin` on. What its cells hold beyond the sum
-// of its bins belongs to the current one, which is added up when it is over. Of `pauses` the same of the header's paused_ticks.
+// One thread's communication over time, in bins of 2^log2_width ticks from `origin` on. What its cells hold beyond the
+// sum of its bins belongs to the current one, which is added up when it is over. Of `pauses` the same of the header's
+// paused_ticks.
 inline constexpr unsigned activity_bins = 128;
 struct ActivityBin {
-    std::uint64_t ticks;         // inside MPI
-    std::uint64_t bytes;         // of messages whose calls ended in it
+    std::uint64_t ticks;  // inside MPI
+    std::uint64_t bytes;  // of messages whose calls ended in it
 };
 struct Activity {
-    std::uint64_t origin;        // ticks
+    std::uint64_t origin;  // ticks
     std::uint32_t log2_width;
-    std::uint32_t current;       // index into `bins`
-    std::uint32_t changes;       // odd: neighbours are being added up at this moment, the bins mean nothing
+    std::uint32_t current;  // index into `bins`
+    std::uint32_t changes;  // odd: neighbours are being added up at this moment, the bins mean nothing
     std::uint32_t reserved;
     ActivityBin bins[activity_bins];
 };
 
-// The last events of a thread, in a ring of the table's other records: event number n lies in record 1 + n % (capacity - 1).
-// They follow each other by their ends. `written` counts those that are whole, overwritten ones included.
+// The last events of a thread, in a ring of the table's other records: event number n lies in record 1 + n % (capacity
+// - 1). They follow each other by their ends. `written` counts those that are whole, overwritten ones included.
 enum class TraceKind : std::uint8_t {
     none = 0,
     call = 1,
@@ -331,7 +333,7 @@ enum class TraceKind : std::uint8_t {
     completed = 4,       // a request: `begin` is that of the call that posted or started it
     region_entered = 5,  // `region`
     region_left = 6,
-    iteration = 7,       // a mark; `bytes`: the items of the iteration that ends there
+    iteration = 7,  // a mark; `bytes`: the items of the iteration that ends there
 };
 enum TraceFlags : std::uint8_t {
     trace_failed = 1,      // the call returned an error
@@ -340,60 +342,61 @@ enum TraceFlags : std::uint8_t {
     trace_collective = 8,  // or the collective calls of the communicator: the same number on all its members
 };
 struct TraceEvent {
-    std::uint64_t begin;         // ticks
+    std::uint64_t begin;  // ticks
     std::uint64_t ticks;
     std::uint64_t bytes;
-    std::uint32_t peer;          // rank of MPI_COMM_WORLD, or a NoSinglePeer
-    std::int32_t tag;            // -1: none, or not known
-    std::uint32_t sequence;      // from 1 on, in this thread; 0: none, or not known
-    std::uint32_t site;          // index into `sites`
+    std::uint32_t peer;      // rank of MPI_COMM_WORLD, or a NoSinglePeer
+    std::int32_t tag;        // -1: none, or not known
+    std::uint32_t sequence;  // from 1 on, in this thread; 0: none, or not known
+    std::uint32_t site;      // index into `sites`
     std::uint16_t call;
     std::uint16_t communicator;  // index into `communicators`
     std::uint16_t region;        // index into `regions`
     TraceKind kind;
-    std::uint8_t flags;          // TraceFlags
+    std::uint8_t flags;  // TraceFlags
 };
 struct TraceHead {
     std::uint64_t written;
     std::uint64_t reserved[5];
 };
 
-// A call site: `frames` records from `first_frame` on, innermost first. The first (flags & 15) of them are those of every
-// call of the site, the others those of its first call.
+// A call site: `frames` records from `first_frame` on, innermost first. The first (flags & 15) of them are those of
+// every call of the site, the others those of its first call.
 struct Site {
     std::uint32_t first_frame;
     std::uint16_t frames;
     std::uint16_t flags;
 };
 struct Frame {
-    std::uint64_t offset;    // return address - module's load bias; the call is at offset - 1
-    std::uint32_t module;    // index into `modules`; 0 = unknown (offset is then absolute)
+    std::uint64_t offset;  // return address - module's load bias; the call is at offset - 1
+    std::uint32_t module;  // index into `modules`; 0 = unknown (offset is then absolute)
     std::uint32_t reserved;
 };
 enum class Language : std::uint32_t { machine = 0, python = 1 };
 
 struct Module {
-    std::uint64_t base;      // load bias in this process
-    std::uint64_t end;       // end of the mapped range
+    std::uint64_t base;         // load bias in this process
+    std::uint64_t end;          // end of the mapped range
     std::uint64_t path_offset;  // into the file
     std::uint32_t path_length;
     std::uint32_t build_id_length;
     std::uint8_t build_id[32];
-    std::uint64_t function_offset;  // of a script: the name of its function, into the file; `offset` of its frames is a line
+    // Of a script: the name of its function, into the file; `offset` of its frames is a line.
+    std::uint64_t function_offset;
     std::uint32_t function_length;
     Language language;
 };
 
 struct Communicator {
-    std::uint64_t id;        // agreed by all members without communication; 0 = not known
+    std::uint64_t id;  // agreed by all members without communication; 0 = not known
     std::uint64_t parent;
-    std::uint32_t size;      // of the group this rank talks to
-    std::uint32_t rank;      // of this rank in it
-    std::uint16_t how;       // Origin
-    std::uint16_t flags;     // CommunicatorFlags
-    std::uint16_t made_by;   // CallRecord::call, if it was made
+    std::uint32_t size;     // of the group this rank talks to
+    std::uint32_t rank;     // of this rank in it
+    std::uint16_t how;      // Origin
+    std::uint16_t flags;    // CommunicatorFlags
+    std::uint16_t made_by;  // CallRecord::call, if it was made
     std::uint16_t reserved0;
-    std::uint64_t handle;    // as C passes it, and as Fortran does: what Thread::in_call_communicator is one of
+    std::uint64_t handle;  // as C passes it, and as Fortran does: what Thread::in_call_communicator is one of
     std::uint64_t fortran_handle;
     char name[64];
     std::uint64_t reserved[2];
@@ -401,18 +404,19 @@ struct Communicator {
 enum Origin : std::uint16_t { origin_unknown = 0, origin_world = 1, origin_self = 2, origin_made = 3 };
 enum CommunicatorFlags : std::uint16_t {
     is_intercommunicator = 1,
-    id_by_members = 2,        // others with the same members have the same id
+    id_by_members = 2,  // others with the same members have the same id
 };
 
-// What one thread exchanged with one rank of MPI_COMM_WORLD, by messages or by one-sided operations. There is a record from
-// the first of them on. Of one-sided operations `sent` is what was put there, `received` what was fetched from there.
+// What one thread exchanged with one rank of MPI_COMM_WORLD, by messages or by one-sided operations. There is a record
+// from the first of them on. Of one-sided operations `sent` is what was put there, `received` what was fetched from
+// there.
 struct Flow {
     std::uint64_t messages;
     std::uint64_t bytes;
-    std::uint64_t ticks;     // in the calls that sent or received, or posted it; not in those that waited for it
+    std::uint64_t ticks;  // in the calls that sent or received, or posted it; not in those that waited for it
 };
 struct Peer {
-    std::uint32_t rank;      // or a NoSinglePeer
+    std::uint32_t rank;  // or a NoSinglePeer
     PeerKind kind;
     Flow sent;
     Flow received;
@@ -425,21 +429,22 @@ enum NoSinglePeer : std::uint32_t {
 };
 
 struct Thread {
-    std::uint32_t id;        // 1, 2, ...; `Table::thread`
+    std::uint32_t id;  // 1, 2, ...; `Table::thread`
     ThreadKind kind;
-    std::uint32_t os_thread; // gettid of the present (or last) owner
-    std::uint32_t owners;    // threads that used this ledger one after the other
-    std::uint64_t in_call;   // call id << 48 | return address; outside MPI the last one, and has_returned; 0 = none yet
+    std::uint32_t os_thread;  // gettid of the present (or last) owner
+    std::uint32_t owners;     // threads that used this ledger one after the other
+    std::uint64_t in_call;  // call id << 48 | return address; outside MPI the last one, and has_returned; 0 = none yet
     std::uint64_t in_call_since;  // ticks at which it began
-    std::uint64_t nested;    // calls made by MPI inside MPI: forwarded, not recorded
+    std::uint64_t nested;         // calls made by MPI inside MPI: forwarded, not recorded
     std::uint64_t reserved0;
     std::uint64_t in_call_communicator;  // the handle that the present or last call was given; all ones: none
-    std::uint32_t script_call;    // lower half of in_call_since if a script made that call,
-    std::uint32_t script_site;    // from here (index into `sites`, 0 = not known); else what is left of an earlier call
+    std::uint32_t script_call;           // lower half of in_call_since if a script made that call,
+    std::uint32_t script_site;  // from here (index into `sites`, 0 = not known); else what is left of an earlier call
 };
 inline constexpr std::uint64_t has_returned = std::uint64_t{1} << 63;
 
-// Operations of NCCL by the algorithm, protocol and number of channels that NCCL chose, as it told its profiler interface.
+// Operations of NCCL by the algorithm, protocol and number of channels that NCCL chose, as it told its profiler
+// interface.
 struct NcclOperation {
     std::uint16_t call;
     std::uint8_t bin;
@@ -449,42 +454,43 @@ struct NcclOperation {
     char algorithm[16];          // "RING", "TREE", "NVLS" ...; empty: not told
     char protocol[16];           // "LL", "LL128", "SIMPLE" ...
     std::uint64_t operations;
-    std::uint64_t bytes;         // message size, as in the cells
+    std::uint64_t bytes;  // message size, as in the cells
 };
 enum NcclOperationFlags : std::uint16_t {
-    not_called_through_us = 1,   // NCCL is linked statically: these are known by its profiler interface alone, and have cells without time
+    not_called_through_us =
+        1,  // NCCL is linked statically: these are known by its profiler interface alone, and have cells without time
 };
 
-// Time on the GPU of the operations of one (call, size bin, communicator), however it was measured. It begins when the first
-// kernel does, so it includes waiting on the GPU for the slowest rank.
+// Time on the GPU of the operations of one (call, size bin, communicator), however it was measured. It begins when the
+// first kernel does, so it includes waiting on the GPU for the slowest rank.
 enum class GpuSource : std::uint8_t { none = 0, events = 1, cupti = 2 };
 struct GpuTime {
-    std::uint16_t call;          // of a group whose operations are several: ncclGroupEnd, as it is launched and ends as a whole
+    std::uint16_t call;  // of a group whose operations are several: ncclGroupEnd, as it is launched and ends as a whole
     std::uint8_t bin;
     GpuSource source;
     std::uint16_t communicator;
-    std::uint16_t flags;         // GpuTimeFlags
-    std::uint32_t histogram;     // file offset / 8 of its Histogram among gpu_durations; 0 = none
+    std::uint16_t flags;      // GpuTimeFlags
+    std::uint32_t histogram;  // file offset / 8 of its Histogram among gpu_durations; 0 = none
     std::uint32_t reserved;
-    std::uint64_t operations;    // whose time is in here: launches, for ncclGroupEnd
-    std::uint64_t bytes;         // of these
+    std::uint64_t operations;  // whose time is in here: launches, for ncclGroupEnd
+    std::uint64_t bytes;       // of these
     std::uint64_t ns;
-    std::uint64_t min_ns;        // all ones while operations == 0
+    std::uint64_t min_ns;  // all ones while operations == 0
     std::uint64_t max_ns;
-    std::uint64_t kernels;       // 0 with events
+    std::uint64_t kernels;  // 0 with events
 };
 enum GpuTimeFlags : std::uint16_t {
-    from_graphs = 1,             // of replays of CUDA graphs, each of which is an operation here and no call in the cells
+    from_graphs = 1,  // of replays of CUDA graphs, each of which is an operation here and no call in the cells
 };
 
-// How long the last collectives of one communicator were on the GPU, in the order in which they were enqueued. All its members
-// enqueue the same ones, so that the n-th of one rank is the n-th of the others.
+// How long the last collectives of one communicator were on the GPU, in the order in which they were enqueued. All its
+// members enqueue the same ones, so that the n-th of one rank is the n-th of the others.
 inline constexpr unsigned gpu_sequence_length = 4096;
 struct GpuSequence {
     std::uint16_t communicator;
     GpuSource source;
     std::uint8_t reserved[5];
-    std::uint64_t enqueued;      // collectives so far: number n lies at n % gpu_sequence_length
+    std::uint64_t enqueued;                   // collectives so far: number n lies at n % gpu_sequence_length
     std::uint32_t us16[gpu_sequence_length];  // sixteenths of a microsecond; 0 = not measured (yet, or no longer)
 };
 
@@ -492,12 +498,12 @@ struct GpuSequence {
 enum class GpuWorkKind : std::uint32_t {
     nccl_kernels = 1,
     other_kernels = 2,
-    host_to_device = 3,          // copies
+    host_to_device = 3,  // copies
     device_to_host = 4,
     device_to_device = 5,
-    peer_to_peer = 6,            // between two GPUs
+    peer_to_peer = 6,  // between two GPUs
     other_copies = 7,
-    graph_launches = 8,          // of which `count` alone is told
+    graph_launches = 8,  // of which `count` alone is told
 };
 struct GpuWork {
     GpuWorkKind kind;
@@ -505,8 +511,9 @@ struct GpuWork {
     std::uint64_t count;
     std::uint64_t bytes;
     std::uint64_t ns;
-    std::uint64_t overlapped_ns; // of nccl_kernels: while another kernel ran on that device. ns - overlapped_ns is exposed
-    std::uint64_t in_graphs;     // of `count`
+    // Of nccl_kernels: while another kernel ran on that device. ns - overlapped_ns is exposed.
+    std::uint64_t overlapped_ns;
+    std::uint64_t in_graphs;  // of `count`
 };
 
 enum class FactKind : std::uint32_t {
@@ -521,10 +528,11 @@ struct Fact {
     std::uint64_t value_offset;  // into the file
 };
 
-// A counter that the node keeps of itself, and so of all that ran on it: how far it went is last - at_start + wraps x wraps_at.
+// A counter that the node keeps of itself, and so of all that ran on it: how far it went is last - at_start + wraps x
+// wraps_at.
 enum class NodeCounterUnit : std::uint32_t { microjoules = 1, bytes = 2 };
 struct NodeCounter {
-    char name[48];           // energy.<domain>, link.<device>.tx and .rx
+    char name[48];  // energy.<domain>, link.<device>.tx and .rx
     NodeCounterUnit unit;
     std::uint32_t wraps;
     std::uint64_t wraps_at;  // 0 = never
@@ -535,7 +543,7 @@ struct NodeCounter {
 struct Setting {
     char name[32];
     char value[96];
-    std::uint32_t source;    // 0 default, 1 environment, 2 the variable of another tool (MPIPROF_COMPAT)
+    std::uint32_t source;  // 0 default, 1 environment, 2 the variable of another tool (MPIPROF_COMPAT)
     std::uint32_t reserved;
 };
 
@@ -560,7 +568,8 @@ static_assert(sizeof(Header) == 2808);
 static_assert(sizeof(Directory) == 16);
 static_assert(sizeof(Table) == 32 && offsetof(Table, offset) == 8 && offsetof(Table, used) == 16);
 static_assert(sizeof(CallRecord) == 48 && offsetof(CallRecord, name) == 8);
-static_assert(sizeof(Cell) == 64 && offsetof(Cell, site) == 8 && offsetof(Cell, calls) == 16 && offsetof(Cell, errors) == 56);
+static_assert(sizeof(Cell) == 64 && offsetof(Cell, site) == 8 && offsetof(Cell, calls) == 16 &&
+              offsetof(Cell, errors) == 56);
 static_assert(sizeof(Histogram) == 288 && offsetof(Histogram, block) == 8 && offsetof(Histogram, completed) == 256);
 static_assert(sizeof(HistogramBlock) == 128);
 static_assert(sizeof(Region) == 128 && offsetof(Region, entered) == 72);

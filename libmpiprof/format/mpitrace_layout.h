@@ -62,11 +62,13 @@ inline constexpr char sizes_title[] = "Message size distributions:\n\n";
 inline constexpr char sizes_head[] = "%-22s    #calls    avg. bytes      time(sec)\n";
 inline constexpr char size[] = "                    %12llu   %11.1f   %12.3f\n";  // calls, bytes / calls, seconds
 
-// ---- NCCL, of which mpitrace knows nothing: the same tables once more, for ranks that called it. A blank line and a rule come
-// first, rule_71 where the table ends. Times are those of the host; the GPU's stand behind them where they are known. ----
+// ---- NCCL, of which mpitrace knows nothing: the same tables once more, for ranks that called it. A blank line and a
+// rule come first, rule_71 where the table ends. Times are those of the host; the GPU's stand behind them where they
+// are known. ----
 inline constexpr char nccl_head[] = "NCCL Routine                       #calls     avg. bytes      host(sec)\n";
 inline constexpr char nccl_routine[] = "%-28s %12llu    %11.1f   %12.3f\n";
-inline constexpr char nccl_head_gpu[] = "NCCL Routine                       #calls     avg. bytes      host(sec)       gpu(sec)\n";
+inline constexpr char nccl_head_gpu[] =
+    "NCCL Routine                       #calls     avg. bytes      host(sec)       gpu(sec)\n";
 inline constexpr char nccl_routine_gpu[] = "%-28s %12llu    %11.1f   %12.3f   %12.3f\n";
 inline constexpr char nccl_host_time[] = "total NCCL time on the host = %.3f seconds.\n";
 inline constexpr char nccl_gpu_time[] = "total NCCL time on the GPU  = %.3f seconds.\n";

@@ -19,7 +19,8 @@ constexpr std::uint64_t bin_max_bytes(unsigned bin) {
     return bin >= 63 ? ~std::uint64_t{0} : std::uint64_t{2} << bin;
 }
 
-static_assert(size_bin(0) == 0 && size_bin(1) == 1 && size_bin(4) == 1 && size_bin(5) == 2 && size_bin(8) == 2 && size_bin(9) == 3);
+static_assert(size_bin(0) == 0 && size_bin(1) == 1 && size_bin(4) == 1 && size_bin(5) == 2 && size_bin(8) == 2 &&
+              size_bin(9) == 3);
 static_assert(bin_max_bytes(1) == 4 && bin_max_bytes(2) == 8 && bin_max_bytes(size_bin(4719155)) == 8u << 20);
 static_assert(size_bin(~std::uint64_t{0}) == 63);
 

@@ -1,5 +1,5 @@
-// Finding CUPTI, switching it, giving it to others and taking it back, and the buffers that it fills. It calls back from a thread of
-// its own, which holds no token and touches no ledger.
+// Finding CUPTI, switching it, giving it to others and taking it back, and the buffers that it fills. It calls back
+// from a thread of its own, which holds no token and touches no ledger.
 #include "libmpiprof/gpu/cupti.h"
 
 #include <stdio.h>
@@ -26,8 +26,9 @@ constexpr char function_names[] =
 
 constexpr char sonames_13[] = "libcupti.so.13\0";
 constexpr char sonames_12[] = "libcupti.so.12\0";
-constexpr char sonames_11[] = "libcupti.so.11.8\0libcupti.so.11.7\0libcupti.so.11.6\0libcupti.so.11.5\0libcupti.so.11.4\0libcupti.so.11.3\0"
-                              "libcupti.so.11.2\0libcupti.so.11.1\0libcupti.so.11.0\0";
+constexpr char sonames_11[] =
+    "libcupti.so.11.8\0libcupti.so.11.7\0libcupti.so.11.6\0libcupti.so.11.5\0libcupti.so.11.4\0libcupti.so.11.3\0"
+    "libcupti.so.11.2\0libcupti.so.11.1\0libcupti.so.11.0\0";
 
 // Each soname of a CUPTI that this driver can serve, newest first.
 template <class Visit>
@@ -44,7 +45,8 @@ void* open_at(const char* directory, const char* below, const char* soname) {
     return loader().dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 }
 
-// Beside the CUDA runtime and NCCL: where packages of Python keep CUPTI, too. Opened when the loader is asked nothing any more.
+// Beside the CUDA runtime and NCCL: where packages of Python keep CUPTI, too. Opened when the loader is asked nothing
+// any more.
 void* find_beside_others(int driver_major) {
     char directories[2][512];
     unsigned count = 0;
@@ -57,7 +59,8 @@ void* find_beside_others(int driver_major) {
     void* library = nullptr;
     for (unsigned i = 0; i < count && !library; ++i)
         any_soname(driver_major, [&](const char* name) {
-            return (library = open_at(directories[i], "/", name)) || (library = open_at(directories[i], "/../../cuda_cupti/lib/", name));
+            return (library = open_at(directories[i], "/", name)) ||
+                   (library = open_at(directories[i], "/../../cuda_cupti/lib/", name));
         });
     return library;
 }
@@ -72,19 +75,23 @@ void* find_library(int driver_major) {
     // A copy that is there already is the one to use: two of them clash.
     void* library = find_loaded_library();
     if (library) return library;
-    any_soname(driver_major, [&](const char* name) { return (library = loader().dlopen(name, RTLD_LAZY | RTLD_LOCAL)); });
+    any_soname(driver_major,
+               [&](const char* name) { return (library = loader().dlopen(name, RTLD_LAZY | RTLD_LOCAL)); });
     if (library) return library;
     static constexpr char homes[] = "CUDA_HOME\0CUDA_PATH\0";
     any_of(homes, [&](const char* variable) {
         const char* home = getenv(variable);
-        return home && any_soname(driver_major, [&](const char* name) { return (library = open_at(home, "/extras/CUPTI/lib64/", name)); });
+        return home && any_soname(driver_major, [&](const char* name) {
+                   return (library = open_at(home, "/extras/CUPTI/lib64/", name));
+               });
     });
     return library ? library : find_beside_others(driver_major);
 }
 
 void nothing(void*, int, std::uint32_t, const void*) {}
 
-// A profiler may begin long before the program communicates. In a forked child nothing is ours, and locks may be held by nobody.
+// A profiler may begin long before the program communicates. In a forked child nothing is ours, and locks may be held
+// by nobody.
 bool may_become_ours() { return runtime.is_recording() || runtime.has_not_begun(); }
 
 std::uint32_t this_thread() { return static_cast<std::uint32_t>(raw(SYS_gettid)); }
@@ -123,7 +130,8 @@ bool Cupti::find(const Driver& driver) {
     void* library = find_library(driver_version / 1000);
     if (!library) return say_why("there is no CUPTI", 0), false;
     std::uint32_t version = 0;
-    if (!find_functions(library, function_names, &functions_) || functions_.version(&version) != cupti::success) return say_why("CUPTI lacks functions", 0), false;
+    if (!find_functions(library, function_names, &functions_) || functions_.version(&version) != cupti::success)
+        return say_why("CUPTI lacks functions", 0), false;
     if (version < cupti::oldest_version) return say_why("CUPTI is too old", static_cast<int>(version)), false;
     // Who subscribed first has it.
     void* subscriber = nullptr;
@@ -132,8 +140,10 @@ bool Cupti::find(const Driver& driver) {
     if (code == cupti::not_initialized) return say_why("CUPTI is too new for the driver", code), false;
     if (code != cupti::success) return say_why("CUPTI refuses", code), false;
     functions_.unsubscribe(subscriber);
-    if (version >= 100000) snprintf(text_, sizeof text_, "CUPTI %u.%u", version / 10000, version / 100 % 100);
-    else snprintf(text_, sizeof text_, "CUPTI, API version %u", version);
+    if (version >= 100000)
+        snprintf(text_, sizeof text_, "CUPTI %u.%u", version / 10000, version / 100 % 100);
+    else
+        snprintf(text_, sizeof text_, "CUPTI, API version %u", version);
     return true;
 }
 
@@ -187,7 +197,8 @@ void Cupti::switch_off() {
     __atomic_store_n(&is_active_, false, __ATOMIC_RELAXED);
     for (const std::uint32_t function : cupti::launches)
         if (functions_.enable_driver_api) functions_.enable_driver_api(function, 0);
-    for (const int kind : {cupti::driver, cupti::memcpy_between_devices, cupti::memcpy, cupti::external_correlation, cupti::concurrent_kernel})
+    for (const int kind : {cupti::driver, cupti::memcpy_between_devices, cupti::memcpy, cupti::external_correlation,
+                           cupti::concurrent_kernel})
         functions_.disable(kind);
     functions_.flush(0);
 }
@@ -200,7 +211,8 @@ bool Cupti::is_switching() const { return __atomic_load_n(&switching_thread_, __
 bool Cupti::is_lent() const {
     const std::uint64_t seen = __atomic_load_n(&other_seen_ns_, __ATOMIC_ACQUIRE);
     if (seen == 0) return false;
-    return !__atomic_load_n(&other_is_done_, __ATOMIC_RELAXED) || nanoseconds(CLOCK_MONOTONIC) - seen < until_it_is_back_ns;
+    return !__atomic_load_n(&other_is_done_, __ATOMIC_RELAXED) ||
+           nanoseconds(CLOCK_MONOTONIC) - seen < until_it_is_back_ns;
 }
 
 // Null: there is no CUPTI in this process, whoever asked.
@@ -313,11 +325,13 @@ void Cupti::requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* mo
 void Cupti::completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t valid) {
     if (!buffer) return;
     if (buffer == the_cupti.last_buffer_) {  // about so many records
-        __atomic_fetch_add(&the_cupti.dropped, (valid + sizeof(cupti::Kernel) - 1) / sizeof(cupti::Kernel), __ATOMIC_RELAXED);
+        __atomic_fetch_add(&the_cupti.dropped, (valid + sizeof(cupti::Kernel) - 1) / sizeof(cupti::Kernel),
+                           __ATOMIC_RELAXED);
         return;
     }
     if (!the_cupti.owns(buffer)) {
-        if (const cupti::Completed theirs = __atomic_load_n(&the_cupti.other_completed_, __ATOMIC_ACQUIRE)) theirs(context, stream, buffer, bytes, valid);
+        if (const cupti::Completed theirs = __atomic_load_n(&the_cupti.other_completed_, __ATOMIC_ACQUIRE))
+            theirs(context, stream, buffer, bytes, valid);
         return;
     }
     if (!the_cupti.is_over_ && runtime.is_recording()) {

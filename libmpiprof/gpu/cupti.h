@@ -1,10 +1,10 @@
-// The client of CUPTI: has it make activity records of what the GPU does, and puts the numbers of launches around the real calls,
-// by which the records say what they belong to (cupti_records.h). What goes wrong is an answer: then launches.cpp, which calls all
-// of this, takes events instead.
+// The client of CUPTI: has it make activity records of what the GPU does, and puts the numbers of launches around the
+// real calls, by which the records say what they belong to (cupti_records.h). What goes wrong is an answer: then
+// launches.cpp, which calls all of this, takes events instead.
 //
-// CUPTI has one client at a time. When another one comes (PyTorch's profiler), it gets CUPTI: three of CUPTI's functions are
-// exported, so that its coming is seen (symbols.cpp). Ours stops, each gets the buffers that it made, and CUPTI is taken back
-// some seconds after the other one has switched its records off.
+// CUPTI has one client at a time. When another one comes (PyTorch's profiler), it gets CUPTI: three of CUPTI's
+// functions are exported, so that its coming is seen (symbols.cpp). Ours stops, each gets the buffers that it made, and
+// CUPTI is taken back some seconds after the other one has switched its records off.
 #pragma once
 
 #include "libmpiprof/gpu/cupti_records.h"
@@ -27,7 +27,8 @@ class Cupti {
     void resume();
     void pause();
 
-    // One launch, on these devices: before the real call and behind it. Its number, one more for each further device; 0: no room.
+    // One launch, on these devices: before the real call and behind it. Its number, one more for each further device;
+    // 0: no room.
     static constexpr unsigned most_devices = 8;
     std::uint64_t begin(const std::uint32_t* devices, unsigned count);
     void end();
@@ -58,7 +59,8 @@ class Cupti {
     const cupti::Functions* real();
     bool owns(const std::uint8_t* buffer);
     static void requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
-    static void completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t valid);
+    static void completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
+                          std::size_t valid);
     std::uint8_t* take_buffer();
     void give_back(std::uint8_t* buffer);
 
@@ -67,9 +69,9 @@ class Cupti {
     cupti::Functions functions_{};
     char text_[64] = {};
     bool is_tried_ = false, is_found_ = false, is_active_ = false, is_over_ = false;
-    Lock switching_;  // whose CUPTI is; held while CUPTI is called, by nobody who CUPTI calls
+    Lock switching_;                      // whose CUPTI is; held while CUPTI is called, by nobody who CUPTI calls
     std::uint32_t switching_thread_ = 0;  // what it calls meanwhile is not another client's
-    cupti::Functions for_others_{};    // the same, where ours was not started
+    cupti::Functions for_others_{};       // the same, where ours was not started
     cupti::Completed other_completed_ = nullptr;
     std::uint64_t other_seen_ns_ = 0;  // when another client was heard of last; 0: there is none
     bool other_is_done_ = false;       // it has switched something off since it came
@@ -79,8 +81,8 @@ class Cupti {
     unsigned buffer_count_ = 0;
     Lock buffers_lock_;
     std::uint8_t* free_buffers_ = nullptr;  // the next one's address lies in each
-    // Where there is no other: CUPTI before CUDA 12.9 ends the process if it gets none. It may have it several times at once,
-    // so what it writes there is not read.
+    // Where there is no other: CUPTI before CUDA 12.9 ends the process if it gets none. It may have it several times at
+    // once, so what it writes there is not read.
     std::uint8_t* last_buffer_ = nullptr;
     CuptiRecords records_;
 };

@@ -1,6 +1,6 @@
-// CUPTI's interface as far as it is used, in our own declarations: one binary for the CUPTI of CUDA 11, 12 and 13. Of records
-// only the fields are named whose places have been the same since CUDA 11; their sizes differ, so they are walked by CUPTI's
-// own function alone.
+// CUPTI's interface as far as it is used, in our own declarations: one binary for the CUPTI of CUDA 11, 12 and 13. Of
+// records only the fields are named whose places have been the same since CUDA 11; their sizes differ, so they are
+// walked by CUPTI's own function alone.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,19 @@ namespace mpiprof::gpu::cupti {
 inline constexpr int success = 0, not_initialized = 15, too_many_subscribers = 39, unknown = 999;
 inline constexpr std::uint32_t oldest_version = 13;  // CUDA 11.0: kernels tell their graph
 
-enum Kind : std::uint32_t { memcpy = 1, driver = 4, concurrent_kernel = 10, memcpy_between_devices = 22, external_correlation = 39 };
+enum Kind : std::uint32_t {
+    memcpy = 1,
+    driver = 4,
+    concurrent_kernel = 10,
+    memcpy_between_devices = 22,
+    external_correlation = 39
+};
 
 // Kineto takes the first two custom ones.
 inline constexpr int external_ids = 5;  // CUSTOM2
 
-// Driver functions that launch, by CUPTI's numbers: cuLaunchKernel, cuLaunchKernelEx, cuGraphLaunch, each with its per-thread
-// twin. Only what is launched within one of these is told whose it is.
+// Driver functions that launch, by CUPTI's numbers: cuLaunchKernel, cuLaunchKernelEx, cuGraphLaunch, each with its
+// per-thread twin. Only what is launched within one of these is told whose it is.
 inline constexpr std::uint32_t launches[] = {307, 442, 652, 653, 514, 515};
 constexpr bool launches_graph(std::uint32_t function) { return function == 514 || function == 515; }
 
@@ -36,8 +42,10 @@ struct Kernel {
     char before_graph_node[32];
     std::uint64_t graph_node;  // 0: not of a graph
 };
-static_assert(offsetof(Kernel, start) == 16 && offsetof(Kernel, end) == 24 && offsetof(Kernel, device) == 40 && offsetof(Kernel, stream) == 48);
-static_assert(offsetof(Kernel, correlation) == 92 && offsetof(Kernel, name) == 104 && offsetof(Kernel, graph_node) == 144);
+static_assert(offsetof(Kernel, start) == 16 && offsetof(Kernel, end) == 24 && offsetof(Kernel, device) == 40 &&
+              offsetof(Kernel, stream) == 48);
+static_assert(offsetof(Kernel, correlation) == 92 && offsetof(Kernel, name) == 104 &&
+              offsetof(Kernel, graph_node) == 144);
 
 struct Memcpy {  // and between devices
     std::uint32_t kind;
@@ -46,7 +54,8 @@ struct Memcpy {  // and between devices
     std::uint64_t bytes, start, end;
     std::uint32_t device;
 };
-static_assert(offsetof(Memcpy, copy) == 4 && offsetof(Memcpy, bytes) == 8 && offsetof(Memcpy, start) == 16 && offsetof(Memcpy, device) == 32);
+static_assert(offsetof(Memcpy, copy) == 4 && offsetof(Memcpy, bytes) == 8 && offsetof(Memcpy, start) == 16 &&
+              offsetof(Memcpy, device) == 32);
 
 struct Api {
     std::uint32_t kind, function;
@@ -60,7 +69,8 @@ struct ExternalCorrelation {
 static_assert(offsetof(ExternalCorrelation, id) == 8 && offsetof(ExternalCorrelation, correlation) == 16);
 
 using Requested = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
-using Completed = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t valid);
+using Completed = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
+                           std::size_t valid);
 
 // In the order of the names in cupti.cpp.
 struct Functions {

@@ -1,5 +1,5 @@
-// Records come in any order, from CUPTI's own thread, while launches are described by those of the program: one lock for all of it,
-// never held while CUPTI is called but to walk a buffer.
+// Records come in any order, from CUPTI's own thread, while launches are described by those of the program: one lock
+// for all of it, never held while CUPTI is called but to walk a buffer.
 #include "libmpiprof/gpu/cupti_records.h"
 
 #include <string.h>
@@ -31,8 +31,10 @@ std::uint64_t CuptiRecords::number(const std::uint32_t* devices, unsigned count)
     for (unsigned i = 0; i < count; ++i) {
         Traced& t = pages_->traced[(first + i) % most_traced];
         if (t.number != 0) {  // so long ago that nothing more is to come
-            if (t.kernels != 0 && t.is_described) book(t);
-            else if (!t.is_booked) ++forgotten_;
+            if (t.kernels != 0 && t.is_described)
+                book(t);
+            else if (!t.is_booked)
+                ++forgotten_;
         }
         t = {};
         t.number = first + i;
@@ -69,8 +71,10 @@ void CuptiRecords::book(Traced& t) {
 }
 
 void CuptiRecords::touch(Traced& t) {
-    if (touched_count_ == most_touched) book_if_complete(t);
-    else touched_[touched_count_++] = t.number;
+    if (touched_count_ == most_touched)
+        book_if_complete(t);
+    else
+        touched_[touched_count_++] = t.number;
 }
 
 // Each call of the driver that launches is told of, and launches one kernel.
@@ -92,19 +96,25 @@ void CuptiRecords::parse(decltype(cupti::Functions::next_record) next, std::uint
 }
 
 void CuptiRecords::turn() {
-    overlap_.turn([](std::uint32_t device, std::uint64_t ns) { times.work(GpuWorkKind::nccl_kernels, device, 0, 0, 0, ns, 0); });
+    overlap_.turn(
+        [](std::uint32_t device, std::uint64_t ns) { times.work(GpuWorkKind::nccl_kernels, device, 0, 0, 0, ns, 0); });
 }
 
 void CuptiRecords::see(const std::uint8_t* record) {
     switch (*reinterpret_cast<const std::uint32_t*>(record)) {
-        case cupti::concurrent_kernel: return see_kernel(*reinterpret_cast<const cupti::Kernel*>(record));
+        case cupti::concurrent_kernel:
+            return see_kernel(*reinterpret_cast<const cupti::Kernel*>(record));
         case cupti::memcpy:
-        case cupti::memcpy_between_devices: return see_copy(*reinterpret_cast<const cupti::Memcpy*>(record));
-        case cupti::external_correlation: return see_link(*reinterpret_cast<const cupti::ExternalCorrelation*>(record));
+        case cupti::memcpy_between_devices:
+            return see_copy(*reinterpret_cast<const cupti::Memcpy*>(record));
+        case cupti::external_correlation:
+            return see_link(*reinterpret_cast<const cupti::ExternalCorrelation*>(record));
         case cupti::driver:
-            if (cupti::launches_graph(reinterpret_cast<const cupti::Api*>(record)->function)) times.work(GpuWorkKind::graph_launches, 0, 1, 0, 0, 0, 0);
+            if (cupti::launches_graph(reinterpret_cast<const cupti::Api*>(record)->function))
+                times.work(GpuWorkKind::graph_launches, 0, 1, 0, 0, 0, 0);
             return;
-        default: return;
+        default:
+            return;
     }
 }
 
@@ -117,7 +127,8 @@ CuptiRecords::Name& CuptiRecords::name_of(const char* name) {
     if (!name) return known;
     const char* text = name;
     if (text[0] == '_' && text[1] == 'Z')
-        for (text += 2; *text >= '0' && *text <= '9'; ++text) {}
+        for (text += 2; *text >= '0' && *text <= '9'; ++text) {
+        }
     known.is_nccl = strncmp(text, "nccl", 4) == 0;
     if (!known.is_nccl) return known;
     const char* function = strchr(text, '_');
@@ -136,13 +147,16 @@ CuptiRecords::Name& CuptiRecords::name_of(const char* name) {
 void CuptiRecords::see_kernel(const cupti::Kernel& kernel) {
     const Name name = name_of(kernel.name);
     const std::uint64_t ns = length_of(kernel.start, kernel.end);
-    times.work(name.is_nccl ? GpuWorkKind::nccl_kernels : GpuWorkKind::other_kernels, kernel.device, 1, 0, ns, 0, kernel.graph_node != 0);
+    times.work(name.is_nccl ? GpuWorkKind::nccl_kernels : GpuWorkKind::other_kernels, kernel.device, 1, 0, ns, 0,
+               kernel.graph_node != 0);
     if (ns != 0) overlap_.add(kernel.device, kernel.start, kernel.end, name.is_nccl);
     const Link& link = pages_->link[kernel.correlation % links];
-    if (link.number != 0 && link.correlation == kernel.correlation) return add_kernel(link.number, kernel.device, kernel.start, kernel.end);
+    if (link.number != 0 && link.correlation == kernel.correlation)
+        return add_kernel(link.number, kernel.device, kernel.start, kernel.end);
     if (!name.is_nccl) return;
     if (kernel.graph_node == 0) {
-        pages_->kernel[kernel.correlation % waiting] = {kernel.correlation, kernel.device, kernel.start, kernel.end, true};
+        pages_->kernel[kernel.correlation % waiting] = {kernel.correlation, kernel.device, kernel.start, kernel.end,
+                                                        true};
         return;
     }
     if (!is_timed(kernel.start, kernel.end)) return;
@@ -151,11 +165,12 @@ void CuptiRecords::see_kernel(const cupti::Kernel& kernel) {
 }
 
 void CuptiRecords::see_copy(const cupti::Memcpy& copy) {
-    const GpuWorkKind kind = copy.kind == cupti::memcpy_between_devices || copy.copy == cupti::Copy::peer_to_peer ? GpuWorkKind::peer_to_peer
-                             : copy.copy == cupti::Copy::host_to_device                                         ? GpuWorkKind::host_to_device
-                             : copy.copy == cupti::Copy::device_to_host                                         ? GpuWorkKind::device_to_host
-                             : copy.copy == cupti::Copy::device_to_device                                       ? GpuWorkKind::device_to_device
-                                                                                                                : GpuWorkKind::other_copies;
+    const GpuWorkKind kind = copy.kind == cupti::memcpy_between_devices || copy.copy == cupti::Copy::peer_to_peer
+                                 ? GpuWorkKind::peer_to_peer
+                             : copy.copy == cupti::Copy::host_to_device   ? GpuWorkKind::host_to_device
+                             : copy.copy == cupti::Copy::device_to_host   ? GpuWorkKind::device_to_host
+                             : copy.copy == cupti::Copy::device_to_device ? GpuWorkKind::device_to_device
+                                                                          : GpuWorkKind::other_copies;
     times.work(kind, copy.device, 1, copy.bytes, length_of(copy.start, copy.end), 0, 0);
 }
 
@@ -193,8 +208,10 @@ void CuptiRecords::add_kernel(std::uint64_t number, std::uint32_t device, std::u
     const std::uint64_t before = t.last - t.first;
     if (t.kernels++ == 0 || start < t.first) t.first = start;
     if (end > t.last) t.last = end;
-    if (t.is_booked) times.prolong(t.what, GpuSource::cupti, before, t.last - t.first, 1);  // later than everything said
-    else touch(t);
+    if (t.is_booked)
+        times.prolong(t.what, GpuSource::cupti, before, t.last - t.first, 1);  // later than everything said
+    else
+        touch(t);
 }
 
 // ---- the end ----
@@ -206,8 +223,10 @@ void CuptiRecords::finish() {
     for (std::uint64_t i = 0; i < most_traced && i <= numbers_; ++i) {
         Traced& t = pages_->traced[i];
         if (t.number == 0 || t.is_booked || !t.is_described) continue;
-        if (t.kernels != 0) book(t);
-        else ++without_kernels_;
+        if (t.kernels != 0)
+            book(t);
+        else
+            ++without_kernels_;
     }
     turn();
     turn();

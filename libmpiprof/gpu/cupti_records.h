@@ -1,6 +1,6 @@
-// What CUPTI's activity records mean: when each kernel began and ended, of the whole process. Those of NCCL are matched with the
-// launches that they belong to by the number that the launch was given; the rest are sums. Books into times.h alone. Called by
-// cupti.cpp; never calls CUPTI but to walk a buffer.
+// What CUPTI's activity records mean: when each kernel began and ended, of the whole process. Those of NCCL are matched
+// with the launches that they belong to by the number that the launch was given; the rest are sums. Books into times.h
+// alone. Called by cupti.cpp; never calls CUPTI but to walk a buffer.
 #pragma once
 
 #include "libmpiprof/gpu/cupti_interface.h"
@@ -28,13 +28,13 @@ class CuptiRecords {
   private:
     // One launch on one device.
     struct Traced {
-        std::uint64_t number;        // 0: free
+        std::uint64_t number;  // 0: free
         std::uint32_t device;
-        std::uint16_t companions;    // numbers of the launch behind this one
+        std::uint16_t companions;  // numbers of the launch behind this one
         bool is_described, is_booked;
-        std::uint32_t launched;      // by so many calls of the driver
+        std::uint32_t launched;  // by so many calls of the driver
         std::uint32_t kernels;
-        std::uint64_t first, last;   // begin of the first kernel, end of the last
+        std::uint64_t first, last;  // begin of the first kernel, end of the last
         Booked what;
     };
     // Kernels and what they belong to come in any order.
@@ -65,8 +65,8 @@ class CuptiRecords {
     Name& name_of(const char* name);
     void turn();
 
-    // What is under way: launches up to a second old, since kernels and the calls that launched them come in different buffers,
-    // each when it is full or a second is over. Programs that generate text make ten thousand a second.
+    // What is under way: launches up to a second old, since kernels and the calls that launched them come in different
+    // buffers, each when it is full or a second is over. Programs that generate text make ten thousand a second.
     static constexpr unsigned most_traced = 32768, links = 65536, waiting = 16384, names = 256, most_touched = 64;
     struct Pages {
         Traced traced[most_traced];

@@ -33,8 +33,8 @@ Word Driver::context_of(Word stream) const {
     return is_hip() ? context + 1 : context;
 }
 
-// HIP looks at the stream behind an event: if that is captured meanwhile the capture is lost, and if it was destroyed its memory is
-// another's.
+// HIP looks at the stream behind an event: if that is captured meanwhile the capture is lost, and if it was destroyed
+// its memory is another's.
 Driver::Stream Driver::look_at(Word stream) const {
     int status = 0;
     if (!is_hip() || stream == 0) return Stream::fine;

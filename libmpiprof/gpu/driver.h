@@ -1,13 +1,14 @@
-// The GPU's driver as far as times are taken by it: CUDA's or HIP's functions, which are alike. Only if the process has loaded and
-// initialised it; never waits for the GPU. Errors are answers, and none is left behind that the program could meet. No header of
-// CUDA or HIP: handles are words, numbers are those that every version has.
+// The GPU's driver as far as times are taken by it: CUDA's or HIP's functions, which are alike. Only if the process has
+// loaded and initialised it; never waits for the GPU. Errors are answers, and none is left behind that the program
+// could meet. No header of CUDA or HIP: handles are words, numbers are those that every version has.
 #pragma once
 
 #include "libmpiprof/gpu/platform.h"
 
 namespace mpiprof::gpu {
 
-// What streams and events belong to is a context here: CUDA's, or the number of a device of HIP's and one more. 0: none.
+// What streams and events belong to is a context here: CUDA's, or the number of a device of HIP's and one more. 0:
+// none.
 struct Driver {
     // In the order of the names in driver.cpp.
     int (*version)(int* version);
@@ -37,8 +38,8 @@ struct Driver {
     Stream look_at(Word stream) const;
 };
 
-// For as long as it lives, what this thread asks of the driver does not disturb a capture of another thread: asking whether
-// an event has happened would invalidate it.
+// For as long as it lives, what this thread asks of the driver does not disturb a capture of another thread: asking
+// whether an event has happened would invalidate it.
 class Unnoticed {
   public:
     explicit Unnoticed(const Driver& driver) : driver_(driver) { driver_.exchange_capture_mode(&mode_); }
@@ -51,8 +52,8 @@ class Unnoticed {
     int mode_ = 2;  // relaxed
 };
 
-// HIP keeps the last error of each thread until it is read; up to HIP 6 the next call replaces it, even by success. So while the
-// program has not read one, nothing may be asked; and what is asked for as long as this lives leaves none.
+// HIP keeps the last error of each thread until it is read; up to HIP 6 the next call replaces it, even by success. So
+// while the program has not read one, nothing may be asked; and what is asked for as long as this lives leaves none.
 class OwnErrors {
   public:
     template <class Functions>
@@ -75,13 +76,17 @@ class InContext {
   public:
     InContext(const Driver& driver, Word context) : driver_(driver) {
         if (context == 0) return;
-        if (driver.is_hip()) has_entered_ = driver.current(&before_) == success && driver.enter(context - 1) == success;
-        else has_entered_ = driver.enter(context) == success;
+        if (driver.is_hip())
+            has_entered_ = driver.current(&before_) == success && driver.enter(context - 1) == success;
+        else
+            has_entered_ = driver.enter(context) == success;
     }
     ~InContext() {
         if (!has_entered_) return;
-        if (driver_.is_hip()) driver_.enter(before_);
-        else driver_.leave(&before_);
+        if (driver_.is_hip())
+            driver_.enter(before_);
+        else
+            driver_.leave(&before_);
     }
     InContext(const InContext&) = delete;
     InContext& operator=(const InContext&) = delete;

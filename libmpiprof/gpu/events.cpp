@@ -1,4 +1,5 @@
-// The driver is asked outside the lock of the lists; only one thread harvests at a time, and the others do not wait for it.
+// The driver is asked outside the lock of the lists; only one thread harvests at a time, and the others do not wait for
+// it.
 #include "libmpiprof/gpu/events.h"
 
 namespace mpiprof::gpu {
@@ -52,8 +53,10 @@ Pair* Events::make(const Driver& driver, Context& context) {
     const bool has_end = has_begin && driver.create_event(&end, 0) == success;
     if (Pair* pair = has_end ? keep(begin, end, context) : nullptr) return pair;
     if (has_begin) driver.destroy_event(begin);
-    if (has_end) driver.destroy_event(end);
-    else kill(context);
+    if (has_end)
+        driver.destroy_event(end);
+    else
+        kill(context);
     count_drop(has_end ? not_timed.no_room : not_timed.failed);
     return nullptr;
 }
@@ -111,8 +114,10 @@ void Events::commit(Pair& pair, const Booked& what) {
     const Guard guard(lock_);
     pair.what = what;
     pair.next = nullptr;
-    if (youngest_) youngest_->next = &pair;
-    else oldest_ = &pair;
+    if (youngest_)
+        youngest_->next = &pair;
+    else
+        oldest_ = &pair;
     youngest_ = &pair;
 }
 
@@ -134,7 +139,8 @@ Events::Outcome Events::look_at(const Driver& driver, Pair& pair) {
         count_drop(not_timed.failed);
         return Outcome::lost;
     }
-    times.book(pair.what, GpuSource::events, ms > 0 ? static_cast<std::uint64_t>(static_cast<double>(ms) * 1e6 + 0.5) : 0, 0);
+    times.book(pair.what, GpuSource::events,
+               ms > 0 ? static_cast<std::uint64_t>(static_cast<double>(ms) * 1e6 + 0.5) : 0, 0);
     return Outcome::booked;
 }
 

@@ -1,6 +1,7 @@
-// Times by events of CUDA or HIP: one recorded on the stream before a launch and one behind it. What lies between includes the launch
-// itself on an idle stream, and waiting on the GPU. Events that have happened are harvested at later launches; nobody ever
-// waits for one, so what has not happened when the process ends is lost, and counted. Used by launches.cpp.
+// Times by events of CUDA or HIP: one recorded on the stream before a launch and one behind it. What lies between
+// includes the launch itself on an idle stream, and waiting on the GPU. Events that have happened are harvested at
+// later launches; nobody ever waits for one, so what has not happened when the process ends is lost, and counted. Used
+// by launches.cpp.
 #pragma once
 
 #include "libmpiprof/gpu/driver.h"
@@ -69,7 +70,7 @@ class Events {
 
     static constexpr unsigned most_pairs = 1024, most_contexts = 16;
     static constexpr unsigned patience = 2;  // pairs not ready yet after which a look at a few ends
-    Lock lock_;       // of the lists
+    Lock lock_;                              // of the lists
     Lock harvesting_;
     Pair pairs_[most_pairs] = {};
     unsigned made_ = 0;

@@ -19,8 +19,8 @@ namespace {
 constinit thread_local Launch* in_hand __attribute__((tls_model("initial-exec"))) = nullptr;
 
 void at_exit(void*) { launches.end_of_process(); }
-// The driver ends with a handler of its own, registered when it was initialised, and so may CUPTI: the one that is registered
-// last comes first.
+// The driver ends with a handler of its own, registered when it was initialised, and so may CUPTI: the one that is
+// registered last comes first.
 void end_before_the_driver() {
     using AtExit = int (*)(void (*)(void*), void*, void*);
     const auto register_handler = reinterpret_cast<AtExit>(loader().dlsym(RTLD_DEFAULT, "__cxa_atexit"));
@@ -29,8 +29,9 @@ void end_before_the_driver() {
 
 void before_the_end() { launches.end_of_profile(false); }
 
-// What to enter to speak of a share's stream; 0: the current one is right. A default stream, which has a small number for a name,
-// means that of the current context, and at the end of a group this may be another than when the operation was enqueued.
+// What to enter to speak of a share's stream; 0: the current one is right. A default stream, which has a small number
+// for a name, means that of the current context, and at the end of a group this may be another than when the operation
+// was enqueued.
 Word context_to_enter(const Launch& launch, const Share& share) {
     const bool is_default = static_cast<std::uintptr_t>(share.stream) <= 2;
     return launch.count > 1 || (launch.group != 0 && is_default) ? share.context->handle : 0;
@@ -65,8 +66,10 @@ Launches::Source Launches::decide() {
     }
     const char first = value_of(Setting::cupti)[1];  // on, window, off
     wants_cupti_ = first == 'n' ? WantsCupti::always : first == 'i' ? WantsCupti::in_window : WantsCupti::never;
-    if (wants_cupti_ == WantsCupti::always || (wants_cupti_ == WantsCupti::in_window && runtime.has_window())) try_cupti();
-    else note_source("events");
+    if (wants_cupti_ == WantsCupti::always || (wants_cupti_ == WantsCupti::in_window && runtime.has_window()))
+        try_cupti();
+    else
+        note_source("events");
     return Source::some;
 }
 
@@ -74,9 +77,12 @@ Launches::Source Launches::decide() {
 void Launches::try_cupti() {
     char text[80] = "";
     const bool was_there = the_cupti.is_there();
-    if (!the_cupti.start(driver_)) append(text, "events: ");
-    else if (was_there) the_cupti.resume();
-    else end_before_the_driver();
+    if (!the_cupti.start(driver_))
+        append(text, "events: ");
+    else if (was_there)
+        the_cupti.resume();
+    else
+        end_before_the_driver();
     append(text, the_cupti.text());
     if (the_cupti.is_lent()) copy(text, "events: CUPTI is in use by another tool");
     note_source(text);
@@ -216,8 +222,10 @@ namespace {
 
 void add_to(Share& share, const Operation& operation) {
     Booked& what = share.what;
-    if (share.operations++ == 0) what = {operation.call, operation.bin, operation.communicator, 0, 0, 0, 0};
-    else if (what.communicator != operation.communicator) what.communicator = 0;
+    if (share.operations++ == 0)
+        what = {operation.call, operation.bin, operation.communicator, 0, 0, 0, 0};
+    else if (what.communicator != operation.communicator)
+        what.communicator = 0;
     what.bytes += operation.bytes;
     if (!operation.is_collective) return;
     // Of several collectives that end together the first stands for their time.
@@ -240,8 +248,10 @@ void Launches::enqueue(std::uint64_t group, Word stream, const Operation& operat
         in_hand->group = group;
         share = share_on(*in_hand, stream);
     }
-    if (share) add_to(*share, operation);
-    else if (operation.is_collective) count_only(operation.communicator);
+    if (share)
+        add_to(*share, operation);
+    else if (operation.is_collective)
+        count_only(operation.communicator);
 }
 
 void Launches::begin_group(std::uint64_t group) {

@@ -1,9 +1,9 @@
-// How long what NCCL launches is on the GPU. A launch is a lone operation, or all that a group enqueued: it is opened by the
-// thread that makes it, told what it consists of, and its time is booked when the GPU has done it, which is later. A group
-// has a share on each stream that it uses, and each share has a time of its own.
+// How long what NCCL launches is on the GPU. A launch is a lone operation, or all that a group enqueued: it is opened
+// by the thread that makes it, told what it consists of, and its time is booked when the GPU has done it, which is
+// later. A group has a share on each stream that it uses, and each share has a time of its own.
 //
-// Called by nccl/ around the real calls, in the plain form of its wrappers alone, outside the timed interval; where there is
-// no GPU or the user wants none of this, is_on() is false and the wrappers keep their fast form.
+// Called by nccl/ around the real calls, in the plain form of its wrappers alone, outside the timed interval; where
+// there is no GPU or the user wants none of this, is_on() is false and the wrappers keep their fast form.
 #pragma once
 
 #include "libmpiprof/gpu/cupti.h"
@@ -24,8 +24,8 @@ struct Operation {
 struct Share {
     Word stream;
     Context* context;
-    Pair* pair;             // its time by events,
-    std::uint64_t traced;   // or by CUPTI, which knows it by this number; 0: it does not
+    Pair* pair;            // its time by events,
+    std::uint64_t traced;  // or by CUPTI, which knows it by this number; 0: it does not
     unsigned operations;
     Booked what;  // of the first operation, with the bytes of all
 };
@@ -44,8 +44,8 @@ class Launches {
     // Whether times are taken. Decided at the first question, which is asked when an operation is to be enqueued.
     bool is_on();
 
-    // A lone operation: before and behind the real call, then what it was. A call that failed, or went on in another thread,
-    // has no third part.
+    // A lone operation: before and behind the real call, then what it was. A call that failed, or went on in another
+    // thread, has no third part.
     void begin_alone(Word stream);
     void end_real_call(bool is_launched, bool is_elsewhere);
     void is_of(const Operation& operation);

@@ -18,7 +18,9 @@ void Overlap::add(std::uint32_t device, std::uint64_t start, std::uint64_t end, 
 // Sorts by heap: libc's sort may allocate, and what CUPTI hands over is nearly sorted already.
 void Overlap::tidy(Portion& p) {
     Interval* const all = p.other;
-    const auto less = [](const Interval& a, const Interval& b) { return a.device != b.device ? a.device < b.device : a.start < b.start; };
+    const auto less = [](const Interval& a, const Interval& b) {
+        return a.device != b.device ? a.device < b.device : a.start < b.start;
+    };
     const auto swap = [&](unsigned a, unsigned b) {
         const Interval kept = all[a];
         all[a] = all[b];
@@ -63,8 +65,10 @@ std::uint64_t Overlap::hidden(const Interval& nccl) const {
         unsigned low = 0, high = p.other_count;
         while (low < high) {
             const unsigned middle = (low + high) / 2;
-            if (ends_behind(p.other[middle], nccl.start)) high = middle;
-            else low = middle + 1;
+            if (ends_behind(p.other[middle], nccl.start))
+                high = middle;
+            else
+                low = middle + 1;
         }
         at[k] = low;
     }
@@ -76,10 +80,12 @@ std::uint64_t Overlap::hidden(const Interval& nccl) const {
             while (at[k] < p.other_count && !ends_behind(p.other[at[k]], moment)) ++at[k];
             if (at[k] == p.other_count) continue;
             const Interval& other = p.other[at[k]];
-            if (other.device == nccl.device && other.start < nccl.end && (!next || other.start < next->start)) next = &other;
+            if (other.device == nccl.device && other.start < nccl.end && (!next || other.start < next->start))
+                next = &other;
         }
         if (!next) break;
-        const std::uint64_t from = next->start > moment ? next->start : moment, to = next->end < nccl.end ? next->end : nccl.end;
+        const std::uint64_t from = next->start > moment ? next->start : moment,
+                            to = next->end < nccl.end ? next->end : nccl.end;
         covered += to - from;
         moment = to;
     }

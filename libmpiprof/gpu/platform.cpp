@@ -1,5 +1,5 @@
-// CUDA says itself whether it is initialised. HIP would initialise itself when asked, whatever it is asked; but it talks to the kernel
-// by a file that it keeps open.
+// CUDA says itself whether it is initialised. HIP would initialise itself when asked, whatever it is asked; but it
+// talks to the kernel by a file that it keeps open.
 #include "libmpiprof/gpu/platform.h"
 
 #include "libmpiprof/process/loader.h"
@@ -9,7 +9,8 @@
 namespace mpiprof::gpu {
 namespace {
 
-constinit std::atomic<unsigned long long> objects_without{0};  // so many were loaded when neither library was among them
+constinit std::atomic<unsigned long long> objects_without{
+    0};  // so many were loaded when neither library was among them
 
 void* find_cuda() {
     void* library = loader().dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -22,7 +23,9 @@ void* find_cuda() {
 // By its path: it has one name for each version, and others in packages of Python.
 void* find_hip() {
     char path[1024] = "";
-    if (!any_loaded("libamdhip64.so\0", [&](const char* loaded) { return append(path, loaded), true; }) || !has_open("/dev/kfd")) return nullptr;
+    if (!any_loaded("libamdhip64.so\0", [&](const char* loaded) { return append(path, loaded), true; }) ||
+        !has_open("/dev/kfd"))
+        return nullptr;
     return loader().dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
 }
 

@@ -1,5 +1,5 @@
-// CUDA's query for several attributes at once answers for memory that it does not know without an error; HIP's answers so from HIP 6
-// on, and before it leaves one behind.
+// CUDA's query for several attributes at once answers for memory that it does not know without an error; HIP's answers
+// so from HIP 6 on, and before it leaves one behind.
 #include "libmpiprof/gpu/pointers.h"
 
 #include "libmpiprof/gpu/driver.h"
@@ -14,7 +14,7 @@ constinit Pointers pointers{};
 
 namespace {
 
-constexpr int memory_type = 2, is_managed = 8;                  // CUpointer_attribute
+constexpr int memory_type = 2, is_managed = 8;                    // CUpointer_attribute
 constexpr std::uint32_t type_of_device = 2, type_of_unified = 4;  // CUmemorytype
 
 // hipPointerAttribute_t, in all versions, with room for more.
@@ -49,8 +49,10 @@ bool Pointers::look_now() {
     const Guard guard(lock_);
     looked_ns_.store(nanoseconds(CLOCK_MONOTONIC), std::memory_order_relaxed);
     if (!is_undecided()) return is_on();
-    if (!mpiprof::is_on(Setting::gpu)) state_.store(State::off, std::memory_order_release);
-    else if (find()) state_.store(State::on, std::memory_order_release);
+    if (!mpiprof::is_on(Setting::gpu))
+        state_.store(State::off, std::memory_order_release);
+    else if (find())
+        state_.store(State::on, std::memory_order_release);
     return is_on();
 }
 
@@ -63,7 +65,9 @@ bool Pointers::look() {
 bool Pointers::look_for_news() {
     if (!is_undecided()) return is_on();
     const bool is_early = looks_.fetch_add(1, std::memory_order_relaxed) < first_looks;
-    return (is_early || nanoseconds(CLOCK_MONOTONIC) - looked_ns_.load(std::memory_order_relaxed) >= between_looks_ns) && look_now();
+    return (is_early ||
+            nanoseconds(CLOCK_MONOTONIC) - looked_ns_.load(std::memory_order_relaxed) >= between_looks_ns) &&
+           look_now();
 }
 
 bool Pointers::ask_hip(Word address, BufferKind& kind) const {
@@ -71,8 +75,10 @@ bool Pointers::ask_hip(Word address, BufferKind& kind) const {
     if (!errors.may_ask()) return false;
     HipAttributes found{};
     if (hip_.attributes(&found, address) != success) return true;
-    if (found.is_managed != 0 || found.type == hip_type_of_managed_) kind = BufferKind::managed;
-    else if (found.type == hip_type_of_device_) kind = BufferKind::device;
+    if (found.is_managed != 0 || found.type == hip_type_of_managed_)
+        kind = BufferKind::managed;
+    else if (found.type == hip_type_of_device_)
+        kind = BufferKind::device;
     return true;
 }
 
@@ -83,8 +89,10 @@ bool Pointers::ask(Word address, BufferKind& kind) const {
     const int attributes[] = {memory_type, is_managed};
     void* data[] = {&type, &managed};
     if (cuda_.attributes(2, attributes, data, static_cast<std::uint64_t>(address)) != success) return true;
-    if (managed != 0) kind = BufferKind::managed;
-    else if (type == type_of_device || type == type_of_unified) kind = BufferKind::device;
+    if (managed != 0)
+        kind = BufferKind::managed;
+    else if (type == type_of_device || type == type_of_unified)
+        kind = BufferKind::device;
     return true;
 }
 
@@ -99,7 +107,8 @@ BufferKind Pointers::kind_of(Word address) {
         return static_cast<BufferKind>((known & 0xff) - 1);
     }
     BufferKind kind;
-    if (!ask(address, kind)) return known >> 16 == block ? static_cast<BufferKind>((known & 0xff) - 1) : BufferKind::host;
+    if (!ask(address, kind))
+        return known >> 16 == block ? static_cast<BufferKind>((known & 0xff) - 1) : BufferKind::host;
     slot.store(block << 16 | (static_cast<std::uint64_t>(kind) + 1), std::memory_order_relaxed);
     return kind;
 }

@@ -1,6 +1,6 @@
-// Whose memory a buffer is: the host's, a device's, or managed. Asked of CUDA's driver or of HIP, if the process has loaded and
-// initialised it, once for each 2 MiB and now and then again; never creates a context, and never loads anything. Used by mpi/ for
-// calls that are given a buffer.
+// Whose memory a buffer is: the host's, a device's, or managed. Asked of CUDA's driver or of HIP, if the process has
+// loaded and initialised it, once for each 2 MiB and now and then again; never creates a context, and never loads
+// anything. Used by mpi/ for calls that are given a buffer.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@ namespace mpiprof::gpu {
 
 class Pointers {
   public:
-    // Whether there may be other memory than the host's. Looks for the driver for as long as there is none: a program may
-    // initialise it late. Looking is not for the path of a call: after the first times ever more seldom,
+    // Whether there may be other memory than the host's. Looks for the driver for as long as there is none: a program
+    // may initialise it late. Looking is not for the path of a call: after the first times ever more seldom,
     bool look();
     // or where something is new, at most so often.
     bool look_for_news();

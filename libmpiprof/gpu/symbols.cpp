@@ -1,5 +1,5 @@
-// Three of CUPTI's functions under their own names: by them another client's coming and going is seen. They are handed on; where
-// the process has no CUPTI, they answer as one that is not initialised.
+// Three of CUPTI's functions under their own names: by them another client's coming and going is seen. They are handed
+// on; where the process has no CUPTI, they answer as one that is not initialised.
 #include "libmpiprof/gpu/cupti.h"
 
 using namespace mpiprof::gpu;

@@ -1,4 +1,5 @@
-// Records are found again by what they are of; a record that finds no room loses its times, and the drop counter says so.
+// Records are found again by what they are of; a record that finds no room loses its times, and the drop counter says
+// so.
 #include "libmpiprof/gpu/times.h"
 
 namespace mpiprof::gpu {
@@ -12,14 +13,15 @@ using namespace format;
 Image& image() { return runtime.records().image; }
 
 bool is_of(const GpuTime& record, const Booked& what, GpuSource source) {
-    return record.call == what.call && record.bin == what.bin && record.source == source && record.communicator == what.communicator &&
-           record.flags == what.flags;
+    return record.call == what.call && record.bin == what.bin && record.source == source &&
+           record.communicator == what.communicator && record.flags == what.flags;
 }
 
 }  // namespace
 
 GpuTime* Times::record(const Booked& what, GpuSource source) {
-    const std::uint64_t key = what.call | std::uint64_t{what.bin} << 16 | std::uint64_t{static_cast<std::uint8_t>(source)} << 24 |
+    const std::uint64_t key = what.call | std::uint64_t{what.bin} << 16 |
+                              std::uint64_t{static_cast<std::uint8_t>(source)} << 24 |
                               std::uint64_t{what.communicator} << 32 | std::uint64_t{what.flags} << 48;
     std::size_t slot = mix(key) >> 53;  // one of 2048
     for (; known_[slot]; slot = (slot + 1) % slots)
@@ -43,7 +45,8 @@ GpuSequence* Times::sequence(std::uint16_t communicator) {
         if (sequences_[i]->communicator == communicator) return sequences_[i];
     if (communicator == 0 || sequence_count_ == most_sequences) return nullptr;
     Table* table = nullptr;  // each has a table of its own: not many have that many communicators
-    auto* fresh = static_cast<GpuSequence*>(image().next_record(table, TableType::gpu_sequences, sizeof(GpuSequence), 1, 0));
+    auto* fresh =
+        static_cast<GpuSequence*>(image().next_record(table, TableType::gpu_sequences, sizeof(GpuSequence), 1, 0));
     if (!fresh) return nullptr;
     fresh->communicator = communicator;
     Image::publish(table);
@@ -65,7 +68,10 @@ void Times::remember(const Booked& what, GpuSource source, std::uint64_t ns) {
     const std::uint64_t us16 = (ns * 16 + 500) / 1000;
     s->source = source;
     __atomic_store_n(&s->us16[(what.number - 1) % gpu_sequence_length],
-                     us16 == 0 ? 1 : us16 > ~std::uint32_t{0} ? ~std::uint32_t{0} : static_cast<std::uint32_t>(us16), __ATOMIC_RELAXED);
+                     us16 == 0                  ? 1
+                     : us16 > ~std::uint32_t{0} ? ~std::uint32_t{0}
+                                                : static_cast<std::uint32_t>(us16),
+                     __ATOMIC_RELAXED);
 }
 
 void Times::book(const Booked& what, GpuSource source, std::uint64_t ns, std::uint64_t kernels) {
@@ -83,7 +89,8 @@ void Times::book(const Booked& what, GpuSource source, std::uint64_t ns, std::ui
 }
 
 // The shortest of several stays: what the second one was is not kept.
-void Times::prolong(const Booked& what, GpuSource source, std::uint64_t booked_ns, std::uint64_t ns, std::uint64_t kernels) {
+void Times::prolong(const Booked& what, GpuSource source, std::uint64_t booked_ns, std::uint64_t ns,
+                    std::uint64_t kernels) {
     const Guard guard(lock_);
     if (what.number != 0) remember(what, source, ns);
     GpuTime* t = record(what, source);
@@ -95,8 +102,8 @@ void Times::prolong(const Booked& what, GpuSource source, std::uint64_t booked_n
     if (ns != booked_ns) durations_.correct(image(), t->histogram, booked_ns, ns);
 }
 
-void Times::work(GpuWorkKind kind, std::uint32_t device, std::uint64_t count, Bytes bytes, std::uint64_t ns, std::uint64_t overlapped_ns,
-                 std::uint64_t in_graphs) {
+void Times::work(GpuWorkKind kind, std::uint32_t device, std::uint64_t count, Bytes bytes, std::uint64_t ns,
+                 std::uint64_t overlapped_ns, std::uint64_t in_graphs) {
     const Guard guard(lock_);
     GpuWork* w = nullptr;
     for (unsigned i = 0; i < work_count_ && !w; ++i)

@@ -1,6 +1,7 @@
-// Books times on the GPU into the profile: totals and a histogram per (call, size bin, communicator), and the last times of
-// each communicator in the order in which its operations were enqueued. Used by events.cpp and cupti_records.cpp, from any thread
-// (CUPTI has one of its own); its lock is held for some instructions, and never while CUDA is asked anything.
+// Books times on the GPU into the profile: totals and a histogram per (call, size bin, communicator), and the last
+// times of each communicator in the order in which its operations were enqueued. Used by events.cpp and
+// cupti_records.cpp, from any thread (CUPTI has one of its own); its lock is held for some instructions, and never
+// while CUDA is asked anything.
 #pragma once
 
 #include "libmpiprof/process/runtime.h"
@@ -15,17 +16,18 @@ struct Booked {
     std::uint16_t call;
     std::uint8_t bin;
     std::uint16_t communicator;
-    std::uint16_t flags;       // format::GpuTimeFlags
+    std::uint16_t flags;  // format::GpuTimeFlags
     Bytes bytes;
-    std::uint64_t number;      // of the communicator's collectives, from 1 on; 0: not one of these
-    std::uint16_t numbered_by; // whose number it is
+    std::uint64_t number;       // of the communicator's collectives, from 1 on; 0: not one of these
+    std::uint16_t numbered_by;  // whose number it is
 };
 
 class Times {
   public:
     void book(const Booked& what, GpuSource source, std::uint64_t ns, std::uint64_t kernels);
     // What was booked with so many nanoseconds turned out to be longer, by so many kernels more.
-    void prolong(const Booked& what, GpuSource source, std::uint64_t booked_ns, std::uint64_t ns, std::uint64_t kernels);
+    void prolong(const Booked& what, GpuSource source, std::uint64_t booked_ns, std::uint64_t ns,
+                 std::uint64_t kernels);
     // One more collective of this communicator was enqueued. Its number, from 1 on; 0: there is no room for its times.
     std::uint64_t enqueue(std::uint16_t communicator);
     // What an engine did, of that kind.

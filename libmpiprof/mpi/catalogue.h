@@ -1,5 +1,5 @@
-// The rows of calls.def as the compiler sees them: an id each (a large-count twin has its own), checked one by one. Used
-// by the symbols of this room, and by libmpiprof/catalogue.cpp, which hands the recorder what it needs of them.
+// The rows of calls.def as the compiler sees them: an id each (a large-count twin has its own), checked one by one.
+// Used by the symbols of this room, and by libmpiprof/catalogue.cpp, which hands the recorder what it needs of them.
 #pragma once
 
 #include <array>
@@ -43,7 +43,8 @@ constexpr std::array<Call, calls> build_table() {
         if (call.treatment != Treatment::timed) call.counter = counter++;
     return table;
 }
-// Holds pointers to the names: for constant expressions only. A run-time use would cost every process a relocation a row.
+// Holds pointers to the names: for constant expressions only. A run-time use would cost every process a relocation a
+// row.
 inline constexpr std::array<Call, calls> table = build_table();
 
 constexpr Call row_of(Id id) { return table[static_cast<std::size_t>(id)]; }

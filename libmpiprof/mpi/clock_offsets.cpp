@@ -21,8 +21,10 @@ class Exchange {
         find(allgather_, "PMPI_Allgather");
         find(send_, "PMPI_Send");
         find(receive_, "PMPI_Recv");
-        if (!dup_ || !free_ || !allgather_ || !send_ || !receive_ || dup_(library.facts.world, &comm_) != 0) comm_ = no_handle;
-        else comm_ = library.normal(comm_);
+        if (!dup_ || !free_ || !allgather_ || !send_ || !receive_ || dup_(library.facts.world, &comm_) != 0)
+            comm_ = no_handle;
+        else
+            comm_ = library.normal(comm_);
     }
     ~Exchange() {
         if (is_open()) free_(&comm_);
@@ -32,7 +34,9 @@ class Exchange {
     bool gather_all(const T& mine, T* all) {
         return allgather_(&mine, sizeof mine, library.facts.byte, all, sizeof mine, library.facts.byte, comm_) == 0;
     }
-    bool send(std::uint64_t value, int to) { return send_(&value, sizeof value, library.facts.byte, to, some_tag, comm_) == 0; }
+    bool send(std::uint64_t value, int to) {
+        return send_(&value, sizeof value, library.facts.byte, to, some_tag, comm_) == 0;
+    }
     bool receive(std::uint64_t& value, int from) {
         char status[64];
         return receive_(&value, sizeof value, library.facts.byte, from, some_tag, comm_, status) == 0;
@@ -92,7 +96,8 @@ int first_of(const std::uint64_t* nodes, int rank) {
 
 ClockOffset measure_clock_offset() {
     int rank = 0, size = 1;
-    if (!library.is_known() || library.facts.byte == no_handle || library.ask.comm_rank(library.facts.world, &rank) != 0 ||
+    if (!library.is_known() || library.facts.byte == no_handle ||
+        library.ask.comm_rank(library.facts.world, &rank) != 0 ||
         library.ask.comm_size(library.facts.world, &size) != 0)
         return {};
     Exchange exchange;

@@ -1,6 +1,6 @@
-// By how much the clocks of nodes differ, measured with messages between rank 0 and the first rank of each node, where the user
-// asks for it (MPIPROF_CLOCK_OFFSETS). Called at the end of MPI_Init and at the beginning of MPI_Finalize, by all ranks of
-// MPI_COMM_WORLD or none: beside barriers the only communication of ours.
+// By how much the clocks of nodes differ, measured with messages between rank 0 and the first rank of each node, where
+// the user asks for it (MPIPROF_CLOCK_OFFSETS). Called at the end of MPI_Init and at the beginning of MPI_Finalize, by
+// all ranks of MPI_COMM_WORLD or none: beside barriers the only communication of ours.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,8 @@ struct CommInfo {
     Word handle;          // C
     std::uint16_t index;  // into the profile's communicators; 0 = not told apart
     bool inter;
-    int rank, size, members;    // of this rank; of the group it talks to; of its own, which is the same but for intercommunicators
+    int rank, size,
+        members;  // of this rank; of the group it talks to; of its own, which is the same but for intercommunicators
     int in_degree, out_degree;  // of a topology's neighbourhood; -1 without one
 };
 
@@ -27,7 +28,8 @@ class Communicators {
     // How a communicator was made, as far as its id depends on it.
     enum class Making {
         by_parent,   // collectively over `parent`, by all its members
-        alike,       // the same, and each rank is the same rank of the parent (a dup, a topology that was not to be reordered)
+        alike,       // the same, and each rank is the same rank of the parent (a dup, a topology that was not to be
+                     // reordered)
         by_members,  // by those alone who are in it (Comm_create_group, Intercomm_create): `salt` tells twins apart
         later,       // as alike, by Comm_idup: nothing may be asked of it before its request completes
         unknown,     // with processes of other worlds, or without a world
@@ -37,8 +39,8 @@ class Communicators {
     // it holds.
     bool made(Making making, std::uint16_t call, Word parent, Word handle, std::uint64_t salt);
     void forget(Word handle);
-    // The rank in MPI_COMM_WORLD of a rank of a communicator, of the other group if there are two; -1: it has none, or the
-    // communicator is not known (any more). Asks about no handle whose life may have ended.
+    // The rank in MPI_COMM_WORLD of a rank of a communicator, of the other group if there are two; -1: it has none, or
+    // the communicator is not known (any more). Asks about no handle whose life may have ended.
     int world_rank(Word handle, int rank);
     // Whether each of its ranks is the same rank of MPI_COMM_WORLD, as far as this is known without a question.
     bool is_like_world(Word handle);
@@ -56,7 +58,7 @@ class Communicators {
         std::uint16_t made_by;   // call
         bool by_members;
         bool like_world;
-        int first;               // its rank 0 in MPI_COMM_WORLD, of two groups the lower; not_asked
+        int first;  // its rank 0 in MPI_COMM_WORLD, of two groups the lower; not_asked
         format::Communicator* record;
     };
 

@@ -1,5 +1,5 @@
-// Requests at the calls that start and complete them: which handles were given (copied before the call, since the library
-// overwrites the completed ones) and which of them are done (by flag, index or indices). Used by sizes.h.
+// Requests at the calls that start and complete them: which handles were given (copied before the call, since the
+// library overwrites the completed ones) and which of them are done (by flag, index or indices). Used by sizes.h.
 #pragma once
 
 #include "libmpiprof/mpi/peers.h"
@@ -12,11 +12,12 @@ struct RequestArguments {
     static constexpr int one = find(roles, Role::request), many = find(roles, Role::requests), n = find(roles, Role::n);
     static constexpr int flag = find(roles, Role::flag), index = find(roles, Role::index);
     static constexpr int outcount = find(roles, Role::outcount), indices = find(roles, Role::indices);
-    static constexpr int statuses = find(roles, Role::status) >= 0 ? find(roles, Role::status) : find(roles, Role::statuses);
+    static constexpr int statuses =
+        find(roles, Role::status) >= 0 ? find(roles, Role::status) : find(roles, Role::statuses);
 };
 
-// What a completing call's second half needs. Nothing is copied while this thread has no request in flight that could be
-// completed. False: there is no room for a copy yet.
+// What a completing call's second half needs. Nothing is copied while this thread has no request in flight that could
+// be completed. False: there is no room for a copy yet.
 template <Id I, class Language>
 [[gnu::always_inline]] inline bool store_requests(Ledger& ledger, const Word* words) {
     using R = RequestArguments<I>;
@@ -29,15 +30,18 @@ template <Id I, class Language>
     if constexpr (R::indices >= 0) hand.words[R::indices] = words[R::indices];
     if constexpr (R::statuses >= 0) hand.words[R::statuses] = words[R::statuses];
     if constexpr (R::one >= 0) {
-        if (words[R::one] == 0) [[unlikely]] return true;  // an error, which is MPI's to report
+        if (words[R::one] == 0) [[unlikely]]
+            return true;  // an error, which is MPI's to report
         hand.handle = Language::handle_at(words[R::one], 0);
         hand.handles = &hand.handle;
         hand.requests = 1;
     } else {
         const std::int64_t n = words[R::many] != 0 ? Language::integer(words[R::n]) : 0;
-        if (n <= 0) [[unlikely]] return true;
+        if (n <= 0) [[unlikely]]
+            return true;
         Word* copy = ledger.ready_room_for_handles(n);
-        if (!copy) [[unlikely]] return false;
+        if (!copy) [[unlikely]]
+            return false;
         Language::copy_handles(copy, words[R::many], n);
         hand.handles = copy;
         hand.requests = n;
@@ -69,7 +73,9 @@ template <Id I, class Language>
     if constexpr (R::statuses >= 0) {
         const Word statuses = ledger.hand.words[R::statuses];
         constexpr bool is_array = find(row_of(I).roles, Role::statuses) >= 0;
-        if (!library.is_known() || (is_array ? Language::ignores_statuses(statuses) : !tells_source<Language>(statuses))) return;
+        if (!library.is_known() ||
+            (is_array ? Language::ignores_statuses(statuses) : !tells_source<Language>(statuses)))
+            return;
         each_completed<I, Language>(ledger.hand, [&](Word handle, std::int64_t i) {
             const Requests::Partner* partner = ledger.open_source(handle);
             if (!partner) return;
@@ -79,7 +85,8 @@ template <Id I, class Language>
     }
 }
 
-// The requests that the call in hand has completed, for a trace; before they are booked and forgotten. Returns how many.
+// The requests that the call in hand has completed, for a trace; before they are booked and forgotten. Returns how
+// many.
 template <Id I, class Language>
 [[gnu::noinline]] int trace_completed(Ledger& ledger, Ticks end) {
     using R = RequestArguments<I>;
@@ -91,7 +98,8 @@ template <Id I, class Language>
     if constexpr (R::statuses >= 0) {
         constexpr bool is_array = find(row_of(I).roles, Role::statuses) >= 0;
         const Word given = hand.words[R::statuses];
-        if (library.is_known() && !(is_array ? Language::ignores_statuses(given) : !tells_source<Language>(given))) statuses = given;
+        if (library.is_known() && !(is_array ? Language::ignores_statuses(given) : !tells_source<Language>(given)))
+            statuses = given;
     }
     int completed = 0;
     each_completed<I, Language>(hand, [&](Word handle, std::int64_t i) {
@@ -100,15 +108,17 @@ template <Id I, class Language>
             if (statuses == 0) return side;
             const Word status = statuses + i * library.facts.status_bytes;
             const int source = source_in(status);
-            if (source >= 0) side = {library.peer(ledger, partner.key, partner.comm, source).rank, tag_in(status), format::trace_receives};
+            if (source >= 0)
+                side = {library.peer(ledger, partner.key, partner.comm, source).rank, tag_in(status),
+                        format::trace_receives};
             return side;
         });
     });
     return completed;
 }
 
-// After success: books the completed requests where they were posted, and says how many. `ticks`, this call's duration, is
-// shared evenly.
+// After success: books the completed requests where they were posted, and says how many. `ticks`, this call's duration,
+// is shared evenly.
 template <Id I, class Language>
 [[gnu::always_inline]] inline std::int64_t complete_requests(Ledger& ledger, Ticks end, Ticks ticks) {
     using R = RequestArguments<I>;
@@ -116,11 +126,14 @@ template <Id I, class Language>
     const auto value = [&](int argument) { return *reinterpret_cast<const int*>(hand.words[argument]); };
     if constexpr (R::flag >= 0)
         if (value(R::flag) == 0) return 0;
-    if (ledger.has_open_sources()) [[unlikely]] close_sources<I, Language>(ledger);
+    if (ledger.has_open_sources()) [[unlikely]]
+        close_sources<I, Language>(ledger);
     const auto complete = [&](Word handle, Ticks share) {
-        if (Language::is_no_request(handle)) [[unlikely]] return 0;
+        if (Language::is_no_request(handle)) [[unlikely]]
+            return 0;
         const int completed_here = ledger.complete(handle, end, share, ticks);
-        if (completed_here != Ledger::not_remembered) [[likely]] return completed_here;
+        if (completed_here != Ledger::not_remembered) [[likely]]
+            return completed_here;
         if (Language::is_null_request(handle)) return 0;
         ledger.count_unknown_request();
         return 1;
@@ -139,7 +152,8 @@ template <Id I, class Language>
         completed = complete(hand.handle, ticks);
     } else {
         const Ticks share = hand.requests > 1 ? ticks / static_cast<Ticks>(hand.requests) : ticks;
-        for (const Word *h = hand.handles, *end_of = h + hand.requests; h != end_of; ++h) completed += complete(*h, share);
+        for (const Word *h = hand.handles, *end_of = h + hand.requests; h != end_of; ++h)
+            completed += complete(*h, share);
     }
     return completed;
 }

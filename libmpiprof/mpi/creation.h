@@ -36,12 +36,17 @@ constexpr int never_reordered = -2;
 constexpr int reorder_of(Id id) {
     switch (id) {
         case Id::Comm_dup:
-        case Id::Comm_dup_with_info: return never_reordered;
+        case Id::Comm_dup_with_info:
+            return never_reordered;
         case Id::Cart_create:
-        case Id::Graph_create: return 4;
-        case Id::Dist_graph_create: return 7;
-        case Id::Dist_graph_create_adjacent: return 8;
-        default: return -1;
+        case Id::Graph_create:
+            return 4;
+        case Id::Dist_graph_create:
+            return 7;
+        case Id::Dist_graph_create_adjacent:
+            return 8;
+        default:
+            return -1;
     }
 }
 

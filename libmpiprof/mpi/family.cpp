@@ -48,8 +48,8 @@ Questions find_questions(const void* init) {
     return q;
 }
 
-// A Fortran constant that is a variable's address, or the address that a variable holds. A Fortran program has variables of
-// the library in itself; the library's own are meant where there is no such program.
+// A Fortran constant that is a variable's address, or the address that a variable holds. A Fortran program has
+// variables of the library in itself; the library's own are meant where there is no such program.
 const void* address(const char* name, const void* near) {
     const void* in_program = wrap::find_in_program(name);
     return in_program ? in_program : find_beside(name, near);
@@ -164,7 +164,7 @@ FamilyFacts identify(const void* init, Questions& questions) {
     if (speaks_standard_abi(init)) return standard_abi();
     if (find_beside("ompi_mpi_comm_world", init)) return open_mpi(init, questions);
     if (is_mpich(init, questions)) return mpich(init);
-    FamilyFacts nothing{};  // counts and times only: no constant, no handle, no size of this library is known
+    FamilyFacts nothing{};       // counts and times only: no constant, no handle, no size of this library is known
     nothing.status_ignore = -1;  // nor that a caller wants none
     return nothing;
 }

@@ -34,7 +34,7 @@ struct Questions {
     int (*query_cuda_support)();  // an extension; null where the library has none
     int (*get_library_version)(char* text, int* length);
     int (*comm_c2f)(Word comm);
-    Word (*comm_f2c)(int comm);   // null where a Fortran handle is the C handle
+    Word (*comm_f2c)(int comm);  // null where a Fortran handle is the C handle
     Word (*type_f2c)(int type);
     Word (*request_f2c)(int request);
     Word (*win_f2c)(int win);
@@ -47,11 +47,11 @@ struct FamilyFacts {
     Word in_place, status_ignore, statuses_ignore;
     int proc_null, root, any_source;
     int topo_graph, topo_cart, topo_dist_graph;
-    bool wide_handles;                    // pointers, else int
-    bool opaque_status;                   // ask MPI_Get_count
-    int count_at;                         // 1 + where a status has its bytes if they are less than 4 GiB; 0: not known
-    int source_at, status_bytes;          // where a status has its source, and how many lie in an array
-    const void* fortran_in_place;         // addresses that stand for the constants in Fortran
+    bool wide_handles;             // pointers, else int
+    bool opaque_status;            // ask MPI_Get_count
+    int count_at;                  // 1 + where a status has its bytes if they are less than 4 GiB; 0: not known
+    int source_at, status_bytes;   // where a status has its source, and how many lie in an array
+    const void* fortran_in_place;  // addresses that stand for the constants in Fortran
     const void* f08_in_place;
     const void* fortran_status_ignore;
     const void* f08_status_ignore;
@@ -65,8 +65,10 @@ FamilyFacts identify(const void* init, Questions& questions);
 std::uint64_t ask_bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status);
 
 // Bytes that a successful receive left in a status.
-[[gnu::always_inline]] inline std::uint64_t bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status) {
-    if (facts.opaque_status) [[unlikely]] return ask_bytes_in_status(facts, questions, status);
+[[gnu::always_inline]] inline std::uint64_t bytes_in_status(const FamilyFacts& facts, const Questions& questions,
+                                                            const void* status) {
+    if (facts.opaque_status) [[unlikely]]
+        return ask_bytes_in_status(facts, questions, status);
     std::uint64_t word;
     if (facts.wide_handles) {  // Open MPI: {source, tag, error, cancelled, size_t bytes}
         __builtin_memcpy(&word, static_cast<const char*>(status) + 16, sizeof word);
@@ -76,8 +78,8 @@ std::uint64_t ask_bytes_in_status(const FamilyFacts& facts, const Questions& que
     return (word & 0xffffffff) | (word >> 33) << 32;
 }
 
-// The same if it takes but a look (count_at), and if it is at most 2 GiB: MPICH's status has its `cancelled` above, so what
-// is more may be something else, which no memo is made of.
+// The same if it takes but a look (count_at), and if it is at most 2 GiB: MPICH's status has its `cancelled` above, so
+// what is more may be something else, which no memo is made of.
 [[gnu::always_inline]] inline std::int64_t quick_bytes_in_status(const FamilyFacts& facts, Word status) {
     std::int64_t bytes;
     __builtin_memcpy(&bytes, reinterpret_cast<const char*>(status + facts.count_at - 1), sizeof bytes);

@@ -1,8 +1,9 @@
 // The rows as Fortran's symbols: mpif.h and `use mpi` (four manglings), mpi_f08 with and without descriptors, and the
 // large-count names of MPICH 4 and MPI 4.1. Arguments are addresses and pass through untouched, so IN_PLACE, BOTTOM,
-// STATUS_IGNORE, LOGICALs, strings with hidden lengths, descriptors and an absent ierror stay the library's own business.
-#include "libmpiprof/wrap/parameters.h"
+// STATUS_IGNORE, LOGICALs, strings with hidden lengths, descriptors and an absent ierror stay the library's own
+// business.
 #include "libmpiprof/mpi/sizes.h"
+#include "libmpiprof/wrap/parameters.h"
 
 using mpiprof::Role;
 using mpiprof::Word;
@@ -18,9 +19,12 @@ template <Id I, int Spelling, class Language, class Name, class... Words>
 [[gnu::always_inline]] inline Word call(Word h0, Word h1, Words... words_and_ierror) {
     constexpr int strings = mpiprof::count_of(row_of(I).roles, Role::str);
     static_assert(strings <= 2);
-    if constexpr (strings == 0) return mpiprof::wrap::call<Mpi, I, Spelling, Language, Name>(words_and_ierror...);
-    else if constexpr (strings == 1) return mpiprof::wrap::call<Mpi, I, Spelling, Language, Name>(words_and_ierror..., h0);
-    else return mpiprof::wrap::call<Mpi, I, Spelling, Language, Name>(words_and_ierror..., h0, h1);
+    if constexpr (strings == 0)
+        return mpiprof::wrap::call<Mpi, I, Spelling, Language, Name>(words_and_ierror...);
+    else if constexpr (strings == 1)
+        return mpiprof::wrap::call<Mpi, I, Spelling, Language, Name>(words_and_ierror..., h0);
+    else
+        return mpiprof::wrap::call<Mpi, I, Spelling, Language, Name>(words_and_ierror..., h0, h1);
 }
 
 }  // namespace
@@ -40,32 +44,33 @@ template <Id I, int Spelling, class Language, class Name, class... Words>
 #define COMMA_12 ,
 #define COMMA_13 ,
 
-#define SYMBOL(symbol, Name, arity, Spelling, Large, Descriptor)                                                        \
-    namespace {                                                                                                         \
-    struct Text_##symbol {                                                                                              \
-        static const char* text() { return #symbol; }                                                                   \
-    };                                                                                                                  \
-    }                                                                                                                   \
-    extern "C" [[gnu::visibility("default")]] Word symbol(MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, \
-                                                          Word h1) {                                                    \
-        return call<Id::Name, Spelling, FortranBinding<Large, Descriptor>, Text_##symbol>(                              \
-            h0, h1 COMMA_##arity MPIPROF_ARGUMENTS_##arity, ierror);                                                    \
+#define SYMBOL(symbol, Name, arity, Spelling, Large, Descriptor)                                                \
+    namespace {                                                                                                 \
+    struct Text_##symbol {                                                                                      \
+        static const char* text() { return #symbol; }                                                           \
+    };                                                                                                          \
+    }                                                                                                           \
+    extern "C" [[gnu::visibility("default")]] Word symbol(MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, \
+                                                          Word h0, Word h1) {                                   \
+        return call<Id::Name, Spelling, FortranBinding<Large, Descriptor>, Text_##symbol>(                      \
+            h0, h1 COMMA_##arity MPIPROF_ARGUMENTS_##arity, ierror);                                            \
     }
-#define ALIAS(symbol, name, arity) \
-    extern "C" [[gnu::visibility("default"), gnu::alias("mpi_" #name "_")]] Word symbol(MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, Word h1);
+#define ALIAS(symbol, name, arity)                                                       \
+    extern "C" [[gnu::visibility("default"), gnu::alias("mpi_" #name "_")]] Word symbol( \
+        MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, Word h1);
 
-#define MPI(Name, name, NAME, arity, ...)                                       \
-    SYMBOL(mpi_##name##_, Name, arity, Mpi::mpif_spelling, false, false)        \
-    ALIAS(mpi_##name, name, arity)                                              \
-    ALIAS(mpi_##name##__, name, arity)                                          \
-    ALIAS(MPI_##NAME, name, arity)                                              \
-    SYMBOL(mpi_##name##_f08_, Name, arity, 2, false, false)                     \
+#define MPI(Name, name, NAME, arity, ...)                                \
+    SYMBOL(mpi_##name##_, Name, arity, Mpi::mpif_spelling, false, false) \
+    ALIAS(mpi_##name, name, arity)                                       \
+    ALIAS(mpi_##name##__, name, arity)                                   \
+    ALIAS(MPI_##NAME, name, arity)                                       \
+    SYMBOL(mpi_##name##_f08_, Name, arity, 2, false, false)              \
     SYMBOL(mpi_##name##_f08ts_, Name, arity, 3, false, true)
-#define MPI_C(Name, name, NAME, arity, ...)                             \
-    MPI(Name, name, NAME, arity)                                        \
-    SYMBOL(mpi_##name##_c_f08_, Name##_c, arity, 4, true, false)        \
-    SYMBOL(mpi_##name##_c_f08ts_, Name##_c, arity, 5, true, true)       \
-    SYMBOL(mpi_##name##_f08_large_, Name##_c, arity, 6, true, false)    \
+#define MPI_C(Name, name, NAME, arity, ...)                          \
+    MPI(Name, name, NAME, arity)                                     \
+    SYMBOL(mpi_##name##_c_f08_, Name##_c, arity, 4, true, false)     \
+    SYMBOL(mpi_##name##_c_f08ts_, Name##_c, arity, 5, true, true)    \
+    SYMBOL(mpi_##name##_f08_large_, Name##_c, arity, 6, true, false) \
     SYMBOL(mpi_##name##_f08ts_large_, Name##_c, arity, 7, true, true)
 #define MPI_SPECIAL(...)  // special.cpp
 #define MPI_PASSED(...)
@@ -74,10 +79,10 @@ template <Id I, int Spelling, class Language, class Name, class... Words>
 // ---- names that follow no rule ----
 
 // Open MPI's `use mpi` has a second name for what takes a TYPE(C_PTR).
-#define CPTR(Name, name, NAME, arity)                                              \
-    SYMBOL(mpi_##name##_cptr_, Name, arity, Mpi::cptr_spelling, false, false)      \
-    CPTR_ALIAS(mpi_##name##_cptr, name, arity)                                     \
-    CPTR_ALIAS(mpi_##name##_cptr__, name, arity)                                   \
+#define CPTR(Name, name, NAME, arity)                                         \
+    SYMBOL(mpi_##name##_cptr_, Name, arity, Mpi::cptr_spelling, false, false) \
+    CPTR_ALIAS(mpi_##name##_cptr, name, arity)                                \
+    CPTR_ALIAS(mpi_##name##_cptr__, name, arity)                              \
     CPTR_ALIAS(MPI_##NAME##_CPTR, name, arity)
 #define CPTR_ALIAS(symbol, name, arity) ALIAS(symbol, name##_cptr, arity)
 CPTR(Alloc_mem, alloc_mem, ALLOC_MEM, 3)

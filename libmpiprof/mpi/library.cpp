@@ -32,14 +32,16 @@ format::Peer& Library::peer(Ledger& ledger, Word key, Word c_comm, int peer) {
     if (peer == facts.any_source) return ledger.peer_of_rank(format::peer_any, format::PeerKind::messages);
     if (communicators.is_like_world(c_comm)) ledger.learn_like_world(key);
     const int rank = communicators.world_rank(c_comm, peer);
-    return ledger.learn_peer(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown, format::PeerKind::messages);
+    return ledger.learn_peer(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown,
+                             format::PeerKind::messages);
 }
 
 format::Peer& Library::peer_of_window(Ledger& ledger, Word key, Word c_win, int peer) {
     if (format::Peer* known = ledger.known_peer(key, peer)) return *known;
     if (peer == facts.proc_null) return ledger.learn_nobody(key, peer);
     const int rank = communicators.world_rank_in_window(c_win, peer);
-    return ledger.learn_peer(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown, format::PeerKind::one_sided);
+    return ledger.learn_peer(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown,
+                             format::PeerKind::one_sided);
 }
 
 std::uint64_t Library::type_size(Ledger& ledger, Word type) {
@@ -54,8 +56,8 @@ std::uint64_t Library::type_size(Ledger& ledger, Word type) {
     return known.size;
 }
 
-// The only communication of ours, and only because the user asked for it. Booked as a call of its own; without a ledger it
-// is made all the same, since the other ranks are in it.
+// The only communication of ours, and only because the user asked for it. Booked as a call of its own; without a ledger
+// it is made all the same, since the other ranks are in it.
 void Mpi::put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word comm) {
     if (!library.ask.barrier || comm == library.facts.comm_null) return;  // an error, which is MPI's to report
     if (!ledger) {

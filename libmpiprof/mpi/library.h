@@ -1,5 +1,5 @@
-// MPI as wrap/ wants it: rows at compile time, and the slow questions about communicators, types and sizes. The state of
-// the one MPI library that is profiled lies here. Used by the symbols of this room.
+// MPI as wrap/ wants it: rows at compile time, and the slow questions about communicators, types and sizes. The state
+// of the one MPI library that is profiled lies here. Used by the symbols of this room.
 #pragma once
 
 #include "libmpiprof/gpu/pointers.h"
@@ -9,7 +9,8 @@
 
 namespace mpiprof::mpi {
 
-// The real function of that name. No tool defines the profiling names, and each object of an MPI library has one of these.
+// The real function of that name. No tool defines the profiling names, and each object of an MPI library has one of
+// these.
 inline wrap::Real find_real(const char* name, Word return_address) {
     return wrap::find_real(name, return_address, "PMPI_Init\0pmpi_init_\0pmpi_init_f08_\0pmpir_init_f08_\0");
 }
@@ -33,8 +34,8 @@ class Library {
     Word comm_from_fortran(Word comm) const;
     Word type_from_fortran(Word type) const;
     Word win_from_fortran(Word win) const;
-    // The record that counts a peer of this communicator (or window), both as the call in hand has passed them. It is asked once
-    // what they stand for.
+    // The record that counts a peer of this communicator (or window), both as the call in hand has passed them. It is
+    // asked once what they stand for.
     format::Peer& peer(Ledger& ledger, Word key, Word c_comm, int peer);
     format::Peer& peer_of_window(Ledger& ledger, Word key, Word c_win, int peer);
     Word normal(Word handle) const { return facts.wide_handles ? handle : static_cast<std::int32_t>(handle); }
@@ -70,7 +71,9 @@ struct FortranBinding : wrap::Fortran<Large> {
     }
     static Word handle_at(Word array, std::int64_t i) { return reinterpret_cast<const int*>(array)[i]; }
     static bool is_null_request(Word request) { return request == library.facts.fortran_request_null; }
-    static bool is_no_request(Word request) { return is_null_request(request); }  // Open MPI's is 0, which the table cannot hold
+    static bool is_no_request(Word request) {
+        return is_null_request(request);
+    }                                                                    // Open MPI's is 0, which the table cannot hold
     static Word group_key(Word comm) { return comm ^ (Word{1} << 62); }  // never 0, nor a C handle
     static void copy_handles(Word* copy, Word array, std::int64_t n) {
         for (const int *h = reinterpret_cast<const int*>(array), *end = h + n; h != end; ++h) *copy++ = *h;
@@ -87,7 +90,8 @@ struct CBinding : wrap::C<Large> {
     static Word c_win(Word w) { return library.normal(w); }
     static bool ignores_statuses(Word w) { return w == library.facts.statuses_ignore; }
     static Word handle_at(Word array, std::int64_t i) {
-        return library.facts.wide_handles ? reinterpret_cast<const Word*>(array)[i] : reinterpret_cast<const std::int32_t*>(array)[i];
+        return library.facts.wide_handles ? reinterpret_cast<const Word*>(array)[i]
+                                          : reinterpret_cast<const std::int32_t*>(array)[i];
     }
     static bool is_null_request(Word request) { return request == library.facts.request_null; }
     // The null handle is remembered like another: seldom posted, and looked at only where nobody remembers it.
@@ -108,9 +112,11 @@ struct Mpi {
     static constexpr int mpif_spelling = 1, cptr_spelling = 8;  // mpi_x_ and its other manglings
     static constexpr Call row(Id id) { return row_of(id); }
 
-    // Calls that end the life of a communicator, window, type or request: its handle may mean something else afterwards.
+    // Calls that end the life of a communicator, window, type or request: its handle may mean something else
+    // afterwards.
     static constexpr bool frees(Id id) {
-        return id == Id::Comm_free || id == Id::Comm_disconnect || id == Id::Type_free || id == Id::Request_free || id == Id::Win_free;
+        return id == Id::Comm_free || id == Id::Comm_disconnect || id == Id::Type_free || id == Id::Request_free ||
+               id == Id::Win_free;
     }
     // Calls that set up a persistent operation, whose bytes are booked when it is started.
     static constexpr bool sets_up(Id id) {
@@ -118,12 +124,15 @@ struct Mpi {
         if (name.ends_with("_c")) name.remove_suffix(2);
         return name.ends_with("_init") && find(row_of(id).roles, Role::newrequest) >= 0;
     }
-    // Calls after which something is known that was not before: a set-up, a communicator, its name. They take the plain form.
-    static constexpr bool follows(Id id) { return sets_up(id) || find(row_of(id).roles, Role::newcomm) >= 0 || id == Id::Comm_set_name; }
+    // Calls after which something is known that was not before: a set-up, a communicator, its name. They take the plain
+    // form.
+    static constexpr bool follows(Id id) {
+        return sets_up(id) || find(row_of(id).roles, Role::newcomm) >= 0 || id == Id::Comm_set_name;
+    }
     template <Id I, class Language>
     static void follow(Ledger& ledger, const Word* words);  // sizes.h
-    // Communicators are made once and used for long, and their number is part of the ids of others. A call inside another is
-    // part of that, or of a callback of the user's, whose communicators are met when they are used.
+    // Communicators are made once and used for long, and their number is part of the ids of others. A call inside
+    // another is part of that, or of a callback of the user's, whose communicators are met when they are used.
     template <Id I, class Language>
     static void follow_unrecorded(const Word* words, Word return_address) {
         if constexpr (!sets_up(I))
@@ -137,21 +146,23 @@ struct Mpi {
     // arguments only to make another is left alone.
     static constexpr bool may_wait_first(Id id) {
         const Call row = row_of(id);
-        return row.traffic == Traffic::collective && row.treatment == Treatment::timed && find(row.roles, Role::newrequest) < 0 &&
-               find(row.roles, Role::comm) >= 0;
+        return row.traffic == Traffic::collective && row.treatment == Treatment::timed &&
+               find(row.roles, Role::newrequest) < 0 && find(row.roles, Role::comm) >= 0;
     }
     // The fast form asks neither whether the library is known, nor whether its statuses tell how much has arrived.
     static bool may_be_quick(std::uint16_t id) {
-        return library.is_known() && (library.facts.count_at != 0 || whole_catalogue.calls[id].size_rule != SizeRule::received);
+        return library.is_known() &&
+               (library.facts.count_at != 0 || whole_catalogue.calls[id].size_rule != SizeRule::received);
     }
-    // Whose memory the buffer is, in processes that use a GPU: such calls take the plain form then. Of a call with two the one
-    // that is sent from; that of a scatter is significant at the root alone.
+    // Whose memory the buffer is, in processes that use a GPU: such calls take the plain form then. Of a call with two
+    // the one that is sent from; that of a scatter is significant at the root alone.
     static constexpr bool may_be_watched(Id id) {
         const Call row = row_of(id);
         return row.treatment == Treatment::timed && moves_buffers(row.traffic) && buffer_of(row, 0) >= 0;
     }
     static bool watches(std::uint16_t id) {
-        return moves_buffers(whole_catalogue.calls[id].traffic) && (gpu::pointers.is_on() || begins_to_watch(gpu::pointers.look()));
+        return moves_buffers(whole_catalogue.calls[id].traffic) &&
+               (gpu::pointers.is_on() || begins_to_watch(gpu::pointers.look()));
     }
     // The program may have begun to use a GPU.
     static void looks_again() {
@@ -178,7 +189,8 @@ struct Mpi {
     static void put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word comm);  // library.cpp
     template <int Spelling>
     static wrap::Real real(const char* name, Word return_address) {
-        return Spelling == mpif_spelling || Spelling == cptr_spelling ? find_mangled(name, return_address) : find_real(name, return_address);
+        return Spelling == mpif_spelling || Spelling == cptr_spelling ? find_mangled(name, return_address)
+                                                                      : find_real(name, return_address);
     }
     static wrap::Real find_mangled(const char* name, Word return_address);
     static bool several() { return library.several; }
@@ -191,8 +203,8 @@ struct Mpi {
     static void before_free(Ledger& ledger, const Word* words) {
         forget<I, Language>(&ledger, words);
     }
-    // What is known of types ends with a pause in any case. Inside another call of MPI, which may hold locks of its own, nobody is
-    // to wait for ours.
+    // What is known of types ends with a pause in any case. Inside another call of MPI, which may hold locks of its
+    // own, nobody is to wait for ours.
     template <Id I, class Language>
     static void free_unrecorded(const Word* words, Word return_address) {
         if constexpr (I != Id::Type_free) {
@@ -205,12 +217,14 @@ struct Mpi {
     [[gnu::noinline]] static Meaning meaning(Ledger& ledger, Word type, Word comm, std::int64_t count) {
         Meaning meaning{1, 0};
         if (type != no_handle) {
-            // Without elements a type is not significant: it may be MPI_DATATYPE_NULL, which must not be asked for its size.
+            // Without elements a type is not significant: it may be MPI_DATATYPE_NULL, which must not be asked for its
+            // size.
             meaning.is_lasting = count > 0;
             meaning.type_size = library.is_known() && count > 0 ? library.type_size(ledger, Language::c_type(type)) : 0;
         }
         looks_again();
-        if (comm != no_handle && library.is_known()) meaning.communicator = library.communicator(Language::c_comm(comm)).index;
+        if (comm != no_handle && library.is_known())
+            meaning.communicator = library.communicator(Language::c_comm(comm)).index;
         return meaning;
     }
 
@@ -221,15 +235,18 @@ struct Mpi {
     // What the handle meant. `ledger` of the calling thread, if it has one.
     template <Id I, class Language>
     static void forget(Ledger* ledger, const Word* words) {
-        if (words[0] == 0) return;  // an error, which is MPI's to report
+        if (words[0] == 0) return;                             // an error, which is MPI's to report
         const Word handle = Language::handle_at(words[0], 0);  // the argument points at it
         if constexpr (I == Id::Request_free) {
             if (ledger) ledger->forget_request(handle);
             return;
         }
-        if constexpr (I == Id::Comm_free || I == Id::Comm_disconnect) library.communicators.forget(Language::c_comm(handle));
-        if constexpr (I != Id::Type_free) runtime.forget_groups();
-        else runtime.forget_handles();
+        if constexpr (I == Id::Comm_free || I == Id::Comm_disconnect)
+            library.communicators.forget(Language::c_comm(handle));
+        if constexpr (I != Id::Type_free)
+            runtime.forget_groups();
+        else
+            runtime.forget_handles();
     }
     static constexpr bool moves_buffers(Traffic traffic) {
         return (format::carries_messages(traffic) && traffic != Traffic::start) || traffic == Traffic::file;

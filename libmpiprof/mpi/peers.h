@@ -1,6 +1,6 @@
-// Whom a call exchanges messages with: which of its arguments, or of its status, says so, and what a row's Booker does about it
-// besides. The record is found by communicator and rank as they were passed; what they stand for is asked once, after success.
-// Used by sizes.h.
+// Whom a call exchanges messages with: which of its arguments, or of its status, says so, and what a row's Booker does
+// about it besides. The record is found by communicator and rank as they were passed; what they stand for is asked
+// once, after success. Used by sizes.h.
 #pragma once
 
 #include "libmpiprof/mpi/library.h"
@@ -15,7 +15,8 @@ constexpr Way way_of(Id id) {
     const bool has_dest = find(row.roles, Role::dest) >= 0, has_source = find(row.roles, Role::source) >= 0;
     if (row.traffic == Traffic::one_sided && find(row.roles, Role::target) >= 0) {
         // The size is that of the result where there is one, and that was fetched.
-        const bool fetches = id == Id::Get || id == Id::Get_c || id == Id::Rget || id == Id::Rget_c || find(row.roles, Role::rbuf) >= 0;
+        const bool fetches =
+            id == Id::Get || id == Id::Get_c || id == Id::Rget || id == Id::Rget_c || find(row.roles, Role::rbuf) >= 0;
         return fetches ? Way::fetched : Way::put;
     }
     if (row.traffic == Traffic::exchange) return Way::both;
@@ -35,13 +36,17 @@ inline int source_in(Word status) {
 }
 
 // Tags are neither booked nor read where nobody asks for a trace.
-inline int tag_in(Word status) { return source_in(status + static_cast<Word>(sizeof(int))); }  // behind the source in every MPI
+inline int tag_in(Word status) {
+    return source_in(status + static_cast<Word>(sizeof(int)));
+}  // behind the source in every MPI
 
-// Of a library that is not known nothing is, and in Fortran a status that nobody wants cannot be told from one everywhere.
+// Of a library that is not known nothing is, and in Fortran a status that nobody wants cannot be told from one
+// everywhere.
 template <class Language>
 bool tells_source(Word status) {
     const FamilyFacts& facts = library.facts;
-    return library.is_known() && !Language::ignores_status(status) && (!Language::fortran || facts.fortran_status_ignore || facts.f08_status_ignore);
+    return library.is_known() && !Language::ignores_status(status) &&
+           (!Language::fortran || facts.fortran_status_ignore || facts.f08_status_ignore);
 }
 
 // The key by which this call's peers are known, and the record of one of them.
@@ -49,17 +54,24 @@ template <Id I, class Language>
 struct PeersOfCall {
     static constexpr bool is_window = find(row_of(I).roles, Role::win) >= 0;
     [[gnu::always_inline]] static Word key(const Ledger& ledger) {
-        if constexpr (is_window) return Language::group_key(ledger.hand.words[1]) ^ of_window;
-        else return Language::group_key(ledger.comm());
+        if constexpr (is_window)
+            return Language::group_key(ledger.hand.words[1]) ^ of_window;
+        else
+            return Language::group_key(ledger.comm());
     }
     // A memo agrees on the communicator, but not on the window.
-    [[gnu::always_inline]] static format::Peer* quick(const Ledger& ledger, [[maybe_unused]] std::size_t place, int peer) {
-        if constexpr (is_window) return ledger.quick_peer(key(ledger), peer);
-        else return ledger.quick_peer(place, key(ledger), peer);
+    [[gnu::always_inline]] static format::Peer* quick(const Ledger& ledger, [[maybe_unused]] std::size_t place,
+                                                      int peer) {
+        if constexpr (is_window)
+            return ledger.quick_peer(key(ledger), peer);
+        else
+            return ledger.quick_peer(place, key(ledger), peer);
     }
     static format::Peer& record(Ledger& ledger, int peer) {
-        if constexpr (is_window) return library.peer_of_window(ledger, key(ledger), Language::c_win(ledger.hand.words[1]), peer);
-        else return library.peer(ledger, key(ledger), Language::c_comm(ledger.comm()), peer);
+        if constexpr (is_window)
+            return library.peer_of_window(ledger, key(ledger), Language::c_win(ledger.hand.words[1]), peer);
+        else
+            return library.peer(ledger, key(ledger), Language::c_comm(ledger.comm()), peer);
     }
 };
 
@@ -86,7 +98,9 @@ struct WithPeer : Base {
         // The status that a look is enough for says all.
         return OfCall::quick(ledger, place, by_status ? source_in(ledger.hand.words[0]) : ledger.hand.peer);
     }
-    static void add_partner(format::Peer* peer, const CallInHand&, const Memo&, Bytes bytes, Ticks ticks) { Peers::add(flow(*peer), bytes, ticks); }
+    static void add_partner(format::Peer* peer, const CallInHand&, const Memo&, Bytes bytes, Ticks ticks) {
+        Peers::add(flow(*peer), bytes, ticks);
+    }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         if (!library.is_known()) return Base::after(ledger, memo, bytes, ticks);
         int who = ledger.hand.peer;
@@ -99,7 +113,15 @@ struct WithPeer : Base {
             // A trace has to know the tag, too.
             if (who == library.facts.any_source || (ledger.is_traced() && ledger.trace()->received_tag < 0)) {
                 const Word request = Language::handle_at(ledger.hand.words[4], 0);
-                const Requests::Partner partner{&counted, OfCall::key(ledger), Language::c_comm(ledger.comm()), bytes, ticks, 0, -1, memo.cell->communicator, false};
+                const Requests::Partner partner{&counted,
+                                                OfCall::key(ledger),
+                                                Language::c_comm(ledger.comm()),
+                                                bytes,
+                                                ticks,
+                                                0,
+                                                -1,
+                                                memo.cell->communicator,
+                                                false};
                 if (!Language::is_no_request(request)) ledger.post_open(memo, request, partner);
                 return;
             }
@@ -114,7 +136,9 @@ struct WithPeer : Base {
         int who = hand.peer, tag = outward ? ledger.trace()->sent_tag : ledger.trace()->received_tag;
         if constexpr (by_status)
             if (tells_source<Language>(hand.words[0])) who = source_in(hand.words[0]), tag = tag_in(hand.words[0]);
-        ledger.trace_call(memo, bytes, ticks, {OfCall::record(ledger, who).rank, tag < 0 ? -1 : tag, outward ? format::trace_sends : format::trace_receives});
+        ledger.trace_call(memo, bytes, ticks,
+                          {OfCall::record(ledger, who).rank, tag < 0 ? -1 : tag,
+                           outward ? format::trace_sends : format::trace_receives});
     }
 };
 
@@ -133,8 +157,10 @@ struct WithTwoPeers : Base {
         explicit operator bool() const { return to && from; }
     };
     [[gnu::always_inline]] static Both quick_partner(const Ledger& ledger, std::size_t) {
-        if (!has_status || ledger.hand.words[0] == 0) [[unlikely]] return {};
-        return {ledger.quick_peer(OfCall::key(ledger), ledger.hand.peer), ledger.quick_peer(OfCall::key(ledger), source_in(ledger.hand.words[0]))};
+        if (!has_status || ledger.hand.words[0] == 0) [[unlikely]]
+            return {};
+        return {ledger.quick_peer(OfCall::key(ledger), ledger.hand.peer),
+                ledger.quick_peer(OfCall::key(ledger), source_in(ledger.hand.words[0]))};
     }
     static void add_partner(Both both, const CallInHand& hand, const Memo& memo, Bytes bytes, Ticks ticks) {
         add(*both.to, *both.from, sent(hand, memo), bytes, ticks);
@@ -159,7 +185,8 @@ struct WithTwoPeers : Base {
         const std::uint32_t from = OfCall::record(ledger, is_told ? source_in(hand.words[0]) : hand.source).rank;
         const Bytes outward = sent(hand, memo);
         ledger.trace_call(memo, outward, ticks, {to, ledger.trace()->sent_tag, format::trace_sends});
-        ledger.trace_call(memo, bytes - outward, ticks, {from, tag < 0 ? -1 : tag, format::trace_receives}, format::TraceKind::received);
+        ledger.trace_call(memo, bytes - outward, ticks, {from, tag < 0 ? -1 : tag, format::trace_receives},
+                          format::TraceKind::received);
     }
     static void add(format::Peer& to, format::Peer& from, Bytes sent, Bytes all, Ticks ticks) {
         Peers::add(to.sent, sent, ticks / 2);
@@ -167,8 +194,8 @@ struct WithTwoPeers : Base {
     }
 };
 
-// MPI_Mprobe: the receive of what it found names neither communicator nor rank. (Of MPI_Improbe, which is polled, nothing is
-// remembered.)
+// MPI_Mprobe: the receive of what it found names neither communicator nor rank. (Of MPI_Improbe, which is polled,
+// nothing is remembered.)
 template <Id I, class Language, class Base>
 struct Probed : Base {
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return false; }
@@ -213,10 +240,13 @@ struct FromMessage : Base {
 template <Id I, class Language, class Base>
 struct ChooseWithPeers {
     static constexpr Way way = way_of(I);
-    using Type = std::conditional_t<way == Way::nowhere, Base,
-                 std::conditional_t<way == Way::both, WithTwoPeers<I, Language, Base>,
-                 std::conditional_t<way == Way::probed, Probed<I, Language, Base>,
-                 std::conditional_t<way == Way::from_message, FromMessage<I, Language, Base>, WithPeer<I, Language, Base>>>>>;
+    using Type = std::conditional_t<
+        way == Way::nowhere, Base,
+        std::conditional_t<
+            way == Way::both, WithTwoPeers<I, Language, Base>,
+            std::conditional_t<way == Way::probed, Probed<I, Language, Base>,
+                               std::conditional_t<way == Way::from_message, FromMessage<I, Language, Base>,
+                                                  WithPeer<I, Language, Base>>>>>;
 };
 template <Id I, class Language, class Base>
 using WithPeers = typename ChooseWithPeers<I, Language, Base>::Type;
@@ -229,13 +259,22 @@ Requests::Partner partner_of(Ledger& ledger, const Word* words) {
     if constexpr (comm < 0 || (dest < 0 && source < 0)) {
         return {};
     } else {
-        const Word handle = Language::handle(words[comm]), key = Language::group_key(handle), c_comm = Language::c_comm(handle);
+        const Word handle = Language::handle(words[comm]), key = Language::group_key(handle),
+                   c_comm = Language::c_comm(handle);
         const int who = Language::integer(words[dest >= 0 ? dest : source]);
         const int tag = Language::integer(words[(dest >= 0 ? dest : source) + 1]);
         const std::uint16_t index = library.communicator(c_comm).index;  // counted calls do not make it known
         format::Peer& peer = library.peer(ledger, key, c_comm, who);
         const bool is_open = dest < 0 && (who == library.facts.any_source || (ledger.is_traced() && tag < 0));
-        return {dest >= 0 ? &peer.sent : &peer.received, is_open ? key : 0, c_comm, 0, 0, 0, tag < 0 ? -1 : tag, index, dest >= 0};
+        return {dest >= 0 ? &peer.sent : &peer.received,
+                is_open ? key : 0,
+                c_comm,
+                0,
+                0,
+                0,
+                tag < 0 ? -1 : tag,
+                index,
+                dest >= 0};
     }
 }
 

@@ -1,5 +1,5 @@
-// Message sizes: each size rule as a few lines over a row's argument words, and Mpi::Size, through which wrap/ gets at them.
-// The words are read only where they are significant at this rank (docs/coverage.md words the rules).
+// Message sizes: each size rule as a few lines over a row's argument words, and Mpi::Size, through which wrap/ gets at
+// them. The words are read only where they are significant at this rank (docs/coverage.md words the rules).
 #pragma once
 
 #include "libmpiprof/mpi/completion.h"
@@ -31,16 +31,22 @@ struct Arguments {
     }
     template <Role R>
     Bytes elements(std::int64_t n) const {  // n elements of the type: its size is asked only if there are any
-        return n <= 0 ? 0 : static_cast<Bytes>(n) * library.type_size(*ledger, Language::c_type(Language::handle(word<R>())));
+        return n <= 0
+                   ? 0
+                   : static_cast<Bytes>(n) * library.type_size(*ledger, Language::c_type(Language::handle(word<R>())));
     }
     // Asked of the library, and remembered for quick_group().
     CommInfo comm() const {
         const Word handle = Language::handle(word<Role::comm>());
         const CommInfo info = library.communicator(Language::c_comm(handle));
-        if (!info.inter) ledger->remember_group({Language::group_key(handle), info.rank, info.size, info.in_degree, info.out_degree});
+        if (!info.inter)
+            ledger->remember_group(
+                {Language::group_key(handle), info.rank, info.size, info.in_degree, info.out_degree});
         return info;
     }
-    const Group* quick_group() const { return ledger->group(Language::group_key(Language::handle(word<Role::comm>()))); }
+    const Group* quick_group() const {
+        return ledger->group(Language::group_key(Language::handle(word<Role::comm>())));
+    }
     template <Role R>
     bool is_null_peer() const {
         return Language::integer(word<R>()) == library.facts.proc_null;
@@ -49,7 +55,10 @@ struct Arguments {
     enum class Part { root, member, bystander };
     Part part(const CommInfo& comm) const {
         const int root = Language::integer(word<Role::root>());
-        if (comm.inter) return root == library.facts.root ? Part::root : root == library.facts.proc_null ? Part::bystander : Part::member;
+        if (comm.inter)
+            return root == library.facts.root        ? Part::root
+                   : root == library.facts.proc_null ? Part::bystander
+                                                     : Part::member;
         return root == comm.rank ? Part::root : Part::member;
     }
 };
@@ -95,17 +104,23 @@ template <Id I, class Language>
         const Part part = a.part(comm);
         if (part == Part::bystander) return 0;
         if (part == Part::member) return a.template elements<Role::stype>(a.template count<Role::scount>());
-        if constexpr (rule == SizeRule::gather) return a.template elements<Role::rtype>(a.template count<Role::rcount>());
-        else if (comm.inter) return mean(a.template elements<Role::rtype>(sum_of<Role::rcounts>(a, comm.size)), comm.size);
-        else return a.template elements<Role::rtype>(a.template count_at<Role::rcounts>(comm.rank));
+        if constexpr (rule == SizeRule::gather)
+            return a.template elements<Role::rtype>(a.template count<Role::rcount>());
+        else if (comm.inter)
+            return mean(a.template elements<Role::rtype>(sum_of<Role::rcounts>(a, comm.size)), comm.size);
+        else
+            return a.template elements<Role::rtype>(a.template count_at<Role::rcounts>(comm.rank));
     } else if constexpr (rule == SizeRule::scatter || rule == SizeRule::scatterv) {
         const CommInfo comm = a.comm();
         const Part part = a.part(comm);
         if (part == Part::bystander) return 0;
         if (part == Part::member) return a.template elements<Role::rtype>(a.template count<Role::rcount>());
-        if constexpr (rule == SizeRule::scatter) return a.template elements<Role::stype>(a.template count<Role::scount>());
-        else if (comm.inter) return mean(a.template elements<Role::stype>(sum_of<Role::scounts>(a, comm.size)), comm.size);
-        else return a.template elements<Role::stype>(a.template count_at<Role::scounts>(comm.rank));
+        if constexpr (rule == SizeRule::scatter)
+            return a.template elements<Role::stype>(a.template count<Role::scount>());
+        else if (comm.inter)
+            return mean(a.template elements<Role::stype>(sum_of<Role::scounts>(a, comm.size)), comm.size);
+        else
+            return a.template elements<Role::stype>(a.template count_at<Role::scounts>(comm.rank));
     } else if constexpr (rule == SizeRule::alltoallv) {
         const CommInfo comm = a.comm();
         if (Language::is_in_place(a.template word<Role::sbuf>()))
@@ -122,11 +137,13 @@ template <Id I, class Language>
         return a.template elements<Role::type>(a.template count<Role::rcount>()) * static_cast<Bytes>(a.comm().members);
     } else if constexpr (rule == SizeRule::sendrecv) {
         Bytes bytes = 0;
-        if (!a.template is_null_peer<Role::dest>()) bytes += a.template elements<Role::stype>(a.template count<Role::scount>());
+        if (!a.template is_null_peer<Role::dest>())
+            bytes += a.template elements<Role::stype>(a.template count<Role::scount>());
         if (a.template is_null_peer<Role::source>()) return bytes;
         if constexpr (A::template has<Role::status>)
             if (!Language::ignores_status(a.template word<Role::status>()))
-                return bytes + bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(a.template word<Role::status>()));
+                return bytes + bytes_in_status(library.facts, library.ask,
+                                               reinterpret_cast<const void*>(a.template word<Role::status>()));
         return bytes + a.template elements<Role::rtype>(a.template count<Role::rcount>());
     } else if constexpr (rule == SizeRule::sendrecv_replace) {
         const Bytes block = a.template elements<Role::type>(a.template count<Role::count>());
@@ -134,11 +151,13 @@ template <Id I, class Language>
         if (a.template is_null_peer<Role::source>()) return bytes;
         if constexpr (A::template has<Role::status>)
             if (!Language::ignores_status(a.template word<Role::status>()))
-                return bytes + bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(a.template word<Role::status>()));
+                return bytes + bytes_in_status(library.facts, library.ask,
+                                               reinterpret_cast<const void*>(a.template word<Role::status>()));
         return bytes + block;
     } else if constexpr (rule == SizeRule::partitioned) {
         using Wide = std::conditional_t<Language::fortran, wrap::Fortran<true>, wrap::C<true>>;  // this count always is
-        return a.template elements<Role::type>(Language::integer(a.template word<Role::partitions>()) * Wide::count(a.template word<Role::count>()));
+        return a.template elements<Role::type>(Language::integer(a.template word<Role::partitions>()) *
+                                               Wide::count(a.template word<Role::count>()));
     } else if constexpr (rule == SizeRule::neighbor_rcounts_mean) {
         const CommInfo comm = a.comm();
         return mean(a.template elements<Role::rtype>(sum_of<Role::rcounts>(a, comm.in_degree)), comm.in_degree);
@@ -167,8 +186,10 @@ Bytes any_size(Ledger& ledger, const Word* words) {
     using A = Arguments<I, Language>;
     constexpr SizeRule rule = A::row.size_rule;
     const A a{words, &ledger};
-    if constexpr (rule == SizeRule::none) return 0;
-    else if constexpr (simple_pair(rule).count == Role::none) return message_size<I, Language>(ledger, words);
+    if constexpr (rule == SizeRule::none)
+        return 0;
+    else if constexpr (simple_pair(rule).count == Role::none)
+        return message_size<I, Language>(ledger, words);
     else {
         if constexpr (A::template has<Role::dest>)
             if (a.template is_null_peer<Role::dest>()) return 0;
@@ -178,7 +199,9 @@ Bytes any_size(Ledger& ledger, const Word* words) {
             if (a.template is_null_peer<Role::target>()) return 0;
         if constexpr (A::template has<Role::root>)
             if (a.template is_null_peer<Role::root>()) return 0;
-        return library.is_known() ? a.template elements<simple_pair(rule).type>(a.template count<simple_pair(rule).count>()) : 0;
+        return library.is_known()
+                   ? a.template elements<simple_pair(rule).type>(a.template count<simple_pair(rule).count>())
+                   : 0;
     }
 }
 
@@ -186,13 +209,16 @@ template <Id I, class Language>
 [[gnu::noinline]] void Mpi::remember_set_up(Ledger& ledger, const Word* words) {
     const Word handle = Language::handle_at(words[find(row_of(I).roles, Role::newrequest)], 0);
     if (!library.is_known() || Language::is_null_request(handle)) return;
-    ledger.set_up(handle, any_size<I, Language>(ledger, words), static_cast<std::uint16_t>(I), partner_of<I, Language>(ledger, words));
+    ledger.set_up(handle, any_size<I, Language>(ledger, words), static_cast<std::uint16_t>(I),
+                  partner_of<I, Language>(ledger, words));
 }
 
 template <Id I, class Language>
 [[gnu::noinline]] void Mpi::follow(Ledger& ledger, const Word* words) {
-    if constexpr (sets_up(I)) remember_set_up<I, Language>(ledger, words);
-    else follow_communicator<I, Language>(words);
+    if constexpr (sets_up(I))
+        remember_set_up<I, Language>(ledger, words);
+    else
+        follow_communicator<I, Language>(words);
 }
 
 // ---- what the second half of a row does ----
@@ -209,7 +235,8 @@ struct Received : wrap::AsStored {
     static Bytes quick_bytes(const CallInHand&, std::int64_t seen, std::uint64_t) { return static_cast<Bytes>(seen); }
     static Booking booking(const CallInHand& hand) {
         if (!library.is_known() || Language::ignores_status(hand.words[0])) return {hand.type, hand.count};
-        return {no_handle, static_cast<std::int64_t>(bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0])))};
+        return {no_handle, static_cast<std::int64_t>(bytes_in_status(library.facts, library.ask,
+                                                                     reinterpret_cast<const void*>(hand.words[0])))};
     }
 };
 
@@ -217,10 +244,13 @@ struct Received : wrap::AsStored {
 struct Exchanged : wrap::AsStored {
     static Bytes bytes(const CallInHand& hand, const Booking& b, std::uint64_t type_size) {
         Bytes sum = static_cast<Bytes>(b.count) * type_size;
-        if (hand.words[0] != 0) sum += bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0]));
+        if (hand.words[0] != 0)
+            sum += bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0]));
         return sum;
     }
-    static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) { return bytes(hand, booking(hand), type_size); }
+    static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) {
+        return bytes(hand, booking(hand), type_size);
+    }
 };
 
 // The mean over so many blocks.
@@ -229,7 +259,9 @@ struct Averaged : wrap::AsStored {
         const Bytes sum = static_cast<Bytes>(b.count) * type_size;
         return hand.members > 1 ? sum / static_cast<Bytes>(hand.members) : sum;
     }
-    static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) { return bytes(hand, booking(hand), type_size); }
+    static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) {
+        return bytes(hand, booking(hand), type_size);
+    }
 };
 
 // A nonblocking call leaves a request behind: remember whose it is and since when. Its sizes are as `Sized` books them.
@@ -256,7 +288,8 @@ struct Completing : wrap::Sizeless {
     }
     // Polls that completed nothing leave no trace.
     static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
-        if (trace_completed<I, Language>(ledger, ledger.since() + ticks) != 0 || row_of(I).treatment != Treatment::polled)
+        if (trace_completed<I, Language>(ledger, ledger.since() + ticks) != 0 ||
+            row_of(I).treatment != Treatment::polled)
             ledger.trace_call(memo, bytes, ticks);
     }
     static constexpr bool has_after_untimed = true;
@@ -267,7 +300,9 @@ struct Completing : wrap::Sizeless {
             if (*reinterpret_cast<const int*>(ledger.hand.words[flag]) == 0) return;
         complete_untimed(ledger);
     }
-    [[gnu::noinline]] static void complete_untimed(Ledger& ledger) { complete_requests<I, Language>(ledger, ledger.read_clock(), 0); }
+    [[gnu::noinline]] static void complete_untimed(Ledger& ledger) {
+        complete_requests<I, Language>(ledger, ledger.read_clock(), 0);
+    }
 };
 
 // How wrap::call() gets at a row's message size: what it stores before the real call, and what is booked after it.
@@ -279,25 +314,29 @@ struct Mpi::Size {
     static constexpr SizeRule rule = sets_up(I) ? SizeRule::none : row.size_rule;
     static constexpr Pair pair = rule == SizeRule::received ? Pair{Role::count, Role::type} : simple_pair(rule);
     static constexpr bool is_pair = pair.count != Role::none;
-    static constexpr bool is_mean = rule == SizeRule::alltoallv || rule == SizeRule::neighbor_rcounts_mean || rule == SizeRule::neighbor_alltoallv;
+    static constexpr bool is_mean =
+        rule == SizeRule::alltoallv || rule == SizeRule::neighbor_rcounts_mean || rule == SizeRule::neighbor_alltoallv;
     static constexpr bool is_exchange = rule == SizeRule::sendrecv || rule == SizeRule::sendrecv_replace;
     static constexpr bool posts = !sets_up(I) && find(row.roles, Role::newrequest) >= 0;
-    static constexpr bool completes =
-        row.traffic == Traffic::completion && (find(row.roles, Role::request) >= 0 || find(row.roles, Role::requests) >= 0);
+    static constexpr bool completes = row.traffic == Traffic::completion &&
+                                      (find(row.roles, Role::request) >= 0 || find(row.roles, Role::requests) >= 0);
     // Whether store() ever finds a size.
-    static constexpr bool can_be_quick = !sets_up(I) && rule != SizeRule::alltoallw && rule != SizeRule::neighbor_alltoallw &&
-                                         rule != SizeRule::partitioned && rule != SizeRule::started &&
-                                         !(is_exchange && !A::template has<Role::status>);
-    using Sized = std::conditional_t<rule == SizeRule::none, wrap::Sizeless,
-                  std::conditional_t<rule == SizeRule::received, Received<Language>,
-                  std::conditional_t<is_mean, Averaged,
-                  std::conditional_t<is_exchange && A::template has<Role::status>, Exchanged, wrap::AsStored>>>>;
+    static constexpr bool can_be_quick = !sets_up(I) && rule != SizeRule::alltoallw &&
+                                         rule != SizeRule::neighbor_alltoallw && rule != SizeRule::partitioned &&
+                                         rule != SizeRule::started && !(is_exchange && !A::template has<Role::status>);
+    using Sized = std::conditional_t<
+        rule == SizeRule::none, wrap::Sizeless,
+        std::conditional_t<rule == SizeRule::received, Received<Language>,
+                           std::conditional_t<is_mean, Averaged,
+                                              std::conditional_t<is_exchange && A::template has<Role::status>,
+                                                                 Exchanged, wrap::AsStored>>>>;
     using WithHandles = std::conditional_t<posts, Posting<Language, Sized>,
-                        std::conditional_t<completes, Completing<I, Language>, Sized>>;
+                                           std::conditional_t<completes, Completing<I, Language>, Sized>>;
     using Complete = WithPeers<I, Language, WithHandles>;
     using Booker = std::conditional_t<A::template has<Role::comm>, Complete, wrap::WithoutComm<Complete>>;
 
-    // False: the size takes questions. Then measure() finds it after the call, and answers are remembered where they can be.
+    // False: the size takes questions. Then measure() finds it after the call, and answers are remembered where they
+    // can be.
     template <class... Words>
     [[gnu::always_inline]] static bool store(Ledger& ledger, Words&... args) {
         CallInHand& hand = ledger.hand;
@@ -305,8 +344,10 @@ struct Mpi::Size {
         const Word words[sizeof...(Words) + 1] = {args..., 0};
         const A a{words, &ledger};
         if constexpr (rule == SizeRule::received) hand.words[0] = words[status];
-        if constexpr (A::template has<Role::comm>) ledger.set_comm(Language::handle(a.template word<Role::comm>()));
-        else ledger.set_comm(no_handle);
+        if constexpr (A::template has<Role::comm>)
+            ledger.set_comm(Language::handle(a.template word<Role::comm>()));
+        else
+            ledger.set_comm(no_handle);
         if constexpr (posts) hand.words[4] = a.template word<Role::newrequest>();
         store_peer(hand, a);
         if constexpr (completes) return store_requests<I, Language>(ledger, words);
@@ -321,7 +362,8 @@ struct Mpi::Size {
             store_pair(hand, a);
             return true;
         } else if constexpr (can_be_quick) {
-            if (store_quickly(hand, a)) [[likely]] return true;
+            if (store_quickly(hand, a)) [[likely]]
+                return true;
         }
         hand.type = no_handle;
         hand.count = 0;
@@ -360,7 +402,8 @@ struct Mpi::Size {
         using R = RequestArguments<I>;
         const Word words[sizeof...(Words) + 1] = {args..., 0};
         if (ledger.is_traced()) remember_tags<I, Language>(*ledger.trace(), words);
-        if constexpr (is_told) store_pair(ledger.hand, A{words, &ledger});  // of a library that is not known it is all that there is
+        if constexpr (is_told)
+            store_pair(ledger.hand, A{words, &ledger});  // of a library that is not known it is all that there is
         if constexpr (completes && R::many >= 0)
             if (ledger.has_requests() && words[R::many] != 0) ledger.room_for_handles(Language::integer(words[R::n]));
     }
@@ -372,36 +415,46 @@ struct Mpi::Size {
     template <class... Words>
     [[gnu::always_inline]] static void want_status(CallInHand& hand, Words&... args) {
         int position = 0;
-        ((position++ == status && args == library.facts.status_ignore ? void(args = reinterpret_cast<Word>(hand.scratch)) : void()), ...);
+        ((position++ == status && args == library.facts.status_ignore
+              ? void(args = reinterpret_cast<Word>(hand.scratch))
+              : void()),
+         ...);
     }
     template <Role Peer>  // MPI_PROC_NULL
     [[gnu::always_inline]] static void no_bytes_to_nobody(CallInHand& hand, const A& a) {
         if constexpr (A::template has<Peer>)
-            if (a.template is_null_peer<Peer>()) [[unlikely]] hand.count = 0, hand.type = no_handle;
+            if (a.template is_null_peer<Peer>()) [[unlikely]]
+                hand.count = 0, hand.type = no_handle;
     }
 
-    // The rules that read several arguments, where what they ask of the communicator is known. No array is read that MPI may
-    // find fault with: what is not there is left to the plain form, after success.
+    // The rules that read several arguments, where what they ask of the communicator is known. No array is read that
+    // MPI may find fault with: what is not there is left to the plain form, after success.
     [[gnu::always_inline]] static bool store_quickly(CallInHand& hand, const A& a) {
         if constexpr (is_exchange) {
             return store_exchange(hand, a);
         } else {
             const Group* group = a.quick_group();
-            if (!group) [[unlikely]] return false;
-            if constexpr (rule == SizeRule::gather || rule == SizeRule::gatherv || rule == SizeRule::scatter || rule == SizeRule::scatterv) {
+            if (!group) [[unlikely]]
+                return false;
+            if constexpr (rule == SizeRule::gather || rule == SizeRule::gatherv || rule == SizeRule::scatter ||
+                          rule == SizeRule::scatterv) {
                 constexpr bool gathers = rule == SizeRule::gather || rule == SizeRule::gatherv;
-                constexpr Role at_root = gathers ? Role::rtype : Role::stype, at_member = gathers ? Role::stype : Role::rtype;
+                constexpr Role at_root = gathers ? Role::rtype : Role::stype,
+                               at_member = gathers ? Role::stype : Role::rtype;
                 if (Language::integer(a.template word<Role::root>()) == group->rank) {
-                    if constexpr (rule == SizeRule::gather) hand.count = a.template count<Role::rcount>();
-                    else if constexpr (rule == SizeRule::scatter) hand.count = a.template count<Role::scount>();
+                    if constexpr (rule == SizeRule::gather)
+                        hand.count = a.template count<Role::rcount>();
+                    else if constexpr (rule == SizeRule::scatter)
+                        hand.count = a.template count<Role::scount>();
                     else {
                         constexpr Role counts = gathers ? Role::rcounts : Role::scounts;
-                        if (a.template word<counts>() == 0) [[unlikely]] return false;
+                        if (a.template word<counts>() == 0) [[unlikely]]
+                            return false;
                         hand.count = a.template count_at<counts>(group->rank);
                     }
                     hand.type = Language::handle(a.template word<at_root>());
                 } else {
-                    hand.count = a.template count<gathers ? Role::scount : Role::rcount>();
+                    hand.count = a.template count < gathers ? Role::scount : Role::rcount > ();
                     hand.type = Language::handle(a.template word<at_member>());
                 }
             } else if constexpr (rule == SizeRule::rcount_times_size) {
@@ -411,14 +464,16 @@ struct Mpi::Size {
                 constexpr bool of_sent = rule == SizeRule::alltoallv || rule == SizeRule::neighbor_alltoallv;
                 constexpr Role counts = of_sent ? Role::scounts : Role::rcounts;
                 constexpr Role type = of_sent ? Role::stype : rule == SizeRule::rcounts_sum ? Role::type : Role::rtype;
-                if (a.template word<counts>() == 0) [[unlikely]] return false;
+                if (a.template word<counts>() == 0) [[unlikely]]
+                    return false;
                 if constexpr (rule == SizeRule::rblock_mine) {
                     hand.count = a.template count_at<counts>(group->rank);
                 } else {
                     if constexpr (rule == SizeRule::alltoallv)
-                        if (Language::is_in_place(a.template word<Role::sbuf>())) [[unlikely]] return false;
+                        if (Language::is_in_place(a.template word<Role::sbuf>())) [[unlikely]]
+                            return false;
                     hand.members = rule == SizeRule::neighbor_rcounts_mean ? group->in_degree
-                                 : rule == SizeRule::neighbor_alltoallv    ? group->out_degree
+                                   : rule == SizeRule::neighbor_alltoallv  ? group->out_degree
                                                                            : group->size;
                     hand.count = sum_of<counts>(a, static_cast<int>(hand.members));
                 }
@@ -429,13 +484,15 @@ struct Mpi::Size {
     }
     // One type each way. What arrives is in the status, or, where Fortran's caller wants none, as much as was posted.
     [[gnu::always_inline]] static bool store_exchange(CallInHand& hand, const A& a) {
-        if (!library.is_known()) [[unlikely]] return false;
+        if (!library.is_known()) [[unlikely]]
+            return false;
         constexpr Role count = rule == SizeRule::sendrecv ? Role::scount : Role::count;
         constexpr Role type = rule == SizeRule::sendrecv ? Role::stype : Role::type;
         hand.count = a.template count<count>();
         hand.type = Language::handle(a.template word<type>());
         hand.words[0] = a.template word<Role::status>();
-        if (a.template is_null_peer<Role::dest>() || a.template is_null_peer<Role::source>()) [[unlikely]] return false;
+        if (a.template is_null_peer<Role::dest>() || a.template is_null_peer<Role::source>()) [[unlikely]]
+            return false;
         if constexpr (Language::fortran)
             if (Language::ignores_status(a.template word<Role::status>())) return false;
         return true;
@@ -445,10 +502,13 @@ struct Mpi::Size {
         const A a{words, &ledger};
         constexpr Role count = rule == SizeRule::sendrecv ? Role::scount : Role::count;
         constexpr Role type = rule == SizeRule::sendrecv ? Role::stype : Role::type;
-        ledger.hand.sent = library.is_known() && !a.template is_null_peer<Role::dest>() ? a.template elements<type>(a.template count<count>()) : 0;
+        ledger.hand.sent = library.is_known() && !a.template is_null_peer<Role::dest>()
+                               ? a.template elements<type>(a.template count<count>())
+                               : 0;
         ledger.hand.source = Language::integer(a.template word<Role::source>());
         if constexpr (A::template has<Role::status>)
-            if (tells_source<Language>(a.template word<Role::status>())) ledger.hand.source = source_in(a.template word<Role::status>());
+            if (tells_source<Language>(a.template word<Role::status>()))
+                ledger.hand.source = source_in(a.template word<Role::status>());
     }
     // After the real call has returned with success.
     static void measure(Ledger& ledger, const Word* words) {

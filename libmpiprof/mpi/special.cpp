@@ -1,16 +1,17 @@
-// The rows that are more than a call: MPI begins, ends, is aborted, is told to pause. In C and in Fortran, whose bindings
-// take other arguments here. Everything is forwarded as it came; the profile's life (process/runtime.h) hangs on it.
+// The rows that are more than a call: MPI begins, ends, is aborted, is told to pause. In C and in Fortran, whose
+// bindings take other arguments here. Everything is forwarded as it came; the profile's life (process/runtime.h) hangs
+// on it.
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "libmpiprof/mpi/clock_offsets.h"
 #include "libmpiprof/mpi/library.h"
+#include "libmpiprof/process/compat.h"
 #include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/settings.h"
-#include "libmpiprof/process/compat.h"
-#include "libmpiprof/wrap/start.h"
 #include "libmpiprof/record/text.h"
+#include "libmpiprof/wrap/start.h"
 
 namespace mpiprof::mpi {
 namespace {
@@ -24,8 +25,8 @@ void shorten_version(char* text) {
     for (char* c = text; *c; ++c)
         if (*c == '\t') *c = ' ';
     static constexpr char filler[] = " Version:";
-    if (char* found = strstr(text, filler))
-        do found[0] = found[sizeof filler - 1];
+    if (char* found = strstr(text, filler)) do
+            found[0] = found[sizeof filler - 1];
         while (*found++);
 }
 
@@ -33,12 +34,14 @@ World ask_world() {
     static char text[8192];  // MPI_MAX_LIBRARY_VERSION_STRING; once per process, under the library's own initialisation
     World world{0, 1, false, false, 0, library.facts.family, text};
     int length = 0;
-    if (!library.ask.get_library_version || library.ask.get_library_version(text, &length) != 0) copy(text, "unknown MPI");
+    if (!library.ask.get_library_version || library.ask.get_library_version(text, &length) != 0)
+        copy(text, "unknown MPI");
     shorten_version(text);
     if (library.ask.query_cuda_support) world.cuda_aware = library.ask.query_cuda_support() != 0;
     int level = 0;
     if (library.ask.query_thread && library.ask.query_thread(&level) == 0)
-        world.thread_level = static_cast<unsigned>(library.facts.family == MpiFamily::standard_abi ? level / 1024 - (level > 2048) : level);
+        world.thread_level = static_cast<unsigned>(
+            library.facts.family == MpiFamily::standard_abi ? level / 1024 - (level > 2048) : level);
     const LaunchRank launched = rank_by_launcher();
     if (library.communicators.has_world && library.is_known()) {
         int rank = 0, size = 1;
@@ -99,8 +102,8 @@ void measure_clock(const char* name) {
     char text[96];
     const ClockOffset offset = measure_clock_offset();
     if (!offset.is_known) return;
-    snprintf(text, sizeof text, "%llu %lld %llu", static_cast<unsigned long long>(offset.at_ns), static_cast<long long>(offset.offset_ns),
-             static_cast<unsigned long long>(offset.error_ns));
+    snprintf(text, sizeof text, "%llu %lld %llu", static_cast<unsigned long long>(offset.at_ns),
+             static_cast<long long>(offset.offset_ns), static_cast<unsigned long long>(offset.error_ns));
     runtime.note_fact(name, text);
 }
 
@@ -122,8 +125,10 @@ Word begin(const char* name, Word return_address, Words... words) {
     const Word last[] = {words..., 0};
     if (Fortran ? fortran_failed(last[sizeof...(Words) - 1]) : static_cast<int>(result) != 0) return result;
     // MPICH's Fortran mpi_init_ calls MPI_Init: the inner call has started the profile, the outer one finds it so.
-    if (Session) open_sessions.fetch_add(1);
-    else library.communicators.has_world = true;
+    if (Session)
+        open_sessions.fetch_add(1);
+    else
+        library.communicators.has_world = true;
     library.is_over = false;
     if (!ours) return result;
     begin_profile(real.function, after - before);
@@ -134,7 +139,8 @@ Word begin(const char* name, Word return_address, Words... words) {
     return result;
 }
 
-// MPI_Finalize, MPI_Session_finalize: the profile is complete before the library lets go (its launcher may kill us then).
+// MPI_Finalize, MPI_Session_finalize: the profile is complete before the library lets go (its launcher may kill us
+// then).
 template <bool Session, class... Words>
 Word end(const char* name, Word return_address, Words... words) {
     const wrap::Real real = find_real(name, return_address);
@@ -142,11 +148,14 @@ Word end(const char* name, Word return_address, Words... words) {
     const auto function = reinterpret_cast<Word (*)(Words...)>(real.function);
     if (library.several && !library.is_ours(real.function)) return function(words...);
     if (!Session && measures_clocks) {
-        measures_clocks = false;  // MPICH's Fortran mpi_finalize_ calls MPI_Finalize, and not all ranks need be Fortran's
+        measures_clocks =
+            false;  // MPICH's Fortran mpi_finalize_ calls MPI_Finalize, and not all ranks need be Fortran's
         measure_clock("clock_offset_at_end");
     }
-    if (Session) open_sessions.fetch_sub(1);
-    else library.communicators.has_world = false;
+    if (Session)
+        open_sessions.fetch_sub(1);
+    else
+        library.communicators.has_world = false;
     const bool last = !library.communicators.has_world && open_sessions <= 0;
     if (last) runtime.finish(format::State::finalized, 0);
     const Ticks before = now(runtime.clock() == format::ClockKind::monotonic);
@@ -158,7 +167,8 @@ Word end(const char* name, Word return_address, Words... words) {
     return result;
 }
 
-// Text at an address that may not be one (a caller of MPI_Pcontrol need not have passed it). False: nothing can be read there.
+// Text at an address that may not be one (a caller of MPI_Pcontrol need not have passed it). False: nothing can be read
+// there.
 bool read_text(Word address, char* text, std::size_t size) {
     const iovec to{text, size - 1};
     // Up to the end of the page: what lies behind it may be nobody's.
@@ -174,23 +184,27 @@ bool read_text(Word address, char* text, std::size_t size) {
 void obey(int level, Word second) {
     char name[64];
     switch (meaning_of_pcontrol(level)) {
-        case Control::pause: return runtime.pause();
-        case Control::resume: return runtime.resume();
-        case Control::new_region: return runtime.new_region();
+        case Control::pause:
+            return runtime.pause();
+        case Control::resume:
+            return runtime.resume();
+        case Control::new_region:
+            return runtime.new_region();
         case Control::begin_region:
             if (read_text(second, name, sizeof name)) runtime.begin_region(name);
             return;
         case Control::end_region:
             if (read_text(second, name, sizeof name)) runtime.end_region(name);
             return;
-        case Control::nothing: return;
+        case Control::nothing:
+            return;
     }
 }
 
 }  // namespace
 
-// A tool in front of us may keep MPI_Init for itself and call PMPI_Init, and may do so with MPI_Finalize: then the first
-// call that does reach us begins the profile, and the end of the process ends it.
+// A tool in front of us may keep MPI_Init for itself and call PMPI_Init, and may do so with MPI_Finalize: then the
+// first call that does reach us begins the profile, and the end of the process ends it.
 void Mpi::begin_late(std::uint16_t, const void* real) {
     static constinit std::atomic<bool> one_is_enough{false};
     const auto initialized = reinterpret_cast<int (*)(int*)>(wrap::find_beside("PMPI_Initialized", real));
@@ -234,16 +248,19 @@ EXPORT Word MPI_Pcontrol(Word level, Word second) {
 
 // ---- Fortran: every spelling that a library exports is forwarded to its own ----
 #define FORTRAN_SPELLINGS(SPELLING, name, NAME) \
-    SPELLING(mpi_##name) SPELLING(mpi_##name##_) SPELLING(mpi_##name##__) SPELLING(MPI_##NAME) SPELLING(mpi_##name##_f08_)
+    SPELLING(mpi_##name)                        \
+    SPELLING(mpi_##name##_) SPELLING(mpi_##name##__) SPELLING(MPI_##NAME) SPELLING(mpi_##name##_f08_)
 
 #define INIT(symbol) \
     EXPORT Word symbol(Word ierror) { return begin<true, false>(#symbol, CALLER, ierror); }
 FORTRAN_SPELLINGS(INIT, init, INIT)
-#define INIT_THREAD(symbol) \
-    EXPORT Word symbol(Word required, Word provided, Word ierror) { return begin<true, false>(#symbol, CALLER, required, provided, ierror); }
+#define INIT_THREAD(symbol)                                                     \
+    EXPORT Word symbol(Word required, Word provided, Word ierror) {             \
+        return begin<true, false>(#symbol, CALLER, required, provided, ierror); \
+    }
 FORTRAN_SPELLINGS(INIT_THREAD, init_thread, INIT_THREAD)
-#define SESSION_INIT(symbol) \
-    EXPORT Word symbol(Word info, Word errhandler, Word session, Word ierror) { \
+#define SESSION_INIT(symbol)                                                          \
+    EXPORT Word symbol(Word info, Word errhandler, Word session, Word ierror) {       \
         return begin<true, true>(#symbol, CALLER, info, errhandler, session, ierror); \
     }
 FORTRAN_SPELLINGS(SESSION_INIT, session_init, SESSION_INIT)
@@ -253,15 +270,15 @@ FORTRAN_SPELLINGS(FINALIZE, finalize, FINALIZE)
 #define SESSION_FINALIZE(symbol) \
     EXPORT Word symbol(Word session, Word ierror) { return end<true>(#symbol, CALLER, session, ierror); }
 FORTRAN_SPELLINGS(SESSION_FINALIZE, session_finalize, SESSION_FINALIZE)
-#define ABORT(symbol)                                                                                                 \
-    EXPORT Word symbol(Word comm, Word code, Word ierror) {                                                           \
-        mpiprof::runtime.finish(mpiprof::format::State::aborted, *reinterpret_cast<const int*>(code));                \
-        return forward(#symbol, CALLER, comm, code, ierror);                                                          \
+#define ABORT(symbol)                                                                                  \
+    EXPORT Word symbol(Word comm, Word code, Word ierror) {                                            \
+        mpiprof::runtime.finish(mpiprof::format::State::aborted, *reinterpret_cast<const int*>(code)); \
+        return forward(#symbol, CALLER, comm, code, ierror);                                           \
     }
 FORTRAN_SPELLINGS(ABORT, abort, ABORT)
-#define PCONTROL(symbol)                                \
-    EXPORT Word symbol(Word level) {                    \
-        obey(*reinterpret_cast<const int*>(level), 0);  \
-        return forward(#symbol, CALLER, level);         \
+#define PCONTROL(symbol)                               \
+    EXPORT Word symbol(Word level) {                   \
+        obey(*reinterpret_cast<const int*>(level), 0); \
+        return forward(#symbol, CALLER, level);        \
     }
 FORTRAN_SPELLINGS(PCONTROL, pcontrol, PCONTROL)

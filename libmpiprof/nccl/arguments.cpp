@@ -34,7 +34,8 @@ void init_rank(const Word* words, bool has_config, MadeBy& made) {
 // In any order.
 std::uint64_t hash_of_ranks(Word list, int n) {
     std::uint64_t result = 0;
-    for (int i = 0; i < n; ++i) result += hash_of_id(6, static_cast<std::uint64_t>(reinterpret_cast<const int*>(list)[i]));
+    for (int i = 0; i < n; ++i)
+        result += hash_of_id(6, static_cast<std::uint64_t>(reinterpret_cast<const int*>(list)[i]));
     return result;
 }
 
@@ -55,7 +56,8 @@ bool describe(Id id, const Word* words, MadeBy& made) {
             made.where = words[0];
             made.size = static_cast<int>(words[1]);
             made.rank = static_cast<int>(words[2]);
-            made.id = hash_of_bytes(reinterpret_cast<const void*>(words[4]), static_cast<std::size_t>(ids) * unique_id_bytes);
+            made.id =
+                hash_of_bytes(reinterpret_cast<const void*>(words[4]), static_cast<std::size_t>(ids) * unique_id_bytes);
             made.name = name_in(words[5]);
             made.tells_world = true;
             break;
@@ -70,7 +72,8 @@ bool describe(Id id, const Word* words, MadeBy& made) {
         case Id::CommSplit:  // comm, color, key, newcomm, config
             made.where = words[3];
             made.parent = library.communicators.id_of(words[0]);
-            made.id = library.communicators.id_of_child(words[0], static_cast<std::uint64_t>(static_cast<int>(words[1])));
+            made.id =
+                library.communicators.id_of_child(words[0], static_cast<std::uint64_t>(static_cast<int>(words[1])));
             made.name = name_in(words[4]);
             break;
         case Id::CommShrink:  // comm, excluded, n, newcomm, config, flags
@@ -79,12 +82,14 @@ bool describe(Id id, const Word* words, MadeBy& made) {
             made.id = library.communicators.id_of_part(words[0], hash_of_ranks(words[1], static_cast<int>(words[2])));
             made.name = name_in(words[4]);
             break;
-        case Id::CommGrow:  // comm or null, size, id, rank or -1, newcomm, config: the new ones know no parent, so no common id
+        case Id::CommGrow:  // comm or null, size, id, rank or -1, newcomm, config: the new ones know no parent, so no
+                            // common id
             made.where = words[4];
             made.parent = words[0] != 0 ? library.communicators.id_of(words[0]) : 0;
             made.name = name_in(words[5]);
             break;
-        default: return false;
+        default:
+            return false;
     }
     return made.where != 0;
 }

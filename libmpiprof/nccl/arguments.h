@@ -1,5 +1,6 @@
-// What the calls that make communicators say of them in their arguments. ncclUniqueId comes by value, 128 bytes: where its
-// bytes are among an exported function's words is written down here, and nowhere else. Used by library.cpp and symbols.cpp.
+// What the calls that make communicators say of them in their arguments. ncclUniqueId comes by value, 128 bytes: where
+// its bytes are among an exported function's words is written down here, and nowhere else. Used by library.cpp and
+// symbols.cpp.
 #pragma once
 
 #include "libmpiprof/nccl/library.h"
@@ -10,8 +11,8 @@ struct MadeBy {
     Word where;         // address of the first handle
     int communicators;  // how many are there
     std::uint64_t id, parent;
-    int rank, size;     // size 0: not told
-    bool tells_world;   // initialised by all processes that want to talk
+    int rank, size;    // size 0: not told
+    bool tells_world;  // initialised by all processes that want to talk
     const char* name;
 };
 

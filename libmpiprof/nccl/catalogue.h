@@ -1,5 +1,5 @@
-// The rows of calls.def as the compiler sees them, an id each, checked one by one. Used by the symbols of this room, and
-// by libmpiprof/catalogue.cpp, which hands the recorder what it needs of them.
+// The rows of calls.def as the compiler sees them, an id each, checked one by one. Used by the symbols of this room,
+// and by libmpiprof/catalogue.cpp, which hands the recorder what it needs of them.
 #pragma once
 
 #include <array>
@@ -9,7 +9,8 @@
 
 namespace mpiprof::nccl {
 
-// Ids and counters of all libraries share one number space; MPI's come first (libmpiprof/catalogue.cpp holds it to that).
+// Ids and counters of all libraries share one number space; MPI's come first (libmpiprof/catalogue.cpp holds it to
+// that).
 inline constexpr std::uint16_t first_id = 608;
 inline constexpr std::uint16_t first_counter = 320;
 

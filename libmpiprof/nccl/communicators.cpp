@@ -21,7 +21,8 @@ std::uint64_t hash_of_bytes(const void* bytes, std::size_t n) {
 void Communicators::ask(Known& k) const {
     int size = 0, rank = 0;
     if (!library.ask.comm_count || !library.ask.comm_user_rank) return;
-    if (library.ask.comm_count(k.info.handle, &size) != 0 || library.ask.comm_user_rank(k.info.handle, &rank) != 0) return;
+    if (library.ask.comm_count(k.info.handle, &size) != 0 || library.ask.comm_user_rank(k.info.handle, &rank) != 0)
+        return;
     k.info.size = size;
     k.info.rank = rank;
     if (!k.record) return;

@@ -1,7 +1,7 @@
-// The NCCL communicators of this process: what a handle means, and an id on which all members agree although nobody asks
-// anybody. Whoever calls ncclCommInitRank together has been given the same ncclUniqueId: its hash is the id. One that is
-// made from another has a hash of that one's id, of how many were made from it before, and of the colour. Used by
-// library.h after the real call, outside the timed interval.
+// The NCCL communicators of this process: what a handle means, and an id on which all members agree although nobody
+// asks anybody. Whoever calls ncclCommInitRank together has been given the same ncclUniqueId: its hash is the id. One
+// that is made from another has a hash of that one's id, of how many were made from it before, and of the colour. Used
+// by library.h after the real call, outside the timed interval.
 #pragma once
 
 #include "libmpiprof/record/ledger.h"
@@ -19,8 +19,8 @@ struct CommInfo {
 
 class Communicators {
   public:
-    // The communicator behind a valid handle, or none behind 0; in the profile from now on. Its size and rank are asked of the library where
-    // no call has told them.
+    // The communicator behind a valid handle, or none behind 0; in the profile from now on. Its size and rank are asked
+    // of the library where no call has told them.
     CommInfo find(Records& records, Word handle);
 
     struct Made {
@@ -34,8 +34,8 @@ class Communicators {
     bool made(const Made& made);
     // The id of what is made from `parent` now by all its members, told apart by `salt`; 0 if the parent is not known.
     std::uint64_t id_of_child(Word parent, std::uint64_t salt);
-    // The same of what is made by some of its members, whom `salt` tells; the others do not know of it. One that the same members
-    // make again has the same id.
+    // The same of what is made by some of its members, whom `salt` tells; the others do not know of it. One that the
+    // same members make again has the same id.
     std::uint64_t id_of_part(Word parent, std::uint64_t salt);
     std::uint64_t id_of(Word handle);
     void forget(Word handle);
@@ -44,7 +44,8 @@ class Communicators {
     // The same of the only one that is alive of this rank and size.
     std::uint16_t only_index(Records& records, int rank, int size);
     int size_at(std::uint16_t index);  // 0: not known
-    // How many members of a communicator this process is, one for each of its GPUs that are, and the lowest of their ranks.
+    // How many members of a communicator this process is, one for each of its GPUs that are, and the lowest of their
+    // ranks.
     struct Here {
         int members, lowest_rank;
     };

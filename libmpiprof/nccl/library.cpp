@@ -21,8 +21,10 @@ constexpr char landmark[] = "ncclGetErrorString";
 
 // 2709 is 2.7.9; from 2.9 on 20903 is 2.9.3.
 void version_text(int code, char (&text)[32]) {
-    if (code < 10000) snprintf(text, sizeof text, "NCCL %d.%d.%d", code / 1000, code / 100 % 10, code % 100);
-    else snprintf(text, sizeof text, "NCCL %d.%d.%d", code / 10000, code / 100 % 100, code % 100);
+    if (code < 10000)
+        snprintf(text, sizeof text, "NCCL %d.%d.%d", code / 1000, code / 100 % 10, code % 100);
+    else
+        snprintf(text, sizeof text, "NCCL %d.%d.%d", code / 10000, code / 100 % 100, code % 100);
 }
 
 }  // namespace
@@ -67,7 +69,8 @@ void Library::begin(const void* real, Membership membership) {
     char version[32] = "NCCL";
     int code = 0;
     if (ask.get_version && ask.get_version(&code) == 0) version_text(code, version);
-    const World world = world_without_mpi(static_cast<unsigned>(membership.rank), static_cast<unsigned>(membership.size), version);
+    const World world =
+        world_without_mpi(static_cast<unsigned>(membership.rank), static_cast<unsigned>(membership.size), version);
     wrap::start_profile(world, 0);
 }
 
@@ -75,20 +78,22 @@ void Library::begin_unseen(Membership membership) {
     const Guard guard(lock_);
     runtime.go_on_after_mpi();
     if (!runtime.has_not_begun() || !runtime.prepare()) return;
-    wrap::start_profile(world_without_mpi(static_cast<unsigned>(membership.rank), static_cast<unsigned>(membership.size), "NCCL"), 0);
+    wrap::start_profile(
+        world_without_mpi(static_cast<unsigned>(membership.rank), static_cast<unsigned>(membership.size), "NCCL"), 0);
 }
 
 void Library::learn_world(Membership membership, std::uint64_t id) {
     // Several GPUs of this process may be members: then there are as many fewer processes.
     const Communicators::Here here = communicators.members_here(id);
     if (here.members == 0 || membership.size % here.members != 0) return;
-    runtime.learn_world(static_cast<unsigned>(here.lowest_rank / here.members), static_cast<unsigned>(membership.size / here.members),
-                        here.members > 1);
+    runtime.learn_world(static_cast<unsigned>(here.lowest_rank / here.members),
+                        static_cast<unsigned>(membership.size / here.members), here.members > 1);
 }
 
 void Nccl::begin_late(std::uint16_t id, const void* real) {
     const Traffic traffic = whole_catalogue.calls[id].traffic;
-    if (traffic == Traffic::collective || traffic == Traffic::send || traffic == Traffic::receive) library.begin(real, {0, 1});
+    if (traffic == Traffic::collective || traffic == Traffic::send || traffic == Traffic::receive)
+        library.begin(real, {0, 1});
 }
 
 bool Nccl::follow_made(Id id, const Word* words) {

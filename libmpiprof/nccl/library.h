@@ -1,6 +1,7 @@
-// NCCL (and RCCL, which has its names) as wrap/ wants it: rows at compile time, the slow questions about communicators and
-// types, and the few things that calls of NCCL have beside their cell: groups, communicators that are made. No header of
-// NCCL or CUDA: handles are words, and types are the numbers that every version has given them. Used by symbols.cpp.
+// NCCL (and RCCL, which has its names) as wrap/ wants it: rows at compile time, the slow questions about communicators
+// and types, and the few things that calls of NCCL have beside their cell: groups, communicators that are made. No
+// header of NCCL or CUDA: handles are words, and types are the numbers that every version has given them. Used by
+// symbols.cpp.
 #pragma once
 
 #include "libmpiprof/gpu/launches.h"
@@ -49,8 +50,8 @@ class Library {
   public:
     // Whether NCCL is left alone (MPIPROF_NCCL=off).
     bool is_off();
-    // `real` is what a call that makes a communicator, or the id of one, would lead to. A second NCCL in the process (of
-    // another Python package) passes through untouched: from now on every call is looked up by its caller.
+    // `real` is what a call that makes a communicator, or the id of one, would lead to. A second NCCL in the process
+    // (of another Python package) passes through untouched: from now on every call is looked up by its caller.
     void meet(const void* real);
     bool is_ours(const void* real) const;
     // Begins the profile if nothing else has. A job of its own, unless MPI is initialised later.
@@ -85,8 +86,8 @@ struct Binding : wrap::C<true> {
     }
 };
 
-// ncclDataType_t: int8 uint8 int32 uint32 int64 uint64 float16 float32 float64 bfloat16 float8e4m3 float8e5m2. 0: from the
-// future.
+// ncclDataType_t: int8 uint8 int32 uint32 int64 uint64 float16 float32 float64 bfloat16 float8e4m3 float8e5m2. 0: from
+// the future.
 constexpr std::uint64_t size_of_type(Word type) {
     constexpr std::uint8_t sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
     return type >= 0 && type < static_cast<Word>(sizeof sizes) ? sizes[type] : 0;
@@ -94,8 +95,8 @@ constexpr std::uint64_t size_of_type(Word type) {
 
 // Enqueued on a stream, which is the argument behind the communicator.
 constexpr bool is_operation(Traffic traffic) {
-    return traffic == Traffic::collective || traffic == Traffic::send || traffic == Traffic::receive || traffic == Traffic::one_sided ||
-           traffic == Traffic::sync;
+    return traffic == Traffic::collective || traffic == Traffic::send || traffic == Traffic::receive ||
+           traffic == Traffic::one_sided || traffic == Traffic::sync;
 }
 
 // What wrap.h is instantiated with.
@@ -120,22 +121,30 @@ struct Nccl {
 
     // How long the GPU is at what is enqueued (watch.cpp). The ends of communicators are a good moment to look.
     static constexpr bool may_be_watched(Id id) { return may_be_watched(id, row_of(id).traffic); }
-    static bool watches(std::uint16_t id) { return may_be_watched(static_cast<Id>(id), whole_catalogue.calls[id].traffic) && gpu::launches.is_on(); }
+    static bool watches(std::uint16_t id) {
+        return may_be_watched(static_cast<Id>(id), whole_catalogue.calls[id].traffic) && gpu::launches.is_on();
+    }
     template <Id I, class Language>
     static void before_real(Ledger&, const Word* words) {
-        if constexpr (is_operation(row_of(I).traffic)) watch_operation(words[find(row_of(I).roles, Role::comm) + 1]);
-        else if constexpr (I == Id::GroupEnd) watch_group();
+        if constexpr (is_operation(row_of(I).traffic))
+            watch_operation(words[find(row_of(I).roles, Role::comm) + 1]);
+        else if constexpr (I == Id::GroupEnd)
+            watch_group();
     }
     template <Id I>
     static void after_real(Word result) {
-        if constexpr (is_operation(row_of(I).traffic) || I == Id::GroupEnd) watch_launched(result);
-        else gpu::launches.settle();
+        if constexpr (is_operation(row_of(I).traffic) || I == Id::GroupEnd)
+            watch_launched(result);
+        else
+            gpu::launches.settle();
     }
     template <Id I>
     static void unrecorded(const Word* words, Word result) {
         if constexpr (is_operation(row_of(I).traffic)) pass_unwatched_operation();
-        if constexpr (row_of(I).traffic == Traffic::collective) pass_unwatched(words[find(row_of(I).roles, Role::comm)], result);
-        else if constexpr (!is_operation(row_of(I).traffic) && I != Id::GroupEnd) gpu::launches.settle();
+        if constexpr (row_of(I).traffic == Traffic::collective)
+            pass_unwatched(words[find(row_of(I).roles, Role::comm)], result);
+        else if constexpr (!is_operation(row_of(I).traffic) && I != Id::GroupEnd)
+            gpu::launches.settle();
     }
 
     template <int Spelling>
@@ -168,7 +177,8 @@ struct Nccl {
 
   private:
     static constexpr bool may_be_watched(Id id, Traffic traffic) {
-        return is_operation(traffic) || id == Id::GroupEnd || id == Id::CommFinalize || id == Id::CommDestroy || id == Id::CommAbort;
+        return is_operation(traffic) || id == Id::GroupEnd || id == Id::CommFinalize || id == Id::CommDestroy ||
+               id == Id::CommAbort;
     }
     static bool follow_made(Id id, const Word* words);
     static void watch_operation(Word stream);
@@ -198,8 +208,10 @@ struct Enqueued : Sized {
 template <class Sized, Id I>
 struct EnqueuedBroadcast : Enqueued<Sized> {
     static void note() {
-        if constexpr (I == Id::Bcast) group.bcasts += group.depth != 0;
-        else group.broadcasts += 1;
+        if constexpr (I == Id::Bcast)
+            group.bcasts += group.depth != 0;
+        else
+            group.broadcasts += 1;
     }
     static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
         if (!Enqueued<Sized>::quick_after(ledger, memo, bytes, ticks)) return false;  // then after() does it
@@ -223,7 +235,8 @@ struct GroupEnded : wrap::Sizeless {
 template <Id I, class Language>
 struct Nccl::Size {
     static constexpr Call row = row_of(I);
-    static constexpr int comm = find(row.roles, Role::comm), count = find(row.roles, Role::count), type = find(row.roles, Role::type);
+    static constexpr int comm = find(row.roles, Role::comm), count = find(row.roles, Role::count),
+                         type = find(row.roles, Role::type);
     static constexpr SizeRule rule = row.size_rule;
     static constexpr bool is_enqueued = is_operation(row.traffic);
     static constexpr bool can_be_quick = true, completes = false;
@@ -247,7 +260,8 @@ struct Nccl::Size {
         }
         if constexpr (rule == SizeRule::count_times_size) {
             const mpiprof::Group* known = ledger.group(words[comm]);
-            if (!known) [[unlikely]] return false;
+            if (!known) [[unlikely]]
+                return false;
             hand.count *= known->size;
         }
         return true;

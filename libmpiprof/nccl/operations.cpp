@@ -28,8 +28,8 @@ format::NcclOperation* Operations::find(Records& records, const format::NcclOper
             continue;
         }
         if (used_ >= limit) return nullptr;
-        auto* made = static_cast<format::NcclOperation*>(
-            records.image.next_record(table_, format::TableType::nccl_operations, sizeof(format::NcclOperation), 32, 0));
+        auto* made = static_cast<format::NcclOperation*>(records.image.next_record(
+            table_, format::TableType::nccl_operations, sizeof(format::NcclOperation), 32, 0));
         if (!made) return nullptr;
         memcpy(static_cast<void*>(made), &kind, key_bytes);
         made->operations = made->bytes = 0;

@@ -1,6 +1,6 @@
-// The profile's table of NCCL's operations by what NCCL chose for them: algorithm, protocol, number of channels. One table for
-// all threads, since NCCL tells of operations in threads of its own, too. Filled by profiler.cpp, a lock for some
-// nanoseconds at each operation; nothing is ever lost, but told apart less when there are too many kinds.
+// The profile's table of NCCL's operations by what NCCL chose for them: algorithm, protocol, number of channels. One
+// table for all threads, since NCCL tells of operations in threads of its own, too. Filled by profiler.cpp, a lock for
+// some nanoseconds at each operation; nothing is ever lost, but told apart less when there are too many kinds.
 #pragma once
 
 #include "libmpiprof/record/ledger.h"

@@ -1,6 +1,7 @@
-// A communicator is known here by its context: NCCL hands out the address of a member of the communicator for us to fill in,
-// so that address and handle differ by the same for all communicators of that NCCL. It is learned from those of which both
-// are seen. Contexts lie in a table of fixed size; what finds no place there is counted on no communicator.
+// A communicator is known here by its context: NCCL hands out the address of a member of the communicator for us to
+// fill in, so that address and handle differ by the same for all communicators of that NCCL. It is learned from those
+// of which both are seen. Contexts lie in a table of fixed size; what finds no place there is counted on no
+// communicator.
 #include "libmpiprof/nccl/profiler.h"
 
 #include <string.h>
@@ -17,23 +18,23 @@ namespace {
 using format::NcclOperation;
 
 struct Context {
-    Word address;             // where NCCL keeps our pointer; 0: free
-    std::uint64_t hash;       // NCCL's, the same for all members; 0: not told
-    unsigned earlier;         // of the same hash and rank, made by this process before
-    int rank, size;           // size 0: not told
-    bool is_through_us;       // its operations are counted where they are called
+    Word address;        // where NCCL keeps our pointer; 0: free
+    std::uint64_t hash;  // NCCL's, the same for all members; 0: not told
+    unsigned earlier;    // of the same hash and rank, made by this process before
+    int rank, size;      // size 0: not told
+    bool is_through_us;  // its operations are counted where they are called
     char name[64];
-    std::uint16_t index;      // into the profile's communicators; 0: not known yet
+    std::uint16_t index;  // into the profile's communicators; 0: not known yet
 };
 
 struct State {
     static constexpr unsigned most = 1024;
     Lock lock;
     Context contexts[most];
-    Context nowhere;                   // of those without a place, and of a plugin that keeps quiet
-    unsigned highest;                  // so many places were ever used
-    std::atomic<int> expected;         // communicators that are being made through us
-    std::atomic<Word> offset;          // from handle to context address; 0: not known
+    Context nowhere;            // of those without a place, and of a plugin that keeps quiet
+    unsigned highest;           // so many places were ever used
+    std::atomic<int> expected;  // communicators that are being made through us
+    std::atomic<Word> offset;   // from handle to context address; 0: not known
     Operations operations;
 };
 constinit State state{};
@@ -50,11 +51,12 @@ struct Told {
     const char* communicator;  // null: not told
     std::uint64_t hash;        // 0: not told
     int rank;
-    std::size_t traffic;       // of a gather or reduce-scatter: the message size, as here; 0: not told
+    std::size_t traffic;  // of a gather or reduce-scatter: the message size, as here; 0: not told
 };
 
-constexpr char types[][16] = {"ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",   "ncclInt64",      "ncclUint64",
-                              "ncclFloat16", "ncclFloat32", "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
+constexpr char types[][16] = {"ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
+                              "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
+                              "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
 
 template <std::size_t N>
 const char* nth(const char (&texts)[N][16], unsigned i) {
@@ -144,7 +146,8 @@ Context* take_context(Word address) {
 
 bool is_the_same_seat(const Context& a, const Context& b) { return a.hash == b.hash && a.rank == b.rank; }
 
-// Communicators are made in the same order by all their members, so those that NCCL gives one hash are told apart by that.
+// Communicators are made in the same order by all their members, so those that NCCL gives one hash are told apart by
+// that.
 void number(Context& context) {
     for (unsigned i = 0; i < state.highest; ++i) {
         const Context& other = state.contexts[i];
@@ -153,7 +156,9 @@ void number(Context& context) {
     }
 }
 
-std::uint64_t id_of(const Context& context) { return context.hash == 0 ? 0 : hash_of_id(hash_of_id(8, context.hash), context.earlier); }
+std::uint64_t id_of(const Context& context) {
+    return context.hash == 0 ? 0 : hash_of_id(hash_of_id(8, context.hash), context.earlier);
+}
 
 bool is_expected() {
     int n = state.expected.load(std::memory_order_relaxed);
@@ -194,7 +199,8 @@ std::uint16_t known_index(Records& records, const Context& context, Word handle_
     if (handle_in_hand != no_handle) return library.communicators.find(records, handle_in_hand).index;
     const Word offset = state.offset.load(std::memory_order_relaxed);
     if (offset != 0)
-        if (const std::uint16_t index = library.communicators.known_index(records, context.address - offset)) return index;
+        if (const std::uint16_t index = library.communicators.known_index(records, context.address - offset))
+            return index;
     return library.communicators.only_index(records, context.rank, context.size);
 }
 
@@ -207,10 +213,13 @@ void learn_offset(const Context& context, Word handle) {
 std::uint16_t index_of(Records& records, Context& context, Word handle_in_hand) {
     if (context.index != 0 || &context == &state.nowhere) return context.index;
     if (context.is_through_us && handle_in_hand != no_handle) learn_offset(context, handle_in_hand);
-    const std::uint16_t known = context.is_through_us ? known_index(records, context, handle_in_hand) : std::uint16_t{0};
+    const std::uint16_t known =
+        context.is_through_us ? known_index(records, context, handle_in_hand) : std::uint16_t{0};
     const Guard guard(state.lock);
-    if (context.index == 0 && !context.is_through_us) publish(records, context);
-    else if (known != 0) context.index = known;
+    if (context.index == 0 && !context.is_through_us)
+        publish(records, context);
+    else if (known != 0)
+        context.index = known;
     return context.index;
 }
 
@@ -221,14 +230,15 @@ struct Where {
     bool is_in_a_call;  // of NCCL's, that this thread makes and we record
     bool is_nested;     // inside a call of something else
     Id id;
-    Word handle;        // of the communicator that call was given
+    Word handle;  // of the communicator that call was given
 };
 
 Where where_are_we(const ThreadState& thread) {
     if (!thread.token) return {false, false, Id::end, no_handle};
     const bool is_timed = reinterpret_cast<std::uintptr_t>(thread.token) % 2 == 0;
     const std::uint16_t call = call_of(thread.ledger->key());
-    if (!is_timed || call < first_id || call >= static_cast<std::uint16_t>(Id::end)) return {false, true, Id::end, no_handle};
+    if (!is_timed || call < first_id || call >= static_cast<std::uint16_t>(Id::end))
+        return {false, true, Id::end, no_handle};
     const auto id = static_cast<Id>(call);
     return {true, false, id, id == Id::GroupEnd ? no_handle : thread.ledger->comm()};
 }
@@ -242,7 +252,8 @@ Id name_as_called(Id id, const Where& where) {
     return Id::Bcast;
 }
 
-// NCCL that is opened by hand calls its own ncclBroadcast through us all the same, and only that. Such a call was counted.
+// NCCL that is opened by hand calls its own ncclBroadcast through us all the same, and only that. Such a call was
+// counted.
 bool was_counted(Id id, const Where& where) {
     if (where.is_in_a_call) {
         if (id == Id::Broadcast) group.broadcasts -= 1;
@@ -298,7 +309,8 @@ void record(Context& context, const Told& told) {
     records.publish_call(kind.call);
     state.operations.add(records, kind, bytes);
     if (is_counted) return;
-    if (Ledger* ledger = thread.epoch == gate_epoch() ? thread.ledger : runtime.open(thread)) ledger->add_untimed(kind.call, index, bytes);
+    if (Ledger* ledger = thread.epoch == gate_epoch() ? thread.ledger : runtime.open(thread))
+        ledger->add_untimed(kind.call, index, bytes);
 }
 
 // ---- the plugin ----
@@ -349,8 +361,10 @@ int start_event(void* context, void** handle, const interface::Begun* event) {
     if (handle) *handle = &state.nowhere;
     if (!context || !event) return 0;
     Context& of = *static_cast<Context*>(context);
-    if (event->type == interface::collective) record(of, told_of_collective(*reinterpret_cast<const Collective*>(event)));
-    if (event->type == interface::point_to_point) record(of, told_of_point_to_point(*reinterpret_cast<const PointToPoint*>(event)));
+    if (event->type == interface::collective)
+        record(of, told_of_collective(*reinterpret_cast<const Collective*>(event)));
+    if (event->type == interface::point_to_point)
+        record(of, told_of_point_to_point(*reinterpret_cast<const PointToPoint*>(event)));
     return 0;
 }
 int stop_event(void*) { return 0; }
@@ -367,7 +381,8 @@ using interface::Plugin;
 constinit Plugin plugins[7]{};
 template <class Collective, class PointToPoint, class Init>
 Plugin* filled(Plugin& plugin, Init init) {
-    plugin = {"mpiprof", reinterpret_cast<void*>(init), &start_event<Collective, PointToPoint>, &stop_event, &record_event_state, &finalize};
+    plugin = {"mpiprof",   reinterpret_cast<void*>(init), &start_event<Collective, PointToPoint>,
+              &stop_event, &record_event_state,           &finalize};
     return &plugin;
 }
 
@@ -386,17 +401,17 @@ void link_communicator(Word handle) {
 
 }  // namespace mpiprof::nccl
 
-// What NCCL asks for by dlsym: a table of functions for each version. The symbols are indirect functions, which the loader
-// calls to learn the address that they stand for.
+// What NCCL asks for by dlsym: a table of functions for each version. The symbols are indirect functions, which the
+// loader calls to learn the address that they stand for.
 using namespace mpiprof::nccl;
 using Symbol = void();
-#define PROFILER(version, Collective, PointToPoint, init)                                                                 \
-    extern "C" {                                                                                                          \
-    static Symbol* mpiprof_resolve_profiler_##version() {                                                                 \
-        void* table = filled<interface::Collective, interface::PointToPoint>(plugins[version], &init);                    \
-        return reinterpret_cast<Symbol*>(table);                                                                          \
-    }                                                                                                                     \
-    [[gnu::visibility("default"), gnu::ifunc("mpiprof_resolve_profiler_" #version)]] void ncclProfiler_v##version();      \
+#define PROFILER(version, Collective, PointToPoint, init)                                                            \
+    extern "C" {                                                                                                     \
+    static Symbol* mpiprof_resolve_profiler_##version() {                                                            \
+        void* table = filled<interface::Collective, interface::PointToPoint>(plugins[version], &init);               \
+        return reinterpret_cast<Symbol*>(table);                                                                     \
+    }                                                                                                                \
+    [[gnu::visibility("default"), gnu::ifunc("mpiprof_resolve_profiler_" #version)]] void ncclProfiler_v##version(); \
     }
 PROFILER(1, Collective1, PointToPoint1, begin_1)
 PROFILER(2, Collective2, PointToPoint2, begin_1)

@@ -1,6 +1,6 @@
-// NCCL's profiler interface (2.23 and later, RCCL with it) in our own words: the layouts of its versions 1 to 6, as far as
-// they are read here. NCCL asks a plugin for the newest version that it knows itself, so each has its readers. No header of
-// NCCL is needed. Used by profiler.cpp alone, which reads these and never writes them.
+// NCCL's profiler interface (2.23 and later, RCCL with it) in our own words: the layouts of its versions 1 to 6, as far
+// as they are read here. NCCL asks a plugin for the newest version that it knows itself, so each has its readers. No
+// header of NCCL is needed. Used by profiler.cpp alone, which reads these and never writes them.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,14 @@ namespace mpiprof::nccl::interface {
 enum Event : int { group = 1, collective = 2, point_to_point = 4 };
 
 // Functions of the first version, and what it calls algorithms and protocols: numbers. Later ones are given texts.
-inline constexpr char functions_1[][16] = {"Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce", "SendRecv", "Send", "Recv"};
-inline constexpr char algorithms_1[][16] = {"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"};
+inline constexpr char functions_1[][16] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
+                                           "AllReduce", "SendRecv", "Send",      "Recv"};
+inline constexpr char algorithms_1[][16] = {"TREE",      "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS",
+                                            "NVLS_TREE", "PAT"};
 inline constexpr char protocols_1[][16] = {"LL", "LL128", "SIMPLE"};
 
-// An event is this, and behind it what is particular to its kind. `type` is wider from version 5 on: its lower byte tells all
-// that is asked for here.
+// An event is this, and behind it what is particular to its kind. `type` is wider from version 5 on: its lower byte
+// tells all that is asked for here.
 struct Begun {
     std::uint8_t type;
     void* parent;
@@ -27,8 +29,8 @@ static_assert(offsetof(Begun, parent) == 8 && offsetof(Begun, rank) == 16 && siz
 
 struct Collective1 {
     Begun begun;
-    const char* name;         // of the communicator
-    std::uint64_t hash;       // likewise
+    const char* name;    // of the communicator
+    std::uint64_t hash;  // likewise
     std::uint64_t number;
     std::uint8_t function;
     const void* sent;
@@ -40,8 +42,10 @@ struct Collective1 {
     std::size_t traffic;
     std::uint8_t channels, warps, algorithm, protocol;
 };
-static_assert(offsetof(Collective1, hash) == 32 && offsetof(Collective1, function) == 48 && offsetof(Collective1, count) == 72);
-static_assert(offsetof(Collective1, type_of_data) == 84 && offsetof(Collective1, traffic) == 96 && offsetof(Collective1, channels) == 104);
+static_assert(offsetof(Collective1, hash) == 32 && offsetof(Collective1, function) == 48 &&
+              offsetof(Collective1, count) == 72);
+static_assert(offsetof(Collective1, type_of_data) == 84 && offsetof(Collective1, traffic) == 96 &&
+              offsetof(Collective1, channels) == 104);
 static_assert(offsetof(Collective1, algorithm) == 106 && offsetof(Collective1, protocol) == 107);
 struct PointToPoint1 {
     Begun begun;
@@ -53,7 +57,8 @@ struct PointToPoint1 {
     std::size_t count;
     int peer;
 };
-static_assert(offsetof(PointToPoint1, function) == 40 && offsetof(PointToPoint1, type_of_data) == 56 && offsetof(PointToPoint1, count) == 64);
+static_assert(offsetof(PointToPoint1, function) == 40 && offsetof(PointToPoint1, type_of_data) == 56 &&
+              offsetof(PointToPoint1, count) == 64);
 
 struct Collective2 {
     Begun begun;
@@ -71,7 +76,8 @@ struct Collective2 {
     const char* algorithm;
     const char* protocol;
 };
-static_assert(offsetof(Collective2, function) == 48 && offsetof(Collective2, count) == 72 && offsetof(Collective2, type_of_data) == 88);
+static_assert(offsetof(Collective2, function) == 48 && offsetof(Collective2, count) == 72 &&
+              offsetof(Collective2, type_of_data) == 88);
 static_assert(offsetof(Collective2, traffic) == 96 && offsetof(Collective2, channels) == 104);
 static_assert(offsetof(Collective2, algorithm) == 112 && offsetof(Collective2, protocol) == 120);
 struct PointToPoint2 {
@@ -84,7 +90,8 @@ struct PointToPoint2 {
     std::size_t count;
     int peer;
 };
-static_assert(offsetof(PointToPoint2, function) == 40 && offsetof(PointToPoint2, type_of_data) == 56 && offsetof(PointToPoint2, count) == 64);
+static_assert(offsetof(PointToPoint2, function) == 40 && offsetof(PointToPoint2, type_of_data) == 56 &&
+              offsetof(PointToPoint2, count) == 64);
 
 struct Collective3 {
     Begun begun;
@@ -119,8 +126,10 @@ struct Collective4 {
     const char* algorithm;
     const char* protocol;
 };
-static_assert(offsetof(Collective4, function) == 32 && offsetof(Collective4, count) == 56 && offsetof(Collective4, type_of_data) == 72);
-static_assert(offsetof(Collective4, channels) == 80 && offsetof(Collective4, algorithm) == 88 && offsetof(Collective4, protocol) == 96);
+static_assert(offsetof(Collective4, function) == 32 && offsetof(Collective4, count) == 56 &&
+              offsetof(Collective4, type_of_data) == 72);
+static_assert(offsetof(Collective4, channels) == 80 && offsetof(Collective4, algorithm) == 88 &&
+              offsetof(Collective4, protocol) == 96);
 struct PointToPoint4 {
     Begun begun;
     const char* function;
@@ -130,7 +139,8 @@ struct PointToPoint4 {
     int peer;
     std::uint8_t channels;
 };
-static_assert(offsetof(PointToPoint4, function) == 24 && offsetof(PointToPoint4, type_of_data) == 40 && offsetof(PointToPoint4, count) == 48);
+static_assert(offsetof(PointToPoint4, function) == 24 && offsetof(PointToPoint4, type_of_data) == 40 &&
+              offsetof(PointToPoint4, count) == 48);
 static_assert(offsetof(PointToPoint4, channels) == 60);
 
 // What a plugin is, in all versions; the arguments of `init` differ. Results are NCCL's: 0 is success.

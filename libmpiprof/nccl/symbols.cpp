@@ -1,24 +1,24 @@
-// The rows as functions: ncclX. Every parameter is a register-wide word and the whole result register is returned. Those
-// that are more than a call, first: groups, and whatever comes before all others and so may begin the profile.
-#include "libmpiprof/wrap/parameters.h"
+// The rows as functions: ncclX. Every parameter is a register-wide word and the whole result register is returned.
+// Those that are more than a call, first: groups, and whatever comes before all others and so may begin the profile.
 #include "libmpiprof/nccl/arguments.h"
 #include "libmpiprof/nccl/profiler.h"
+#include "libmpiprof/wrap/parameters.h"
 
 using mpiprof::Word;
 using namespace mpiprof::nccl;
 
 #define EXPORT extern "C" [[gnu::visibility("default")]]
 #define CALLER reinterpret_cast<Word>(__builtin_return_address(0))
-#define TEXT(Name)                                             \
-    namespace {                                                \
-    struct Text_##Name {                                       \
-        static const char* text() { return "nccl" #Name; }     \
-    };                                                         \
+#define TEXT(Name)                                         \
+    namespace {                                            \
+    struct Text_##Name {                                   \
+        static const char* text() { return "nccl" #Name; } \
+    };                                                     \
     }
 #define WRAP(Name, ...) mpiprof::wrap::call<Nccl, Id::Name, 0, Binding, Text_##Name>(__VA_ARGS__)
 
-#define NCCL(Name, arity, ...)                                      \
-    TEXT(Name)                                                      \
+#define NCCL(Name, arity, ...) \
+    TEXT(Name)                 \
     EXPORT Word nccl##Name(MPIPROF_PARAMETERS_##arity) { return WRAP(Name, MPIPROF_ARGUMENTS_##arity); }
 #define NCCL_SPECIAL(Name, ...) TEXT(Name)
 #define NCCL_PASSED(...)
@@ -60,7 +60,8 @@ void expect_child(const char* name, Word caller) {
 // The first call of all, but nothing comes of it yet: programs try NCCL with it.
 EXPORT Word ncclGetUniqueId(Word id) {
     if (!library.is_off())
-        if (const mpiprof::wrap::Real real = find_real("ncclGetUniqueId", CALLER); real.function) library.meet(real.function);
+        if (const mpiprof::wrap::Real real = find_real("ncclGetUniqueId", CALLER); real.function)
+            library.meet(real.function);
     return WRAP(GetUniqueId, id);
 }
 EXPORT Word ncclCommInitAll(Word comms, Word devices, Word list) {
@@ -86,10 +87,11 @@ EXPORT Word ncclCommGrow(Word comm, Word size, Word id, Word rank, Word newcomm,
 }
 
 #if defined(__x86_64__)
-#define INIT_PARAMETERS                                                                                                   \
-    Word comm, Word size, Word rank, Word config, Word r8, Word r9, Word i0, Word i1, Word i2, Word i3, Word i4, Word i5, \
-        Word i6, Word i7, Word i8, Word i9, Word i10, Word i11, Word i12, Word i13, Word i14, Word i15
-#define INIT_ARGUMENTS comm, size, rank, config, r8, r9, i0, i1, i2, i3, i4, i5, i6, i7, i8, i9, i10, i11, i12, i13, i14, i15
+#define INIT_PARAMETERS                                                                                          \
+    Word comm, Word size, Word rank, Word config, Word r8, Word r9, Word i0, Word i1, Word i2, Word i3, Word i4, \
+        Word i5, Word i6, Word i7, Word i8, Word i9, Word i10, Word i11, Word i12, Word i13, Word i14, Word i15
+#define INIT_ARGUMENTS \
+    comm, size, rank, config, r8, r9, i0, i1, i2, i3, i4, i5, i6, i7, i8, i9, i10, i11, i12, i13, i14, i15
 #elif defined(__aarch64__)
 #define INIT_PARAMETERS Word comm, Word size, Word id, Word rank, Word config
 #define INIT_ARGUMENTS comm, size, id, rank, config

@@ -1,5 +1,5 @@
-// What NCCL launches, told to gpu/: which stream, what it consists of, whether it went well. A group launches at its outermost
-// end; until then its operations are gathered.
+// What NCCL launches, told to gpu/: which stream, what it consists of, whether it went well. A group launches at its
+// outermost end; until then its operations are gathered.
 #include "libmpiprof/nccl/library.h"
 
 namespace mpiprof::nccl {
@@ -31,8 +31,10 @@ void watch_enqueued(const Memo& memo, Bytes bytes) {
     const format::Cell& cell = *memo.cell;
     const gpu::Operation operation{cell.call, cell.bin, cell.communicator, bytes,
                                    whole_catalogue.calls[cell.call].traffic == Traffic::collective};
-    if (group.depth > 0) gpu::launches.enqueue(this_group(), group.stream, operation);
-    else gpu::launches.is_of(operation);
+    if (group.depth > 0)
+        gpu::launches.enqueue(this_group(), group.stream, operation);
+    else
+        gpu::launches.is_of(operation);
 }
 
 void watch_ended(const Memo& memo) {
@@ -48,7 +50,8 @@ void Nccl::pass_unwatched_operation() {
 void Nccl::pass_unwatched(Word comm, Word result) {
     const Word code = static_cast<int>(result);
     if (!runtime.is_recording()) return;  // a forked child
-    if (code == success || code == in_progress) gpu::launches.count_only(library.communicators.find(runtime.records(), comm).index);
+    if (code == success || code == in_progress)
+        gpu::launches.count_only(library.communicators.find(runtime.records(), comm).index);
 }
 
 }  // namespace mpiprof::nccl

@@ -23,8 +23,8 @@ struct Variable {
     Tool tool;
     Setting setting;
     char name[24];
-    char option;      // mpiP's: a letter within MPIP="-f dir -o"; 0 = the whole value
-    char yes[8];      // what "yes" stands for; empty = the value itself
+    char option;  // mpiP's: a letter within MPIP="-f dir -o"; 0 = the whole value
+    char yes[8];  // what "yes" stands for; empty = the value itself
 };
 constexpr Variable variables[] = {
     {Tool::mpitrace, Setting::text, "SAVE_ALL_TASKS", 0, "all"},  // before SAVE_LIST: it says more
@@ -45,9 +45,8 @@ struct Code {
     Control means;
 };
 constexpr Code codes[] = {
-    {Tool::none, 0, Control::pause},      {Tool::none, 1, Control::resume},
-    {Tool::mpitrace, 0, Control::pause},  {Tool::mpitrace, 1, Control::resume},
-    {Tool::mpip, 0, Control::pause},      {Tool::mpip, 1, Control::resume},
+    {Tool::none, 0, Control::pause},       {Tool::none, 1, Control::resume},     {Tool::mpitrace, 0, Control::pause},
+    {Tool::mpitrace, 1, Control::resume},  {Tool::mpip, 0, Control::pause},      {Tool::mpip, 1, Control::resume},
     {Tool::mpip, 2, Control::new_region},  // "reset": what was counted so far stays, in the region before
     {Tool::ipm, 1, Control::begin_region}, {Tool::ipm, -1, Control::end_region},
 };

@@ -1,5 +1,5 @@
-// What users of other tools have in their job scripts and sources: variables and MPI_Pcontrol codes, which contradict each
-// other and whose names belong to others, too. They count only where MPIPROF_COMPAT names the tool.
+// What users of other tools have in their job scripts and sources: variables and MPI_Pcontrol codes, which contradict
+// each other and whose names belong to others, too. They count only where MPIPROF_COMPAT names the tool.
 // docs/settings.md lists them all.
 #pragma once
 

@@ -10,12 +10,12 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "libmpiprof/record/kernel_files.h"
 #include "libmpiprof/record/clock.h"
+#include "libmpiprof/record/kernel_files.h"
 #include "libmpiprof/record/raw.h"
 
-// clone(2) itself: the name in libc is taken over by sanitizers, which take every clone for a fork. `top` is the end of the
-// new thread's stack, where the function and its argument lie. Returns the thread's number, or -error.
+// clone(2) itself: the name in libc is taken over by sanitizers, which take every clone for a fork. `top` is the end of
+// the new thread's stack, where the function and its argument lie. Returns the thread's number, or -error.
 extern "C" long mpiprof_clone(long flags, void* top, std::uint32_t* thread, std::uint32_t* clear_at_end);
 #if defined(__x86_64__)
 asm(R"(

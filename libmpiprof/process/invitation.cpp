@@ -1,5 +1,6 @@
-// The value is our own path, spelled in a way ("/./") that nobody else does: so it is known again in a child, which may not
-// be preloaded any more. setenv() beside running threads is what NCCL itself does at the same moments, with its nccl.conf.
+// The value is our own path, spelled in a way ("/./") that nobody else does: so it is known again in a child, which may
+// not be preloaded any more. setenv() beside running threads is what NCCL itself does at the same moments, with its
+// nccl.conf.
 #include "libmpiprof/process/invitation.h"
 
 #include <fcntl.h>
@@ -64,14 +65,17 @@ bool names_a_plugin(const char* path) {
 
 // NCCL's own files of settings, which it reads into the environment where that says nothing.
 bool is_in_a_file() {
-    if (const char* file = getenv("NCCL_CONF_FILE"); file && *file) return names_a_plugin(file) || names_a_plugin("/etc/nccl.conf");
+    if (const char* file = getenv("NCCL_CONF_FILE"); file && *file)
+        return names_a_plugin(file) || names_a_plugin("/etc/nccl.conf");
     Path path{};
     if (const char* home = getenv("HOME")) copy(path.text, home);
     append(path.text, "/.nccl.conf");
     return names_a_plugin(path.text) || names_a_plugin("/etc/nccl.conf");
 }
 
-bool has_loaded_a_gpu() { return any_loaded("libcuda.so\0libcudart.so\0libamdhip64.so\0", [](const char*) { return true; }); }
+bool has_loaded_a_gpu() {
+    return any_loaded("libcuda.so\0libcudart.so\0libamdhip64.so\0", [](const char*) { return true; });
+}
 
 }  // namespace
 
@@ -80,7 +84,9 @@ void invite_nccl() {
     if (is_done) return;
     is_done = true;
     Path path;
-    if (getenv(variable) || is_on(Setting::disable) || strcmp(value_of(Setting::nccl), "off") == 0 || is_in_a_file() || !spell_own_path(path)) return;
+    if (getenv(variable) || is_on(Setting::disable) || strcmp(value_of(Setting::nccl), "off") == 0 || is_in_a_file() ||
+        !spell_own_path(path))
+        return;
     setenv(variable, path.text, 0);
 }
 

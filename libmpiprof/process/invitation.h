@@ -1,6 +1,6 @@
-// The one variable that this library ever sets in the program's environment: NCCL_PROFILER_PLUGIN, by which NCCL is told to
-// tell us of its operations. For the sake of NCCL that is linked statically, and of the algorithms that NCCL chooses. Used at
-// the start of MPI and of NCCL; never in a process that calls neither.
+// The one variable that this library ever sets in the program's environment: NCCL_PROFILER_PLUGIN, by which NCCL is
+// told to tell us of its operations. For the sake of NCCL that is linked statically, and of the algorithms that NCCL
+// chooses. Used at the start of MPI and of NCCL; never in a process that calls neither.
 #pragma once
 
 namespace mpiprof {

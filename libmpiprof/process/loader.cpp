@@ -47,7 +47,9 @@ struct Search {
 int look_at(dl_phdr_info* object, std::size_t, void* argument) {
     const Search& search = *static_cast<const Search*>(argument);
     const char* slash = object->dlpi_name ? strrchr(object->dlpi_name, '/') : nullptr;
-    if (!slash || !any_of(search.prefixes, [&](const char* prefix) { return strncmp(slash + 1, prefix, length_of(prefix)) == 0; })) return 0;
+    if (!slash || !any_of(search.prefixes,
+                          [&](const char* prefix) { return strncmp(slash + 1, prefix, length_of(prefix)) == 0; }))
+        return 0;
     return search.visit(search.context, object->dlpi_name);
 }
 

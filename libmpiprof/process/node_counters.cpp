@@ -35,10 +35,12 @@ struct Path {
 
 }  // namespace
 
-void NodeCounters::add(Image& image, const char* name, NodeCounterUnit unit, const char* path, std::uint64_t scale, std::uint64_t wraps_at) {
+void NodeCounters::add(Image& image, const char* name, NodeCounterUnit unit, const char* path, std::uint64_t scale,
+                       std::uint64_t wraps_at) {
     std::uint64_t now = 0;
     if (count_ == most || !read_number(path, now)) return;
-    auto* record = static_cast<NodeCounter*>(image.next_record(table_, format::TableType::node_counters, sizeof(NodeCounter), most, 0));
+    auto* record = static_cast<NodeCounter*>(
+        image.next_record(table_, format::TableType::node_counters, sizeof(NodeCounter), most, 0));
     if (!record) return;
     copy(record->name, name);
     record->unit = unit;
@@ -60,7 +62,8 @@ void NodeCounters::add_energy(Image& image, const char* root, const char* domain
     read_number(Path("%s%s/%s/max_energy_range_uj", root, directory, domain).text, range);
     // Parts of a package have the same names in each: intel-rapl:1:0 is of package 1.
     const Path name("energy.%s:%s", domain, label);
-    add(image, name.text, NodeCounterUnit::microjoules, Path("%s%s/%s/energy_uj", root, directory, domain).text, 1, range);
+    add(image, name.text, NodeCounterUnit::microjoules, Path("%s%s/%s/energy_uj", root, directory, domain).text, 1,
+        range);
 }
 
 // An Ethernet or other interface of the kernel that has a speed: the loopback has none.
@@ -75,7 +78,10 @@ void NodeCounters::add_link(Image& image, const char* root, const char* interfac
 // An InfiniBand or RoCE adapter, which the kernel's interfaces do not see: its counters are in words of 4 bytes.
 void NodeCounters::add_port(Image& image, const char* root, const char* adapter) {
     constexpr std::uint64_t word = 4;
-    const struct { char way[4]; char file[16]; } ways[]  // no addresses, which would be relocations
+    const struct {
+        char way[4];
+        char file[16];
+    } ways[]  // no addresses, which would be relocations
         = {{"tx", "port_xmit_data"}, {"rx", "port_rcv_data"}};
     for (const auto& way : ways)
         add(image, Path("link.%s.%s", adapter, way.way).text, NodeCounterUnit::bytes,
@@ -84,9 +90,12 @@ void NodeCounters::add_port(Image& image, const char* root, const char* adapter)
 
 void NodeCounters::open(Image& image, const char* root) {
     each_entry(Path("%s/sys/class/powercap", root).text, [&](const char* domain) { add_energy(image, root, domain); });
-    add(image, "energy.node", NodeCounterUnit::microjoules, Path("%s/sys/cray/pm_counters/energy", root).text, 1'000'000, 0);
-    add(image, "energy.accelerators", NodeCounterUnit::microjoules, Path("%s/sys/cray/pm_counters/accel_energy", root).text, 1'000'000, 0);
-    each_entry(Path("%s/sys/class/infiniband", root).text, [&](const char* adapter) { add_port(image, root, adapter); });
+    add(image, "energy.node", NodeCounterUnit::microjoules, Path("%s/sys/cray/pm_counters/energy", root).text,
+        1'000'000, 0);
+    add(image, "energy.accelerators", NodeCounterUnit::microjoules,
+        Path("%s/sys/cray/pm_counters/accel_energy", root).text, 1'000'000, 0);
+    each_entry(Path("%s/sys/class/infiniband", root).text,
+               [&](const char* adapter) { add_port(image, root, adapter); });
     each_entry(Path("%s/sys/class/net", root).text, [&](const char* interface) { add_link(image, root, interface); });
 }
 

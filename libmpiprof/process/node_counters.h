@@ -1,6 +1,6 @@
-// Counters that a node keeps of itself: energy (RAPL, Cray's pm_counters) and bytes through its network links. Read at start,
-// at each update and at the end by one rank of the node; they are of all that ran on it. Where the kernel lets users not read
-// them (RAPL, mostly) they are left out, and nobody is asked.
+// Counters that a node keeps of itself: energy (RAPL, Cray's pm_counters) and bytes through its network links. Read at
+// start, at each update and at the end by one rank of the node; they are of all that ran on it. Where the kernel lets
+// users not read them (RAPL, mostly) they are left out, and nobody is asked.
 #pragma once
 
 #include "libmpiprof/record/image.h"
@@ -21,7 +21,8 @@ class NodeCounters {
         format::NodeCounter* record;
         std::uint64_t scale;  // of what is read to what is recorded
     };
-    void add(Image& image, const char* name, format::NodeCounterUnit unit, const char* path, std::uint64_t scale, std::uint64_t wraps_at);
+    void add(Image& image, const char* name, format::NodeCounterUnit unit, const char* path, std::uint64_t scale,
+             std::uint64_t wraps_at);
     void add_energy(Image& image, const char* root, const char* directory);
     void add_link(Image& image, const char* root, const char* interface);
     void add_port(Image& image, const char* root, const char* adapter);

@@ -1,6 +1,6 @@
-// Forced into every source of the library: binds symbols that moved or got new versions to their oldest one, so that the
-// library built on a new machine loads on glibc 2.28 (tests/library/ holds the line). Weak, since before glibc 2.34 the
-// dl* functions live in libdl, which only programs that could call MPI bring along.
+// Forced into every source of the library: binds symbols that moved or got new versions to their oldest one, so that
+// the library built on a new machine loads on glibc 2.28 (tests/library/ holds the line). Weak, since before glibc 2.34
+// the dl* functions live in libdl, which only programs that could call MPI bring along.
 #pragma once
 
 #if defined(__GLIBC__) || defined(__linux__)

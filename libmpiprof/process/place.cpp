@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmpiprof/record/kernel_files.h"
 #include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/who.h"
+#include "libmpiprof/record/kernel_files.h"
 #include "libmpiprof/record/text.h"
 
 namespace mpiprof {
@@ -28,7 +28,8 @@ constexpr char prefixes[] =
     "PBS_NODEFILE\0PALS_CPU_BIND\0MALLOC_\0";
 
 // What a launcher sets for its own bookkeeping, new with each job.
-constexpr char noise[] = "OMPI_MCA_orte_\0OMPI_MCA_ess\0OMPI_MCA_initial_wdir\0OMPI_MCA_pmix\0PMIX_MCA_mca_base\0OMPI_MCA_shmem_RUNTIME\0";
+constexpr char noise[] =
+    "OMPI_MCA_orte_\0OMPI_MCA_ess\0OMPI_MCA_initial_wdir\0OMPI_MCA_pmix\0PMIX_MCA_mca_base\0OMPI_MCA_shmem_RUNTIME\0";
 
 bool begins_with_one_of(const char* names, const char* text) {
     return any_of(names, [&](const char* name) { return strncmp(text, name, length_of(name)) == 0; });
@@ -61,7 +62,9 @@ std::uint64_t number_in(const char* text) {
     std::uint64_t n = 0;
     while (*text == ' ') ++text;
     for (; *text >= '0' && *text <= '9'; ++text)
-        if (__builtin_mul_overflow(n, std::uint64_t{10}, &n) || __builtin_add_overflow(n, static_cast<std::uint64_t>(*text - '0'), &n)) return 0;
+        if (__builtin_mul_overflow(n, std::uint64_t{10}, &n) ||
+            __builtin_add_overflow(n, static_cast<std::uint64_t>(*text - '0'), &n))
+            return 0;
     return n;
 }
 
@@ -79,8 +82,8 @@ std::uint64_t cgroup_number(const char* controller, const char* mount, const cha
 
 struct Device {
     const char* directory;
-    const char* kind;      // the fact's name is <kind>.<entry>
-    const char* detail;    // below <directory>/<entry>/, or an absolute path with %s for the entry
+    const char* kind;    // the fact's name is <kind>.<entry>
+    const char* detail;  // below <directory>/<entry>/, or an absolute path with %s for the entry
 };
 
 void record_devices(Image& image, const char* directory, const char* kind, const char* pattern) {
@@ -95,7 +98,8 @@ void record_devices(Image& image, const char* directory, const char* kind, const
 
 bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-// Between bridge and device there are addresses alone; what a driver made below it ("mlx5_core.sf.4", "infiniband") is no part of it.
+// Between bridge and device there are addresses alone; what a driver made below it ("mlx5_core.sf.4", "infiniband") is
+// no part of it.
 void append_addresses(char (&path)[512], const char* link) {
     for (const char* part = link; part; part = strchr(part, '/')) {
         part += *part == '/';
@@ -130,15 +134,18 @@ void record_node(Image& image) {
     record_processor(image);
     record_file(image, FactKind::node, "cpus", "/sys/devices/system/cpu/online");
     record_file(image, FactKind::node, "threads_per_core_active", "/sys/devices/system/cpu/smt/active");
-    record_file(image, FactKind::node, "siblings_of_cpu0", "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list");
-    record_file(image, FactKind::node, "clock_source", "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    record_file(image, FactKind::node, "siblings_of_cpu0",
+                "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list");
+    record_file(image, FactKind::node, "clock_source",
+                "/sys/devices/system/clocksource/clocksource0/current_clocksource");
     record_devices(image, "/sys/devices/system/node", "numa_cpus", "/sys/devices/system/node/%s/cpulist");
     record_devices(image, "/sys/class/infiniband", "nic_numa", "/sys/class/infiniband/%s/device/numa_node");
     record_devices(image, "/sys/class/infiniband", "nic_rate", "/sys/class/infiniband/%s/ports/1/rate");
     record_devices(image, "/sys/class/cxi", "nic_numa", "/sys/class/cxi/%s/device/numa_node");
     record_devices(image, "/sys/class/net", "net_mbit", "/sys/class/net/%s/speed");
     record_devices(image, "/proc/driver/nvidia/gpus", "gpu_numa", "/sys/bus/pci/devices/%s/numa_node");
-    record_devices(image, "/sys/class/kfd/kfd/topology/nodes", "kfd_gpu", "/sys/class/kfd/kfd/topology/nodes/%s/gpu_id");
+    record_devices(image, "/sys/class/kfd/kfd/topology/nodes", "kfd_gpu",
+                   "/sys/class/kfd/kfd/topology/nodes/%s/gpu_id");
     record_pci_paths(image, "/proc/driver/nvidia/gpus", "gpu_pci", "/sys/bus/pci/devices/%s");
     record_pci_paths(image, "/sys/class/infiniband", "nic_pci", "/sys/class/infiniband/%s");
     record_pci_paths(image, "/sys/class/cxi", "nic_pci", "/sys/class/cxi/%s");
@@ -153,7 +160,8 @@ void record_fact(Image& image, FactKind kind, const char* name, const char* valu
     if (recorded == most_facts) return count_drop(image.header().drops.strings);
     std::size_t length = length_of(value);
     const std::uint64_t offset = image.add_string(value, length);
-    auto* fact = static_cast<format::Fact*>(image.next_record(facts, format::TableType::facts, sizeof(format::Fact), facts_at_once, 0));
+    auto* fact = static_cast<format::Fact*>(
+        image.next_record(facts, format::TableType::facts, sizeof(format::Fact), facts_at_once, 0));
     if (!fact) return count_drop(image.header().drops.strings);
     copy(fact->name, name);
     fact->kind = kind;
@@ -204,9 +212,12 @@ void record_environment(Image& image) {
 CgroupUse cgroup_use() {
     CgroupUse use{};
     use.throttled_us = cgroup_number("", "/sys/fs/cgroup", "cpu.stat", "throttled_usec ");
-    if (use.throttled_us == 0) use.throttled_us = cgroup_number("cpu,cpuacct", "/sys/fs/cgroup/cpu,cpuacct", "cpu.stat", "throttled_time ") / 1000;
+    if (use.throttled_us == 0)
+        use.throttled_us =
+            cgroup_number("cpu,cpuacct", "/sys/fs/cgroup/cpu,cpuacct", "cpu.stat", "throttled_time ") / 1000;
     use.memory_limit = cgroup_number("", "/sys/fs/cgroup", "memory.max", "");
-    if (use.memory_limit == 0) use.memory_limit = cgroup_number("memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "");
+    if (use.memory_limit == 0)
+        use.memory_limit = cgroup_number("memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "");
     if (use.memory_limit > std::uint64_t{1} << 60) use.memory_limit = 0;  // version 1's way to say "none"
     return use;
 }

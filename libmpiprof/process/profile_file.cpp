@@ -11,9 +11,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "libmpiprof/record/kernel_files.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
+#include "libmpiprof/record/kernel_files.h"
 #include "libmpiprof/record/raw.h"
 #include "libmpiprof/record/text.h"
 

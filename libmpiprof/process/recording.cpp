@@ -1,5 +1,5 @@
-// Whether anything is recorded at this moment, and under which region: the gate, pauses, the window in time, the marks that
-// the program makes. The other half of the runtime's life is in runtime.cpp.
+// Whether anything is recorded at this moment, and under which region: the gate, pauses, the window in time, the marks
+// that the program makes. The other half of the runtime's life is in runtime.cpp.
 #include "libmpiprof/process/compat.h"
 #include "libmpiprof/process/runtime.h"
 #include "libmpiprof/process/say.h"
@@ -57,7 +57,8 @@ void Runtime::count_pause() {
 
 // Not when the first is over, which the helper thread may find: the image grows in the program's threads alone.
 void Runtime::open_pauses() {
-    if (!pauses_.is_open()) pauses_.open(records_.image, 0, records_.image.header().started.ticks, format::TableType::pauses);
+    if (!pauses_.is_open())
+        pauses_.open(records_.image, 0, records_.image.header().started.ticks, format::TableType::pauses);
 }
 
 void Runtime::pause() {
@@ -87,15 +88,17 @@ void Runtime::set_window(std::uint64_t started_ns) {
     shut_ |= paused;
 }
 
-// By the helper thread, which waits for nobody: who holds the lock is at start or end, where the window does not matter.
-// Returns how long it is to the next edge.
+// By the helper thread, which waits for nobody: who holds the lock is at start or end, where the window does not
+// matter. Returns how long it is to the next edge.
 std::uint64_t Runtime::obey_window() {
     constexpr std::uint64_t soon = 1'000'000;
     const std::uint64_t now = nanoseconds(CLOCK_MONOTONIC);
     if (begins_at_ns_ == 0 && ends_at_ns_ == ~std::uint64_t{0}) return Helper::when_asked;
     if (!lock_.try_lock()) return soon;
-    if (now >= begins_at_ns_ && now < ends_at_ns_) unshut(outside_window);
-    else shut(outside_window);
+    if (now >= begins_at_ns_ && now < ends_at_ns_)
+        unshut(outside_window);
+    else
+        shut(outside_window);
     lock_.unlock();
     const std::uint64_t edge = now < begins_at_ns_ ? begins_at_ns_ : ends_at_ns_;
     return now >= edge || edge - now > Helper::when_asked ? Helper::when_asked : edge - now;
@@ -103,8 +106,8 @@ std::uint64_t Runtime::obey_window() {
 
 // ---- regions and iterations ----
 
-// A call belongs to the region that it began in. What the threads remember of their calls leads to the cells of the region
-// before: it is forgotten.
+// A call belongs to the region that it began in. What the threads remember of their calls leads to the cells of the
+// region before: it is forgotten.
 template <class Change>
 void Runtime::change_region(Change change) {
     Ledger* traced = traced_ledger();
@@ -118,7 +121,8 @@ void Runtime::change_region(Change change) {
     if (gate.epoch != 0) open_gate();
     if (!traced) return;
     const bool is_entered = records_.regions.is_inside(after, before);
-    traced->trace_region(is_entered ? format::TraceKind::region_entered : format::TraceKind::region_left, is_entered ? after : before, now, 0);
+    traced->trace_region(is_entered ? format::TraceKind::region_entered : format::TraceKind::region_left,
+                         is_entered ? after : before, now, 0);
 }
 
 // The trace of the calling thread; null: it has none, or nothing is recorded. Not under the lock.

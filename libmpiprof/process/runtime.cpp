@@ -46,8 +46,8 @@ constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::uint64_t period_on_own_disk = second;
 constexpr std::uint64_t period_on_shared_storage = 10 * second;
 
-// The end waits for nobody who may never let go: a signal's handler that calls exit() or MPI_Abort may have interrupted who
-// holds the lock, in this very thread.
+// The end waits for nobody who may never let go: a signal's handler that calls exit() or MPI_Abort may have interrupted
+// who holds the lock, in this very thread.
 class PatientGuard {
   public:
     explicit PatientGuard(Lock& lock) : lock_(lock) {
@@ -93,7 +93,8 @@ int Runtime::current_process() { return static_cast<int>(getpid()); }
 Ledger* Runtime::open(ThreadState& state) {
     const std::uint64_t epoch = __atomic_load_n(&gate.epoch, __ATOMIC_ACQUIRE);
     if (epoch == 0) return nullptr;
-    if (has_mpi_ended_ && !is_after_mpi_.load(std::memory_order_relaxed)) [[unlikely]] begin_after_mpi();
+    if (has_mpi_ended_ && !is_after_mpi_.load(std::memory_order_relaxed)) [[unlikely]]
+        begin_after_mpi();
     if (!state.ledger) state.ledger = new_ledger();
     if (!state.ledger) {
         count_drop(records_.image.header().drops.threads);
@@ -212,7 +213,8 @@ bool Runtime::begin_image(const World& world) {
     if (describes_node) node_counters_.open(records_.image);
     unseen_.record(records_.image);
     record_environment(records_.image);
-    if (world.cuda_aware >= 0) record_fact(records_.image, format::FactKind::process, "mpi_is_cuda_aware", world.cuda_aware ? "yes" : "no");
+    if (world.cuda_aware >= 0)
+        record_fact(records_.image, format::FactKind::process, "mpi_is_cuda_aware", world.cuda_aware ? "yes" : "no");
     return true;
 }
 
@@ -229,10 +231,13 @@ void Runtime::choose_functions(const Catalogue& catalogue, bool says_what_is_unk
             if (says_what_is_unknown) say("MPIPROF_%s: there is no %s %.*s", row_of(setting).name, kind, length, word);
         });
     };
-    set(barriers_, Setting::collective_barrier,
-        [](const CallInfo& i) { return i.traffic == format::Traffic::collective && i.family == format::Family::mpi; }, "collective");
+    set(
+        barriers_, Setting::collective_barrier,
+        [](const CallInfo& i) { return i.traffic == format::Traffic::collective && i.family == format::Family::mpi; },
+        "collective");
     Selection chosen;
-    set(chosen, Setting::functions, [](const CallInfo&) { return true; }, "function");
+    set(
+        chosen, Setting::functions, [](const CallInfo&) { return true; }, "function");
     for (std::uint16_t call = 0; call < catalogue.size; ++call) left_out_.set(call, !chosen.has(call));
 }
 
@@ -240,7 +245,8 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     if (is_child()) return;
     const Guard guard(lock_);
     if (started_) {  // MPI initialised once more (sessions): recording goes on in the same profile
-        if (records_.image.header().mpi_family == format::MpiFamily::none) {  // or for the first time, after calls of NCCL
+        if (records_.image.header().mpi_family ==
+            format::MpiFamily::none) {  // or for the first time, after calls of NCCL
             records_.image.header().init_ticks = init_ticks;
             adopt_world(world);
         }
@@ -275,8 +281,10 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     start_helper();
     records_.trace_events = events_of(Setting::trace);
     header.own_setup_ns = nanoseconds(CLOCK_MONOTONIC) - began;
-    if (shut_ == 0) open_gate();
-    else paused_at_ = header.started.ticks;
+    if (shut_ == 0)
+        open_gate();
+    else
+        paused_at_ = header.started.ticks;
 }
 
 // The world is known better than when the file got its name.
@@ -341,7 +349,9 @@ void Runtime::start_helper() {
     if (!has_window && (period == 0 || (records_.image.is_mapped() && !has_threads()))) return;
     if (period == 0) period = Helper::when_asked;
     // Thousands of ranks that begin together do not write together.
-    const std::uint64_t first = has_window ? 0 : shared ? period / 1000 * (mix(header.rank + 1u) >> 54) / 1024 * 1000 + 1 : period;
+    const std::uint64_t first = has_window ? 0
+                                : shared   ? period / 1000 * (mix(header.rank + 1u) >> 54) / 1024 * 1000 + 1
+                                           : period;
     if (helper_.start(refresh, this, period, first) && !records_.image.is_mapped() && period != Helper::when_asked)
         header.store_period_ms = static_cast<std::uint32_t>(period / 1'000'000);
 }
@@ -382,7 +392,8 @@ void Runtime::finish(State state, int exit_code) {
     if (helper_.is_running()) file_.give_up_update();
     // Scripts say who they are in their own environment, which may come later than the first call.
     if (const format::Header& h = records_.image.header(); is_world_guessed_) {
-        if (const World world = world_without_mpi(h.rank, h.size, h.mpi_library); world.is_launchers) adopt_world(world);
+        if (const World world = world_without_mpi(h.rank, h.size, h.mpi_library); world.is_launchers)
+            adopt_world(world);
     }
     move_file();
     update_header(state, exit_code);
@@ -397,7 +408,8 @@ void Runtime::finish(State state, int exit_code) {
     if (error && (header.rank == 0 || is_on(Setting::verbose)))  // one line a job
         say("cannot write %s: %s; the profile of rank %u is lost", file_.path(), strerror(error), header.rank);
     // The text is about MPI, as other tools know it, and of NCCL beside it.
-    const bool text = header.mpi_family != format::MpiFamily::none && names_rank(value_of(Setting::text), header.rank) &&
+    const bool text = header.mpi_family != format::MpiFamily::none &&
+                      names_rank(value_of(Setting::text), header.rank) &&
                       write_text_profile(records_.image, records_.catalogue, file_.path(), has_text_);
     has_text_ |= text;
     if (header.rank == 0 && is_on(Setting::verbose))
@@ -432,7 +444,8 @@ void Runtime::begin_after_mpi() {
 
 void Runtime::process_ends() {
     int over = 0;
-    if (is_recording() && has_mpi_ended_) finish(State::finalized, 0);
+    if (is_recording() && has_mpi_ended_)
+        finish(State::finalized, 0);
     else if (is_recording() && finalized_ && finalized_(&over) == 0 && over)
         finish(State::finalized, 0);
     else

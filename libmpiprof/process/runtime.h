@@ -31,12 +31,13 @@ class Runtime {
     void start(const Catalogue& catalogue, const World& world, Ticks init_ticks);
     // The end that is known: Finalize, Abort, exit. Recording ends but for `exited`, where later calls still count.
     void finish(format::State state, int exit_code);
-    // In a job without MPI the size of the world is a guess where no launcher tells it: a larger communicator, or several
-    // GPUs in one process (`is_certain`), correct it.
+    // In a job without MPI the size of the world is a guess where no launcher tells it: a larger communicator, or
+    // several GPUs in one process (`is_certain`), correct it.
     void learn_world(unsigned rank, unsigned size, bool is_certain);
     void note_fact(const char* name, const char* value);
     void after_finalize(Ticks finalize_ticks);
-    // Another library than MPI is in use here: its calls are recorded behind MPI_Finalize, too, up to the end of the process.
+    // Another library than MPI is in use here: its calls are recorded behind MPI_Finalize, too, up to the end of the
+    // process.
     void go_on_after_mpi();
     void pause();   // MPI_Pcontrol(0)
     void resume();  // MPI_Pcontrol(1)
@@ -119,7 +120,7 @@ class Runtime {
     bool is_trace_cut_ = false;
     unsigned rank_in_path_ = 0;
     Selection left_out_, barriers_;
-    std::uint32_t shut_ = 0;        // Reasons
+    std::uint32_t shut_ = 0;  // Reasons
     Ticks paused_at_ = 0;
     Activity pauses_;  // when it was so
     bool was_paused_ = false;

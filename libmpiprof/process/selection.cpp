@@ -32,8 +32,10 @@ bool is_meant(const char* name, const char* word, std::size_t length) {
 
 void Selection::set(std::uint16_t call, bool on) {
     const std::uint64_t bit = std::uint64_t{1} << (call % 64);
-    if (on) bits_[call / 64] |= bit;
-    else bits_[call / 64] &= ~bit;
+    if (on)
+        bits_[call / 64] |= bit;
+    else
+        bits_[call / 64] &= ~bit;
 }
 
 bool Selection::choose_word(const char* word, std::size_t length, bool on, const Choice& choice) {

@@ -1,5 +1,5 @@
-// A set of functions that the user names: MPIPROF_FUNCTIONS, MPIPROF_COLLECTIVE_BARRIER. Made once, at start, from a text
-// and the catalogue; asked for by call id whenever a function is called for the first time.
+// A set of functions that the user names: MPIPROF_FUNCTIONS, MPIPROF_COLLECTIVE_BARRIER. Made once, at start, from a
+// text and the catalogue; asked for by call id whenever a function is called for the first time.
 #pragma once
 
 #include "libmpiprof/record/ledger.h"

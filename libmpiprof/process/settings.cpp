@@ -22,23 +22,34 @@ constexpr SettingRow rows[settings] = {
     {"DIR", ".", Accepts::anything, "", "directory for the profiles; %j is the job, %u the user, %h the host"},
     {"JOB", "", Accepts::anything, "", "the job's name in file names; by default the scheduler's id"},
     {"DISABLE", "0", Accepts::choice, "0 1 no yes off on", "1: do nothing at all"},
-    {"VERBOSE", "0", Accepts::choice, "0 1 no yes off on", "1: rank 0 says what was found, where the profile lies and what was written"},
+    {"VERBOSE", "0", Accepts::choice, "0 1 no yes off on",
+     "1: rank 0 says what was found, where the profile lies and what was written"},
     {"TEXT", "0", Accepts::ranks, "", "ranks that also write <profile>.txt: a list such as 0,4-7, all, none"},
     {"CLOCK", "auto", Accepts::choice, "auto tsc mono", "tsc: the processor's counter; mono: CLOCK_MONOTONIC"},
-    {"STORE", "auto", Accepts::choice, "auto mapped written", "mapped: the file's own pages; written: memory, written once a period"},
-    {"PERIOD", "auto", Accepts::seconds, "", "seconds between two writes of the written store; 0: no helper thread, written at the end"},
+    {"STORE", "auto", Accepts::choice, "auto mapped written",
+     "mapped: the file's own pages; written: memory, written once a period"},
+    {"PERIOD", "auto", Accepts::seconds, "",
+     "seconds between two writes of the written store; 0: no helper thread, written at the end"},
     {"RANKS", "all", Accepts::ranks, "", "ranks that are profiled: a list such as 0,4-7, all, none"},
-    {"FUNCTIONS", "all", Accepts::functions, "", "functions that are recorded: MPI_Send,MPI_I* or -MPI_Iprobe, all, none"},
+    {"FUNCTIONS", "all", Accepts::functions, "",
+     "functions that are recorded: MPI_Send,MPI_I* or -MPI_Iprobe, all, none"},
     {"BEGIN_TIME", "0", Accepts::seconds, "", "seconds after MPI_Init at which recording begins"},
     {"END_TIME", "never", Accepts::seconds, "", "seconds after MPI_Init at which recording ends"},
-    {"COLLECTIVE_BARRIER", "none", Accepts::functions, "", "collectives that a barrier is put before, whose time is told apart: a list of names, all"},
-    {"COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm", "variables and MPI_Pcontrol codes of this tool count, too"},
+    {"COLLECTIVE_BARRIER", "none", Accepts::functions, "",
+     "collectives that a barrier is put before, whose time is told apart: a list of names, all"},
+    {"COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm",
+     "variables and MPI_Pcontrol codes of this tool count, too"},
     {"NCCL", "on", Accepts::choice, "on off", "off: calls of NCCL are left alone"},
-    {"GPU", "on", Accepts::choice, "on off", "off: nothing is asked of GPUs: no times of NCCL's operations, no kinds of MPI's buffers"},
-    {"CUPTI", "window", Accepts::choice, "on window off", "on: times on the GPU are CUPTI's; window: where recording has a window; off: never"},
-    {"DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32", "frames of the stack that a call site has; 1: where the call is, not who called there"},
-    {"TRACE", "off", Accepts::events, "", "so many events are kept of each thread, the last ones: a number such as 100k, on (64k), off"},
-    {"CLOCK_OFFSETS", "off", Accepts::choice, "on off", "on: how much the clocks of nodes differ is measured, with messages, in Init and Finalize"},
+    {"GPU", "on", Accepts::choice, "on off",
+     "off: nothing is asked of GPUs: no times of NCCL's operations, no kinds of MPI's buffers"},
+    {"CUPTI", "window", Accepts::choice, "on window off",
+     "on: times on the GPU are CUPTI's; window: where recording has a window; off: never"},
+    {"DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32",
+     "frames of the stack that a call site has; 1: where the call is, not who called there"},
+    {"TRACE", "off", Accepts::events, "",
+     "so many events are kept of each thread, the last ones: a number such as 100k, on (64k), off"},
+    {"CLOCK_OFFSETS", "off", Accepts::choice, "on off",
+     "on: how much the clocks of nodes differ is measured, with messages, in Init and Finalize"},
 };
 
 bool is_one_of(const char* value, const char* choices) {
@@ -107,7 +118,9 @@ bool read_events(const char* text, std::uint32_t& events) {
     const char* end = read_number(text, number);
     const unsigned unit = (*end | 32) == 'k' ? 1000 : (*end | 32) == 'm' ? 1'000'000 : 1;
     if (end == text || end[unit != 1] != 0 || __builtin_mul_overflow(number, unit, &number)) return false;
-    events = number < Trace::fewest_events ? Trace::fewest_events : number < Trace::most_events ? number : Trace::most_events;
+    events = number < Trace::fewest_events ? Trace::fewest_events
+             : number < Trace::most_events ? number
+                                           : Trace::most_events;
     return true;
 }
 
@@ -129,12 +142,18 @@ bool is_valid(Setting setting, const char* value) {
     std::uint64_t ns;
     std::uint32_t events;
     switch (row.accepts) {
-        case Accepts::anything: return true;
-        case Accepts::choice: return is_one_of(value, row.choices);
-        case Accepts::ranks: return is_rank_list(value);
-        case Accepts::functions: return is_function_list(value);
-        case Accepts::events: return read_events(value, events);
-        case Accepts::seconds: return strcmp(value, row.fallback) == 0 || read_seconds(value, ns);
+        case Accepts::anything:
+            return true;
+        case Accepts::choice:
+            return is_one_of(value, row.choices);
+        case Accepts::ranks:
+            return is_rank_list(value);
+        case Accepts::functions:
+            return is_function_list(value);
+        case Accepts::events:
+            return read_events(value, events);
+        case Accepts::seconds:
+            return strcmp(value, row.fallback) == 0 || read_seconds(value, ns);
     }
     return false;
 }
@@ -142,10 +161,14 @@ bool is_valid(Setting setting, const char* value) {
 const char* expected(const SettingRow& row) {
     if (row.accepts == Accepts::choice) return row.choices;
     switch (row.accepts) {
-        case Accepts::ranks: return "a list of ranks such as 0,4-7, all or none";
-        case Accepts::events: return "a number of events such as 100k, on or off";
-        case Accepts::functions: return "a list of functions such as MPI_Send,MPI_Recv, all or none";
-        default: return "seconds such as 5 or 0.5";
+        case Accepts::ranks:
+            return "a list of ranks such as 0,4-7, all or none";
+        case Accepts::events:
+            return "a number of events such as 100k, on or off";
+        case Accepts::functions:
+            return "a list of functions such as MPI_Send,MPI_Recv, all or none";
+        default:
+            return "seconds such as 5 or 0.5";
     }
 }
 
@@ -197,8 +220,8 @@ void report_wrong_settings() {
             say("there is no setting %.*s; see docs/settings.md for their names", static_cast<int>(equals - *variable),
                 *variable);
         else if (equals[1] && !is_valid(static_cast<Setting>(i), equals + 1))
-            say("MPIPROF_%s=%s is not understood (%s); using %s", rows[i].name, equals + 1,
-                expected(rows[i]), rows[i].fallback);
+            say("MPIPROF_%s=%s is not understood (%s); using %s", rows[i].name, equals + 1, expected(rows[i]),
+                rows[i].fallback);
     }
 }
 
@@ -212,7 +235,8 @@ void record_settings(Image& image) {
         const char* value = value_of(setting);
         copy(record->name, rows[i].name);
         copy(record->value, value);
-        if (length_of(value) >= sizeof record->value) memcpy(record->value + sizeof record->value - 4, "...", 4);  // it was cut
+        if (length_of(value) >= sizeof record->value)
+            memcpy(record->value + sizeof record->value - 4, "...", 4);  // it was cut
         record->source = value == rows[i].fallback ? 0u : value == compat_value(setting) ? 2u : 1u;
         Image::publish(table);
     }

@@ -9,25 +9,44 @@ namespace mpiprof {
 
 // One row per setting; docs/settings.md explains them in the same order.
 enum class Setting : unsigned {
-    directory, job, disable, verbose, text, clock, store, period, ranks, functions, begin_time, end_time, collective_barrier,
-    compat, nccl, gpu, cupti, depth, trace, clock_offsets, count
+    directory,
+    job,
+    disable,
+    verbose,
+    text,
+    clock,
+    store,
+    period,
+    ranks,
+    functions,
+    begin_time,
+    end_time,
+    collective_barrier,
+    compat,
+    nccl,
+    gpu,
+    cupti,
+    depth,
+    trace,
+    clock_offsets,
+    count
 };
 
 // What a value has to be.
 enum class Accepts : std::uint8_t { anything, choice, ranks, seconds, functions, events };
 
 struct SettingRow {
-    char name[20];       // without MPIPROF_
+    char name[20];  // without MPIPROF_
     char fallback[8];
     Accepts accepts;
-    char choices[32];    // of Accepts::choice, blank-separated
+    char choices[32];  // of Accepts::choice, blank-separated
     char meaning[104];
 };
 
 const SettingRow& row_of(Setting setting);
 
-// The value in force: the environment's if it is set, not empty and valid, else that of the tool that MPIPROF_COMPAT names,
-// else the default. Never null.
+// The value in force: the environment's if it is set, not empty and valid, else that of the tool that MPIPROF_COMPAT
+// names, else the default. Never null.
 const char* value_of(Setting setting);
 bool is_on(Setting setting);
 // In nanoseconds; `fallback` where the setting is at its default, which is a word.

@@ -113,15 +113,16 @@ int next_in_order(const Catalogue& catalogue, Family family, const Routine* rout
     };
     int best = -1;
     for (int call = 0; call < Catalogue::most_ids; ++call)
-        if (routines[call].total.calls != 0 && catalogue.info(static_cast<std::uint16_t>(call)).family == family && (previous < 0 || is_before(previous, call)) &&
-            (best < 0 || is_before(call, best)))
+        if (routines[call].total.calls != 0 && catalogue.info(static_cast<std::uint16_t>(call)).family == family &&
+            (previous < 0 || is_before(previous, call)) && (best < 0 || is_before(call, best)))
             best = call;
     return best;
 }
 
 template <class Use>
 void each_in_order(const Catalogue& catalogue, Family family, const Routine* routines, Use use) {
-    for (int call = next_in_order(catalogue, family, routines, -1); call >= 0; call = next_in_order(catalogue, family, routines, call))
+    for (int call = next_in_order(catalogue, family, routines, -1); call >= 0;
+         call = next_in_order(catalogue, family, routines, call))
         use(Name(catalogue, call).text, routines[call]);
 }
 
@@ -155,7 +156,8 @@ void print_mpi(Text& text, const Header& header, const Catalogue& catalogue, con
     const double elapsed = static_cast<double>(header.ended.ticks - header.started.ticks) * scale;
     text.print(layout::communication_time, communication);
     text.print(layout::elapsed_time, elapsed);
-    if (header.paused_ticks) text.print(layout::exclusive_time, elapsed - static_cast<double>(header.paused_ticks) * scale);
+    if (header.paused_ticks)
+        text.print(layout::exclusive_time, elapsed - static_cast<double>(header.paused_ticks) * scale);
     text.print(layout::user_time, static_cast<double>(usage.user_us) * 1e-6);
     text.print(layout::system_time, static_cast<double>(usage.system_us) * 1e-6);
     text.print(layout::resident_older, static_cast<double>(usage.max_resident_kib) / 1024);
@@ -163,7 +165,8 @@ void print_mpi(Text& text, const Header& header, const Catalogue& catalogue, con
     text.print("\n");
     text.print(layout::rule_65);
     text.print(layout::sizes_title);
-    each_in_order(catalogue, Family::mpi, routines, [&](const char* name, const Routine& routine) { print_sizes(text, scale, name, routine); });
+    each_in_order(catalogue, Family::mpi, routines,
+                  [&](const char* name, const Routine& routine) { print_sizes(text, scale, name, routine); });
 }
 
 void print_nccl(Text& text, const Catalogue& catalogue, const Routine* routines, double scale) {
@@ -180,8 +183,11 @@ void print_nccl(Text& text, const Catalogue& catalogue, const Routine* routines,
     text.print(layout::rule_71);
     each_in_order(catalogue, Family::nccl, routines, [&](const char* name, const Routine& routine) {
         const double seconds = static_cast<double>(routine.total.ticks) * scale;
-        if (gpu > 0) text.print(layout::nccl_routine_gpu, name, count(routine.total), mean(routine.total), seconds, static_cast<double>(routine.gpu_ns) * 1e-9);
-        else text.print(layout::nccl_routine, name, count(routine.total), mean(routine.total), seconds);
+        if (gpu > 0)
+            text.print(layout::nccl_routine_gpu, name, count(routine.total), mean(routine.total), seconds,
+                       static_cast<double>(routine.gpu_ns) * 1e-9);
+        else
+            text.print(layout::nccl_routine, name, count(routine.total), mean(routine.total), seconds);
     });
     text.print(layout::rule_71);
     text.print(layout::nccl_host_time, host);
@@ -189,7 +195,8 @@ void print_nccl(Text& text, const Catalogue& catalogue, const Routine* routines,
     text.print("\n");
     text.print(layout::rule_65);
     text.print(layout::nccl_sizes_title);
-    each_in_order(catalogue, Family::nccl, routines, [&](const char* name, const Routine& routine) { print_sizes(text, scale, name, routine); });
+    each_in_order(catalogue, Family::nccl, routines,
+                  [&](const char* name, const Routine& routine) { print_sizes(text, scale, name, routine); });
 }
 
 void print(Text& text, const Header& header, const Catalogue& catalogue, const Routine* routines) {

@@ -1,5 +1,6 @@
-// Communication libraries that a process has loaded and that this library does not wrap. What the program asks of them itself is
-// in no figure, and the profile says so. Asked when MPI or NCCL begins and when the job ends; it only reads the list of loaded objects.
+// Communication libraries that a process has loaded and that this library does not wrap. What the program asks of them
+// itself is in no figure, and the profile says so. Asked when MPI or NCCL begins and when the job ends; it only reads
+// the list of loaded objects.
 #pragma once
 
 #include "libmpiprof/record/image.h"

@@ -54,7 +54,8 @@ ProcessStat stat_of(unsigned pid) {
         while (*field == ' ') ++field;
         if (i == 4) number(field, stat.parent);
         if (i == 22)
-            for (; *field >= '0' && *field <= '9'; ++field) stat.start = stat.start * 10 + static_cast<unsigned>(*field - '0');
+            for (; *field >= '0' && *field <= '9'; ++field)
+                stat.start = stat.start * 10 + static_cast<unsigned>(*field - '0');
         while (*field && *field != ' ') ++field;
     }
     return stat;
@@ -123,7 +124,8 @@ void add_to_launch(Header& header, const char* word, unsigned long long number) 
     snprintf(header.launch + used, sizeof header.launch - used, "%s%llu", word, number);
 }
 
-// torchrun gives a run without a name the name "none", on its default port: on one machine its process tells runs apart.
+// torchrun gives a run without a name the name "none", on its default port: on one machine its process tells runs
+// apart.
 bool is_nameless_torchrun_of_one_node() {
     const char* run = variable("TORCHELASTIC_RUN_ID");
     unsigned here = 0, all = 0;
@@ -157,7 +159,8 @@ void describe_launch(Header& header, const World& world, const ProcessStat& self
     if (variable("OMPI_COMM_WORLD_SIZE")) launcher = "Open MPI";
     // What torchrun starts again after a failure is another launch.
     unsigned restarts = 0;
-    if (number(variable("TORCHELASTIC_RESTART_COUNT"), restarts) && restarts > 0) add_to_launch(header, ":restart", restarts);
+    if (number(variable("TORCHELASTIC_RESTART_COUNT"), restarts) && restarts > 0)
+        add_to_launch(header, ":restart", restarts);
     if (is_nameless_torchrun_of_one_node()) {
         add_to_launch(header, ":", self.parent);
         add_to_launch(header, ":", parent.start);
@@ -175,7 +178,7 @@ void describe_launch(Header& header, const World& world, const ProcessStat& self
 
 struct JobRow {
     char id[24];
-    char part[28];   // array index
+    char part[28];  // array index
     char part_is_none[12];
 };
 constexpr JobRow job_rows[] = {
@@ -264,8 +267,10 @@ void describe_command(Header& header) {
         const char* equals = strchr(a, '=');
         const std::size_t name = equals ? static_cast<std::size_t>(equals - a) : strlen(a);
         const bool secret = a != line && looks_secret(a, name);
-        if (hide_next && *a != '-') append(header.command, "***");
-        else append(header.command, a, secret && equals ? name + 1 : strlen(a));
+        if (hide_next && *a != '-')
+            append(header.command, "***");
+        else
+            append(header.command, a, secret && equals ? name + 1 : strlen(a));
         if (secret && equals) append(header.command, "***");
         hide_next = secret && !equals;
     }
@@ -277,8 +282,10 @@ void describe_start(Header& header, const ProcessStat& self) {
     clock_gettime(CLOCK_REALTIME, &real);
     const auto hertz = static_cast<unsigned long long>(sysconf(_SC_CLK_TCK));
     if (self.start == 0 || hertz == 0) return;
-    const auto since_boot = static_cast<unsigned long long>(boot.tv_sec) * 1'000'000'000u + static_cast<unsigned long long>(boot.tv_nsec);
-    const auto now = static_cast<unsigned long long>(real.tv_sec) * 1'000'000'000u + static_cast<unsigned long long>(real.tv_nsec);
+    const auto since_boot =
+        static_cast<unsigned long long>(boot.tv_sec) * 1'000'000'000u + static_cast<unsigned long long>(boot.tv_nsec);
+    const auto now =
+        static_cast<unsigned long long>(real.tv_sec) * 1'000'000'000u + static_cast<unsigned long long>(real.tv_nsec);
     const auto start = self.start * (1'000'000'000u / hertz);
     if (start < since_boot) header.process_start_ns = now - (since_boot - start);
 }
@@ -286,7 +293,8 @@ void describe_start(Header& header, const ProcessStat& self) {
 }  // namespace
 
 bool looks_secret(const char* word, std::size_t length) {
-    static constexpr char marks[][12] = {"token", "password", "passwd", "secret", "apikey", "api-key", "api_key", "credential"};
+    static constexpr char marks[][12] = {"token",  "password", "passwd",  "secret",
+                                         "apikey", "api-key",  "api_key", "credential"};
     for (const auto& mark : marks) {
         const std::size_t n = strlen(mark);
         for (std::size_t i = 0; i + n <= length; ++i) {

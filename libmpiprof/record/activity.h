@@ -28,7 +28,7 @@ class Activity {
 
     Ticks ends_ = ~Ticks{0};  // of the current bin
     format::Activity* record_ = nullptr;
-    Booked booked_{0, 0};     // what the bins hold
+    Booked booked_{0, 0};  // what the bins hold
 };
 
 }  // namespace mpiprof

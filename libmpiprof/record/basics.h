@@ -25,8 +25,9 @@ inline void add(std::uint64_t& word, std::uint64_t value) { relaxed(word, relaxe
 // What could not be kept is counted by all threads, on slow paths.
 inline void count_drop(std::uint64_t& word) { __atomic_fetch_add(&word, 1, __ATOMIC_RELAXED); }
 
-// Tells the compiler that an argument is still (or again) in the register in which it is passed: 'D' the first, 'S', 'd', 'c' the
-// others. Registers for everything between are then chosen among the free ones, and nothing is moved there and back.
+// Tells the compiler that an argument is still (or again) in the register in which it is passed: 'D' the first, 'S',
+// 'd', 'c' the others. Registers for everything between are then chosen among the free ones, and nothing is moved there
+// and back.
 template <char Register, class... Others>
 [[gnu::always_inline]] inline void in_place([[maybe_unused]] Word& argument, Others&...) {
 #if defined(__x86_64__)
@@ -39,7 +40,8 @@ template <char Register, class... Others>
 template <char>
 inline void in_place() {}
 
-// Guards slow paths only (first sight of a site, a new thread). Never held across a user's MPI call. Constant-initialised.
+// Guards slow paths only (first sight of a site, a new thread). Never held across a user's MPI call.
+// Constant-initialised.
 class Lock {
   public:
     void lock() {
@@ -77,7 +79,8 @@ inline std::uint64_t mix(std::uint64_t x) {  // Fibonacci hashing: the upper bit
 inline std::uint64_t top_bit(std::uint64_t x) {
 #if defined(__x86_64__)
     if (__builtin_constant_p(x)) return 63u ^ static_cast<unsigned>(__builtin_clzll(x));
-    std::uint64_t top;  // as wide as the processor's answer: the compiler's builtin would be widened by an instruction more
+    // As wide as the processor's answer: the compiler's builtin would be widened by an instruction more.
+    std::uint64_t top;
     asm("bsrq %1, %0" : "=r"(top) : "r"(x) : "cc");
     return top;
 #else

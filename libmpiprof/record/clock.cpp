@@ -19,7 +19,8 @@ bool tsc_is_trusted() {
     unsigned a, b, c, d;
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & (1u << 8))) return false;
     char source[16];
-    return strcmp(first_line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource", source), "tsc") == 0;
+    return strcmp(first_line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource", source), "tsc") ==
+           0;
 }
 constexpr ClockKind counter_kind = ClockKind::tsc;
 #elif defined(__aarch64__)

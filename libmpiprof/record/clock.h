@@ -27,8 +27,8 @@ inline Ticks counter() {
 #endif
 }
 
-// The same between a function's arguments and their use, which stay in their registers: that of the third is the counter's,
-// too, and a compiler left alone moves others to make room.
+// The same between a function's arguments and their use, which stay in their registers: that of the third is the
+// counter's, too, and a compiler left alone moves others to make room.
 inline Ticks counter_among() { return counter(); }
 [[gnu::always_inline]] inline Ticks counter_among(Word& first) {
     in_place<'D'>(first);
@@ -40,13 +40,17 @@ inline Ticks counter_among() { return counter(); }
     return counter();
 }
 template <class... Fourth>
-[[gnu::always_inline]] inline Ticks counter_among(Word& first, Word& second, [[maybe_unused]] Word& third, Fourth&... fourth) {
+[[gnu::always_inline]] inline Ticks counter_among(Word& first, Word& second, [[maybe_unused]] Word& third,
+                                                  Fourth&... fourth) {
     in_place<'D'>(first);
     in_place<'S'>(second);
     in_place<'c'>(fourth...);
 #if defined(__x86_64__)
     Ticks t, kept;
-    asm volatile("movq %%rdx, %1\n\trdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %%rax\n\tmovq %1, %%rdx" : "=&a"(t), "=&r"(kept), "+d"(third) : : "cc");
+    asm volatile("movq %%rdx, %1\n\trdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %%rax\n\tmovq %1, %%rdx"
+                 : "=&a"(t), "=&r"(kept), "+d"(third)
+                 :
+                 : "cc");
     return t;
 #else
     return counter();

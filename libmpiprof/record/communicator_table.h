@@ -1,5 +1,5 @@
-// The profile's table of communicators, which the libraries share: cells name a communicator by its index here, whichever
-// library made it. Record 0 stands for those that are not told apart.
+// The profile's table of communicators, which the libraries share: cells name a communicator by its index here,
+// whichever library made it. Record 0 stands for those that are not told apart.
 #pragma once
 
 #include "libmpiprof/record/image.h"
@@ -28,7 +28,8 @@ inline std::uint64_t hash_of_id(std::uint64_t a, std::uint64_t b) {
     return x ^ x >> 32;
 }
 
-// What a library's room knows of the communicators that are alive, by handle (`Known::info.handle`). Guarded by its owner.
+// What a library's room knows of the communicators that are alive, by handle (`Known::info.handle`). Guarded by its
+// owner.
 template <class Known>
 class KnownCommunicators {
   public:
@@ -37,7 +38,8 @@ class KnownCommunicators {
             if (known_[i].info.handle == handle) return &known_[i];
         return nullptr;
     }
-    // One more, zero but for its handle. If there is no room the youngest gives way: it is learned again when it comes back.
+    // One more, zero but for its handle. If there is no room the youngest gives way: it is learned again when it comes
+    // back.
     Known& add(Word handle) {
         if (count_ == most) --count_;
         Known& k = known_[count_++];

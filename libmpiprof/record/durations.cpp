@@ -23,8 +23,10 @@ std::uint64_t* Durations::bucket(Image& image, std::uint32_t& histogram, std::ui
 }
 
 void Durations::count(Image& image, std::uint32_t& histogram, std::uint64_t duration) {
-    if (std::uint64_t* times = bucket(image, histogram, duration)) add(*times, 1);
-    else count_drop(image.header().drops.histograms);
+    if (std::uint64_t* times = bucket(image, histogram, duration))
+        add(*times, 1);
+    else
+        count_drop(image.header().drops.histograms);
 }
 
 void Durations::correct(Image& image, std::uint32_t& histogram, std::uint64_t counted, std::uint64_t duration) {

@@ -1,5 +1,5 @@
-// Histograms of durations that are no calls of one thread: of regions, of operations on the GPU. One table of them for each
-// owner, who guards it; what they count lies in the image at once.
+// Histograms of durations that are no calls of one thread: of regions, of operations on the GPU. One table of them for
+// each owner, who guards it; what they count lies in the image at once.
 #pragma once
 
 #include "libmpiprof/record/image.h"
@@ -9,8 +9,8 @@ namespace mpiprof {
 class Durations {
   public:
     explicit constexpr Durations(format::TableType type) : type_(type) {}
-    // Counts one more in the histogram that lies at file offset / 8 `histogram`; 0: it has none yet. Without room the drop
-    // counter says so.
+    // Counts one more in the histogram that lies at file offset / 8 `histogram`; 0: it has none yet. Without room the
+    // drop counter says so.
     void count(Image& image, std::uint32_t& histogram, std::uint64_t duration);
     // One that was counted turned out to be another.
     void correct(Image& image, std::uint32_t& histogram, std::uint64_t counted, std::uint64_t duration);

@@ -29,7 +29,8 @@ std::size_t aligned(std::size_t bytes) { return (bytes + 63) & ~std::size_t{63};
 static_assert(((sizeof(Header) + 63) & ~std::size_t{63}) + sizeof(Directory) + directory_capacity * sizeof(Table) <=
               Image::Written::head_bytes);
 
-int write_all(int fd, const char* from, std::size_t bytes, std::size_t offset, const Image::Written* may_end = nullptr) {
+int write_all(int fd, const char* from, std::size_t bytes, std::size_t offset,
+              const Image::Written* may_end = nullptr) {
     while (bytes != 0) {
         if (may_end && may_end->is_given_up()) return ECANCELED;
         const long n = raw(SYS_pwrite64, fd, raw_address(from), static_cast<long>(bytes), static_cast<long>(offset));
@@ -221,7 +222,8 @@ Table* Image::add_table(TableType type, std::uint32_t record_size, std::uint32_t
     return add_table_locked(type, record_size, capacity, thread);
 }
 
-Table* Image::add_table_locked(TableType type, std::uint32_t record_size, std::uint32_t capacity, std::uint32_t thread) {
+Table* Image::add_table_locked(TableType type, std::uint32_t record_size, std::uint32_t capacity,
+                               std::uint32_t thread) {
     if (directory_->used == directory_->capacity) {
         auto* next = static_cast<Directory*>(take_locked(sizeof(Directory) + directory_capacity * sizeof(Table)));
         if (!next) return nullptr;
@@ -298,8 +300,8 @@ void Image::copy_directory(Written& written) const {
     }
 }
 
-// The head and the directory blocks are written from copies. One that was in hand while the writing was given up may have come
-// after all of the image, and older than it: there it is written once more, as it is now.
+// The head and the directory blocks are written from copies. One that was in hand while the writing was given up may
+// have come after all of the image, and older than it: there it is written once more, as it is now.
 int Image::write_part(int fd, const char* from, std::size_t at, std::size_t bytes, const Written& written) const {
     if (written.is_given_up()) return ECANCELED;
     const int error = write_all(fd, from, bytes, at, &written);

@@ -51,9 +51,10 @@ class Image {
     // Publishes an empty table with room for `capacity` records; null when full.
     format::Table* add_table(format::TableType type, std::uint32_t record_size, std::uint32_t capacity,
                              std::uint32_t thread);
-    // The same for a table that is large: null as well where it would leave little room for all else. The rest of the disk is
-    // shared with other ranks, that may ask at the same moment.
-    format::Table* add_large_table(format::TableType type, std::uint32_t record_size, std::uint32_t capacity, std::uint32_t thread);
+    // The same for a table that is large: null as well where it would leave little room for all else. The rest of the
+    // disk is shared with other ranks, that may ask at the same moment.
+    format::Table* add_large_table(format::TableType type, std::uint32_t record_size, std::uint32_t capacity,
+                                   std::uint32_t thread);
     // The next free record of the newest such table, growing by a further table of `capacity`; not yet published.
     // The caller fills it and calls publish(). Tables of one (type, thread) have one writer or the caller's lock.
     void* next_record(format::Table*& table, format::TableType type, std::uint32_t record_size, std::uint32_t capacity,
@@ -80,7 +81,8 @@ class Image {
     bool format_header();
     void close();
     void* take_locked(std::size_t bytes);
-    format::Table* add_table_locked(format::TableType type, std::uint32_t record_size, std::uint32_t capacity, std::uint32_t thread);
+    format::Table* add_table_locked(format::TableType type, std::uint32_t record_size, std::uint32_t capacity,
+                                    std::uint32_t thread);
     bool reserve_on_disk(std::size_t end);
     void copy_directory(Written& written) const;
     int write_page(int fd, const char* page, std::size_t at, std::size_t bytes, Written& written) const;
@@ -99,8 +101,8 @@ class Image {
     Lock lock_;
 };
 
-// What of an image is in its file: for each page what it looked like when it was last written. It begins as zeros, and large:
-// in pages of its own only what is used is in memory.
+// What of an image is in its file: for each page what it looked like when it was last written. It begins as zeros, and
+// large: in pages of its own only what is used is in memory.
 struct Image::Written {
     static constexpr std::size_t page_bytes = 4096;
     static constexpr std::size_t head_bytes = 2 * page_bytes;  // header and first directory
@@ -114,8 +116,8 @@ struct Image::Written {
         char pages[2 * page_bytes];
     } blocks[most_blocks];
     unsigned block_count;
-    // Set by another thread that has waited long enough and writes the file by itself now: nothing more is to be written,
-    // and what a slow disk still had in hand must not stay there, where it is older.
+    // Set by another thread that has waited long enough and writes the file by itself now: nothing more is to be
+    // written, and what a slow disk still had in hand must not stay there, where it is older.
     std::uint32_t given_up;
     FileIdentity file;
     void give_up() { __atomic_store_n(&given_up, 1, __ATOMIC_SEQ_CST); }

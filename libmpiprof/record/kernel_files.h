@@ -33,7 +33,8 @@ std::size_t link_text(const char* path, char* buffer, std::size_t size);
 bool each_entry(const char* directory, void* context, void (*visit)(void* context, const char* name));
 template <class Visit>
 bool each_entry(const char* directory, Visit visit) {
-    return each_entry(directory, &visit, [](void* context, const char* name) { (*static_cast<Visit*>(context))(name); });
+    return each_entry(directory, &visit,
+                      [](void* context, const char* name) { (*static_cast<Visit*>(context))(name); });
 }
 
 // Whether this process has a file open whose path ends so.

@@ -2,10 +2,10 @@
 // A count is never lost: without room a call goes to its call's "other" cell, without that to the thread's.
 #include "libmpiprof/record/ledger.h"
 
-#include <new>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <new>
 
 #include "libmpiprof/record/text.h"
 #include "libmpiprof/record/token.h"
@@ -21,7 +21,7 @@ using namespace format;
 
 constexpr std::uint32_t histograms_per_table = 8;
 constexpr std::uint32_t blocks_per_table = 32;
-constexpr std::uint16_t any_call = 0xffff;       // the thread's last resort
+constexpr std::uint16_t any_call = 0xffff;  // the thread's last resort
 
 bool same_key(const Cell& a, const Cell& b) {
     return a.call == b.call && a.bin == b.bin && a.buffer == b.buffer && a.communicator == b.communicator &&
@@ -29,8 +29,8 @@ bool same_key(const Cell& a, const Cell& b) {
 }
 
 std::uint32_t hash(const Cell& c) {
-    const std::uint64_t low = c.call | std::uint64_t{c.bin} << 16 | std::uint64_t(c.buffer) << 24 | std::uint64_t{c.communicator} << 32 |
-                              std::uint64_t{c.region} << 48;
+    const std::uint64_t low = c.call | std::uint64_t{c.bin} << 16 | std::uint64_t(c.buffer) << 24 |
+                              std::uint64_t{c.communicator} << 32 | std::uint64_t{c.region} << 48;
     return static_cast<std::uint32_t>(mix(low ^ mix(c.site + 1)) >> 32);
 }
 
@@ -116,19 +116,21 @@ void Ledger::add_poll(Memo& m, Ticks ticks, Ticks end, std::uint16_t counter) {
     add_to_histogram(*m.histogram, ticks);
 }
 
-// What a sample stands for: the polls since the one before, which have taken no longer than that is ago. Where one that moved
-// data stands for more, there were others that did, and were no samples: it is theirs, as far as there is time between later
-// ones. Of a sample as long as a time slice the process was interrupted: how often that happened to others would be a guess.
+// What a sample stands for: the polls since the one before, which have taken no longer than that is ago. Where one that
+// moved data stands for more, there were others that did, and were no samples: it is theirs, as far as there is time
+// between later ones. Of a sample as long as a time slice the process was interrupted: how often that happened to
+// others would be a guess.
 Ticks Ledger::time_of_polls(Polls& polls, Ticks sample, Ticks end) {
     constexpr Ticks time_slice = Ticks{1} << 21;  // 0.5 to 1 ms by an x86-64 processor's counter
-    if (polls.since == 0) [[unlikely]] {  // the first poll stands for itself
+    if (polls.since == 0) [[unlikely]] {          // the first poll stands for itself
         polls.since = end;
         return sample;
     }
     const Ticks passed = end - polls.since, due = sample * polls_per_sample + polls.owed;
     polls.since = end;
     polls.owed = 0;
-    if (due <= passed) [[likely]] return due;
+    if (due <= passed) [[likely]]
+        return due;
     if (sample < time_slice) polls.owed = due - passed;
     return passed;
 }
@@ -211,8 +213,8 @@ void Ledger::note_cell_table() {
 
 Cell* Ledger::new_cell(const Cell& wanted) {
     if (cell_count_ * 2 >= index_capacity_ && !grow_index()) return nullptr;
-    auto* cell = static_cast<Cell*>(
-        records_->image.next_record(cells_, TableType::cells, sizeof(Cell), records_at_once(cells_, cells_per_table), thread_->id));
+    auto* cell = static_cast<Cell*>(records_->image.next_record(cells_, TableType::cells, sizeof(Cell),
+                                                                records_at_once(cells_, cells_per_table), thread_->id));
     if (!cell) return nullptr;
     if (cells_->used == 0) note_cell_table();
     *cell = wanted;
@@ -247,8 +249,9 @@ Histogram* Ledger::histogram(std::uint16_t call, std::uint8_t bin) {
         if (known->call == call && known->bin == bin) return known;
     }
     if (histogram_count_ * 2 >= histogram_slots) return nullptr;
-    auto* h = static_cast<Histogram*>(
-        records_->image.next_record(histograms_, TableType::histograms, sizeof(Histogram), records_at_once(histograms_, histograms_per_table), thread_->id));
+    auto* h = static_cast<Histogram*>(records_->image.next_record(histograms_, TableType::histograms, sizeof(Histogram),
+                                                                  records_at_once(histograms_, histograms_per_table),
+                                                                  thread_->id));
     if (!h) return nullptr;
     memset(h, 0, sizeof *h);
     h->call = call;
@@ -317,7 +320,8 @@ std::uint32_t Ledger::site(Word return_address, const Word* frame, std::uint16_t
         return who;
     };
     Place& place = places_[short_hash<place_bits>(static_cast<std::uint64_t>(return_address) + lower_half(frame) * 3u)];
-    if (place.address == return_address && place.frame == lower_half(frame) && place.caller == lower_half(frame[place.at[0]])) {
+    if (place.address == return_address && place.frame == lower_half(frame) &&
+        place.caller == lower_half(frame[place.at[0]])) {
         at[0] = place.at[0];
         at[1] = place.at[1];
         if (const std::uint32_t known = sites.known(identity())) return known;
@@ -335,8 +339,10 @@ std::uint32_t Ledger::site(Word return_address, const Word* frame, std::uint16_t
     return sites.find(records_->image, identity(), stack);
 }
 
-Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Word* frame, const Meaning& meaning, Bytes bytes) {
-    // The first place unless it is taken; of two that are taken, each in its turn: rivals end up in places of their own.
+Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Word* frame, const Meaning& meaning,
+                    Bytes bytes) {
+    // The first place unless it is taken; of two that are taken, each in its turn: rivals end up in places of their
+    // own.
     Memo* m = &memo(key);
     if (m->key != no_key) {
         Memo* second = &second_memo(key, b, comm, frame);
@@ -394,8 +400,9 @@ void Ledger::add_to_histogram(Histogram& histogram, Ticks ticks) {
     const Position position = histogram_position(ticks);
     std::uint32_t& at = histogram.block[position.octave];
     if (at == 0) {
-        auto* block = static_cast<HistogramBlock*>(records_->image.next_record(blocks_, TableType::histogram_blocks, sizeof(HistogramBlock),
-                                                                               records_at_once(blocks_, blocks_per_table), thread_->id));
+        auto* block = static_cast<HistogramBlock*>(
+            records_->image.next_record(blocks_, TableType::histogram_blocks, sizeof(HistogramBlock),
+                                        records_at_once(blocks_, blocks_per_table), thread_->id));
         if (!block) {
             count_drop(records_->image.header().drops.histograms);
             return;

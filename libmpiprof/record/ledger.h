@@ -23,7 +23,7 @@ namespace mpiprof {
 
 // What the recorder needs to know of a row when it first sees it; the catalogue itself stays above.
 struct CallInfo {
-    std::uint16_t name;      // offset into Catalogue::names
+    std::uint16_t name;  // offset into Catalogue::names
     Family family;
     Treatment treatment;
     Traffic traffic;
@@ -34,7 +34,7 @@ struct Catalogue {
     const char* names;
     const CallInfo* calls;
     std::uint16_t size;
-    std::uint16_t counted;   // how many of them are counted
+    std::uint16_t counted;  // how many of them are counted
     static constexpr std::uint16_t most_counted = 352;
 
     // Each row has a second id, of the barrier that is put before its calls where the user asks for it.
@@ -63,12 +63,12 @@ struct Records {
     CommunicatorTable communicators;
     Catalogue catalogue;
     format::ClockKind clock;
-    Lock lock;                           // for the dictionary
+    Lock lock;  // for the dictionary
     format::Table* dictionary;
-    std::uint64_t in_dictionary[32];     // a bit per call id
-    std::uint32_t peers;                 // records of them, of all threads
-    std::uint32_t trace_events;          // that each thread's trace keeps; 0: there is none
-    std::uint64_t groups_ended;          // communicators and windows whose handle may mean something else by now
+    std::uint64_t in_dictionary[32];  // a bit per call id
+    std::uint32_t peers;              // records of them, of all threads
+    std::uint32_t trace_events;       // that each thread's trace keeps; 0: there is none
+    std::uint64_t groups_ended;       // communicators and windows whose handle may mean something else by now
     void publish_call(std::uint16_t call);
 };
 
@@ -90,22 +90,27 @@ class Ledger {
     std::uint64_t key_in_call() const { return thread_->in_call; }
     // The same, and of the last one when it has ended.
     std::uint64_t key() const { return thread_->in_call & ~format::has_returned; }
-    // The communicator handle of the call in hand as it was passed, or no_handle. It lies in the profile: who waits for whom.
+    // The communicator handle of the call in hand as it was passed, or no_handle. It lies in the profile: who waits for
+    // whom.
     Word comm() const { return static_cast<Word>(thread_->in_call_communicator); }
     void set_comm(Word comm) { thread_->in_call_communicator = static_cast<std::uint64_t>(comm); }
     // Ticks since begin(); sane() makes 0 of a clock that ran backwards.
     Ticks ticks_until(Ticks end) const { return end - thread_->in_call_since; }
     // Whether the call in hand, which ended then, did so behind the current bin of time. Then it is the plain form's.
     bool turns_bin(Ticks end) const { return activity_.is_over(end); }
-    // Where a call's memo lies: the first place is by where it was called alone. What changes there from call to call, a
-    // size or a handle, has a second one, in a table of its own, so that it takes nobody's first.
+    // Where a call's memo lies: the first place is by where it was called alone. What changes there from call to call,
+    // a size or a handle, has a second one, in a table of its own, so that it takes nobody's first.
     std::size_t place(std::uint64_t key) const {
         std::size_t at = short_hash<memo_bits>(key) * sizeof(MemoPeer);
         asm("" : "+r"(at));  // a compiler that knows how it was found finds it anew for whatever lies there
         return at;
     }
-    Memo& memo_at(std::size_t place) { return *reinterpret_cast<Memo*>(reinterpret_cast<char*>(memos_) + place * (sizeof(Memo) / sizeof(MemoPeer))); }
-    const MemoPeer& peer_at(std::size_t place) const { return *reinterpret_cast<const MemoPeer*>(reinterpret_cast<const char*>(memo_peers_) + place); }
+    Memo& memo_at(std::size_t place) {
+        return *reinterpret_cast<Memo*>(reinterpret_cast<char*>(memos_) + place * (sizeof(Memo) / sizeof(MemoPeer)));
+    }
+    const MemoPeer& peer_at(std::size_t place) const {
+        return *reinterpret_cast<const MemoPeer*>(reinterpret_cast<const char*>(memo_peers_) + place);
+    }
     // Second memos share one place, where nobody is remembered.
     std::size_t place_of(const Memo& m) const {
         const auto number = static_cast<std::size_t>(&m - memos_);
@@ -116,15 +121,18 @@ class Ledger {
         const std::uint64_t log = top_bit(static_cast<std::uint64_t>(b.count) | 1);
         const Memo& first = memo(key);
         std::uint64_t x = key + (log << 9) + static_cast<std::uint64_t>(b.type + comm * 4);
-        if (first.frame != lower_half(frame)) x += lower_half(frame) * 5u;
-        else if (first.key == key) x += caller_part(first, frame);
+        if (first.frame != lower_half(frame))
+            x += lower_half(frame) * 5u;
+        else if (first.key == key)
+            x += caller_part(first, frame);
         return memos_[first_memos + short_hash<second_bits>(x)];
     }
-    // The first place of this call is another call's, which may not be made any more: now and then it is left to whoever asks.
-    // True: known_memo() will take it.
+    // The first place of this call is another call's, which may not be made any more: now and then it is left to
+    // whoever asks. True: known_memo() will take it.
     bool takes_turn(std::uint64_t key) {
         constexpr unsigned calls_a_turn = 64;
-        if (++disputed_ % calls_a_turn != 0) [[likely]] return false;
+        if (++disputed_ % calls_a_turn != 0) [[likely]]
+            return false;
         memo(key).key = no_key;
         return true;
     }
@@ -134,10 +142,11 @@ class Ledger {
         const Word next = lower_half(caller) == first.word[0] ? frame[first.at[1]] : 0;
         return static_cast<std::uint64_t>(caller + next * 2);
     }
-    // Whether the callers are those that this memo, of the same return address, was made for. Another frame may be of other
-    // callers, or the same ones deeper in a recursion: it is looked into, and has a memo of its own.
+    // Whether the callers are those that this memo, of the same return address, was made for. Another frame may be of
+    // other callers, or the same ones deeper in a recursion: it is looked into, and has a memo of its own.
     static bool is_called_alike(const Memo& m, const Word* frame) {
-        if (m.frame != lower_half(frame)) [[unlikely]] return false;
+        if (m.frame != lower_half(frame)) [[unlikely]]
+            return false;
         if (!compares_words) return true;
         return lower_half(frame[m.at[0]]) == m.word[0] && lower_half(frame[m.at[1]]) == m.word[1];
     }
@@ -147,16 +156,20 @@ class Ledger {
         from.key = no_key;
         return to;
     }
-    static bool hit(const Memo& m, std::uint64_t key, Word type, Word comm) { return m.key == key && m.type == type && m.comm == comm; }
-    // False, and nothing done, if the memo is of other sizes, the histogram block is not at hand, or for durations below 16
-    // ticks.
+    static bool hit(const Memo& m, std::uint64_t key, Word type, Word comm) {
+        return m.key == key && m.type == type && m.comm == comm;
+    }
+    // False, and nothing done, if the memo is of other sizes, the histogram block is not at hand, or for durations
+    // below 16 ticks.
     bool add_fast(Memo& m, Bytes bytes, Ticks ticks) {
-        if (m.bin != hot_bin(bytes) || static_cast<std::int64_t>(ticks) < format::histogram_sub_buckets) [[unlikely]] return false;
+        if (m.bin != hot_bin(bytes) || static_cast<std::int64_t>(ticks) < format::histogram_sub_buckets) [[unlikely]]
+            return false;
         // histogram_position(), with its constants moved to where they cost no instruction.
         constexpr std::size_t bits = format::histogram_sub_bits;
         const std::uint64_t top = top_bit(ticks);
         const std::size_t block = (m.histogram->block - (bits - 1))[top];
-        if (block == 0) [[unlikely]] return false;
+        if (block == 0) [[unlikely]]
+            return false;
         add_to(*m.cell, bytes, ticks);
         (reinterpret_cast<std::uint64_t*>(base_) - format::histogram_sub_buckets)[block + (ticks >> (top - bits))] += 1;
         return true;
@@ -178,7 +191,8 @@ class Ledger {
 
     // ---- slow ----
     Ticks read_clock() const { return now(monotonic_); }
-    // As begin(), of a call that a script may make: its line is in the profile before the real call, which may never return.
+    // As begin(), of a call that a script may make: its line is in the profile before the real call, which may never
+    // return.
     void begin_in_script(std::uint64_t key);
     // Whether a script made the call whose memo was learned last.
     bool is_scripted() const { return is_scripted_; }
@@ -191,13 +205,17 @@ class Ledger {
     // The same of a call that the memo at this place books.
     format::Peer* quick_peer(std::size_t place, Word key, int peer) const {
         const MemoPeer& last = peer_at(place);
-        if (last.peer != peer) [[unlikely]] return quick_peer(key, peer);
+        if (last.peer != peer) [[unlikely]]
+            return quick_peer(key, peer);
         if (!last.record) __builtin_unreachable();  // no peer is no_rank
         return last.record;
     }
-    void forget_peer(const Memo& m) { peer_of(m) = {MemoPeer::no_rank, nullptr}; }  // of another call at its place; also of none
+    void forget_peer(const Memo& m) {
+        peer_of(m) = {MemoPeer::no_rank, nullptr};
+    }  // of another call at its place; also of none
     void remember_peer(const Memo& m, Word key, int peer) {
-        if (format::Peer* known = &m < memos_ + first_memos ? quick_peer(key, peer) : nullptr) peer_of(m) = {peer, known};
+        if (format::Peer* known = &m < memos_ + first_memos ? quick_peer(key, peer) : nullptr)
+            peer_of(m) = {peer, known};
     }
     format::Peer* known_peer(Word key, int peer) { return peers_.known(key, peer); }
     format::Peer& learn_peer(Word key, int peer, std::uint32_t rank, format::PeerKind kind) {
@@ -209,8 +227,8 @@ class Ledger {
         return *peers_.of_rank(records_->image, thread_->id, records_->peers, rank, kind);
     }
 
-    // A message that was probed for and waits for its receive: from whom it is (the communicator's key and C handle, the rank
-    // in it). The last few, which is all that a thread has at once.
+    // A message that was probed for and waits for its receive: from whom it is (the communicator's key and C handle,
+    // the rank in it). The last few, which is all that a thread has at once.
     struct Message {
         Word handle;
         Word key;
@@ -224,28 +242,30 @@ class Ledger {
     }
 
     // ---- requests (requests.cpp) ----
-    // A request was posted by the call that `m` books; since when its begin says. False, and nothing done, if the table does
-    // not take it as it is; then post().
+    // A request was posted by the call that `m` books; since when its begin says. False, and nothing done, if the table
+    // does not take it as it is; then post().
     bool post_fast(const Memo& m, Word handle) { return requests_.put_fast({handle, m.histogram, since(), 0}); }
     void post(const Memo& m, Word handle, Ticks since) {
         // Without a place it will be completed as one that is not remembered, and counted as such there.
         remember({handle, m.histogram, since, 0});
     }
     void set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests::Partner& partner = {});  // persistent
-    // The same as post() of a request to receive from whoever sends first. It is counted with `partner` until its status tells.
+    // The same as post() of a request to receive from whoever sends first. It is counted with `partner` until its
+    // status tells.
     void post_open(const Memo& m, Word handle, const Requests::Partner& partner);
     bool has_open_sources() const { return has_open_sources_; }
     const Requests::Partner* open_source(Word handle);  // null: its source is known
     void close_source(const Requests::Partner& partner, format::Peer& from);
-    Bytes start(Word handle, Ticks since);                      // its bytes; 0 if it is not remembered
+    Bytes start(Word handle, Ticks since);  // its bytes; 0 if it is not remembered
     void forget_request(Word handle);
     bool has_requests() const { return !requests_.is_empty(); }
-    // The request was seen to complete at `end`; `blocked` is its share of the time inside the completing call. How many did: none
-    // if it is a persistent one that was not started, not_remembered if it may be any.
+    // The request was seen to complete at `end`; `blocked` is its share of the time inside the completing call. How
+    // many did: none if it is a persistent one that was not started, not_remembered if it may be any.
     static constexpr int not_remembered = -1;
     int complete(Word handle, Ticks end, Ticks blocked, Ticks inside) {
         Requests::Request* request = requests_.find(handle);
-        if (!request) [[unlikely]] return not_remembered;
+        if (!request) [[unlikely]]
+            return not_remembered;
         if (request->more == 0) [[likely]] {
             book(*request, end, blocked, inside);
             requests_.release(*request);
@@ -259,12 +279,15 @@ class Ledger {
         if (request->more == 0 || --request->more == 0) requests_.release(*request);
         return 1;
     }
-    void count_unknown_request() { mpiprof::add(records_->image.header().drops.requests, 1); }  // lossy itself: several threads may add
+    void count_unknown_request() {
+        mpiprof::add(records_->image.header().drops.requests, 1);
+    }  // lossy itself: several threads may add
     // Room for a copy of `n` handles; null if there is none (yet: room_for_handles() makes it).
     Word* ready_room_for_handles(std::int64_t n) { return n <= handles_capacity_ ? handles_ : nullptr; }
     Word* room_for_handles(std::int64_t n);
     Ticks sane(Ticks ticks) {
-        if (static_cast<std::int64_t>(ticks) >= 0) [[likely]] return ticks;
+        if (static_cast<std::int64_t>(ticks) >= 0) [[likely]]
+            return ticks;
         count_drop(records_->image.header().drops.backwards);
         return 0;
     }
@@ -297,10 +320,11 @@ class Ledger {
     bool is_traced() const { return trace_ != nullptr; }
     Trace* trace() { return trace_; }
     // The call in hand, or what it received besides. `side`: with whom.
-    void trace_call(const Memo& m, Bytes bytes, Ticks ticks, const Trace::Side& side = {}, format::TraceKind kind = format::TraceKind::call);
+    void trace_call(const Memo& m, Bytes bytes, Ticks ticks, const Trace::Side& side = {},
+                    format::TraceKind kind = format::TraceKind::call);
     void trace_error(Ticks ticks);
-    // The request is completed at `end`, before complete() forgets it. False: it is not remembered. Of one that received from
-    // whoever sent first, `who` says who it was.
+    // The request is completed at `end`, before complete() forgets it. False: it is not remembered. Of one that
+    // received from whoever sent first, `who` says who it was.
     template <class Who>
     bool trace_completed(Word handle, Ticks end, Who who) {
         Requests::Request* request = requests_.find(handle);
@@ -326,14 +350,16 @@ class Ledger {
     Ledger* next = nullptr;
     void adopt(std::uint32_t os_thread);
 
-    // Sizes of datatypes seen by this thread, direct-mapped; dies with the epoch like the memos. Few: what has lost its place is asked
-    // for again, in the plain form, and with as many more a thread would take a page more.
+    // Sizes of datatypes seen by this thread, direct-mapped; dies with the epoch like the memos. Few: what has lost its
+    // place is asked for again, in the plain form, and with as many more a thread would take a page more.
     struct TypeSize {
         Word handle;
         std::uint64_t epoch;
         std::uint64_t size;
     };
-    TypeSize& type_size_entry(Word handle) { return type_sizes_[mix(static_cast<std::uint64_t>(handle)) >> (64 - type_bits)]; }
+    TypeSize& type_size_entry(Word handle) {
+        return type_sizes_[mix(static_cast<std::uint64_t>(handle)) >> (64 - type_bits)];
+    }
 
     void remember_group(const Group& group) { const_cast<Group&>(group_place(group.handle)) = group; }
 
@@ -357,16 +383,22 @@ class Ledger {
 #else
     static constexpr bool compares_words = false;
 #endif
-    // So many times a thread may unwind: calls from ever new frames (alloca, deep recursions) keep their own address then.
+    // So many times a thread may unwind: calls from ever new frames (alloca, deep recursions) keep their own address
+    // then.
     static constexpr unsigned most_unwound = 16384;
     std::uint32_t site(Word return_address, const Word* frame, std::uint16_t (&at)[2]);
 
     static constexpr unsigned message_bits = 4;
-    Message& message_place(Word handle) { return messages_[short_hash<message_bits>(static_cast<std::uint64_t>(handle))]; }
-    const Group& group_place(Word handle) const { return groups_[short_hash<group_bits>(static_cast<std::uint64_t>(handle))]; }
+    Message& message_place(Word handle) {
+        return messages_[short_hash<message_bits>(static_cast<std::uint64_t>(handle))];
+    }
+    const Group& group_place(Word handle) const {
+        return groups_[short_hash<group_bits>(static_cast<std::uint64_t>(handle))];
+    }
 
     void forget_memos();
-    // What is larger takes the plain form: there are sizes that are not what they seem at a look (quick_bytes_in_status).
+    // What is larger takes the plain form: there are sizes that are not what they seem at a look
+    // (quick_bytes_in_status).
     static constexpr Bytes most_hot_bytes = Bytes{1} << 31;
     // size_bin() without its branch: 63 stands for size 0, all others are the bins themselves.
     static std::uint8_t hot_bin(Bytes bytes) { return static_cast<std::uint8_t>(top_bit((bytes - 1) | 3)); }
@@ -380,8 +412,10 @@ class Ledger {
     // A call of this duration, whose share of the sums is booked apart.
     static void add_to(format::Cell& cell, Ticks ticks) {
         cell.calls += 1;
-        if (ticks < cell.min_ticks) [[unlikely]] cell.min_ticks = ticks;
-        if (ticks > cell.max_ticks) [[unlikely]] cell.max_ticks = ticks;
+        if (ticks < cell.min_ticks) [[unlikely]]
+            cell.min_ticks = ticks;
+        if (ticks > cell.max_ticks) [[unlikely]]
+            cell.max_ticks = ticks;
     }
     void add_to_histogram(format::Histogram& histogram, Ticks ticks);
     // The polls of one call between two samples.
@@ -397,8 +431,10 @@ class Ledger {
         h.completed += 1;
         h.blocked_ticks += blocked;
         h.inside_ticks += inside;
-        if (static_cast<std::int64_t>(in_flight) >= 0) [[likely]] h.in_flight_ticks += in_flight;
-        else count_drop(records_->image.header().drops.backwards);
+        if (static_cast<std::int64_t>(in_flight) >= 0) [[likely]]
+            h.in_flight_ticks += in_flight;
+        else
+            count_drop(records_->image.header().drops.backwards);
     }
     bool open(Records& records, std::uint32_t id, format::ThreadKind kind);
     format::Cell* cell(const format::Cell& wanted, std::uint32_t limit);

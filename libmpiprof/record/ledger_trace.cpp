@@ -8,7 +8,8 @@ using namespace format;
 
 // Of a flow, which is one of the two of a peer's record: records lie in lines of their own.
 std::uint32_t rank_of(const Flow* flow) {
-    return reinterpret_cast<const Peer*>(reinterpret_cast<std::uintptr_t>(flow) & ~std::uintptr_t{sizeof(Peer) - 1})->rank;
+    return reinterpret_cast<const Peer*>(reinterpret_cast<std::uintptr_t>(flow) & ~std::uintptr_t{sizeof(Peer) - 1})
+        ->rank;
 }
 
 }  // namespace
@@ -17,7 +18,8 @@ void Ledger::trace_call(const Memo& m, Bytes bytes, Ticks ticks, const Trace::Si
     const std::uint16_t call = call_of(key());
     Trace::Side with = side;
     const Traffic traffic = records_->catalogue.info(call).traffic;
-    if (kind == TraceKind::call && (traffic == Traffic::collective || traffic == Traffic::sync)) with.flags = trace_collective;
+    if (kind == TraceKind::call && (traffic == Traffic::collective || traffic == Traffic::sync))
+        with.flags = trace_collective;
     const Cell& cell = *m.cell;
     const std::uint16_t communicator = with.communicator != 0 ? with.communicator : cell.communicator;
     trace_->add({.begin = since(),
@@ -76,7 +78,9 @@ void Ledger::trace_completion(Ticks since, Ticks end, Requests::Partner* partner
         event.tag = is_told ? side.tag : partner->tag;
         event.flags = partner->sends ? trace_sends : trace_receives;
         event.communicator = partner->communicator;
-        event.sequence = partner->key != 0 ? trace_->next_number(partner->communicator, {event.peer, event.tag, event.flags}) : partner->sequence;
+        event.sequence = partner->key != 0
+                             ? trace_->next_number(partner->communicator, {event.peer, event.tag, event.flags})
+                             : partner->sequence;
     }
     event.call = call_of(key());
     event.region = records_->regions.current();

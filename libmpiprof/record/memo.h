@@ -1,5 +1,5 @@
-// What passes between a wrapper and the ledger: the call in hand, what it stands for, and the memo of what one like it led to last
-// time, which spares the next one every question. Plain structs; the ledger's thread alone uses them.
+// What passes between a wrapper and the ledger: the call in hand, what it stands for, and the memo of what one like it
+// led to last time, which spares the next one every question. Plain structs; the ledger's thread alone uses them.
 #pragma once
 
 #include "libmpiprof/format/layout.h"
@@ -15,21 +15,22 @@ constexpr std::uint64_t call_key(std::uint16_t call, Word return_address) {
 constexpr std::uint16_t call_of(std::uint64_t key) { return static_cast<std::uint16_t>(key >> 48); }
 constexpr Word address_of(std::uint64_t key) { return static_cast<Word>(key & 0xffffffffffffull); }
 
-// The call in hand of a thread, as its first half leaves it for its second half. Only what the row's Booker reads is set.
+// The call in hand of a thread, as its first half leaves it for its second half. Only what the row's Booker reads is
+// set.
 struct CallInHand {
-    Word type;               // datatype handle as passed; no_handle: count is in bytes
+    Word type;  // datatype handle as passed; no_handle: count is in bytes
     std::int64_t count;
-    const int* ierror;       // Fortran only
+    const int* ierror;          // Fortran only
     format::BufferKind buffer;  // of the call in hand; the host's unless its library says otherwise
-    Word words[5];           // arguments that are read again afterwards, as the row's Size stores them
-    std::int64_t members;    // what the bytes are a mean over
-    std::int64_t requests;   // completion: how many were given (0: none of interest),
-    const Word* handles;     // and a copy of their handles, since the library overwrites them
-    Word handle;             // the copy's place if it is only one
-    Word scratch[8];         // for a status that the caller does not want
-    int peer;                // the rank that is sent to, or else received from, as passed
-    int source;              // of an exchange
-    Bytes sent;              // of an exchange whose size was asked for
+    Word words[5];              // arguments that are read again afterwards, as the row's Size stores them
+    std::int64_t members;       // what the bytes are a mean over
+    std::int64_t requests;      // completion: how many were given (0: none of interest),
+    const Word* handles;        // and a copy of their handles, since the library overwrites them
+    Word handle;                // the copy's place if it is only one
+    Word scratch[8];            // for a status that the caller does not want
+    int peer;                   // the rank that is sent to, or else received from, as passed
+    int source;                 // of an exchange
+    Bytes sent;                 // of an exchange whose size was asked for
 };
 struct Booking {
     Word type;
@@ -40,33 +41,37 @@ inline constexpr Word no_handle = -1;
 
 // What one (return address, call, type, communicator, size bin) led to last time. A hit compares them all.
 struct alignas(64) Memo {
-    std::uint64_t key;       // call_key; no_key = empty. All are emptied when an epoch ends
+    std::uint64_t key;  // call_key; no_key = empty. All are emptied when an epoch ends
     Word type;
     Word comm;
     format::Cell* cell;
     format::Histogram* histogram;
     std::uint32_t type_size;
-    std::uint32_t frame;     // lower half of the address of the wrapper's frame: the words below are valid stack only there
-    std::uint16_t at[2];     // where the return addresses of the next two callers lie, in words above the frame,
-    std::uint8_t bin;        // hot_bin() of the sizes that `cell` is of; no_bin: look again
-    std::uint32_t word[2];   // and the lower halves of these. at 0 is the call's own: always alike
+    // Lower half of the address of the wrapper's frame: the words below are valid stack only there.
+    std::uint32_t frame;
+    std::uint16_t at[2];    // where the return addresses of the next two callers lie, in words above the frame,
+    std::uint8_t bin;       // hot_bin() of the sizes that `cell` is of; no_bin: look again
+    std::uint32_t word[2];  // and the lower halves of these. at 0 is the call's own: always alike
 };
 static_assert(sizeof(Memo) == 64);
-// With whom a memo's calls were last seen to exchange messages by the plain form: as long as it is the same, nobody is looked up.
+// With whom a memo's calls were last seen to exchange messages by the plain form: as long as it is the same, nobody is
+// looked up.
 struct MemoPeer {
-    Word peer;               // as passed; or no_rank
+    Word peer;  // as passed; or no_rank
     format::Peer* record;
     static constexpr Word no_rank = Word{1} << 32;  // -1 and others stand for MPI_ANY_SOURCE and the like
 };
 static_assert(sizeof(Memo) % sizeof(MemoPeer) == 0);
 constexpr std::uint32_t lower_half(Word word) { return static_cast<std::uint32_t>(word); }
-inline std::uint32_t lower_half(const Word* frame) { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame)); }
+inline std::uint32_t lower_half(const Word* frame) {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame));
+}
 inline constexpr std::uint64_t no_key = 0;  // pages of memos that were never used stay untouched
 inline constexpr std::uint8_t no_bin = 0xff;
 
 // A communicator as this rank sees it; not for intercommunicators.
 struct Group {
-    Word handle;             // as Language::group_key has it; 0 = empty
+    Word handle;  // as Language::group_key has it; 0 = empty
     int rank, size;
     int in_degree, out_degree;  // of a topology's neighbourhood; -1 without one
 };
@@ -75,7 +80,7 @@ struct Group {
 struct Meaning {
     std::uint64_t type_size;
     std::uint16_t communicator;  // index into the profile's communicators
-    bool is_lasting = true;      // false: the type was not asked for its size, so this call's memo is of no use to others
+    bool is_lasting = true;  // false: the type was not asked for its size, so this call's memo is of no use to others
     format::BufferKind buffer = format::BufferKind::host;
 };
 

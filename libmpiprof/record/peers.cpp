@@ -12,12 +12,15 @@ using namespace format;
 constexpr std::uint32_t first_records = 8, most_per_table = 64;
 
 std::uint32_t hash(Word key, int peer) {
-    return static_cast<std::uint32_t>(mix(static_cast<std::uint64_t>(key) * 5 + static_cast<std::uint32_t>(peer)) >> 32);
+    return static_cast<std::uint32_t>(mix(static_cast<std::uint64_t>(key) * 5 + static_cast<std::uint32_t>(peer)) >>
+                                      32);
 }
 
 }  // namespace
 
-void Peers::remember(Word key, int peer, Peer* record) { const_cast<Place&>(place_of(key, peer)) = {key, peer, record}; }
+void Peers::remember(Word key, int peer, Peer* record) {
+    const_cast<Place&>(place_of(key, peer)) = {key, peer, record};
+}
 
 // ---- records by rank ----
 
@@ -39,7 +42,8 @@ bool Peers::make_room_for_rank() {
         rank_capacity_ = inner_ranks;
         return true;
     }
-    const std::uint32_t old_capacity = rank_capacity_, capacity = ranks_ == inner_ranks_ ? first_outer_ranks : old_capacity * 2;
+    const std::uint32_t old_capacity = rank_capacity_,
+                        capacity = ranks_ == inner_ranks_ ? first_outer_ranks : old_capacity * 2;
     auto* fresh = static_cast<std::uint32_t*>(private_pages(capacity * sizeof(std::uint32_t)));
     if (!fresh) return false;
     std::uint32_t* old = ranks_;
@@ -108,8 +112,10 @@ void Peers::forget() {
 
 Peer* Peers::known(Word key, int peer) {
     std::uint32_t place = 0;
-    if (peer >= 0 && is_like_world(key)) place = ranks_ ? *find_rank(static_cast<std::uint32_t>(peer), PeerKind::messages) : 0;
-    else if (slots_) place = find(key, peer)->record;
+    if (peer >= 0 && is_like_world(key))
+        place = ranks_ ? *find_rank(static_cast<std::uint32_t>(peer), PeerKind::messages) : 0;
+    else if (slots_)
+        place = find(key, peer)->record;
     if (place == 0) return nullptr;
     Peer* record = record_at(place);
     remember(key, peer, record);
@@ -149,12 +155,14 @@ Peer* Peers::of_rank(Image& image, std::uint32_t thread, std::uint32_t& records,
     }
     Peer* record = new_record(image, thread, rank, kind);
     if (!record) return other;
-    *place = static_cast<std::uint32_t>(image.offset_of(record) / 64) | (hash(static_cast<Word>(kind), static_cast<std::int32_t>(rank)) & ~offset_bits);
+    *place = static_cast<std::uint32_t>(image.offset_of(record) / 64) |
+             (hash(static_cast<Word>(kind), static_cast<std::int32_t>(rank)) & ~offset_bits);
     ++rank_count_;
     return record;
 }
 
-Peer* Peers::learn(Image& image, std::uint32_t thread, std::uint32_t& records, Word key, int peer, std::uint32_t rank, PeerKind kind) {
+Peer* Peers::learn(Image& image, std::uint32_t thread, std::uint32_t& records, Word key, int peer, std::uint32_t rank,
+                   PeerKind kind) {
     Peer* record = of_rank(image, thread, records, rank, kind);
     const bool is_by_rank = peer >= 0 && is_like_world(key);
     if (record != &nobody_ && !is_by_rank && make_room() && find(key, peer)->record == 0)

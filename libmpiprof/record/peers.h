@@ -1,6 +1,6 @@
-// Whom a thread exchanges messages with: one record for each rank of MPI_COMM_WORLD, and what leads to it from what a call
-// says, a communicator (or window) and a rank in it. Part of the ledger, whose thread alone uses it. What such a rank is in
-// MPI_COMM_WORLD is asked above, once; what is remembered of it ends with the communicator.
+// Whom a thread exchanges messages with: one record for each rank of MPI_COMM_WORLD, and what leads to it from what a
+// call says, a communicator (or window) and a rank in it. Part of the ledger, whose thread alone uses it. What such a
+// rank is in MPI_COMM_WORLD is asked above, once; what is remembered of it ends with the communicator.
 #pragma once
 
 #include "libmpiprof/format/layout.h"
@@ -18,11 +18,12 @@ class Peers {
         flow.bytes += bytes;
         flow.ticks += ticks;
     }
-    // Where messages to and from this peer are counted, if it was among the last that were; null: known(), then learn(). `key`
-    // stands for the communicator, and is not 0.
+    // Where messages to and from this peer are counted, if it was among the last that were; null: known(), then
+    // learn(). `key` stands for the communicator, and is not 0.
     format::Peer* quick(Word key, int peer) const {
         const Place& place = place_of(key, peer);
-        if (place.key != key || place.peer != peer) [[unlikely]] return nullptr;
+        if (place.key != key || place.peer != peer) [[unlikely]]
+            return nullptr;
         if (!place.record) __builtin_unreachable();  // no key is 0
         return place.record;
     }
@@ -30,12 +31,13 @@ class Peers {
     // Each rank of this communicator is the same rank of MPI_COMM_WORLD: nothing needs to be remembered of each one.
     void learn_like_world(Word key) { like_world_place(key) = key; }
     // The peer is this rank of MPI_COMM_WORLD, or a NoSinglePeer. `records`: how many there are in the process.
-    format::Peer* learn(Image& image, std::uint32_t thread, std::uint32_t& records, Word key, int peer, std::uint32_t rank,
-                        format::PeerKind kind);
+    format::Peer* learn(Image& image, std::uint32_t thread, std::uint32_t& records, Word key, int peer,
+                        std::uint32_t rank, format::PeerKind kind);
     // It is nobody (MPI_PROC_NULL): counted where nobody looks.
     format::Peer* learn_nobody(Word key, int peer);
     // The record of a rank, or of a NoSinglePeer.
-    format::Peer* of_rank(Image& image, std::uint32_t thread, std::uint32_t& records, std::uint32_t rank, format::PeerKind kind);
+    format::Peer* of_rank(Image& image, std::uint32_t thread, std::uint32_t& records, std::uint32_t rank,
+                          format::PeerKind kind);
     // Communicators ended: their keys may mean something else now.
     void forget();
 
@@ -48,7 +50,7 @@ class Peers {
     };
     // Behind the places, with open addressing, at most three quarters full: the records by their ranks ...
     static constexpr std::uint32_t inner_ranks = 64, first_outer_ranks = 1024;  // a page
-    std::uint32_t* find_rank(std::uint32_t rank, format::PeerKind kind);  // or where it belongs
+    std::uint32_t* find_rank(std::uint32_t rank, format::PeerKind kind);        // or where it belongs
     bool make_room_for_rank();
     format::Peer* record_at(std::uint32_t place) const {
         return reinterpret_cast<format::Peer*>(base_ + std::uint64_t{place & offset_bits} * 64);
@@ -67,10 +69,14 @@ class Peers {
     void forget_slots();
     // Those that are: of two that have one place, the later.
     static constexpr unsigned like_world_bits = 4;
-    Word& like_world_place(Word key) { return like_world_[short_hash<like_world_bits>(static_cast<std::uint64_t>(key))]; }
+    Word& like_world_place(Word key) {
+        return like_world_[short_hash<like_world_bits>(static_cast<std::uint64_t>(key))];
+    }
     bool is_like_world(Word key) { return like_world_place(key) == key; }
 
-    const Place& place_of(Word key, int peer) const { return places_[short_hash<bits>(static_cast<std::uint64_t>(key + Word{peer} * 8))]; }
+    const Place& place_of(Word key, int peer) const {
+        return places_[short_hash<bits>(static_cast<std::uint64_t>(key + Word{peer} * 8))];
+    }
     void remember(Word key, int peer, format::Peer* record);
     format::Peer* new_record(Image& image, std::uint32_t thread, std::uint32_t rank, format::PeerKind kind);
 

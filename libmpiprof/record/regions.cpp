@@ -29,7 +29,10 @@ std::uint16_t Regions::find(Image& image, const char* name, std::uint16_t parent
         if (!image.next_record(table_, TableType::regions, sizeof(Region), at_once, 0)) return 0;
         Image::publish(table_);
     }
-    auto* region = count_ == most ? nullptr : static_cast<Region*>(image.next_record(table_, TableType::regions, sizeof(Region), at_once, 0));
+    auto* region =
+        count_ == most
+            ? nullptr
+            : static_cast<Region*>(image.next_record(table_, TableType::regions, sizeof(Region), at_once, 0));
     if (!region) {
         count_drop(image.header().drops.strings);
         return 0;
@@ -69,7 +72,8 @@ void Regions::leave(Image& image, Ticks now) {
 void Regions::begin(Image& image, const char* name, Ticks now) {
     if (untold_ == 0 && depth_ < most_nested)
         if (const std::uint16_t index = find(image, named(name), current(), 0)) return enter(index, now);
-    if (untold_++ != 0 || depth_ == most_nested) count_drop(image.header().drops.strings);  // else find() has counted it
+    if (untold_++ != 0 || depth_ == most_nested)
+        count_drop(image.header().drops.strings);  // else find() has counted it
 }
 
 bool Regions::end(Image& image, const char* name, Ticks now) {

@@ -40,8 +40,8 @@ class Regions {
     std::uint16_t current_ = 0;
     unsigned depth_ = 0;
     std::uint16_t open_[most_nested] = {};
-    // Begun beyond that, or where there was no room for one more, and what was begun inside: calls are booked in the region
-    // around, and the ends are ignored, too.
+    // Begun beyond that, or where there was no room for one more, and what was begun inside: calls are booked in the
+    // region around, and the ends are ignored, too.
     unsigned untold_ = 0;
     unsigned resets_ = 0;
     Ticks last_mark_ = 0;

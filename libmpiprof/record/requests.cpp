@@ -44,7 +44,8 @@ Bytes Ledger::start(Word handle, Ticks since) {
 }
 
 void Ledger::post_open(const Memo& m, Word handle, const Requests::Partner& partner) {
-    if (!remember({handle, m.histogram, since(), partner.key != 0 ? Requests::with_partner : 0}) || partner.key == 0) return;
+    if (!remember({handle, m.histogram, since(), partner.key != 0 ? Requests::with_partner : 0}) || partner.key == 0)
+        return;
     requests_.partner_of(*requests_.find(handle)) = partner;
     has_open_sources_ = true;
 }

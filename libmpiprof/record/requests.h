@@ -1,7 +1,7 @@
 // The requests in flight that this thread posted: which call and size each belongs to and since when, so that the time
-// from post to completion and the time blocked for it can be booked there. A small table, lossy by design: what finds no
-// place, or is completed by another thread, is counted as not remembered, never waited for.
-// Called by the ledger's owner thread only; neither locks nor allocates.
+// from post to completion and the time blocked for it can be booked there. A small table, lossy by design: what finds
+// no place, or is completed by another thread, is counted as not remembered, never waited for. Called by the ledger's
+// owner thread only; neither locks nor allocates.
 #pragma once
 
 #include "libmpiprof/format/layout.h"
@@ -15,7 +15,7 @@ class Requests {
         Word handle;                   // as the program holds it; 0 = free
         format::Histogram* posted_by;  // its call and size
         Ticks since;                   // the posting call's begin; 0 = not in flight (persistent, or booked already)
-        Bytes more;                    // 0, or how many share the handle; of a persistent one what a start moves; and the marks
+        Bytes more;  // 0, or how many share the handle; of a persistent one what a start moves; and the marks
         bool is_persistent() const { return more >= persistent; }
         bool has_partner() const { return (more & with_partner) != 0; }
     };
@@ -37,20 +37,25 @@ class Requests {
     enum class Put { done, no_place, shared };
     // Remembers a request. Shared: the handle is another's that is in flight; nothing was changed.
     Put put(const Request& request) {
-        Request (&set)[2] = set_of(request.handle);
+        Request(&set)[2] = set_of(request.handle);
         Request* place = &set[0];
         // A completed request's handle is given out again: the newer meaning counts, wherever the older one lies.
         if (set[1].handle == request.handle || (place->handle != 0 && place->handle != request.handle)) place = &set[1];
-        if (place->handle == 0) ++in_use_;
-        else if (place->handle != request.handle) return Put::no_place;
-        else if (place->since != 0 && !place->is_persistent() && request.since != 0) return Put::shared;
+        if (place->handle == 0)
+            ++in_use_;
+        else if (place->handle != request.handle)
+            return Put::no_place;
+        else if (place->since != 0 && !place->is_persistent() && request.since != 0)
+            return Put::shared;
         *place = request;
         return Put::done;
     }
-    // The same for one that is posted, is new, and finds its first place free. `more` of what is free is 0. False: put().
+    // The same for one that is posted, is new, and finds its first place free. `more` of what is free is 0. False:
+    // put().
     bool put_fast(const Request& request) {
-        Request (&set)[2] = set_of(request.handle);
-        if (set[0].handle != 0 || set[1].handle == request.handle) [[unlikely]] return false;
+        Request(&set)[2] = set_of(request.handle);
+        if (set[0].handle != 0 || set[1].handle == request.handle) [[unlikely]]
+            return false;
         set[0].handle = request.handle;
         set[0].posted_by = request.posted_by;
         set[0].since = request.since;
@@ -58,8 +63,9 @@ class Requests {
         return true;
     }
     Request* find(Word handle) {
-        Request (&set)[2] = set_of(handle);
-        if (set[0].handle == handle) [[likely]] return &set[0];
+        Request(&set)[2] = set_of(handle);
+        if (set[0].handle == handle) [[likely]]
+            return &set[0];
         return set[1].handle == handle ? &set[1] : nullptr;
     }
     // One whose `more` is 0.
@@ -84,10 +90,10 @@ class Requests {
     static constexpr unsigned bits = 9;
     Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
     static constexpr unsigned places = 2u << bits;
-    Request (&every())[places] { return reinterpret_cast<Request (&)[places]>(sets_); }
+    Request (&every())[places] { return reinterpret_cast<Request(&)[places]>(sets_); }
     std::uint64_t in_use_ = 0;
     alignas(64) Request sets_[1u << bits][2];  // each handle has two places, in one cache line
-    Partner partners_[1u << bits][2];  // behind what every request touches
+    Partner partners_[1u << bits][2];          // behind what every request touches
 };
 
 }  // namespace mpiprof

@@ -1,6 +1,6 @@
-// The callers that a stack of return addresses does not show: those in an interpreted language, where every call comes from
-// the same line of the interpreter. wrap/ finds the interpreter, the ledger asks it for each call of such a program, and the
-// places become frames of call sites.
+// The callers that a stack of return addresses does not show: those in an interpreted language, where every call comes
+// from the same line of the interpreter. wrap/ finds the interpreter, the ledger asks it for each call of such a
+// program, and the places become frames of call sites.
 #pragma once
 
 #include <cstdint>

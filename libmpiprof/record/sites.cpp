@@ -1,4 +1,5 @@
-// New call sites: which module, which build-id, which offset. The module list is asked of the loader once per new frame.
+// New call sites: which module, which build-id, which offset. The module list is asked of the loader once per new
+// frame.
 #include "libmpiprof/record/sites.h"
 
 #include <elf.h>
@@ -96,7 +97,8 @@ std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStac
     if (const std::uint32_t site = known_locked(hash)) return site;
     unsigned compared = 0;
     for (const Word address : identity.address) compared += address != 0;
-    const std::uint32_t site = add_locked(image, stack.depth, compared, [&](unsigned i) { return frame_of(image, stack.address[i]); });
+    const std::uint32_t site =
+        add_locked(image, stack.depth, compared, [&](unsigned i) { return frame_of(image, stack.address[i]); });
     remember(image, hash, site);
     return site;
 }
@@ -105,11 +107,14 @@ std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStac
 std::uint32_t Sites::find_script(Image& image, Word return_address) {
     const Interpreter* script = interpreter && depth > 1 ? interpreter() : nullptr;
     ScriptFrame frames[most_script_frames];
-    const unsigned n = script && script->is_its(return_address) ? script->frames(frames, depth < most_script_frames ? depth : most_script_frames) : 0;
+    const unsigned n = script && script->is_its(return_address)
+                           ? script->frames(frames, depth < most_script_frames ? depth : most_script_frames)
+                           : 0;
     if (n == 0) return 0;
     std::uint64_t all = 0;
     for (unsigned i = 0; i < n; ++i)
-        all = mix(all ^ (all >> 31) ^ reinterpret_cast<std::uintptr_t>(frames[i].code) ^ std::uint64_t{static_cast<std::uint32_t>(frames[i].instruction)} << 44);
+        all = mix(all ^ (all >> 31) ^ reinterpret_cast<std::uintptr_t>(frames[i].code) ^
+                  std::uint64_t{static_cast<std::uint32_t>(frames[i].instruction)} << 44);
     const Guard guard(lock_);
     const std::uint64_t hash = hash_of({{return_address, static_cast<Word>(all), static_cast<Word>(n)}});
     if (const std::uint32_t site = known_locked(hash)) return site;
@@ -160,7 +165,8 @@ Frame Sites::frame_of(Image& image, Word address) {
     const auto absolute = static_cast<std::uint64_t>(address);
     if (!found.found) return {absolute, 0, 0};  // a JIT's code, for example
     for (std::uint32_t i = 0; i < ranges_; ++i)
-        if (modules_seen_[i].base == found.base && modules_seen_[i].end == found.end) return {absolute - found.base, modules_seen_[i].module, 0};
+        if (modules_seen_[i].base == found.base && modules_seen_[i].end == found.end)
+            return {absolute - found.base, modules_seen_[i].module, 0};
     if (ranges_ == max_modules) return {absolute, 0, 0};
     auto* module = static_cast<Module*>(image.next_record(module_table_, TableType::modules, sizeof(Module), 16, 0));
     if (!module) return {absolute, 0, 0};
@@ -185,8 +191,8 @@ Frame Sites::frame_of(Image& image, Word address) {
     return {absolute - found.base, modules_++, 0};
 }
 
-// A place in a script. Its function is a module, found by its code object: a second one at the same address, when the first
-// was thrown away, is taken for it.
+// A place in a script. Its function is a module, found by its code object: a second one at the same address, when the
+// first was thrown away, is taken for it.
 Frame Sites::frame_of(Image& image, const Interpreter& script, const ScriptFrame& frame) {
     ScriptPlace place;
     script.describe(frame, place);
@@ -222,8 +228,10 @@ std::uint32_t Sites::add_function(Image& image, const ScriptPlace& place) {
 
 // Of what found no room, the drop counter says so.
 void Sites::remember(Image& image, std::uint64_t hash, std::uint32_t site) {
-    if (site == 0) count_drop(image.header().drops.sites);
-    else remember(hash, site);
+    if (site == 0)
+        count_drop(image.header().drops.sites);
+    else
+        remember(hash, site);
 }
 
 void Sites::remember(std::uint64_t hash, std::uint32_t site) {

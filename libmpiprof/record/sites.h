@@ -1,6 +1,6 @@
-// Call sites of this rank: return addresses -> site id, stored as module + build-id + offset so that the same place in the
-// program is the same site on every rank, whatever ASLR did. One per process, shared by its threads.
-// Called when a thread meets a call in a new place, never on the hot path; the reporter symbolises.
+// Call sites of this rank: return addresses -> site id, stored as module + build-id + offset so that the same place in
+// the program is the same site on every rank, whatever ASLR did. One per process, shared by its threads. Called when a
+// thread meets a call in a new place, never on the hot path; the reporter symbolises.
 #pragma once
 
 #include "libmpiprof/record/image.h"
@@ -11,7 +11,8 @@ namespace mpiprof {
 
 class Sites {
   public:
-    // What tells sites apart: the return addresses of the call and of its next callers, those that the hot path compares.
+    // What tells sites apart: the return addresses of the call and of its next callers, those that the hot path
+    // compares.
     struct Identity {
         static constexpr unsigned most = 3;
         Word address[most];  // 0: none, or not known
@@ -25,8 +26,8 @@ class Sites {
     // Makes the profile name the module of this address.
     void know_module(Image& image, Word address);
 
-    unsigned depth = 8;                        // frames of a site, as set
-    const Unwinder* (*unwinder)() = nullptr;   // found at first need
+    unsigned depth = 8;                       // frames of a site, as set
+    const Unwinder* (*unwinder)() = nullptr;  // found at first need
     const Interpreter* (*interpreter)() = nullptr;
 
   private:
@@ -50,7 +51,7 @@ class Sites {
     Known* known_ = nullptr;  // open addressing, at most half full
     std::uint32_t capacity_ = 0;
     std::uint32_t used_ = 0;
-    std::uint32_t sites_ = 0;   // published so far; ids begin at 1
+    std::uint32_t sites_ = 0;  // published so far; ids begin at 1
     std::uint32_t frames_ = 0;
     std::uint32_t modules_ = 0;
     std::uint32_t ranges_ = 0;

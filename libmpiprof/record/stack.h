@@ -7,7 +7,8 @@
 
 namespace mpiprof {
 
-// The functions of libgcc_s that exceptions and glibc's backtrace() use, too. Unlike others they tell frames' addresses.
+// The functions of libgcc_s that exceptions and glibc's backtrace() use, too. Unlike others they tell frames'
+// addresses.
 struct Unwinder {
     using Visit = int (*)(void* context, void* argument);
     int (*backtrace)(Visit visit, void* argument);
@@ -17,13 +18,13 @@ struct Unwinder {
 
 struct CallStack {
     static constexpr unsigned deepest = 32;
-    unsigned depth;                // at least 1
-    Word address[deepest];         // innermost first: where the call returns to
-    const Word* place[deepest];    // where that address lies; null = not known
+    unsigned depth;              // at least 1
+    Word address[deepest];       // innermost first: where the call returns to
+    const Word* place[deepest];  // where that address lies; null = not known
 };
 
-// Up to `depth` return addresses. `frame` is where the first one, `return_address`, lies. Without an unwinder, or where the
-// stack cannot be followed, as many as there are.
+// Up to `depth` return addresses. `frame` is where the first one, `return_address`, lies. Without an unwinder, or where
+// the stack cannot be followed, as many as there are.
 CallStack unwind(const Unwinder* unwinder, const Word* frame, Word return_address, unsigned depth);
 
 }  // namespace mpiprof

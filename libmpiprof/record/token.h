@@ -1,9 +1,10 @@
 // The token: holding it means "this is the user's own call, and this thread may record it". MPI calls MPI (MPICH's
 // Fortran binding, ROMIO), so every wrapper asks for it; only the outermost gets it. No destructor, no lock.
 //
-// It is the address of the outermost wrapper's frame. An entry at or above that address knows that the old frame is gone
-// (longjmp, C++ exception). One below it may be nested, or a deeper call of a later time: wrap/real.h's is_nested() decides.
-// A second half that does not find its own frame there was overtaken by a call on another stack of this thread (fibers).
+// It is the address of the outermost wrapper's frame. An entry at or above that address knows that the old frame is
+// gone (longjmp, C++ exception). One below it may be nested, or a deeper call of a later time: wrap/real.h's
+// is_nested() decides. A second half that does not find its own frame there was overtaken by a call on another stack of
+// this thread (fibers).
 #pragma once
 
 #include "libmpiprof/record/basics.h"
@@ -13,14 +14,15 @@ namespace mpiprof {
 class Ledger;
 
 struct ThreadState {
-    std::uint64_t epoch;      // the gate's value when this thread last looked; differs = take the slow path
-    const Word* token;        // null = outside every wrapper
+    std::uint64_t epoch;  // the gate's value when this thread last looked; differs = take the slow path
+    const Word* token;    // null = outside every wrapper
     Ledger* ledger;
 };
 
 // Initial-exec: one instruction, no __tls_get_addr; constant-initialised and trivially destructible, so it is valid
 // before our constructor would have run and after every destructor.
-[[gnu::visibility("hidden")]] extern constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
+[[gnu::visibility("hidden")]] extern constinit thread_local ThreadState thread_state
+    __attribute__((tls_model("initial-exec")));
 
 // Open while recording: every change that the hot path must notice (a freed handle, a pause, the end) gives it a new
 // value; 0 is closed. It lies on a page that the kernel wipes in a forked child, so a child finds it closed before it
@@ -36,10 +38,12 @@ struct alignas(65536) Gate {
 #define MPIPROF_FRAME() (static_cast<const ::mpiprof::Word*>(__builtin_dwarf_cfa()) - 1)
 
 // The token of calls that are not timed: one byte higher, since no record tells where they return to.
-inline const Word* untimed(const Word* frame) { return reinterpret_cast<const Word*>(reinterpret_cast<const char*>(frame) + 1); }
+inline const Word* untimed(const Word* frame) {
+    return reinterpret_cast<const Word*>(reinterpret_cast<const char*>(frame) + 1);
+}
 
-// False: no wrapper further up this stack holds the token. `returns_to`: where the thread's last timed call does, the holder
-// if the token is a timed call's. If its frame is gone, mostly something else lies there now.
+// False: no wrapper further up this stack holds the token. `returns_to`: where the thread's last timed call does, the
+// holder if the token is a timed call's. If its frame is gone, mostly something else lies there now.
 inline bool may_be_nested(const ThreadState& state, const Word* frame, [[maybe_unused]] Word returns_to) {
     if (frame >= state.token) return false;
 #if defined(__x86_64__)

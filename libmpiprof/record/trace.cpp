@@ -10,7 +10,8 @@ Trace* Trace::create(Image& image, std::uint32_t thread, std::uint32_t events) {
     if (!trace) return nullptr;
     new (trace) Trace;
     for (; events >= fewest_events; events /= 2) {
-        format::Table* table = image.add_large_table(format::TableType::trace, sizeof(format::TraceEvent), events + 1, thread);
+        format::Table* table =
+            image.add_large_table(format::TableType::trace, sizeof(format::TraceEvent), events + 1, thread);
         if (!table) continue;
         trace->head_ = reinterpret_cast<format::TraceHead*>(image.at(table->offset));
         trace->events_ = reinterpret_cast<format::TraceEvent*>(trace->head_ + 1);
@@ -23,11 +24,14 @@ Trace* Trace::create(Image& image, std::uint32_t thread, std::uint32_t events) {
 }
 
 Trace::Channel* Trace::find(const Channel& wanted) {
-    const std::uint64_t key = wanted.peer | std::uint64_t{wanted.communicator} << 32 | std::uint64_t{wanted.flags} << 48;
+    const std::uint64_t key =
+        wanted.peer | std::uint64_t{wanted.communicator} << 32 | std::uint64_t{wanted.flags} << 48;
     for (std::uint64_t i = mix(key ^ mix(static_cast<std::uint32_t>(wanted.tag) + 1u)) >> 32;; ++i) {
         Channel& c = channels_[i & (channel_capacity_ - 1)];
         if (c.flags == 0) return &c;
-        if (c.peer == wanted.peer && c.tag == wanted.tag && c.communicator == wanted.communicator && c.flags == wanted.flags) return &c;
+        if (c.peer == wanted.peer && c.tag == wanted.tag && c.communicator == wanted.communicator &&
+            c.flags == wanted.flags)
+            return &c;
     }
 }
 
@@ -49,7 +53,8 @@ bool Trace::make_room() {
 
 std::uint32_t Trace::next_number(std::uint16_t communicator, const Side& side) {
     const bool is_collective = side.flags & format::trace_collective;
-    const bool is_message = (side.flags & (format::trace_sends | format::trace_receives)) && side.peer < format::peer_any && side.tag >= 0;
+    const bool is_message =
+        (side.flags & (format::trace_sends | format::trace_receives)) && side.peer < format::peer_any && side.tag >= 0;
     if (communicator == 0 || (!is_collective && !is_message)) return 0;
     const Channel wanted{side.peer, side.tag, communicator, side.flags, 0};
     // Full: those that are known go on being numbered.

@@ -1,6 +1,7 @@
-// The trace of one thread, only where the user asks for one (MPIPROF_TRACE): its last events in a ring that lies in the image,
-// so it is there whatever ends the process. Part of the ledger, whose thread alone writes it. Numbers the messages to and from
-// each rank, and the collectives of each communicator, so that the reporter can tell which belong together.
+// The trace of one thread, only where the user asks for one (MPIPROF_TRACE): its last events in a ring that lies in the
+// image, so it is there whatever ends the process. Part of the ledger, whose thread alone writes it. Numbers the
+// messages to and from each rank, and the collectives of each communicator, so that the reporter can tell which belong
+// together.
 #pragma once
 
 #include "libmpiprof/format/layout.h"
@@ -12,7 +13,8 @@ class Trace {
   public:
     // The most events that a thread may have: with all else they fit into an image.
     static constexpr std::uint32_t most_events = 1'000'000, fewest_events = 256;
-    // A ring for `events`, or for a half, a quarter ... of them where there is no room for more. Null: not even for a few.
+    // A ring for `events`, or for a half, a quarter ... of them where there is no room for more. Null: not even for a
+    // few.
     static Trace* create(Image& image, std::uint32_t thread, std::uint32_t events);
     std::uint32_t capacity() const { return capacity_; }
 
@@ -26,7 +28,7 @@ class Trace {
     struct Side {
         std::uint32_t peer = format::peer_unknown;
         int tag = -1;
-        std::uint8_t flags = 0;  // format::trace_sends or trace_receives: it is a message, to be numbered
+        std::uint8_t flags = 0;          // format::trace_sends or trace_receives: it is a message, to be numbered
         std::uint16_t communicator = 0;  // where the call does not name one
     };
     // The number of the next of its kind; 0 if it is none that is known.

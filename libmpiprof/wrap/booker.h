@@ -1,5 +1,5 @@
-// How a language passes the arguments that are read, and what the second half of a call does with what the first half stored.
-// Plain functions over words, without state. Libraries derive theirs from these (mpi/sizes.h, nccl/library.h).
+// How a language passes the arguments that are read, and what the second half of a call does with what the first half
+// stored. Plain functions over words, without state. Libraries derive theirs from these (mpi/sizes.h, nccl/library.h).
 #pragma once
 
 #include "libmpiprof/record/ledger.h"
@@ -36,19 +36,23 @@ template <int Arity, class... Words>
     return reinterpret_cast<const int*>(words[Arity]);
 }
 
-// A row's Booker says what its second half does, with what the first half stored. Booked is count x size of `type`; type
-// no_handle: count is in bytes. This one books what was stored, and does nothing else.
+// A row's Booker says what its second half does, with what the first half stored. Booked is count x size of `type`;
+// type no_handle: count is in bytes. This one books what was stored, and does nothing else.
 struct AsStored {
     // What a memo has to agree on, beside where the call was made.
     static constexpr bool has_type = true, has_comm = true;
     static Booking booking(const CallInHand& hand) { return {hand.type, hand.count}; }
-    static Bytes bytes(const CallInHand&, const Booking& b, std::uint64_t type_size) { return static_cast<Bytes>(b.count) * type_size; }
-    // The same for the fast form, which reads what is in hand where it is used. False: it takes more than a look at what the
-    // call has left, which is `seen` then.
+    static Bytes bytes(const CallInHand&, const Booking& b, std::uint64_t type_size) {
+        return static_cast<Bytes>(b.count) * type_size;
+    }
+    // The same for the fast form, which reads what is in hand where it is used. False: it takes more than a look at
+    // what the call has left, which is `seen` then.
     static bool look(const CallInHand&, std::int64_t&) { return true; }
     static Word quick_type(const CallInHand& hand) { return hand.type; }
     static std::int64_t quick_count(const CallInHand& hand, std::int64_t) { return hand.count; }
-    static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) { return static_cast<Bytes>(hand.count) * type_size; }
+    static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) {
+        return static_cast<Bytes>(hand.count) * type_size;
+    }
     // With whom it exchanged messages, if that takes but a look; it is then counted by the fast form itself.
     static constexpr bool has_partner = false;
     static std::true_type quick_partner(const Ledger&, std::size_t) { return {}; }
@@ -57,7 +61,9 @@ struct AsStored {
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return true; }
     static void after(Ledger&, Memo&, Bytes, Ticks) {}
     // Writes the call into the trace that the user asked for; before after().
-    static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) { ledger.trace_call(memo, bytes, ticks); }
+    static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        ledger.trace_call(memo, bytes, ticks);
+    }
     static constexpr bool has_after_untimed = false;  // of a poll whose clock was not read
     static void after_untimed(Ledger&) {}
 };

@@ -1,5 +1,6 @@
-// The real functions of a library's rows, found at each one's first call, and which form its calls take: those that the fast form
-// may forward to are where it looks, all others lie aside, where it finds nothing and leaves. Used by both forms.
+// The real functions of a library's rows, found at each one's first call, and which form its calls take: those that the
+// fast form may forward to are where it looks, all others lie aside, where it finds nothing and leaves. Used by both
+// forms.
 #pragma once
 
 #include "libmpiprof/process/runtime.h"
@@ -7,11 +8,12 @@
 
 namespace mpiprof::wrap {
 
-// The real functions, by spelling and row; filled at each one's first call. In .bss: no relocations, no pages until used.
+// The real functions, by spelling and row; filled at each one's first call. In .bss: no relocations, no pages until
+// used.
 template <class Library>
 constinit inline void* reals[Library::spellings][Library::calls]{};
-// The same for what is no matter of the fast form, which finds none above and leaves: functions that the user left out or
-// put a barrier before, and all of a library that is off.
+// The same for what is no matter of the fast form, which finds none above and leaves: functions that the user left out
+// or put a barrier before, and all of a library that is off.
 template <class Library>
 constinit inline void* reals_aside[Library::spellings][Library::calls]{};
 template <class Library, int Spelling>
@@ -19,8 +21,8 @@ void*& slot_of(std::uint16_t id) {
     return reals<Library>[Spelling][id - Library::first_id];
 }
 
-// Calls that scripts were seen to make, which take the plain form from then on: it tells the script's line before the real
-// call, which a rank that hangs does not come back from.
+// Calls that scripts were seen to make, which take the plain form from then on: it tells the script's line before the
+// real call, which a rank that hangs does not come back from.
 template <class Library>
 constinit inline std::atomic<bool> made_by_scripts[Library::calls]{};
 template <class Library>
@@ -34,13 +36,14 @@ bool is_made_by_scripts(std::uint16_t id) {
 template <class Library>
 [[gnu::noinline, gnu::cold]] void learn_that_scripts_make(std::uint16_t id) {
     made_by_scripts<Library>[row_index<Library>(id)].store(true, std::memory_order_relaxed);
-    for (auto& spelling : reals<Library>) __atomic_store_n(&spelling[row_index<Library>(id)], static_cast<void*>(nullptr), __ATOMIC_RELAXED);
+    for (auto& spelling : reals<Library>)
+        __atomic_store_n(&spelling[row_index<Library>(id)], static_cast<void*>(nullptr), __ATOMIC_RELAXED);
 }
 
 struct Found {
-    void* function; // null: nobody defines it
-    bool foreign;   // of a second MPI: pass through, unrecorded
-    bool is_first;  // this process had not called it before
+    void* function;  // null: nobody defines it
+    bool foreign;    // of a second MPI: pass through, unrecorded
+    bool is_first;   // this process had not called it before
 };
 
 // Of a library that is off: passed through, unrecorded, and looked for but once.
@@ -58,20 +61,26 @@ Found find_while_off(std::uint16_t id, const char* name, Word return_address) {
 // Not every library has calls that it wants to do more around than the clock and the cell.
 template <class Library, auto Id>
 inline constexpr bool may_be_watched = [] {
-    if constexpr (requires { Library::may_be_watched(Id); }) return Library::may_be_watched(Id);
-    else return false;
+    if constexpr (requires { Library::may_be_watched(Id); })
+        return Library::may_be_watched(Id);
+    else
+        return false;
 }();
 template <class Library>
 bool is_watched(std::uint16_t id) {
-    if constexpr (requires { Library::watches(id); }) return Library::watches(id);
-    else return false;
+    if constexpr (requires { Library::watches(id); })
+        return Library::watches(id);
+    else
+        return false;
 }
 
 // Nor does every library have some that are the plain form's.
 template <class Library>
 bool may_be_quick(std::uint16_t id) {
-    if constexpr (requires { Library::may_be_quick(id); }) return Library::may_be_quick(id);
-    else return true;
+    if constexpr (requires { Library::may_be_quick(id); })
+        return Library::may_be_quick(id);
+    else
+        return true;
 }
 
 // First call of a function, and every call once a second MPI was met: then each caller gets its own MPI's function.
@@ -81,7 +90,8 @@ template <class Library, int Spelling>
     if (void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED)) return {known, false, false};
     if (Library::is_off()) return find_while_off<Library, Spelling>(id, name, return_address);
     void*& aside = reals_aside<Library>[Spelling][id - Library::first_id];
-    if (void* known = __atomic_load_n(&aside, __ATOMIC_RELAXED); known && !Library::several()) return {known, false, false};
+    if (void* known = __atomic_load_n(&aside, __ATOMIC_RELAXED); known && !Library::several())
+        return {known, false, false};
     const Real real = Library::template real<Spelling>(name, return_address);
     if (!real.function) return {nullptr, true, true};
     if (runtime.has_not_begun()) Library::begin_late(id, real.function);
@@ -107,8 +117,10 @@ void look_at_all_again() {
 // Not every library has calls before which ranks could wait for each other.
 template <class Library, auto Id>
 inline constexpr bool may_wait_first = [] {
-    if constexpr (requires { Library::may_wait_first(Id); }) return Library::may_wait_first(Id);
-    else return false;
+    if constexpr (requires { Library::may_wait_first(Id); })
+        return Library::may_wait_first(Id);
+    else
+        return false;
 }();
 
 }  // namespace mpiprof::wrap

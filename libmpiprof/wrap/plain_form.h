@@ -1,5 +1,6 @@
-// The plain form of a wrapper: everything that the fast form (wrap.h) leaves. First calls, new threads, nested calls, other clocks,
-// errors, traces, whatever is new to the ledger; and always for calls of which more is to be done than the clock and the cell.
+// The plain form of a wrapper: everything that the fast form (wrap.h) leaves. First calls, new threads, nested calls,
+// other clocks, errors, traces, whatever is new to the ledger; and always for calls of which more is to be done than
+// the clock and the cell.
 #pragma once
 
 #include "libmpiprof/record/token.h"
@@ -12,8 +13,10 @@ namespace mpiprof::wrap {
 template <class Library>
 [[gnu::always_inline]] inline void begin(Ledger& ledger, std::uint16_t id, Word return_address, bool is_first) {
     const std::uint64_t key = call_key(id, return_address);
-    if (is_first || is_made_by_scripts<Library>(id)) [[unlikely]] ledger.begin_in_script(key);
-    else ledger.begin(key, ledger.read_clock());
+    if (is_first || is_made_by_scripts<Library>(id)) [[unlikely]]
+        ledger.begin_in_script(key);
+    else
+        ledger.begin(key, ledger.read_clock());
 }
 
 // The memo of the call in hand, learned if it is new. `bytes`: what is to be booked.
@@ -27,13 +30,16 @@ template <class Library, class Language, class Booker>
     const format::BufferKind buffer = hand.buffer;
     hand.buffer = format::BufferKind::host;
     const Word* frame = thread_state.token;  // ours
-    if (Memo* memo = ledger.known_memo(key, b, comm, frame, [&](std::uint64_t size) { return bytes = Booker::bytes(hand, b, size); })) return *memo;
+    if (Memo* memo = ledger.known_memo(key, b, comm, frame,
+                                       [&](std::uint64_t size) { return bytes = Booker::bytes(hand, b, size); }))
+        return *memo;
     Meaning meaning = Library::template meaning<Language>(ledger, asked.type, comm, b.count);
     meaning.buffer = buffer;
     bytes = Booker::bytes(hand, b, meaning.type_size);
     Memo& memo = ledger.learn(key, b, comm, frame, meaning, bytes);
     if constexpr (Booker::has_partner) ledger.forget_peer(memo);
-    if (ledger.is_scripted() && !is_made_by_scripts<Library>(call_of(key))) learn_that_scripts_make<Library>(call_of(key));
+    if (ledger.is_scripted() && !is_made_by_scripts<Library>(call_of(key)))
+        learn_that_scripts_make<Library>(call_of(key));
     return memo;
 }
 
@@ -65,7 +71,8 @@ template <class Library, class Language, class Booker>
         ledger.turn_bin(bytes, ticks);
         if constexpr (requires { Library::looks_again(); }) Library::looks_again();
     }
-    if (ledger.is_traced()) [[unlikely]] Booker::trace(ledger, memo, bytes, ticks);
+    if (ledger.is_traced()) [[unlikely]]
+        Booker::trace(ledger, memo, bytes, ticks);
     return leave_after<Booker>(result, ledger, memo, bytes, ticks);
 }
 
@@ -94,7 +101,8 @@ template <class Language, class Booker>
 [[gnu::always_inline]] inline Word leave_untimed_poll(Word result, std::uint16_t counter) {
     ThreadState& state = thread_state;
     if constexpr (Booker::has_after_untimed)
-        if (state.token != untimed(MPIPROF_FRAME())) [[unlikely]] return result;
+        if (state.token != untimed(MPIPROF_FRAME())) [[unlikely]]
+            return result;
     Ledger& ledger = *state.ledger;
     if (Language::failed(result, ledger.hand)) [[unlikely]] {
         ledger.count_error(counter);
@@ -111,7 +119,8 @@ template <class Library, class Language, class Booker>
 [[gnu::noinline]] void trace_poll(Ledger& ledger, Word result, Ticks ticks, const Word* frame) {
     if (Language::failed(result, ledger.hand)) return;
     const Booking b = Booker::booking(ledger.hand);
-    const Memo* known = ledger.known_memo(ledger.key(), b, ledger.comm(), frame, [&](std::uint64_t size) { return Booker::bytes(ledger.hand, b, size); });
+    const Memo* known = ledger.known_memo(ledger.key(), b, ledger.comm(), frame,
+                                          [&](std::uint64_t size) { return Booker::bytes(ledger.hand, b, size); });
     const format::Cell nowhere{};
     Memo unknown{};
     unknown.cell = const_cast<format::Cell*>(&nowhere);
@@ -119,9 +128,11 @@ template <class Library, class Language, class Booker>
 }
 
 // Null if this call is not ours to record: not started, nested, a forked child, a second MPI.
-[[gnu::noinline]] inline Ledger* enter_plainly(ThreadState& state, const Word* frame, Word return_address, bool foreign) {
+[[gnu::noinline]] inline Ledger* enter_plainly(ThreadState& state, const Word* frame, Word return_address,
+                                               bool foreign) {
     const bool is_current = state.epoch == gate_epoch();
-    if (is_current && (state.token == frame || state.token == untimed(frame))) {  // the fast form took it, and thought better of it
+    if (is_current &&
+        (state.token == frame || state.token == untimed(frame))) {  // the fast form took it, and thought better of it
         state.token = nullptr;
         state.ledger->leave_call();
     }
@@ -143,7 +154,8 @@ Word call_unrecorded(Word (*real)(Words...), const Word* frame, Words... args) {
     return result;
 }
 
-// A call that is not recorded, while recording is off or as part of another: lives of handles begin and end in it all the same.
+// A call that is not recorded, while recording is off or as part of another: lives of handles begin and end in it all
+// the same.
 template <class Library, auto Id, class Language, class... Words>
 Word call_followed(Word (*real)(Words...), Word return_address, Words... args) {
     const Word words[] = {args..., 0};
@@ -176,7 +188,8 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         if constexpr (may_be_watched<Library, Id>) {
             const Word result = real(args...);
             const Word words[] = {args..., 0};
-            if (!found.foreign && is_watched<Library>(id) && gate_epoch() == 0 && !is_nested(return_address)) Library::template unrecorded<Id>(words, result);
+            if (!found.foreign && is_watched<Library>(id) && gate_epoch() == 0 && !is_nested(return_address))
+                Library::template unrecorded<Id>(words, result);
             return result;
         } else if constexpr (Library::follows(Id) || Library::frees(Id)) {
             if (!found.foreign) return call_followed<Library, Id, Language>(real, return_address, args...);
@@ -211,7 +224,8 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         const bool is_sized = Size::store(*ledger, args...);
         if constexpr (row.treatment == Treatment::polled)
             if (!ledger->is_sample(row.counter)) {
-                if (!Booker::has_after_untimed || !ledger->is_traced()) return leave_untimed_poll<Language, Booker>(real(args...), row.counter);
+                if (!Booker::has_after_untimed || !ledger->is_traced())
+                    return leave_untimed_poll<Language, Booker>(real(args...), row.counter);
                 begin<Library>(*ledger, id, return_address, found.is_first);
                 const Word result = real(args...);
                 const Ticks end = ledger->read_clock();

@@ -1,5 +1,6 @@
-// Where things lie in CPython 3.9 to 3.13 on 64-bit machines; measured by compiling offsetof against each version's headers.
-// A version that is not in the table is left alone, and so is one whose first frame does not look as the table says.
+// Where things lie in CPython 3.9 to 3.13 on 64-bit machines; measured by compiling offsetof against each version's
+// headers. A version that is not in the table is left alone, and so is one whose first frame does not look as the table
+// says.
 #include "libmpiprof/wrap/python.h"
 
 #include <string.h>
@@ -20,15 +21,13 @@ struct Layout {
     std::uint16_t back, code, instruction;
     std::uint16_t code_begin;  // of a code object; 0: `instruction` is a number of `unit` bytes
     std::uint16_t unit;
-    std::uint16_t owner;       // a byte of a frame that is 3 where C called Python; 0: there are none such
+    std::uint16_t owner;                   // a byte of a frame that is 3 where C called Python; 0: there are none such
     std::uint16_t text_ascii, text_other;  // of a str object: its characters
 };
 constexpr std::uint16_t none = 0xffff;
 constexpr Layout layouts[] = {
-    {9, 24, none, 24, 32, 104, 0, 1, 0, 48, 72},
-    {10, 24, none, 24, 32, 96, 0, 2, 0, 48, 72},
-    {11, 56, 8, 48, 32, 56, 184, 0, 0, 48, 72},
-    {12, 56, 0, 8, 0, 56, 192, 0, 70, 40, 56},
+    {9, 24, none, 24, 32, 104, 0, 1, 0, 48, 72},  {10, 24, none, 24, 32, 96, 0, 2, 0, 48, 72},
+    {11, 56, 8, 48, 32, 56, 184, 0, 0, 48, 72},   {12, 56, 0, 8, 0, 56, 192, 0, 70, 40, 56},
     {13, 72, none, 8, 0, 56, 200, 0, 70, 40, 56},
 };
 // The same in all of them.
@@ -37,8 +36,9 @@ constexpr std::size_t code_filename[] = {104, 112}, code_name[] = {112, 120};  /
 
 struct Python {
     Layout layout;
-    const void* code_type;               // PyCode_Type
-    const char* (*thread_state)();       // PyGILState_GetThisThreadState: needs no GIL; null in threads that Python does not know
+    const void* code_type;  // PyCode_Type
+    const char* (
+        *thread_state)();  // PyGILState_GetThisThreadState: needs no GIL; null in threads that Python does not know
     int (*line_of)(const void* code, int instruction);  // PyCode_Addr2Line: reads the code object alone
 };
 constinit Python python{};
@@ -59,13 +59,15 @@ const void* first_frame(const char* thread) {
 // Of a frame that C made to call Python there is nothing to tell.
 bool is_of_script(const void* frame, const void* code) {
     const Layout& l = python.layout;
-    return code && at<const void*>(code, object_type) == python.code_type && (l.owner == 0 || at<unsigned char>(frame, l.owner) != 3);
+    return code && at<const void*>(code, object_type) == python.code_type &&
+           (l.owner == 0 || at<unsigned char>(frame, l.owner) != 3);
 }
 
 std::int32_t instruction_of(const void* frame, const void* code) {
     const Layout& l = python.layout;
     if (l.code_begin == 0) return at<std::int32_t>(frame, l.instruction) * l.unit;
-    return static_cast<std::int32_t>(at<const char*>(frame, l.instruction) - (static_cast<const char*>(code) + l.code_begin));
+    return static_cast<std::int32_t>(at<const char*>(frame, l.instruction) -
+                                     (static_cast<const char*>(code) + l.code_begin));
 }
 
 unsigned frames(ScriptFrame* frames, unsigned most) {
@@ -82,8 +84,8 @@ unsigned frames(ScriptFrame* frames, unsigned most) {
     return n;
 }
 
-// The interpreter itself, ctypes by way of libffi, or an extension module: "MPI.cpython-311-x86_64-linux-gnu.so" defines
-// PyInit_MPI.
+// The interpreter itself, ctypes by way of libffi, or an extension module: "MPI.cpython-311-x86_64-linux-gnu.so"
+// defines PyInit_MPI.
 bool look_up(Word return_address) {
     const auto* address = reinterpret_cast<const void*>(return_address);
     char name[128], function[160] = "PyInit_";
@@ -113,10 +115,14 @@ void add_character(char (&text)[Size], std::uint32_t c) {
     char bytes[5] = "";
     const auto tail = [&](int shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
     int n = 0;
-    if (c < 0x80) bytes[n++] = static_cast<char>(c);
-    else if (c < 0x800) bytes[n++] = static_cast<char>(0xc0 | c >> 6);
-    else if (c < 0x10000) bytes[n++] = static_cast<char>(0xe0 | c >> 12);
-    else bytes[n++] = static_cast<char>(0xf0 | (c >> 18 & 7));
+    if (c < 0x80)
+        bytes[n++] = static_cast<char>(c);
+    else if (c < 0x800)
+        bytes[n++] = static_cast<char>(0xc0 | c >> 6);
+    else if (c < 0x10000)
+        bytes[n++] = static_cast<char>(0xe0 | c >> 12);
+    else
+        bytes[n++] = static_cast<char>(0xf0 | (c >> 18 & 7));
     if (c >= 0x10000) bytes[n++] = tail(12);
     if (c >= 0x800) bytes[n++] = tail(6);
     if (c >= 0x80) bytes[n++] = tail(0);
@@ -137,7 +143,9 @@ void copy_text(char (&text)[Size], const char* object) {
     const auto fits = static_cast<std::int64_t>((Size - 1) / (is_ascii ? 1 : 4));
     for (std::int64_t i = length > fits ? length - fits : 0; i < length; ++i) {
         const char* c = characters + i * width;
-        add_character(text, width == 1 ? at<std::uint8_t>(c, 0) : width == 2 ? at<std::uint16_t>(c, 0) : at<std::uint32_t>(c, 0));
+        add_character(text, width == 1   ? at<std::uint8_t>(c, 0)
+                            : width == 2 ? at<std::uint16_t>(c, 0)
+                                         : at<std::uint32_t>(c, 0));
     }
 }
 
@@ -163,7 +171,9 @@ bool peek(const void* address, const void*& value) {
     const iovec to{&value, sizeof value}, from{const_cast<void*>(address), sizeof value};
     return raw(SYS_process_vm_readv, getpid(), raw_address(&to), 1, raw_address(&from), 1, 0) == sizeof value;
 }
-bool peek(const void* object, std::size_t offset, const void*& value) { return object && peek(static_cast<const char*>(object) + offset, value); }
+bool peek(const void* object, std::size_t offset, const void*& value) {
+    return object && peek(static_cast<const char*>(object) + offset, value);
+}
 
 // Whether the thread's innermost frame has a code object where the table says.
 bool looks_right(const char* thread) {

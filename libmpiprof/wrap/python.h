@@ -1,5 +1,6 @@
-// CPython's frames, read from the thread's own state: no reference is counted, no lock taken, nothing of Python's called
-// but to name a new place. The thread is inside an MPI call, so its frames stand still whether or not it holds the GIL.
+// CPython's frames, read from the thread's own state: no reference is counted, no lock taken, nothing of Python's
+// called but to name a new place. The thread is inside an MPI call, so its frames stand still whether or not it holds
+// the GIL.
 #pragma once
 
 #include "libmpiprof/record/script.h"

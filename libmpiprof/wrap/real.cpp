@@ -17,10 +17,10 @@ namespace {
 constexpr std::size_t longest_path = 4096;
 
 struct Object {
-    const void* address;             // in: somewhere inside the object
-    char path[longest_path];         // out: "" for the program itself
+    const void* address;      // in: somewhere inside the object
+    char path[longest_path];  // out: "" for the program itself
     bool found;
-    Word begin, end;                 // out: the segment
+    Word begin, end;  // out: the segment
 };
 
 int contains(dl_phdr_info* info, std::size_t, void* argument) {
@@ -168,10 +168,10 @@ Real find_real(const char* name, Word return_address, const char* landmarks) {
     return real;
 }
 
-// Other callers (a plugin of the library, a user's callback, or nobody: an old frame's traces): is there a wrapper of ours
-// further up this stack? Walked with the unwinder, which the common nested call never needs. Without an answer (no unwinder,
-// a recursion too deep) the token is taken at its word. Wrong, it loses calls until one is made from further up; taken for
-// no word of truth, a call would be counted twice for each that MPI makes itself.
+// Other callers (a plugin of the library, a user's callback, or nobody: an old frame's traces): is there a wrapper of
+// ours further up this stack? Walked with the unwinder, which the common nested call never needs. Without an answer (no
+// unwinder, a recursion too deep) the token is taken at its word. Wrong, it loses calls until one is made from further
+// up; taken for no word of truth, a call would be counted twice for each that MPI makes itself.
 bool is_nested(Word return_address) {
     if (library_code.holds(return_address)) return true;
     constexpr int most = 256;

@@ -12,19 +12,21 @@ struct Real {
     const void* object;  // start of the object that it lies in
 };
 
-// The caller's own dependencies first (right even when two MPIs are loaded, and the only way to a library that came in by
-// dlopen(RTLD_LOCAL)), then the next definition in load order (another tool, or the library), then every loaded object.
-// `landmarks`: names that only the library itself defines, one of them in each of its objects; NUL-separated, ends empty.
+// The caller's own dependencies first (right even when two MPIs are loaded, and the only way to a library that came in
+// by dlopen(RTLD_LOCAL)), then the next definition in load order (another tool, or the library), then every loaded
+// object. `landmarks`: names that only the library itself defines, one of them in each of its objects; NUL-separated,
+// ends empty.
 Real find_real(const char* name, Word return_address, const char* landmarks);
 
 // The function `name` of the library that `near` lies in or depends on; null if it has none. For questions of our own.
 void* find_beside(const char* name, const void* near);
 
-// What the program itself, and whatever it was linked with, mean by a name: the first in the order of loading. A variable of a
-// library may lie in the program (copy relocations, Fortran's common blocks). Null if there is none.
+// What the program itself, and whatever it was linked with, mean by a name: the first in the order of loading. A
+// variable of a library may lie in the program (copy relocations, Fortran's common blocks). Null if there is none.
 const void* find_in_program(const char* name);
 
-// The file name of the object that an address lies in, without its directory; empty if it lies in none, or in the program.
+// The file name of the object that an address lies in, without its directory; empty if it lies in none, or in the
+// program.
 void name_of_object(const void* address, char (&name)[128]);
 
 // Whether the call that returns to `return_address` was made inside another wrapper: by the MPI library itself, or by a

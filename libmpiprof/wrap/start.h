@@ -1,4 +1,5 @@
-// Begins the profile, whichever library's first call is seen first: what the recorder needs of wrap/ is handed to it here.
+// Begins the profile, whichever library's first call is seen first: what the recorder needs of wrap/ is handed to it
+// here.
 #pragma once
 
 #include "libmpiprof/process/runtime.h"

@@ -2,17 +2,19 @@
 // the clock, describe, record. Templates, so that a row's knowledge is compiled into its symbol; one per treatment.
 // Instantiated by mpi/ (and nccl/) with their Library; knows no MPI itself.
 //
-// Two forms of the same steps. call() and leave(), here, are the fast form: no function is called but the real one, so nothing
-// is saved and restored around it; whatever is not the common case leaves them by a tail call for the plain form (plain_form.h).
+// Two forms of the same steps. call() and leave(), here, are the fast form: no function is called but the real one, so
+// nothing is saved and restored around it; whatever is not the common case leaves them by a tail call for the plain
+// form (plain_form.h).
 //
-// A Library is a struct of static members: `first_id` and `calls` (its part of the ids), `spellings` (how many symbols a
-// row may have), `row(id)`, `real(name)` (its real function; where there is none, missing()), `is_off()`, `begin_late()`,
-// `frees(id)` (the call ends a handle's life: before_free()), `follows(id)` (a successful call has consequences beyond its cell:
-// follow()), neither of which waits for recording (free_unrecorded(), follow_unrecorded()), and the slow questions that are asked
-// after a successful call: meaning() and Size (what a row's message size is, and its Booker). Size::store() may put something of ours
-// in the place of an argument that the caller ignores. Where it has them: `may_be_quick(id)` (false: its calls take the plain form),
-// `may_wait_first(id)` (the user may put a barrier before it: wait_first()), `watches(id)` (something else is to be done around
-// each call: before_real() and after_real(), or unrecorded() while nothing is recorded; these take the plain form).
+// A Library is a struct of static members: `first_id` and `calls` (its part of the ids), `spellings` (how many symbols
+// a row may have), `row(id)`, `real(name)` (its real function; where there is none, missing()), `is_off()`,
+// `begin_late()`, `frees(id)` (the call ends a handle's life: before_free()), `follows(id)` (a successful call has
+// consequences beyond its cell: follow()), neither of which waits for recording (free_unrecorded(),
+// follow_unrecorded()), and the slow questions that are asked after a successful call: meaning() and Size (what a row's
+// message size is, and its Booker). Size::store() may put something of ours in the place of an argument that the caller
+// ignores. Where it has them: `may_be_quick(id)` (false: its calls take the plain form), `may_wait_first(id)` (the user
+// may put a barrier before it: wait_first()), `watches(id)` (something else is to be done around each call:
+// before_real() and after_real(), or unrecorded() while nothing is recorded; these take the plain form).
 #pragma once
 
 #include "libmpiprof/wrap/plain_form.h"
@@ -23,9 +25,11 @@ namespace mpiprof::wrap {
 template <class Booker>
 [[gnu::always_inline]] inline bool is_alike(const Ledger& ledger, const Memo& memo) {
     if constexpr (Booker::has_type)
-        if (memo.type != Booker::quick_type(ledger.hand)) [[unlikely]] return false;
+        if (memo.type != Booker::quick_type(ledger.hand)) [[unlikely]]
+            return false;
     if constexpr (Booker::has_comm)
-        if (memo.comm != ledger.comm()) [[unlikely]] return false;
+        if (memo.comm != ledger.comm()) [[unlikely]]
+            return false;
     return true;
 }
 
@@ -34,16 +38,19 @@ template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_again(Word result, Ledger& ledger, Ticks ticks) {
     const std::uint64_t key = ledger.key();
     std::int64_t seen = 0;
-    if (!Booker::look(ledger.hand, seen)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+    if (!Booker::look(ledger.hand, seen)) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
     const Booking b{Booker::quick_type(ledger.hand), Booker::quick_count(ledger.hand, seen)};
     Memo& memo = ledger.second_memo(key, b, Booker::has_comm ? ledger.comm() : no_handle, MPIPROF_FRAME());
-    if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME()) || !is_alike<Booker>(ledger, memo)) [[unlikely]]
+    if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME()) || !is_alike<Booker>(ledger, memo))
+        [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
     const auto partner = Booker::quick_partner(ledger, ledger.place_of(memo));
     const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, memo.type_size);
     if (!partner || !ledger.add_fast(memo, bytes, ticks)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
-    if (!Booker::quick_after(ledger, memo, bytes, ticks)) return leave_after<Booker>(result, ledger, memo, bytes, ticks);
+    if (!Booker::quick_after(ledger, memo, bytes, ticks))
+        return leave_after<Booker>(result, ledger, memo, bytes, ticks);
     Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);
     thread_state.token = nullptr;
     return result;
@@ -52,7 +59,8 @@ template <class Library, class Language, class Booker>
 // The same where the first place is another call's.
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_disputed(Word result, Ledger& ledger, Ticks ticks) {
-    if (ledger.takes_turn(ledger.key())) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+    if (ledger.takes_turn(ledger.key())) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
     return leave_again<Library, Language, Booker>(result, ledger, ticks);
 }
 
@@ -60,7 +68,8 @@ template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave(Word result) {
     ThreadState& state = thread_state;
     const Word* frame = MPIPROF_FRAME();
-    if (state.token != frame) [[unlikely]] return result;  // overtaken: what is in hand is another's
+    if (state.token != frame) [[unlikely]]
+        return result;      // overtaken: what is in hand is another's
     asm("" : "+r"(frame));  // else it is the token, which had to be loaded
     Ledger& ledger = *state.ledger;
     const std::uint64_t key = ledger.key_in_call();
@@ -72,19 +81,23 @@ template <class Library, class Language, class Booker>
     const Ticks ticks = ledger.ticks_until(end);
     const std::size_t place = ledger.place(key);
     Memo& memo = ledger.memo_at(place);
-    if (memo.key != key) [[unlikely]] return leave_disputed<Library, Language, Booker>(result, ledger, ticks);
+    if (memo.key != key) [[unlikely]]
+        return leave_disputed<Library, Language, Booker>(result, ledger, ticks);
     if (!Ledger::is_called_alike(memo, frame)) [[unlikely]]
         return leave_again<Library, Language, Booker>(result, ledger, ticks);
     const auto partner = Booker::quick_partner(ledger, place);
-    if (!partner) [[unlikely]] return leave_again<Library, Language, Booker>(result, ledger, ticks);
+    if (!partner) [[unlikely]]
+        return leave_again<Library, Language, Booker>(result, ledger, ticks);
     std::int64_t seen = 0;
-    if (!Booker::look(ledger.hand, seen)) [[unlikely]] return leave_plainly<Library, Language, Booker>(result, ledger, end);
+    if (!Booker::look(ledger.hand, seen)) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, end);
     if (!is_alike<Booker>(ledger, memo)) [[unlikely]]
         return leave_again<Library, Language, Booker>(result, ledger, ticks);
     const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, memo.type_size);
     if (!ledger.add_fast(memo, bytes, ticks)) [[unlikely]]
         return leave_again<Library, Language, Booker>(result, ledger, ticks);
-    if (!Booker::quick_after(ledger, memo, bytes, ticks)) [[unlikely]] return leave_after<Booker>(result, ledger, memo, bytes, ticks);
+    if (!Booker::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
+        return leave_after<Booker>(result, ledger, memo, bytes, ticks);
     Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);
     in_place<'D'>(result);
     state.token = nullptr;
@@ -100,31 +113,38 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     using Function = Word (*)(Words...);
     ThreadState& state = thread_state;
     if constexpr (Library::frees(Id) || Library::follows(Id)) return plainly(args...);
-    if (state.epoch != gate_epoch()) [[unlikely]] return plainly(args...);
+    if (state.epoch != gate_epoch()) [[unlikely]]
+        return plainly(args...);
     const Word* frame = MPIPROF_FRAME();
-    if (frame < state.token) [[unlikely]] return plainly(args...);
+    if (frame < state.token) [[unlikely]]
+        return plainly(args...);
 
     if constexpr (row.treatment == Treatment::counted) {
         const auto real = reinterpret_cast<Function>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
-        if (!real) [[unlikely]] return plainly(args...);
+        if (!real) [[unlikely]]
+            return plainly(args...);
         state.token = untimed(frame);
         if constexpr (Language::fortran) state.ledger->hand.ierror = ierror_of<row.arity>(args...);
         const Word result = real(args...);
         ThreadState& after = thread_state;
         Ledger& same = *after.ledger;
-        if (Language::failed(result, same.hand)) [[unlikely]] same.count_error(row.counter);
-        else same.count(row.counter);
+        if (Language::failed(result, same.hand)) [[unlikely]]
+            same.count_error(row.counter);
+        else
+            same.count(row.counter);
         after.token = nullptr;
         return result;
     } else if constexpr (row.treatment == Treatment::polled) {
         using Size = typename Library::template Size<Id, Language>;
         const auto real = reinterpret_cast<Function>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
-        if (!real || state.ledger->is_sample(row.counter)) [[unlikely]] return plainly(args...);
+        if (!real || state.ledger->is_sample(row.counter)) [[unlikely]]
+            return plainly(args...);
         state.token = untimed(frame);
         Ledger& ledger = *state.ledger;
         if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
         if constexpr (Size::completes)
-            if (!Size::store(ledger, args...)) [[unlikely]] return plainly(args...);
+            if (!Size::store(ledger, args...)) [[unlikely]]
+                return plainly(args...);
         return leave_untimed_poll<Language, typename Size::Booker>(real(args...), row.counter);
     } else {
         using Size = typename Library::template Size<Id, Language>;
@@ -132,13 +152,15 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
         state.token = frame;
         Ledger& ledger = *state.ledger;
         if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
-        if (!Size::store(ledger, args...)) [[unlikely]] return plainly(args...);
+        if (!Size::store(ledger, args...)) [[unlikely]]
+            return plainly(args...);
         const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
         ledger.begin(call_key(id, return_address));
         ledger.begin_at(counter_among(args...));
         // Read last: it needs no register before, and where it is missing the plain form takes all of this over.
         const auto real = reinterpret_cast<Function>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
-        if (!real) [[unlikely]] return plainly(args...);
+        if (!real) [[unlikely]]
+            return plainly(args...);
         return leave<Library, Language, typename Size::Booker>(real(args...));
     }
 }

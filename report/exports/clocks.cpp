@@ -9,7 +9,8 @@ namespace mpiprof::report {
 namespace {
 
 // No machine runs so long, and no day is so far; sums and differences of several still fit.
-constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max() / 8, last_day = std::numeric_limits<std::int64_t>::max() / 2;
+constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max() / 8,
+                       last_day = std::numeric_limits<std::int64_t>::max() / 2;
 
 std::int64_t sane(std::uint64_t ns, std::int64_t most = latest) {
     return ns > static_cast<std::uint64_t>(most) ? most : static_cast<std::int64_t>(ns);
@@ -66,6 +67,8 @@ std::int64_t Clocks::time_of(const RankClock& clock, std::uint64_t ns_after_init
     return now + start.offset_ns + static_cast<std::int64_t>(std::clamp(drift, -most, most));
 }
 
-std::int64_t Clocks::at(std::uint32_t rank, std::uint64_t ns_after_init) const { return time_of(ranks_.at(rank), ns_after_init) - first_ns_; }
+std::int64_t Clocks::at(std::uint32_t rank, std::uint64_t ns_after_init) const {
+    return time_of(ranks_.at(rank), ns_after_init) - first_ns_;
+}
 
 }  // namespace mpiprof::report

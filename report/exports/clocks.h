@@ -1,5 +1,6 @@
 // One clock for all ranks of a job: where the time of each lies on it. By the differences that were measured
-// (MPIPROF_CLOCK_OFFSETS) if they are known of all ranks, else by the clock that the ranks of a node share and its time of day.
+// (MPIPROF_CLOCK_OFFSETS) if they are known of all ranks, else by the clock that the ranks of a node share and its time
+// of day.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,8 @@ void write_rank(const Profile& profile, const Sink& sink) {
 
 }  // namespace
 
-std::vector<std::string> export_csv(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain) {
+std::vector<std::string> export_csv(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+                                    const Complaint& complain) {
     sink(header);
     for (const Rank& rank : job.ranks) {
         if (!rank.has_profile) continue;

@@ -23,15 +23,19 @@ struct Export {
     std::string_view name;  // what -f takes
     std::string_view about;
     // Returns what is to be said besides, one line each.
-    std::vector<std::string> (*write)(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
+    std::vector<std::string> (*write)(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+                                      const Complaint& complain);
     bool wants_events = false;  // profiles with their traces
 };
 
 std::span<const Export> exports();
 const Export* find_export(std::string_view name);
 
-std::vector<std::string> export_csv(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
-std::vector<std::string> export_json(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
-std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain);
+std::vector<std::string> export_csv(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+                                    const Complaint& complain);
+std::vector<std::string> export_json(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+                                     const Complaint& complain);
+std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+                                         const Complaint& complain);
 
 }  // namespace mpiprof::report

@@ -182,14 +182,16 @@ void write_places(JsonWriter& json, const Profile& profile) {
             json.field("rank", communicator.rank);
             json.field("is_inter", communicator.is_inter);
             json.field("is_id_ambiguous", communicator.is_id_ambiguous);
-            json.field("made_by", communicator.made_by ? std::optional(profile.calls[*communicator.made_by].name) : std::nullopt);
+            json.field("made_by",
+                       communicator.made_by ? std::optional(profile.calls[*communicator.made_by].name) : std::nullopt);
         });
     });
     json.array("modules", profile.modules, [&](const Module& module) {
         json.item([&] {
             json.field("path", module.path);
             json.field("build_id", module.is_script ? "" : module.build_id);
-            json.field("function", module.is_script ? std::optional(module.build_id) : std::nullopt);  // of a script; offsets are lines
+            json.field("function", module.is_script ? std::optional(module.build_id)
+                                                    : std::nullopt);  // of a script; offsets are lines
         });
     });
     json.array("sites", profile.sites, [&](const Site& site) {
@@ -247,7 +249,8 @@ void write_cells(JsonWriter& json, const Profile& profile) {
 
 }  // namespace
 
-std::vector<std::string> export_json(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain) {
+std::vector<std::string> export_json(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+                                     const Complaint& complain) {
     JsonWriter json(sink);
     json.object([&] {
         write_job(json, job);

@@ -113,10 +113,10 @@ void write_comms(JsonWriter& json, const Job& job) {
 void write_placement(JsonWriter& json, const Job& job) {
     const Placement& placement = job.placement;
     json.object("placement", [&] {
-        json.array("nodes", placement.nodes, [&](const NodeFacts& node) { json.item([&] { write_node(json, node); }); });
-        json.array("ranks", placement.ranks, [&](const RankPlace& place) {
-            json.item([&] { write_rank(json, placement, place); });
-        });
+        json.array("nodes", placement.nodes,
+                   [&](const NodeFacts& node) { json.item([&] { write_node(json, node); }); });
+        json.array("ranks", placement.ranks,
+                   [&](const RankPlace& place) { json.item([&] { write_rank(json, placement, place); }); });
         json.array("variables", placement.variables,
                    [&](const Variable& variable) { json.item([&] { write_variable(json, variable); }); });
     });

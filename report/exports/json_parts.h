@@ -1,4 +1,5 @@
-// Parts of the json export that are long enough for a file of their own: communicators, placement, what NCCL chose, facts, peers.
+// Parts of the json export that are long enough for a file of their own: communicators, placement, what NCCL chose,
+// facts, peers.
 #pragma once
 
 #include "report/exports/json_writer.h"

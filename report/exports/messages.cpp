@@ -18,7 +18,8 @@ std::uint64_t key_of(const Profile& profile, const Event& event) {
     if (event.number == 0 || !event.peer || !event.tag || event.communicator >= profile.communicators.size()) return 0;
     const Communicator& communicator = profile.communicators[event.communicator];
     if (communicator.id == 0) return 0;
-    const std::uint32_t from = event.is_send ? profile.rank : *event.peer, to = event.is_send ? *event.peer : profile.rank;
+    const std::uint32_t from = event.is_send ? profile.rank : *event.peer,
+                        to = event.is_send ? *event.peer : profile.rank;
     std::uint64_t key = mixed(communicator.id, std::uint64_t{from} << 32 | to);
     key = mixed(key, static_cast<std::uint32_t>(*event.tag));
     key = mixed(key, event.number);
@@ -31,8 +32,8 @@ MessageEnds::MessageEnds(const Profile& profile, const ThreadTrace& trace) : end
     const auto end_of = [&](const Event& event, std::uint64_t key) {
         return MessageEnd{key, event.is_send, event.begin_ns, event.end_ns()};
     };
-    // Receives that may have been posted only, by when they were: the message arrives when the request is completed, which
-    // for a blocking call is never said.
+    // Receives that may have been posted only, by when they were: the message arrives when the request is completed,
+    // which for a blocking call is never said.
     std::unordered_map<std::uint64_t, std::size_t> posted;
     for (std::size_t i = 0; i < trace.events.size(); ++i) {
         const Event& event = trace.events[i];
@@ -56,20 +57,25 @@ MessageEnds::MessageEnds(const Profile& profile, const ThreadTrace& trace) : end
 }
 
 void Messages::add(const MessageEnd& end, std::uint32_t rank) {
-    if (end.is_send) sends_.push_back({end.key, end.begin_ns, rank});
-    else receives_.push_back({end.key, end.end_ns, rank});
+    if (end.is_send)
+        sends_.push_back({end.key, end.begin_ns, rank});
+    else
+        receives_.push_back({end.key, end.end_ns, rank});
 }
 
 void Messages::match(const std::function<std::int64_t(std::uint32_t rank, std::uint64_t ns)>& time_of) {
     const auto by_key = [](const Moment& a, const Moment& b) { return a.key < b.key; };
     std::sort(sends_.begin(), sends_.end(), by_key);
     std::sort(receives_.begin(), receives_.end(), by_key);
-    const auto is_twice = [](const std::vector<Moment>& all, std::size_t i) { return i + 1 < all.size() && all[i + 1].key == all[i].key; };
+    const auto is_twice = [](const std::vector<Moment>& all, std::size_t i) {
+        return i + 1 < all.size() && all[i + 1].key == all[i].key;
+    };
     for (std::size_t s = 0, r = 0; s < sends_.size() && r < receives_.size();) {
         const std::uint64_t send = sends_[s].key, receive = receives_[r].key;
         if (send == receive && !is_twice(sends_, s) && !is_twice(receives_, r)) {
             matched_.push_back(send);
-            const std::int64_t early = time_of(sends_[s].rank, sends_[s].ns) - time_of(receives_[r].rank, receives_[r].ns);
+            const std::int64_t early =
+                time_of(sends_[s].rank, sends_[s].ns) - time_of(receives_[r].rank, receives_[r].ns);
             if (early > 0) ++backwards_;
             most_backwards_ns_ = std::max(most_backwards_ns_, early);
         }

@@ -1,5 +1,6 @@
-// Which receive belongs to which send, over all ranks: the n-th message that a rank sent to another with a communicator and a
-// tag is the n-th that was received there. Fed with the events of one rank after the other; keeps 24 bytes of each end.
+// Which receive belongs to which send, over all ranks: the n-th message that a rank sent to another with a communicator
+// and a tag is the n-th that was received there. Fed with the events of one rank after the other; keeps 24 bytes of
+// each end.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ struct MessageEnd {
     std::uint64_t end_ns = 0;
 };
 
-// The ends of messages in the trace of one thread, in the order of its events: a receive that was posted is over when its
-// request is, and only then it is one.
+// The ends of messages in the trace of one thread, in the order of its events: a receive that was posted is over when
+// its request is, and only then it is one.
 class MessageEnds {
   public:
     MessageEnds(const Profile& profile, const ThreadTrace& trace);

@@ -1,6 +1,6 @@
-// perfetto: the traces of all ranks as a timeline that ui.perfetto.dev opens, in the JSON that Chrome's tracing defined:
-// a process for each rank, a slice ("X") for each call, arrows ("s" to "f") for messages of which both ends are known,
-// tracks of their own for regions and iterations. Times are microseconds since the first rank left MPI_Init.
+// perfetto: the traces of all ranks as a timeline that ui.perfetto.dev opens, in the JSON that Chrome's tracing
+// defined: a process for each rank, a slice ("X") for each call, arrows ("s" to "f") for messages of which both ends
+// are known, tracks of their own for regions and iterations. Times are microseconds since the first rank left MPI_Init.
 // Reads each rank twice: to find out which messages belong together, and to write it.
 #include <fmt/format.h>
 
@@ -27,7 +27,8 @@ std::string label_of(const Communicator& communicator) {
 
 class Writer {
   public:
-    Writer(const Sink& sink, const Messages& messages, const Clocks& clocks) : sink_(sink), messages_(messages), clocks_(clocks) {}
+    Writer(const Sink& sink, const Messages& messages, const Clocks& clocks)
+        : sink_(sink), messages_(messages), clocks_(clocks) {}
 
     void begin() { text_ = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": ["; }
     void end() {
@@ -70,12 +71,15 @@ class Writer {
     // `json`: the value of `key` among the arguments.
     void metadata(std::uint32_t thread, std::string_view name, const std::string& json, std::string_view key) {
         element();
-        fmt::format_to(out(), R"({{"ph": "M", "pid": {}, "tid": {}, "name": "{}", "args": {{"{}": {}}}}})", profile_->rank, thread, name, key, json);
+        fmt::format_to(out(), R"({{"ph": "M", "pid": {}, "tid": {}, "name": "{}", "args": {{"{}": {}}}}})",
+                       profile_->rank, thread, name, key, json);
     }
-    void slice(std::uint32_t thread, std::string_view name, std::string_view category, std::uint64_t begin_ns, std::uint64_t duration_ns) {
+    void slice(std::uint32_t thread, std::string_view name, std::string_view category, std::uint64_t begin_ns,
+               std::uint64_t duration_ns) {
         element();
-        fmt::format_to(out(), R"({{"ph": "X", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "name": {}, "cat": "{}", "args": {{)", profile_->rank, thread,
-                       at(begin_ns), duration(begin_ns, duration_ns), json_string(name), category);
+        fmt::format_to(
+            out(), R"({{"ph": "X", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "name": {}, "cat": "{}", "args": {{)",
+            profile_->rank, thread, at(begin_ns), duration(begin_ns, duration_ns), json_string(name), category);
         is_first_argument_ = true;
     }
     void argument(std::string_view key, const std::string& json) {
@@ -91,13 +95,17 @@ class Writer {
     void thread(const ThreadTrace& trace) {
         const std::uint32_t id = trace.thread + 1;
         const Thread& known = profile_->threads[trace.thread];
-        metadata(id, "thread_name", json_string(known.kind == ThreadKind::main ? "main thread" : fmt::format("thread {}", known.os_thread)), "name");
+        metadata(
+            id, "thread_name",
+            json_string(known.kind == ThreadKind::main ? "main thread" : fmt::format("thread {}", known.os_thread)),
+            "name");
         metadata(id, "thread_sort_index", fmt::format("{}", id), "sort_index");
         const MessageEnds ends(*profile_, trace);
         for (std::size_t i = 0; i < trace.events.size(); ++i) {
             const Event& event = trace.events[i];
             const Event* next = i + 1 < trace.events.size() ? &trace.events[i + 1] : nullptr;
-            if (event.kind == EventKind::call) call(id, event, next && next->kind == EventKind::received ? next : nullptr);
+            if (event.kind == EventKind::call)
+                call(id, event, next && next->kind == EventKind::received ? next : nullptr);
             if (ends.at(i)) arrow(id, *ends.at(i));
         }
     }
@@ -117,7 +125,8 @@ class Writer {
         if (event.communicator != 0) {
             const std::string label = label_of(profile_->communicators[event.communicator]);
             argument("communicator", json_string(label));
-            if (event.is_collective && event.number != 0) argument("instance", json_string(fmt::format("{} #{}", label, event.number)));
+            if (event.is_collective && event.number != 0)
+                argument("instance", json_string(fmt::format("{} #{}", label, event.number)));
         }
         if (event.region != 0) argument("region", json_string(profile_->regions[event.region].name));
         if (const std::string& site = site_of(event.site); !site.empty()) argument("site", json_string(site));
@@ -136,14 +145,17 @@ class Writer {
         return text;
     }
 
-    // From the beginning of what sends to the end of what receives. An arrow leaves and enters the slice that is open then.
+    // From the beginning of what sends to the end of what receives. An arrow leaves and enters the slice that is open
+    // then.
     void arrow(std::uint32_t thread, const MessageEnd& end) {
         const std::uint64_t message = messages_.number(end.key);
         if (message == 0) return;
         element();
-        const std::uint64_t inside = end.is_send ? end.begin_ns : std::max(end.begin_ns, end.end_ns - (end.end_ns != 0));
-        fmt::format_to(out(), R"({{"ph": "{}", "id": {}, "pid": {}, "tid": {}, "ts": {}, "name": "message", "cat": "message"{}}})", end.is_send ? "s" : "f",
-                       message, profile_->rank, thread, at(inside), end.is_send ? "" : R"(, "bp": "e")");
+        const std::uint64_t inside =
+            end.is_send ? end.begin_ns : std::max(end.begin_ns, end.end_ns - (end.end_ns != 0));
+        fmt::format_to(
+            out(), R"({{"ph": "{}", "id": {}, "pid": {}, "tid": {}, "ts": {}, "name": "message", "cat": "message"{}}})",
+            end.is_send ? "s" : "f", message, profile_->rank, thread, at(inside), end.is_send ? "" : R"(, "bp": "e")");
     }
 
     // Of all threads: regions are the process's.
@@ -156,7 +168,8 @@ class Writer {
                 last = std::max(last, event.end_ns());
                 if (event.kind >= EventKind::region_entered) marks.push_back(&event);
             }
-        std::stable_sort(marks.begin(), marks.end(), [](const Event* a, const Event* b) { return a->begin_ns < b->begin_ns; });
+        std::stable_sort(marks.begin(), marks.end(),
+                         [](const Event* a, const Event* b) { return a->begin_ns < b->begin_ns; });
         nested(marks, first, last);
         iterations(marks);
     }
@@ -183,7 +196,8 @@ class Writer {
                 open.push_back({mark->region, mark->begin_ns});
                 continue;
             }
-            const auto entered = std::find_if(open.rbegin(), open.rend(), [&](const Open& o) { return o.region == mark->region; });
+            const auto entered =
+                std::find_if(open.rbegin(), open.rend(), [&](const Open& o) { return o.region == mark->region; });
             if (entered == open.rend()) {
                 if (open.empty()) region_slice(mark->region, first, mark->begin_ns);
                 continue;
@@ -195,7 +209,8 @@ class Writer {
             region_slice(open.back().region, open.back().since, mark->begin_ns);
             open.pop_back();
         }
-        for (; !open.empty(); open.pop_back()) region_slice(open.back().region, open.back().since, std::max(last, open.back().since));
+        for (; !open.empty(); open.pop_back())
+            region_slice(open.back().region, open.back().since, std::max(last, open.back().since));
     }
 
     void iterations(const std::vector<const Event*>& marks) {
@@ -253,41 +268,52 @@ struct Survey {
 
 // Both ends of an arrow are known to within the error of a clock.
 std::string_view why_backwards(const Survey& survey) {
-    if (!survey.clocks.are_measured()) return "the clocks of nodes differ by as much; MPIPROF_CLOCK_OFFSETS=on measures them";
-    const bool is_within = survey.messages.most_backwards_ns() <= 2 * static_cast<std::int64_t>(survey.clocks.largest_error_ns());
+    if (!survey.clocks.are_measured())
+        return "the clocks of nodes differ by as much; MPIPROF_CLOCK_OFFSETS=on measures them";
+    const bool is_within =
+        survey.messages.most_backwards_ns() <= 2 * static_cast<std::int64_t>(survey.clocks.largest_error_ns());
     return is_within ? "the clocks are not known better" : "the clocks of nodes differ by as much";
 }
 
 std::vector<std::string> remarks_of(const Survey& survey) {
     std::vector<std::string> said;
     const Messages& messages = survey.messages;
-    if (!survey.untraced.empty()) said.push_back(fmt::format("no trace of rank{} {}", survey.untraced.size() == 1 ? "" : "s", list_of(survey.untraced)));
+    if (!survey.untraced.empty())
+        said.push_back(
+            fmt::format("no trace of rank{} {}", survey.untraced.size() == 1 ? "" : "s", list_of(survey.untraced)));
     if (survey.lost != 0)
-        said.push_back(fmt::format("{} older events of rank{} {} made room for the last {}; MPIPROF_TRACE=N keeps more", survey.lost,
-                                   survey.shortened.size() == 1 ? "" : "s", list_of(survey.shortened), survey.events));
+        said.push_back(fmt::format("{} older events of rank{} {} made room for the last {}; MPIPROF_TRACE=N keeps more",
+                                   survey.lost, survey.shortened.size() == 1 ? "" : "s", list_of(survey.shortened),
+                                   survey.events));
     const std::uint64_t unmatched = messages.unmatched_sends() + messages.unmatched_receives();
     if (messages.matched() + unmatched != 0)
         said.push_back(fmt::format("{} messages have an arrow", messages.matched()) +
                        (unmatched == 0 ? ""
-                                       : fmt::format("; of {} sends and {} receives the other end is not known", messages.unmatched_sends(),
-                                                     messages.unmatched_receives())));
+                                       : fmt::format("; of {} sends and {} receives the other end is not known",
+                                                     messages.unmatched_sends(), messages.unmatched_receives())));
     if (survey.clocks.are_measured())
-        said.push_back(fmt::format("clocks were measured, to within {:.1f} us", static_cast<double>(survey.clocks.largest_error_ns()) / 1000));
-    if (survey.clocks.are_measured_in_part()) said.push_back("the clocks of some ranks were not measured: ranks are placed by the time of day");
+        said.push_back(fmt::format("clocks were measured, to within {:.1f} us",
+                                   static_cast<double>(survey.clocks.largest_error_ns()) / 1000));
+    if (survey.clocks.are_measured_in_part())
+        said.push_back("the clocks of some ranks were not measured: ranks are placed by the time of day");
     if (messages.backwards() != 0)
-        said.push_back(fmt::format("{} of these arrows go backwards in time, by up to {:.1f} us: {}", messages.backwards(),
-                                   static_cast<double>(messages.most_backwards_ns()) / 1000, why_backwards(survey)));
+        said.push_back(fmt::format("{} of these arrows go backwards in time, by up to {:.1f} us: {}",
+                                   messages.backwards(), static_cast<double>(messages.most_backwards_ns()) / 1000,
+                                   why_backwards(survey)));
     return said;
 }
 
 }  // namespace
 
-std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& profile_of, const Sink& sink, const Complaint& complain) {
+std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+                                         const Complaint& complain) {
     Survey survey;
     const auto each_rank = [&](const std::vector<std::uint32_t>& ranks, auto use) {
         for (const std::uint32_t rank : ranks) {
-            if (const auto profile = profile_of(rank)) use(*profile);
-            else complain(profile.error());
+            if (const auto profile = profile_of(rank))
+                use(*profile);
+            else
+                complain(profile.error());
         }
     };
     std::vector<std::uint32_t> all;

@@ -1,6 +1,6 @@
-// The rows of torch's benchmarks/distributed/ddp/benchmark.py: percentiles of the seconds that an iteration took, and the
-// examples that one rank handled in a second at that pace. A job is one row; rows of several sizes stand below each other
-// as they do there if their texts are put together.
+// The rows of torch's benchmarks/distributed/ddp/benchmark.py: percentiles of the seconds that an iteration took, and
+// the examples that one rank handled in a second at that pace. A job is one row; rows of several sizes stand below each
+// other as they do there if their texts are put together.
 #include "report/layouts/ddp.h"
 
 #include <algorithm>
@@ -54,7 +54,9 @@ std::string block_of(const RegionRow& row, const Job& job) {
     for (const auto& [number, value] : percentiles) {
         const double seconds = *(row.*value) / 1e9;
         // Cut, not rounded, as there.
-        const std::string rate = examples > 0 && seconds > 0 ? fmt::format("{}", static_cast<std::uint64_t>(std::min(examples / seconds, 1e18))) : "-";
+        const std::string rate = examples > 0 && seconds > 0
+                                     ? fmt::format("{}", static_cast<std::uint64_t>(std::min(examples / seconds, 1e18)))
+                                     : "-";
         text += fmt::format("  p{:02}:  {:1.3f}s  {:>6}/s", number, seconds, rate);
     }
     return text + "\n";

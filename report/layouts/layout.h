@@ -20,9 +20,9 @@ struct MpitraceStyle;    // the words in which two layouts differ
 struct MpitraceFigures;  // what the texts of all ranks share
 
 struct Layout {
-    std::string_view name;   // what --layout takes
-    std::string_view about;  // one line for --help
-    const MpitraceStyle* style;                          // of the layouts that show one rank; else none
+    std::string_view name;                                // what --layout takes
+    std::string_view about;                               // one line for --help
+    const MpitraceStyle* style;                           // of the layouts that show one rank; else none
     Result<std::string> (*of_job)(const Job&) = nullptr;  // of the others
 };
 

@@ -74,7 +74,9 @@ double mean(std::uint64_t bytes, std::uint64_t calls) {
 }
 
 // mpitrace counts MPI-IO apart from communication, and NCCL has a block of its own.
-std::uint64_t communication_ns(const Rank& rank) { return rank.mpi_ns - std::min(rank.mpi_ns, rank.file_ns + rank.nccl_ns); }
+std::uint64_t communication_ns(const Rank& rank) {
+    return rank.mpi_ns - std::min(rank.mpi_ns, rank.file_ns + rank.nccl_ns);
+}
 
 // mpitrace shows host names without their domain; an IP address has none.
 // What comes out is safe to print, whatever the file says.
@@ -202,7 +204,12 @@ namespace {
 class Writer {
   public:
     Writer(const Job& job, const MpitraceStyle& style, const MpitraceFigures& figures, const Rank& rank)
-        : job_(job), style_(style), figures_(figures), rank_(rank), routines_(routines_of(job, rank.rank, Family::mpi)), nccl_(routines_of(job, rank.rank, Family::nccl)) {}
+        : job_(job),
+          style_(style),
+          figures_(figures),
+          rank_(rank),
+          routines_(routines_of(job, rank.rank, Family::mpi)),
+          nccl_(routines_of(job, rank.rank, Family::nccl)) {}
 
     std::string write(bool compares, bool has_table) {
         print(text_, words::head, rank_.rank, job_.size);
@@ -244,9 +251,7 @@ class Writer {
     void totals() {
         print(text_, words::communication_time, seconds(communication_ns(rank_)));
         print(text_, words::elapsed_time, seconds(rank_.elapsed_ns));
-        if (rank_.paused_ns != 0)
-            print(text_, words::exclusive_time,
-                  seconds(rank_.recorded_ns()));
+        if (rank_.paused_ns != 0) print(text_, words::exclusive_time, seconds(rank_.recorded_ns()));
         print(text_, words::user_time, seconds(rank_.usage.user_ns));
         print(text_, words::system_time, seconds(rank_.usage.system_ns));
         print(text_, style_.resident, mib(rank_.usage.max_resident_bytes));
@@ -283,8 +288,9 @@ class Writer {
         text_ += gpu_ns ? words::nccl_head_gpu : words::nccl_head;
         text_ += words::rule_71;
         for (const Routine& routine : nccl_)
-            print(text_, gpu_ns ? words::nccl_routine_gpu : words::nccl_routine, printable_name(*routine.call).c_str(), Count{routine.calls},
-                  mean(routine.bytes, routine.calls), seconds(routine.time_ns), seconds(routine.gpu_ns));
+            print(text_, gpu_ns ? words::nccl_routine_gpu : words::nccl_routine, printable_name(*routine.call).c_str(),
+                  Count{routine.calls}, mean(routine.bytes, routine.calls), seconds(routine.time_ns),
+                  seconds(routine.gpu_ns));
         text_ += words::rule_71;
         print(text_, words::nccl_host_time, seconds(host_ns));
         if (gpu_ns) print(text_, words::nccl_gpu_time, seconds(gpu_ns));

@@ -1,5 +1,5 @@
-// When each rank was inside MPI. A piece of Part, which calls it; associative and commutative like it. Of very many ranks
-// it keeps every 2nd, 4th ... so that a job of any size fits into memory.
+// When each rank was inside MPI. A piece of Part, which calls it; associative and commutative like it. Of very many
+// ranks it keeps every 2nd, 4th ... so that a job of any size fits into memory.
 #pragma once
 
 #include <vector>

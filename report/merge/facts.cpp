@@ -27,7 +27,9 @@ std::optional<std::string> entry_of(const Fact& fact, std::string_view kind) {
 
 Device& device_of(std::vector<Device>& devices, const std::string& name) {
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const Device& d) { return d.name == name; });
-    return found != devices.end() ? *found : devices.emplace_back(Device{.name = name, .numa_node = {}, .rate = {}, .pci_path = {}});
+    return found != devices.end()
+               ? *found
+               : devices.emplace_back(Device{.name = name, .numa_node = {}, .rate = {}, .pci_path = {}});
 }
 
 constexpr std::size_t longest_path = 512;  // as it is written
@@ -109,7 +111,8 @@ void FactsPart::add(const Profile& profile) {
     if (profile.is_text) return;
     RankPlace place{.rank = profile.rank, .cpu_at_start = {}, .cores_busy = {}, .pushed_off_per_s = {}};
     Environment environment;
-    Description description{profile.rank, {}, use_of(profile.node_counters, static_cast<double>(profile.usage_span_ns) / 1e9)};
+    Description description{
+        profile.rank, {}, use_of(profile.node_counters, static_cast<double>(profile.usage_span_ns) / 1e9)};
     std::set<std::string_view> seen;
     for (const Fact& fact : profile.facts) {
         if (fact.kind == FactKind::node) description.facts.push_back(fact);

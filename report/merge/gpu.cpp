@@ -1,5 +1,5 @@
-// What all ranks' records together say. Which operations of a communicator are compared depends on their numbers alone: what
-// is forgotten as too old stays too old, whoever comes next.
+// What all ranks' records together say. Which operations of a communicator are compared depends on their numbers alone:
+// what is forgotten as too old stays too old, whoever comes next.
 #include "report/merge/gpu.h"
 
 #include <algorithm>
@@ -34,7 +34,8 @@ void each_number(std::string_view text, Use use) {
         const std::size_t first = item.find_first_not_of(' ');
         std::uint64_t number = 0;
         if (blank == std::string_view::npos || blank <= first) continue;
-        if (std::from_chars(item.data() + blank + 1, item.data() + item.size(), number).ec == std::errc{}) use(item.substr(first, blank - first), number);
+        if (std::from_chars(item.data() + blank + 1, item.data() + item.size(), number).ec == std::errc{})
+            use(item.substr(first, blank - first), number);
     }
 }
 
@@ -111,9 +112,11 @@ void GpuPart::add_facts(const Profile& profile) {
         if (fact.name == "gpu_not_timed") not_timed = &fact.value;
         if (fact.name == "gpu_records_dropped") dropped = &fact.value;
     }
-    if (not_timed) each_number(*not_timed, [&](std::string_view why, std::uint64_t n) {
-        if (n != 0 && (not_timed_.size() < most_words || not_timed_.contains(std::string(why)))) not_timed_[std::string(why)] += n;
-    });
+    if (not_timed)
+        each_number(*not_timed, [&](std::string_view why, std::uint64_t n) {
+            if (n != 0 && (not_timed_.size() < most_words || not_timed_.contains(std::string(why))))
+                not_timed_[std::string(why)] += n;
+        });
     if (dropped) each_number("records " + *dropped, [&](std::string_view, std::uint64_t n) { records_dropped_ += n; });
     if (source && (sources_.size() < most_words || sources_.contains(*source))) ++sources_[*source];
 }
@@ -205,8 +208,9 @@ GpuComm GpuPart::compare(std::uint64_t id, const Sequences& sequences) {
         last.waited_ns += waiting_ns;
     }
     for (const auto& [rank, last] : late) comm.late.push_back(last);
-    std::sort(comm.late.begin(), comm.late.end(),
-              [](const auto& a, const auto& b) { return std::tie(b.waited_ns, a.rank) < std::tie(a.waited_ns, b.rank); });
+    std::sort(comm.late.begin(), comm.late.end(), [](const auto& a, const auto& b) {
+        return std::tie(b.waited_ns, a.rank) < std::tie(a.waited_ns, b.rank);
+    });
     return comm;
 }
 
@@ -219,7 +223,8 @@ GpuJob GpuPart::finish(std::span<const std::uint16_t> order) {
         row.is_replayed = key.is_replayed;
         if (entry.durations.calls() != 0) {
             const auto within = [&](double ns) {
-                return std::clamp(ns, static_cast<double>(row.min_ns), static_cast<double>(std::max(row.min_ns, row.max_ns)));
+                return std::clamp(ns, static_cast<double>(row.min_ns),
+                                  static_cast<double>(std::max(row.min_ns, row.max_ns)));
             };
             row.p50_ns = within(entry.durations.percentile(0.50));
             row.p99_ns = within(entry.durations.percentile(0.99));

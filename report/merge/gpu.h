@@ -1,5 +1,5 @@
-// GpuPart: what the GPUs did for NCCL's calls, added up over some of a job's ranks, and the operations of a communicator held
-// against each other. A piece of Part, which calls it; associative and commutative like it.
+// GpuPart: what the GPUs did for NCCL's calls, added up over some of a job's ranks, and the operations of a
+// communicator held against each other. A piece of Part, which calls it; associative and commutative like it.
 #pragma once
 
 #include <compare>

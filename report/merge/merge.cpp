@@ -24,7 +24,8 @@ Result<FileBytes> read_image(FileReader& reader, const RankFile& file) {
     return reader.read(file.path);
 }
 
-Result<Profile> read_rank(FileReader& reader, const Launch& launch, const RankFile& file, Progress* progress, Detail detail = Detail::sums) {
+Result<Profile> read_rank(FileReader& reader, const Launch& launch, const RankFile& file, Progress* progress,
+                          Detail detail = Detail::sums) {
     const auto bytes = read_image(reader, file);
     if (!bytes) return tl::make_unexpected(bytes.error());
     if (progress) progress->bytes += bytes->bytes.size();

@@ -21,8 +21,15 @@ void NcclChoicesPart::take(Key key, const Sums& sums) {
 void NcclChoicesPart::add(const Profile& profile, std::span<const std::uint16_t> call_map) {
     for (const NcclOperation& o : profile.nccl_operations) {
         const std::uint32_t size = o.communicator != 0 ? profile.communicators[o.communicator].size : 0;
-        take({.call = call_map[o.call], .bin = o.bin, .comm_size = size, .algorithm = o.algorithm, .protocol = o.protocol, .channels = o.channels},
-             {.operations = o.operations, .bytes = o.bytes, .called_elsewhere = o.is_called_elsewhere ? o.operations : 0});
+        take({.call = call_map[o.call],
+              .bin = o.bin,
+              .comm_size = size,
+              .algorithm = o.algorithm,
+              .protocol = o.protocol,
+              .channels = o.channels},
+             {.operations = o.operations,
+              .bytes = o.bytes,
+              .called_elsewhere = o.is_called_elsewhere ? o.operations : 0});
     }
 }
 

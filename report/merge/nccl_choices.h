@@ -1,5 +1,6 @@
-// NcclChoicesPart: what NCCL chose for its operations, added up over some of a job's ranks. Like Part, which calls it, it may be
-// given the ranks in any order and by any thread. Communicators of one size are one here, so it stays small in any job.
+// NcclChoicesPart: what NCCL chose for its operations, added up over some of a job's ranks. Like Part, which calls it,
+// it may be given the ranks in any order and by any thread. Communicators of one size are one here, so it stays small
+// in any job.
 #pragma once
 
 #include <compare>

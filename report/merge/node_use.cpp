@@ -11,7 +11,8 @@ constexpr std::string_view energy = "energy.", link = "link.";
 
 bool counts_once(std::string_view domain) {
     if (domain.find("mmio") != std::string_view::npos) return false;
-    const std::string_view label = domain.substr(domain.rfind(':') == std::string_view::npos ? 0 : domain.rfind(':') + 1);
+    const std::string_view label =
+        domain.substr(domain.rfind(':') == std::string_view::npos ? 0 : domain.rfind(':') + 1);
     return label.starts_with("package") || label == "dram";
 }
 
@@ -23,9 +24,12 @@ NodeUse use_of(std::span<const NodeCounter> counters, double seconds) {
     for (const NodeCounter& counter : counters) {
         const std::string_view name = counter.name;
         const double joules = static_cast<double>(counter.value) / 1e6;
-        if (name == "energy.node") whole = joules;
-        else if (name == "energy.accelerators") use.accelerator_joules = joules;
-        else if (name.starts_with(energy) && counts_once(name.substr(energy.size()))) parts = parts.value_or(0) + joules;
+        if (name == "energy.node")
+            whole = joules;
+        else if (name == "energy.accelerators")
+            use.accelerator_joules = joules;
+        else if (name.starts_with(energy) && counts_once(name.substr(energy.size())))
+            parts = parts.value_or(0) + joules;
         if (!name.starts_with(link) || name.size() < link.size() + 4) continue;
         const std::string device(name.substr(link.size(), name.size() - link.size() - 3));
         if (name.ends_with(".tx")) use.sent.emplace_back(device, counter.value);

@@ -213,8 +213,10 @@ void Part::add(const Profile& profile) {
     notes_.insert(notes_.end(), profile.notes.begin(), profile.notes.end());
     for (const Fact& fact : profile.facts) {
         if (fact.kind != FactKind::process) continue;
-        if (fact.name == "not_profiled" && (unseen_.size() < most_names || unseen_.contains(fact.value))) ++unseen_[fact.value];
-        if (fact.name == "mpi_is_cuda_aware" && (fact.value == "yes" || fact.value == "no")) cuda_awareness_.insert(fact.value);
+        if (fact.name == "not_profiled" && (unseen_.size() < most_names || unseen_.contains(fact.value)))
+            ++unseen_[fact.value];
+        if (fact.name == "mpi_is_cuda_aware" && (fact.value == "yes" || fact.value == "no"))
+            cuda_awareness_.insert(fact.value);
     }
 }
 
@@ -397,15 +399,17 @@ void Part::note_differences(Job& job) const {
             "another tool comes before mpiprof: calls that it passes on by their PMPI_ names are missing here; "
             "name libmpiprof.so first in LD_PRELOAD");
     for (const auto& [library, ranks] : unseen_)
-        job.notes.push_back(fmt::format("{} is loaded on {} and not profiled: what the program asks of it, other than through MPI or NCCL, is in no figure",
-                                        library, plural(ranks, "rank", "ranks")));
+        job.notes.push_back(fmt::format(
+            "{} is loaded on {} and not profiled: what the program asks of it, other than through MPI or NCCL, is in no figure",
+            library, plural(ranks, "rank", "ranks")));
     for (const SettingRow& row : job.settings) {
         const SettingValue& setting = row.values.front();
         if (setting.source == SettingSource::fallback) continue;
         if (row.name == "COLLECTIVE_BARRIER" && setting.value != "none")
-            job.notes.push_back(fmt::format("MPIPROF_COLLECTIVE_BARRIER={}: a barrier came before these collectives; [barrier] is the "
-                                            "time in it, waiting for the last rank",
-                                            setting.value));
+            job.notes.push_back(
+                fmt::format("MPIPROF_COLLECTIVE_BARRIER={}: a barrier came before these collectives; [barrier] is the "
+                            "time in it, waiting for the last rank",
+                            setting.value));
         if (row.name == "RANKS" && !job.chosen_ranks.empty())
             job.notes.push_back(fmt::format("MPIPROF_RANKS={}: only these ranks were profiled", setting.value));
         if (row.name == "FUNCTIONS" && setting.value != "all")

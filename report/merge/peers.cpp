@@ -21,9 +21,11 @@ void PeersPart::add(const Profile& profile) {
     const std::uint32_t most = most_of_rank(profile.size, most_pairs_);
     if (peers.size() > most) {
         const auto weight = [](const Peer& p) {
-            return std::make_tuple(~(p.sent.bytes + p.received.bytes), ~(p.sent.messages + p.received.messages), p.rank, p.kind);
+            return std::make_tuple(~(p.sent.bytes + p.received.bytes), ~(p.sent.messages + p.received.messages), p.rank,
+                                   p.kind);
         };
-        std::nth_element(peers.begin(), peers.begin() + most, peers.end(), [&](const Peer& a, const Peer& b) { return weight(a) < weight(b); });
+        std::nth_element(peers.begin(), peers.begin() + most, peers.end(),
+                         [&](const Peer& a, const Peer& b) { return weight(a) < weight(b); });
         for (auto left_out = peers.begin() + most; left_out != peers.end(); ++left_out) {
             vague.sent_others += left_out->sent;
             vague.received_others += left_out->received;
@@ -33,13 +35,16 @@ void PeersPart::add(const Profile& profile) {
     }
     for (const Peer& peer : peers) {
         if (peer.sent.messages != 0)
-            pairs_.push_back({.from = profile.rank, .to = peer.rank, .kind = peer.kind, .sent = peer.sent, .received = {}});
+            pairs_.push_back(
+                {.from = profile.rank, .to = peer.rank, .kind = peer.kind, .sent = peer.sent, .received = {}});
         if (peer.received.messages != 0)
-            pairs_.push_back({.from = peer.rank, .to = profile.rank, .kind = peer.kind, .sent = {}, .received = peer.received});
+            pairs_.push_back(
+                {.from = peer.rank, .to = profile.rank, .kind = peer.kind, .sent = {}, .received = peer.received});
     }
     vague_ += vague;
     if (vague.hides_sent() || vague.hides_received())
-        vague_ranks_.push_back({.rank = profile.rank, .hides_sent = vague.hides_sent(), .hides_received = vague.hides_received()});
+        vague_ranks_.push_back(
+            {.rank = profile.rank, .hides_sent = vague.hides_sent(), .hides_received = vague.hides_received()});
 }
 
 void PeersPart::absorb(PeersPart&& other) {
@@ -63,7 +68,8 @@ Peers PeersPart::finish() {
         }
     }
     if (!pairs_.empty()) pairs_.resize(last + 1);
-    std::sort(vague_ranks_.begin(), vague_ranks_.end(), [](const VagueRank& a, const VagueRank& b) { return a.rank < b.rank; });
+    std::sort(vague_ranks_.begin(), vague_ranks_.end(),
+              [](const VagueRank& a, const VagueRank& b) { return a.rank < b.rank; });
     return {.is_recorded = is_recorded_,
             .pairs = std::exchange(pairs_, {}),
             .vague = vague_,

@@ -1,6 +1,6 @@
-// PeersPart: what ranks exchanged with each other, over some of a job's ranks. Like Part, which calls it, it may be given the
-// ranks in any order and by any thread. What it holds is bounded: of each rank the largest peers alone, as many as the size
-// of the job allows, which does not depend on any order; the others are added up.
+// PeersPart: what ranks exchanged with each other, over some of a job's ranks. Like Part, which calls it, it may be
+// given the ranks in any order and by any thread. What it holds is bounded: of each rank the largest peers alone, as
+// many as the size of the job allows, which does not depend on any order; the others are added up.
 #pragma once
 
 #include <cstdint>

@@ -91,7 +91,8 @@ void RegionsPart::Entry::take_extremes(std::uint64_t shortest, std::uint64_t lon
 std::optional<double> RegionsPart::Entry::percentile(double share) const {
     if (durations.calls() == 0) return std::nullopt;
     const double ns = durations.percentile(share);
-    return shortest_ns > longest_ns ? ns : std::clamp(ns, static_cast<double>(shortest_ns), static_cast<double>(longest_ns));
+    return shortest_ns > longest_ns ? ns
+                                    : std::clamp(ns, static_cast<double>(shortest_ns), static_cast<double>(longest_ns));
 }
 
 void RegionsPart::absorb(RegionsPart&& other) {

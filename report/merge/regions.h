@@ -27,7 +27,8 @@ class RegionsPart {
         void take_extremes(std::uint64_t shortest, std::uint64_t longest);
         std::optional<double> percentile(double share) const;
     };
-    static constexpr std::size_t most = 4096;  // paths that are told apart; further ones are added to the region around them
+    static constexpr std::size_t most =
+        4096;  // paths that are told apart; further ones are added to the region around them
 
     // A region that the program calls "iteration" is not the marks of its iterations.
     using Key = std::pair<std::string, bool>;

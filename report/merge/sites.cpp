@@ -74,7 +74,8 @@ class SitesPart::OfOneRank {
     static std::span<const Frame> common(const Site& site) { return {site.frames.data(), site.common}; }
 
     void add(const Cell& cell) {
-        const bool is_known = cell.site != 0 && cell.site < profile_.sites.size() && !profile_.sites[cell.site].frames.empty();
+        const bool is_known =
+            cell.site != 0 && cell.site < profile_.sites.size() && !profile_.sites[cell.site].frames.empty();
         const auto [at, is_new] = entries_.try_emplace(is_known ? mix(call_hashes_[cell.call] + site_hash(cell.site))
                                                                 : call_hashes_[cell.call]);
         Entry& entry = at->second.entry;
@@ -107,13 +108,15 @@ class SitesPart::OfOneRank {
     std::uint64_t site_hash(std::uint32_t index) {
         std::uint64_t& hash = site_hashes_[index];
         if (hash != 0) return hash;
-        for (const Frame& frame : common(profile_.sites[index])) hash = mix(hash + mix(module_hash(frame) + frame.offset) + 1);
+        for (const Frame& frame : common(profile_.sites[index]))
+            hash = mix(hash + mix(module_hash(frame) + frame.offset) + 1);
         return hash;
     }
 
     Place place_of(SitesPart& part, const Frame& frame) const {
         const std::uint64_t hash = module_hash(frame);
-        return {.module = hash == 0 ? 0 : part.module_index(profile_.modules[frame.module], hash), .offset = frame.offset};
+        return {.module = hash == 0 ? 0 : part.module_index(profile_.modules[frame.module], hash),
+                .offset = frame.offset};
     }
 
     const Profile& profile_;

@@ -62,10 +62,11 @@ Floors::Waiting Floors::of(std::span<const WaitSum> sums) const {
         const WaitSum& floor = found->second;
         const bool is_alone = sum.key.comm_size == 1;  // there is nobody to wait for
         if (!is_alone && (floor.min_ns == 0 || floor.calls < least_calls)) continue;
-        const double moving =
-            is_alone ? static_cast<double>(sum.time_ns) : static_cast<double>(sum.calls) * static_cast<double>(floor.min_ns);
+        const double moving = is_alone ? static_cast<double>(sum.time_ns)
+                                       : static_cast<double>(sum.calls) * static_cast<double>(floor.min_ns);
         waiting.judged_ns += sum.time_ns;
-        if (moving < static_cast<double>(sum.time_ns)) waiting.waiting_ns += sum.time_ns - static_cast<std::uint64_t>(moving);
+        if (moving < static_cast<double>(sum.time_ns))
+            waiting.waiting_ns += sum.time_ns - static_cast<std::uint64_t>(moving);
     }
     return waiting;
 }
@@ -107,7 +108,8 @@ void WaitsPart::absorb(WaitsPart&& other, std::span<const std::uint16_t> call_ma
     other.renumber(call_map);
     for (const auto& [key, floor] : other.floors_) take(floor);
     posting_.merge(other.posting_);
-    ranks_.insert(ranks_.end(), std::make_move_iterator(other.ranks_.begin()), std::make_move_iterator(other.ranks_.end()));
+    ranks_.insert(ranks_.end(), std::make_move_iterator(other.ranks_.begin()),
+                  std::make_move_iterator(other.ranks_.end()));
 }
 
 Floors WaitsPart::finish(Job& job, std::span<const std::uint16_t> order) {

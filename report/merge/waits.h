@@ -1,10 +1,10 @@
 // WaitsPart: how much of the time of some of a job's ranks was waiting, estimated. A piece of Part, which calls it;
 // associative and commutative like it.
 //
-// The method: the fastest call of one function, size bin and kind of buffer on communicators of one size, over all ranks,
-// was held up by nobody (of a collective, it is that of the rank that came last). What the other calls took longer is
-// waiting, and contention. It is said only where calls may wait for other ranks at all and where there were enough of
-// them that the fastest means something. File I/O waits for disks, not for ranks.
+// The method: the fastest call of one function, size bin and kind of buffer on communicators of one size, over all
+// ranks, was held up by nobody (of a collective, it is that of the rank that came last). What the other calls took
+// longer is waiting, and contention. It is said only where calls may wait for other ranks at all and where there were
+// enough of them that the fastest means something. File I/O waits for disks, not for ranks.
 #pragma once
 
 #include <compare>
@@ -60,7 +60,7 @@ class Floors {
 class WaitsPart {
   public:
     static constexpr std::uint32_t most_ranks = 8192;  // of larger jobs there is no estimate rank by rank
-    static constexpr std::size_t most_keys = 65536;  // more come from damaged files alone, and are not judged
+    static constexpr std::size_t most_keys = 65536;    // more come from damaged files alone, and are not judged
 
     // The call maps and `order` say what number a call has here, and in the end.
     void add(const Profile& profile, std::span<const std::uint16_t> call_map);

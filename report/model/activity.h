@@ -12,8 +12,9 @@ struct ActivityBin {
     std::uint64_t bytes = 0;    // of messages
 };
 struct Activity {
-    double width_ns = 0;             // of a bin; 0 = not recorded
-    std::vector<ActivityBin> bins;   // their sums are the rank's own, but for a call that has not returned: that is in here, too
+    double width_ns = 0;  // of a bin; 0 = not recorded
+    // Their sums are the rank's own, but for a call that has not returned: that is in here, too.
+    std::vector<ActivityBin> bins;
 };
 
 // Of one rank of a job.

@@ -31,12 +31,12 @@ struct GpuTime {
     std::uint32_t buckets = 0;
 };
 
-// How long the last operations of one communicator were on the GPU, in the order of enqueuing, which is that of its other
-// members.
+// How long the last operations of one communicator were on the GPU, in the order of enqueuing, which is that of its
+// other members.
 struct GpuSequence {
     std::uint16_t communicator = 0;
-    std::uint64_t enqueued = 0;            // operations in all
-    std::vector<std::uint32_t> us16;       // of the last of these, in sixteenths of a microsecond; 0 = not measured
+    std::uint64_t enqueued = 0;       // operations in all
+    std::vector<std::uint32_t> us16;  // of the last of these, in sixteenths of a microsecond; 0 = not measured
     std::uint64_t first() const { return enqueued - us16.size(); }  // number of the first of them
 };
 
@@ -75,8 +75,9 @@ struct GpuRow {
     std::optional<double> p50_ns, p99_ns;
 };
 
-// The operations of one communicator, held against each other over its members. The last of them that came begins to move
-// data at once: the shortest time of an operation is its transfer, and what the others took longer is waiting for that rank.
+// The operations of one communicator, held against each other over its members. The last of them that came begins to
+// move data at once: the shortest time of an operation is its transfer, and what the others took longer is waiting for
+// that rank.
 struct GpuComm {
     struct Late {
         std::uint32_t rank = 0;
@@ -84,25 +85,26 @@ struct GpuComm {
         std::uint64_t waited_ns = 0;   // for it, by all other members together
     };
     std::uint64_t id = 0;
-    std::uint32_t members = 0;         // that have been compared
-    std::uint64_t operations = 0;      // whose time is known, over all members
-    std::uint64_t time_ns = 0;         // of these
-    std::uint64_t compared = 0;        // operations that were measured on all members
-    std::uint64_t compared_ns = 0;     // their times on all members
-    std::uint64_t waiting_ns = 0;      // of these
-    std::vector<Late> late;            // those waited for longest first
+    std::uint32_t members = 0;      // that have been compared
+    std::uint64_t operations = 0;   // whose time is known, over all members
+    std::uint64_t time_ns = 0;      // of these
+    std::uint64_t compared = 0;     // operations that were measured on all members
+    std::uint64_t compared_ns = 0;  // their times on all members
+    std::uint64_t waiting_ns = 0;   // of these
+    std::vector<Late> late;         // those waited for longest first
     std::uint64_t fewest_enqueued = 0, most_enqueued = 0;
     std::uint32_t fewest_rank = 0;
 };
 
 struct GpuJob {
-    std::vector<GpuRow> rows;     // sorted by call, bin, replayed
-    std::vector<GpuComm> comms;   // by id
-    std::vector<GpuWork> work;    // by kind, over devices and ranks
+    std::vector<GpuRow> rows;                               // sorted by call, bin, replayed
+    std::vector<GpuComm> comms;                             // by id
+    std::vector<GpuWork> work;                              // by kind, over devices and ranks
     std::uint32_t ranks_by_events = 0, ranks_by_cupti = 0;  // whose times are known from there
     std::uint32_t ranks_with_work = 0;
     std::uint32_t devices_with_work = 0;
-    // Where ranks say that their times are from, or why they have none: "events: CUPTI is too old (12)". With how many they are.
+    // Where ranks say that their times are from, or why they have none: "events: CUPTI is too old (12)". With how many
+    // they are.
     std::map<std::string, std::uint32_t> sources;
     // Operations without a time, by why: "captured", "unfinished" ...
     std::map<std::string, std::uint64_t> not_timed;

@@ -100,7 +100,7 @@ struct Rank {
     std::uint64_t calls = 0;                // timed calls
     std::uint64_t waiting_ns = 0;           // of mpi_ns, estimated as in Row; where all ranks are judged
     std::uint64_t judged_ns = 0;
-    std::uint64_t message_bytes = 0;        // never file traffic
+    std::uint64_t message_bytes = 0;  // never file traffic
     std::uint64_t file_bytes = 0;
     std::uint64_t errors = 0;
     Usage usage;
@@ -175,18 +175,18 @@ struct Job {
     bool is_partial_on_purpose = false;  // FILEs were named: missing ranks are no fault
     NumberList chosen_ranks;             // MPIPROF_RANKS: the others were not profiled; empty: all were
 
-    std::vector<Call> calls;  // sorted by name
-    std::vector<Row> rows;    // sorted by call, bin, buffer; counted calls too (bin 0, no time)
-    std::vector<Rank> ranks;  // sorted by rank; ranks without a profile are absent
+    std::vector<Call> calls;         // sorted by name
+    std::vector<Row> rows;           // sorted by call, bin, buffer; counted calls too (bin 0, no time)
+    std::vector<Rank> ranks;         // sorted by rank; ranks without a profile are absent
     std::vector<RegionRow> regions;  // parents before what is inside them; the first is the whole run
     std::vector<std::string> hosts;
     std::vector<std::string> nodes;
-    std::vector<Standing> standings;    // sorted by rank
-    std::vector<Entries> entries;       // sorted by group, call, rank
-    std::vector<Group> groups;          // [0] = not known
-    std::vector<Place> places;          // [0] = not known
-    std::vector<Module> modules;        // [0] = not known
-    std::vector<Comm> comms;            // MPI_COMM_WORLD first, then by their lowest rank
+    std::vector<Standing> standings;       // sorted by rank
+    std::vector<Entries> entries;          // sorted by group, call, rank
+    std::vector<Group> groups;             // [0] = not known
+    std::vector<Place> places;             // [0] = not known
+    std::vector<Module> modules;           // [0] = not known
+    std::vector<Comm> comms;               // MPI_COMM_WORLD first, then by their lowest rank
     std::vector<RankActivity> activities;  // sorted by rank; of every activity_stride-th rank
     std::uint32_t activity_stride = 1;
     Peers peers;
@@ -194,11 +194,11 @@ struct Job {
     GpuJob gpu;
     Placement placement;
     std::vector<NcclChoice> nccl_choices;  // sorted by call, bin, size of the communicator
-    std::vector<SettingRow> settings;   // by name
-    Drops drops;                        // summed over ranks
-    std::uint64_t setup_ns = 0;         // largest
-    bool is_text = false;               // some rank is mpitrace's text: its times are rounded to ms
-    std::vector<std::string> problems;  // damaged, duplicate, foreign files: one line each
+    std::vector<SettingRow> settings;      // by name
+    Drops drops;                           // summed over ranks
+    std::uint64_t setup_ns = 0;            // largest
+    bool is_text = false;                  // some rank is mpitrace's text: its times are rounded to ms
+    std::vector<std::string> problems;     // damaged, duplicate, foreign files: one line each
     std::vector<std::string> notes;
     std::vector<OtherLaunch> other_launches;
 
@@ -209,8 +209,8 @@ struct Job {
     std::optional<CallSites> kept_sites;
 
     const Rank* find(std::uint32_t rank) const;
-    // The ranks that should have a profile of their own and have none. As ranges: a damaged file may speak of a world of
-    // billions.
+    // The ranks that should have a profile of their own and have none. As ranges: a damaged file may speak of a world
+    // of billions.
     std::vector<NumberList::Range> missing() const;
     std::uint32_t profiles() const;  // ranks that have a profile of their own
     std::uint32_t expected() const;  // ranks that should have one: of the world, those that MPIPROF_RANKS or FILEs name

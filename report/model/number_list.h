@@ -1,6 +1,5 @@
-// A set of processors, NUMA nodes or ranks as the kernel and MPIPROF_RANKS write it: "0-3,8". Text that is no such list is
-// the empty set.
-// Ranges, not bits: a hostile list of four billion numbers costs nothing.
+// A set of processors, NUMA nodes or ranks as the kernel and MPIPROF_RANKS write it: "0-3,8". Text that is no such list
+// is the empty set. Ranges, not bits: a hostile list of four billion numbers costs nothing.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
-// Who sends how much to whom: between two ranks, each way, as the sender and as the receiver counted it. merge/ makes it
-// of what each rank's profile says of its peers; sections and exports ask.
+// Who sends how much to whom: between two ranks, each way, as the sender and as the receiver counted it. merge/ makes
+// it of what each rank's profile says of its peers; sections and exports ask.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct Peer {
 
 // The same where the partner is no single rank.
 struct VaguePeers {
-    Flow received_from_any;             // MPI_ANY_SOURCE, and no status told who it was
+    Flow received_from_any;               // MPI_ANY_SOURCE, and no status told who it was
     Flow sent_unknown, received_unknown;  // of another world, or a communicator that could not be asked
     Flow sent_others, received_others;    // further peers than are told apart
 
@@ -49,7 +49,9 @@ struct VaguePeers {
         return *this;
     }
     bool operator==(const VaguePeers&) const = default;
-    bool hides_received() const { return received_from_any.messages + received_unknown.messages + received_others.messages != 0; }
+    bool hides_received() const {
+        return received_from_any.messages + received_unknown.messages + received_others.messages != 0;
+    }
     bool hides_sent() const { return sent_unknown.messages + sent_others.messages != 0; }
 };
 
@@ -62,7 +64,9 @@ struct PeerPair {
     Flow received;  // as `to` counted it; one-sided: what it fetched
 
     // What is known of it best: the sender counted what it sent, a receiver may have counted its buffers.
-    std::uint64_t messages() const { return kind == PeerKind::one_sided ? sent.messages + received.messages : best().messages; }
+    std::uint64_t messages() const {
+        return kind == PeerKind::one_sided ? sent.messages + received.messages : best().messages;
+    }
     std::uint64_t bytes() const { return kind == PeerKind::one_sided ? sent.bytes + received.bytes : best().bytes; }
     std::uint64_t time_ns() const { return sent.time_ns + received.time_ns; }
 

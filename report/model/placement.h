@@ -39,14 +39,16 @@ struct Device {
     std::string rate;
     std::string pci_path;  // from the processor's bridge to the device: "pci0000:00/0000:00:01.0/0000:01:00.0"
     // Where exactly it is plugged in makes no other kind of node.
-    bool operator==(const Device& other) const { return name == other.name && numa_node == other.numa_node && rate == other.rate; }
+    bool operator==(const Device& other) const {
+        return name == other.name && numa_node == other.numa_node && rate == other.rate;
+    }
 };
 // What a node counted while the job ran, of all that ran on it.
 struct NodeUse {
     std::optional<double> joules;              // of its processors and memory, or all of it where it tells that
     std::optional<double> accelerator_joules;  // of that
     std::vector<std::pair<std::string, std::uint64_t>> sent, received;  // device and bytes, by device
-    double seconds = 0;                        // over which it counted
+    double seconds = 0;                                                 // over which it counted
 };
 struct NodeFacts {
     NodeUse use{};
@@ -57,8 +59,8 @@ struct NodeFacts {
     std::vector<Device> adapters;      // by name
     // `use` is no trait of a node.
     bool operator==(const NodeFacts& other) const {
-        return processor == other.processor && cpus == other.cpus && numa_nodes == other.numa_nodes && gpus == other.gpus &&
-               adapters == other.adapters;
+        return processor == other.processor && cpus == other.cpus && numa_nodes == other.numa_nodes &&
+               gpus == other.gpus && adapters == other.adapters;
     }
 
     bool is_known() const { return *this != NodeFacts{}; }
@@ -78,9 +80,9 @@ struct Variable {
 
 struct Placement {
     std::vector<NumberList> cpu_lists{NumberList{}};  // [0] = not known
-    std::vector<RankPlace> ranks;               // sorted; only ranks that say where they ran
-    std::vector<NodeFacts> nodes;               // as Job::nodes
-    std::vector<Variable> variables;            // by name
+    std::vector<RankPlace> ranks;                     // sorted; only ranks that say where they ran
+    std::vector<NodeFacts> nodes;                     // as Job::nodes
+    std::vector<Variable> variables;                  // by name
     // For each variable the value that a rank has, as an index into its values; ranks mostly share one.
     std::vector<std::vector<std::uint32_t>> environments{{}};
 

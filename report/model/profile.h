@@ -92,7 +92,7 @@ struct Thread {
     std::uint64_t in_call_since_ns = 0;      // that call began so long after MPI_Init; 0 = not known
     Frame called_from;                       // where that call returns to; of a script's, its line
     std::uint32_t script_site = 0;           // index into Profile::sites of a script's, else 0
-    std::uint16_t in_communicator = 0;     // index into Profile::communicators: what the present or last call was given
+    std::uint16_t in_communicator = 0;  // index into Profile::communicators: what the present or last call was given
     std::uint64_t nested = 0;
 };
 
@@ -105,7 +105,7 @@ struct Communicator {
     std::uint32_t size = 0;
     std::uint32_t rank = 0;
     bool is_inter = false;
-    bool is_id_ambiguous = false;          // others with the same members have the same id
+    bool is_id_ambiguous = false;  // others with the same members have the same id
     Origin origin = Origin::unknown;
     std::optional<std::uint16_t> made_by;  // index into Profile::calls
     std::string name;
@@ -117,7 +117,8 @@ struct Site {
 };
 struct Module {
     std::string path;
-    std::string build_id;    // hexadecimal; of a script: the name of the function, which tells modules of a file apart, too
+    // Hexadecimal; of a script: the name of the function, which tells modules of a file apart, too.
+    std::string build_id;
     bool is_script = false;  // `path` is a source file, and offsets are lines
 };
 
@@ -136,7 +137,8 @@ struct Fact {
     std::string value;
 };
 
-// How far a counter of the node went: energy of one of its parts in microjoules, or bytes through a link, by all that ran there.
+// How far a counter of the node went: energy of one of its parts in microjoules, or bytes through a link, by all that
+// ran there.
 struct NodeCounter {
     std::string name;
     bool is_energy = false;
@@ -218,7 +220,8 @@ struct Profile {
     std::uint64_t store_period_ns = 0;
 
     std::uint64_t started_at_ns = 0;  // wall clock (since 1970) after MPI_Init; 0 = not known
-    std::uint64_t started_monotonic_ns = 0;  // the same moment on the clock that all processes of a node share; 0 = not known
+    std::uint64_t started_monotonic_ns =
+        0;                            // the same moment on the clock that all processes of a node share; 0 = not known
     std::uint64_t updated_at_ns = 0;  // wall clock of the last sign of life
     std::uint64_t elapsed_ns =
         0;  // from the end of MPI_Init to the beginning of MPI_Finalize (or the last sign of life)
@@ -240,10 +243,10 @@ struct Profile {
     std::vector<Histogram> histograms;
     std::vector<Bucket> buckets;
     std::vector<Communicator> communicators;
-    Activity activity;            // when it was inside MPI
-    Activity pauses;              // when recording was off
+    Activity activity;                // when it was inside MPI
+    Activity pauses;                  // when recording was off
     std::vector<ThreadTrace> traces;  // only where they were asked for
-    std::vector<Peer> peers;  // over its threads; sorted by rank, kind
+    std::vector<Peer> peers;          // over its threads; sorted by rank, kind
     VaguePeers vague_peers;
     std::vector<Region> regions;  // [0] is "outside all"; empty where the program named none
     std::vector<Site> sites;

@@ -10,11 +10,11 @@ namespace mpiprof::report {
 struct RegionRow {
     std::string path;  // "solve/halo"; empty: outside all regions
     bool is_iteration = false;
-    std::uint32_t ranks = 0;        // that entered it
-    std::uint64_t entered = 0;      // over all ranks
-    std::uint64_t time_ns = 0;      // over all ranks, inner regions included
-    std::uint64_t largest_ns = 0;   // of the rank that spent most
-    std::uint32_t largest_rank = 0; // the lowest of them
+    std::uint32_t ranks = 0;         // that entered it
+    std::uint64_t entered = 0;       // over all ranks
+    std::uint64_t time_ns = 0;       // over all ranks, inner regions included
+    std::uint64_t largest_ns = 0;    // of the rank that spent most
+    std::uint32_t largest_rank = 0;  // the lowest of them
     std::uint64_t items = 0;
     // What MPI did in it, without inner regions: sums over regions are the totals of the job.
     std::uint64_t calls = 0;

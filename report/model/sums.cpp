@@ -5,8 +5,8 @@ namespace mpiprof::report {
 
 namespace {
 
-// The GPU's time belongs to the call that enqueued. A group that is booked as a whole has a size there and none here: the
-// first of its call will do.
+// The GPU's time belongs to the call that enqueued. A group that is booked as a whole has a size there and none here:
+// the first of its call will do.
 void add_gpu_times(std::vector<Sum>& sums, const Profile& profile) {
     for (const GpuTime& time : profile.gpu.times) {
         if (time.is_replayed) continue;
@@ -16,7 +16,8 @@ void add_gpu_times(std::vector<Sum>& sums, const Profile& profile) {
             if (!found || sum.bin == time.bin) found = &sum;
             if (sum.bin == time.bin) break;
         }
-        if (found) add_sum(*found, {.gpu_operations = time.operations, .gpu_bytes = time.bytes, .gpu_ns = time.time_ns});
+        if (found)
+            add_sum(*found, {.gpu_operations = time.operations, .gpu_bytes = time.bytes, .gpu_ns = time.time_ns});
     }
 }
 

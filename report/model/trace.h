@@ -1,5 +1,5 @@
-// Single calls in the order in which they ended: what a rank's profile holds of its trace (MPIPROF_TRACE). Read only where it
-// is asked for; an export shows it.
+// Single calls in the order in which they ended: what a rank's profile holds of its trace (MPIPROF_TRACE). Read only
+// where it is asked for; an export shows it.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace mpiprof::report {
 
 enum class EventKind : std::uint8_t {
     call = 1,
-    received,        // what the call before this event received besides (Sendrecv)
-    started,         // a persistent request, by the call that follows
-    completed,       // a request; begin_ns is that of the call that posted or started it
+    received,   // what the call before this event received besides (Sendrecv)
+    started,    // a persistent request, by the call that follows
+    completed,  // a request; begin_ns is that of the call that posted or started it
     region_entered,
     region_left,
-    iteration,       // a mark; `bytes` are the items of the iteration that ends there
+    iteration,  // a mark; `bytes` are the items of the iteration that ends there
 };
 struct Event {
     std::uint64_t begin_ns = 0;  // after MPI_Init
@@ -23,13 +23,13 @@ struct Event {
     std::uint64_t bytes = 0;
     std::optional<std::uint32_t> peer;  // rank of MPI_COMM_WORLD
     std::optional<std::int32_t> tag;
-    // Of its kind on this communicator: messages sent to the peer with this tag, those received from there, or collectives;
-    // from 1 on, 0 = not known.
+    // Of its kind on this communicator: messages sent to the peer with this tag, those received from there, or
+    // collectives; from 1 on, 0 = not known.
     std::uint32_t number = 0;
-    std::uint32_t site = 0;           // index into Profile::sites; 0 = not known
-    std::uint16_t call = 0;           // index into Profile::calls
-    std::uint16_t communicator = 0;   // index into Profile::communicators; 0 = none, or not known
-    std::uint16_t region = 0;         // index into Profile::regions
+    std::uint32_t site = 0;          // index into Profile::sites; 0 = not known
+    std::uint16_t call = 0;          // index into Profile::calls
+    std::uint16_t communicator = 0;  // index into Profile::communicators; 0 = none, or not known
+    std::uint16_t region = 0;        // index into Profile::regions
     EventKind kind = EventKind::call;
     bool is_failed = false;
     bool is_send = false, is_receive = false, is_collective = false;

@@ -22,8 +22,10 @@ std::vector<ActivityBin> bins_of(const ThreadActivity& thread, const TickScale& 
         bytes += bins[i].bytes;
     }
     ActivityBin& current = bins[std::min<std::size_t>(thread.record.current, bins.size() - 1)];
-    if (thread.time_ns > time_ns) current.time_ns += thread.time_ns - time_ns;
-    else current.time_ns -= std::min(current.time_ns, time_ns - thread.time_ns);  // rounding
+    if (thread.time_ns > time_ns)
+        current.time_ns += thread.time_ns - time_ns;
+    else
+        current.time_ns -= std::min(current.time_ns, time_ns - thread.time_ns);  // rounding
     if (thread.bytes > bytes) current.bytes += thread.bytes - bytes;
     return bins;
 }

@@ -1,5 +1,5 @@
-// The activity records of a profile's threads -> the Activity of the rank. Safe for any bytes: what cannot be is left out.
-// Used by the profile reader only.
+// The activity records of a profile's threads -> the Activity of the rank. Safe for any bytes: what cannot be is left
+// out. Used by the profile reader only.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,8 @@
 namespace mpiprof::report {
 namespace {
 
-void add_octave(std::vector<Bucket>& buckets, unsigned octave, const format::HistogramBlock& block, const TickScale& scale) {
+void add_octave(std::vector<Bucket>& buckets, unsigned octave, const format::HistogramBlock& block,
+                const TickScale& scale) {
     for (unsigned sub = 0; sub < format::histogram_sub_buckets; ++sub) {
         if (block.count[sub] == 0) continue;
         const std::uint64_t begin = format::bucket_begin(octave, sub);
@@ -31,7 +32,9 @@ BucketReader::Range BucketReader::read(const format::Histogram& histogram, const
     for (unsigned octave = 0; octave < format::histogram_octaves && !is_damaged_; ++octave) {
         const std::uint64_t offset = std::uint64_t{histogram.block[octave]} * 8;
         if (offset == 0 || !takes_block(offset)) continue;
-        add_octave(buckets_, octave, load_prefix<format::HistogramBlock>(tables_.bytes().data() + offset, sizeof(format::HistogramBlock)), scale);
+        add_octave(buckets_, octave,
+                   load_prefix<format::HistogramBlock>(tables_.bytes().data() + offset, sizeof(format::HistogramBlock)),
+                   scale);
     }
     range.buckets = static_cast<std::uint32_t>(buckets_.size()) - range.first;
     return range;

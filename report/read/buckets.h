@@ -1,5 +1,5 @@
-// The counts of a profile's histograms -> Profile::buckets, every offset checked. Used by the readers of calls, of regions
-// and of GPU times.
+// The counts of a profile's histograms -> Profile::buckets, every offset checked. Used by the readers of calls, of
+// regions and of GPU times.
 #pragma once
 
 #include <vector>

@@ -73,8 +73,8 @@ void look_at_histograms(const Profile& profile, std::vector<Disagreement>& found
     }
 }
 
-// Peers count messages, cells the calls that carried them. Calls that start several persistent requests carry several; those
-// to MPI_PROC_NULL none.
+// Peers count messages, cells the calls that carried them. Calls that start several persistent requests carry several;
+// those to MPI_PROC_NULL none.
 void look_at_peers(const Profile& profile, std::vector<Disagreement>& found) {
     std::uint64_t sends = 0, receives = 0, one_sided = 0, sent = 0, received = 0, done = 0;
     for (const Cell& cell : profile.cells) {
@@ -90,7 +90,8 @@ void look_at_peers(const Profile& profile, std::vector<Disagreement>& found) {
     }
     const auto compare = [&](std::uint64_t messages, std::uint64_t calls, const char* what) {
         if (messages > calls)
-            found.push_back({fmt::format("{} {} peers, {} calls", messages, what, calls), messages <= calls + profile.threads.size()});
+            found.push_back({fmt::format("{} {} peers, {} calls", messages, what, calls),
+                             messages <= calls + profile.threads.size()});
     };
     compare(sent, sends, "messages to");
     compare(received, receives, "messages from");

@@ -20,16 +20,19 @@ std::uint16_t known_communicator(std::uint16_t index, const Profile& profile) {
 // The ring of the last operations, unrolled.
 GpuSequence sequence_of(const format::GpuSequence& record, const Profile& profile) {
     constexpr std::uint64_t length = format::gpu_sequence_length;
-    GpuSequence sequence{.communicator = known_communicator(record.communicator, profile), .enqueued = record.enqueued, .us16 = {}};
+    GpuSequence sequence{
+        .communicator = known_communicator(record.communicator, profile), .enqueued = record.enqueued, .us16 = {}};
     const std::uint64_t kept = std::min(record.enqueued, length);
     sequence.us16.reserve(kept);
-    for (std::uint64_t n = record.enqueued - kept; n < record.enqueued; ++n) sequence.us16.push_back(record.us16[n % length]);
+    for (std::uint64_t n = record.enqueued - kept; n < record.enqueued; ++n)
+        sequence.us16.push_back(record.us16[n % length]);
     return sequence;
 }
 
 }  // namespace
 
-void read_gpu(const Tables& tables, const std::function<std::uint16_t(std::uint16_t)>& call_index, BucketReader& buckets, Profile& profile) {
+void read_gpu(const Tables& tables, const std::function<std::uint16_t(std::uint16_t)>& call_index,
+              BucketReader& buckets, Profile& profile) {
     using format::TableType;
     tables.each<format::GpuTime>(TableType::gpu_times, [&](const format::GpuTime& record, const format::Table&) {
         if (record.operations == 0) return;
@@ -48,12 +51,15 @@ void read_gpu(const Tables& tables, const std::function<std::uint16_t(std::uint1
                                      .first_bucket = range.first,
                                      .buckets = range.buckets});
     });
-    tables.each<format::GpuSequence>(TableType::gpu_sequences, [&](const format::GpuSequence& record, const format::Table& table) {
-        // Shorter ones would make more of a file than it holds.
-        if (table.record_size >= sizeof record && record.enqueued != 0) profile.gpu.sequences.push_back(sequence_of(record, profile));
-    });
+    tables.each<format::GpuSequence>(TableType::gpu_sequences,
+                                     [&](const format::GpuSequence& record, const format::Table& table) {
+                                         // Shorter ones would make more of a file than it holds.
+                                         if (table.record_size >= sizeof record && record.enqueued != 0)
+                                             profile.gpu.sequences.push_back(sequence_of(record, profile));
+                                     });
     tables.each<format::GpuWork>(TableType::gpu_work, [&](const format::GpuWork& record, const format::Table&) {
-        const bool is_known = record.kind >= format::GpuWorkKind::nccl_kernels && record.kind <= format::GpuWorkKind::graph_launches;
+        const bool is_known =
+            record.kind >= format::GpuWorkKind::nccl_kernels && record.kind <= format::GpuWorkKind::graph_launches;
         if (!is_known || record.count == 0) return;
         profile.gpu.work.push_back({.kind = static_cast<GpuWorkKind>(record.kind),
                                     .device = record.device,

@@ -12,7 +12,8 @@ namespace {
 template <std::size_t N>
 std::string word_of(const char (&field)[N]) {
     std::string word(text_of(field));
-    std::replace_if(word.begin(), word.end(), [](char c) { return c <= ' ' || c > '~'; }, '?');
+    std::replace_if(
+        word.begin(), word.end(), [](char c) { return c <= ' ' || c > '~'; }, '?');
     return word;
 }
 

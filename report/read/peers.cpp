@@ -7,7 +7,9 @@
 namespace mpiprof::report {
 
 void read_peers(const Tables& tables, const TickScale& scale, std::uint32_t size, Profile& profile) {
-    const auto flow_of = [&](const format::Flow& flow) { return Flow{flow.messages, flow.bytes, scale.ns(flow.ticks)}; };
+    const auto flow_of = [&](const format::Flow& flow) {
+        return Flow{flow.messages, flow.bytes, scale.ns(flow.ticks)};
+    };
     VaguePeers& vague = profile.vague_peers;
     tables.each<format::Peer>(format::TableType::peers, [&](const format::Peer& record, const format::Table&) {
         if (record.kind > format::PeerKind::one_sided) return;

@@ -37,7 +37,8 @@ void read_modules(const Tables& tables, Profile& profile) {
         module.path = texts.at(record.path_offset, record.path_length);
         char hex[2 * sizeof record.build_id], *end = hex;
         for (std::uint32_t i = 0; i < std::min<std::uint32_t>(record.build_id_length, sizeof record.build_id); ++i)
-            for (const unsigned half : {record.build_id[i] >> 4, record.build_id[i] & 0xf}) *end++ = "0123456789abcdef"[half];
+            for (const unsigned half : {record.build_id[i] >> 4, record.build_id[i] & 0xf})
+                *end++ = "0123456789abcdef"[half];
         module.build_id.assign(hex, end);
         if (record.language != format::Language::machine) {
             module.is_script = true;
@@ -61,8 +62,7 @@ void read_sites(const Tables& tables, Profile& profile) {
     tables.each<format::Site>(format::TableType::sites, [&](const format::Site& record, const format::Table&) {
         Site site;
         // Sites do not share frames, so hostile ones cannot make more of them than the file holds.
-        if (lies_within(record.first_frame, record.frames, frames.size()) &&
-            (used += record.frames) <= frames.size())
+        if (lies_within(record.first_frame, record.frames, frames.size()) && (used += record.frames) <= frames.size())
             site.frames.assign(frames.begin() + record.first_frame,
                                frames.begin() + record.first_frame + record.frames);
         site.common = std::min<std::size_t>(std::max(record.flags & 15, 1), site.frames.size());

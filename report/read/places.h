@@ -1,5 +1,5 @@
-// Where calls were made: modules, sites and frames of a profile -> Profile. Safe for any bytes. Used by the profile reader
-// only, after the threads and cells, which refer to them.
+// Where calls were made: modules, sites and frames of a profile -> Profile. Safe for any bytes. Used by the profile
+// reader only, after the threads and cells, which refer to them.
 #pragma once
 
 #include "report/model/profile.h"

@@ -44,7 +44,8 @@ constexpr std::uint32_t nothing = 0xffffffff;
 
 class Reader {
   public:
-    Reader(ByteSpan bytes, std::string_view path, const Header& header) : path_(path), header_(header), tables_(bytes, path, header) {}
+    Reader(ByteSpan bytes, std::string_view path, const Header& header)
+        : path_(path), header_(header), tables_(bytes, path, header) {}
 
     Result<Profile> read(Detail detail) {
         profile_.path = path_;
@@ -66,7 +67,8 @@ class Reader {
         read_node_counters();
         read_nccl_operations();
         read_activity();
-        read_gpu(tables_, [this](std::uint16_t id) { return call_index(id); }, buckets_, profile_);
+        read_gpu(
+            tables_, [this](std::uint16_t id) { return call_index(id); }, buckets_, profile_);
         if (buckets_.is_damaged()) return tables_.damaged("the durations of GPU times lead out of the file");
         if (detail == Detail::events) read_traces();
         return std::move(profile_);
@@ -184,8 +186,8 @@ class Reader {
 
     Ok collect_tables() {
         if (tables_.is_cut())
-            note(fmt::format("rank {}: the disk was full: {} of {} bytes could be kept, newer calls are missing", header_.rank,
-                             tables_.bytes().size(), header_.image_bytes));
+            note(fmt::format("rank {}: the disk was full: {} of {} bytes could be kept, newer calls are missing",
+                             header_.rank, tables_.bytes().size(), header_.image_bytes));
         return tables_.collect();
     }
 
@@ -241,7 +243,8 @@ class Reader {
                 thread.called_from.offset = key & 0xffff'ffff'ffff;  // read_modules() finds the module
                 if (record.in_call_since > header_.started.ticks)
                     thread.in_call_since_ns = scale_.ns(record.in_call_since - header_.started.ticks);
-                if (record.script_call == static_cast<std::uint32_t>(record.in_call_since)) thread.script_site = record.script_site;
+                if (record.script_call == static_cast<std::uint32_t>(record.in_call_since))
+                    thread.script_site = record.script_site;
             }
             index_of_thread_.emplace(record.id, static_cast<std::uint32_t>(profile_.threads.size()));
             profile_.threads.push_back(thread);
@@ -311,19 +314,20 @@ class Reader {
     }
 
     Ok read_histograms() {
-        tables_.each<format::Histogram>(TableType::histograms, [&](const format::Histogram& record, const Table& table) {
-            const BucketReader::Range range = buckets_.read(record, scale_);
-            if (range.buckets == 0 && record.completed == 0) return;
-            profile_.histograms.push_back({.call = call_index(record.call),
-                                           .bin = std::min<std::uint8_t>(record.bin, model::size_bins - 1),
-                                           .thread = thread_index(table.thread),
-                                           .first_bucket = range.first,
-                                           .buckets = range.buckets,
-                                           .requests = record.completed,
-                                           .in_flight_ns = scale_.ns(record.in_flight_ticks),
-                                           .blocked_ns = scale_.ns(record.blocked_ticks),
-                                           .inside_ns = scale_.ns(record.inside_ticks)});
-        });
+        tables_.each<format::Histogram>(
+            TableType::histograms, [&](const format::Histogram& record, const Table& table) {
+                const BucketReader::Range range = buckets_.read(record, scale_);
+                if (range.buckets == 0 && record.completed == 0) return;
+                profile_.histograms.push_back({.call = call_index(record.call),
+                                               .bin = std::min<std::uint8_t>(record.bin, model::size_bins - 1),
+                                               .thread = thread_index(table.thread),
+                                               .first_bucket = range.first,
+                                               .buckets = range.buckets,
+                                               .requests = record.completed,
+                                               .in_flight_ns = scale_.ns(record.in_flight_ticks),
+                                               .blocked_ns = scale_.ns(record.blocked_ticks),
+                                               .inside_ns = scale_.ns(record.inside_ticks)});
+            });
         if (buckets_.is_damaged()) return tables_.damaged("a histogram leads out of the file");
         return std::monostate{};
     }
@@ -360,24 +364,25 @@ class Reader {
     void read_communicators() {
         std::unordered_map<std::uint64_t, std::uint16_t> of_handle;
         profile_.communicators.reserve(tables_.records(TableType::communicators));
-        tables_.each<format::Communicator>(TableType::communicators, [&](const format::Communicator& record, const Table&) {
-            profile_.communicators.push_back({.id = record.id,
-                                              .parent = record.parent,
-                                              .size = record.size,
-                                              .rank = record.rank,
-                                              .is_inter = (record.flags & format::is_intercommunicator) != 0,
-                                              .is_id_ambiguous = (record.flags & format::id_by_members) != 0,
-                                              .origin = record.how <= format::origin_made
-                                                            ? static_cast<model::Origin>(record.how)
-                                                            : model::Origin::unknown,
-                                              .made_by = {},
-                                              .name = std::string(text_of(record.name))});
-            if (record.how == format::origin_made)
-                profile_.communicators.back().made_by = call_index(record.made_by);
-            const auto index = static_cast<std::uint16_t>(profile_.communicators.size() - 1);
-            // A handle may have meant several communicators in turn: the last one counts.
-            for (const std::uint64_t handle : {record.handle, record.fortran_handle}) of_handle[handle] = index;
-        });
+        tables_.each<format::Communicator>(
+            TableType::communicators, [&](const format::Communicator& record, const Table&) {
+                profile_.communicators.push_back({.id = record.id,
+                                                  .parent = record.parent,
+                                                  .size = record.size,
+                                                  .rank = record.rank,
+                                                  .is_inter = (record.flags & format::is_intercommunicator) != 0,
+                                                  .is_id_ambiguous = (record.flags & format::id_by_members) != 0,
+                                                  .origin = record.how <= format::origin_made
+                                                                ? static_cast<model::Origin>(record.how)
+                                                                : model::Origin::unknown,
+                                                  .made_by = {},
+                                                  .name = std::string(text_of(record.name))});
+                if (record.how == format::origin_made)
+                    profile_.communicators.back().made_by = call_index(record.made_by);
+                const auto index = static_cast<std::uint16_t>(profile_.communicators.size() - 1);
+                // A handle may have meant several communicators in turn: the last one counts.
+                for (const std::uint64_t handle : {record.handle, record.fortran_handle}) of_handle[handle] = index;
+            });
         for (std::size_t t = 0; t < handle_of_thread_.size(); ++t)
             if (const auto found = of_handle.find(handle_of_thread_[t]); found != of_handle.end())
                 profile_.threads[t].in_communicator = found->second;
@@ -441,30 +446,36 @@ class Reader {
     }
 
     void read_nccl_operations() {
-        tables_.each<format::NcclOperation>(TableType::nccl_operations, [&](const format::NcclOperation& record, const Table&) {
-            if (record.operations != 0)
-                profile_.nccl_operations.push_back(nccl_operation_of(record, call_index(record.call), profile_.communicators.size()));
-        });
+        tables_.each<format::NcclOperation>(
+            TableType::nccl_operations, [&](const format::NcclOperation& record, const Table&) {
+                if (record.operations != 0)
+                    profile_.nccl_operations.push_back(
+                        nccl_operation_of(record, call_index(record.call), profile_.communicators.size()));
+            });
     }
 
     void read_facts() {
         Texts texts(tables_.bytes());
         tables_.each<format::Fact>(TableType::facts, [&](const format::Fact& record, const Table&) {
             const std::string_view value = texts.at(record.value_offset, record.value_length);
-            const bool is_known = record.kind >= format::FactKind::process && record.kind <= format::FactKind::environment;
+            const bool is_known =
+                record.kind >= format::FactKind::process && record.kind <= format::FactKind::environment;
             if (is_known && value.size() == record.value_length)
-                profile_.facts.push_back({static_cast<model::FactKind>(record.kind), std::string(text_of(record.name)), std::string(value)});
+                profile_.facts.push_back(
+                    {static_cast<model::FactKind>(record.kind), std::string(text_of(record.name)), std::string(value)});
         });
     }
 
     void read_node_counters() {
-        tables_.each<format::NodeCounter>(TableType::node_counters, [&](const format::NodeCounter& record, const Table&) {
+        tables_.each<format::NodeCounter>(TableType::node_counters, [&](const format::NodeCounter& record,
+                                                                        const Table&) {
             const bool is_known = record.unit == NodeCounterUnit::microjoules || record.unit == NodeCounterUnit::bytes;
             // A counter that was set back (a link that was reset) tells nothing.
             const std::uint64_t further = record.last + record.wraps * record.wraps_at;
             if (is_known && further >= record.at_start)
-                profile_.node_counters.push_back(
-                    {std::string(text_of(record.name)), record.unit == NodeCounterUnit::microjoules, further - record.at_start});
+                profile_.node_counters.push_back({std::string(text_of(record.name)),
+                                                  record.unit == NodeCounterUnit::microjoules,
+                                                  further - record.at_start});
         });
     }
 

@@ -1,5 +1,5 @@
-// Tables of a valid file do not overlap, so together they are no larger than the file: this bounds what a hostile directory
-// can make us read.
+// Tables of a valid file do not overlap, so together they are no larger than the file: this bounds what a hostile
+// directory can make us read.
 #include "report/read/tables.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,10 @@ using format::Directory;
 using format::Table;
 
 Tables::Tables(ByteSpan bytes, std::string_view path, const format::Header& header)
-    : bytes_(bytes), path_(path), directory_(header.directory_offset), is_cut_(ends_on_a_full_disk(header, bytes.size())) {}
+    : bytes_(bytes),
+      path_(path),
+      directory_(header.directory_offset),
+      is_cut_(ends_on_a_full_disk(header, bytes.size())) {}
 
 tl::unexpected<Problem> Tables::damaged(std::string what) const {
     return problem(path_, "is damaged: " + what, "it is left out");
@@ -20,7 +23,8 @@ tl::unexpected<Problem> Tables::damaged(std::string what) const {
 
 std::uint32_t Tables::records_that_fit(const Table& table) const {
     if (table.offset >= bytes_.size() || table.record_size == 0) return 0;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>((bytes_.size() - table.offset) / table.record_size, table.used));
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>((bytes_.size() - table.offset) / table.record_size, table.used));
 }
 
 Result<std::monostate> Tables::collect() {

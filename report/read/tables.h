@@ -1,5 +1,5 @@
-// The directory of a profile file: which tables there are, every one checked to lie in the file, and their records one by
-// one. For the readers of this room; it knows no record but the directory's own.
+// The directory of a profile file: which tables there are, every one checked to lie in the file, and their records one
+// by one. For the readers of this room; it knows no record but the directory's own.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +51,8 @@ class Tables {
     std::vector<format::Table> tables_;
 };
 
-// Texts that records refer to. They do not share them, so hostile ones cannot make more text of them than the file holds.
+// Texts that records refer to. They do not share them, so hostile ones cannot make more text of them than the file
+// holds.
 class Texts {
   public:
     explicit Texts(ByteSpan bytes) : bytes_(bytes) {}

@@ -1,4 +1,5 @@
-// A writer that is killed, or still at work, leaves a few events at the old end of its ring that are newer ones in part.
+// A writer that is killed, or still at work, leaves a few events at the old end of its ring that are newer ones in
+// part.
 #include "report/read/trace.h"
 
 #include <algorithm>
@@ -6,7 +7,9 @@
 namespace mpiprof::report {
 namespace {
 
-bool is_known(format::TraceKind kind) { return kind >= format::TraceKind::call && kind <= format::TraceKind::iteration; }
+bool is_known(format::TraceKind kind) {
+    return kind >= format::TraceKind::call && kind <= format::TraceKind::iteration;
+}
 
 Event event_of(const format::TraceEvent& record, const TraceContext& context) {
     const auto ns = [&](std::uint64_t ticks) { return context.scale.ns(ticks); };

@@ -14,8 +14,8 @@ namespace mpiprof::report {
 // What an event may refer to, and its times.
 struct TraceContext {
     TickScale scale;
-    std::uint64_t origin = 0;       // ticks at which MPI_Init ended
-    bool is_final = true;           // nobody writes to it any more
+    std::uint64_t origin = 0;                               // ticks at which MPI_Init ended
+    bool is_final = true;                                   // nobody writes to it any more
     std::size_t sites = 0, communicators = 0, regions = 0;  // records of each
 };
 

@@ -138,7 +138,8 @@ std::vector<Arrival> not_enqueued_by_all(const Job& job) {
         if (call.family != Family::nccl || call.traffic != Traffic::collective) continue;
         if (Arrival lag = lag_of(job, key); !lag.missing.empty()) lags.push_back(std::move(lag));
     }
-    std::stable_sort(lags.begin(), lags.end(), [](const Arrival& a, const Arrival& b) { return a.inside.size() > b.inside.size(); });
+    std::stable_sort(lags.begin(), lags.end(),
+                     [](const Arrival& a, const Arrival& b) { return a.inside.size() > b.inside.size(); });
     return lags;
 }
 

@@ -24,8 +24,8 @@ struct Arrival {
 // Those that most ranks wait in come first.
 std::vector<Arrival> arrivals_of(const Job& job);
 
-// The same of NCCL's collectives, which are only enqueued by their calls: those that some members have not enqueued yet as often
-// as others, whose GPUs wait for it. `inside`: the members that have. `for_ns`: since these did anything.
+// The same of NCCL's collectives, which are only enqueued by their calls: those that some members have not enqueued yet
+// as often as others, whose GPUs wait for it. `inside`: the members that have. `for_ns`: since these did anything.
 std::vector<Arrival> not_enqueued_by_all(const Job& job);
 
 // How often a rank has entered a call on a communicator.

@@ -19,16 +19,26 @@ struct Operation {
     Rule rule;
 };
 constexpr std::array operations{
-    Operation{"MPI_Allreduce", Rule::twice_around},        Operation{"MPI_Reduce_scatter", Rule::all_but_mine},
-    Operation{"MPI_Reduce_scatter_block", Rule::all_but_mine}, Operation{"MPI_Allgather", Rule::other_blocks},
-    Operation{"MPI_Alltoall", Rule::other_blocks},         Operation{"MPI_Gather", Rule::other_blocks},
-    Operation{"MPI_Scatter", Rule::other_blocks},          Operation{"MPI_Bcast", Rule::whole},
-    Operation{"MPI_Reduce", Rule::whole},                  Operation{"ncclAllReduce", Rule::twice_around},
-    Operation{"ncclReduceScatter", Rule::all_but_mine},    Operation{"ncclAllGather", Rule::all_but_mine},
-    Operation{"ncclAlltoAll", Rule::all_but_mine},         Operation{"ncclAllToAll", Rule::all_but_mine},
-    Operation{"ncclGather", Rule::all_but_mine},           Operation{"ncclScatter", Rule::all_but_mine},
-    Operation{"ncclBroadcast", Rule::whole},               Operation{"ncclBcast", Rule::whole},
-    Operation{"ncclReduce", Rule::whole},                  Operation{"ncclSend", Rule::whole},
+    Operation{"MPI_Allreduce", Rule::twice_around},
+    Operation{"MPI_Reduce_scatter", Rule::all_but_mine},
+    Operation{"MPI_Reduce_scatter_block", Rule::all_but_mine},
+    Operation{"MPI_Allgather", Rule::other_blocks},
+    Operation{"MPI_Alltoall", Rule::other_blocks},
+    Operation{"MPI_Gather", Rule::other_blocks},
+    Operation{"MPI_Scatter", Rule::other_blocks},
+    Operation{"MPI_Bcast", Rule::whole},
+    Operation{"MPI_Reduce", Rule::whole},
+    Operation{"ncclAllReduce", Rule::twice_around},
+    Operation{"ncclReduceScatter", Rule::all_but_mine},
+    Operation{"ncclAllGather", Rule::all_but_mine},
+    Operation{"ncclAlltoAll", Rule::all_but_mine},
+    Operation{"ncclAllToAll", Rule::all_but_mine},
+    Operation{"ncclGather", Rule::all_but_mine},
+    Operation{"ncclScatter", Rule::all_but_mine},
+    Operation{"ncclBroadcast", Rule::whole},
+    Operation{"ncclBcast", Rule::whole},
+    Operation{"ncclReduce", Rule::whole},
+    Operation{"ncclSend", Rule::whole},
     Operation{"ncclRecv", Rule::whole},
 };
 
@@ -40,7 +50,8 @@ std::string_view base_of(std::string_view name) {
 }
 
 const Operation* operation_of(std::string_view name) {
-    const auto found = std::find_if(operations.begin(), operations.end(), [&](const Operation& o) { return o.name == base_of(name); });
+    const auto found =
+        std::find_if(operations.begin(), operations.end(), [&](const Operation& o) { return o.name == base_of(name); });
     return found == operations.end() ? nullptr : &*found;
 }
 
@@ -49,10 +60,14 @@ std::optional<double> factor(Rule rule, const Comm& comm) {
     if (comm.size == 0 || comm.is_inter) return std::nullopt;
     const double n = comm.size;
     switch (rule) {
-        case Rule::twice_around: return 2 * (n - 1) / n;
-        case Rule::all_but_mine: return (n - 1) / n;
-        case Rule::other_blocks: return n - 1;
-        case Rule::whole: break;
+        case Rule::twice_around:
+            return 2 * (n - 1) / n;
+        case Rule::all_but_mine:
+            return (n - 1) / n;
+        case Rule::other_blocks:
+            return n - 1;
+        case Rule::whole:
+            break;
     }
     return 1.0;
 }

@@ -11,8 +11,8 @@
 
 namespace mpiprof::report {
 
-// Bus bandwidth = recorded bytes x factor / time. The factor depends on the sizes of the communicators on which the calls
-// were made: it is the mean over them, by bytes.
+// Bus bandwidth = recorded bytes x factor / time. The factor depends on the sizes of the communicators on which the
+// calls were made: it is the mean over them, by bytes.
 class BusFactors {
   public:
     // `must_agree`: only a part of the ranks is asked for, of which the shares of the communicators are not known.

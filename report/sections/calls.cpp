@@ -23,7 +23,8 @@ struct Line {
     double mpi_ns = 0;
     std::optional<double> bus_factor;
 
-    // NCCL's calls return before their operation is done: bytes by their own time are no bandwidth, by the GPU's they are.
+    // NCCL's calls return before their operation is done: bytes by their own time are no bandwidth, by the GPU's they
+    // are.
     Value bandwidth(double factor) const {
         const bool is_nccl = call->family == Family::nccl;
         const std::uint64_t bytes = is_nccl ? row.sum.gpu_bytes : row.sum.bytes;
@@ -79,7 +80,8 @@ std::vector<Line> lines_of(const Job& job, const Question& question) {
         Line line = common;
         line.call = &job.calls[row.sum.call];
         line.row = std::move(row);
-        line.bus_factor = factors.of(line.row.sum.call, line.is_whole_call ? std::nullopt : std::optional(line.row.sum.bin));
+        line.bus_factor =
+            factors.of(line.row.sum.call, line.is_whole_call ? std::nullopt : std::optional(line.row.sum.bin));
         lines.push_back(std::move(line));
     }
     return lines;
@@ -152,7 +154,8 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
          [](L l) { return l.bandwidth(1); }},
         {{.id = "busbw_bytes_per_s", .title = "BUSBW", .unit = Unit::rate, .drop = 12},
          [](L l) { return l.bus_factor ? l.bandwidth(*l.bus_factor) : Value(); }},
-        {{.id = "bus_factor", .title = {}, .only_data = true}, [](L l) { return l.bus_factor ? Value(*l.bus_factor) : Value(); }},
+        {{.id = "bus_factor", .title = {}, .only_data = true},
+         [](L l) { return l.bus_factor ? Value(*l.bus_factor) : Value(); }},
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !interest.errors},
          [](L l) { return l.row.sum.errors; }},
         {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = 9, .only_data = !interest.ranks},

@@ -53,15 +53,16 @@ struct Figures {
     std::uint64_t largest_elapsed_ns = 0;
     std::uint64_t largest_recorded_ns = 0;  // without pauses
     double paused_share = 0;                // of the elapsed times
-    bool is_elapsed_estimated = false;  // that rank was killed: it is what is known at least
+    bool is_elapsed_estimated = false;      // that rank was killed: it is what is known at least
     std::uint64_t largest_process_ns = 0;
     std::uint64_t waiting_ns = 0;  // of mpi_ns, estimated
     std::uint64_t judged_ns = 0;   // of mpi_ns: where it could be
-    double background_share = 0;  // of the time in MPI: on other threads than the main thread
-    double cores_busy = 0;        // CPU time / elapsed, mean over ranks; 0 = not known
+    double background_share = 0;   // of the time in MPI: on other threads than the main thread
+    double cores_busy = 0;         // CPU time / elapsed, mean over ranks; 0 = not known
     Shares shares;
     Spread in_mpi, outside;
-    std::optional<Efficiency> efficiency;  // absent for one rank, where MPI runs beside the program's own work, and for GPUs alone
+    // Absent for one rank, where MPI runs beside the program's own work, and for GPUs alone.
+    std::optional<Efficiency> efficiency;
 
     // MPI on another thread says nothing about how long the program waited for it.
     bool is_mpi_beside() const { return background_share >= 0.5; }

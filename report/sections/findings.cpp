@@ -120,13 +120,15 @@ void not_recorded(const Job& job, const Figures& figures, Findings& findings) {
     if (!figures.was_paused()) return;
     std::string window;
     for (const SettingRow& row : job.settings)
-        if ((row.name == "BEGIN_TIME" || row.name == "END_TIME") && row.values.front().source != SettingSource::fallback)
+        if ((row.name == "BEGIN_TIME" || row.name == "END_TIME") &&
+            row.values.front().source != SettingSource::fallback)
             window += fmt::format("{}MPIPROF_{}={}", window.empty() ? "" : ", ", row.name, row.values.front().value);
-    findings.push_back({false,
-                        fmt::format("Recording was off for {} of the run ({}): what happened then is in no figure, and shares are of "
-                                    "the rest.",
-                                    human_share(figures.paused_share), window.empty() ? "the program paused it" : window),
-                        "paused"});
+    findings.push_back(
+        {false,
+         fmt::format("Recording was off for {} of the run ({}): what happened then is in no figure, and shares are of "
+                     "the rest.",
+                     human_share(figures.paused_share), window.empty() ? "the program paused it" : window),
+         "paused"});
 }
 
 // MPI on a thread beside the program's own work: time in MPI is then not time lost.
@@ -173,8 +175,8 @@ void crowded(const Job& job, const Figures& figures, Findings& findings) {
     for (const PlacementFinding& wrong : placement_findings(job)) {
         if (wrong.rule != "too-many") continue;
         findings.push_back({true,
-                            fmt::format("{} Each rank had a processor {} of the time. More: mpiprof-report placement.", wrong.text,
-                                        human_share(figures.cores_busy)),
+                            fmt::format("{} Each rank had a processor {} of the time. More: mpiprof-report placement.",
+                                        wrong.text, human_share(figures.cores_busy)),
                             "crowded"});
         return;
     }
@@ -233,7 +235,9 @@ void waits(const Job& job, const Figures& figures, Findings& findings) {
     constexpr double mostly = 0.5;
     const auto waiting = static_cast<double>(figures.waiting_ns);
     if (figures.ranks < 2 || figures.may_be_beside() || 2 * figures.judged_ns < figures.mpi_ns) return;
-    if (waiting < mostly * static_cast<double>(figures.mpi_ns) || figures.share_of_wall(figures.waiting_ns) < worth_a_look) return;
+    if (waiting < mostly * static_cast<double>(figures.mpi_ns) ||
+        figures.share_of_wall(figures.waiting_ns) < worth_a_look)
+        return;
     std::vector<std::pair<std::uint64_t, std::uint16_t>> by_call;
     for (const Row& row : job.rows) {
         if (by_call.empty() || by_call.back().second != row.sum.call) by_call.emplace_back(0, row.sum.call);
@@ -242,12 +246,15 @@ void waits(const Job& job, const Figures& figures, Findings& findings) {
     const auto most = *std::max_element(by_call.begin(), by_call.end());
     const std::string& name = job.calls[most.second].name;
     for (const Finding& said : findings)
-        if (said.rule == "waiting" && (said.text.starts_with(name + " of ") || said.text.starts_with(name + ": "))) return;
+        if (said.rule == "waiting" && (said.text.starts_with(name + " of ") || said.text.starts_with(name + ": ")))
+            return;
     findings.push_back(
         {false,
-         fmt::format("Up to {} of the time in MPI is waiting rather than moving data: calls took that much longer than the "
-                     "fastest of their size (an estimate). Most of it is in {}: {} of the run. From where: mpiprof-report sites.",
-                     human_share(waiting / static_cast<double>(figures.mpi_ns)), name, human_share(figures.share_of_wall(most.first))),
+         fmt::format(
+             "Up to {} of the time in MPI is waiting rather than moving data: calls took that much longer than the "
+             "fastest of their size (an estimate). Most of it is in {}: {} of the run. From where: mpiprof-report sites.",
+             human_share(waiting / static_cast<double>(figures.mpi_ns)), name,
+             human_share(figures.share_of_wall(most.first))),
          "waits"});
 }
 
@@ -340,7 +347,8 @@ void placed(const Job& job, const Figures&, Findings& findings) {
 
 std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
     Findings findings;
-    for (const auto rule : {unfinished, errors, not_recorded, overlap, crowded, waiting, waits, waited_for, imbalance, polling, placed, gpu_findings, dropped})
+    for (const auto rule : {unfinished, errors, not_recorded, overlap, crowded, waiting, waits, waited_for, imbalance,
+                            polling, placed, gpu_findings, dropped})
         rule(job, figures, findings);
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
     return findings;

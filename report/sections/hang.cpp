@@ -237,7 +237,8 @@ std::vector<Field<Line>> fields(bool is_for_screen) {
         {{.id = "since_ns", .title = "SINCE", .unit = Unit::time, .drop = 3}, [](L l) { return known(l.since_ns); }},
         {{.id = "for_ns", .title = "FOR", .unit = Unit::time}, [](L l) { return known(l.for_ns); }},
         {{.id = "state", .title = "STATE", .drop = 2}, [](L l) { return l.state; }},
-        {{.id = "from", .title = "CALLED FROM", .drop = 1, .only_screen = true, .is_place = true}, [](L l) { return l.from; }},
+        {{.id = "from", .title = "CALLED FROM", .drop = 1, .only_screen = true, .is_place = true},
+         [](L l) { return l.from; }},
         {{.id = "inside", .title = {}, .only_data = true}, [](L l) { return std::string(l.is_inside ? "yes" : "no"); }},
         {{.id = "call", .title = {}, .only_data = true}, [](L l) { return l.call; }},
         {{.id = "communicator", .title = {}, .only_data = true}, [](L l) { return l.group; }},
@@ -343,15 +344,17 @@ std::string longest_wait(const Job& job, const Lines& lines, bool has_ended) {
 // NCCL's calls return at once; it is the GPUs that wait.
 std::string who_lags(const Job& job, const Arrival& lag, const Lines& lines, bool has_ended) {
     const std::string group = group_name(job.groups[lag.group]);
-    std::string text = fmt::format("{} {} enqueued {} {}{}, {} {}: their GPUs {} for it", capital(ranks_text(lag.inside)),
-                                   lag.inside.size() == 1 ? "has" : "have", lag.call, plural(lag.entered, "time", "times"),
-                                   group.empty() ? "" : " on " + group, ranks_text(lag.missing),
-                                   lag.missing.size() == 1 ? std::to_string(lag.least_entered) : "fewer", has_ended ? "waited" : "wait");
+    std::string text = fmt::format(
+        "{} {} enqueued {} {}{}, {} {}: their GPUs {} for it", capital(ranks_text(lag.inside)),
+        lag.inside.size() == 1 ? "has" : "have", lag.call, plural(lag.entered, "time", "times"),
+        group.empty() ? "" : " on " + group, ranks_text(lag.missing),
+        lag.missing.size() == 1 ? std::to_string(lag.least_entered) : "fewer", has_ended ? "waited" : "wait");
     const std::string instead = what_they_do(lag.missing, lines, has_ended);
     return instead.empty() ? text : text + "; " + instead;
 }
 
-std::string conclusion(const Job& job, const Lines& lines, const std::vector<Arrival>& arrivals, const std::vector<Arrival>& lags) {
+std::string conclusion(const Job& job, const Lines& lines, const std::vector<Arrival>& arrivals,
+                       const std::vector<Arrival>& lags) {
     const bool all_finalized = std::all_of(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) {
         return rank.has_profile && rank.state == State::finalized && !rank.is_in_finalize;
     });
@@ -365,10 +368,14 @@ std::string conclusion(const Job& job, const Lines& lines, const std::vector<Arr
     std::string text;
     const auto worst = std::find_if(arrivals.begin(), arrivals.end(),
                                     [](const Arrival& a) { return a.for_ns >= worth_a_word_ns && !a.inside.empty(); });
-    const auto lag = std::find_if(lags.begin(), lags.end(), [](const Arrival& a) { return a.for_ns >= worth_a_word_ns; });
-    if (worst != arrivals.end()) text = who_waits(job, *worst, lines, is_over);
-    else if (lag != lags.end()) text = who_lags(job, *lag, lines, is_over);
-    else text = longest_wait(job, lines, is_over);
+    const auto lag =
+        std::find_if(lags.begin(), lags.end(), [](const Arrival& a) { return a.for_ns >= worth_a_word_ns; });
+    if (worst != arrivals.end())
+        text = who_waits(job, *worst, lines, is_over);
+    else if (lag != lags.end())
+        text = who_lags(job, *lag, lines, is_over);
+    else
+        text = longest_wait(job, lines, is_over);
     return ending.empty() ? text : ending + ". " + text;
 }
 
@@ -381,7 +388,8 @@ Table lag_table(const Job& job, const std::vector<Arrival>& lags, bool is_for_sc
             {{.id = "call", .title = "COLLECTIVE"}, [](A a) { return a.call; }},
             {{.id = "communicator", .title = "ON", .drop = 2}, [&job](A a) { return group_name(job.groups[a.group]); }},
             {{.id = "entered", .title = "TIMES", .unit = Unit::count}, [](A a) { return a.entered; }},
-            {{.id = "enqueued_by", .title = "BY RANKS", .drop = 1}, [items](A a) { return short_list(a.inside, items); }},
+            {{.id = "enqueued_by", .title = "BY RANKS", .drop = 1},
+             [items](A a) { return short_list(a.inside, items); }},
             {{.id = "least_entered", .title = "FEWER", .unit = Unit::count}, [](A a) { return a.least_entered; }},
             {{.id = "missing", .title = "BY RANKS"}, [items](A a) { return short_list(a.missing, items); }},
         },

@@ -206,7 +206,8 @@ Table headline(const Job& now, const Job* before) {
     lines.add(1, "command", now.command, now.command.empty() ? now.executable : now.command);
     lines.add(2, "job", now.job, now.job.empty() ? "" : "job " + now.job);
     lines.add(2, "ranks", std::uint64_t{now.size}, plural(now.size, "rank", "ranks"));
-    lines.add(2, "elapsed_ns", totals.elapsed_ns, human_time(static_cast<double>(totals.elapsed_ns)) + " since MPI_Init");
+    lines.add(2, "elapsed_ns", totals.elapsed_ns,
+              human_time(static_cast<double>(totals.elapsed_ns)) + " since MPI_Init");
     lines.add(3, "states", states_text(now), states_text(now));
     lines.add(4, "share", share_text(now, before), share_text(now, before));
     lines.add(4, "rates", rate_text(now, before), rate_text(now, before));

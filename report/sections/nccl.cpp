@@ -1,5 +1,5 @@
-// nccl: every communicator of NCCL: its members, calls, bytes, host and GPU time; then the groups, in which operations are
-// launched together, the GPU's side (nccl_gpu), and what NCCL chose for its operations.
+// nccl: every communicator of NCCL: its members, calls, bytes, host and GPU time; then the groups, in which operations
+// are launched together, the GPU's side (nccl_gpu), and what NCCL chose for its operations.
 #include <algorithm>
 
 #include "report/sections/comm_labels.h"
@@ -16,7 +16,7 @@ struct Line {
     const GpuComm* gpu = nullptr;
     std::uint64_t collectives = 0, sends_and_receives = 0;  // and one-sided
     std::uint64_t bytes = 0;
-    std::uint64_t time_ns = 0;                              // of all calls on it
+    std::uint64_t time_ns = 0;  // of all calls on it
     std::uint64_t errors = 0;
 
     std::uint64_t operations() const { return collectives + sends_and_receives; }
@@ -51,11 +51,14 @@ Table communicators(const Job& job) {
         std::vector<Field<Line>>{
             {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return nccl_label_of(*l.comm); }},
             {{.id = "size", .title = "SIZE", .unit = Unit::count}, [](L l) { return known(l.comm->size); }},
-            {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = has_gpu ? 3 : 0}, [](L l) { return std::uint64_t{l.comm->members}; }},
-            {{.id = "collectives", .title = "COLLECTIVES", .unit = Unit::count}, [](L l) { return l.per_member(l.collectives); }},
+            {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = has_gpu ? 3 : 0},
+             [](L l) { return std::uint64_t{l.comm->members}; }},
+            {{.id = "collectives", .title = "COLLECTIVES", .unit = Unit::count},
+             [](L l) { return l.per_member(l.collectives); }},
             {{.id = "point_to_point", .title = "SEND+RECV", .unit = Unit::count, .drop = 2},
              [](L l) { return l.per_member(l.sends_and_receives); }},
-            {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](L l) { return l.bytes ? Value(l.per_member(l.bytes)) : Value(); }},
+            {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes},
+             [](L l) { return l.bytes ? Value(l.per_member(l.bytes)) : Value(); }},
             {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .drop = has_gpu ? 1 : 0, .same_unit = true},
              [](L l) { return l.time_ns ? Value(l.per_member(l.time_ns)) : Value(); }},
             {{.id = "gpu_ns", .title = "GPU TIME", .unit = Unit::time, .same_unit = true, .only_data = !has_gpu},
@@ -63,7 +66,9 @@ Table communicators(const Job& job) {
             {{.id = "gpu_waiting_share", .title = "WAITING", .unit = Unit::share, .only_data = !has_gpu},
              [](L l) {
                  const bool is_compared = l.gpu && l.gpu->compared_ns != 0;
-                 return is_compared ? Value(static_cast<double>(l.gpu->waiting_ns) / static_cast<double>(l.gpu->compared_ns)) : Value();
+                 return is_compared
+                            ? Value(static_cast<double>(l.gpu->waiting_ns) / static_cast<double>(l.gpu->compared_ns))
+                            : Value();
              }},
             {{.id = "made_by", .title = "MADE BY", .drop = 4}, [](L l) { return l.comm->made_by; }},
             {{.id = "id", .title = {}, .only_data = true},
@@ -73,9 +78,11 @@ Table communicators(const Job& job) {
             {{.id = "first_rank", .title = {}, .unit = Unit::rank, .only_data = true},
              [](L l) { return std::uint64_t{l.comm->first_rank}; }},
             {{.id = "errors", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.errors; }},
-            {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.operations(); }},
+            {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true},
+             [](L l) { return l.operations(); }},
             {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.bytes; }},
-            {{.id = "total_host_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.time_ns; }},
+            {{.id = "total_host_ns", .title = {}, .unit = Unit::time, .only_data = true},
+             [](L l) { return l.time_ns; }},
         },
         lines_of(job));
 }
@@ -84,23 +91,29 @@ Table communicators(const Job& job) {
 Table groups(const Job& job) {
     std::vector<Row> rows;
     for (const Row& row : job.rows)
-        if (job.calls[row.sum.call].family == Family::nccl && job.calls[row.sum.call].traffic == Traffic::completion) rows.push_back(row);
+        if (job.calls[row.sum.call].family == Family::nccl && job.calls[row.sum.call].traffic == Traffic::completion)
+            rows.push_back(row);
     using R = const Row&;
     const double ranks = std::max(1u, job.profiles());
     Table table = table_of(
         "nccl_groups",
         std::vector<Field<Row>>{
             {{.id = "call", .title = "CALL"}, [&](R r) { return job.calls[r.sum.call].name; }},
-            {{.id = "calls", .title = "CALLS", .unit = Unit::count}, [&](R r) { return static_cast<double>(r.sum.calls) / ranks; }},
+            {{.id = "calls", .title = "CALLS", .unit = Unit::count},
+             [&](R r) { return static_cast<double>(r.sum.calls) / ranks; }},
             {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count},
              [&](R r) { return static_cast<double>(r.requests) / ranks; }},
             {{.id = "operations_per_group", .title = "PER GROUP", .unit = Unit::count, .drop = 2},
-             [](R r) { return r.sum.calls ? Value(static_cast<double>(r.requests) / static_cast<double>(r.sum.calls)) : Value(); }},
+             [](R r) {
+                 return r.sum.calls ? Value(static_cast<double>(r.requests) / static_cast<double>(r.sum.calls))
+                                    : Value();
+             }},
             {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .same_unit = true},
              [&](R r) { return static_cast<double>(r.sum.time_ns) / ranks; }},
             {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
              [](R r) {
-                 return r.sum.calls ? Value(static_cast<double>(r.sum.time_ns) / static_cast<double>(r.sum.calls)) : Value();
+                 return r.sum.calls ? Value(static_cast<double>(r.sum.time_ns) / static_cast<double>(r.sum.calls))
+                                    : Value();
              }},
         },
         rows);
@@ -110,8 +123,9 @@ Table groups(const Job& job) {
 
 // Communicators for kernels that communicate by themselves, which nobody outside of them can see.
 bool has_device_api(const Job& job) {
-    return std::any_of(job.rows.begin(), job.rows.end(),
-                       [&](const Row& row) { return row.sum.calls != 0 && job.calls[row.sum.call].name == "ncclDevCommCreate"; });
+    return std::any_of(job.rows.begin(), job.rows.end(), [&](const Row& row) {
+        return row.sum.calls != 0 && job.calls[row.sum.call].name == "ncclDevCommCreate";
+    });
 }
 
 // Algorithm, protocol and channels, as NCCL told; what was chosen most often for a call and size first.
@@ -127,7 +141,8 @@ Table choices(const Job& job) {
         };
         const NcclChoice* first = lines.empty() ? nullptr : lines.back().choice;
         std::uint64_t of = 0;
-        if (first && is_alike(*first)) of = lines.back().of;
+        if (first && is_alike(*first))
+            of = lines.back().of;
         else
             for (const NcclChoice& other : job.nccl_choices) of += is_alike(other) ? other.operations : 0;
         lines.push_back({&choice, of});
@@ -142,36 +157,45 @@ Table choices(const Job& job) {
              [](C c) { return bin_max_bytes(c.choice->bin); }},
             {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
              [](C c) { return static_cast<double>(c.choice->bytes) / static_cast<double>(c.choice->operations); }},
-            {{.id = "comm_size", .title = "COMM SIZE", .unit = Unit::count, .drop = 1}, [](C c) { return known(c.choice->comm_size); }},
+            {{.id = "comm_size", .title = "COMM SIZE", .unit = Unit::count, .drop = 1},
+             [](C c) { return known(c.choice->comm_size); }},
             {{.id = "algorithm", .title = "ALGORITHM"}, [&](C c) { return word(c.choice->algorithm); }},
             {{.id = "protocol", .title = "PROTOCOL"}, [&](C c) { return word(c.choice->protocol); }},
-            {{.id = "channels", .title = "CHANNELS", .unit = Unit::count}, [](C c) { return known(c.choice->channels); }},
+            {{.id = "channels", .title = "CHANNELS", .unit = Unit::count},
+             [](C c) { return known(c.choice->channels); }},
             {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count, .drop = 2},
              [&](C c) { return static_cast<double>(c.choice->operations) / std::max(1u, job.profiles()); }},
             {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes, .drop = 3},
              [&](C c) { return static_cast<double>(c.choice->bytes) / std::max(1u, job.profiles()); }},
             {{.id = "share", .title = "SHARE", .unit = Unit::share},
              [](C c) { return static_cast<double>(c.choice->operations) / static_cast<double>(c.of); }},
-            {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true}, [](C c) { return c.choice->operations; }},
-            {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](C c) { return c.choice->bytes; }},
+            {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true},
+             [](C c) { return c.choice->operations; }},
+            {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
+             [](C c) { return c.choice->bytes; }},
             {{.id = "called_elsewhere", .title = {}, .unit = Unit::count, .only_data = true},
              [](C c) { return c.choice->called_elsewhere; }},
         },
         lines);
     table.title = "WHAT NCCL CHOSE";
-    table.notes.push_back("as NCCL told its profiler interface when it launched them; SHARE: of the operations of that call and size");
+    table.notes.push_back(
+        "as NCCL told its profiler interface when it launched them; SHARE: of the operations of that call and size");
     return table;
 }
 
 // Why there may be less than a reader expects.
 void add_notes_of_the_interface(const Job& job, Table& table) {
-    const bool is_elsewhere = std::any_of(job.nccl_choices.begin(), job.nccl_choices.end(), [](const NcclChoice& c) { return c.called_elsewhere != 0; });
+    const bool is_elsewhere = std::any_of(job.nccl_choices.begin(), job.nccl_choices.end(),
+                                          [](const NcclChoice& c) { return c.called_elsewhere != 0; });
     if (is_elsewhere)
-        table.notes.push_back("NCCL is linked statically here, or called past mpiprof: such calls are counted as NCCL tells of them, without host time");
+        table.notes.push_back(
+            "NCCL is linked statically here, or called past mpiprof: such calls are counted as NCCL tells of them, without host time");
     if (!job.nccl_choices.empty()) return;
     for (const Variable& variable : job.placement.variables)
-        if (variable.name == "NCCL_PROFILER_PLUGIN" && variable.values.front().value.value_or("").find("libmpiprof") == std::string::npos)
-            table.notes.push_back("NCCL_PROFILER_PLUGIN names another plugin, so NCCL told us of no algorithm or protocol");
+        if (variable.name == "NCCL_PROFILER_PLUGIN" &&
+            variable.values.front().value.value_or("").find("libmpiprof") == std::string::npos)
+            table.notes.push_back(
+                "NCCL_PROFILER_PLUGIN names another plugin, so NCCL told us of no algorithm or protocol");
 }
 
 }  // namespace
@@ -187,19 +211,24 @@ Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
         table.notes.push_back("no calls of NCCL were recorded");
         return std::vector{std::move(table)};
     }
-    table.notes.push_back("mean of the members that have profiles; (none): calls without a communicator, such as groups");
-    table.notes.push_back(job.gpu.rows.empty() ? "HOST TIME: inside the calls; what they enqueue takes its time on the GPU, which is not recorded"
-                                               : "HOST TIME: inside the calls; GPU TIME: from the first kernel on; WAITING: of it, for the rank that came last");
+    table.notes.push_back(
+        "mean of the members that have profiles; (none): calls without a communicator, such as groups");
+    table.notes.push_back(
+        job.gpu.rows.empty()
+            ? "HOST TIME: inside the calls; what they enqueue takes its time on the GPU, which is not recorded"
+            : "HOST TIME: inside the calls; GPU TIME: from the first kernel on; WAITING: of it, for the rank that came last");
     for (std::string& note : gpu_time_notes(job)) table.notes.push_back(std::move(note));
     if (has_device_api(job))
-        table.notes.push_back("ncclDevCommCreate was called: what kernels send each other through NCCL's device API is in no figure here");
+        table.notes.push_back(
+            "ncclDevCommCreate was called: what kernels send each other through NCCL's device API is in no figure here");
     add_notes_of_the_interface(job, table);
     std::vector<Table> tables{std::move(table)};
     for (Table& of_gpu : gpu_tables(job, question.is_for_screen)) tables.push_back(std::move(of_gpu));
     if (Table ends = groups(job); !ends.rows.empty()) tables.push_back(std::move(ends));
     if (!job.nccl_choices.empty()) {
         Table chosen = choices(job);
-        const std::size_t more = keep_top(chosen, question.is_for_screen ? question.top.value_or(lines_on_screen) : chosen.rows.size());
+        const std::size_t more =
+            keep_top(chosen, question.is_for_screen ? question.top.value_or(lines_on_screen) : chosen.rows.size());
         if (more) chosen.notes.push_back(fmt::format("{} more lines: --top {}", more, more + chosen.rows.size()));
         tables.push_back(std::move(chosen));
     }

@@ -1,5 +1,5 @@
-// Times on the GPU begin with the first kernel, which waits there for the kernels of the other ranks: so the shortest of an
-// operation over its members is the transfer, and the rest is waiting for the rank that came last.
+// Times on the GPU begin with the first kernel, which waits there for the kernels of the other ranks: so the shortest
+// of an operation over its members is the transfer, and the rest is waiting for the rank that came last.
 #include "report/sections/nccl_gpu.h"
 
 #include <algorithm>
@@ -28,7 +28,9 @@ struct Operations {
     double ranks, gpu_ns;
     bool is_group() const { return call->traffic == Traffic::completion; }  // of operations of several kinds
     double time_ns() const { return static_cast<double>(row->time_ns); }
-    double per_operation(std::uint64_t sum) const { return static_cast<double>(sum) / static_cast<double>(row->operations); }
+    double per_operation(std::uint64_t sum) const {
+        return static_cast<double>(sum) / static_cast<double>(row->operations);
+    }
 };
 
 Table operations(const Job& job) {
@@ -37,23 +39,29 @@ Table operations(const Job& job) {
     for (const GpuRow& row : job.gpu.rows) gpu_ns += static_cast<double>(row.time_ns);
     std::vector<Operations> lines;
     for (const GpuRow& row : job.gpu.rows)
-        lines.push_back({&row, &job.calls[row.call], factors.of(row.call, row.bin), std::max(1.0, static_cast<double>(job.profiles())), gpu_ns});
-    const bool has_others = std::any_of(lines.begin(), lines.end(), [](const Operations& l) { return l.row->is_replayed || l.is_group(); });
+        lines.push_back({&row, &job.calls[row.call], factors.of(row.call, row.bin),
+                         std::max(1.0, static_cast<double>(job.profiles())), gpu_ns});
+    const bool has_others =
+        std::any_of(lines.begin(), lines.end(), [](const Operations& l) { return l.row->is_replayed || l.is_group(); });
     using L = const Operations&;
     Table table = table_of(
         "nccl_gpu",
         std::vector<Field<Operations>>{
             {{.id = "operation", .title = "OPERATION"}, [](L l) { return l.call->name; }},
             {{.id = "launched_by", .title = "IN", .drop = 1, .only_data = !has_others},
-             [](L l) { return std::string(l.row->is_replayed ? "graph" : l.is_group() ? "group" : "call"); }},
+             [](L l) { return std::string(l.row->is_replayed ? "graph"
+                                          : l.is_group()     ? "group"
+                                                             : "call"); }},
             {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
              [](L l) { return l.row->bytes ? Value(l.per_operation(l.row->bytes)) : Value(); }},
             {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count, .drop = 2},
              [](L l) { return static_cast<double>(l.row->operations) / l.ranks; }},
-            {{.id = "gpu_ns", .title = "GPU TIME", .unit = Unit::time, .same_unit = true}, [](L l) { return l.time_ns() / l.ranks; }},
+            {{.id = "gpu_ns", .title = "GPU TIME", .unit = Unit::time, .same_unit = true},
+             [](L l) { return l.time_ns() / l.ranks; }},
             {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 7, .only_screen = true},
              [](L l) { return ratio(l.time_ns(), l.gpu_ns); }},
-            {{.id = "per_operation_ns", .title = "EACH", .unit = Unit::time}, [](L l) { return l.per_operation(l.row->time_ns); }},
+            {{.id = "per_operation_ns", .title = "EACH", .unit = Unit::time},
+             [](L l) { return l.per_operation(l.row->time_ns); }},
             {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 6}, [](L l) { return known(l.row->min_ns); }},
             {{.id = "p50_ns", .title = "P50", .unit = Unit::time, .drop = 4}, [](L l) { return known(l.row->p50_ns); }},
             {{.id = "p99_ns", .title = "P99", .unit = Unit::time, .drop = 5}, [](L l) { return known(l.row->p99_ns); }},
@@ -62,19 +70,26 @@ Table operations(const Job& job) {
              [](L l) { return l.row->bytes ? ratio(static_cast<double>(l.row->bytes), l.time_ns() / 1e9) : Value(); }},
             {{.id = "busbw_bytes_per_s", .title = "BUSBW", .unit = Unit::rate},
              [](L l) {
-                 return l.row->bytes && l.bus_factor ? ratio(static_cast<double>(l.row->bytes) * *l.bus_factor, l.time_ns() / 1e9) : Value();
+                 return l.row->bytes && l.bus_factor
+                            ? ratio(static_cast<double>(l.row->bytes) * *l.bus_factor, l.time_ns() / 1e9)
+                            : Value();
              }},
             {{.id = "kernels", .title = "KERNELS", .unit = Unit::count, .drop = 9},
              [](L l) { return l.row->kernels ? Value(static_cast<double>(l.row->kernels) / l.ranks) : Value(); }},
-            {{.id = "source", .title = "KNOWN BY", .drop = 8}, [](L l) { return source_of(l.row->by_events, l.row->by_cupti); }},
-            {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.row->operations; }},
-            {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.row->bytes; }},
-            {{.id = "total_gpu_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.row->time_ns; }},
+            {{.id = "source", .title = "KNOWN BY", .drop = 8},
+             [](L l) { return source_of(l.row->by_events, l.row->by_cupti); }},
+            {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true},
+             [](L l) { return l.row->operations; }},
+            {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
+             [](L l) { return l.row->bytes; }},
+            {{.id = "total_gpu_ns", .title = {}, .unit = Unit::time, .only_data = true},
+             [](L l) { return l.row->time_ns; }},
         },
         lines);
     (void)sort_rows(table, "gpu_ns");
     table.title = "ON THE GPU";
-    table.notes.push_back("mean of the ranks; times include waiting on the GPU for the slowest rank, and so do ALGBW and BUSBW (nccl-tests' definitions)");
+    table.notes.push_back(
+        "mean of the ranks; times include waiting on the GPU for the slowest rank, and so do ALGBW and BUSBW (nccl-tests' definitions)");
     return table;
 }
 
@@ -89,8 +104,10 @@ Table late_ranks(const Job& job, bool is_for_screen) {
     std::vector<LateLine> lines;
     for (const GpuComm& comm : job.gpu.comms)
         for (const GpuComm::Late& late : comm.late) {
-            const auto known = std::find_if(job.comms.begin(), job.comms.end(), [&](const Comm& c) { return c.id == comm.id; });
-            lines.push_back({&comm, known == job.comms.end() ? fmt::format("{:016x}", comm.id) : nccl_label_of(*known), late});
+            const auto known =
+                std::find_if(job.comms.begin(), job.comms.end(), [&](const Comm& c) { return c.id == comm.id; });
+            lines.push_back(
+                {&comm, known == job.comms.end() ? fmt::format("{:016x}", comm.id) : nccl_label_of(*known), late});
         }
     using L = const LateLine&;
     Table table = table_of(
@@ -101,10 +118,14 @@ Table late_ranks(const Job& job, bool is_for_screen) {
             {{.id = "last", .title = "CAME LAST", .unit = Unit::count}, [](L l) { return l.late.operations; }},
             {{.id = "last_share", .title = "OF", .unit = Unit::share, .draw = Draw::nothing, .drop = 1},
              [](L l) { return ratio(static_cast<double>(l.late.operations), static_cast<double>(l.comm->compared)); }},
-            {{.id = "waited_ns", .title = "OTHERS WAITED", .unit = Unit::time, .same_unit = true}, [](L l) { return l.late.waited_ns; }},
+            {{.id = "waited_ns", .title = "OTHERS WAITED", .unit = Unit::time, .same_unit = true},
+             [](L l) { return l.late.waited_ns; }},
             {{.id = "waited_share", .title = "OF THEIR TIME", .unit = Unit::share, .drop = 2},
-             [](L l) { return ratio(static_cast<double>(l.late.waited_ns), static_cast<double>(l.comm->compared_ns)); }},
-            {{.id = "compared", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.comm->compared; }},
+             [](L l) {
+                 return ratio(static_cast<double>(l.late.waited_ns), static_cast<double>(l.comm->compared_ns));
+             }},
+            {{.id = "compared", .title = {}, .unit = Unit::count, .only_data = true},
+             [](L l) { return l.comm->compared; }},
             {{.id = "id", .title = {}, .only_data = true}, [](L l) { return fmt::format("{:016x}", l.comm->id); }},
         },
         lines);
@@ -126,28 +147,38 @@ Table work(const Job& job) {
         "gpu_work",
         std::vector<Field<GpuWork>>{
             {{.id = "work", .title = "WORK"}, [](W w) { return std::string(name_of(w.kind)); }},
-            {{.id = "count", .title = "NUMBER", .unit = Unit::count}, [&](W w) { return static_cast<double>(w.count) / devices; }},
-            {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [&](W w) { return w.bytes ? Value(static_cast<double>(w.bytes) / devices) : Value(); }},
+            {{.id = "count", .title = "NUMBER", .unit = Unit::count},
+             [&](W w) { return static_cast<double>(w.count) / devices; }},
+            {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes},
+             [&](W w) { return w.bytes ? Value(static_cast<double>(w.bytes) / devices) : Value(); }},
             {{.id = "gpu_ns", .title = "GPU TIME", .unit = Unit::time, .same_unit = true},
              [&](W w) { return w.time_ns ? Value(static_cast<double>(w.time_ns) / devices) : Value(); }},
             {{.id = "rate_bytes_per_s", .title = "RATE", .unit = Unit::rate, .drop = 1},
-             [](W w) { return w.bytes ? ratio(static_cast<double>(w.bytes), static_cast<double>(w.time_ns) / 1e9) : Value(); }},
+             [](W w) {
+                 return w.bytes ? ratio(static_cast<double>(w.bytes), static_cast<double>(w.time_ns) / 1e9) : Value();
+             }},
             {{.id = "exposed_ns", .title = "EXPOSED", .unit = Unit::time, .same_unit = true},
-             [&](W w) { return w.kind == GpuWorkKind::nccl_kernels ? Value(static_cast<double>(w.time_ns - w.overlapped_ns) / devices) : Value(); }},
+             [&](W w) {
+                 return w.kind == GpuWorkKind::nccl_kernels
+                            ? Value(static_cast<double>(w.time_ns - w.overlapped_ns) / devices)
+                            : Value();
+             }},
             {{.id = "in_graphs", .title = "IN GRAPHS", .unit = Unit::count, .drop = 2},
              [&](W w) { return w.in_graphs ? Value(static_cast<double>(w.in_graphs) / devices) : Value(); }},
         },
         job.gpu.work);
     table.title = "ALL THAT THE GPUS DID";
-    table.notes.push_back(fmt::format("by CUPTI; mean of {}. EXPOSED: NCCL's kernels while no other kernel ran on that GPU",
-                                      plural(job.gpu.devices_with_work, "GPU", "GPUs")));
+    table.notes.push_back(
+        fmt::format("by CUPTI; mean of {}. EXPOSED: NCCL's kernels while no other kernel ran on that GPU",
+                    plural(job.gpu.devices_with_work, "GPU", "GPUs")));
     return table;
 }
 
 }  // namespace
 
 const GpuComm* gpu_comm(const Job& job, std::uint64_t id) {
-    const auto found = std::lower_bound(job.gpu.comms.begin(), job.gpu.comms.end(), id, [](const GpuComm& c, std::uint64_t wanted) { return c.id < wanted; });
+    const auto found = std::lower_bound(job.gpu.comms.begin(), job.gpu.comms.end(), id,
+                                        [](const GpuComm& c, std::uint64_t wanted) { return c.id < wanted; });
     return id == 0 || found == job.gpu.comms.end() || found->id != id ? nullptr : &*found;
 }
 
@@ -162,14 +193,18 @@ std::vector<std::string> gpu_time_notes(const Job& job) {
     std::vector<std::string> notes;
     std::string sources;
     for (const auto& [source, ranks] : job.gpu.sources)
-        sources += fmt::format("{}{}{}", sources.empty() ? "" : "; ", source,
-                               job.gpu.sources.size() > 1 ? fmt::format(" ({})", plural(ranks, "rank", "ranks")) : std::string());
+        sources += fmt::format(
+            "{}{}{}", sources.empty() ? "" : "; ", source,
+            job.gpu.sources.size() > 1 ? fmt::format(" ({})", plural(ranks, "rank", "ranks")) : std::string());
     if (!sources.empty()) notes.push_back("GPU times: " + sources);
     std::string missing;
-    for (const auto& [why, operations] : job.gpu.not_timed) missing += fmt::format("{}{} {}", missing.empty() ? "" : ", ", human_count(static_cast<double>(operations)), why);
+    for (const auto& [why, operations] : job.gpu.not_timed)
+        missing +=
+            fmt::format("{}{} {}", missing.empty() ? "" : ", ", human_count(static_cast<double>(operations)), why);
     if (!missing.empty()) notes.push_back("launches without a time on the GPU: " + missing + " (docs/nccl.md)");
     if (job.gpu.records_dropped != 0)
-        notes.push_back(fmt::format("CUPTI had no room for {}: kernels are missing", plural(job.gpu.records_dropped, "record", "records")));
+        notes.push_back(fmt::format("CUPTI had no room for {}: kernels are missing",
+                                    plural(job.gpu.records_dropped, "record", "records")));
     return notes;
 }
 
@@ -190,14 +225,18 @@ void stragglers(const Job& job, const Figures& figures, std::vector<Finding>& fi
     for (const GpuComm& comm : job.gpu.comms)
         if (!comm.late.empty() && (!worst || comm.waiting_ns > worst->waiting_ns)) worst = &comm;
     if (!worst || worst->compared < 20) return;
-    const double share = static_cast<double>(worst->waiting_ns) / static_cast<double>(std::max<std::uint64_t>(1, worst->compared_ns));
+    const double share =
+        static_cast<double>(worst->waiting_ns) / static_cast<double>(std::max<std::uint64_t>(1, worst->compared_ns));
     const double of_run = share * figures.share_of_wall(worst->time_ns);
     if (of_run < worth_a_look) return;
     const GpuComm::Late& last = worst->late.front();
-    const double blame = static_cast<double>(last.waited_ns) / static_cast<double>(std::max<std::uint64_t>(1, worst->waiting_ns));
-    std::string text = fmt::format("{} of the time of NCCL's collectives on the GPU is waiting for the rank that comes last, {} of the run", human_share(share),
-                                   human_share(of_run));
-    text += blame >= 0.5 ? fmt::format("; {} of it for rank {}, which came last to {} of {}.", human_share(blame), last.rank, last.operations, worst->compared)
+    const double blame =
+        static_cast<double>(last.waited_ns) / static_cast<double>(std::max<std::uint64_t>(1, worst->waiting_ns));
+    std::string text = fmt::format(
+        "{} of the time of NCCL's collectives on the GPU is waiting for the rank that comes last, {} of the run",
+        human_share(share), human_share(of_run));
+    text += blame >= 0.5 ? fmt::format("; {} of it for rank {}, which came last to {} of {}.", human_share(blame),
+                                       last.rank, last.operations, worst->compared)
                          : ": no rank in particular.";
     findings.push_back({true, text + " More: mpiprof-report nccl.", "nccl-waiting"});
 }
@@ -213,10 +252,12 @@ void exposed(const Job& job, std::vector<Finding>& findings) {
         exposed_ns += ns - static_cast<double>(work.overlapped_ns);
     }
     if (nccl_ns <= 0 || exposed_ns < worth_a_look * (exposed_ns + busy_ns)) return;
-    findings.push_back({false,
-                        fmt::format("{} of NCCL's time on the GPU is exposed: no other kernel ran meanwhile. It is {} of the time in which kernels ran.",
-                                    human_share(exposed_ns / nccl_ns), human_share(exposed_ns / (exposed_ns + busy_ns))),
-                        "nccl-exposed"});
+    findings.push_back(
+        {false,
+         fmt::format(
+             "{} of NCCL's time on the GPU is exposed: no other kernel ran meanwhile. It is {} of the time in which kernels ran.",
+             human_share(exposed_ns / nccl_ns), human_share(exposed_ns / (exposed_ns + busy_ns))),
+         "nccl-exposed"});
 }
 
 }  // namespace

@@ -20,7 +20,9 @@ struct Line {
     std::uint64_t sent = 0, received = 0;
     bool has_links = false;
 
-    Value rate(std::uint64_t bytes) const { return has_links && seconds > 0 ? Value(static_cast<double>(bytes) / seconds) : Value(); }
+    Value rate(std::uint64_t bytes) const {
+        return has_links && seconds > 0 ? Value(static_cast<double>(bytes) / seconds) : Value();
+    }
 };
 
 Line line_of(const PlacedNode& node) {
@@ -40,7 +42,8 @@ void add(std::optional<double>& to, const std::optional<double>& from) {
 }
 
 Line total_of(const std::vector<Line>& lines) {
-    Line total{.node = fmt::format("{} nodes", lines.size()), .nodes = lines.size(), .joules = {}, .accelerator_joules = {}};
+    Line total{
+        .node = fmt::format("{} nodes", lines.size()), .nodes = lines.size(), .joules = {}, .accelerator_joules = {}};
     for (const Line& line : lines) {
         add(total.joules, line.joules);
         add(total.accelerator_joules, line.accelerator_joules);
@@ -63,7 +66,8 @@ Table node_use_table(std::span<const PlacedNode> nodes, bool is_for_screen) {
     const std::size_t telling = lines.size();
     const bool has_energy = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.joules.has_value(); });
     const bool has_links = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.has_links; });
-    const bool has_accelerators = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.accelerator_joules.has_value(); });
+    const bool has_accelerators =
+        std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.accelerator_joules.has_value(); });
     if (is_for_screen && telling > 1) {
         lines.insert(lines.begin(), total_of(lines));
         if (lines.size() > nodes_on_screen) lines.resize(nodes_on_screen);
@@ -74,26 +78,44 @@ Table node_use_table(std::span<const PlacedNode> nodes, bool is_for_screen) {
         "node_use",
         std::vector<Field<Line>>{
             {{.id = "node", .title = "NODE"}, [](L l) { return l.node; }},
-            {{.id = "joules", .title = "ENERGY kJ", .unit = Unit::number, .only_data = true}, [&](L l) { return number(l.joules); }},
-            {{.id = "kilojoules", .title = "ENERGY kJ", .unit = Unit::number, .only_data = !has_energy, .only_screen = true},
+            {{.id = "joules", .title = "ENERGY kJ", .unit = Unit::number, .only_data = true},
+             [&](L l) { return number(l.joules); }},
+            {{.id = "kilojoules",
+              .title = "ENERGY kJ",
+              .unit = Unit::number,
+              .only_data = !has_energy,
+              .only_screen = true},
              [&](L l) { return l.joules ? Value(*l.joules / 1000) : Value(); }},
             {{.id = "watts", .title = "MEAN W", .unit = Unit::number, .only_data = !has_energy},
              [](L l) { return l.joules && l.seconds > 0 ? Value(*l.joules / l.seconds) : Value(); }},
-            {{.id = "accelerator_joules", .title = "GPUS kJ", .unit = Unit::number, .only_data = true}, [&](L l) { return number(l.accelerator_joules); }},
-            {{.id = "accelerator_kilojoules", .title = "GPUS kJ", .unit = Unit::number, .only_data = !has_accelerators, .only_screen = true},
+            {{.id = "accelerator_joules", .title = "GPUS kJ", .unit = Unit::number, .only_data = true},
+             [&](L l) { return number(l.accelerator_joules); }},
+            {{.id = "accelerator_kilojoules",
+              .title = "GPUS kJ",
+              .unit = Unit::number,
+              .only_data = !has_accelerators,
+              .only_screen = true},
              [&](L l) { return l.accelerator_joules ? Value(*l.accelerator_joules / 1000) : Value(); }},
-            {{.id = "sent_bytes", .title = "SENT", .unit = Unit::bytes, .only_data = !has_links}, [](L l) { return l.has_links ? Value(l.sent) : Value(); }},
+            {{.id = "sent_bytes", .title = "SENT", .unit = Unit::bytes, .only_data = !has_links},
+             [](L l) { return l.has_links ? Value(l.sent) : Value(); }},
             {{.id = "received_bytes", .title = "RECEIVED", .unit = Unit::bytes, .only_data = !has_links},
              [](L l) { return l.has_links ? Value(l.received) : Value(); }},
-            {{.id = "sent_bytes_per_s", .title = "SENT AT", .unit = Unit::rate, .drop = 1, .only_data = !has_links}, [](L l) { return l.rate(l.sent); }},
-            {{.id = "received_bytes_per_s", .title = "RECEIVED AT", .unit = Unit::rate, .drop = 1, .only_data = !has_links},
+            {{.id = "sent_bytes_per_s", .title = "SENT AT", .unit = Unit::rate, .drop = 1, .only_data = !has_links},
+             [](L l) { return l.rate(l.sent); }},
+            {{.id = "received_bytes_per_s",
+              .title = "RECEIVED AT",
+              .unit = Unit::rate,
+              .drop = 1,
+              .only_data = !has_links},
              [](L l) { return l.rate(l.received); }},
             {{.id = "seconds", .title = {}, .unit = Unit::number, .only_data = true}, [](L l) { return l.seconds; }},
         },
         lines);
     table.title = "COUNTED BY THE NODES THEMSELVES";
-    if (lines.size() < telling) table.notes.push_back(fmt::format("{} more nodes: placement --format csv", telling - lines.size() + 1));
-    table.notes.push_back("all that ran on the node, not this job alone; energy of processors and memory, or of the whole node where it tells that");
+    if (lines.size() < telling)
+        table.notes.push_back(fmt::format("{} more nodes: placement --format csv", telling - lines.size() + 1));
+    table.notes.push_back(
+        "all that ran on the node, not this job alone; energy of processors and memory, or of the whole node where it tells that");
     return table;
 }
 

@@ -1,5 +1,5 @@
-// Energy and network traffic of the nodes, as they count them themselves: of all that ran there, not of the job alone. For
-// the section placement.
+// Energy and network traffic of the nodes, as they count them themselves: of all that ran there, not of the job alone.
+// For the section placement.
 #pragma once
 
 #include <span>

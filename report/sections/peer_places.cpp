@@ -1,6 +1,6 @@
-// The estimate: ranks are grouped by heavy-edge matching (in each round the groups that exchange most become one, as long as
-// it fits a node), groups are packed into nodes by size, and pairs of ranks are swapped while that keeps more inside
-// (Kernighan and Lin's improvement step). It is no optimum, and knows bytes alone.
+// The estimate: ranks are grouped by heavy-edge matching (in each round the groups that exchange most become one, as
+// long as it fits a node), groups are packed into nodes by size, and pairs of ranks are swapped while that keeps more
+// inside (Kernighan and Lin's improvement step). It is no optimum, and knows bytes alone.
 #include "report/sections/peer_places.h"
 
 #include <algorithm>
@@ -48,7 +48,8 @@ std::vector<Edge> between_groups(const std::vector<Edge>& edges, const std::vect
         const auto [a, b] = std::minmax(group_of[edge.a], group_of[edge.b]);
         if (a != b) all.push_back({a, b, edge.bytes});
     }
-    std::sort(all.begin(), all.end(), [](const Edge& x, const Edge& y) { return std::tie(x.a, x.b) < std::tie(y.a, y.b); });
+    std::sort(all.begin(), all.end(),
+              [](const Edge& x, const Edge& y) { return std::tie(x.a, x.b) < std::tie(y.a, y.b); });
     for (const Edge& edge : all) {
         if (sums.empty() || sums.back().a != edge.a || sums.back().b != edge.b) sums.push_back({edge.a, edge.b, 0});
         sums.back().bytes += edge.bytes;
@@ -83,7 +84,8 @@ Arrangement rated(std::string name, const Graph& graph, const std::vector<std::u
 
 std::vector<std::uint32_t> in_blocks(const Graph& graph) {
     std::vector<std::uint32_t> node_of;
-    for (std::uint32_t node = 0; node < graph.room.size(); ++node) node_of.insert(node_of.end(), graph.room[node], node);
+    for (std::uint32_t node = 0; node < graph.room.size(); ++node)
+        node_of.insert(node_of.end(), graph.room[node], node);
     return node_of;
 }
 
@@ -112,7 +114,8 @@ std::vector<std::vector<std::uint32_t>> groups_of(const Graph& graph) {
         std::stable_sort(edges.begin(), edges.end(), [](const Edge& x, const Edge& y) { return x.bytes > y.bytes; });
         std::vector<bool> is_taken(groups.size());
         for (const Edge& edge : edges) {
-            if (is_taken[edge.a] || is_taken[edge.b] || groups[edge.a].size() + groups[edge.b].size() > largest) continue;
+            if (is_taken[edge.a] || is_taken[edge.b] || groups[edge.a].size() + groups[edge.b].size() > largest)
+                continue;
             is_taken[edge.a] = is_taken[edge.b] = has_changed = true;
             for (const std::uint32_t rank : groups[edge.b]) group_of[rank] = edge.a;
             groups[edge.a].insert(groups[edge.a].end(), groups[edge.b].begin(), groups[edge.b].end());
@@ -151,14 +154,16 @@ bool swap_ranks(const Graph& graph, std::vector<std::uint32_t>& node_of) {
         const std::uint32_t here = node_of[rank];
         const auto inside = static_cast<std::int64_t>(graph.to_node(rank, here, node_of));
         std::map<std::uint32_t, std::int64_t> to;
-        for (const auto& [other, weight] : graph.neighbours[rank]) to[node_of[other]] += static_cast<std::int64_t>(weight);
+        for (const auto& [other, weight] : graph.neighbours[rank])
+            to[node_of[other]] += static_cast<std::int64_t>(weight);
         to.erase(here);
         std::int64_t most = 0;
         std::uint32_t best = rank;
         for (const auto& [there, bytes] : to) {
             if (bytes <= inside) continue;
             for (const std::uint32_t other : ranks_of[there]) {
-                const std::int64_t gain = bytes - inside + static_cast<std::int64_t>(graph.to_node(other, here, node_of)) -
+                const std::int64_t gain = bytes - inside +
+                                          static_cast<std::int64_t>(graph.to_node(other, here, node_of)) -
                                           static_cast<std::int64_t>(graph.to_node(other, there, node_of)) -
                                           2 * static_cast<std::int64_t>(graph.between(rank, other));
                 if (gain > most) most = gain, best = other;
@@ -213,7 +218,8 @@ Nearness RankPlaces::between(std::uint32_t a, std::uint32_t b) const {
 }
 
 std::vector<Arrangement> arrangements(const Job& job) {
-    if (job.profiles() != job.size || job.nodes.size() < 2) return {};  // a damaged file may speak of a world of billions
+    if (job.profiles() != job.size || job.nodes.size() < 2)
+        return {};  // a damaged file may speak of a world of billions
     std::vector<std::uint32_t> node_of, index_of(job.size);
     std::uint32_t nodes = 0;
     for (const Rank& rank : job.ranks) {

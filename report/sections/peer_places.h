@@ -1,5 +1,5 @@
-// How far the ranks that talk to each other are apart, and how much of what they exchange other placements would keep inside
-// nodes. For the section `peers`.
+// How far the ranks that talk to each other are apart, and how much of what they exchange other placements would keep
+// inside nodes. For the section `peers`.
 #pragma once
 
 #include <cstdint>

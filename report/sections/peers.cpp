@@ -1,5 +1,5 @@
-// peers: who sends how much to whom: how far apart they are, a map of all ranks, nodes, the largest pairs, messages that were
-// sent and not received, and how much better placements would keep inside nodes.
+// peers: who sends how much to whom: how far apart they are, a map of all ranks, nodes, the largest pairs, messages
+// that were sent and not received, and how much better placements would keep inside nodes.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -80,7 +80,9 @@ struct Exchange {
     void compare_ways() {
         std::vector<const PeerPair*> sorted = pairs;
         std::erase_if(sorted, [](const PeerPair* pair) { return pair->from == pair->to; });
-        const auto key = [](const PeerPair* pair) { return std::make_pair(std::min(pair->from, pair->to), std::max(pair->from, pair->to)); };
+        const auto key = [](const PeerPair* pair) {
+            return std::make_pair(std::min(pair->from, pair->to), std::max(pair->from, pair->to));
+        };
         std::sort(sorted.begin(), sorted.end(), [&](const PeerPair* a, const PeerPair* b) { return key(a) < key(b); });
         for (std::size_t begin = 0, i = 0; begin < sorted.size(); begin = i) {
             std::uint64_t there = 0, back = 0;
@@ -102,20 +104,24 @@ Table headline(const Exchange& t) {
     const std::uint64_t distinct = t.foreign_bytes;
     const bool is_empty = t.pairs.empty();
     lines.add(1, "bytes", t.all.bytes,
-        is_empty ? "" : fmt::format("{} in {} messages", human_bytes(static_cast<double>(t.all.bytes)), human_count(static_cast<double>(t.all.messages))));
+              is_empty ? ""
+                       : fmt::format("{} in {} messages", human_bytes(static_cast<double>(t.all.bytes)),
+                                     human_count(static_cast<double>(t.all.messages))));
     lines.add("messages", t.all.messages);
     lines.add(1, "pairs", t.all.pairs,
-        is_empty ? "" : fmt::format("between {} pairs of ranks", human_count(static_cast<double>(t.all.pairs))));
+              is_empty ? "" : fmt::format("between {} pairs of ranks", human_count(static_cast<double>(t.all.pairs))));
     lines.add(2, "inside_nodes_share", share(t.inside_nodes(), distinct),
-        distinct == 0                ? ""
-        : t.job.nodes.size() < 2     ? "all on one node"
-                                     : percent(t.inside_nodes(), distinct) + " of the bytes stay inside nodes");
+              distinct == 0            ? ""
+              : t.job.nodes.size() < 2 ? "all on one node"
+                                       : percent(t.inside_nodes(), distinct) + " of the bytes stay inside nodes");
     lines.add(2, "between_nodes_share", share(t.at(Nearness::other_node).bytes, distinct),
-        distinct != 0 && t.job.nodes.size() > 1 ? percent(t.at(Nearness::other_node).bytes, distinct) + " go to other nodes" : "");
+              distinct != 0 && t.job.nodes.size() > 1
+                  ? percent(t.at(Nearness::other_node).bytes, distinct) + " go to other nodes"
+                  : "");
     lines.add(2, "symmetric_share", share(t.answered_bytes, distinct),
-        distinct != 0 ? percent(t.answered_bytes, distinct) + " are matched by as many the other way" : "");
+              distinct != 0 ? percent(t.answered_bytes, distinct) + " are matched by as many the other way" : "");
     lines.add(2, "one_sided_share", share(t.one_sided_bytes, t.all.bytes),
-        t.one_sided_bytes != 0 ? percent(t.one_sided_bytes, t.all.bytes) + " are one-sided" : "");
+              t.one_sided_bytes != 0 ? percent(t.one_sided_bytes, t.all.bytes) + " are one-sided" : "");
     return lines.take();
 }
 
@@ -127,27 +133,31 @@ Table distance_table(const Exchange& t) {
         const Sums* sums;
     };
     std::vector<Line> lines;
-    for (const Nearness n : {Nearness::itself, Nearness::numa_node, Nearness::node, Nearness::other_node, Nearness::unknown})
+    for (const Nearness n :
+         {Nearness::itself, Nearness::numa_node, Nearness::node, Nearness::other_node, Nearness::unknown})
         if (t.at(n).pairs != 0) lines.push_back({n, &t.at(n)});
     using L = const Line&;
-    return table_of("distance",
-                    std::vector<Field<Line>>{
-                        {{.id = "distance", .title = "TO"},
-                         [&](L l) {
-                             const bool is_other = l.nearness == Nearness::node && t.places.knows_numa_nodes();
-                             return std::string(name_of(l.nearness)) + (is_other ? ", other NUMA node" : "");
-                         }},
-                        {{.id = "pairs", .title = "PAIRS", .unit = Unit::count}, [](L l) { return l.sums->pairs; }},
-                        {{.id = "messages", .title = "MESSAGES", .unit = Unit::count}, [](L l) { return l.sums->messages; }},
-                        {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes, .drop = 1},
-                         [](L l) { return mean(l.sums->bytes, l.sums->messages); }},
-                        {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](L l) { return l.sums->bytes; }},
-                        {{.id = "bytes_share", .title = "%", .unit = Unit::share}, [&](L l) { return share(l.sums->bytes, t.all.bytes); }},
-                        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 2, .only_screen = true},
-                         [&](L l) { return share(l.sums->bytes, t.all.bytes); }},
-                        {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true}, [](L l) { return l.sums->time_ns; }},
-                    },
-                    lines);
+    return table_of(
+        "distance",
+        std::vector<Field<Line>>{
+            {{.id = "distance", .title = "TO"},
+             [&](L l) {
+                 const bool is_other = l.nearness == Nearness::node && t.places.knows_numa_nodes();
+                 return std::string(name_of(l.nearness)) + (is_other ? ", other NUMA node" : "");
+             }},
+            {{.id = "pairs", .title = "PAIRS", .unit = Unit::count}, [](L l) { return l.sums->pairs; }},
+            {{.id = "messages", .title = "MESSAGES", .unit = Unit::count}, [](L l) { return l.sums->messages; }},
+            {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes, .drop = 1},
+             [](L l) { return mean(l.sums->bytes, l.sums->messages); }},
+            {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](L l) { return l.sums->bytes; }},
+            {{.id = "bytes_share", .title = "%", .unit = Unit::share},
+             [&](L l) { return share(l.sums->bytes, t.all.bytes); }},
+            {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 2, .only_screen = true},
+             [&](L l) { return share(l.sums->bytes, t.all.bytes); }},
+            {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
+             [](L l) { return l.sums->time_ns; }},
+        },
+        lines);
 }
 
 // ---- the map ----
@@ -159,7 +169,8 @@ std::string range_of(std::uint64_t first, std::uint64_t last) {
 // One line for each sender, or block of neighbouring ranks; the Series runs over the receivers in the same blocks.
 Table map_table(const Exchange& t) {
     std::uint64_t ranks = 0;
-    for (const PeerPair* pair : t.pairs) ranks = std::max({ranks, std::uint64_t{pair->from} + 1, std::uint64_t{pair->to} + 1});
+    for (const PeerPair* pair : t.pairs)
+        ranks = std::max({ranks, std::uint64_t{pair->from} + 1, std::uint64_t{pair->to} + 1});
     const std::uint64_t width = std::max<std::uint64_t>((ranks + blocks_in_map - 1) / blocks_in_map, 1);
     const std::uint64_t blocks = (ranks + width - 1) / width;
     std::vector<Series> map(blocks, Series(blocks, 0.0));
@@ -171,17 +182,21 @@ Table map_table(const Exchange& t) {
     std::vector<std::size_t> lines(blocks);
     std::iota(lines.begin(), lines.end(), std::size_t{0});
     using L = const std::size_t&;
-    Table table = table_of(
-        "map",
-        std::vector<Field<std::size_t>>{
-            {{.id = "from", .title = "FROM"}, [&](L l) { return range_of(l * width, std::min((l + 1) * width, ranks) - 1); }},
-            {{.id = "to_bytes", .title = fmt::format("TO RANKS {}", range_of(0, ranks - 1)), .unit = Unit::bytes, .draw = Draw::log_heat},
-             [&](L l) { return map[l]; }},
-            {{.id = "bytes", .title = "SENT", .unit = Unit::bytes}, [&](L l) { return sent[l]; }},
-        },
-        lines);
-    table.notes.push_back(width == 1 ? "each shade is one receiver; from least to most bytes in equal ratios"
-                                     : fmt::format("each shade is {} receivers; from least to most bytes in equal ratios", width));
+    Table table = table_of("map",
+                           std::vector<Field<std::size_t>>{
+                               {{.id = "from", .title = "FROM"},
+                                [&](L l) { return range_of(l * width, std::min((l + 1) * width, ranks) - 1); }},
+                               {{.id = "to_bytes",
+                                 .title = fmt::format("TO RANKS {}", range_of(0, ranks - 1)),
+                                 .unit = Unit::bytes,
+                                 .draw = Draw::log_heat},
+                                [&](L l) { return map[l]; }},
+                               {{.id = "bytes", .title = "SENT", .unit = Unit::bytes}, [&](L l) { return sent[l]; }},
+                           },
+                           lines);
+    table.notes.push_back(
+        width == 1 ? "each shade is one receiver; from least to most bytes in equal ratios"
+                   : fmt::format("each shade is {} receivers; from least to most bytes in equal ratios", width));
     return table;
 }
 
@@ -200,7 +215,8 @@ Table node_table(const Exchange& t, const Question& question) {
     }
     std::vector<NodePair> lines;
     for (const auto& [ends, sum] : sums) lines.push_back({ends.first, ends.second, sum});
-    std::stable_sort(lines.begin(), lines.end(), [](const NodePair& a, const NodePair& b) { return a.sums.bytes > b.sums.bytes; });
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const NodePair& a, const NodePair& b) { return a.sums.bytes > b.sums.bytes; });
     std::vector<std::string> hosts(t.job.nodes.size());
     for (const Rank& rank : t.job.ranks)
         if (rank.node < hosts.size()) hosts[rank.node] = t.job.hosts[rank.host];
@@ -209,14 +225,17 @@ Table node_table(const Exchange& t, const Question& question) {
         "nodes",
         std::vector<Field<NodePair>>{
             {{.id = "from_node", .title = "FROM NODE"}, [&](L l) { return hosts[l.from]; }},
-            {{.id = "to_node", .title = "TO NODE"}, [&](L l) { return l.from == l.to ? std::string("(itself)") : hosts[l.to]; }},
+            {{.id = "to_node", .title = "TO NODE"},
+             [&](L l) { return l.from == l.to ? std::string("(itself)") : hosts[l.to]; }},
             {{.id = "pairs", .title = "PAIRS", .unit = Unit::count, .drop = 2}, [](L l) { return l.sums.pairs; }},
             {{.id = "messages", .title = "MESSAGES", .unit = Unit::count}, [](L l) { return l.sums.messages; }},
             {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](L l) { return l.sums.bytes; }},
-            {{.id = "bytes_share", .title = "%", .unit = Unit::share}, [&](L l) { return share(l.sums.bytes, t.all.bytes); }},
+            {{.id = "bytes_share", .title = "%", .unit = Unit::share},
+             [&](L l) { return share(l.sums.bytes, t.all.bytes); }},
             {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 3, .only_screen = true},
              [&](L l) { return share(l.sums.bytes, t.all.bytes); }},
-            {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .drop = 1, .same_unit = true}, [](L l) { return l.sums.time_ns; }},
+            {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .drop = 1, .same_unit = true},
+             [](L l) { return l.sums.time_ns; }},
         },
         lines);
     if (const std::size_t left_out = keep_top(table, question.is_for_screen ? node_pairs_on_screen : table.rows.size()))
@@ -250,30 +269,42 @@ Result<Table> pair_table(const Exchange& t, const Question& question) {
             {{.id = "kind", .title = "KIND", .drop = 3, .only_data = t.one_sided_bytes == 0},
              [](P p) { return std::string(p->kind == PeerKind::one_sided ? "one-sided" : "messages"); }},
             {{.id = "messages", .title = "MESSAGES", .unit = Unit::count}, [](P p) { return p->messages(); }},
-            {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes}, [](P p) { return mean(p->bytes(), p->messages()); }},
+            {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
+             [](P p) { return mean(p->bytes(), p->messages()); }},
             {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](P p) { return p->bytes(); }},
-            {{.id = "bytes_share", .title = "%", .unit = Unit::share}, [&](P p) { return share(p->bytes(), t.all.bytes); }},
-            {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .drop = 1, .same_unit = true}, [](P p) { return p->time_ns(); }},
-            {{.id = "time_share", .title = "%TIME", .unit = Unit::share, .drop = 1}, [&](P p) { return share(p->time_ns(), t.all.time_ns); }},
+            {{.id = "bytes_share", .title = "%", .unit = Unit::share},
+             [&](P p) { return share(p->bytes(), t.all.bytes); }},
+            {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .drop = 1, .same_unit = true},
+             [](P p) { return p->time_ns(); }},
+            {{.id = "time_share", .title = "%TIME", .unit = Unit::share, .drop = 1},
+             [&](P p) { return share(p->time_ns(), t.all.time_ns); }},
             {{.id = "sent", .title = {}, .unit = Unit::count, .only_data = true}, [](P p) { return p->sent.messages; }},
-            {{.id = "sent_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](P p) { return p->sent.bytes; }},
-            {{.id = "sent_time_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](P p) { return p->sent.time_ns; }},
-            {{.id = "received", .title = {}, .unit = Unit::count, .only_data = true}, [](P p) { return p->received.messages; }},
-            {{.id = "received_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](P p) { return p->received.bytes; }},
-            {{.id = "received_time_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](P p) { return p->received.time_ns; }},
+            {{.id = "sent_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
+             [](P p) { return p->sent.bytes; }},
+            {{.id = "sent_time_ns", .title = {}, .unit = Unit::time, .only_data = true},
+             [](P p) { return p->sent.time_ns; }},
+            {{.id = "received", .title = {}, .unit = Unit::count, .only_data = true},
+             [](P p) { return p->received.messages; }},
+            {{.id = "received_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
+             [](P p) { return p->received.bytes; }},
+            {{.id = "received_time_ns", .title = {}, .unit = Unit::time, .only_data = true},
+             [](P p) { return p->received.time_ns; }},
         },
         pairs_to_show(t, question, most));
-    if (auto ok = sort_rows(table, question.sort.empty() ? "bytes" : question.sort); !ok) return tl::make_unexpected(ok.error());
+    if (auto ok = sort_rows(table, question.sort.empty() ? "bytes" : question.sort); !ok)
+        return tl::make_unexpected(ok.error());
     keep_top(table, most);
     if (const std::size_t left_out = t.pairs.size() - table.rows.size())
-        table.notes.push_back(fmt::format("{} more: --top {}", human_count(static_cast<double>(left_out)), t.pairs.size()));
+        table.notes.push_back(
+            fmt::format("{} more: --top {}", human_count(static_cast<double>(left_out)), t.pairs.size()));
     table.notes.push_back("TIME: inside the calls that sent, received or posted them, of both ranks; not in Wait");
     return table;
 }
 
 // ---- sent and not received ----
 
-// Both ranks have finished, and each has told all that it knows by pair: then what was sent and what was received are alike.
+// Both ranks have finished, and each has told all that it knows by pair: then what was sent and what was received are
+// alike.
 Table difference_table(const Exchange& t, const Question& question) {
     std::set<std::uint32_t> hides_sent, hides_received;
     for (const VagueRank& rank : t.job.peers.vague_ranks) {
@@ -282,27 +313,31 @@ Table difference_table(const Exchange& t, const Question& question) {
     }
     const auto has_told_all = [&](std::uint32_t number) {
         const Rank* rank = t.job.find(number);
-        return rank && rank->has_profile && rank->state == State::finalized && !rank->is_in_finalize && rank->paused_ns == 0;
+        return rank && rank->has_profile && rank->state == State::finalized && !rank->is_in_finalize &&
+               rank->paused_ns == 0;
     };
     const bool is_part = std::any_of(t.job.settings.begin(), t.job.settings.end(), [](const SettingRow& setting) {
         return setting.name == "FUNCTIONS" && (setting.values.size() > 1 || setting.values.front().value != "all");
     });
     std::vector<const PeerPair*> lines;
     for (const PeerPair* pair : t.pairs)
-        if (!is_part && pair->kind == PeerKind::messages && pair->sent.messages != pair->received.messages && t.job.drops.threads == 0 &&
-            has_told_all(pair->from) && has_told_all(pair->to) && !hides_sent.contains(pair->from) && !hides_received.contains(pair->to))
+        if (!is_part && pair->kind == PeerKind::messages && pair->sent.messages != pair->received.messages &&
+            t.job.drops.threads == 0 && has_told_all(pair->from) && has_told_all(pair->to) &&
+            !hides_sent.contains(pair->from) && !hides_received.contains(pair->to))
             lines.push_back(pair);
     using P = const PeerPair* const&;
-    Table table = table_of("differences",
-                           std::vector<Field<const PeerPair*>>{
-                               {{.id = "from", .title = "FROM", .unit = Unit::rank}, [](P p) { return std::uint64_t{p->from}; }},
-                               {{.id = "to", .title = "TO", .unit = Unit::rank}, [](P p) { return std::uint64_t{p->to}; }},
-                               {{.id = "sent", .title = "SENT", .unit = Unit::count}, [](P p) { return p->sent.messages; }},
-                               {{.id = "received", .title = "RECEIVED", .unit = Unit::count}, [](P p) { return p->received.messages; }},
-                           },
-                           lines);
+    Table table = table_of(
+        "differences",
+        std::vector<Field<const PeerPair*>>{
+            {{.id = "from", .title = "FROM", .unit = Unit::rank}, [](P p) { return std::uint64_t{p->from}; }},
+            {{.id = "to", .title = "TO", .unit = Unit::rank}, [](P p) { return std::uint64_t{p->to}; }},
+            {{.id = "sent", .title = "SENT", .unit = Unit::count}, [](P p) { return p->sent.messages; }},
+            {{.id = "received", .title = "RECEIVED", .unit = Unit::count}, [](P p) { return p->received.messages; }},
+        },
+        lines);
     table.title = "MESSAGES SENT AND RECEIVED DIFFER";
-    if (const std::size_t left_out = keep_top(table, question.is_for_screen ? differences_on_screen : table.rows.size()))
+    if (const std::size_t left_out =
+            keep_top(table, question.is_for_screen ? differences_on_screen : table.rows.size()))
         table.notes.push_back(fmt::format("{} more: peers --format csv", left_out));
     if (!lines.empty())
         table.notes.push_back("more sent: never received; more received: receives that were posted and not matched");
@@ -314,15 +349,18 @@ Table difference_table(const Exchange& t, const Question& question) {
 Table placement_table(const Job& job) {
     const std::vector<Arrangement> found = arrangements(job);
     using A = const Arrangement&;
-    Table table = table_of("placements",
-                           std::vector<Field<Arrangement>>{
-                               {{.id = "placement", .title = "PLACEMENT"}, [](A a) { return a.name; }},
-                               {{.id = "inside_nodes_share", .title = "INSIDE NODES", .unit = Unit::share}, [](A a) { return a.share_inside; }},
-                               {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .only_screen = true},
-                                [](A a) { return a.share_inside; }},
-                               {{.id = "between_nodes_bytes", .title = "BETWEEN NODES", .unit = Unit::bytes}, [](A a) { return a.bytes_between; }},
-                           },
-                           found);
+    Table table =
+        table_of("placements",
+                 std::vector<Field<Arrangement>>{
+                     {{.id = "placement", .title = "PLACEMENT"}, [](A a) { return a.name; }},
+                     {{.id = "inside_nodes_share", .title = "INSIDE NODES", .unit = Unit::share},
+                      [](A a) { return a.share_inside; }},
+                     {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .only_screen = true},
+                      [](A a) { return a.share_inside; }},
+                     {{.id = "between_nodes_bytes", .title = "BETWEEN NODES", .unit = Unit::bytes},
+                      [](A a) { return a.bytes_between; }},
+                 },
+                 found);
     if (!found.empty())
         table.notes.push_back(
             "grouped: an estimate (heavy-edge matching, then Kernighan-Lin swaps), on the same nodes with as many ranks each");
@@ -341,7 +379,8 @@ void explain(Table& table, const Peers& peers) {
     say(peers.vague.sent_others, "went to further peers than are told apart");
     say(peers.vague.received_others, "came from further peers than are told apart");
     if (peers.most_of_rank != 0)
-        table.notes.push_back(fmt::format("in a job of this size {} peers of each rank are told apart, the largest", peers.most_of_rank));
+        table.notes.push_back(
+            fmt::format("in a job of this size {} peers of each rank are told apart, the largest", peers.most_of_rank));
 }
 
 }  // namespace
@@ -352,7 +391,8 @@ Result<std::vector<Table>> peers(const Job& job, const Question& question) {
     if (!pairs) return tl::make_unexpected(pairs.error());
     Table first = headline(exchange);
     if (exchange.pairs.empty())
-        first.notes.push_back(job.is_text ? "mpitrace's text knows no peers" : "no messages between two ranks were recorded");
+        first.notes.push_back(job.is_text ? "mpitrace's text knows no peers"
+                                          : "no messages between two ranks were recorded");
     std::vector<Table> tables{std::move(first)};
     if (!exchange.pairs.empty()) {
         tables.push_back(distance_table(exchange));
@@ -360,7 +400,8 @@ Result<std::vector<Table>> peers(const Job& job, const Question& question) {
         tables.push_back(map_table(exchange));
         if (job.nodes.size() > 1) tables.push_back(node_table(exchange, question));
         tables.push_back(std::move(*pairs));
-        if (Table differences = difference_table(exchange, question); !differences.rows.empty() || !question.is_for_screen)
+        if (Table differences = difference_table(exchange, question);
+            !differences.rows.empty() || !question.is_for_screen)
             tables.push_back(std::move(differences));
         if (job.nodes.size() > 1 && question.ranks.empty()) tables.push_back(placement_table(job));
     } else {

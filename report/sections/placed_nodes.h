@@ -24,7 +24,7 @@ struct PlacedNode {
     const NodeFacts* facts = nullptr;
     std::vector<const RankPlace*> ranks;  // all that say anything
     std::vector<Mask> masks;              // of those that say where they may run, in the order of the ranks
-    NumberList cpus;                         // all of these
+    NumberList cpus;                      // all of these
     std::size_t bound = 0;                // how many ranks these are
 
     const Mask* mask_of(const RankPlace& rank) const;

@@ -366,7 +366,8 @@ Result<std::vector<Table>> placement(const Job& job, const Question& question) {
         table.notes.push_back("these profiles do not say where their ranks ran");
         if (question.is_for_screen) table.columns.clear();
     } else {
-        table.notes.push_back(std::string(grouped ? "CORES EACH" : "CORES") + ": allowed in MPI_Init; BUSY: CPU time / elapsed since then");
+        table.notes.push_back(std::string(grouped ? "CORES EACH" : "CORES") +
+                              ": allowed in MPI_Init; BUSY: CPU time / elapsed since then");
     }
     if (grouped && !table.rows.empty())
         table.notes.push_back(

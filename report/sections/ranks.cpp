@@ -111,12 +111,14 @@ Table rank_table(const std::vector<Line>& lines) {
     });
     const bool has_errors = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->errors != 0; });
     const bool has_hosts = !lines.empty() && lines.front().job->hosts.size() > 1;
-    const bool has_waiting = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->judged_ns != 0; });
+    const bool has_waiting =
+        std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->judged_ns != 0; });
     auto fields = rank_fields(has_hosts, has_errors, has_waiting);
     if (!has_endings) std::erase_if(fields, [](const auto& field) { return field.column.id == "ending"; });
     Table table = table_of("ranks", fields, lines);
     if (has_waiting)
-        table.notes.push_back("WAITING: an estimate, at most: the share of its time in MPI above that of the fastest calls; see calls");
+        table.notes.push_back(
+            "WAITING: an estimate, at most: the share of its time in MPI above that of the fastest calls; see calls");
     return table;
 }
 

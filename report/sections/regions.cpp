@@ -1,5 +1,5 @@
-// regions: the parts of the program that it named itself (mpiprof.h, MPI_Pcontrol), and its iterations: how long each took,
-// how much of that was MPI.
+// regions: the parts of the program that it named itself (mpiprof.h, MPI_Pcontrol), and its iterations: how long each
+// took, how much of that was MPI.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,11 @@ std::vector<Field<Line>> region_fields() {
         {{.id = "name", .title = "REGION", .only_screen = true}, [](L l) { return indented(*l.row); }},
         {{.id = "region", .title = {}, .only_data = true}, [](L l) { return l.row->path; }},
         {{.id = "times", .title = "TIMES", .unit = Unit::count, .only_screen = true},
-         [](L l) { return l.row->path.empty() || l.row->ranks == 0 ? Value() : Value(static_cast<double>(l.row->entered) / l.row->ranks); }},
+         [](L l) {
+             return l.row->path.empty() || l.row->ranks == 0
+                        ? Value()
+                        : Value(static_cast<double>(l.row->entered) / l.row->ranks);
+         }},
         {{.id = "entered", .title = {}, .unit = Unit::count, .only_data = true},
          [](L l) { return l.row->path.empty() ? Value() : Value(l.row->entered); }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true}, [](L l) { return l.mean_ns(); }},
@@ -51,7 +55,8 @@ std::vector<Field<Line>> region_fields() {
          [](L l) { return known(l.row->largest_ns); }},
         {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
          [](L l) { return l.row->largest_ns ? Value(std::uint64_t{l.row->largest_rank}) : Value(); }},
-        {{.id = "ranks", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return std::uint64_t{l.row->ranks}; }},
+        {{.id = "ranks", .title = {}, .unit = Unit::count, .only_data = true},
+         [](L l) { return std::uint64_t{l.row->ranks}; }},
         {{.id = "own_mpi_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.row->mpi_ns; }},
         {{.id = "own_calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.row->calls; }},
         {{.id = "own_message_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
@@ -74,7 +79,10 @@ std::vector<Field<Line>> iteration_fields() {
     const struct {
         std::string_view name;
         std::optional<double> RegionRow::*value;
-    } percentiles[] = {{"p50", &RegionRow::p50_ns}, {"p75", &RegionRow::p75_ns}, {"p90", &RegionRow::p90_ns}, {"p95", &RegionRow::p95_ns}};
+    } percentiles[] = {{"p50", &RegionRow::p50_ns},
+                       {"p75", &RegionRow::p75_ns},
+                       {"p90", &RegionRow::p90_ns},
+                       {"p95", &RegionRow::p95_ns}};
     for (const auto& p : percentiles) {
         std::string title(p.name);
         title[0] = 'P';
@@ -84,7 +92,8 @@ std::vector<Field<Line>> iteration_fields() {
     // Of one rank, at its median iteration; times the ranks that is the job's.
     fields.push_back({{.id = "items_per_second", .title = "ITEMS/S", .unit = Unit::count}, [](L l) {
                           if (l.row->items == 0 || l.row->entered == 0 || !l.row->p50_ns) return Value();
-                          const double per_iteration = static_cast<double>(l.row->items) / static_cast<double>(l.row->entered);
+                          const double per_iteration =
+                              static_cast<double>(l.row->items) / static_cast<double>(l.row->entered);
                           return Value(per_iteration / (*l.row->p50_ns / 1e9));
                       }});
     return fields;
@@ -105,7 +114,8 @@ Result<std::vector<Table>> regions(const Job& job, const Question& question) {
         if (!question.sort.empty())
             if (auto ok = sort_rows(table, question.sort); !ok) return tl::make_unexpected(ok.error());
         if (question.top) keep_top(table, *question.top);
-        table.notes.push_back("TIMES it was entered, TIME and IN MPI: mean of the ranks that did; inner regions included");
+        table.notes.push_back(
+            "TIMES it was entered, TIME and IN MPI: mean of the ranks that did; inner regions included");
     }
     tables.push_back(std::move(table));
     if (!iterations.empty()) {

@@ -60,20 +60,22 @@ Result<std::vector<Table>> settings(const Job& job, const Question&) {
     });
     using L = const Line&;
     const bool differ = std::any_of(lines.begin(), lines.end(), [](L l) { return !l.is_one; });
-    Table table = table_of("settings",
-                           std::vector<Field<Line>>{
-                               {{.id = "name", .title = "SETTING"}, [](L l) { return "MPIPROF_" + l.row->name; }},
-                               {{.id = "value", .title = "VALUE"}, [](L l) { return l.value->value; }},
-                               {{.id = "from", .title = "FROM", .only_screen = true}, [](L l) { return source_text(l); }},
-                               {{.id = "source", .title = {}, .only_data = true},
-                                [](L l) { return std::string(name_of(l.value->source)); }},
-                               {{.id = "which", .title = "RANKS", .only_data = !differ}, [](L l) { return ranks_text(l); }},
-                               {{.id = "ranks", .title = {}, .unit = Unit::count, .only_data = true},
-                                [](L l) { return std::uint64_t{l.value->count}; }},
-                           },
-                           lines);
+    Table table =
+        table_of("settings",
+                 std::vector<Field<Line>>{
+                     {{.id = "name", .title = "SETTING"}, [](L l) { return "MPIPROF_" + l.row->name; }},
+                     {{.id = "value", .title = "VALUE"}, [](L l) { return l.value->value; }},
+                     {{.id = "from", .title = "FROM", .only_screen = true}, [](L l) { return source_text(l); }},
+                     {{.id = "source", .title = {}, .only_data = true},
+                      [](L l) { return std::string(name_of(l.value->source)); }},
+                     {{.id = "which", .title = "RANKS", .only_data = !differ}, [](L l) { return ranks_text(l); }},
+                     {{.id = "ranks", .title = {}, .unit = Unit::count, .only_data = true},
+                      [](L l) { return std::uint64_t{l.value->count}; }},
+                 },
+                 lines);
     const auto is_default = [](L l) { return l.value->source == SettingSource::fallback; };
-    if (!lines.empty() && std::all_of(lines.begin(), lines.end(), is_default)) table.title = "no MPIPROF_ variable was set: all as by default";
+    if (!lines.empty() && std::all_of(lines.begin(), lines.end(), is_default))
+        table.title = "no MPIPROF_ variable was set: all as by default";
     if (lines.empty() && !job.is_text) table.notes.push_back("the profiles name no settings");
     if (job.is_text) table.notes.push_back("mpitrace's text does not say under which settings it was written");
     if (differ) table.notes.push_back("not all ranks saw the same variables: does the launcher hand them on?");

@@ -1,5 +1,5 @@
-// sites: from where in the program MPI is called, as the mean over ranks, with the callers as far as they are the same for
-// all these calls. Addresses become functions and lines here, from the files of the program on this machine.
+// sites: from where in the program MPI is called, as the mean over ranks, with the callers as far as they are the same
+// for all these calls. Addresses become functions and lines here, from the files of the program on this machine.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -38,9 +38,11 @@ struct Context {
     Context(const Job& j, const Question& question) : job(j), found(j.kept_sites ? *j.kept_sites : j.sites) {
         const bool all = question.ranks.empty();
         for (const Rank& rank : job.ranks)
-            if (rank.has_profile && (all || std::binary_search(question.ranks.begin(), question.ranks.end(), rank.rank)))
+            if (rank.has_profile &&
+                (all || std::binary_search(question.ranks.begin(), question.ranks.end(), rank.rank)))
                 mpi_ns += static_cast<double>(rank.mpi_ns);
-        ranks = std::max<double>(1, all ? static_cast<double>(job.profiles()) : static_cast<double>(question.ranks.size()));
+        ranks =
+            std::max<double>(1, all ? static_cast<double>(job.profiles()) : static_cast<double>(question.ranks.size()));
     }
 };
 
@@ -78,7 +80,9 @@ std::string source_text(const SourceLine& source, bool is_for_screen) {
 }
 
 // What calls main is the same in every program.
-bool is_outermost(const SourceLine& source) { return source.function == "main" || source.function.starts_with("__libc_start_"); }
+bool is_outermost(const SourceLine& source) {
+    return source.function == "main" || source.function.starts_with("__libc_start_");
+}
 
 // The lines of a file, found one after the other, and what was wrong with it.
 class Places {
@@ -104,8 +108,8 @@ class Places {
     std::vector<std::string> notes() const {
         std::vector<std::string> notes(problems_.begin(), problems_.end());
         if (!bare_.empty())
-            notes.push_back(fmt::format("no debug information in {}: no lines, and functions as far as they have symbols",
-                                        joined(bare_, 4)));
+            notes.push_back(fmt::format(
+                "no debug information in {}: no lines, and functions as far as they have symbols", joined(bare_, 4)));
         return notes;
     }
 
@@ -144,14 +148,24 @@ void tell_apart(std::vector<Line>& lines, Places& places, bool is_for_screen) {
         std::set<std::size_t> differing;
         for (const Line* line : alike)
             for (std::size_t i = 0; i < line->site.frames.size(); ++i)
-                if (const auto& first = alike.front()->site.frames; i >= first.size() || line->site.frames[i] != first[i]) differing.insert(i);
+                if (const auto& first = alike.front()->site.frames;
+                    i >= first.size() || line->site.frames[i] != first[i])
+                    differing.insert(i);
         if (!differing.empty())
             for (Line* line : alike) describe(*line, places, is_for_screen, differing);
     }
 }
 
 Line line_of(const Context& context, const CommLabels& labels, const CallSite& site) {
-    Line line{.context = &context, .site = site, .name = {}, .calls = {}, .comms = {}, .source = {}, .module = {}, .stack = {}, .below = {}};
+    Line line{.context = &context,
+              .site = site,
+              .name = {},
+              .calls = {},
+              .comms = {},
+              .source = {},
+              .module = {},
+              .stack = {},
+              .below = {}};
     line.calls.insert(context.job.calls[site.call].name);
     for (const CommRef& comm : site.comms)
         if (const std::string label = labels.of(comm); !label.empty()) line.comms.insert(label);
@@ -218,21 +232,30 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors) {
     using L = const Line&;
     constexpr std::string_view titles[] = {"CALLED FROM", "LINE", "FUNCTION", "FILE", "CALL"};
     std::vector<Field<Line>> fields{
-        {{.id = "call", .title = by == By::function || by == By::file ? "CALLS OF" : "CALL", .drop = by == By::function || by == By::file ? 3 : 0},
+        {{.id = "call",
+          .title = by == By::function || by == By::file ? "CALLS OF" : "CALL",
+          .drop = by == By::function || by == By::file ? 3 : 0},
          [](L l) { return joined(l.calls, 2); }},
         {{.id = "calls", .title = "CALLS", .unit = Unit::count},
          [](L l) { return static_cast<double>(l.site.calls) / l.context->ranks; }},
         {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes, .drop = 4},
-         [](L l) { return l.site.bytes ? share(static_cast<double>(l.site.bytes), static_cast<double>(l.site.calls)) : Value(); }},
-        {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true}, [](L l) { return l.time() / l.context->ranks; }},
-        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share}, [](L l) { return share(l.time(), l.context->mpi_ns); }},
-        {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 1}, [](L l) { return waiting_share(l.site.waiting_ns, l.site.judged_ns, l.site.time_ns); }},
+         [](L l) {
+             return l.site.bytes ? share(static_cast<double>(l.site.bytes), static_cast<double>(l.site.calls))
+                                 : Value();
+         }},
+        {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
+         [](L l) { return l.time() / l.context->ranks; }},
+        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share},
+         [](L l) { return share(l.time(), l.context->mpi_ns); }},
+        {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 1},
+         [](L l) { return waiting_share(l.site.waiting_ns, l.site.judged_ns, l.site.time_ns); }},
         {{.id = "imbalance", .title = "IMBAL", .unit = Unit::share, .drop = 2},
          [](L l) {  // of the ranks that call from here
              if (l.site.ranks < 2 || l.site.time_ns == 0) return Value();
              return Value(static_cast<double>(l.site.largest_ns) * l.site.ranks / l.time() - 1);
          }},
-        {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 7, .same_unit = true}, [](L l) { return known(l.site.largest_ns); }},
+        {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 7, .same_unit = true},
+         [](L l) { return known(l.site.largest_ns); }},
         {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 7},
          [](L l) { return l.site.largest_ns ? Value(std::uint64_t{l.site.largest_rank}) : Value(); }},
         {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = 5, .only_data = !some_ranks_only},
@@ -240,25 +263,39 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors) {
         {{.id = "communicators", .title = "ON", .drop = 6}, [](L l) { return joined(l.comms, 2); }},
         {{.id = "sites", .title = "SITES", .unit = Unit::count, .drop = 8, .only_data = by == By::stack},
          [](L l) { return std::uint64_t{l.sites}; }},
-        {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !has_errors}, [](L l) { return l.site.errors; }},
-        {{.id = "from", .title = std::string(titles[static_cast<int>(by)]), .only_screen = true, .is_place = by != By::file}, [](L l) { return l.name; }},
+        {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !has_errors},
+         [](L l) { return l.site.errors; }},
+        {{.id = "from",
+          .title = std::string(titles[static_cast<int>(by)]),
+          .only_screen = true,
+          .is_place = by != By::file},
+         [](L l) { return l.name; }},
         {{.id = "function", .title = {}, .only_data = true}, [](L l) { return l.source.function; }},
         {{.id = "file", .title = {}, .only_data = true}, [](L l) { return l.source.file; }},
-        {{.id = "line", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return known(std::uint64_t{l.source.line}); }},
+        {{.id = "line", .title = {}, .unit = Unit::count, .only_data = true},
+         [](L l) { return known(std::uint64_t{l.source.line}); }},
         {{.id = "module", .title = {}, .only_data = true}, [](L l) { return l.module; }},
         {{.id = "offset", .title = {}, .only_data = true},
-         [](L l) { return l.sites == 1 && !l.site.frames.empty() ? fmt::format("{:#x}", l.site.frames.front().offset) : std::string(); }},
+         [](L l) {
+             return l.sites == 1 && !l.site.frames.empty() ? fmt::format("{:#x}", l.site.frames.front().offset)
+                                                           : std::string();
+         }},
         {{.id = "stack", .title = {}, .only_data = true}, [](L l) { return l.stack; }},
-        {{.id = "min_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return known(l.site.min_ns); }},
-        {{.id = "max_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return known(l.site.max_ns); }},
+        {{.id = "min_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return known(l.site.min_ns); }},
+        {{.id = "max_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return known(l.site.max_ns); }},
         {{.id = "waiting_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return l.site.judged_ns ? Value(l.site.waiting_ns) : Value(); }},
         {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.site.calls; }},
         {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.site.bytes; }},
-        {{.id = "total_time_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.site.time_ns; }},
+        {{.id = "total_time_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return l.site.time_ns; }},
     };
     const std::string_view own = by == By::function ? "function_name" : by == By::file ? "file_name" : "";
-    if (!own.empty()) fields.insert(fields.begin(), {{.id = std::string(own), .title = {}, .only_data = true}, [](L l) { return l.name; }});
+    if (!own.empty())
+        fields.insert(fields.begin(),
+                      {{.id = std::string(own), .title = {}, .only_data = true}, [](L l) { return l.name; }});
     if (by == By::call) std::erase_if(fields, [](const auto& field) { return field.column.id == "from"; });
     return fields;
 }
@@ -266,7 +303,8 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors) {
 // The callers below each row, indented. Rows keep the number of their line in the last column.
 void show_callers(Table& table, const std::vector<Line>& lines) {
     const auto from = static_cast<std::size_t>(
-        std::find_if(table.columns.begin(), table.columns.end(), [](const Column& c) { return c.id == "from"; }) - table.columns.begin());
+        std::find_if(table.columns.begin(), table.columns.end(), [](const Column& c) { return c.id == "from"; }) -
+        table.columns.begin());
     std::vector<std::vector<Value>> rows;
     for (auto& row : table.rows) {
         const Line& line = lines[std::get<std::uint64_t>(row.back())];
@@ -282,16 +320,19 @@ void show_callers(Table& table, const std::vector<Line>& lines) {
 void add_notes(Table& table, const Context& context, const std::vector<Line>& lines, By by) {
     const auto any = [&](auto wanted) { return std::any_of(lines.begin(), lines.end(), wanted); };
     const Job& job = context.job;
-    std::string shown = fmt::format("CALLS and TIME: mean of {}; IMBAL: the rank that spent most, above the mean of those that call there",
-                                    plural(static_cast<std::uint64_t>(context.ranks), "rank", "ranks"));
+    std::string shown = fmt::format(
+        "CALLS and TIME: mean of {}; IMBAL: the rank that spent most, above the mean of those that call there",
+        plural(static_cast<std::uint64_t>(context.ranks), "rank", "ranks"));
     if (by != By::stack) shown = shown.substr(0, shown.find(';'));
     table.notes.push_back(std::move(shown));
     if (any([](const Line& l) { return l.site.waiting_ns != 0; }))
-        table.notes.push_back("WAITING: an estimate, at most: time above that of the fastest call of its size; see calls");
+        table.notes.push_back(
+            "WAITING: an estimate, at most: time above that of the fastest call of its size; see calls");
     if (any([](const Line& l) { return l.site.frames.empty(); }))
-        table.notes.push_back(job.is_text ? "mpitrace's text knows no call sites"
-                                          : "(not told apart): places for which there was no room, and of calls that are "
-                                            "asked in loops (Test, Probe) those that were not timed");
+        table.notes.push_back(job.is_text
+                                  ? "mpitrace's text knows no call sites"
+                                  : "(not told apart): places for which there was no room, and of calls that are "
+                                    "asked in loops (Test, Probe) those that were not timed");
 }
 
 }  // namespace
@@ -301,7 +342,8 @@ Result<std::vector<Table>> sites(const Job& job, const Question& question) {
     const Context context(job, question);
     const CommLabels labels(job);
     Places places(context.found);
-    const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : context.found.sites.size());
+    const std::size_t most =
+        question.top.value_or(question.is_for_screen ? lines_on_screen : context.found.sites.size());
     // Sites come by their time: only those that are shown are looked up.
     const bool is_cut = by == By::stack && question.sort.empty();
     const std::size_t wanted = is_cut ? std::min(most, context.found.sites.size()) : context.found.sites.size();
@@ -310,10 +352,13 @@ Result<std::vector<Table>> sites(const Job& job, const Question& question) {
         lines.push_back(line_of(context, labels, context.found.sites[i]));
         if (by != By::call) describe(lines.back(), places, question.is_for_screen);
     }
-    if (by != By::stack) lines = grouped(lines, by, job);
-    else tell_apart(lines, places, question.is_for_screen);
+    if (by != By::stack)
+        lines = grouped(lines, by, job);
+    else
+        tell_apart(lines, places, question.is_for_screen);
 
-    const bool some_only = std::any_of(lines.begin(), lines.end(), [&](const Line& l) { return l.site.ranks != 0 && l.site.ranks < context.ranks; });
+    const bool some_only = std::any_of(
+        lines.begin(), lines.end(), [&](const Line& l) { return l.site.ranks != 0 && l.site.ranks < context.ranks; });
     const bool has_errors = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.site.errors != 0; });
     auto columns = fields(by, some_only, has_errors);
     const Line* first = lines.data();

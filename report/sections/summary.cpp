@@ -5,10 +5,10 @@
 #include <tuple>
 
 #include "report/model/units.h"
-#include "report/sections/nccl_gpu.h"
 #include "report/sections/figures.h"
 #include "report/sections/findings.h"
 #include "report/sections/headline.h"
+#include "report/sections/nccl_gpu.h"
 #include "report/sections/sections.h"
 
 namespace mpiprof::report {
@@ -41,7 +41,8 @@ std::string short_library(const Job& job) {
 // "Open MPI 4.1.4, CUDA-aware"; that it is not is said where there are GPUs.
 std::string library_text(const Job& job) {
     const auto& nodes = job.placement.nodes;
-    const bool has_gpus = std::any_of(nodes.begin(), nodes.end(), [](const NodeFacts& node) { return !node.gpus.empty(); });
+    const bool has_gpus =
+        std::any_of(nodes.begin(), nodes.end(), [](const NodeFacts& node) { return !node.gpus.empty(); });
     if (!job.is_cuda_aware || (!*job.is_cuda_aware && !has_gpus)) return short_library(job);
     return short_library(job) + (*job.is_cuda_aware ? ", CUDA-aware" : ", not CUDA-aware");
 }
@@ -121,8 +122,9 @@ Table headline(const Job& job, const Figures& figures, const Completeness& compl
     lines.add(3, "process_ns", known(figures.largest_process_ns), process > 0 ? "ran " + human_time(process) : "");
     lines.add(3, "elapsed_ns", figures.largest_elapsed_ns,
               fmt::format("Init to {} {}", end_of(job, figures), human_time(elapsed)));
-    lines.add(3, "recorded_ns", figures.largest_recorded_ns,
-              figures.was_paused() ? human_time(static_cast<double>(figures.largest_recorded_ns)) + " of it recorded" : "");
+    lines.add(
+        3, "recorded_ns", figures.largest_recorded_ns,
+        figures.was_paused() ? human_time(static_cast<double>(figures.largest_recorded_ns)) + " of it recorded" : "");
     lines.add(3, "init_ns", known(init),
               static_cast<double>(init) > 0.05 * elapsed ? "Init " + human_time(static_cast<double>(init)) : "");
     lines.add(4, "complete", std::string(completeness.is_complete ? "yes" : "no"), completeness.text);
@@ -151,11 +153,10 @@ std::string verdict(const Job& job, const Figures& figures) {
     const auto calls = leading_calls(job, figures);
     if (figures.wall_ns == 0 || (calls.empty() && figures.unfinished_ns == 0)) return "No time in MPI was recorded";
     const std::string_view whole = figures.was_paused() ? "recorded time" : "run";
-    std::string text =
-        figures.is_mpi_beside()
-            ? fmt::format("MPI is active during {} of the {}, on a thread beside the program's own work",
-                          human_share(share), whole)
-            : fmt::format("{} of the {} is inside MPI", human_share(share), whole);
+    std::string text = figures.is_mpi_beside()
+                           ? fmt::format("MPI is active during {} of the {}, on a thread beside the program's own work",
+                                         human_share(share), whole)
+                           : fmt::format("{} of the {} is inside MPI", human_share(share), whole);
     if (share < 0.01 || calls.empty()) return text;
     if (figures.unfinished_ns > figures.mpi_ns) return text + ", mostly in calls that have not returned";
     if (calls[0].first >= 0.9)
@@ -214,8 +215,9 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
          [&](R r) { return figures.share_of_wall(r.sum.time_ns); }},
         {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 2},
          [&](R r) {
-             return r.sum.timed_calls() ? Value(static_cast<double>(r.sum.time_ns) / static_cast<double>(r.sum.timed_calls()))
-                                        : Value();
+             return r.sum.timed_calls()
+                        ? Value(static_cast<double>(r.sum.time_ns) / static_cast<double>(r.sum.timed_calls()))
+                        : Value();
          }},
         {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 1, .same_unit = true},
          [&](R r) { return r.sum.is_untimed() ? Value() : Value(r.largest_ns); }},
@@ -223,12 +225,15 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
          [&](R r) { return r.sum.is_untimed() ? Value() : Value(std::uint64_t{r.largest_rank}); }},
     };
     Table table = table_of("top", fields, rows);
-    const auto figure = [](const Value& value) { return std::holds_alternative<double>(value) ? std::get<double>(value) : 0; };
+    const auto figure = [](const Value& value) {
+        return std::holds_alternative<double>(value) ? std::get<double>(value) : 0;
+    };
     constexpr std::size_t calls_column = 3;
     constexpr std::size_t time_column = 4;
     constexpr std::size_t share_column = 5;
     std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
-        return std::tuple(figure(a[time_column]), figure(a[calls_column])) > std::tuple(figure(b[time_column]), figure(b[calls_column]));
+        return std::tuple(figure(a[time_column]), figure(a[calls_column])) >
+               std::tuple(figure(b[time_column]), figure(b[calls_column]));
     });
     // Below a thousandth of the run a line says nothing; three are shown to see what there is.
     std::size_t worth = 0;

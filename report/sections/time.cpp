@@ -1,5 +1,5 @@
-// time: when the ranks were inside MPI, from start to end: all of them over periods, and a map of rank x time. A rank that
-// waits while others compute is seen here, and a program that changes its mind halfway.
+// time: when the ranks were inside MPI, from start to end: all of them over periods, and a map of rank x time. A rank
+// that waits while others compute is seen here, and a program that changes its mind halfway.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -86,7 +86,9 @@ void add_lane(Periods& periods, const Lane& lane, const Axis& axis) {
         p.time_ns += part * static_cast<double>(bin.time_ns);
         p.bytes += part * static_cast<double>(bin.bytes);
     });
-    each_bin(*lane.pauses, [](Period& p, double part, const ActivityBin& bin) { p.off_ns += part * static_cast<double>(bin.time_ns); });
+    each_bin(*lane.pauses, [](Period& p, double part, const ActivityBin& bin) {
+        p.off_ns += part * static_cast<double>(bin.time_ns);
+    });
 }
 
 Periods periods_of(const std::vector<Lane>& lanes, const Axis& axis, std::size_t count) {
@@ -117,13 +119,18 @@ Table periods_table(const Periods& periods, const Axis& axis) {
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .only_screen = true},
          [](L l) { return known_share_of(*l.period); }},
         {{.id = "bytes_per_second", .title = "MESSAGES", .unit = Unit::rate},
-         [width](L l) { return !l.period->is_recorded() ? Value() : Value(width > 0 ? l.period->bytes / (width / 1e9) : 0.0); }},
+         [width](L l) {
+             return !l.period->is_recorded() ? Value() : Value(width > 0 ? l.period->bytes / (width / 1e9) : 0.0);
+         }},
         {{.id = "mpi_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.period->time_ns; }},
-        {{.id = "message_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.period->bytes; }},
-        {{.id = "not_recorded_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.period->off_ns; }},
+        {{.id = "message_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
+         [](L l) { return l.period->bytes; }},
+        {{.id = "not_recorded_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return l.period->off_ns; }},
     };
     Table table = table_of("periods", fields, lines);
-    table.notes.push_back("%WALL: time inside MPI, of the time of all ranks in that period; times are since the first MPI_Init");
+    table.notes.push_back(
+        "%WALL: time inside MPI, of the time of all ranks in that period; times are since the first MPI_Init");
     return table;
 }
 
@@ -162,17 +169,22 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Job& job
     const std::vector<Field<MapLine>> fields{
         {{.id = "ranks", .title = per_line > 1 ? "RANKS" : "RANK", .only_screen = true},
          [](L l) { return l.first == l.last ? fmt::format("{}", l.first) : fmt::format("{}-{}", l.first, l.last); }},
-        {{.id = "rank", .title = {}, .unit = Unit::rank, .only_data = true}, [](L l) { return std::uint64_t{l.first}; }},
+        {{.id = "rank", .title = {}, .unit = Unit::rank, .only_data = true},
+         [](L l) { return std::uint64_t{l.first}; }},
         {{.id = "host", .title = "HOST", .drop = 2, .only_data = job.hosts.size() < 2}, [](L l) { return l.host; }},
         {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share}, [](L l) { return l.mpi_share; }},
-        {{.id = "share_by_period", .title = "FROM START TO END", .unit = Unit::share, .draw = Draw::heat}, [](L l) { return l.shares; }},
+        {{.id = "share_by_period", .title = "FROM START TO END", .unit = Unit::share, .draw = Draw::heat},
+         [](L l) { return l.shares; }},
     };
     Table table = table_of("ranks", fields, lines);
     table.title = "RANKS OVER TIME";
-    table.notes.push_back(fmt::format("darker: more of the time inside MPI; {} from left to right", human_time(axis.length())));
+    table.notes.push_back(
+        fmt::format("darker: more of the time inside MPI; {} from left to right", human_time(axis.length())));
     if (const Figures figures = figures_of(job); figures.was_paused()) {
-        const bool is_told = std::any_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.pauses->width_ns > 0; });
-        table.notes.push_back(fmt::format("recording was off for {} of the run: {}, and not in a rank's %WALL", human_share(figures.paused_share),
+        const bool is_told =
+            std::any_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.pauses->width_ns > 0; });
+        table.notes.push_back(fmt::format("recording was off for {} of the run: {}, and not in a rank's %WALL",
+                                          human_share(figures.paused_share),
                                           is_told ? "- where it was for nearly all of a period" : "blank here"));
     }
     return table;
@@ -184,7 +196,8 @@ std::vector<Lane> lanes_of(const Job& job, const Question& question) {
         const Rank* rank = job.find(activity.rank);
         const auto& asked = question.ranks;
         if (!rank || rank->elapsed_ns == 0) continue;
-        if (asked.empty() || std::binary_search(asked.begin(), asked.end(), rank->rank)) lanes.push_back({rank, &activity.activity, &activity.pauses});
+        if (asked.empty() || std::binary_search(asked.begin(), asked.end(), rank->rank))
+            lanes.push_back({rank, &activity.activity, &activity.pauses});
     }
     return lanes;
 }
@@ -196,14 +209,18 @@ Result<std::vector<Table>> time(const Job& job, const Question& question) {
     const Axis axis = axis_of(lanes);
     if (lanes.empty() || axis.length() <= 0) {
         Table none{.id = "periods", .title = {}, .columns = {}, .rows = {}, .notes = {}};
-        none.notes.push_back(job.is_text ? "mpitrace's text does not say when its calls were made"
-                                         : "these profiles do not say when their calls were made: they are of an older libmpiprof, or no rank ended");
+        none.notes.push_back(
+            job.is_text
+                ? "mpitrace's text does not say when its calls were made"
+                : "these profiles do not say when their calls were made: they are of an older libmpiprof, or no rank ended");
         return std::vector{none};
     }
     const std::size_t periods = question.is_for_screen ? periods_on_screen : periods_in_data;
-    std::vector<Table> tables{periods_table(periods_of(lanes, axis, periods), axis), map_table(lanes, axis, job, question.is_for_screen)};
+    std::vector<Table> tables{periods_table(periods_of(lanes, axis, periods), axis),
+                              map_table(lanes, axis, job, question.is_for_screen)};
     if (job.activity_stride > 1)
-        tables.back().notes.push_back(fmt::format("of every {}th rank, for want of memory to keep all", job.activity_stride));
+        tables.back().notes.push_back(
+            fmt::format("of every {}th rank, for want of memory to keep all", job.activity_stride));
     return tables;
 }
 

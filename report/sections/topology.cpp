@@ -1,5 +1,5 @@
-// The kernel shows each device as a path from the processor's bridge through the ports of switches. Two paths part at the bridge or
-// switch that connects the devices.
+// The kernel shows each device as a path from the processor's bridge through the ports of switches. Two paths part at
+// the bridge or switch that connects the devices.
 #include "report/sections/topology.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,9 @@ struct Named {
 
 std::vector<Named> devices_of(const NodeFacts& node) {
     std::vector<Named> devices;
-    const auto has_room = [&](const Device& device) { return !device.pci_path.empty() && devices.size() < most_devices; };
+    const auto has_room = [&](const Device& device) {
+        return !device.pci_path.empty() && devices.size() < most_devices;
+    };
     for (std::size_t i = 0; i < node.gpus.size(); ++i)
         if (has_room(node.gpus[i])) devices.push_back({fmt::format("GPU{}", i), &node.gpus[i], true});
     for (const Device& adapter : node.adapters)
@@ -72,9 +74,12 @@ std::vector<Kind> kinds_of(std::span<const PlacedNode> nodes) {
     std::vector<Kind> kinds;
     for (const PlacedNode& node : nodes) {
         if (devices_of(*node.facts).size() < 2) continue;
-        const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return *kind.node->facts == *node.facts; });
-        if (known != kinds.end()) ++known->nodes;
-        else kinds.push_back({&node, 1});
+        const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                        [&](const Kind& kind) { return *kind.node->facts == *node.facts; });
+        if (known != kinds.end())
+            ++known->nodes;
+        else
+            kinds.push_back({&node, 1});
     }
     return kinds;
 }
@@ -88,22 +93,28 @@ Table matrix(const Kind& kind) {
     std::vector<Field<Named>> fields{{{.id = "device", .title = "DEVICE"}, [](D d) { return d.name; }}};
     for (std::size_t i = 0; i < devices.size(); ++i) {
         const int drop = devices[i].is_gpu ? (i < gpus_beside_each_other ? 0 : 3) : has_gpus ? 2 : 0;
-        fields.push_back({{.id = devices[i].name, .title = devices[i].name, .drop = drop},
-                          [&node, to = devices[i].device](D d) { return std::string(name_of(connection(*d.device, *to, *node.facts))); }});
+        fields.push_back(
+            {{.id = devices[i].name, .title = devices[i].name, .drop = drop}, [&node, to = devices[i].device](D d) {
+                 return std::string(name_of(connection(*d.device, *to, *node.facts)));
+             }});
     }
-    fields.push_back({{.id = "cores", .title = "CORES", .drop = 1}, [&](D d) { return cores_beside(*node.facts, *d.device); }});
+    fields.push_back(
+        {{.id = "cores", .title = "CORES", .drop = 1}, [&](D d) { return cores_beside(*node.facts, *d.device); }});
     fields.push_back({{.id = "numa_node", .title = "NUMA", .unit = Unit::rank, .drop = 1},
                       [](D d) { return d.device->numa_node ? Value(std::uint64_t{*d.device->numa_node}) : Value(); }});
     Table table = table_of("topology", fields, devices);
-    table.title = kind.nodes == 1 ? fmt::format("HOW THE DEVICES OF NODE {} ARE CONNECTED", node.host)
-                             : fmt::format("HOW THE DEVICES OF {} NODES LIKE {} ARE CONNECTED", kind.nodes, node.host);
+    table.title = kind.nodes == 1
+                      ? fmt::format("HOW THE DEVICES OF NODE {} ARE CONNECTED", node.host)
+                      : fmt::format("HOW THE DEVICES OF {} NODES LIKE {} ARE CONNECTED", kind.nodes, node.host);
     std::set<Connection> occurring;
     for (const Named& a : devices)
         for (const Named& b : devices) occurring.insert(connection(*a.device, *b.device, *node.facts));
     std::string legend;
     for (const Meaning& m : meanings)
-        if (occurring.contains(m.connection)) legend += fmt::format("{}{}: {}", legend.empty() ? "" : "; ", m.name, m.text);
-    table.notes.push_back(legend + ". By PCI addresses: NVLink is not seen there (nvidia-smi topo -m on the node shows it)");
+        if (occurring.contains(m.connection))
+            legend += fmt::format("{}{}: {}", legend.empty() ? "" : "; ", m.name, m.text);
+    table.notes.push_back(legend +
+                          ". By PCI addresses: NVLink is not seen there (nvidia-smi topo -m on the node shows it)");
     return table;
 }
 
@@ -120,27 +131,31 @@ Table pairs(const std::vector<Kind>& kinds) {
             for (std::size_t k = i + 1; k < devices.size(); ++k) lines.push_back({kind, devices[i], devices[k]});
     }
     using P = const Pair&;
-    return table_of("topology",
-                    std::vector<Field<Pair>>{
-                        {{.id = "host", .title = {}}, [](P p) { return p.kind.node->host; }},
-                        {{.id = "nodes", .title = {}, .unit = Unit::count}, [](P p) { return std::uint64_t{p.kind.nodes}; }},
-                        {{.id = "device", .title = {}}, [](P p) { return p.from.name; }},
-                        {{.id = "other_device", .title = {}}, [](P p) { return p.to.name; }},
-                        {{.id = "connection", .title = {}},
-                         [](P p) { return std::string(name_of(connection(*p.from.device, *p.to.device, *p.kind.node->facts))); }},
-                        {{.id = "pci_path", .title = {}}, [](P p) { return p.from.device->pci_path; }},
-                        {{.id = "other_pci_path", .title = {}}, [](P p) { return p.to.device->pci_path; }},
-                    },
-                    lines);
+    return table_of(
+        "topology",
+        std::vector<Field<Pair>>{
+            {{.id = "host", .title = {}}, [](P p) { return p.kind.node->host; }},
+            {{.id = "nodes", .title = {}, .unit = Unit::count}, [](P p) { return std::uint64_t{p.kind.nodes}; }},
+            {{.id = "device", .title = {}}, [](P p) { return p.from.name; }},
+            {{.id = "other_device", .title = {}}, [](P p) { return p.to.name; }},
+            {{.id = "connection", .title = {}},
+             [](P p) { return std::string(name_of(connection(*p.from.device, *p.to.device, *p.kind.node->facts))); }},
+            {{.id = "pci_path", .title = {}}, [](P p) { return p.from.device->pci_path; }},
+            {{.id = "other_pci_path", .title = {}}, [](P p) { return p.to.device->pci_path; }},
+        },
+        lines);
 }
 
 }  // namespace
 
 std::string_view name_of(Connection connection) {
-    return std::find_if(std::begin(meanings), std::end(meanings) - 1, [&](const Meaning& m) { return m.connection == connection; })->name;
+    return std::find_if(std::begin(meanings), std::end(meanings) - 1,
+                        [&](const Meaning& m) { return m.connection == connection; })
+        ->name;
 }
 
-// Below the switch that two devices share, each has a port of it and itself; of two functions of one card there is no port.
+// Below the switch that two devices share, each has a port of it and itself; of two functions of one card there is no
+// port.
 Connection connection(const Device& a, const Device& b, const NodeFacts& node) {
     if (a.pci_path.empty() || b.pci_path.empty()) return Connection::unknown;
     if (a.name == b.name) return Connection::itself;
@@ -148,7 +163,9 @@ Connection connection(const Device& a, const Device& b, const NodeFacts& node) {
     const auto parted = std::mismatch(from.begin(), from.end(), to.begin(), to.end());
     const auto shared = parted.first - from.begin();
     if (shared == 1) return Connection::host_bridge;
-    if (shared > 1) return std::max(from.end() - parted.first, to.end() - parted.second) <= 2 ? Connection::one_switch : Connection::switches;
+    if (shared > 1)
+        return std::max(from.end() - parted.first, to.end() - parted.second) <= 2 ? Connection::one_switch
+                                                                                  : Connection::switches;
     if (a.numa_node && b.numa_node) return a.numa_node == b.numa_node ? Connection::numa_node : Connection::system;
     return node.numa_nodes.size() == 1 ? Connection::numa_node : Connection::unknown;
 }
@@ -160,7 +177,8 @@ std::vector<Table> topology_tables(std::span<const PlacedNode> nodes, bool is_fo
     if (!is_for_screen) return {pairs(kinds)};
     for (std::size_t i = 0; i < std::min(kinds.size(), kinds_on_screen); ++i) tables.push_back(matrix(kinds[i]));
     if (kinds.size() > kinds_on_screen)
-        tables.back().notes.push_back(fmt::format("{} more kinds of nodes: placement --format csv", kinds.size() - kinds_on_screen));
+        tables.back().notes.push_back(
+            fmt::format("{} more kinds of nodes: placement --format csv", kinds.size() - kinds_on_screen));
     return tables;
 }
 

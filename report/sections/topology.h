@@ -1,5 +1,5 @@
-// How far the GPUs and network adapters of a node are from each other, in the words of `nvidia-smi topo -m`, worked out from where
-// they are plugged in. For the section `placement`.
+// How far the GPUs and network adapters of a node are from each other, in the words of `nvidia-smi topo -m`, worked out
+// from where they are plugged in. For the section `placement`.
 #pragma once
 
 #include <span>
@@ -17,7 +17,8 @@ std::string_view name_of(Connection connection);  // "PIX"
 
 Connection connection(const Device& a, const Device& b, const NodeFacts& node);
 
-// On a screen a matrix for each kind of node that has several devices, the first few kinds; as data a row for each pair of devices.
+// On a screen a matrix for each kind of node that has several devices, the first few kinds; as data a row for each pair
+// of devices.
 std::vector<Table> topology_tables(std::span<const PlacedNode> nodes, bool is_for_screen);
 
 }  // namespace mpiprof::report

@@ -28,12 +28,16 @@ constexpr std::array beside_mpi{
     Replacement{"MPI", "MPI and NCCL"},
 };
 
-bool is_part_of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '/' || c == '.'; }
+bool is_part_of_a_name(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '/' || c == '.';
+}
 
 bool stands_alone(std::string_view text, std::size_t at, std::size_t length) {
     const std::size_t end = at + length;
-    const bool ends_a_sentence = end < text.size() && text[end] == '.' && (end + 1 == text.size() || text[end + 1] == ' ');
-    return (at == 0 || !is_part_of_a_name(text[at - 1])) && (end == text.size() || ends_a_sentence || !is_part_of_a_name(text[end]));
+    const bool ends_a_sentence =
+        end < text.size() && text[end] == '.' && (end + 1 == text.size() || text[end + 1] == ' ');
+    return (at == 0 || !is_part_of_a_name(text[at - 1])) &&
+           (end == text.size() || ends_a_sentence || !is_part_of_a_name(text[end]));
 }
 
 template <std::size_t N>
@@ -43,8 +47,10 @@ std::string reworded(std::string_view text, const std::array<Replacement, N>& re
         const Replacement* found = nullptr;
         for (const Replacement& r : replacements)
             if (!found && text.substr(at).starts_with(r.word) && stands_alone(text, at, r.word.size())) found = &r;
-        if (found) result += found->by;
-        else result += text[at];
+        if (found)
+            result += found->by;
+        else
+            result += text[at];
         at += found ? found->word.size() : 1;
     }
     return result;
@@ -73,7 +79,8 @@ void word(Table& table, const Job& job) {
         for (std::size_t i = 0; i < row.size(); ++i) {
             auto* text = std::get_if<std::string>(&row[i]);
             // The headline's first line is the command; its last column is what a screen shows.
-            const bool is_headline = table.picture == Picture::headline && i == 3 && &row != &table.rows.front() && job.is_without_mpi();
+            const bool is_headline =
+                table.picture == Picture::headline && i == 3 && &row != &table.rows.front() && job.is_without_mpi();
             if (text && (has_sentences(table) || is_headline)) in(*text);
         }
 }

@@ -1,5 +1,5 @@
-// What sections call MPI, in the words of a job that used NCCL, with MPI or without it. Titles, notes and findings speak of
-// "MPI"; nothing else is touched, and nothing at all in a job of MPI alone.
+// What sections call MPI, in the words of a job that used NCCL, with MPI or without it. Titles, notes and findings
+// speak of "MPI"; nothing else is touched, and nothing at all in a job of MPI alone.
 #pragma once
 
 #include <string>

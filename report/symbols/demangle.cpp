@@ -30,8 +30,16 @@ std::string demangled(const std::string& name) {
 
 // Brackets are counted, and those that belong to a name are no brackets. What does not come out even stays as it is.
 std::string short_function(std::string_view name) {
-    constexpr std::string_view kept[] = {"(anonymous namespace)", "operator()", "operator<=>", "operator<<", "operator<=",
-                                         "operator<",             "operator->", "operator>>",  "operator>=", "operator>"};
+    constexpr std::string_view kept[] = {"(anonymous namespace)",
+                                         "operator()",
+                                         "operator<=>",
+                                         "operator<<",
+                                         "operator<=",
+                                         "operator<",
+                                         "operator->",
+                                         "operator>>",
+                                         "operator>=",
+                                         "operator>"};
     std::string text;
     int depth = 0;
     for (std::size_t i = 0; i < name.size();) {
@@ -53,7 +61,8 @@ std::string short_function(std::string_view name) {
     for (const std::string_view tail : {" const", " [clone"})
         if (const auto at = text.find(tail); at != std::string::npos) text.resize(at);
     const auto blank = name.find('<') == std::string_view::npos ? std::string::npos : text.rfind(' ');
-    const bool is_operator = text.find("operator") != std::string::npos || text.find("(anonymous ") != std::string::npos;
+    const bool is_operator =
+        text.find("operator") != std::string::npos || text.find("(anonymous ") != std::string::npos;
     return blank == std::string::npos || is_operator ? text : text.substr(blank + 1);
 }
 

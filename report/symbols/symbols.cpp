@@ -105,7 +105,8 @@ Symbol Symbols::ask(const Module& module, std::uint64_t offset) {
 const Symbol& Symbols::at(const Module& module, std::uint64_t offset) {
     const auto [symbol, is_new] = known_.try_emplace({module.path, module.build_id, offset});
     if (is_new && module.is_script) {  // the interpreter said it all
-        symbol->second.lines = {{.function = module.build_id, .file = module.path, .line = static_cast<unsigned>(offset)}};
+        symbol->second.lines = {
+            {.function = module.build_id, .file = module.path, .line = static_cast<unsigned>(offset)}};
         return symbol->second;
     }
     if (is_new) symbol->second = ask(module, offset);

@@ -22,8 +22,8 @@ struct Range {
 Range range_of(std::span<const double> values);
 std::string sparkline(std::span<const double> values, Range range, std::size_t width, bool utf8);
 
-// One shade per value: nothing for 0, and four steps from `low` to `high`, in equal differences or (`by_ratio`) in equal
-// ratios. More values than `width` are put together in groups, each shown by its largest.
+// One shade per value: nothing for 0, and four steps from `low` to `high`, in equal differences or (`by_ratio`) in
+// equal ratios. More values than `width` are put together in groups, each shown by its largest.
 struct Shades {
     double low;
     double high;

@@ -295,7 +295,8 @@ std::string show_findings(const Table& table, const Screen& screen) {
     return out;
 }
 
-// A note without what it says of columns that are not there: "CALLS: mean of the members; MOST: the member that spent most".
+// A note without what it says of columns that are not there: "CALLS: mean of the members; MOST: the member that spent
+// most".
 std::string note_on(std::string_view note, const std::set<std::string>& left_out) {
     constexpr std::string_view between = "; ";
     std::string kept;
@@ -305,7 +306,8 @@ std::string note_on(std::string_view note, const std::set<std::string>& left_out
         const std::string_view part = note.substr(0, end);
         note.remove_prefix(std::min(end + between.size(), note.size()));
         const std::size_t colon = part.find(':');
-        if (colon != std::string_view::npos && !(part[0] >= 'a' && part[0] <= 'z')) is_kept = !left_out.contains(std::string(part.substr(0, colon)));
+        if (colon != std::string_view::npos && !(part[0] >= 'a' && part[0] <= 'z'))
+            is_kept = !left_out.contains(std::string(part.substr(0, colon)));
         if (is_kept) kept += (kept.empty() ? "" : std::string(between)) + std::string(part);
     }
     return kept;
@@ -343,7 +345,8 @@ std::string show_text(const Answer& answer, const Screen& asked) {
         std::set<std::string> left_out;
         out += show_body(table, screen, left_out);
         for (const std::string& note : table.notes)
-            for (const std::string& line : wrapped(visible(note_on(note, left_out), screen.has_utf8), screen.width - indent))
+            for (const std::string& line :
+                 wrapped(visible(note_on(note, left_out), screen.has_utf8), screen.width - indent))
                 if (!line.empty()) out += blanks(indent) + paint(line, Ink::dim, screen.has_color) + '\n';
     }
     return out;

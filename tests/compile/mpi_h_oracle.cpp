@@ -26,7 +26,8 @@ constexpr bool is_one_of = (std::is_same_v<P, Types> || ...);
 
 template <class P>
 consteval bool fits(Role role, bool large, bool sized) {
-    // MPI_Psend_init counts in MPI_Count in MPI 4 and in int in MPI 5, without being a large-count twin: it is read as int.
+    // MPI_Psend_init counts in MPI_Count in MPI 4 and in int in MPI 5, without being a large-count twin: it is read as
+    // int.
     const bool number = large ? is_one_of<P, MPI_Count> : is_one_of<P, int> || (!sized && is_one_of<P, MPI_Count>);
     const bool numbers = large ? is_one_of<P, const MPI_Count*> : is_one_of<P, const int*>;
     switch (role) {
@@ -142,8 +143,8 @@ struct Declaration<Result (*)(Parameters..., ...)> : Declaration<Result (*)(Para
     static_assert(Declared_##Name::returns_int, "MPI_" #Name ": does not return int, so it cannot be wrapped"); \
     static_assert(Declared_##Name::registers_only, "MPI_" #Name ": a parameter does not fit one register");     \
     static_assert(-1 == Declared_##Name::misfit(mpiprof::parse_roles(words, arguments), large,                  \
-                                                mpiprof::SizeRule::rule != mpiprof::SizeRule::none &&  \
-                                                    mpiprof::SizeRule::rule != mpiprof::SizeRule::partitioned),            \
+                                                mpiprof::SizeRule::rule != mpiprof::SizeRule::none &&           \
+                                                    mpiprof::SizeRule::rule != mpiprof::SizeRule::partitioned), \
                   "MPI_" #Name ": the argument at this position (from 0) has a type that does not fit its word");
 #define SKIP(...)
 

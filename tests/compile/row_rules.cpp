@@ -1,5 +1,5 @@
-// Compiling this file checks every row of NCCL's table, and of the table ROWS, libmpiprof/mpi/calls.def unless a test names
-// another one (tests/compile/rejected). It needs no MPI and leaves no object.
+// Compiling this file checks every row of NCCL's table, and of the table ROWS, libmpiprof/mpi/calls.def unless a test
+// names another one (tests/compile/rejected). It needs no MPI and leaves no object.
 #include "tests/compile/row_rules.h"
 
 #ifndef ROWS
@@ -37,7 +37,8 @@ enum class one_row_per_function {
 #define NCCL(Name, arity, treatment, traffic, rule, words) \
     static_assert(row_is_sound(Treatment::treatment, Traffic::traffic, SizeRule::rule, arity, words));
 #define NCCL_SPECIAL NCCL
-#define NCCL_PASSED(Name, reason) static_assert(!std::string_view(reason).empty(), #Name ": say why it is not exported");
+#define NCCL_PASSED(Name, reason) \
+    static_assert(!std::string_view(reason).empty(), #Name ": say why it is not exported");
 #include "libmpiprof/nccl/calls.def"
 
 }  // namespace mpiprof

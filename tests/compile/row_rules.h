@@ -55,7 +55,8 @@ consteval bool row_is_sound(Treatment treatment, Traffic traffic, SizeRule rule,
         a_timed_row_has_traffic_and_a_counted_row_has_none();
     // The rule of a persistent set-up is that of its starts: such a row makes a request and carries nothing itself.
     const bool sets_up = find(roles, Role::newrequest) >= 0 && (traffic == Traffic::setup || traffic == Traffic::none);
-    if (rule != SizeRule::none && !carries_bytes(traffic) && !sets_up) only_traffic_that_carries_bytes_has_a_size_rule();
+    if (rule != SizeRule::none && !carries_bytes(traffic) && !sets_up)
+        only_traffic_that_carries_bytes_has_a_size_rule();
     if (repeats_a_word(roles)) a_word_stands_twice_in_this_row();
     if (find(roles, Role::requests) >= 0 && find(roles, Role::n) < 0) an_array_of_requests_comes_with_its_number();
     return true;

@@ -1,5 +1,6 @@
-/* An MPI program whose buffers are said to lie on a GPU: the double of libcuda says so of memory that is the host's, so that any
- * MPI can move it. buffers SCENE, on two ranks. What each scene calls, and with whose memory, is in tests/e2e/cases/buffers.py. */
+/* An MPI program whose buffers are said to lie on a GPU: the double of libcuda says so of memory that is the host's, so
+ * that any MPI can move it. buffers SCENE, on two ranks. What each scene calls, and with whose memory, is in
+ * tests/e2e/cases/buffers.py. */
 #include <mpi.h>
 
 #include "tests/gpu/doubles/cuda.h"
@@ -74,7 +75,8 @@ int main(int argc, char** argv) {
         for (int i = 0; i < 300; ++i) MPI_Bcast(device, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 #ifdef HIP
     } else if (strcmp(scene, "unread") == 0) {
-        for (int i = 0; i < 10; ++i) MPI_Bcast(host, n, MPI_DOUBLE, 0, MPI_COMM_WORLD); /* of memory that is not known by now */
+        for (int i = 0; i < 10; ++i)
+            MPI_Bcast(host, n, MPI_DOUBLE, 0, MPI_COMM_WORLD); /* of memory that is not known by now */
         if (hipGetLastError() != 0) printf("an error was left\n");
         fake_hip_fail();
         for (int i = 0; i < 5; ++i) MPI_Bcast(managed, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -93,7 +95,8 @@ int main(int argc, char** argv) {
         messages(host, device);
         const unsigned long queries = fake_cuda_pointer_queries();
         for (int i = 0; i < 64; ++i) MPI_Bcast(device, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        if (getenv("LD_PRELOAD") && strstr(getenv("LD_PRELOAD"), "mpiprof") && strcmp(scene, "off") != 0 && fake_cuda_pointer_queries() > queries + 2)
+        if (getenv("LD_PRELOAD") && strstr(getenv("LD_PRELOAD"), "mpiprof") && strcmp(scene, "off") != 0 &&
+            fake_cuda_pointer_queries() > queries + 2)
             printf("the driver was asked %lu times in 64 calls\n", fake_cuda_pointer_queries() - queries);
         if (strcmp(scene, "off") == 0 && fake_cuda_pointer_queries() != 0) printf("the driver was asked\n");
     }

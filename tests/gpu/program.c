@@ -1,5 +1,6 @@
-/* A program that uses NCCL on GPUs that are doubles: program SCENE. Linked with the double of NCCL or, compiled with FETCH, by
- * dlopen and dlsym. Every time that a scene takes on the GPU follows from the rules of the doubles: see fake_cuda.c, launches.h. */
+/* A program that uses NCCL on GPUs that are doubles: program SCENE. Linked with the double of NCCL or, compiled with
+ * FETCH, by dlopen and dlsym. Every time that a scene takes on the GPU follows from the rules of the doubles: see
+ * fake_cuda.c, launches.h. */
 #define _GNU_SOURCE
 #ifdef WITH_MPI
 #include <mpi.h>
@@ -32,7 +33,10 @@ CUPTI_FUNCTIONS(F)
 #define CUPTI(name) f_##name
 static void fetch_cupti(void) {
     void* library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
-    if (!library) { fprintf(stderr, "%s\n", dlerror()); exit(2); }
+    if (!library) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(2);
+    }
 #define F(name, arguments) f_##name = (int(*) arguments)dlsym(library, #name);
     CUPTI_FUNCTIONS(F)
 #undef F
@@ -53,7 +57,8 @@ static void their_request(uint8_t** at, size_t* bytes, size_t* most) {
 static void their_completion(void* context, uint32_t stream, uint8_t* at, size_t bytes, size_t valid) {
     (void)context, (void)stream, (void)bytes;
     uint8_t* record = NULL;
-    while (CUPTI(cuptiActivityGetNextRecord)(at, valid, &record) == CUPTI_OK) their_kernels += *(uint32_t*)record == KIND_CONCURRENT_KERNEL;
+    while (CUPTI(cuptiActivityGetNextRecord)(at, valid, &record) == CUPTI_OK)
+        their_kernels += *(uint32_t*)record == KIND_CONCURRENT_KERNEL;
     their_buffers += 1;
     free(at); /* as Kineto does: whoever made it */
 }
@@ -88,12 +93,15 @@ static CUstream stream_on(int device) {
     return stream;
 }
 /* 3000 ns on the GPU, 500 more from call to kernel where the stream is idle. */
-static void reduce(ncclComm_t c, CUstream s) { OK(NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, c, s)); }
+static void reduce(ncclComm_t c, CUstream s) {
+    OK(NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, c, s));
+}
 static void finish(CUstream s) { OK(cuStreamSynchronize(s)); }
 
 static void lone(ncclComm_t c, CUstream s) {
     for (int i = 0; i < 5; ++i) reduce(c, s), finish(s);
-    for (int i = 0; i < 3; ++i) OK(NCCL(ncclAllGather)(buffer, buffer, 100, ncclFloat32, c, s)), finish(s); /* 100 x 4 x ranks */
+    for (int i = 0; i < 3; ++i)
+        OK(NCCL(ncclAllGather)(buffer, buffer, 100, ncclFloat32, c, s)), finish(s); /* 100 x 4 x ranks */
     for (int i = 0; i < 2; ++i) OK(NCCL(ncclBcast)(buffer, 70, ncclInt8, 0, c, s)), finish(s);
     for (int i = 0; i < 4; ++i) reduce(c, s); /* the first finds its stream idle */
     finish(s);
@@ -150,7 +158,10 @@ int main(int argc, char** argv) {
         for (int i = 0; i < 3; ++i) reduce(c, s), finish(s);
         OK(CUPTI(cuptiActivityDisable)(KIND_CONCURRENT_KERNEL));
         OK(CUPTI(cuptiActivityFlushAll)(0));
-        if (their_kernels != 3) { fprintf(stderr, "the other client saw %d kernels\n", their_kernels); return 1; }
+        if (their_kernels != 3) {
+            fprintf(stderr, "the other client saw %d kernels\n", their_kernels);
+            return 1;
+        }
         usleep(2100000);
         for (int i = 0; i < 4; ++i) reduce(c, s), finish(s);
         OK(NCCL(ncclCommDestroy)(c));
@@ -184,7 +195,8 @@ int main(int argc, char** argv) {
         OK(NCCL(ncclCommDestroy)(c));
         return 0;
     }
-    SCENE("gpus") { /* one operation on each of two GPUs: each has a time of its own. On the default streams, which are two, too */
+    SCENE("gpus") { /* one operation on each of two GPUs: each has a time of its own. On the default streams, which are
+                       two, too */
         ncclComm_t other = world("other");
         CUstream t = stream_on(1);
         CUcontext contexts[2];
@@ -195,7 +207,8 @@ int main(int argc, char** argv) {
             reduce(c, round ? NULL : s);
             OK(cuCtxSetCurrent(contexts[1]));
             OK(NCCL(ncclAllGather)(buffer, buffer, 1000, ncclFloat32, other, round ? NULL : t)); /* 1000 x 4 x ranks */
-            if (round) OK(cuCtxSetCurrent(contexts[0])); /* of whichever context is current when the operation is enqueued */
+            if (round)
+                OK(cuCtxSetCurrent(contexts[0])); /* of whichever context is current when the operation is enqueued */
             OK(NCCL(ncclGroupEnd)());
             OK(cuCtxSetCurrent(contexts[0])), finish(round ? NULL : s);
             OK(cuCtxSetCurrent(contexts[1])), finish(round ? NULL : t);
@@ -351,7 +364,10 @@ int main(int argc, char** argv) {
         usleep(2100000);
         for (int i = 0; i < 4; ++i) reduce(c, s), finish(s);
         OK(NCCL(ncclCommDestroy)(c));
-        if (their_kernels != 3) { fprintf(stderr, "the other client saw %d kernels\n", their_kernels); return 1; }
+        if (their_kernels != 3) {
+            fprintf(stderr, "the other client saw %d kernels\n", their_kernels);
+            return 1;
+        }
         return 0;
     }
     SCENE("first") { /* it was there before us, and ends CUPTI */
@@ -362,13 +378,19 @@ int main(int argc, char** argv) {
         OK(CUPTI(cuptiActivityFlushAll)(0));
         OK(CUPTI(cuptiFinalize)());
         for (int i = 0; i < 2; ++i) reduce(c, s), finish(s);
-        if (their_kernels != 3) { fprintf(stderr, "the other client saw %d kernels\n", their_kernels); return 1; }
+        if (their_kernels != 3) {
+            fprintf(stderr, "the other client saw %d kernels\n", their_kernels);
+            return 1;
+        }
         return 0;
     }
 #endif
 #ifdef FETCH
     SCENE("absent") { /* whoever asks whether there is a CUPTI is told the truth */
-        if (dlsym(RTLD_DEFAULT, "cuptiFinalize")) { fprintf(stderr, "cuptiFinalize exists\n"); return 1; }
+        if (dlsym(RTLD_DEFAULT, "cuptiFinalize")) {
+            fprintf(stderr, "cuptiFinalize exists\n");
+            return 1;
+        }
         reduce(c, s), finish(s);
         return 0;
     }
@@ -401,7 +423,10 @@ int main(int argc, char** argv) {
             }
         int status;
         while (wait(&status) > 0)
-            if (status) { fprintf(stderr, "a child ended with status %d\n", status); return 1; }
+            if (status) {
+                fprintf(stderr, "a child ended with status %d\n", status);
+                return 1;
+            }
         reduce(c, s), finish(s);
         return 0;
     }

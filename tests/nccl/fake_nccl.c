@@ -1,10 +1,10 @@
-/* A libnccl.so.2 that moves nothing: every call is checked, counted with its bytes by the double itself, and answered. As in
- * the real library ncclX is weak and pncclX strong, and ncclBcast reaches ncclBroadcast through the PLT, where a preload
- * meets it. At exit, and at each ncclCommDestroy, the counts go to $FAKE_NCCL_COUNTS.<pid>, one "name calls bytes" a line:
- * what the program called, without what the double called itself.
+/* A libnccl.so.2 that moves nothing: every call is checked, counted with its bytes by the double itself, and answered.
+ * As in the real library ncclX is weak and pncclX strong, and ncclBcast reaches ncclBroadcast through the PLT, where a
+ * preload meets it. At exit, and at each ncclCommDestroy, the counts go to $FAKE_NCCL_COUNTS.<pid>, one "name calls
+ * bytes" a line: what the program called, without what the double called itself.
  *
- * Its profiler interface is tests/nccl/fake_profiler.h: like NCCL's, it tells a plugin of operations when they are launched,
- * which is at the end of the outermost group, and for nonblocking communicators in a thread of its own. */
+ * Its profiler interface is tests/nccl/fake_profiler.h: like NCCL's, it tells a plugin of operations when they are
+ * launched, which is at the end of the outermost group, and for nonblocking communicators in a thread of its own. */
 #define _GNU_SOURCE
 #include "tests/nccl/launches.h"
 #include "tests/nccl/nccl.h"
@@ -30,7 +30,9 @@ enum { alive = 0x07e3, dead = 0xdead };
 enum { alive = 0x600d, dead = 0xdead };
 #endif
 
-#define F(name, arguments) extern int p##name arguments; int name arguments __attribute__((weak, alias("p" #name)));
+#define F(name, arguments)        \
+    extern int p##name arguments; \
+    int name arguments __attribute__((weak, alias("p" #name)));
 NCCL_FUNCTIONS(F)
 #undef F
 
@@ -38,7 +40,7 @@ enum {
 #define F(name, arguments) of_##name,
     NCCL_FUNCTIONS(F)
 #undef F
-    functions
+        functions
 };
 static const char* const names[] = {
 #define F(name, arguments) #name,
@@ -73,10 +75,16 @@ static void count(int function, unsigned long bytes) {
 
 static unsigned long size_of(int type) {
     switch (type) {
-        case ncclInt32: case ncclFloat32: return 4;
-        case ncclFloat16: case ncclBfloat16: return 2;
-        case ncclFloat64: return 8;
-        default: return 1;
+        case ncclInt32:
+        case ncclFloat32:
+            return 4;
+        case ncclFloat16:
+        case ncclBfloat16:
+            return 2;
+        case ncclFloat64:
+            return 8;
+        default:
+            return 1;
     }
 }
 static int operation(int function, ncclComm_t comm, size_t n, int type, int blocks, cudaStream_t stream) {
@@ -103,7 +111,10 @@ static unsigned long hash_of(const void* bytes, size_t n) {
     return hash;
 }
 
-int pncclGetVersion(int* version) { *version = 22809; return 0; }
+int pncclGetVersion(int* version) {
+    *version = 22809;
+    return 0;
+}
 int pncclGetUniqueId(ncclUniqueId* id) {
     memset(id, 0, sizeof *id);
     snprintf(id->internal, sizeof id->internal, "made by %d", (int)getpid());
@@ -128,7 +139,7 @@ int pncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int ran
     if (config && config->magic != 0xcafebeef) return ncclInvalidArgument;
     const int result = init(of_ncclCommInitRankConfig, comm, size, id, rank);
     if (result) return result;
-    if (config && config->comm_name) snprintf((*comm)->name, sizeof (*comm)->name, "%s", config->comm_name);
+    if (config && config->comm_name) snprintf((*comm)->name, sizeof(*comm)->name, "%s", config->comm_name);
     (*comm)->is_nonblocking = config && !config->blocking;
     tell_of_communicator(*comm);
     return (*comm)->is_nonblocking ? ncclInProgress : 0;
@@ -158,7 +169,9 @@ int pncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* made, ncclCo
     count(of_ncclCommSplit, 0);
     return 0;
 }
-int pncclCommFinalize(ncclComm_t comm) { return comm->magic == alive ? count(of_ncclCommFinalize, 0), 0 : ncclInvalidArgument; }
+int pncclCommFinalize(ncclComm_t comm) {
+    return comm->magic == alive ? count(of_ncclCommFinalize, 0), 0 : ncclInvalidArgument;
+}
 static int end(int function, ncclComm_t comm) {
     if (!comm || comm->magic != alive) return ncclInvalidArgument;
     tell_of_end(comm);
@@ -260,7 +273,7 @@ int pncclCommInitRankScalable(ncclComm_t* comm, int size, int rank, int ids, ncc
     const int result = init(of_ncclCommInitRankScalable, comm, size, id[0], rank);
     if (result) return result;
     (*comm)->hash = hash_of(id, sizeof *id * (size_t)ids);
-    if (config && config->comm_name) snprintf((*comm)->name, sizeof (*comm)->name, "%s", config->comm_name);
+    if (config && config->comm_name) snprintf((*comm)->name, sizeof(*comm)->name, "%s", config->comm_name);
     tell_of_communicator(*comm);
     return 0;
 }
@@ -284,8 +297,8 @@ int pncclCommGrow(ncclComm_t comm, int size, const ncclUniqueId* id, int rank, n
     count(of_ncclCommGrow, 0);
     return 0;
 }
-int pncclPutSignal(const void* s, size_t n, int type, int peer, void* window, size_t offset, int signal, int context, unsigned flags, ncclComm_t comm,
-                   cudaStream_t stream) {
+int pncclPutSignal(const void* s, size_t n, int type, int peer, void* window, size_t offset, int signal, int context,
+                   unsigned flags, ncclComm_t comm, cudaStream_t stream) {
     (void)s, (void)peer, (void)window, (void)offset, (void)signal, (void)context, (void)flags;
     return operation(of_ncclPutSignal, comm, n, type, 0, stream);
 }
@@ -302,5 +315,13 @@ int pncclWaitSignal(int n, void* signals, ncclComm_t comm, cudaStream_t stream) 
     return 0;
 }
 #endif
-int pncclMemAlloc(void** p, size_t n) { *p = malloc(n); count(of_ncclMemAlloc, 0); return 0; }
-int pncclMemFree(void* p) { free(p); count(of_ncclMemFree, 0); return 0; }
+int pncclMemAlloc(void** p, size_t n) {
+    *p = malloc(n);
+    count(of_ncclMemAlloc, 0);
+    return 0;
+}
+int pncclMemFree(void* p) {
+    free(p);
+    count(of_ncclMemFree, 0);
+    return 0;
+}

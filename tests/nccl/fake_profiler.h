@@ -1,7 +1,8 @@
-/* The double's profiler interface, as NCCL's versions have it: the plugin that NCCL_PROFILER_PLUGIN names is opened, asked
- * for the newest version that this double knows ($FAKE_NCCL_PROFILER, 0 to 6), told of each communicator, and of each
- * operation when it is launched. What it was told goes to $FAKE_NCCL_TOLD.<pid>, one "function size ranks algorithm protocol
- * channels operations" a line, size being that of the message: the expected table. Included by fake_nccl.c alone. */
+/* The double's profiler interface, as NCCL's versions have it: the plugin that NCCL_PROFILER_PLUGIN names is opened,
+ * asked for the newest version that this double knows ($FAKE_NCCL_PROFILER, 0 to 6), told of each communicator, and of
+ * each operation when it is launched. What it was told goes to $FAKE_NCCL_TOLD.<pid>, one "function size ranks
+ * algorithm protocol channels operations" a line, size being that of the message: the expected table. Included by
+ * fake_nccl.c alone. */
 #pragma once
 
 #include <dlfcn.h>
@@ -43,11 +44,15 @@ static int profiler_version, profiler_users, profiler_mask;
 static void* profiler_library;
 static pthread_mutex_t profiler_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct { char text[160]; unsigned long operations; } told[512];
+static struct {
+    char text[160];
+    unsigned long operations;
+} told[512];
 static int told_used;
 static pthread_mutex_t told_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void note_told(const char* function, unsigned long size, int ranks, const char* algorithm, const char* protocol, int channels) {
+static void note_told(const char* function, unsigned long size, int ranks, const char* algorithm, const char* protocol,
+                      int channels) {
     char text[160];
     snprintf(text, sizeof text, "%s %lu %d %s %s %d", function, size, ranks, algorithm, protocol, channels);
     pthread_mutex_lock(&told_lock);
@@ -103,10 +108,12 @@ static void* tell_of_communicator_now(void* argument) {
         result = ((int (*)(void**, int*))profiler->init)(&comm->profiler_context, &profiler_mask);
     else if (profiler_version == 4)
         result = ((int (*)(void**, int*, const char*, uint64_t, int, int, int, void*))profiler->init)(
-            &comm->profiler_context, &profiler_mask, comm->name[0] ? comm->name : NULL, comm->hash, 1, comm->size, comm->rank, NULL);
+            &comm->profiler_context, &profiler_mask, comm->name[0] ? comm->name : NULL, comm->hash, 1, comm->size,
+            comm->rank, NULL);
     else
         result = ((int (*)(void**, uint64_t, int*, const char*, int, int, int, void*))profiler->init)(
-            &comm->profiler_context, comm->hash, &profiler_mask, comm->name[0] ? comm->name : NULL, 1, comm->size, comm->rank, NULL);
+            &comm->profiler_context, comm->hash, &profiler_mask, comm->name[0] ? comm->name : NULL, 1, comm->size,
+            comm->rank, NULL);
     if (result) fprintf(stderr, "fake NCCL: the plugin's init says %d\n", result);
     return NULL;
 }
@@ -116,19 +123,25 @@ static void in_a_thread(void* (*function)(void*), void* argument) {
     pthread_join(thread, NULL);
 }
 static void tell_of_communicator(ncclComm_t comm) {
-    if (group_depth > 0 && unborn < 64) born[unborn++] = comm;
-    else if (comm->is_nonblocking) in_a_thread(tell_of_communicator_now, comm);
-    else tell_of_communicator_now(comm);
+    if (group_depth > 0 && unborn < 64)
+        born[unborn++] = comm;
+    else if (comm->is_nonblocking)
+        in_a_thread(tell_of_communicator_now, comm);
+    else
+        tell_of_communicator_now(comm);
 }
 static void tell_of_end(ncclComm_t comm) {
     if (profiler && comm->profiler_context) profiler->finalize(comm->profiler_context);
     unload_profiler();
 }
 
-static const char* const type_names[] = {"ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",   "ncclInt64",      "ncclUint64",
-                                         "ncclFloat16", "ncclFloat32", "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
-static const char* const functions_of_1[] = {"Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce", "SendRecv", "Send", "Recv"};
-static const char* const algorithm_names[] = {"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"};
+static const char* const type_names[] = {"ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
+                                         "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
+                                         "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
+static const char* const functions_of_1[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
+                                             "AllReduce", "SendRecv", "Send",      "Recv"};
+static const char* const algorithm_names[] = {"TREE",      "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS",
+                                              "NVLS_TREE", "PAT"};
 static const char* const protocol_names[] = {"LL", "LL128", "SIMPLE"};
 
 static void put_pointer(union descriptor* d, int at, const void* p) { memcpy(d->bytes + at, &p, 8); }
@@ -136,7 +149,8 @@ static void put_64(union descriptor* d, int at, uint64_t v) { memcpy(d->bytes + 
 static void put_32(union descriptor* d, int at, uint32_t v) { memcpy(d->bytes + at, &v, 4); }
 
 static void put_type(union descriptor* d, int event) {
-    if (profiler_version >= 5) d->words[0] = (uint64_t)event;
+    if (profiler_version >= 5)
+        d->words[0] = (uint64_t)event;
     else {
         d->words[0] = 0x5555555555555500u; /* what lies beside a byte */
         d->bytes[0] = (unsigned char)event;
@@ -151,13 +165,20 @@ static int number_of(const char* function) {
 
 static void start_and_stop(ncclComm_t comm, union descriptor* d) {
     void* handle = NULL;
-    if (profiler->start(comm->profiler_context, &handle, d)) fprintf(stderr, "fake NCCL: the plugin's startEvent failed\n");
+    if (profiler->start(comm->profiler_context, &handle, d))
+        fprintf(stderr, "fake NCCL: the plugin's startEvent failed\n");
     if (handle) profiler->stop(handle);
 }
 
 static void tell_of_collective(const struct task* t) {
-    const unsigned long block = t->count * t->size_of_type, message = block * (unsigned long)(t->blocks ? t->comm->size : 1);
-    const int algorithm = message <= 4096 ? 1 : message <= 65536 ? 0 : 4, protocol = message <= 4096 ? 0 : message <= 65536 ? 1 : 2;
+    const unsigned long block = t->count * t->size_of_type,
+                        message = block * (unsigned long)(t->blocks ? t->comm->size : 1);
+    const int algorithm = message <= 4096    ? 1
+                          : message <= 65536 ? 0
+                                             : 4,
+              protocol = message <= 4096    ? 0
+                         : message <= 65536 ? 1
+                                            : 2;
     const int channels = message <= 4096 ? 2 : message <= 65536 ? 8 : 32;
     size_t count = t->count;
     int type = t->type;
@@ -230,7 +251,8 @@ static void tell_of_message(const struct task* t, const char* function) {
 /* One kernel: a group event round the events of its operations, which versions before 5 tell of only inside it. */
 static void* tell_of_launch(void* argument) {
     const struct task* t = argument;
-    if (!profiler || !t->comm->profiler_context || !(profiler_mask & (event_collective | event_point_to_point))) return NULL;
+    if (!profiler || !t->comm->profiler_context || !(profiler_mask & (event_collective | event_point_to_point)))
+        return NULL;
     union descriptor d;
     memset(&d, 0, sizeof d);
     put_type(&d, event_group);
@@ -238,7 +260,8 @@ static void* tell_of_launch(void* argument) {
     profiler->start(t->comm->profiler_context, &group, &d);
     if (!group && profiler_version < 5) return NULL;
     const int is_message = strcmp(t->function, "Send") == 0 || strcmp(t->function, "Recv") == 0;
-    if (is_message) tell_of_message(t, t->function);
+    if (is_message)
+        tell_of_message(t, t->function);
     else if (strcmp(t->function, "AlltoAll") == 0)
         for (int i = 0; i < t->comm->size; ++i) tell_of_message(t, "Send"), tell_of_message(t, "Recv");
     else if (strcmp(t->function, "Gather") == 0) {
@@ -255,8 +278,10 @@ static void* tell_of_launch(void* argument) {
 
 static void tell_of_all(void) {
     for (int i = 0; i < queued; ++i)
-        if (tasks[i].comm->is_nonblocking) in_a_thread(tell_of_launch, &tasks[i]);
-        else tell_of_launch(&tasks[i]);
+        if (tasks[i].comm->is_nonblocking)
+            in_a_thread(tell_of_launch, &tasks[i]);
+        else
+            tell_of_launch(&tasks[i]);
     queued = 0;
 }
 /* The last lone operation once more, as a graph with work for NCCL's proxy would be: in a thread of CUDA's. */
@@ -264,7 +289,8 @@ static struct task last_lone;
 void fake_nccl_replay(int times) {
     for (int i = 0; i < times; ++i) in_a_thread(tell_of_launch, &last_lone);
 }
-static void tell_of_operation(ncclComm_t comm, const char* function, size_t count, int type, size_t size_of_type, int blocks) {
+static void tell_of_operation(ncclComm_t comm, const char* function, size_t count, int type, size_t size_of_type,
+                              int blocks) {
     if (count == 0) return;
     const struct task t = {comm, function, count, size_of_type, type, blocks};
     if (queued < 512) tasks[queued++] = t;

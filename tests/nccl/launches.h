@@ -1,7 +1,8 @@
-/* How the double of NCCL launches its operations, where there is a GPU (the double of libcuda, tests/gpu): a lone operation by
- * the call, a group by its outermost end; a communicator's operations of one group in as few kernels as eight to one allow.
- * A kernel takes 2 us and a nanosecond for every four bytes of each operation in it. Kernels have the names that NCCL gives
- * them, which always say RING_LL. With a nonblocking communicator another thread launches. Included by fake_nccl.c alone. */
+/* How the double of NCCL launches its operations, where there is a GPU (the double of libcuda, tests/gpu): a lone
+ * operation by the call, a group by its outermost end; a communicator's operations of one group in as few kernels as
+ * eight to one allow. A kernel takes 2 us and a nanosecond for every four bytes of each operation in it. Kernels have
+ * the names that NCCL gives them, which always say RING_LL. With a nonblocking communicator another thread launches.
+ * Included by fake_nccl.c alone. */
 #pragma once
 
 #include <dlfcn.h>
@@ -14,8 +15,16 @@
 
 enum { in_a_kernel = 8, most_in_group = 256, kernel_ns = 2000 };
 
-struct launch { const void* comm; const char* name; uint64_t ns; void *stream, *context; };
-static _Thread_local struct { int depth, used; struct launch operations[most_in_group]; } launches;
+struct launch {
+    const void* comm;
+    const char* name;
+    uint64_t ns;
+    void *stream, *context;
+};
+static _Thread_local struct {
+    int depth, used;
+    struct launch operations[most_in_group];
+} launches;
 
 static int (*launch_kernel)(const char*, uint64_t, void*);
 static int (*launch_init)(unsigned), (*launch_context)(void**), (*launch_in)(void*);
@@ -36,7 +45,9 @@ static void launch_find_gpu(void) {
 }
 
 static const char* launch_name(const char* function) { /* "ncclAllReduce" */
-    static const struct { const char *function, *kernel; } names[] = {
+    static const struct {
+        const char *function, *kernel;
+    } names[] = {
         {"ncclAllReduce", "_Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE"},
         {"ncclBroadcast", "_Z31ncclDevKernel_Broadcast_RING_LL24ncclDevKernelArgsStorageILm4096EE"},
         {"ncclReduce", "_Z37ncclDevKernel_Reduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE"},
@@ -63,7 +74,8 @@ static void launch_share(const struct launch* all, int n, const void* comm) {
             ns = 0;
         }
         if (i == n) break;
-        if (in_hand && strcmp(name, all[i].name) != 0) name = "_Z21ncclDevKernel_Generic24ncclDevKernelArgsStorageILm4096EE";
+        if (in_hand && strcmp(name, all[i].name) != 0)
+            name = "_Z21ncclDevKernel_Generic24ncclDevKernelArgsStorageILm4096EE";
         if (in_hand++ == 0) name = all[i].name, stream = all[i].stream, launch_in(all[i].context);
         ns += all[i].ns;
     }
@@ -87,7 +99,8 @@ static void launch_operation(const char* function, const void* comm, uint64_t by
     launch_context(&one.context);
     if (launches.depth) {
         if (launches.used < most_in_group) launches.operations[launches.used++] = one;
-    } else if (is_nonblocking) { /* joined at once, so that tests are exact: what counts is that the caller is another */
+    } else if (is_nonblocking) { /* joined at once, so that tests are exact: what counts is that the caller is another
+                                  */
         pthread_t thread;
         pthread_create(&thread, NULL, launch_in_thread, &one);
         pthread_join(thread, NULL);

@@ -22,7 +22,10 @@ static void begin(void) {
 #ifdef NEWER
     return;
 #endif
-    if (dlsym(library, "ncclCommShrink") || dlsym(RTLD_DEFAULT, "ncclCommShrink")) { fprintf(stderr, "CommShrink exists\n"); exit(2); }
+    if (dlsym(library, "ncclCommShrink") || dlsym(RTLD_DEFAULT, "ncclCommShrink")) {
+        fprintf(stderr, "CommShrink exists\n");
+        exit(2);
+    }
 }
 
 static int number(const char* name, int otherwise) { return getenv(name) ? atoi(getenv(name)) : otherwise; }
@@ -51,7 +54,8 @@ static char buffer[64];
 static void every_operation(ncclComm_t c) {
     cudaStream_t s = NULL;
     for (int i = 0; i < 5; ++i) OK(NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, c, s));
-    for (int i = 0; i < 4; ++i) OK(NCCL(ncclAllReduce)(buffer, buffer, (size_t)1 << (10 * i), ncclBfloat16, ncclSum, c, s));
+    for (int i = 0; i < 4; ++i)
+        OK(NCCL(ncclAllReduce)(buffer, buffer, (size_t)1 << (10 * i), ncclBfloat16, ncclSum, c, s));
     OK(NCCL(ncclAllReduce)(buffer, buffer, (size_t)3 << 30, ncclFloat64, ncclSum, c, s)); /* 24 GiB */
     OK(NCCL(ncclAllReduce)(buffer, buffer, 0, ncclFloat32, ncclSum, c, s));
     OK(NCCL(ncclBroadcast)(buffer, buffer, 300, ncclInt32, 0, c, s));
@@ -168,9 +172,11 @@ int main(int argc, char** argv) {
             OK(NCCL(ncclAllGather)(buffer, buffer, 100, ncclFloat32, fewer, NULL));
             OK(NCCL(ncclCommDestroy)(fewer));
         }
-        OK(NCCL(ncclCommSplit)(c, 0, rank, &all, NULL)); /* of those who made one from it before, and of one who did not */
+        OK(NCCL(ncclCommSplit)(c, 0, rank, &all,
+                               NULL)); /* of those who made one from it before, and of one who did not */
         OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, all, NULL));
-        OK(NCCL(ncclCommGrow)(rank == last ? NULL : c, size, rank == last ? ids : NULL, rank == last ? rank : -1, &again, NULL));
+        OK(NCCL(ncclCommGrow)(rank == last ? NULL : c, size, rank == last ? ids : NULL, rank == last ? rank : -1,
+                              &again, NULL));
         OK(NCCL(ncclReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, 0, again, NULL));
         for (int i = 0; i < 3; ++i) OK(NCCL(ncclPutSignal)(buffer, 500, ncclFloat64, 0, buffer, 0, 0, 0, 0, c, NULL));
         for (int i = 0; i < 2; ++i) OK(NCCL(ncclSignal)(0, 0, 0, 0, c, NULL));
@@ -203,9 +209,11 @@ int main(int argc, char** argv) {
     SCENE("nonblocking") {
         ncclConfig_t config = {sizeof config, 0xcafebeef, 22809, 0, 0, 0, 0, NULL, 0, 0, "tensor parallel"};
         ncclComm_t c = NULL;
-        must(NCCL(ncclCommInitRankConfig)(&c, size, id_of("world"), rank, &config) == ncclInProgress, "nonblocking init");
+        must(NCCL(ncclCommInitRankConfig)(&c, size, id_of("world"), rank, &config) == ncclInProgress,
+             "nonblocking init");
         for (int i = 0; i < 5; ++i)
-            must(NCCL(ncclAllGather)(buffer, buffer, 100, ncclFloat32, c, NULL) == ncclInProgress, "nonblocking AllGather");
+            must(NCCL(ncclAllGather)(buffer, buffer, 100, ncclFloat32, c, NULL) == ncclInProgress,
+                 "nonblocking AllGather");
         OK(NCCL(ncclCommAbort)(c));
         return 0;
     }
@@ -213,7 +221,8 @@ int main(int argc, char** argv) {
         ncclComm_t c = world(1, 0);
         OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, c, NULL));
         for (int i = 0; i < 2; ++i)
-            must(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, NULL, NULL) == ncclInvalidArgument, "a wrong call");
+            must(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, NULL, NULL) == ncclInvalidArgument,
+                 "a wrong call");
         must(NCCL(ncclCommDestroy)(NULL) == ncclInvalidArgument, "a wrong call");
         return 0;
     }
@@ -227,7 +236,8 @@ int main(int argc, char** argv) {
                 if (i == 2) execlp("sh", "sh", "-c", "true", (char*)NULL);
                 exit(0);
             }
-        while (wait(NULL) > 0) {}
+        while (wait(NULL) > 0) {
+        }
         OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, c, NULL));
         return 0;
     }

@@ -1,5 +1,5 @@
-/* What the real NCCL answers where there is no GPU, by its own header: calls that it refuses, and a group of one of them. Every answer
- * is a line, so that runs with a profiler and without are compared as text. */
+/* What the real NCCL answers where there is no GPU, by its own header: calls that it refuses, and a group of one of
+ * them. Every answer is a line, so that runs with a profiler and without are compared as text. */
 #include <nccl.h>
 #include <stdio.h>
 #include <string.h>

@@ -57,9 +57,10 @@ const std::vector<std::uint8_t> build_id{0xca, 0xfe, 1, 2};
 std::string print(const CallSites& found) {
     std::string text;
     for (const CallSite& site : found.sites) {
-        text += fmt::format("{} {} {} {} {} {}-{} {} {} {}", site.call, site.calls, site.bytes, site.time_ns, site.errors, site.min_ns,
-                            site.max_ns, site.ranks, site.largest_ns, site.largest_rank);
-        for (const auto& place : site.frames) text += fmt::format(" {}+{:x}", found.modules[place.module].path, place.offset);
+        text += fmt::format("{} {} {} {} {} {}-{} {} {} {}", site.call, site.calls, site.bytes, site.time_ns,
+                            site.errors, site.min_ns, site.max_ns, site.ranks, site.largest_ns, site.largest_rank);
+        for (const auto& place : site.frames)
+            text += fmt::format(" {}+{:x}", found.modules[place.module].path, place.offset);
         for (const auto& comm : site.comms) text += fmt::format(" on {:x}", comm.id);
         text += site.has_more_comms ? " ...\n" : "\n";
     }
@@ -86,7 +87,8 @@ TEST(sites, the_same_place_is_one_on_all_ranks_wherever_its_file_was_loaded) {
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
         ProfileSpec spec = rank_of(rank, 4);
         const std::uint64_t moved = rank * 0x10000;
-        const ModuleSpec program{.path = "/tmp/node" + std::to_string(rank) + "/app", .base = 0x400000 + moved, .build_id = build_id};
+        const ModuleSpec program{
+            .path = "/tmp/node" + std::to_string(rank) + "/app", .base = 0x400000 + moved, .build_id = build_id};
         const ModuleSpec other{.path = "/lib/libother.so", .base = 0x7f0000 + moved, .end = 0x800000 + moved};
         // Ranks meet files and places in different orders.
         spec.modules = rank % 2 ? std::vector{other, program} : std::vector{program, other};
@@ -125,7 +127,8 @@ TEST(sites, files_of_other_builds_are_other_places) {
 
 TEST(sites, functions_of_one_name_in_two_scripts_are_two) {
     ProfileSpec spec = rank_of(0, 1);
-    spec.modules = {{.path = "/home/me/train.py", .function = "<module>"}, {.path = "/home/me/data.py", .function = "<module>"}};
+    spec.modules = {{.path = "/home/me/train.py", .function = "<module>"},
+                    {.path = "/home/me/data.py", .function = "<module>"}};
     spec.sites = {{{1, 7}}, {{2, 7}}};
     spec.calls = {collective("MPI_Bcast", {from_site(1, 1, 200 * us), from_site(2, 2)})};
 
@@ -142,7 +145,8 @@ TEST(sites, callers_are_told_apart_as_far_as_they_hold_for_all_calls) {
         ProfileSpec spec = rank_of(0, 1);
         spec.common_frames = common;
         spec.modules = {{.path = "/bin/app"}};
-        spec.sites = {{{1, 0x10}, {1, 0x20}, {1, 0x30}}, {{1, 0x10}, {1, 0x20}, {1, 0x31}}, {{1, 0x10}, {1, 0x21}, {1, 0x30}}};
+        spec.sites = {
+            {{1, 0x10}, {1, 0x20}, {1, 0x30}}, {{1, 0x10}, {1, 0x20}, {1, 0x31}}, {{1, 0x10}, {1, 0x21}, {1, 0x30}}};
         spec.calls = {collective("MPI_Bcast", {from_site(1, 1), from_site(2, 2), from_site(3, 4)})};
         const Job job = job_of({spec});
         EXPECT_EQ(job.sites.sites.size(), expected) << common;
@@ -169,11 +173,17 @@ std::vector<ProfileSpec> different_ranks(std::uint32_t size) {
                                   {1, 0x300 + i}});
         spec.communicators = {CommunicatorSpec{}};
         for (std::uint64_t i = 0; i < 6; ++i)
-            spec.communicators.push_back({.name = "", .id = 100 + i, .size = 2, .how = format::origin_made, .handle = 0x90 + i, .made_by = "MPI_Send"});
+            spec.communicators.push_back({.name = "",
+                                          .id = 100 + i,
+                                          .size = 2,
+                                          .how = format::origin_made,
+                                          .handle = 0x90 + i,
+                                          .made_by = "MPI_Send"});
         for (const char* name : {"MPI_Send", "MPI_Allreduce", "MPI_Wait"}) {
             CallSpec call = collective(name, {});
             for (unsigned i = 0; i < 10; ++i) {
-                CellSpec cell = from_site(static_cast<std::uint32_t>(random() % 13), 1 + random() % 50, (1 + random() % 900) * us);
+                CellSpec cell =
+                    from_site(static_cast<std::uint32_t>(random() % 13), 1 + random() % 50, (1 + random() % 900) * us);
                 cell.communicator = static_cast<std::uint16_t>(1 + random() % 7);
                 cell.bytes = cell.calls * (random() % 3000);
                 cell.errors = random() % 3;
@@ -301,7 +311,9 @@ struct Here {
     char path[4096] = "";
     const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     std::uint64_t base = 0;
-    dl_iterate_phdr([](dl_phdr_info* info, std::size_t, void* to) { return *static_cast<std::uint64_t*>(to) = info->dlpi_addr, 1; }, &base);
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* to) { return *static_cast<std::uint64_t*>(to) = info->dlpi_addr, 1; },
+        &base);
     const std::uint64_t address = return_address();
     return {std::string(path, n > 0 ? static_cast<std::size_t>(n) : 0), address - base, __LINE__ - 1};
 }
@@ -327,13 +339,17 @@ TEST(sites, that_read_alike_have_their_addresses) {
     ProfileSpec spec = rank_of(0, 1);
     spec.modules = {{.path = here.path}};
     spec.sites = {{{1, here.offset}}, {{1, here.offset - 1}}};
-    spec.calls = {collective("MPI_Allreduce", {from_site(1, 10), from_site(2, 5, 50 * us)}), collective("MPI_Bcast", {from_site(1, 3)})};
+    spec.calls = {collective("MPI_Allreduce", {from_site(1, 10), from_site(2, 5, 50 * us)}),
+                  collective("MPI_Bcast", {from_site(1, 3)})};
     const Table table = answer(job_of({spec}), {.ranks = {}, .sort = {}, .by = {}, .top = {}});
     std::map<std::string, std::vector<std::string>> by_call;
-    for (std::size_t row = 0; row < table.rows.size(); ++row) by_call[text_at(table, row, "call")].push_back(text_at(table, row, "from"));
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+        by_call[text_at(table, row, "call")].push_back(text_at(table, row, "from"));
     ASSERT_EQ(by_call["MPI_Allreduce"].size(), 2u);
-    EXPECT_TRUE(by_call["MPI_Allreduce"][0].ends_with(fmt::format(" ({:#x})", here.offset))) << by_call["MPI_Allreduce"][0];
-    EXPECT_TRUE(by_call["MPI_Allreduce"][1].ends_with(fmt::format(" ({:#x})", here.offset - 1))) << by_call["MPI_Allreduce"][1];
+    EXPECT_TRUE(by_call["MPI_Allreduce"][0].ends_with(fmt::format(" ({:#x})", here.offset)))
+        << by_call["MPI_Allreduce"][0];
+    EXPECT_TRUE(by_call["MPI_Allreduce"][1].ends_with(fmt::format(" ({:#x})", here.offset - 1)))
+        << by_call["MPI_Allreduce"][1];
     EXPECT_EQ(by_call["MPI_Bcast"][0].find(" (0x"), std::string::npos) << "it is the only one of its call";
     const Table by_line = answer(job_of({spec}), {.ranks = {}, .sort = {}, .by = "line", .top = {}});
     EXPECT_EQ(by_line.rows.size(), 2u);

@@ -91,7 +91,8 @@ TEST_F(cli, a_mistyped_command_is_told_the_right_one) {
     const Ran mistyped = run({"rankz", "."});
     EXPECT_EQ(mistyped.code, 2);
     EXPECT_EQ(mistyped.out, "");
-    EXPECT_NE(mistyped.err.find("rankz: no such file or command; did you mean ranks?"), std::string::npos) << mistyped.err;
+    EXPECT_NE(mistyped.err.find("rankz: no such file or command; did you mean ranks?"), std::string::npos)
+        << mistyped.err;
     EXPECT_NE(run({"calls", "sites"}).err.find("one command at a time: calls or sites"), std::string::npos);
     write(balanced_stencil(), "rankz");
     EXPECT_EQ(run({"rankz"}).code, 0) << "a directory is one, whatever it is called";
@@ -135,7 +136,8 @@ TEST_F(cli, ranks_that_were_not_chosen_are_not_missing) {
     const Ran summary = run({"--strict"});
     EXPECT_EQ(summary.code, 0);
     EXPECT_NE(summary.out.find("profile complete: 3 of 8 ranks, as chosen"), std::string::npos) << summary.out;
-    EXPECT_NE(summary.out.find("MPIPROF_RANKS=2,4-5,900: only these ranks were profiled"), std::string::npos) << summary.out;
+    EXPECT_NE(summary.out.find("MPIPROF_RANKS=2,4-5,900: only these ranks were profiled"), std::string::npos)
+        << summary.out;
     EXPECT_EQ(run({"calls", "--strict"}).err, "");
     EXPECT_EQ(run({"check"}).out.find("MISSING"), std::string::npos);
     EXPECT_EQ(run({"hang"}).out.find("no profile"), std::string::npos);
@@ -311,7 +313,8 @@ TEST_F(cli, check_names_each_damaged_file_on_a_line_and_fails) {
     EXPECT_NE(ran.out.find("mpi_profile.4711.2: is cut off"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("mpi_profile.4711.3: is empty"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("mpi_profile.4711.x: is not a profile"), std::string::npos) << ran.out;
-    EXPECT_NE(ran.out.find("3 defects found; 6 profiles can be read; 2 ranks without a profile"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("3 defects found; 6 profiles can be read; 2 ranks without a profile"), std::string::npos)
+        << ran.out;
     EXPECT_NE(ran.out.find("2 and 3"), std::string::npos) << "the ranks that are missing";
     EXPECT_EQ(run({"check", "-j", "3"}).out, ran.out);
 }

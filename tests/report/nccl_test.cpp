@@ -20,7 +20,8 @@ using report::BusFactors;
 using report::Job;
 using report::Question;
 
-std::string show(const Job& job, const std::string& section, const char* view = "text", Question question = {}, unsigned width = 160) {
+std::string show(const Job& job, const std::string& section, const char* view = "text", Question question = {},
+                 unsigned width = 160) {
     question.is_for_screen = std::string_view(view) == "text";
     const auto tables = report::find_section(section)->answer(job, question);
     if (!tables) return "problem: " + tables.error().line();
@@ -49,10 +50,11 @@ ProfileSpec rank_with(std::vector<CallSpec> calls, std::vector<std::uint32_t> si
 
 TEST(bus_bandwidth, factors_are_those_of_nccl_tests) {
     const std::vector<CellSpec> cell{{.calls = 10, .bytes = 80'000, .time_ns = 1'000'000}};
-    const Job job = job_of({rank_with({collective("MPI_Allreduce", cell), collective("MPI_Bcast_c", cell), collective("MPI_Allgather", cell),
-                                       collective("MPI_Reduce_scatter_block", cell), collective("MPI_Alltoallw", cell),
-                                       collective("ncclAllGather", cell), collective("ncclAllReduceConfig", cell)},
-                                      {4})});
+    const Job job = job_of({rank_with(
+        {collective("MPI_Allreduce", cell), collective("MPI_Bcast_c", cell), collective("MPI_Allgather", cell),
+         collective("MPI_Reduce_scatter_block", cell), collective("MPI_Alltoallw", cell),
+         collective("ncclAllGather", cell), collective("ncclAllReduceConfig", cell)},
+        {4})});
     const BusFactors factors(job, false);
     const auto factor = [&](std::string_view name) { return factors.of(number_of(job, name), std::nullopt); };
 
@@ -66,9 +68,10 @@ TEST(bus_bandwidth, factors_are_those_of_nccl_tests) {
 }
 
 TEST(bus_bandwidth, of_communicators_of_several_sizes_is_their_mean_by_bytes) {
-    const Job job = job_of({rank_with({collective("MPI_Allreduce", {{.calls = 1, .bytes = 3000, .time_ns = 10, .communicator = 1},
-                                                                    {.calls = 1, .bytes = 3000, .time_ns = 10, .communicator = 2}})},
-                                      {2, 4})});
+    const Job job = job_of(
+        {rank_with({collective("MPI_Allreduce", {{.calls = 1, .bytes = 3000, .time_ns = 10, .communicator = 1},
+                                                 {.calls = 1, .bytes = 3000, .time_ns = 10, .communicator = 2}})},
+                   {2, 4})});
     const std::uint16_t call = number_of(job, "MPI_Allreduce");
 
     EXPECT_DOUBLE_EQ(BusFactors(job, false).of(call, std::nullopt).value(), (1 + 1.5) / 2);
@@ -83,7 +86,8 @@ TEST(bus_bandwidth, where_a_size_is_not_known_there_is_none) {
 }
 
 TEST(nccl, host_time_is_no_bandwidth) {
-    const std::string text = show(job_of(nccl_beside_mpi()), "calls", "csv", {.ranks = {}, .sort = {}, .by = "call", .top = {}});
+    const std::string text =
+        show(job_of(nccl_beside_mpi()), "calls", "csv", {.ranks = {}, .sort = {}, .by = "call", .top = {}});
     const auto row = [&](std::string_view call) {
         const auto at = text.find("\n" + std::string(call) + ",");
         return text.substr(at + 1, text.find('\n', at + 1) - at - 1);
@@ -139,7 +143,12 @@ TEST(nccl, gpus_of_one_process_are_members_of_their_own) {
         spec.size = 2;
         spec.communicators.clear();
         for (std::uint32_t gpu = 0; gpu < 2; ++gpu)
-            spec.communicators.push_back({.name = "all", .id = 77, .size = 4, .rank = 2 * rank + gpu, .how = format::origin_made, .handle = 100 + gpu});
+            spec.communicators.push_back({.name = "all",
+                                          .id = 77,
+                                          .size = 4,
+                                          .rank = 2 * rank + gpu,
+                                          .how = format::origin_made,
+                                          .handle = 100 + gpu});
         CallSpec reduce = collective("ncclAllReduce", {{.calls = 5, .bytes = 50, .time_ns = 500, .communicator = 1},
                                                        {.calls = 5, .bytes = 50, .time_ns = 500, .communicator = 2}});
         reduce.family = format::Family::nccl;
@@ -180,7 +189,8 @@ TEST(nccl, the_shortest_of_an_operation_is_the_transfer_and_the_rest_is_waiting_
     const std::string text = show(job, "nccl", "csv");
 
     ASSERT_EQ(job.gpu.comms.size(), 3u);
-    const auto& comm = *std::find_if(job.gpu.comms.begin(), job.gpu.comms.end(), [](const auto& c) { return c.id == 0xabc0; });
+    const auto& comm =
+        *std::find_if(job.gpu.comms.begin(), job.gpu.comms.end(), [](const auto& c) { return c.id == 0xabc0; });
     EXPECT_EQ(comm.compared, 100u);
     EXPECT_EQ(comm.waiting_ns, 300'000'000u) << "three others, 1 ms each, 100 times";
     EXPECT_EQ(comm.compared_ns, 1'100'000'000u);
@@ -197,7 +207,8 @@ TEST(nccl, a_communicator_without_a_name_has_one_label_in_all_tables) {
             if (comm.id == 0xabc0) comm.name = "";
     const std::string text = show(job_of(ranks), "nccl");
     std::size_t found = 0;
-    for (auto at = text.find("000000000000abc0"); at != std::string::npos; at = text.find("000000000000abc0", at + 1)) ++found;
+    for (auto at = text.find("000000000000abc0"); at != std::string::npos; at = text.find("000000000000abc0", at + 1))
+        ++found;
     EXPECT_EQ(found, 3u) << "communicators, and two lines of whom the others waited for\n" << text;
 }
 
@@ -207,7 +218,8 @@ TEST(nccl, operations_that_a_member_did_not_measure_are_not_compared) {
     ranks[3].gpu_sequences[0].us.resize(90);  // killed before the last ten
 
     const Job job = job_of(ranks);
-    const auto comm = std::find_if(job.gpu.comms.begin(), job.gpu.comms.end(), [](const auto& c) { return c.id == 0xabc0; });
+    const auto comm =
+        std::find_if(job.gpu.comms.begin(), job.gpu.comms.end(), [](const auto& c) { return c.id == 0xabc0; });
     ASSERT_NE(comm, job.gpu.comms.end());
     EXPECT_EQ(comm->compared, 89u);
 }
@@ -242,12 +254,15 @@ TEST(nccl, where_times_are_from_and_what_has_none_is_said) {
     auto ranks = gpu_training_with_cupti();
     for (ProfileSpec& rank : ranks)
         rank.facts = {{format::FactKind::process, "gpu_times", "events"},
-                      {format::FactKind::process, "gpu_times", rank.rank == 3 ? "events: CUPTI is in use by another tool (39)" : "CUPTI 13.0"},
-                      {format::FactKind::process, "gpu_not_timed", "captured 2, nonblocking 0, no room 1, failed 0, unfinished 0"},
+                      {format::FactKind::process, "gpu_times",
+                       rank.rank == 3 ? "events: CUPTI is in use by another tool (39)" : "CUPTI 13.0"},
+                      {format::FactKind::process, "gpu_not_timed",
+                       "captured 2, nonblocking 0, no room 1, failed 0, unfinished 0"},
                       {format::FactKind::process, "gpu_records_dropped", "5"}};
     const std::string text = show(job_of(ranks), "nccl");
 
-    EXPECT_TRUE(says(text, "GPU times: CUPTI 13.0 (3 ranks); events: CUPTI is in use by another tool (39) (1 rank)")) << text;
+    EXPECT_TRUE(says(text, "GPU times: CUPTI 13.0 (3 ranks); events: CUPTI is in use by another tool (39) (1 rank)"))
+        << text;
     EXPECT_TRUE(says(text, "launches without a time on the GPU: 8 captured, 4 no room (docs/nccl.md)")) << text;
     EXPECT_TRUE(says(text, "CUPTI had no room for 20 records")) << text;
 }
@@ -255,7 +270,8 @@ TEST(nccl, where_times_are_from_and_what_has_none_is_said) {
 TEST(nccl, exposed_communication_is_what_no_other_kernel_hides) {
     const Job job = job_of(gpu_training_with_cupti());
 
-    EXPECT_TRUE(says(show(job, "nccl", "csv"), "\"kernels of NCCL\",560,,300000000,,120000000,10")) << show(job, "nccl", "csv");
+    EXPECT_TRUE(says(show(job, "nccl", "csv"), "\"kernels of NCCL\",560,,300000000,,120000000,10"))
+        << show(job, "nccl", "csv");
     EXPECT_TRUE(says(show(job, "summary"), "40.0% of NCCL's time on the GPU is exposed")) << show(job, "summary");
 }
 
@@ -270,18 +286,28 @@ TEST(nccl, a_rank_that_did_not_enqueue_is_named_although_nobody_is_inside_a_call
     ranks[3].calls[0].cells[0].calls = 99;
     const std::string text = show(job_of(ranks), "hang");
 
-    EXPECT_TRUE(says(text, "Ranks 0-2 have enqueued ncclAllReduce 100 times on default_pg, rank 3 99: their GPUs wait for it")) << text;
+    EXPECT_TRUE(
+        says(text, "Ranks 0-2 have enqueued ncclAllReduce 100 times on default_pg, rank 3 99: their GPUs wait for it"))
+        << text;
 }
 
 TEST(nccl, mpitrace_text_has_a_block_of_nccl_behind_that_of_mpi) {
     Job job = job_of(nccl_beside_mpi());
-    job.kept_cells[0] = {{.call = number_of(job, "MPI_Allreduce"), .bin = 19, .calls = 1000, .bytes = 1000, .time_ns = 900'000'000},
-                         {.call = number_of(job, "ncclAllReduce"), .bin = 23, .calls = 500, .bytes = 5000, .time_ns = 10'000'000, .gpu_ns = 1'500'000'000}};
+    job.kept_cells[0] = {
+        {.call = number_of(job, "MPI_Allreduce"), .bin = 19, .calls = 1000, .bytes = 1000, .time_ns = 900'000'000},
+        {.call = number_of(job, "ncclAllReduce"),
+         .bin = 23,
+         .calls = 500,
+         .bytes = 5000,
+         .time_ns = 10'000'000,
+         .gpu_ns = 1'500'000'000}};
     const report::Listing listing(job, *report::find_layout("mpitrace"));
     const std::string text = listing.text(0, report::JobPart::never).value();
 
-    EXPECT_TRUE(says(text, "NCCL Routine                       #calls     avg. bytes      host(sec)       gpu(sec)\n")) << text;
-    EXPECT_TRUE(says(text, "ncclAllReduce                         500           10.0          0.010          1.500\n")) << text;
+    EXPECT_TRUE(says(text, "NCCL Routine                       #calls     avg. bytes      host(sec)       gpu(sec)\n"))
+        << text;
+    EXPECT_TRUE(says(text, "ncclAllReduce                         500           10.0          0.010          1.500\n"))
+        << text;
     EXPECT_TRUE(says(text, "total NCCL time on the GPU  = 1.500 seconds.")) << text;
     EXPECT_TRUE(says(text, "total communication time = 1.000 seconds.")) << "of MPI alone\n" << text;
 }
@@ -297,8 +323,20 @@ std::vector<ProfileSpec> static_nccl() {
         CallSpec reduce = collective("ncclAllReduce", {{.calls = 30, .bytes = 30'000, .is_untimed = true}});
         reduce.family = format::Family::nccl;
         spec.calls = {collective("MPI_Allreduce", {{.calls = 10, .bytes = 80, .time_ns = 50'000}}), reduce};
-        spec.nccl_operations = {{.call = "ncclAllReduce", .operations = 20, .bytes = 20'000, .algorithm = "RING", .protocol = "LL", .channels = 2, .flags = format::not_called_through_us},
-                                {.call = "ncclAllReduce", .operations = 10, .bytes = 10'000, .algorithm = "TREE", .protocol = "LL128", .channels = 8, .flags = format::not_called_through_us}};
+        spec.nccl_operations = {{.call = "ncclAllReduce",
+                                 .operations = 20,
+                                 .bytes = 20'000,
+                                 .algorithm = "RING",
+                                 .protocol = "LL",
+                                 .channels = 2,
+                                 .flags = format::not_called_through_us},
+                                {.call = "ncclAllReduce",
+                                 .operations = 10,
+                                 .bytes = 10'000,
+                                 .algorithm = "TREE",
+                                 .protocol = "LL128",
+                                 .channels = 8,
+                                 .flags = format::not_called_through_us}};
         ranks.push_back(spec);
     }
     return ranks;
@@ -313,7 +351,9 @@ TEST(nccl, what_nccl_chose_is_added_up_over_ranks) {
     EXPECT_TRUE(says(show(job, "nccl"), "WHAT NCCL CHOSE"));
     EXPECT_TRUE(says(show(job, "nccl"), "linked statically"));
     const std::string narrow = show(job, "nccl", "text", {}, 80);
-    EXPECT_TRUE(says(narrow, "ncclAllReduce    1000 B          2  TREE       LL128            8  33.3%") && !says(narrow, "…")) << narrow;
+    EXPECT_TRUE(says(narrow, "ncclAllReduce    1000 B          2  TREE       LL128            8  33.3%") &&
+                !says(narrow, "…"))
+        << narrow;
 }
 
 TEST(nccl, calls_that_only_nccl_told_of_have_no_time) {
@@ -336,7 +376,8 @@ TEST(nccl, calls_that_only_nccl_told_of_have_no_time) {
 TEST(nccl, a_users_own_plugin_is_why_no_algorithm_is_known) {
     auto ranks = gpu_training();
     EXPECT_FALSE(says(show(job_of(ranks), "nccl"), "another plugin"));
-    for (ProfileSpec& rank : ranks) rank.facts.push_back({format::FactKind::environment, "NCCL_PROFILER_PLUGIN", "/opt/nccl/libinspector.so"});
+    for (ProfileSpec& rank : ranks)
+        rank.facts.push_back({format::FactKind::environment, "NCCL_PROFILER_PLUGIN", "/opt/nccl/libinspector.so"});
 
     EXPECT_TRUE(says(show(job_of(ranks), "nccl"), "names another plugin"));
 }

@@ -25,8 +25,8 @@ constexpr std::uint64_t ms = 1'000'000, MiB = 1 << 20;
 
 std::string host_of(std::uint32_t rank, std::uint32_t nodes) { return "node" + std::to_string(rank % nodes + 1); }
 
-// A ring of 8 ranks, each a MiB a hundred times to the next and an answer of 8 bytes back, dealt to two nodes in turn: all
-// of it goes from node to node. Rank 3 does not receive the last of its messages.
+// A ring of 8 ranks, each a MiB a hundred times to the next and an answer of 8 bytes back, dealt to two nodes in turn:
+// all of it goes from node to node. Rank 3 does not receive the last of its messages.
 std::vector<ProfileSpec> ring() {
     std::vector<ProfileSpec> ranks;
     for (std::uint32_t rank = 0; rank < 8; ++rank) {
@@ -37,8 +37,10 @@ std::vector<ProfileSpec> ring() {
         spec.host = host_of(rank, 2);
         const std::uint32_t next = (rank + 1) % 8, before = (rank + 7) % 8;
         const std::uint64_t got = rank == 3 ? 99 : 100;
-        spec.calls = {sends("MPI_Send", {{.calls = 100, .bytes = 100 * MiB, .time_ns = 40 * ms}, {.calls = 100, .bytes = 800, .time_ns = 2 * ms}}),
-                      receives("MPI_Recv", {{.calls = got, .bytes = got * MiB, .time_ns = 50 * ms}, {.calls = 100, .bytes = 800, .time_ns = 3 * ms}})};
+        spec.calls = {sends("MPI_Send", {{.calls = 100, .bytes = 100 * MiB, .time_ns = 40 * ms},
+                                         {.calls = 100, .bytes = 800, .time_ns = 2 * ms}}),
+                      receives("MPI_Recv", {{.calls = got, .bytes = got * MiB, .time_ns = 50 * ms},
+                                            {.calls = 100, .bytes = 800, .time_ns = 3 * ms}})};
         spec.peers = {{.rank = next, .sent = {100, 100 * MiB, 40 * ms}, .received = {100, 800, 3 * ms}},
                       {.rank = before, .sent = {100, 800, 2 * ms}, .received = {got, got * MiB, 50 * ms}}};
         ranks.push_back(std::move(spec));
@@ -86,7 +88,8 @@ TEST(pairs, messages_that_were_never_received_are_named) {
     EXPECT_TRUE(says(text, "MESSAGES SENT AND RECEIVED DIFFER")) << text;
     auto specs = ring();
     specs[3].peers.push_back({.rank = format::peer_any, .received = {1, MiB, 0}});
-    EXPECT_FALSE(says(show(job_of(specs)), "MESSAGES SENT AND RECEIVED DIFFER")) << "rank 3 may have received it from anybody";
+    EXPECT_FALSE(says(show(job_of(specs)), "MESSAGES SENT AND RECEIVED DIFFER"))
+        << "rank 3 may have received it from anybody";
     specs = ring();
     specs[3].state = format::State::running;
     EXPECT_FALSE(says(show(job_of(specs)), "MESSAGES SENT AND RECEIVED DIFFER")) << "rank 3 has not finished";
@@ -96,7 +99,8 @@ TEST(pairs, without_the_other_profile_one_side_counts) {
     auto specs = ring();
     specs.erase(specs.begin() + 1);
     const Job job = job_of(specs);
-    const auto pair = std::find_if(job.peers.pairs.begin(), job.peers.pairs.end(), [](const auto& p) { return p.from == 1 && p.to == 2; });
+    const auto pair = std::find_if(job.peers.pairs.begin(), job.peers.pairs.end(),
+                                   [](const auto& p) { return p.from == 1 && p.to == 2; });
     ASSERT_NE(pair, job.peers.pairs.end());
     EXPECT_EQ(pair->bytes(), 100 * MiB);
     EXPECT_TRUE(says(show(job), "not known")) << "on which node rank 1 was";
@@ -166,7 +170,8 @@ TEST(pairs, the_estimate_finds_the_groups_of_ranks_that_talk) {
         spec.size = 16;
         spec.host = host_of(rank / 4, 4);
         for (std::uint32_t other = 0; other < 16; ++other)
-            if (other != rank) spec.peers.push_back({.rank = other, .sent = {10, rank % 4 == other % 4 ? 10'000u : 10u, ms}});
+            if (other != rank)
+                spec.peers.push_back({.rank = other, .sent = {10, rank % 4 == other % 4 ? 10'000u : 10u, ms}});
         specs.push_back(std::move(spec));
     }
     const auto found = report::arrangements(job_of(specs));
@@ -216,7 +221,8 @@ Profile profile_of(std::uint32_t rank, std::uint32_t size, std::uint32_t peers) 
     profile.rank = rank;
     profile.size = size;
     for (std::uint32_t i = 1; i <= peers; ++i)
-        profile.peers.push_back({.rank = (rank + i) % size, .sent = {1, 1000 - i, 1}, .received = {1, 1000 - (size - i), 1}});
+        profile.peers.push_back(
+            {.rank = (rank + i) % size, .sent = {1, 1000 - i, 1}, .received = {1, 1000 - (size - i), 1}});
     return profile;
 }
 

@@ -14,8 +14,8 @@
 namespace mpiprof::test {
 namespace {
 
-using report::NumberList;
 using report::Job;
+using report::NumberList;
 using report::Question;
 
 constexpr std::uint64_t GiB = std::uint64_t{1} << 30;
@@ -35,7 +35,9 @@ TEST(cpu_list, text_that_is_none_is_empty) {
 }
 
 TEST(cpu_list, overlaps_are_counted) {
-    const auto overlap = [](const char* a, const char* b) { return NumberList::parse(a).overlap(NumberList::parse(b)); };
+    const auto overlap = [](const char* a, const char* b) {
+        return NumberList::parse(a).overlap(NumberList::parse(b));
+    };
     EXPECT_EQ(overlap("0-3", "2-5"), 2);
     EXPECT_EQ(overlap("0-3", "4-7"), 0);
     EXPECT_EQ(overlap("0,2,4,6", "0-6"), 4);
@@ -235,10 +237,13 @@ TEST(placement_rules, tell_the_summary_why_a_rank_has_no_processor) {
     };
     const At alone{.cpus = "0", .busy = 0.2, .pushed_off = 120};
     const At beside{.cpus = "1", .busy = 0.2, .pushed_off = 120};
-    EXPECT_NE(summary({alone, beside}).find("each has cores of its own, but other programs run on them, too"), std::string::npos);
+    EXPECT_NE(summary({alone, beside}).find("each has cores of its own, but other programs run on them, too"),
+              std::string::npos);
     const std::string shared = summary({alone, alone});
-    EXPECT_NE(shared.find("2 ranks on 1 core (0). They take turns, and every wait takes longer for it. Each rank had a processor"),
-              std::string::npos)
+    EXPECT_NE(
+        shared.find(
+            "2 ranks on 1 core (0). They take turns, and every wait takes longer for it. Each rank had a processor"),
+        std::string::npos)
         << shared;
     EXPECT_EQ(shared.find("[placement]"), std::string::npos) << "said once";
 }
@@ -340,7 +345,8 @@ TEST(placement, a_job_without_facts_says_so) {
 
 // ---- how devices are connected ----
 
-// Half of a machine with eight GPUs: two on each switch, an adapter beside each pair, two switches below one bridge, and the other half.
+// Half of a machine with eight GPUs: two on each switch, an adapter beside each pair, two switches below one bridge,
+// and the other half.
 ProfileSpec with_switches() {
     using enum format::FactKind;
     ProfileSpec spec;
@@ -355,7 +361,8 @@ ProfileSpec with_switches() {
     plug("gpu", "0000:0a:00.0", "0", "pci0000:00/0000:00:03.0/0000:08:00.0/0000:09:08.0/0000:0a:00.0");
     plug("gpu", "0000:86:00.0", "1", "pci0000:80/0000:80:02.0/0000:83:00.0/0000:84:08.0/0000:86:00.0");
     plug("nic", "mlx5_0", "0", "pci0000:00/0000:00:02.0/0000:03:00.0/0000:04:10.0/0000:05:00.0");
-    plug("nic", "mlx5_1", "0", "pci0000:00/0000:00:02.0/0000:03:00.0/0000:04:14.0/0000:0b:00.0/0000:0c:00.0/0000:0d:00.0");
+    plug("nic", "mlx5_1", "0",
+         "pci0000:00/0000:00:02.0/0000:03:00.0/0000:04:14.0/0000:0b:00.0/0000:0c:00.0/0000:0d:00.0");
     plug("nic", "mlx5_2", "0", "pci0000:20/0000:20:01.0/0000:21:00.0");
     plug("nic", "mlx5_3", "0", "pci0000:20/0000:20:01.0/0000:21:00.1");
     spec.calls = {sync("MPI_Barrier", {{.calls = 1}})};
@@ -372,7 +379,8 @@ TEST(topology, says_what_nvidia_smi_says_of_devices_on_switches_and_bridges) {
         throw std::out_of_range(name);
     };
     const auto between = [&](const char* a, const char* b) {
-        const auto there = name_of(connection(device(a), device(b), facts)), back = name_of(connection(device(b), device(a), facts));
+        const auto there = name_of(connection(device(a), device(b), facts)),
+                   back = name_of(connection(device(b), device(a), facts));
         EXPECT_EQ(there, back);
         return std::string(there);
     };
@@ -409,7 +417,8 @@ TEST(topology, is_a_matrix_that_fits_the_screen) {
 
 TEST(topology, nodes_without_such_facts_show_none) {
     ProfileSpec spec = with_switches();
-    std::erase_if(spec.facts, [](const auto& fact) { return std::string(fact.name).find("_pci.") != std::string::npos; });
+    std::erase_if(spec.facts,
+                  [](const auto& fact) { return std::string(fact.name).find("_pci.") != std::string::npos; });
     EXPECT_EQ(show(job_of({spec})).find("CONNECTED"), std::string::npos);
 }
 
@@ -432,17 +441,21 @@ TEST(node_use, energy_of_a_node_is_that_of_its_packages_and_memory_counted_once)
     EXPECT_DOUBLE_EQ(job.placement.nodes[0].use.joules.value(), 2000);
     Question question;
     question.is_for_screen = true;
-    const std::string text = report::find_view("text")->show(
-        {"placement", report::find_section("placement")->answer(job, question).value()}, {.width = 100, .has_utf8 = true});
+    const std::string text =
+        report::find_view("text")->show({"placement", report::find_section("placement")->answer(job, question).value()},
+                                        {.width = 100, .has_utf8 = true});
     EXPECT_NE(text.find("COUNTED BY THE NODES THEMSELVES"), std::string::npos) << text;
-    EXPECT_NE(text.find("node1        2.0     200  3.7 GiB   954 MiB  400 MB/s     100 MB/s"), std::string::npos) << text;
+    EXPECT_NE(text.find("node1        2.0     200  3.7 GiB   954 MiB  400 MB/s     100 MB/s"), std::string::npos)
+        << text;
     EXPECT_NE(text.find("not this job alone"), std::string::npos) << text;
 }
 
 TEST(node_use, the_whole_node_counts_where_it_tells_that) {
     ProfileSpec spec;
     spec.facts = {{format::FactKind::node, "cpus", "0-7"}};
-    spec.node_counters = {{"energy.node", 3'000'000'000}, {"energy.intel-rapl:0:package-0", 1'000'000'000}, {"energy.accelerators", 2'000'000'000}};
+    spec.node_counters = {{"energy.node", 3'000'000'000},
+                          {"energy.intel-rapl:0:package-0", 1'000'000'000},
+                          {"energy.accelerators", 2'000'000'000}};
 
     EXPECT_DOUBLE_EQ(job_of({spec}).placement.nodes[0].use.joules.value(), 3000);
     EXPECT_DOUBLE_EQ(job_of({spec}).placement.nodes[0].use.accelerator_joules.value(), 2000);

@@ -194,7 +194,9 @@ class Builder {
         }
     }
 
-    [[nodiscard]] format::Flow flow(const FlowSpec& spec) const { return {spec.messages, spec.bytes, ticks(spec.time_ns)}; }
+    [[nodiscard]] format::Flow flow(const FlowSpec& spec) const {
+        return {spec.messages, spec.bytes, ticks(spec.time_ns)};
+    }
     void add_peers() {
         for (const PeerSpec& spec : spec_.peers) {
             format::Peer record{};
@@ -246,7 +248,8 @@ class Builder {
         tables_.add(TableType::sites, 0, format::Site{});
         std::uint32_t first = 0;
         for (const auto& frames : spec_.sites) {
-            tables_.add(TableType::sites, 0, format::Site{first, static_cast<std::uint16_t>(frames.size()), spec_.common_frames});
+            tables_.add(TableType::sites, 0,
+                        format::Site{first, static_cast<std::uint16_t>(frames.size()), spec_.common_frames});
             for (const FrameSpec& frame : frames)
                 tables_.add(TableType::frames, 0, format::Frame{frame.offset, frame.module, 0});
             first += static_cast<std::uint32_t>(frames.size());
@@ -264,7 +267,8 @@ class Builder {
             region.entered = spec.durations_ns.size();
             region.min_ticks = ~std::uint64_t{0};
             region.items = spec.items;
-            if (spec.open_for_ns) region.inside_since = anchor(static_cast<std::int64_t>(spec_.elapsed_ns - spec.open_for_ns)).ticks;
+            if (spec.open_for_ns)
+                region.inside_since = anchor(static_cast<std::int64_t>(spec_.elapsed_ns - spec.open_for_ns)).ticks;
             const std::uint32_t histogram = tables_.add(TableType::region_durations, 0, format::Histogram{});
             region.durations = histogram + 1;  // a record number + 1 for now; resolve() turns it into an offset
             for (const std::uint64_t ns : spec.durations_ns) {
@@ -304,7 +308,9 @@ class Builder {
             sequence->communicator = spec.communicator;
             sequence->source = format::GpuSource::cupti;
             sequence->enqueued = spec.enqueued_before;
-            for (const double us : spec.us) sequence->us16[sequence->enqueued++ % format::gpu_sequence_length] = static_cast<std::uint32_t>(us * 16);
+            for (const double us : spec.us)
+                sequence->us16[sequence->enqueued++ % format::gpu_sequence_length] =
+                    static_cast<std::uint32_t>(us * 16);
             tables_.add(TableType::gpu_sequences, 0, *sequence);
         }
         for (const NodeCounterSpec& spec : spec_.node_counters) {
@@ -360,7 +366,8 @@ class Builder {
         for (const NcclOperationSpec& spec : spec_.nccl_operations) {
             format::NcclOperation record{};
             record.call = call_ids_.at(spec.call);
-            record.bin = static_cast<std::uint8_t>(format::size_bin(spec.operations ? spec.bytes / spec.operations : 0));
+            record.bin =
+                static_cast<std::uint8_t>(format::size_bin(spec.operations ? spec.bytes / spec.operations : 0));
             record.channels = spec.channels;
             record.communicator = spec.communicator;
             record.flags = spec.flags;

@@ -36,7 +36,7 @@ struct CellSpec {
     std::uint64_t in_flight_ns = 0;
     std::uint64_t blocked_ns = 0;
     std::optional<std::uint64_t> inside_ns{};  // default: one request a Wait, as blocked_ns
-    bool is_untimed = false;  // NCCL told of these calls: no time, smallest, largest or histogram
+    bool is_untimed = false;                   // NCCL told of these calls: no time, smallest, largest or histogram
 };
 
 struct CallSpec {
@@ -91,8 +91,8 @@ struct ThreadSpec {
     std::string last_call{};  // outside MPI: the call it was in last, which it entered in_call_for_ns before the end
     std::uint64_t communicator = 0x44000000;  // its handle
     std::uint64_t address = 0x401234;         // where the call returns to
-    std::uint32_t script_site = 0;            // index into ProfileSpec::sites, counted from 1: where a script made that call,
-    bool is_of_earlier_call = false;          // or one before it
+    std::uint32_t script_site = 0;    // index into ProfileSpec::sites, counted from 1: where a script made that call,
+    bool is_of_earlier_call = false;  // or one before it
 };
 struct SettingSpec {
     std::string name;
@@ -104,8 +104,8 @@ struct RegionSpec {
     std::string name;
     std::vector<std::uint64_t> durations_ns{};  // of each time
     bool is_iteration = false;
-    std::uint64_t items = 0;  // of all times
-    std::uint32_t parent = 0;  // index into ProfileSpec::regions, counted from 1; 0 = outside all
+    std::uint64_t items = 0;        // of all times
+    std::uint32_t parent = 0;       // index into ProfileSpec::regions, counted from 1; 0 = outside all
     std::uint64_t open_for_ns = 0;  // it was entered once more so long before the end, and never left
 };
 struct FactSpec {
@@ -149,7 +149,7 @@ struct GpuTimeSpec {
     std::uint64_t kernels = 0;
 };
 struct GpuSequenceSpec {
-    std::vector<double> us;           // of the last operations; 0 = not measured
+    std::vector<double> us;             // of the last operations; 0 = not measured
     std::uint64_t enqueued_before = 0;  // these
     std::uint16_t communicator = 1;
 };
@@ -160,7 +160,8 @@ struct NodeCounterSpec {
     format::NodeCounterUnit unit = format::NodeCounterUnit::microjoules;
 };
 
-// The ring of one thread, as it lies in the file; `call` of an event is the number of a call of this profile, from 1 on.
+// The ring of one thread, as it lies in the file; `call` of an event is the number of a call of this profile, from 1
+// on.
 struct TraceSpec {
     std::vector<format::TraceEvent> ring{};
     std::uint64_t written = 0;

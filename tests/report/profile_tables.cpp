@@ -32,9 +32,9 @@ std::uint64_t Tables::offset_of(TableType type, std::uint32_t thread, std::uint3
 }
 
 std::int32_t Tables::growth_of(TableType type) const {
-    const bool fixed =
-        type == TableType::strings || type == TableType::histograms || type == TableType::histogram_blocks ||
-        type == TableType::region_durations || type == TableType::gpu_durations || type == TableType::gpu_sequences;
+    const bool fixed = type == TableType::strings || type == TableType::histograms ||
+                       type == TableType::histogram_blocks || type == TableType::region_durations ||
+                       type == TableType::gpu_durations || type == TableType::gpu_sequences;
     return fixed ? 0 : growth_;
 }
 
@@ -72,8 +72,10 @@ void Tables::resolve() {
                 region.durations = place_of(TableType::region_durations, region.durations);
             });
         if (data.table.type == TableType::gpu_times)
-            each(format::GpuTime{}, [&](format::GpuTime& time) { time.histogram = place_of(TableType::gpu_durations, time.histogram); });
-        if (data.table.type == TableType::histograms || data.table.type == TableType::region_durations || data.table.type == TableType::gpu_durations)
+            each(format::GpuTime{},
+                 [&](format::GpuTime& time) { time.histogram = place_of(TableType::gpu_durations, time.histogram); });
+        if (data.table.type == TableType::histograms || data.table.type == TableType::region_durations ||
+            data.table.type == TableType::gpu_durations)
             each(format::Histogram{}, [&](format::Histogram& histogram) {
                 for (std::uint32_t& block : histogram.block) block = place_of(TableType::histogram_blocks, block);
             });

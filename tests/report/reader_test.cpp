@@ -222,7 +222,8 @@ TEST(reader, shorter_records_of_an_older_library_are_filled_with_zeros) {
 
 TEST(reader, a_shorter_header_of_an_older_library_is_filled_with_zeros) {
     ProfileSpec spec = typical();
-    spec.header_growth = static_cast<int>(offsetof(format::Header, parent_pid)) - static_cast<int>(sizeof(format::Header));
+    spec.header_growth =
+        static_cast<int>(offsetof(format::Header, parent_pid)) - static_cast<int>(sizeof(format::Header));
     EXPECT_EQ(read(build(spec)).parent_pid, 0);
     EXPECT_EQ(read(build(spec)).launcher, "Open MPI");
 }
@@ -284,8 +285,9 @@ TEST(reader, profile_that_ends_on_a_full_disk_gives_what_it_has) {
         const report::Profile profile = read(cut);
         EXPECT_LE(profile.cells.size(), calls);
         least = std::min(least, profile.cells.size());
-        EXPECT_TRUE(std::any_of(profile.notes.begin(), profile.notes.end(),
-                                [](const std::string& note) { return note.find("the disk was full") != std::string::npos; }));
+        EXPECT_TRUE(std::any_of(profile.notes.begin(), profile.notes.end(), [](const std::string& note) {
+            return note.find("the disk was full") != std::string::npos;
+        }));
         cut.pop_back();  // cut off by somebody else on top
         EXPECT_NE(complaint(cut).find("is cut off"), std::string::npos);
     }
@@ -336,7 +338,8 @@ TEST(reader, a_killed_rank_shows_the_call_it_was_in) {
 TEST(reader, a_rank_that_a_script_let_wait_is_at_the_line_of_the_script) {
     ProfileSpec spec = typical();
     spec.state = format::State::running;
-    spec.modules = {{.path = "/usr/bin/python3"}, {.path = "/home/me/train.py", .base = 0, .end = 0, .function = "step"}};
+    spec.modules = {{.path = "/usr/bin/python3"},
+                    {.path = "/home/me/train.py", .base = 0, .end = 0, .function = "step"}};
     spec.sites = {{{.module = 1, .offset = 0x1234}}, {{.module = 2, .offset = 17}, {.module = 2, .offset = 40}}};
     const ThreadSpec waits{.in_call = "MPI_Recv", .in_call_for_ns = 300 * ms};
     spec.threads = {waits, waits, waits};
@@ -353,8 +356,10 @@ TEST(reader, a_rank_that_a_script_let_wait_is_at_the_line_of_the_script) {
         return std::pair(profile.modules.at(frame.module).path, frame.offset);
     };
     EXPECT_EQ(place(0), std::pair(std::string("/home/me/train.py"), std::uint64_t{17}));
-    EXPECT_EQ(place(1), std::pair(std::string("/usr/bin/python3"), std::uint64_t{0x1234})) << "what an earlier call has left is not its line";
-    EXPECT_EQ(place(2), std::pair(std::string("/usr/bin/python3"), std::uint64_t{0x1234})) << "a site that the profile does not have";
+    EXPECT_EQ(place(1), std::pair(std::string("/usr/bin/python3"), std::uint64_t{0x1234}))
+        << "what an earlier call has left is not its line";
+    EXPECT_EQ(place(2), std::pair(std::string("/usr/bin/python3"), std::uint64_t{0x1234}))
+        << "a site that the profile does not have";
 }
 
 TEST(reader, a_cell_whose_call_was_not_named_yet_keeps_its_numbers) {

@@ -26,7 +26,8 @@ double percentile(std::vector<std::uint64_t> values, double share) {
     std::sort(values.begin(), values.end());
     const double at = share * static_cast<double>(values.size() - 1);
     const auto low = static_cast<std::size_t>(at);
-    const auto a = static_cast<double>(values[low]), b = static_cast<double>(values[std::min(low + 1, values.size() - 1)]);
+    const auto a = static_cast<double>(values[low]),
+               b = static_cast<double>(values[std::min(low + 1, values.size() - 1)]);
     return a + (at - std::floor(at)) * (b - a);
 }
 
@@ -38,7 +39,8 @@ ProfileSpec rank_of(std::uint32_t rank, std::uint32_t size, std::vector<std::uin
     spec.command = "/opt/bin/resnet50 --amp";
     const std::uint64_t iterations = durations.size();
     spec.elapsed_ns = std::accumulate(durations.begin(), durations.end(), std::uint64_t{0});
-    spec.regions = {{.name = "iterations", .durations_ns = std::move(durations), .is_iteration = true, .items = 32 * iterations}};
+    spec.regions = {
+        {.name = "iterations", .durations_ns = std::move(durations), .is_iteration = true, .items = 32 * iterations}};
     return spec;
 }
 
@@ -77,7 +79,8 @@ TEST(regions, percentiles_of_iterations_are_within_five_percent_of_the_truth) {
         const RegionRow& row = job.regions.back();
         ASSERT_TRUE(row.is_iteration);
         EXPECT_EQ(row.entered, all.size());
-        const std::pair<double, std::optional<double>> found[] = {{0.5, row.p50_ns}, {0.75, row.p75_ns}, {0.9, row.p90_ns}, {0.95, row.p95_ns}};
+        const std::pair<double, std::optional<double>> found[] = {
+            {0.5, row.p50_ns}, {0.75, row.p75_ns}, {0.9, row.p90_ns}, {0.95, row.p95_ns}};
         for (const auto& [share, ns] : found) {
             ASSERT_TRUE(ns);
             const double truth = percentile(all, share);
@@ -98,23 +101,29 @@ std::vector<ProfileSpec> solver() {
                         {.name = "halo", .durations_ns = {20 * ms, 30 * ms, 40 * ms, 50 * ms}, .parent = 1},
                         {.name = "solve 2", .durations_ns = {100 * ms}},
                         {.name = "iteration", .durations_ns = {10 * ms, 10 * ms}},
-                        {.name = "iteration", .durations_ns = {400 * ms, 401 * ms, 402 * ms}, .is_iteration = true, .items = 3'000'000},
+                        {.name = "iteration",
+                         .durations_ns = {400 * ms, 401 * ms, 402 * ms},
+                         .is_iteration = true,
+                         .items = 3'000'000},
                         {.name = "after reset 1", .open_for_ns = 600 * ms}};
         const auto calls_in = [](std::uint16_t region, std::uint64_t calls, std::uint64_t time_ns) {
             CellSpec cell{.calls = calls, .bytes = 8 * calls, .time_ns = time_ns};
             cell.region = region;
             return cell;
         };
-        spec.calls = {collective("MPI_Allreduce", {calls_in(0, 2, 5 * ms), calls_in(1, 10, 60 * ms), calls_in(3, 4, 90 * ms)}),
-                      sends("MPI_Send", {calls_in(2, 8, 100 * ms)})};
+        spec.calls = {
+            collective("MPI_Allreduce", {calls_in(0, 2, 5 * ms), calls_in(1, 10, 60 * ms), calls_in(3, 4, 90 * ms)}),
+            sends("MPI_Send", {calls_in(2, 8, 100 * ms)})};
         ranks.push_back(std::move(spec));
     }
     return ranks;
 }
 
 std::string screen_of(const Job& job, const char* section) {
-    const auto tables = report::find_section(section)->answer(job, {.ranks = {}, .sort = {}, .by = {}, .top = {}, .is_for_screen = true});
-    return tables ? report::find_view("text")->show({section, *tables}, {.width = 80, .has_utf8 = true}) : tables.error().line();
+    const auto tables = report::find_section(section)->answer(
+        job, {.ranks = {}, .sort = {}, .by = {}, .top = {}, .is_for_screen = true});
+    return tables ? report::find_view("text")->show({section, *tables}, {.width = 80, .has_utf8 = true})
+                  : tables.error().line();
 }
 
 TEST(regions, what_they_are_and_how_long_is_on_the_screen) {
@@ -137,7 +146,8 @@ TEST(regions, percentiles_lie_between_the_shortest_and_the_longest_time) {
 
 TEST(regions, one_that_was_never_left_was_entered_nevertheless) {
     const Job job = job_of(solver());
-    const auto open = std::find_if(job.regions.begin(), job.regions.end(), [](const RegionRow& row) { return row.path == "after reset 1"; });
+    const auto open = std::find_if(job.regions.begin(), job.regions.end(),
+                                   [](const RegionRow& row) { return row.path == "after reset 1"; });
     ASSERT_NE(open, job.regions.end());
     EXPECT_EQ(open->entered, 2u);
     EXPECT_EQ(open->time_ns, 1200 * ms);
@@ -146,7 +156,8 @@ TEST(regions, one_that_was_never_left_was_entered_nevertheless) {
 TEST(regions, inner_ones_stand_below_their_own) {
     std::vector<std::string> paths;
     for (const RegionRow& row : job_of(solver()).regions) paths.push_back(row.path);
-    EXPECT_EQ(paths, (std::vector<std::string>{"", "after reset 1", "iteration", "iteration", "solve", "solve/halo", "solve 2"}));
+    EXPECT_EQ(paths, (std::vector<std::string>{"", "after reset 1", "iteration", "iteration", "solve", "solve/halo",
+                                               "solve 2"}));
 }
 
 TEST(regions, one_that_is_named_iteration_is_not_the_iterations) {
@@ -163,12 +174,14 @@ std::string ddp(const Job& job) {
 
 TEST(ddp_layout, has_the_rows_of_pytorchs_benchmark) {
     std::vector<ProfileSpec> ranks;
-    for (std::uint32_t rank = 0; rank < 16; ++rank) ranks.push_back(rank_of(rank, 16, std::vector<std::uint64_t>(20, 104'400'000)));
+    for (std::uint32_t rank = 0; rank < 16; ++rank)
+        ranks.push_back(rank_of(rank, 16, std::vector<std::uint64_t>(20, 104'400'000)));
     const std::string text = ddp(job_of(ranks));
     // The figures of seed 002's "  16 GPUs --    2M/8G:" row, as near as the buckets are.
-    EXPECT_EQ(text.substr(0, text.rfind("  16 GPUs")),
-              "Benchmark: resnet50 with batch size 32\n\n"
-              "                            sec/iter    ex/sec      sec/iter    ex/sec      sec/iter    ex/sec      sec/iter    ex/sec\n");
+    EXPECT_EQ(
+        text.substr(0, text.rfind("  16 GPUs")),
+        "Benchmark: resnet50 with batch size 32\n\n"
+        "                            sec/iter    ex/sec      sec/iter    ex/sec      sec/iter    ex/sec      sec/iter    ex/sec\n");
     const std::string row = text.substr(text.rfind("  16 GPUs"));
     const double p50 = *job_of(ranks).regions.back().p50_ns / 1e9;
     EXPECT_NEAR(p50, 0.1044, 0.0044);

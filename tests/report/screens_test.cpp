@@ -164,7 +164,8 @@ TEST(summary, says_whether_mpi_calls_itself_cuda_aware) {
     EXPECT_EQ(summary_of("no").find("CUDA"), std::string::npos) << "there are no GPUs";
     ranks[0].facts[0].value = "yes";
     EXPECT_EQ(show(job_of(ranks), "summary").find("CUDA"), std::string::npos) << "ranks differ";
-    ranks[0].facts = {{format::FactKind::process, "mpi_is_cuda_aware", "no"}, {format::FactKind::node, "gpu_numa.0000:07:00.0", "0"}};
+    ranks[0].facts = {{format::FactKind::process, "mpi_is_cuda_aware", "no"},
+                      {format::FactKind::node, "gpu_numa.0000:07:00.0", "0"}};
     EXPECT_NE(show(job_of(ranks), "summary").find("Open MPI 4.1.4, not CUDA-aware"), std::string::npos);
 }
 
@@ -187,7 +188,9 @@ TEST(summary, shares_are_of_the_time_that_was_recorded) {
     const std::string text = unwrapped(show(job, "summary"));
     EXPECT_NE(text.find("Init to Finalize 10.00 s · 1.000 s of it recorded"), std::string::npos) << text;
     EXPECT_NE(text.find("46.0% of the recorded time is inside MPI"), std::string::npos) << text;
-    EXPECT_NE(text.find("Recording was off for 90.0% of the run (MPIPROF_BEGIN_TIME=9): what happened"), std::string::npos) << text;
+    EXPECT_NE(text.find("Recording was off for 90.0% of the run (MPIPROF_BEGIN_TIME=9): what happened"),
+              std::string::npos)
+        << text;
     EXPECT_NE(show(job, "ranks").find(" 45.6%"), std::string::npos);
     EXPECT_NE(show(job, "calls").find(" 38.4%"), std::string::npos) << "MPI_Waitall";
 }

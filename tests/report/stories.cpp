@@ -56,7 +56,9 @@ std::vector<ProfileSpec> balanced_stencil() {
                       counted("MPI_Comm_rank", 1),
                       counted("MPI_Comm_size", 1)};
         for (const std::uint32_t other : {(rank + 7) % 8, (rank + 1) % 8})
-            spec.peers.push_back({.rank = other, .sent = {2000, 2000 * 32 * 1024, 30 * ms}, .received = {2000, 2000 * 32 * 1024, 6 * ms}});
+            spec.peers.push_back({.rank = other,
+                                  .sent = {2000, 2000 * 32 * 1024, 30 * ms},
+                                  .received = {2000, 2000 * 32 * 1024, 6 * ms}});
         job.push_back(spec);
     }
     return job;
@@ -222,7 +224,12 @@ CallSpec setup(std::string name, std::vector<CellSpec> cells) {
     return {.name = std::move(name), .traffic = format::Traffic::setup, .cells = std::move(cells)};
 }
 CommunicatorSpec nccl_comm(std::string name, std::uint64_t id, std::uint32_t size, std::uint32_t rank) {
-    return {.name = std::move(name), .id = id, .size = size, .rank = rank, .how = format::origin_made, .made_by = "ncclCommInitRankConfig"};
+    return {.name = std::move(name),
+            .id = id,
+            .size = size,
+            .rank = rank,
+            .how = format::origin_made,
+            .made_by = "ncclCommInitRankConfig"};
 }
 CellSpec on(std::uint16_t communicator, CellSpec cell) {
     cell.communicator = communicator;
@@ -243,16 +250,18 @@ std::vector<ProfileSpec> gpu_training() {
         spec.state = format::State::exited;
         spec.flags = format::no_world | format::initialized_by_session;
         spec.init_ns = spec.finalize_ns = 0;
-        spec.communicators = {nccl_comm("default_pg", 0xabc0, 4, rank), nccl_comm("tensor", 0xabc1 + rank / 2, 2, rank % 2)};
+        spec.communicators = {nccl_comm("default_pg", 0xabc0, 4, rank),
+                              nccl_comm("tensor", 0xabc1 + rank / 2, 2, rank % 2)};
         CellSpec ends = on(0, calls_of(50, 0, 2 * ms, 20 * us, 90 * us));
         ends.requests = 200;
-        spec.calls = {of_nccl(collective("ncclAllReduce", {on(1, calls_of(100, 64 * MiB, 3 * ms, 20 * us, 60 * us))})),
-                      of_nccl(collective("ncclAllGather", {on(2, calls_of(400, 1 * MiB, (8 + rank) * ms, 15 * us, 50 * us))})),
-                      of_nccl(sends("ncclSend", {on(1, calls_of(100, 4 * MiB, 200 * us, 1 * us, 5 * us))})),
-                      of_nccl(receives("ncclRecv", {on(1, calls_of(100, 4 * MiB, 200 * us, 1 * us, 5 * us))})),
-                      of_nccl(completion("ncclGroupEnd", {ends})),
-                      of_nccl(setup("ncclCommInitRankConfig", {on(0, calls_of(2, 0, 900 * ms, 400 * ms, 500 * ms))})),
-                      of_nccl(counted("ncclCommGetAsyncError", 5000))};
+        spec.calls = {
+            of_nccl(collective("ncclAllReduce", {on(1, calls_of(100, 64 * MiB, 3 * ms, 20 * us, 60 * us))})),
+            of_nccl(collective("ncclAllGather", {on(2, calls_of(400, 1 * MiB, (8 + rank) * ms, 15 * us, 50 * us))})),
+            of_nccl(sends("ncclSend", {on(1, calls_of(100, 4 * MiB, 200 * us, 1 * us, 5 * us))})),
+            of_nccl(receives("ncclRecv", {on(1, calls_of(100, 4 * MiB, 200 * us, 1 * us, 5 * us))})),
+            of_nccl(completion("ncclGroupEnd", {ends})),
+            of_nccl(setup("ncclCommInitRankConfig", {on(0, calls_of(2, 0, 900 * ms, 400 * ms, 500 * ms))})),
+            of_nccl(counted("ncclCommGetAsyncError", 5000))};
         job.push_back(spec);
     }
     return job;
@@ -272,9 +281,20 @@ std::vector<ProfileSpec> gpu_training_with_cupti() {
             sequence.us.push_back(is_last ? 2000 : 3000);
         }
         spec.gpu_times = {reduce,
-                          {.call = "ncclAllGather", .durations_ns = std::vector<std::uint64_t>(400, 50 * us), .bytes = 1 * MiB, .communicator = 2, .kernels = 400},
-                          {.call = "ncclGroupEnd", .durations_ns = std::vector<std::uint64_t>(50, 100 * us), .bytes = 8 * MiB, .kernels = 50},
-                          {.call = "ncclAllReduce", .durations_ns = std::vector<std::uint64_t>(10, 40 * us), .bytes = 1 * MiB, .is_replayed = true, .kernels = 10}};
+                          {.call = "ncclAllGather",
+                           .durations_ns = std::vector<std::uint64_t>(400, 50 * us),
+                           .bytes = 1 * MiB,
+                           .communicator = 2,
+                           .kernels = 400},
+                          {.call = "ncclGroupEnd",
+                           .durations_ns = std::vector<std::uint64_t>(50, 100 * us),
+                           .bytes = 8 * MiB,
+                           .kernels = 50},
+                          {.call = "ncclAllReduce",
+                           .durations_ns = std::vector<std::uint64_t>(10, 40 * us),
+                           .bytes = 1 * MiB,
+                           .is_replayed = true,
+                           .kernels = 10}};
         spec.gpu_sequences = {sequence};
         spec.gpu_work = {{format::GpuWorkKind::nccl_kernels, spec.rank % 2, 560, 0, 300 * ms, 180 * ms, 10},
                          {format::GpuWorkKind::other_kernels, spec.rank % 2, 20'000, 0, 500 * ms, 0, 2'000},

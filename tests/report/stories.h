@@ -18,9 +18,10 @@ std::vector<ProfileSpec> crowded_cores();        // 4 ranks on too few cores
 std::vector<ProfileSpec> late_messages();        // 2 ranks that wait for the receives they posted
 std::vector<ProfileSpec> one_never_arrived();    // 16 ranks, killed: 15 in a barrier that rank 7 did not enter
 std::vector<ProfileSpec> gpu_training();         // 4 ranks on 2 nodes by torchrun: NCCL without MPI
-std::vector<ProfileSpec> gpu_training_with_cupti();  // the same with GPU times; rank 2 comes last to 3 of 4 collectives of default_pg
-std::vector<ProfileSpec> nccl_beside_mpi();      // 2 ranks that use both
-std::vector<ProfileSpec> device_buffers();       // 2 ranks that send from device memory
-std::vector<ProfileSpec> two_solvers();          // 4 ranks that sum up behind one function, for two solvers, and a halo
+// The same with GPU times; rank 2 comes last to 3 of 4 collectives of default_pg.
+std::vector<ProfileSpec> gpu_training_with_cupti();
+std::vector<ProfileSpec> nccl_beside_mpi();  // 2 ranks that use both
+std::vector<ProfileSpec> device_buffers();   // 2 ranks that send from device memory
+std::vector<ProfileSpec> two_solvers();      // 4 ranks that sum up behind one function, for two solvers, and a halo
 
 }  // namespace mpiprof::test

@@ -127,7 +127,8 @@ TEST(time_section, shows_periods_and_ranks) {
     const report::Job job = two_ranks();
     const auto tables = report::find_section("time")->answer(job, {});
     ASSERT_TRUE(tables);
-    expect_golden("screens/time_of_two_ranks.txt", report::show_text({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}));
+    expect_golden("screens/time_of_two_ranks.txt",
+                  report::show_text({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}));
 }
 
 TEST(time_section, periods_add_up_to_the_totals) {
@@ -152,7 +153,8 @@ TEST(time_section, says_when_recording_was_off) {
     report::Job job = two_ranks();
     const std::uint64_t second = 1'000'000'000;
     job.ranks[0].paused_ns = second + second / 2;
-    job.activities[0].pauses = {.width_ns = 1e9, .bins = {{.time_ns = second, .bytes = 0}, {.time_ns = second / 2, .bytes = 0}}};
+    job.activities[0].pauses = {.width_ns = 1e9,
+                                .bins = {{.time_ns = second, .bytes = 0}, {.time_ns = second / 2, .bytes = 0}}};
     const auto tables = report::find_section("time")->answer(job, {});
     ASSERT_TRUE(tables);
     EXPECT_EQ(report::show_text({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}),

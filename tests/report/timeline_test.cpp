@@ -27,7 +27,8 @@ TraceEvent event(std::uint16_t call, std::uint64_t begin, std::uint64_t end, Tra
     e.kind = kind;
     return e;
 }
-TraceEvent message(std::uint16_t call, std::uint64_t begin, std::uint64_t end, std::uint8_t flags, std::uint32_t peer, std::uint32_t number, int tag = 0) {
+TraceEvent message(std::uint16_t call, std::uint64_t begin, std::uint64_t end, std::uint8_t flags, std::uint32_t peer,
+                   std::uint32_t number, int tag = 0) {
     TraceEvent e = event(call, begin, end);
     e.flags = flags;
     e.peer = peer;
@@ -49,7 +50,7 @@ ProfileSpec rank(std::uint32_t number, std::vector<TraceEvent> events, std::uint
     spec.rank = number;
     spec.size = 2;
     const std::vector<CellSpec> cell{{.bytes = 8, .time_ns = 1000}};
-    spec.calls = {sends("MPI_Send", cell),  receives("MPI_Recv", cell),     sends("MPI_Isend", cell),
+    spec.calls = {sends("MPI_Send", cell),     receives("MPI_Recv", cell),      sends("MPI_Isend", cell),
                   receives("MPI_Irecv", cell), completion("MPI_Waitall", cell), collective("MPI_Allreduce", cell)};
     if (written == 0) written = events.size();
     spec.traces = {{.ring = std::move(events), .written = written}};
@@ -80,7 +81,8 @@ struct Exported {
         return found;
     }
     bool says(std::string_view words) const {
-        return std::any_of(remarks.begin(), remarks.end(), [&](const std::string& r) { return r.find(words) != std::string::npos; });
+        return std::any_of(remarks.begin(), remarks.end(),
+                           [&](const std::string& r) { return r.find(words) != std::string::npos; });
     }
 };
 Exported export_of(const std::vector<ProfileSpec>& specs) {
@@ -107,14 +109,19 @@ TEST(trace_reader, a_ring_that_is_not_full_is_read_from_its_beginning) {
 }
 
 TEST(trace_reader, a_ring_that_went_around_is_read_from_its_oldest_event) {
-    const report::ThreadTrace trace = trace_in(rank(0, {event(send, 500, 510), event(send, 600, 610), event(send, 300, 310), event(send, 400, 410)}, 10));
+    const report::ThreadTrace trace = trace_in(
+        rank(0, {event(send, 500, 510), event(send, 600, 610), event(send, 300, 310), event(send, 400, 410)}, 10));
     EXPECT_EQ(begins_of(trace), (std::vector<std::uint64_t>{300, 400, 500, 600}));
     EXPECT_EQ(trace.lost, 6u);
 }
 
 TEST(trace_reader, what_a_killed_writer_had_begun_to_overwrite_is_left_out) {
-    ProfileSpec spec = rank(0, {event(send, 500, 510), event(send, 600, 610), event(send, 300, 310), event(send, 900, 910), event(send, 400, 410)}, 12);
-    spec.state = format::State::running;  // events 2 and 3 are the oldest, and 3 is newer than the newest that is counted
+    ProfileSpec spec = rank(0,
+                            {event(send, 500, 510), event(send, 600, 610), event(send, 300, 310), event(send, 900, 910),
+                             event(send, 400, 410)},
+                            12);
+    spec.state =
+        format::State::running;  // events 2 and 3 are the oldest, and 3 is newer than the newest that is counted
     EXPECT_EQ(begins_of(trace_in(spec)), (std::vector<std::uint64_t>{400, 500, 600}));
 }
 
@@ -156,7 +163,8 @@ TEST(timeline, a_message_is_an_arrow_from_the_begin_of_its_send_to_the_end_of_it
 }
 
 TEST(timeline, messages_belong_together_by_communicator_tag_and_number) {
-    ProfileSpec other = rank(1, {received(500, 2000, 0, 1, 7), received(2000, 3000, 0, 1, 8), received(3000, 4000, 0, 2, 7)});
+    ProfileSpec other =
+        rank(1, {received(500, 2000, 0, 1, 7), received(2000, 3000, 0, 1, 8), received(3000, 4000, 0, 2, 7)});
     other.traces[0].ring[2].communicator = 2;
     other.communicators.push_back({.name = "other", .id = 99, .how = format::origin_made});
     const Exported found = export_of({rank(0, {sent(100, 200, 1, 1, 8), sent(300, 400, 1, 2, 7)}), other});
@@ -167,14 +175,16 @@ TEST(timeline, messages_belong_together_by_communicator_tag_and_number) {
 
 TEST(timeline, an_arrow_ends_where_the_request_is_completed) {
     TraceEvent done = event(waitall, 500, 4000, TraceKind::completed);
-    const Exported found = export_of({rank(0, {sent(1000, 1500, 1, 1)}),
-                                      rank(1, {message(irecv, 500, 600, format::trace_receives, 0, 1), done, event(waitall, 3000, 4000)})});
+    const Exported found = export_of(
+        {rank(0, {sent(1000, 1500, 1, 1)}),
+         rank(1, {message(irecv, 500, 600, format::trace_receives, 0, 1), done, event(waitall, 3000, 4000)})});
     ASSERT_EQ(found.with("f").size(), 1u);
     EXPECT_DOUBLE_EQ(found.with("f")[0]["ts"].get<double>(), 3.999);
 }
 
 TEST(timeline, messages_that_cannot_be_told_apart_have_no_arrow) {
-    const Exported found = export_of({rank(0, {sent(1000, 1500, 1, 1), sent(1600, 1700, 1, 1)}), rank(1, {received(500, 2500, 0, 1)})});
+    const Exported found =
+        export_of({rank(0, {sent(1000, 1500, 1, 1), sent(1600, 1700, 1, 1)}), rank(1, {received(500, 2500, 0, 1)})});
     EXPECT_TRUE(found.with("s").empty());
     EXPECT_TRUE(found.with("f").empty());
 }
@@ -197,7 +207,8 @@ TEST(timeline, ranks_of_a_node_are_placed_by_the_clock_that_nobody_sets) {
     EXPECT_DOUBLE_EQ(ts_of("node2"), 5000.1);
 }
 
-// The builder's clocks begin at the same moment; that of rank 1 is 5 ms ahead when MPI begins, and 6 ms after one second.
+// The builder's clocks begin at the same moment; that of rank 1 is 5 ms ahead when MPI begins, and 6 ms after one
+// second.
 TEST(timeline, measured_differences_of_clocks_are_interpolated) {
     ProfileSpec first = rank(0, {event(reduce, 0, 100)});
     ProfileSpec other = rank(1, {event(reduce, 5'000'000, 5'000'100), event(reduce, 505'500'000, 505'500'100)});
@@ -241,13 +252,15 @@ TEST(timeline, regions_that_were_open_at_either_end_are_drawn_as_far_as_they_are
         e.region = region;
         return e;
     };
-    spec.traces = {{.ring = {event(send, 100, 200), mark(TraceKind::region_left, 300, 1), mark(TraceKind::region_entered, 400, 1),
-                             mark(TraceKind::region_entered, 500, 2), event(send, 600, 900)},
-                    .written = 5}};
+    spec.traces = {
+        {.ring = {event(send, 100, 200), mark(TraceKind::region_left, 300, 1), mark(TraceKind::region_entered, 400, 1),
+                  mark(TraceKind::region_entered, 500, 2), event(send, 600, 900)},
+         .written = 5}};
     std::vector<std::tuple<std::string, double, double>> drawn;
     for (const json& e : export_of({spec}).with("X"))
         if (e["cat"] == "region") drawn.emplace_back(e["name"], e["ts"], e["dur"]);
-    EXPECT_EQ(drawn, (std::vector<std::tuple<std::string, double, double>>{{"outer", 0.1, 0.2}, {"inner", 0.5, 0.4}, {"outer", 0.4, 0.5}}));
+    EXPECT_EQ(drawn, (std::vector<std::tuple<std::string, double, double>>{
+                         {"outer", 0.1, 0.2}, {"inner", 0.5, 0.4}, {"outer", 0.4, 0.5}}));
 }
 
 }  // namespace

@@ -98,7 +98,9 @@ TEST(pictures, a_heat_map_shades_from_nothing_to_the_largest) {
 
 TEST(pictures, a_heat_map_tells_what_is_not_known_from_nothing) {
     EXPECT_EQ(report::heat(std::vector<double>{0, report::not_known, 1}, {0, 1, false}, 10, true), " -█");
-    EXPECT_EQ(report::heat(std::vector<double>{report::not_known, 0, report::not_known, report::not_known}, {0, 1, false}, 2, false), " -");
+    EXPECT_EQ(report::heat(std::vector<double>{report::not_known, 0, report::not_known, report::not_known},
+                           {0, 1, false}, 2, false),
+              " -");
 }
 
 TEST(pictures, a_heat_map_keeps_what_is_hot_when_it_is_narrow) {
@@ -211,11 +213,19 @@ void expect_same_in_csv_and_json(std::string_view section, const report::Table& 
 }
 
 TEST(views, notes_speak_of_the_columns_that_are_there) {
-    report::Table table{.id = "t", .title = {}, .columns = {{.id = "name", .title = "NAME"}, {.id = "calls", .title = "CALLS", .unit = report::Unit::count},
-                        {.id = "most", .title = "MOST", .unit = report::Unit::count, .drop = 1}}, .rows = {}, .notes = {}};
+    report::Table table{.id = "t",
+                        .title = {},
+                        .columns = {{.id = "name", .title = "NAME"},
+                                    {.id = "calls", .title = "CALLS", .unit = report::Unit::count},
+                                    {.id = "most", .title = "MOST", .unit = report::Unit::count, .drop = 1}},
+                        .rows = {},
+                        .notes = {}};
     table.rows = {{std::string(30, 'n'), std::uint64_t{1}, std::uint64_t{2}}};
-    table.notes = {"CALLS: mean; MOST: the largest, which is; see there; 3 more: --top 4", "MOST: an estimate; of a kind", "in all: 7"};
-    const auto at = [&](unsigned width) { return report::show_text({"t", {table}}, {.width = width, .has_utf8 = true}); };
+    table.notes = {"CALLS: mean; MOST: the largest, which is; see there; 3 more: --top 4",
+                   "MOST: an estimate; of a kind", "in all: 7"};
+    const auto at = [&](unsigned width) {
+        return report::show_text({"t", {table}}, {.width = width, .has_utf8 = true});
+    };
     const std::string narrow = at(40), wide = at(120);
     EXPECT_EQ(narrow.substr(narrow.rfind("  CALLS:")), "  CALLS: mean; 3 more: --top 4\n  in all: 7\n");
     EXPECT_NE(wide.find("MOST: the largest, which is; see there; 3 more"), std::string::npos);
@@ -233,7 +243,8 @@ TEST(views, of_a_place_the_scopes_are_cut_first) {
 }
 
 TEST(views, an_empty_table_is_its_note) {
-    const report::Table table{.id = "t", .title = {}, .columns = {{.id = "name", .title = "NAME"}}, .rows = {}, .notes = {"nothing there"}};
+    const report::Table table{
+        .id = "t", .title = {}, .columns = {{.id = "name", .title = "NAME"}}, .rows = {}, .notes = {"nothing there"}};
     EXPECT_EQ(report::show_text({"t", {table}}, {.width = 40}), "  nothing there\n");
 }
 
@@ -243,7 +254,8 @@ TEST(views, csv_and_json_of_a_section_say_the_same_in_base_units) {
         const auto tables = section.answer(job, {.ranks = {}, .sort = {}, .by = {}, .top = {}, .is_for_screen = false});
         ASSERT_TRUE(tables);
         for (const auto& table : *tables)
-            if (table.picture != report::Picture::headline) expect_same_in_csv_and_json(section.name, table);  // an object in json
+            if (table.picture != report::Picture::headline)
+                expect_same_in_csv_and_json(section.name, table);  // an object in json
     }
 }
 

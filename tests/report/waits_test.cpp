@@ -39,7 +39,8 @@ const Row& row_of(const Job& job, std::string_view name) {
 
 TEST(waiting, is_what_calls_took_longer_than_the_fastest_of_their_size_on_as_many_ranks) {
     ProfileSpec first = rank_of(0, 4), second = rank_of(1, 4);
-    const CommunicatorSpec pair{.name = "", .id = 9, .size = 2, .how = format::origin_made, .handle = 0x90, .made_by = "MPI_Barrier"};
+    const CommunicatorSpec pair{
+        .name = "", .id = 9, .size = 2, .how = format::origin_made, .handle = 0x90, .made_by = "MPI_Barrier"};
     first.communicators.push_back(pair);
     second.communicators.push_back(pair);
     first.calls = {sync("MPI_Barrier", {calls_of(30, 3000 * us, 50 * us), calls_of(30, 600 * us, 5 * us, 2)})};
@@ -88,7 +89,8 @@ TEST(waiting, is_not_said_of_file_io_nor_of_calls_that_only_post_requests) {
 
 TEST(waiting, of_a_rank_with_itself_there_is_none) {
     ProfileSpec spec = rank_of(0, 2);
-    spec.communicators.push_back({.name = "MPI_COMM_SELF", .id = 3, .size = 1, .how = format::origin_self, .handle = 0x91});
+    spec.communicators.push_back(
+        {.name = "MPI_COMM_SELF", .id = 3, .size = 1, .how = format::origin_self, .handle = 0x91});
     spec.calls = {collective("MPI_Bcast", {calls_of(5, 900 * us, 3 * us, 2)})};
     const Job job = job_of({spec});
     EXPECT_EQ(row_of(job, "MPI_Bcast").judged_ns, 900 * us);
@@ -118,10 +120,11 @@ std::vector<report::Profile> different_ranks() {
                                           .made_by = "MPI_Comm_dup"});
         spec.calls = {counted("MPI_Comm_dup", 3)};
         for (const std::uint64_t name : {std::uint64_t{random() % 3}, std::uint64_t{3 + random() % 3}}) {
-            CallSpec call = collective(std::string("MPI_") + "ABCDEF"[name], {});
+            CallSpec call = collective(std::string("MPI_") + "ABCDEF" [name], {});
             for (int i = 0; i < 20; ++i) {
                 const std::uint64_t calls = 1 + random() % 30, best = (1 + random() % 9) * us;
-                CellSpec cell = calls_of(calls, calls * best + random() % 100 * us, best, static_cast<std::uint16_t>(1 + random() % 4));
+                CellSpec cell = calls_of(calls, calls * best + random() % 100 * us, best,
+                                         static_cast<std::uint16_t>(1 + random() % 4));
                 cell.bytes = calls * (random() % 300);
                 cell.site = static_cast<std::uint32_t>(random() % 6);
                 call.cells.push_back(cell);
@@ -169,8 +172,9 @@ TEST(summary, says_that_the_time_in_mpi_is_mostly_waiting_and_where) {
     std::vector<ProfileSpec> ranks;
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
         ProfileSpec spec = rank_of(rank, 2);
-        spec.calls = {receives("MPI_Recv", {{.calls = 100, .bytes = 100 << 20, .time_ns = 500'000 * us, .min_ns = 300 * us}}),
-                      collective("MPI_Bcast", {{.calls = 100, .bytes = 100 << 20, .time_ns = 40'000 * us, .min_ns = 390 * us}})};
+        spec.calls = {
+            receives("MPI_Recv", {{.calls = 100, .bytes = 100 << 20, .time_ns = 500'000 * us, .min_ns = 300 * us}}),
+            collective("MPI_Bcast", {{.calls = 100, .bytes = 100 << 20, .time_ns = 40'000 * us, .min_ns = 390 * us}})};
         ranks.push_back(spec);
     }
     const auto text_of = [](const std::vector<ProfileSpec>& specs) {
@@ -178,8 +182,10 @@ TEST(summary, says_that_the_time_in_mpi_is_mostly_waiting_and_where) {
         return report::find_view("text")->show({"summary", *tables}, {.width = 400});
     };
     const std::string text = text_of(ranks);
-    EXPECT_NE(text.find("Up to 87.2% of the time in MPI is waiting rather than moving data"), std::string::npos) << text;
-    EXPECT_NE(text.find("Most of it is in MPI_Recv: 47.0% of the run. From where: mpiprof-report sites. [waits]"), std::string::npos);
+    EXPECT_NE(text.find("Up to 87.2% of the time in MPI is waiting rather than moving data"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("Most of it is in MPI_Recv: 47.0% of the run. From where: mpiprof-report sites. [waits]"),
+              std::string::npos);
     for (ProfileSpec& spec : ranks) spec.calls[0].cells[0].min_ns = 4900 * us;
     EXPECT_EQ(text_of(ranks).find("[waits]"), std::string::npos);
 }

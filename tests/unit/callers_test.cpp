@@ -1,5 +1,5 @@
-// The callers of a call, followed once by an unwinder and compared as words of the stack afterwards: which calls are one
-// site, which are told apart, and when the stack is not followed again. The stacks are made here.
+// The callers of a call, followed once by an unwinder and compared as words of the stack afterwards: which calls are
+// one site, which are told apart, and when the stack is not followed again. The stacks are made here.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,4 +1,5 @@
-// What CUPTI's records come to, handed over as CUPTI does: in any order, in several buffers, with what it could not measure.
+// What CUPTI's records come to, handed over as CUPTI does: in any order, in several buffers, with what it could not
+// measure.
 #include "libmpiprof/gpu/cupti_records.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +63,8 @@ struct cupti_records : testing::Test {
     std::uint64_t launch(std::uint64_t collective = 0) {
         const std::uint32_t devices[] = {0};
         const std::uint64_t number = records->number(devices, 1);
-        records->describe(number, {static_cast<std::uint16_t>(Id::AllReduce), 3, communicator, 0, 1000, collective, communicator});
+        records->describe(
+            number, {static_cast<std::uint16_t>(Id::AllReduce), 3, communicator, 0, 1000, collective, communicator});
         return number;
     }
     void hand_over(std::vector<Record> buffer) {
@@ -77,7 +79,8 @@ struct cupti_records : testing::Test {
     }
     // The times in the histogram of what was booked, each by the middle of its bucket.
     std::vector<double> in_histogram() const {
-        return durations_in(image(), *reinterpret_cast<const format::Histogram*>(image().at(std::uint64_t{booked().histogram} * 8)));
+        return durations_in(
+            image(), *reinterpret_cast<const format::Histogram*>(image().at(std::uint64_t{booked().histogram} * 8)));
     }
     static void is_about(double found, double expected) { EXPECT_NEAR(found, expected, expected / 32); }
     static Image& image() { return runtime.records().image; }
@@ -147,7 +150,8 @@ TEST_F(cupti_records, a_kernel_within_what_was_booked_changes_no_time) {
 
 TEST_F(cupti_records, a_kernel_whose_times_cupti_could_not_take_lengthens_nothing) {
     const auto number = launch();
-    hand_over({link(number, 1), link(number, 2), link(number, 3), kernel(1, 0, 0), kernel(2, 1'790'000'000'000'000'000, 1'790'000'000'000'004'000),
+    hand_over({link(number, 1), link(number, 2), link(number, 3), kernel(1, 0, 0),
+               kernel(2, 1'790'000'000'000'000'000, 1'790'000'000'000'004'000),
                kernel(3, 1'790'000'000'000'009'000, 1'790'000'000'000'008'000)});
 
     EXPECT_EQ(booked().operations, 1);

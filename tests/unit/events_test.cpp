@@ -1,4 +1,5 @@
-// Times by events, with a driver that fails where the test says: what is made is booked, given back or destroyed, and counted.
+// Times by events, with a driver that fails where the test says: what is made is booked, given back or destroyed, and
+// counted.
 #include "libmpiprof/gpu/events.h"
 
 #include <gtest/gtest.h>
@@ -15,8 +16,8 @@ using namespace gpu;
 
 // One context and one stream, on which everything happens at once.
 struct Script {
-    int created = 0;             // events, so far
-    int fails_at = 0;            // the creation that fails; 0: none
+    int created = 0;   // events, so far
+    int fails_at = 0;  // the creation that fails; 0: none
     bool fails_to_record = false;
     std::set<Word> alive;
 };

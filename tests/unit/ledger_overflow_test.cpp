@@ -1,4 +1,5 @@
-// The ledger when something is full, its tables or the disk: sums stay exact, and the drop counters say what was not told apart.
+// The ledger when something is full, its tables or the disk: sums stay exact, and the drop counters say what was not
+// told apart.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

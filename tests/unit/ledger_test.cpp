@@ -141,7 +141,8 @@ TEST(ledger, communicators_that_alternate_at_one_site_are_all_found_by_their_mem
     for (int i = 0; i < 100; ++i)
         for (Word comm = 1; comm <= 4; ++comm) record(*recording.ledger, 8, 100, {.communicator = 0x84000000 + comm});
 
-    for (Word comm = 1; comm <= 4; ++comm) EXPECT_TRUE(is_at_hand(*recording.ledger, 8, {.communicator = 0x84000000 + comm}));
+    for (Word comm = 1; comm <= 4; ++comm)
+        EXPECT_TRUE(is_at_hand(*recording.ledger, 8, {.communicator = 0x84000000 + comm}));
 }
 
 TEST(ledger, a_type_whose_size_was_not_asked_is_not_remembered) {
@@ -160,8 +161,11 @@ TEST(ledger, a_type_of_more_than_four_gib_has_its_size) {
     const std::uint64_t key = call_key(reduce, some_site), size = std::uint64_t{5} << 30;
 
     for (int i = 0; i < 3; ++i) {
-        EXPECT_EQ(recording.ledger->known_memo(key, {77, 2}, some_communicator, stack, [](std::uint64_t s) { return 2 * s; }), nullptr);
-        recording.ledger->add(recording.ledger->learn(key, {77, 2}, some_communicator, stack, {size, 1}, 2 * size), 2 * size, 100);
+        EXPECT_EQ(
+            recording.ledger->known_memo(key, {77, 2}, some_communicator, stack, [](std::uint64_t s) { return 2 * s; }),
+            nullptr);
+        recording.ledger->add(recording.ledger->learn(key, {77, 2}, some_communicator, stack, {size, 1}, 2 * size),
+                              2 * size, 100);
     }
 
     EXPECT_EQ(sums_of(recording.image()), (Sums{3, 6 * size, 300, 0}));
@@ -323,7 +327,9 @@ TEST(ledger, a_first_place_goes_to_the_call_that_is_still_made) {
     Recording recording;
     Ledger& ledger = *recording.ledger;
     Spec over{.call = send}, still{.call = send};
-    while (still.site == over.site || &ledger.memo(call_key(send, still.site)) != &ledger.memo(call_key(send, over.site))) still.site += 5;
+    while (still.site == over.site ||
+           &ledger.memo(call_key(send, still.site)) != &ledger.memo(call_key(send, over.site)))
+        still.site += 5;
     const std::uint64_t key = call_key(send, still.site);
 
     for (int i = 0; i < 3; ++i) record(ledger, 8, 1000, over);
@@ -333,7 +339,8 @@ TEST(ledger, a_first_place_goes_to_the_call_that_is_still_made) {
     int calls = 3;
     for (; !ledger.takes_turn(key) && calls < 1000; ++calls) record(ledger, 8, 1000, still);
     EXPECT_LT(calls, 1000);
-    const Memo* moved = ledger.known_memo(key, {no_handle, 8}, still.communicator, frame_of(still), [](std::uint64_t) { return Bytes{8}; });
+    const Memo* moved = ledger.known_memo(key, {no_handle, 8}, still.communicator, frame_of(still),
+                                          [](std::uint64_t) { return Bytes{8}; });
     EXPECT_EQ(moved, &ledger.memo(key));
     EXPECT_EQ(ledger.memo(key).key, key);
     EXPECT_EQ(&record(ledger, 8, 1000, still), moved);

@@ -74,8 +74,9 @@ TEST_F(node_counters, links_count_bytes) {
     write("class/net/hsn0/statistics/rx_bytes", "2020");
     counters.update();
 
-    EXPECT_EQ(counted(), (std::map<std::string, std::uint64_t>{
-                             {"link.mlx5_0.tx", 1000}, {"link.mlx5_0.rx", 0}, {"link.hsn0.tx", 0}, {"link.hsn0.rx", 2000}}));
+    EXPECT_EQ(counted(),
+              (std::map<std::string, std::uint64_t>{
+                  {"link.mlx5_0.tx", 1000}, {"link.mlx5_0.rx", 0}, {"link.hsn0.tx", 0}, {"link.hsn0.rx", 2000}}));
 }
 
 TEST_F(node_counters, a_cray_node_counts_joules) {

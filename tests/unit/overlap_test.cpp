@@ -40,7 +40,8 @@ Hidden counted(const Portions& portions) {
             for (std::uint64_t ns = nccl.start; ns < nccl.end; ++ns) {
                 bool is_hidden = false;
                 for (std::size_t q = p ? p - 1 : 0; q <= p + 1 && q < portions.size(); ++q)
-                    for (const Kernel& k : portions[q]) is_hidden |= !k.is_nccl && k.device == nccl.device && k.start <= ns && ns < k.end;
+                    for (const Kernel& k : portions[q])
+                        is_hidden |= !k.is_nccl && k.device == nccl.device && k.start <= ns && ns < k.end;
                 hidden[nccl.device] += is_hidden;
             }
         }
@@ -55,7 +56,9 @@ TEST(overlap, is_what_other_kernels_cover_on_the_same_device) {
 }
 
 TEST(overlap, kernels_that_are_told_later_or_earlier_count_once) {
-    const Portions portions{{{0, 0, 150, false}}, {{0, 100, 400, true}, {0, 120, 160, false}}, {{0, 140, 200, false}, {0, 350, 500, false}}};
+    const Portions portions{{{0, 0, 150, false}},
+                            {{0, 100, 400, true}, {0, 120, 160, false}},
+                            {{0, 140, 200, false}, {0, 350, 500, false}}};
 
     EXPECT_EQ(told(portions), (Hidden{{0, 150}}));
 }

@@ -29,7 +29,9 @@ struct peers : testing::Test {
         ++asked;
         return ledger.learn_peer(key, peer, rank, kind);
     }
-    void send(Word key, int peer, std::uint32_t rank, Bytes bytes = 8) { Peers::add(find(key, peer, rank).sent, bytes, 100); }
+    void send(Word key, int peer, std::uint32_t rank, Bytes bytes = 8) {
+        Peers::add(find(key, peer, rank).sent, bytes, 100);
+    }
     std::map<std::uint32_t, Peer> records(PeerKind kind = PeerKind::messages) {
         std::map<std::uint32_t, Peer> found;
         for (const Peer& peer : records_of<Peer>(recording.image(), TableType::peers)) {
@@ -96,7 +98,9 @@ TEST_F(peers, of_more_copies_of_the_world_than_are_remembered_add_up) {
     for (std::uint32_t rank = 0; rank < 20; ++rank) ASSERT_EQ(records().at(rank).sent.messages, 300u);
 }
 
-TEST_F(peers, without_a_message_have_no_record) { EXPECT_TRUE(records_of<Peer>(recording.image(), TableType::peers).empty()); }
+TEST_F(peers, without_a_message_have_no_record) {
+    EXPECT_TRUE(records_of<Peer>(recording.image(), TableType::peers).empty());
+}
 
 TEST_F(peers, one_sided_operations_have_records_of_their_own) {
     send(world, 5, 5);
@@ -132,7 +136,8 @@ TEST_F(peers, that_a_call_had_last_are_known_at_a_look_and_forgotten_with_its_me
     ledger.forget_peer(memo);
     Peer& five = find(world, 5, 50);
     ledger.remember_peer(memo, world, 5);
-    EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), row, 5), &five) << "a memo is of one communicator: nobody asks which";
+    EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), row, 5), &five)
+        << "a memo is of one communicator: nobody asks which";
     EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), world, 6), nullptr);
     EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), world, 0), nullptr);
 
@@ -142,7 +147,8 @@ TEST_F(peers, that_a_call_had_last_are_known_at_a_look_and_forgotten_with_its_me
     EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), row, 6), &six);
 
     ledger.forget_peer(memo);
-    for (int peer : {6, 5, 0, -1, -2, -3}) EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), row, peer), nullptr) << peer;
+    for (int peer : {6, 5, 0, -1, -2, -3})
+        EXPECT_EQ(ledger.quick_peer(ledger.place_of(memo), row, peer), nullptr) << peer;
 }
 
 TEST_F(peers, beyond_the_limit_are_counted_together) {
@@ -153,7 +159,8 @@ TEST_F(peers, beyond_the_limit_are_counted_together) {
     const auto found = records();
     EXPECT_EQ(found.size(), Peers::most_records + 1);
     EXPECT_EQ(found.at(format::peer_other).sent.messages, 3u * 500u);
-    for (std::uint32_t rank = 0; rank < Peers::most_records; ++rank) ASSERT_EQ(found.at(rank).sent.messages, 3u) << rank;
+    for (std::uint32_t rank = 0; rank < Peers::most_records; ++rank)
+        ASSERT_EQ(found.at(rank).sent.messages, 3u) << rank;
 }
 
 TEST_F(peers, of_many_communicators_that_come_and_go_add_up) {
@@ -163,7 +170,8 @@ TEST_F(peers, of_many_communicators_that_come_and_go_add_up) {
         const Word key = 0x84000000 + static_cast<Word>(random() % 40);
         const int peer = static_cast<int>(random() % 600);
         // What a communicator means changes with each that ends.
-        const auto rank = static_cast<std::uint32_t>((static_cast<std::uint64_t>(key) * 31 + static_cast<unsigned>(peer) + epoch * 7) % 1000);
+        const auto rank = static_cast<std::uint32_t>(
+            (static_cast<std::uint64_t>(key) * 31 + static_cast<unsigned>(peer) + epoch * 7) % 1000);
         send(key, peer, rank);
         ++expected[rank];
         if (random() % 5000 == 0) end_a_communicator();
@@ -192,7 +200,8 @@ struct open_sources : peers {
         ledger.post_open(memo, handle, {&any(), world, world, bytes, 30, 0, -1, 1, false});
     }
     void complete(Word handle, std::uint32_t from) {
-        if (const auto* partner = ledger.open_source(handle)) ledger.close_source(*partner, find(partner->key, static_cast<int>(from), from));
+        if (const auto* partner = ledger.open_source(handle))
+            ledger.close_source(*partner, find(partner->key, static_cast<int>(from), from));
         EXPECT_EQ(ledger.complete(handle, 5000, 10, 10), 1);
     }
 };

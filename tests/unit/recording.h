@@ -41,7 +41,8 @@ inline Memo& record(Ledger& ledger, Bytes bytes, Ticks ticks, const Spec& spec =
     const Booking b{no_handle, static_cast<std::int64_t>(bytes)};
     const Word* frame = frame_of(spec);
     for (Memo* memo : {&ledger.memo(key), &ledger.second_memo(key, b, spec.communicator, frame)})
-        if (Ledger::hit(*memo, key, no_handle, spec.communicator) && Ledger::is_called_alike(*memo, frame) && ledger.add_fast(*memo, bytes, ticks))
+        if (Ledger::hit(*memo, key, no_handle, spec.communicator) && Ledger::is_called_alike(*memo, frame) &&
+            ledger.add_fast(*memo, bytes, ticks))
             return *memo;
     Memo* known = ledger.known_memo(key, b, spec.communicator, frame, [&](std::uint64_t) { return bytes; });
     Memo& memo = known ? *known : ledger.learn(key, b, spec.communicator, frame, {1, spec.communicator_index}, bytes);

@@ -1,4 +1,5 @@
-// Regions and iterations that a program marks, as they lie in the profile: whatever it nests, leaves open or has too many of.
+// Regions and iterations that a program marks, as they lie in the profile: whatever it nests, leaves open or has too
+// many of.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +14,9 @@ struct region_marks : testing::Test {
     void SetUp() override { ASSERT_TRUE(image.open_private()); }
     void begin(const std::string& name, Ticks now) { regions.begin(image, name.c_str(), now); }
     bool end(const char* name, Ticks now) { return regions.end(image, name, now); }
-    std::vector<format::Region> records() { return test::records_of<format::Region>(image, format::TableType::regions); }
+    std::vector<format::Region> records() {
+        return test::records_of<format::Region>(image, format::TableType::regions);
+    }
     // By name; those of one name are told apart by the caller.
     format::Region one(const std::string& name) {
         for (const format::Region& region : records())

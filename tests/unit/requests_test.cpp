@@ -233,8 +233,7 @@ TEST_F(requests, a_window_of_outstanding_ones_is_remembered_whole) {
     for (Word i = 0; i < 100000; ++i) {  // handles as MPICH gives them out
         post(static_cast<Word>(0x98000000u + static_cast<unsigned>(i) % 64), static_cast<Ticks>(i + 1));
         if (i < 15) continue;
-        complete(static_cast<Word>(0x98000000u + static_cast<unsigned>(i - 15) % 64), static_cast<Ticks>(i) + 10,
-                        1);
+        complete(static_cast<Word>(0x98000000u + static_cast<unsigned>(i - 15) % 64), static_cast<Ticks>(i) + 10, 1);
         ++completed;
     }
 

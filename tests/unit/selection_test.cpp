@@ -20,10 +20,13 @@ constexpr CallInfo infos[] = {
 constexpr Catalogue catalogue{names, infos, 5, 1};
 
 // The ids that a list means, as digits, and behind a blank each the words that mean nothing.
-std::string chosen(const char* list, bool (*may_have)(const CallInfo&) = [](const CallInfo&) { return true; }) {
+std::string chosen(
+    const char* list, bool (*may_have)(const CallInfo&) = [](const CallInfo&) { return true; }) {
     Selection selection;
     std::string unknown;
-    selection.choose(list, catalogue, may_have, [&](const char* word, int length) { unknown += " " + std::string(word, static_cast<std::size_t>(length)); });
+    selection.choose(list, catalogue, may_have, [&](const char* word, int length) {
+        unknown += " " + std::string(word, static_cast<std::size_t>(length));
+    });
     std::string ids;
     for (std::uint16_t id = 0; id < catalogue.size; ++id)
         if (selection.has(id)) ids += static_cast<char>('0' + id);

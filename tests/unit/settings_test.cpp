@@ -13,7 +13,8 @@ namespace {
 
 struct settings : testing::Test {
     void TearDown() override {
-        for (const char* name : {"DIR", "JOB", "DISABLE", "VERBOSE", "TEXT", "CLOCK", "STORE", "PERIOD", "DIRECTORY", "TRACE"})
+        for (const char* name :
+             {"DIR", "JOB", "DISABLE", "VERBOSE", "TEXT", "CLOCK", "STORE", "PERIOD", "DIRECTORY", "TRACE"})
             unsetenv(("MPIPROF_" + std::string(name)).c_str());
     }
     static void set(const char* name, const char* value) { setenv(name, value, 1); }
@@ -55,7 +56,8 @@ TEST_F(settings, switches_are_on_by_the_usual_words) {
 TEST_F(settings, a_period_is_in_seconds_with_decimals) {
     constexpr std::uint64_t ms = 1'000'000;
     EXPECT_EQ(seconds_of(Setting::period, 7), 7u) << "auto";
-    const std::map<const char*, std::uint64_t> periods{{"2", 2000 * ms}, {"0.25", 250 * ms}, {"0", 0}, {"1.000000001", 1000 * ms + 1}};
+    const std::map<const char*, std::uint64_t> periods{
+        {"2", 2000 * ms}, {"0.25", 250 * ms}, {"0", 0}, {"1.000000001", 1000 * ms + 1}};
     for (const auto& [text, ns] : periods) {
         set("MPIPROF_PERIOD", text);
         EXPECT_EQ(seconds_of(Setting::period, 7), ns) << text;
@@ -66,7 +68,8 @@ TEST_F(settings, a_period_that_is_none_is_said_and_the_store_decides) {
     for (const char* text : {"fast", "-1", "1s", ".5", "2.", "99999999999"}) {
         set("MPIPROF_PERIOD", text);
         EXPECT_EQ(seconds_of(Setting::period, 7), 7u) << text;
-        EXPECT_EQ(what_is_said(), "mpiprof: MPIPROF_PERIOD=" + std::string(text) + " is not understood (seconds such as 5 or 0.5); using auto\n");
+        EXPECT_EQ(what_is_said(), "mpiprof: MPIPROF_PERIOD=" + std::string(text) +
+                                      " is not understood (seconds such as 5 or 0.5); using auto\n");
     }
 }
 
@@ -192,7 +195,9 @@ TEST_F(settings, events_of_a_trace_are_a_number_with_a_unit) {
     EXPECT_EQ(what_is_said(), "");
     for (const char* wrong : {"many", "10x", "1kk", "-5", "99999999999", "k"}) {
         EXPECT_EQ(events(wrong), 0u);
-        EXPECT_NE(what_is_said().find("is not understood (a number of events such as 100k, on or off); using off"), std::string::npos) << wrong;
+        EXPECT_NE(what_is_said().find("is not understood (a number of events such as 100k, on or off); using off"),
+                  std::string::npos)
+            << wrong;
     }
 }
 

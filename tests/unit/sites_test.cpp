@@ -77,7 +77,8 @@ void describe_running(const ScriptFrame& frame, ScriptPlace& place) {
     place.line = frame.instruction * 10;
 }
 const Interpreter* interpreter() {
-    static constexpr Interpreter ours{[](std::intptr_t return_address) { return return_address < 0x10000; }, frames_running, describe_running};
+    static constexpr Interpreter ours{[](std::intptr_t return_address) { return return_address < 0x10000; },
+                                      frames_running, describe_running};
     return &ours;
 }
 constexpr char train[] = "train", step[] = "step";

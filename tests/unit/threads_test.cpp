@@ -54,8 +54,8 @@ TEST(threads, a_site_has_one_id_for_all_threads) {
 
     at_once(recording, [&](Ledger&, unsigned t) {
         for (Word i = 0; i < 500; ++i)
-            seen[t][static_cast<std::size_t>(i)] =
-                recording.records.sites.find(recording.image(), {{0x1000 + i, 0, 0}}, unwind(nullptr, nullptr, 0x1000 + i, 1));
+            seen[t][static_cast<std::size_t>(i)] = recording.records.sites.find(
+                recording.image(), {{0x1000 + i, 0, 0}}, unwind(nullptr, nullptr, 0x1000 + i, 1));
     });
 
     for (unsigned t = 1; t < threads; ++t) EXPECT_EQ(seen[t], seen[0]);

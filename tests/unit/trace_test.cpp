@@ -46,7 +46,8 @@ struct trace : testing::Test {
         ledger = Ledger::create(recording.records, 2, format::ThreadKind::other);
         return *ledger;
     }
-    const Memo& call(Ticks since, Ticks ticks, const Trace::Side& side = {}, Bytes bytes = 8, const Spec& spec = {.call = send}) {
+    const Memo& call(Ticks since, Ticks ticks, const Trace::Side& side = {}, Bytes bytes = 8,
+                     const Spec& spec = {.call = send}) {
         ledger->begin(call_key(spec.call, spec.site), since);
         ledger->leave_call();
         const Memo& memo = record(*ledger, bytes, ticks, spec);
@@ -90,7 +91,8 @@ TEST_F(trace, keeps_the_last_events_and_counts_all) {
     const Ring kept = ring();
     EXPECT_EQ(kept.written, 1000u);
     ASSERT_EQ(kept.events.size(), Trace::fewest_events);
-    for (std::size_t i = 0; i < kept.events.size(); ++i) EXPECT_EQ(kept.events[i].begin, 1000 * (1000 - kept.events.size() + i));
+    for (std::size_t i = 0; i < kept.events.size(); ++i)
+        EXPECT_EQ(kept.events[i].begin, 1000 * (1000 - kept.events.size() + i));
 }
 
 TEST_F(trace, messages_are_numbered_by_peer_tag_communicator_and_direction) {
@@ -103,7 +105,8 @@ TEST_F(trace, messages_are_numbered_by_peer_tag_communicator_and_direction) {
 
 TEST_F(trace, what_is_not_known_is_not_numbered) {
     with(1000);
-    for (const Trace::Side& side : {from(1, -1), from(format::peer_any, 3), to(format::peer_unknown, 0), Trace::Side{}}) call(0, 100, side);
+    for (const Trace::Side& side : {from(1, -1), from(format::peer_any, 3), to(format::peer_unknown, 0), Trace::Side{}})
+        call(0, 100, side);
     call(0, 100, to(1, 0), 8, {.call = send, .communicator = 0x84000002, .communicator_index = 0});
 
     EXPECT_EQ(numbers(), (std::vector<std::uint32_t>(5, 0)));
@@ -135,7 +138,8 @@ TEST_F(trace, a_completed_request_is_told_by_when_it_was_posted) {
     ledger->begin(call_key(wait, some_site), 8000);
 
     EXPECT_TRUE(ledger->trace_completed(0x1000, 9000, [](const auto&) { return Trace::Side{}; }));
-    EXPECT_FALSE(ledger->trace_completed(0x2000, 9000, [](const auto&) { return Trace::Side{}; })) << "nobody posted that";
+    EXPECT_FALSE(ledger->trace_completed(0x2000, 9000, [](const auto&) { return Trace::Side{}; }))
+        << "nobody posted that";
 
     const TraceEvent event = ring().events.at(1);
     EXPECT_EQ(event.kind, TraceKind::completed);
@@ -175,7 +179,8 @@ TEST_F(trace, is_as_long_as_there_is_room_for) {
     Ledger* second = Ledger::create(recording.records, 3, format::ThreadKind::other);
     EXPECT_EQ(second->trace()->capacity(), Trace::most_events / 4);
     std::size_t others = 0;
-    for (std::uint32_t id = 4; Ledger* l = id < 40 ? Ledger::create(recording.records, id, format::ThreadKind::other) : nullptr; ++id) {
+    for (std::uint32_t id = 4;
+         Ledger* l = id < 40 ? Ledger::create(recording.records, id, format::ThreadKind::other) : nullptr; ++id) {
         if (l->is_traced()) continue;
         ++others;
         EXPECT_GT(record(*l, 8, 100, {}).cell->calls, 0u) << "a thread without a trace counts all the same";

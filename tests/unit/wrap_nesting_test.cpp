@@ -1,5 +1,5 @@
-// Calls that the library makes itself, and calls that are left without returning: by longjmp, by an exception, by another stack
-// of the same thread. Who records is the outermost wrapper, and the next call counts again.
+// Calls that the library makes itself, and calls that are left without returning: by longjmp, by an exception, by
+// another stack of the same thread. Who records is the outermost wrapper, and the next call counts again.
 #include <gtest/gtest.h>
 #include <ucontext.h>
 

@@ -23,8 +23,8 @@ TEST_F(wrap, every_poll_is_counted_and_few_are_timed) {
 
 bool is_sample() { return thread_state.ledger->is_sample(counter_of_polls); }
 
-// The time that so many polls are recorded with, divided by the time that they took. The last one is a sample, as was the one
-// before the first.
+// The time that so many polls are recorded with, divided by the time that they took. The last one is a sample, as was
+// the one before the first.
 double recorded_share_of_polls(unsigned periods, void (*inside)()) {
     do FAKE_Poll(1);
     while (!is_sample());
@@ -40,12 +40,13 @@ double recorded_share_of_polls(unsigned periods, void (*inside)()) {
     return static_cast<double>(polls.sums().ticks) / static_cast<double>(took);
 }
 
-// Samples that stood for themselves alone would have a sixteenth of the time. A machine that is busy delays polls that are not
-// samples, or interrupts those that are: then once more.
+// Samples that stood for themselves alone would have a sixteenth of the time. A machine that is busy delays polls that
+// are not samples, or interrupts those that are: then once more.
 constexpr double most_of_the_time = 0.4;
 double best_recorded_share_of_polls(unsigned periods, void (*inside)()) {
     double best = 0;
-    for (int attempt = 0; attempt < 100 && best < most_of_the_time; ++attempt) best = std::max(best, recorded_share_of_polls(periods, inside));
+    for (int attempt = 0; attempt < 100 && best < most_of_the_time; ++attempt)
+        best = std::max(best, recorded_share_of_polls(periods, inside));
     return best;
 }
 
@@ -77,7 +78,8 @@ TEST_F(wrap, polls_that_move_data_now_and_then_have_the_time_of_all_that_did) {
     const auto moves_data_now_and_then = [] {
         const bool monotonic = runtime.clock() == format::ClockKind::monotonic;
         if (script.calls % 17 != 16) return;
-        for (const Ticks began = now(monotonic); now(monotonic) - began < Ticks{1} << 15;) {}  // 16 of them within one time slice
+        for (const Ticks began = now(monotonic); now(monotonic) - began < Ticks{1} << 15;) {
+        }  // 16 of them within one time slice
     };
     const double share = best_recorded_share_of_polls(17, moves_data_now_and_then);
     EXPECT_GT(share, most_of_the_time);

@@ -1,5 +1,5 @@
-// Wrappers in all their forms, around a fake library: what is forwarded, what is recorded. Polls, nested calls and what is left
-// alone have files of their own.
+// Wrappers in all their forms, around a fake library: what is forwarded, what is recorded. Polls, nested calls and what
+// is left alone have files of their own.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -202,9 +202,9 @@ TEST_F(wrap, a_hung_call_can_be_seen_while_it_hangs) {
         send_eight_bytes();
         EXPECT_EQ(call_of(thread.in_call), static_cast<std::uint16_t>(FakeId::send));
         const auto address = static_cast<std::uint64_t>(address_of(thread.in_call));
-        EXPECT_TRUE(std::any_of(modules.begin(), modules.end(),
-                                [&](const format::Module& m) { return m.base <= address && address < m.end; }))
-            << "where it was called is known before it returns";
+        EXPECT_TRUE(std::any_of(modules.begin(), modules.end(), [&](const format::Module& m) {
+            return m.base <= address && address < m.end;
+        })) << "where it was called is known before it returns";
     }
 
     thread = records_of<format::Thread>(runtime.records().image, format::TableType::threads).at(0);
@@ -219,9 +219,7 @@ unsigned running_frame(ScriptFrame* frames, unsigned) {
     frames[0] = {&function, running_line};
     return running_line != 0;
 }
-void describe_running(const ScriptFrame& frame, ScriptPlace& place) {
-    place = {"train.py", "step", frame.instruction};
-}
+void describe_running(const ScriptFrame& frame, ScriptPlace& place) { place = {"train.py", "step", frame.instruction}; }
 const Interpreter* interpreter() {
     static constexpr Interpreter ours{[](std::intptr_t) { return true; }, running_frame, describe_running};
     return &ours;
@@ -230,7 +228,9 @@ const Interpreter* interpreter() {
 TEST_F(wrap, the_line_of_a_script_can_be_seen_while_its_call_hangs) {
     const auto before = std::exchange(runtime.records().sites.interpreter, interpreter);
     static format::Thread thread;
-    script.inside = [] { thread = records_of<format::Thread>(runtime.records().image, format::TableType::threads).at(0); };
+    script.inside = [] {
+        thread = records_of<format::Thread>(runtime.records().image, format::TableType::threads).at(0);
+    };
     const auto line_inside = [](std::int32_t line) -> std::uint64_t {
         running_line = line;
         send_eight_bytes();

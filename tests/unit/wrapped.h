@@ -1,6 +1,6 @@
-// What the tests of wrappers share: a runtime that records calls of the fake library, and what was recorded of one function
-// since a moment. Each of their programs runs with the processor's counter (fast form) and with the monotonic clock (plain
-// form).
+// What the tests of wrappers share: a runtime that records calls of the fake library, and what was recorded of one
+// function since a moment. Each of their programs runs with the processor's counter (fast form) and with the monotonic
+// clock (plain form).
 #pragma once
 
 #include <gtest/gtest.h>

@@ -47,7 +47,8 @@ static void write_book(const char* prefix, int rank) {
     }
     fprintf(file, "rank,call,bin_max_bytes,calls,bytes\n");
     for (int i = 0; i < book_used; ++i)
-        fprintf(file, "%d,%s,%llu,%llu,%llu\n", rank, book[i].call, book[i].bin_max_bytes, book[i].calls, book[i].bytes);
+        fprintf(file, "%d,%s,%llu,%llu,%llu\n", rank, book[i].call, book[i].bin_max_bytes, book[i].calls,
+                book[i].bytes);
     fclose(file);
 }
 

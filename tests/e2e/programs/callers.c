@@ -1,6 +1,6 @@
-// One function of a library calls MPI for the whole program, as a communication layer does; who called it is on the stack.
-// Compiled twice: with -DLAYER the library, without the program. Prints where main is (to see address randomisation), and
-// for each call of the layer the line of its caller, of the caller's caller or 0, and how often.
+// One function of a library calls MPI for the whole program, as a communication layer does; who called it is on the
+// stack. Compiled twice: with -DLAYER the library, without the program. Prints where main is (to see address
+// randomisation), and for each call of the layer the line of its caller, of the caller's caller or 0, and how often.
 #include <mpi.h>
 #include <stdio.h>
 
@@ -21,7 +21,8 @@ static void say(int line, int outer_line, int times) {
 
 static int inner_line;
 __attribute__((noinline)) static void middle(void) {
-    sum_up(values, 1); inner_line = __LINE__;
+    sum_up(values, 1);
+    inner_line = __LINE__;
     __asm__ volatile("" ::: "memory");
 }
 

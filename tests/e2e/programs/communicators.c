@@ -64,7 +64,8 @@ int main(int argc, char** argv) {
     MPI_Cart_sub(cart, keep, &line);
     use(line, "line of cart");
     int left = (me + ranks - 1) % ranks, right = (me + 1) % ranks;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                   0, &ring);
     use(ring, "ring");
 
     int two[2] = {0, 1};

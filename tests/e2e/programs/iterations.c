@@ -1,5 +1,5 @@
-// Marks iterations of known lengths and prints how long each took, on all ranks, by its own clock: most are short, one in eight three
-// times as long, with some scatter. usage: iterations COUNT
+// Marks iterations of known lengths and prints how long each took, on all ranks, by its own clock: most are short, one
+// in eight three times as long, with some scatter. usage: iterations COUNT
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

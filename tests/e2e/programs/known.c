@@ -105,7 +105,8 @@ static void point_to_point(void) {
     MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
     expect("MPI_Waitall", 0);
 
-    MPI_Sendrecv(out, 300, MPI_CHAR, next_rank(), 31, in, 300, MPI_CHAR, previous_rank(), 31, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, 300, MPI_CHAR, next_rank(), 31, in, 300, MPI_CHAR, previous_rank(), 31, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     expect("MPI_Sendrecv", 600);
     // The last rank has no right neighbour, the first no left one: that side counts 0.
     const int right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL, left = rank > 0 ? rank - 1 : MPI_PROC_NULL;
@@ -114,8 +115,8 @@ static void point_to_point(void) {
     // More room than message, with a status of the caller's and without.
     for (int ignore = 0; ignore < 2; ++ignore) {
         MPI_Status status;
-        MPI_Sendrecv(out, 10 + rank, MPI_CHAR, next_rank(), 34, in, 4000, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
-                     ignore ? MPI_STATUS_IGNORE : &status);
+        MPI_Sendrecv(out, 10 + rank, MPI_CHAR, next_rank(), 34, in, 4000, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                     MPI_COMM_WORLD, ignore ? MPI_STATUS_IGNORE : &status);
         expect("MPI_Sendrecv", 10 + rank + 10 + previous_rank());
         MUST(ignore || status.MPI_TAG == 34);
     }
@@ -250,8 +251,8 @@ static void collectives(MPI_Comm comm) {
         MPI_Gather(me == root ? MPI_IN_PLACE : out, me == root ? 0 : 5, me == root ? MPI_DATATYPE_NULL : MPI_INT, in, 5,
                    MPI_INT, root, comm);
         expect("MPI_Gather", 20);
-        MPI_Scatter(in, 5, MPI_INT, me == root ? MPI_IN_PLACE : out, me == root ? 0 : 5, me == root ? MPI_DATATYPE_NULL : MPI_INT,
-                    root, comm);
+        MPI_Scatter(in, 5, MPI_INT, me == root ? MPI_IN_PLACE : out, me == root ? 0 : 5,
+                    me == root ? MPI_DATATYPE_NULL : MPI_INT, root, comm);
         expect("MPI_Scatter", 20);
     }
 
@@ -348,8 +349,8 @@ static void intercommunicators(void) {
     int* counts = malloc(sizeof *counts * (size_t)size);
     int* places = malloc(sizeof *places * (size_t)size);
     double out[16] = {0}, in[16];
-    const int root = rank == 0 ? MPI_ROOT : 0;                                       // of rank 0's data
-    const int other_root = rank == 0 ? 0 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL;     // of rank 1's
+    const int root = rank == 0 ? MPI_ROOT : 0;                                    // of rank 0's data
+    const int other_root = rank == 0 ? 0 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL;  // of rank 1's
     MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &mine);
     expect("MPI_Comm_split", 0);
     MPI_Intercomm_create(mine, 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, 77, &both);
@@ -375,7 +376,8 @@ static void intercommunicators(void) {
         at += counts[i];
     }
     MPI_Alltoallv(out, counts, places, MPI_DOUBLE, in, counts, places, MPI_DOUBLE, both);
-    expect("MPI_Alltoallv", rank == 0 ? 8ull * (unsigned)(there * (there + 1) / 2) / (unsigned)there : 8ull * (unsigned)rank);
+    expect("MPI_Alltoallv",
+           rank == 0 ? 8ull * (unsigned)(there * (there + 1) / 2) / (unsigned)there : 8ull * (unsigned)rank);
     // Each group reduces what the other gives, and scatters it among its own: as many in all on both sides.
     for (int i = 0; i < here; ++i) counts[i] = rank == 0 ? 6 : i + 1 < here ? 1 : 6 - i;
     MPI_Reduce_scatter(out, in, counts, MPI_DOUBLE, MPI_SUM, both);
@@ -438,7 +440,8 @@ static void files(void) {
     MPI_Offset bytes;
     char name[] = "known.data", data[100];
     memset(data, 'a' + rank, sizeof data);
-    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     expect("MPI_File_open", 0);
     MPI_File_write_at(file, rank * 100, data, 100, MPI_CHAR, MPI_STATUS_IGNORE);
     expect("MPI_File_write_at", 100);
@@ -462,8 +465,8 @@ static void neighbours(void) {
     const int counts[] = {1, 2}, back[] = {1, 2}, places[] = {0, 1};
     double out[4] = {0}, in[4];
     MPI_Comm ring_comm;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, from, MPI_UNWEIGHTED, degree, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                   &ring_comm);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, from, MPI_UNWEIGHTED, degree, to, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &ring_comm);
     expect("MPI_Dist_graph_create_adjacent", 0);
     MPI_Neighbor_allgather(out, 2, MPI_DOUBLE, in, 2, MPI_DOUBLE, ring_comm);
     expect("MPI_Neighbor_allgather", 16);

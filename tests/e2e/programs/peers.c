@@ -1,6 +1,6 @@
-/* Messages between ranks in every way that tells a peer. Each rank writes expected.<rank>.txt with what it did itself, in ranks
-   of MPI_COMM_WORLD: "<what> <rank> <messages> <bytes>", where what is sent, received, put or fetched; and "any" for what
-   was received from nobody knows whom. Run on 4 ranks. */
+/* Messages between ranks in every way that tells a peer. Each rank writes expected.<rank>.txt with what it did itself,
+   in ranks of MPI_COMM_WORLD: "<what> <rank> <messages> <bytes>", where what is sent, received, put or fetched; and
+   "any" for what was received from nobody knows whom. Run on 4 ranks. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,9 @@ static void rows_and_columns(void) {
             for (int i = 0; i < n; ++i) {
                 if (mine == i) {
                     for (int other = 0; other < n; ++other)
-                        if (other != i) MPI_Ssend(out, 3 + round, MPI_DOUBLE, other, 0, part), note(sent, world_of(part, other), 8L * (3 + round));
+                        if (other != i)
+                            MPI_Ssend(out, 3 + round, MPI_DOUBLE, other, 0, part),
+                                note(sent, world_of(part, other), 8L * (3 + round));
                 } else {
                     MPI_Recv(in, 100, MPI_DOUBLE, i, 0, part, MPI_STATUS_IGNORE);
                     note(received, world_of(part, i), 8L * (3 + round));
@@ -176,7 +178,8 @@ static void one_sided(void) {
     MPI_Win_fence(0, window);
     for (int i = 0; i < 5; ++i) MPI_Get(in, 3, MPI_DOUBLE, next, 0, 3, MPI_DOUBLE, window), note(fetched, there, 24);
     MPI_Win_fence(0, window);
-    for (int i = 0; i < 4; ++i) MPI_Accumulate(&one, 1, MPI_DOUBLE, next, 0, 1, MPI_DOUBLE, MPI_SUM, window), note(put, there, 8);
+    for (int i = 0; i < 4; ++i)
+        MPI_Accumulate(&one, 1, MPI_DOUBLE, next, 0, 1, MPI_DOUBLE, MPI_SUM, window), note(put, there, 8);
     MPI_Put(out, 4, MPI_DOUBLE, MPI_PROC_NULL, 0, 4, MPI_DOUBLE, window);
     MPI_Win_fence(0, window);
     MPI_Win_lock(MPI_LOCK_SHARED, next, 0, window);
@@ -214,7 +217,8 @@ static void matched(void) {
         MPI_Isend(out, 9, MPI_INT, next, 1, part, &request), note(sent, world_of(part, next), 36);
         MPI_Mprobe(i % 2 ? MPI_ANY_SOURCE : before, 1, part, &message, i % 3 ? &status : MPI_STATUS_IGNORE);
         if (i < 4) {
-            MPI_Mrecv(in, 20, MPI_INT, &message, i % 3 ? MPI_STATUS_IGNORE : &status), note(received, world_of(part, before), 36);
+            MPI_Mrecv(in, 20, MPI_INT, &message, i % 3 ? MPI_STATUS_IGNORE : &status),
+                note(received, world_of(part, before), 36);
             MPI_Wait(&request, MPI_STATUS_IGNORE);
         } else {
             MPI_Request receive;
@@ -226,7 +230,8 @@ static void matched(void) {
     MPI_Comm_free(&part);
 }
 
-/* Communicators whose ranks are those of another one, that has the world's ranks in their order or in the opposite one. */
+/* Communicators whose ranks are those of another one, that has the world's ranks in their order or in the opposite one.
+ */
 static void around(MPI_Comm comm) {
     int n, mine;
     if (comm == MPI_COMM_NULL) return;
@@ -234,7 +239,8 @@ static void around(MPI_Comm comm) {
     MPI_Comm_rank(comm, &mine);
     const int next = (mine + 1) % n, before = (mine + n - 1) % n;
     for (int i = 0; i < 2; ++i) {
-        MPI_Sendrecv(out, 13, MPI_INT, next, 1, in, 13, MPI_INT, i ? MPI_ANY_SOURCE : before, 1, comm, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, 13, MPI_INT, next, 1, in, 13, MPI_INT, i ? MPI_ANY_SOURCE : before, 1, comm,
+                     MPI_STATUS_IGNORE);
         note(sent, world_of(comm, next), 52), note(received, world_of(comm, before), 52);
     }
     MPI_Sendrecv(out, 3, MPI_INT, MPI_PROC_NULL, 2, in, 3, MPI_INT, MPI_PROC_NULL, 2, comm, MPI_STATUS_IGNORE);
@@ -251,7 +257,8 @@ static void alike(void) {
         const int next = (mine + 1) % ranks, before = (mine + ranks - 1) % ranks;
         MPI_Cart_create(parents[p], 1, dims, periods, 0, &made[0]);
         MPI_Graph_create(parents[p], ranks, index, edges, 0, &made[1]);
-        MPI_Dist_graph_create_adjacent(parents[p], 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made[2]);
+        MPI_Dist_graph_create_adjacent(parents[p], 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                       0, &made[2]);
         MPI_Comm_dup(made[2], &made[3]);
         MPI_Comm_split(parents[p], 0, -mine, &made[4]);
         around(parents[p]);
@@ -283,7 +290,8 @@ int main(int argc, char** argv) {
     FILE* file = fopen(name, "w");
     for (int kind = 0; kind < kinds; ++kind)
         for (int rank = 0; rank < ranks; ++rank)
-            if (messages[kind][rank]) fprintf(file, "%s %d %ld %ld\n", names[kind], rank, messages[kind][rank], bytes[kind][rank]);
+            if (messages[kind][rank])
+                fprintf(file, "%s %d %ld %ld\n", names[kind], rank, messages[kind][rank], bytes[kind][rank]);
     if (any_messages) fprintf(file, "any 0 %ld %ld\n", any_messages, any_bytes);
     fclose(file);
     MPI_Finalize();

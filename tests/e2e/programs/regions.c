@@ -1,5 +1,5 @@
-// Names its parts and marks its iterations; halo is entered inside solve. Also a program without the profiler: the marks do
-// nothing then. usage: regions [pcontrol]: regions in IPM's way, by MPI_Pcontrol
+// Names its parts and marks its iterations; halo is entered inside solve. Also a program without the profiler: the
+// marks do nothing then. usage: regions [pcontrol]: regions in IPM's way, by MPI_Pcontrol
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,12 +10,16 @@
 static int by_pcontrol;
 
 static void enter(const char* name) {
-    if (by_pcontrol) MPI_Pcontrol(1, name);
-    else mpiprof_begin(name);
+    if (by_pcontrol)
+        MPI_Pcontrol(1, name);
+    else
+        mpiprof_begin(name);
 }
 static void leave(const char* name) {
-    if (by_pcontrol) MPI_Pcontrol(-1, name);
-    else mpiprof_end(name);
+    if (by_pcontrol)
+        MPI_Pcontrol(-1, name);
+    else
+        mpiprof_end(name);
 }
 static void reduce(int n) {
     int in = 1, out;

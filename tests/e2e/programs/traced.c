@@ -1,5 +1,5 @@
-// Messages of every kind around a ring, whose sizes tell the step that they belong to; regions, iterations, a call that fails.
-// usage: traced STEPS [hang]: rank 0 sleeps at the end instead of returning from MPI
+// Messages of every kind around a ring, whose sizes tell the step that they belong to; regions, iterations, a call that
+// fails. usage: traced STEPS [hang]: rank 0 sleeps at the end instead of returning from MPI
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

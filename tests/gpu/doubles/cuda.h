@@ -1,5 +1,5 @@
-/* What the tests need of CUDA's driver interface, in our own words, and what the double (fake_cuda.c) has beside it. Included
- * by the doubles and by the programs that are run against them; never by the product. */
+/* What the tests need of CUDA's driver interface, in our own words, and what the double (fake_cuda.c) has beside it.
+ * Included by the doubles and by the programs that are run against them; never by the product. */
 #pragma once
 
 #include <stddef.h>
@@ -14,36 +14,45 @@ struct fake_function {
     const char* name;
     uint64_t ns;
 };
-enum { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_NOT_INITIALIZED = 3, CUDA_ERROR_INVALID_HANDLE = 400,
-       CUDA_ERROR_NOT_READY = 600, CUDA_ERROR_ILLEGAL_ADDRESS = 700, CUDA_ERROR_CONTEXT_IS_DESTROYED = 709, CUDA_ERROR_CAPTURE_INVALIDATED = 901 };
+enum {
+    CUDA_SUCCESS = 0,
+    CUDA_ERROR_INVALID_VALUE = 1,
+    CUDA_ERROR_NOT_INITIALIZED = 3,
+    CUDA_ERROR_INVALID_HANDLE = 400,
+    CUDA_ERROR_NOT_READY = 600,
+    CUDA_ERROR_ILLEGAL_ADDRESS = 700,
+    CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
+    CUDA_ERROR_CAPTURE_INVALIDATED = 901
+};
 enum { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
 
-#define CUDA_FUNCTIONS(F)                                                                                              \
-    F(cuInit, (unsigned))                                                                                              \
-    F(cuDriverGetVersion, (int*))                                                                                      \
-    F(cuDevicePrimaryCtxRetain, (CUcontext*, int))                                                                     \
-    F(cuCtxGetCurrent, (CUcontext*))                                                                                   \
-    F(cuCtxSetCurrent, (CUcontext))                                                                                    \
-    F(cuCtxPushCurrent_v2, (CUcontext))                                                                                \
-    F(cuCtxPopCurrent_v2, (CUcontext*))                                                                                \
-    F(cuCtxGetDevice, (int*))                                                                                          \
-    F(cuStreamCreate, (CUstream*, unsigned))                                                                           \
-    F(cuStreamDestroy_v2, (CUstream))                                                                                  \
-    F(cuStreamGetCtx, (CUstream, CUcontext*))                                                                          \
-    F(cuStreamIsCapturing, (CUstream, int*))                                                                           \
-    F(cuStreamSynchronize, (CUstream))                                                                                 \
-    F(cuStreamBeginCapture_v2, (CUstream, int))                                                                        \
-    F(cuStreamEndCapture, (CUstream, CUgraph*))                                                                        \
-    F(cuThreadExchangeStreamCaptureMode, (int*))                                                                       \
-    F(cuGraphLaunch, (CUgraph, CUstream))                                                                              \
-    F(cuEventCreate, (CUevent*, unsigned))                                                                             \
-    F(cuEventRecord, (CUevent, CUstream))                                                                              \
-    F(cuEventQuery, (CUevent))                                                                                         \
-    F(cuEventElapsedTime, (float*, CUevent, CUevent))                                                                  \
-    F(cuEventDestroy_v2, (CUevent))                                                                                    \
-    F(cuPointerGetAttributes, (unsigned, const int*, void**, uint64_t))                                                \
-    F(cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**)) \
-    F(cuMemcpyHtoDAsync_v2, (uint64_t, const void*, size_t, CUstream))                                                 \
+#define CUDA_FUNCTIONS(F)                                                                                           \
+    F(cuInit, (unsigned))                                                                                           \
+    F(cuDriverGetVersion, (int*))                                                                                   \
+    F(cuDevicePrimaryCtxRetain, (CUcontext*, int))                                                                  \
+    F(cuCtxGetCurrent, (CUcontext*))                                                                                \
+    F(cuCtxSetCurrent, (CUcontext))                                                                                 \
+    F(cuCtxPushCurrent_v2, (CUcontext))                                                                             \
+    F(cuCtxPopCurrent_v2, (CUcontext*))                                                                             \
+    F(cuCtxGetDevice, (int*))                                                                                       \
+    F(cuStreamCreate, (CUstream*, unsigned))                                                                        \
+    F(cuStreamDestroy_v2, (CUstream))                                                                               \
+    F(cuStreamGetCtx, (CUstream, CUcontext*))                                                                       \
+    F(cuStreamIsCapturing, (CUstream, int*))                                                                        \
+    F(cuStreamSynchronize, (CUstream))                                                                              \
+    F(cuStreamBeginCapture_v2, (CUstream, int))                                                                     \
+    F(cuStreamEndCapture, (CUstream, CUgraph*))                                                                     \
+    F(cuThreadExchangeStreamCaptureMode, (int*))                                                                    \
+    F(cuGraphLaunch, (CUgraph, CUstream))                                                                           \
+    F(cuEventCreate, (CUevent*, unsigned))                                                                          \
+    F(cuEventRecord, (CUevent, CUstream))                                                                           \
+    F(cuEventQuery, (CUevent))                                                                                      \
+    F(cuEventElapsedTime, (float*, CUevent, CUevent))                                                               \
+    F(cuEventDestroy_v2, (CUevent))                                                                                 \
+    F(cuPointerGetAttributes, (unsigned, const int*, void**, uint64_t))                                             \
+    F(cuLaunchKernel,                                                                                               \
+      (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**)) \
+    F(cuMemcpyHtoDAsync_v2, (uint64_t, const void*, size_t, CUstream))                                              \
     F(cuMemcpyDtoHAsync_v2, (void*, uint64_t, size_t, CUstream))
 
 /* Of the double alone. A launch as NCCL makes it (cuLaunchKernelEx). */
@@ -54,11 +63,12 @@ void fake_cuda_claim(const void* begin, size_t bytes, int kind);
 unsigned long fake_cuda_pointer_queries(void);
 void fake_cuda_break(void); /* from now on everything fails, as after an illegal address */
 
-/* Who is told of everything that is done: the double of CUPTI. `api` returns the number by which what it launches is known;
- * graph_node is 0 outside graphs. */
+/* Who is told of everything that is done: the double of CUPTI. `api` returns the number by which what it launches is
+ * known; graph_node is 0 outside graphs. */
 struct fake_watcher {
     uint32_t (*api)(int cbid);
-    void (*kernel)(const char* name, uint64_t start, uint64_t end, uint32_t device, uint32_t correlation, uint64_t graph_node);
+    void (*kernel)(const char* name, uint64_t start, uint64_t end, uint32_t device, uint32_t correlation,
+                   uint64_t graph_node);
     void (*copy)(int kind, uint64_t bytes, uint64_t start, uint64_t end, uint32_t device, uint32_t correlation);
 };
 void fake_cuda_watch(const struct fake_watcher* watcher);

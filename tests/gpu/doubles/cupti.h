@@ -1,30 +1,42 @@
-/* What the doubles and the programs of the tests need of CUPTI's interface, in our own words; never included by the product,
- * which has its own (libmpiprof/gpu/cupti_interface.h). */
+/* What the doubles and the programs of the tests need of CUPTI's interface, in our own words; never included by the
+ * product, which has its own (libmpiprof/gpu/cupti_interface.h). */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CUPTI_OK = 0, CUPTI_NO_MORE = 12, CUPTI_NOT_INITIALIZED = 15, CUPTI_MULTIPLE_SUBSCRIBERS = 39, CUPTI_UNKNOWN = 999 };
-enum { KIND_MEMCPY = 1, KIND_DRIVER = 4, KIND_CONCURRENT_KERNEL = 10, KIND_MEMCPY2 = 22, KIND_EXTERNAL_CORRELATION = 39 };
+enum {
+    CUPTI_OK = 0,
+    CUPTI_NO_MORE = 12,
+    CUPTI_NOT_INITIALIZED = 15,
+    CUPTI_MULTIPLE_SUBSCRIBERS = 39,
+    CUPTI_UNKNOWN = 999
+};
+enum {
+    KIND_MEMCPY = 1,
+    KIND_DRIVER = 4,
+    KIND_CONCURRENT_KERNEL = 10,
+    KIND_MEMCPY2 = 22,
+    KIND_EXTERNAL_CORRELATION = 39
+};
 
 typedef void (*cupti_requested)(uint8_t** buffer, size_t* size, size_t* most_records);
 typedef void (*cupti_completed)(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid);
 
-#define CUPTI_FUNCTIONS(F)                                                          \
-    F(cuptiGetVersion, (uint32_t*))                                                 \
-    F(cuptiSubscribe, (void**, void*, void*))                                       \
-    F(cuptiUnsubscribe, (void*))                                                    \
-    F(cuptiActivityRegisterCallbacks, (cupti_requested, cupti_completed))           \
-    F(cuptiActivityEnable, (int))                                                   \
-    F(cuptiActivityDisable, (int))                                                  \
-    F(cuptiActivityEnableDriverApi, (uint32_t, uint8_t))                            \
-    F(cuptiActivityPushExternalCorrelationId, (int, uint64_t))                      \
-    F(cuptiActivityPopExternalCorrelationId, (int, uint64_t*))                      \
-    F(cuptiActivityFlushAll, (uint32_t))                                            \
-    F(cuptiActivityFlushPeriod, (uint32_t))                                         \
-    F(cuptiActivityGetNextRecord, (uint8_t*, size_t, uint8_t**))                    \
-    F(cuptiActivityGetNumDroppedRecords, (void*, uint32_t, size_t*))                \
+#define CUPTI_FUNCTIONS(F)                                                \
+    F(cuptiGetVersion, (uint32_t*))                                       \
+    F(cuptiSubscribe, (void**, void*, void*))                             \
+    F(cuptiUnsubscribe, (void*))                                          \
+    F(cuptiActivityRegisterCallbacks, (cupti_requested, cupti_completed)) \
+    F(cuptiActivityEnable, (int))                                         \
+    F(cuptiActivityDisable, (int))                                        \
+    F(cuptiActivityEnableDriverApi, (uint32_t, uint8_t))                  \
+    F(cuptiActivityPushExternalCorrelationId, (int, uint64_t))            \
+    F(cuptiActivityPopExternalCorrelationId, (int, uint64_t*))            \
+    F(cuptiActivityFlushAll, (uint32_t))                                  \
+    F(cuptiActivityFlushPeriod, (uint32_t))                               \
+    F(cuptiActivityGetNextRecord, (uint8_t*, size_t, uint8_t**))          \
+    F(cuptiActivityGetNumDroppedRecords, (void*, uint32_t, size_t*))      \
     F(cuptiFinalize, (void))
 
 /* Records as they lie in the buffers of CUPTI 13; every kind has its own size. */

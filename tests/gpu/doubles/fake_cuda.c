@@ -1,13 +1,13 @@
-/* A libcuda.so.1 whose GPUs are arithmetic: a clock that only its own functions move, streams that end when their last work
- * does, events that remember such a moment, captures and graphs. So every time that a test expects is exact:
+/* A libcuda.so.1 whose GPUs are arithmetic: a clock that only its own functions move, streams that end when their last
+ * work does, events that remember such a moment, captures and graphs. So every time that a test expects is exact:
  *
  *   launch: the kernel begins 500 ns after the call, or when its stream is free; the call itself takes 1 us of the host
  *   event:  happens when its stream is free; is over once the clock has come there
  *   cuStreamSynchronize moves the clock to the end of the stream
  *
- * It is as strict as the real one where a profiler could hurt a program: events and streams of two contexts do not mix, asking
- * for an event while somebody captures globally invalidates that capture, and whoever calls it in a forked child, or after its
- * own end at exit, is ended. */
+ * It is as strict as the real one where a profiler could hurt a program: events and streams of two contexts do not mix,
+ * asking for an event while somebody captures globally invalidates that capture, and whoever calls it in a forked
+ * child, or after its own end at exit, is ended. */
 #define _GNU_SOURCE
 #include "tests/gpu/doubles/cuda.h"
 
@@ -36,7 +36,10 @@ struct fake_event {
 };
 struct fake_graph {
     int nodes, is_invalid;
-    struct { const char* name; uint64_t ns; } node[most_nodes];
+    struct {
+        const char* name;
+        uint64_t ns;
+    } node[most_nodes];
 };
 
 static struct fake_context contexts[devices];
@@ -73,7 +76,11 @@ static int leave(int result) {
     pthread_mutex_unlock(&lock);
     return result;
 }
-#define ENTER() do { const int no = enter(); if (no) return no; } while (0)
+#define ENTER()                 \
+    do {                        \
+        const int no = enter(); \
+        if (no) return no;      \
+    } while (0)
 
 static void in_child(void) { is_child = 1; }
 __attribute__((constructor)) static void loaded(void) {
@@ -179,7 +186,10 @@ int cuStreamBeginCapture_v2(CUstream stream, int mode) {
     stream->capture_mode = mode;
     if (mode == capture_global) ++global_captures;
     for (int i = 0; i < 16; ++i)
-        if (!captures[i]) { captures[i] = stream->capture; break; }
+        if (!captures[i]) {
+            captures[i] = stream->capture;
+            break;
+        }
     return leave(0);
 }
 int cuStreamEndCapture(CUstream stream, CUgraph* graph) {
@@ -222,7 +232,8 @@ int cuEventQuery(CUevent event) {
 }
 int cuEventElapsedTime(float* ms, CUevent begin, CUevent end) {
     ENTER();
-    if (!begin->is_recorded || !end->is_recorded || begin->context != end->context) return leave(CUDA_ERROR_INVALID_HANDLE);
+    if (!begin->is_recorded || !end->is_recorded || begin->context != end->context)
+        return leave(CUDA_ERROR_INVALID_HANDLE);
     if (end->at > clock_ns) return leave(CUDA_ERROR_NOT_READY);
     *ms = (float)((double)(end->at - begin->at) / 1e6);
     return leave(0);
@@ -253,8 +264,8 @@ static int launch(int cbid, const char* name, uint64_t ns, CUstream stream) {
     return leave(0);
 }
 int fake_cuda_launch(const char* name, uint64_t ns, CUstream stream) { return launch(652, name, ns, stream); }
-int cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                   CUstream stream, void** parameters, void** extra) {
+int cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, CUstream stream, void** parameters, void** extra) {
     (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)parameters, (void)extra;
     return launch(307, f->name, f->ns, stream);
 }
@@ -262,7 +273,8 @@ int cuGraphLaunch(CUgraph graph, CUstream stream) {
     ENTER();
     const uint32_t correlation = tell_api(514);
     for (int i = 0; i < graph->nodes; ++i)
-        run_kernel(stream_of(stream), graph->node[i].name, graph->node[i].ns, correlation, 0x700000000ull + (unsigned)i);
+        run_kernel(stream_of(stream), graph->node[i].name, graph->node[i].ns, correlation,
+                   0x700000000ull + (unsigned)i);
     clock_ns += host_call;
     return leave(0);
 }
@@ -272,12 +284,19 @@ static int copy(int kind, size_t bytes, CUstream stream) {
     CUstream s = stream_of(stream);
     const uint64_t start = later(clock_ns + before_kernel, s->free_at);
     s->free_at = start + bytes;
-    if (watcher) watcher->copy(kind, bytes, start, s->free_at, (uint32_t)s->context->device, tell_api(kind == 1 ? 279 : 281));
+    if (watcher)
+        watcher->copy(kind, bytes, start, s->free_at, (uint32_t)s->context->device, tell_api(kind == 1 ? 279 : 281));
     clock_ns += host_call;
     return leave(0);
 }
-int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, CUstream stream) { (void)to, (void)from; return copy(1, bytes, stream); }
-int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, CUstream stream) { (void)to, (void)from; return copy(2, bytes, stream); }
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, CUstream stream) {
+    (void)to, (void)from;
+    return copy(1, bytes, stream);
+}
+int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, CUstream stream) {
+    (void)to, (void)from;
+    return copy(2, bytes, stream);
+}
 
 uint64_t fake_cuda_now(void) { return clock_ns; }
 void fake_cuda_break(void) { is_broken = 1; }
@@ -286,7 +305,10 @@ void fake_cuda_watch(const struct fake_watcher* w) { watcher = w; }
 /* ---- whose memory it is ---- */
 
 enum { most_claims = 8 };
-static struct { uint64_t begin, end; int kind; } claims[most_claims];
+static struct {
+    uint64_t begin, end;
+    int kind;
+} claims[most_claims];
 static unsigned long pointer_queries;
 unsigned long fake_cuda_pointer_queries(void) { return pointer_queries; }
 void fake_cuda_claim(const void* begin, size_t bytes, int kind) {
@@ -308,9 +330,12 @@ int cuPointerGetAttributes(unsigned n, const int* attributes, void** data, uint6
     ENTER();
     const int kind = claimed(pointer);
     for (unsigned i = 0; i < n; ++i) {
-        if (attributes[i] == 2) *(unsigned*)data[i] = kind ? 2 : 0;
-        else if (attributes[i] == 8) *(unsigned*)data[i] = kind == 8;
-        else abort();
+        if (attributes[i] == 2)
+            *(unsigned*)data[i] = kind ? 2 : 0;
+        else if (attributes[i] == 8)
+            *(unsigned*)data[i] = kind == 8;
+        else
+            abort();
     }
     ++pointer_queries;
     return leave(0);

@@ -1,6 +1,6 @@
-/* A libcupti.so.13 that tells what the double of libcuda does, in records that lie as in the real one's buffers. They are handed
- * over by a thread of its own, when there are many or somebody flushes; kernels that have not ended stay for later. Whoever
- * registered last gets them, as with the real one.
+/* A libcupti.so.13 that tells what the double of libcuda does, in records that lie as in the real one's buffers. They
+ * are handed over by a thread of its own, when there are many or somebody flushes; kernels that have not ended stay for
+ * later. Whoever registered last gets them, as with the real one.
  *
  *   FAKE_CUPTI_SUBSCRIBE=39   what cuptiSubscribe answers
  *   FAKE_CUPTI_KERNELS_FIRST  kernels come before the records that say whose they are
@@ -38,17 +38,24 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int wanted, delivered; /* deliveries */
 static int has_worker;
-static _Thread_local struct { uint32_t kind; uint64_t id; } pushed[8];
+static _Thread_local struct {
+    uint32_t kind;
+    uint64_t id;
+} pushed[8];
 static _Thread_local int depth;
 
 static uint64_t (*now)(void);
 
 static size_t size_of(const union record* r) {
     switch (r->kind) {
-        case KIND_CONCURRENT_KERNEL: return sizeof r->kernel;
-        case KIND_MEMCPY: return sizeof r->copy;
-        case KIND_DRIVER: return sizeof r->api;
-        default: return sizeof r->external;
+        case KIND_CONCURRENT_KERNEL:
+            return sizeof r->kernel;
+        case KIND_MEMCPY:
+            return sizeof r->copy;
+        case KIND_DRIVER:
+            return sizeof r->api;
+        default:
+            return sizeof r->external;
     }
 }
 static uint64_t end_of(const union record* r) {
@@ -59,8 +66,14 @@ static uint8_t* buffer_from(cupti_requested ask, size_t* size) {
     uint8_t* buffer = NULL;
     size_t most = 0;
     ask(&buffer, size, &most);
-    if (!buffer) { fprintf(stderr, "fake CUPTI: no buffer\n"); abort(); }
-    if ((uintptr_t)buffer % 8) { fprintf(stderr, "fake CUPTI: a buffer that is not aligned\n"); abort(); }
+    if (!buffer) {
+        fprintf(stderr, "fake CUPTI: no buffer\n");
+        abort();
+    }
+    if ((uintptr_t)buffer % 8) {
+        fprintf(stderr, "fake CUPTI: a buffer that is not aligned\n");
+        abort();
+    }
     return buffer;
 }
 
@@ -72,7 +85,8 @@ static void deliver(void) {
     int n = 0, kept = 0;
     for (int pass = 0; pass < 2; ++pass)
         for (int i = 0; i < used; ++i)
-            if (end_of(&records[i]) <= time && (records[i].kind == KIND_CONCURRENT_KERNEL) == (pass != kernels_first)) out[n++] = records[i];
+            if (end_of(&records[i]) <= time && (records[i].kind == KIND_CONCURRENT_KERNEL) == (pass != kernels_first))
+                out[n++] = records[i];
     for (int i = 0; i < used; ++i)
         if (end_of(&records[i]) > time) records[kept++] = records[i];
     used = kept;
@@ -121,7 +135,10 @@ static void want_delivery(int and_wait) {
 }
 static void add(const union record* r) {
     pthread_mutex_lock(&lock);
-    if (used == most_records) { fprintf(stderr, "fake CUPTI: too many records\n"); abort(); }
+    if (used == most_records) {
+        fprintf(stderr, "fake CUPTI: too many records\n");
+        abort();
+    }
     records[used++] = *r;
     if (used % many == 0) want_delivery(0);
     pthread_mutex_unlock(&lock);
@@ -133,7 +150,8 @@ static uint32_t on_api(int cbid) {
     union record r;
     if (enabled[KIND_EXTERNAL_CORRELATION] && depth) {
         memset(&r, 0, sizeof r);
-        r.external = (struct external_record){KIND_EXTERNAL_CORRELATION, pushed[depth - 1].kind, pushed[depth - 1].id, correlation, 0};
+        r.external = (struct external_record){KIND_EXTERNAL_CORRELATION, pushed[depth - 1].kind, pushed[depth - 1].id,
+                                              correlation, 0};
         add(&r);
     }
     memset(&r, 0, sizeof r);
@@ -141,7 +159,8 @@ static uint32_t on_api(int cbid) {
     add(&r);
     return correlation;
 }
-static void on_kernel(const char* name, uint64_t start, uint64_t end, uint32_t device, uint32_t correlation, uint64_t graph_node) {
+static void on_kernel(const char* name, uint64_t start, uint64_t end, uint32_t device, uint32_t correlation,
+                      uint64_t graph_node) {
     if (!enabled[KIND_CONCURRENT_KERNEL]) return;
     union record r;
     memset(&r, 0, sizeof r);
@@ -153,7 +172,8 @@ static void on_copy(int kind, uint64_t bytes, uint64_t start, uint64_t end, uint
     if (!enabled[KIND_MEMCPY]) return;
     union record r;
     memset(&r, 0, sizeof r);
-    r.copy.kind = KIND_MEMCPY, r.copy.copy_kind = (uint8_t)kind, r.copy.bytes = bytes, r.copy.start = start, r.copy.end = end;
+    r.copy.kind = KIND_MEMCPY, r.copy.copy_kind = (uint8_t)kind, r.copy.bytes = bytes, r.copy.start = start,
+    r.copy.end = end;
     r.copy.device = device, r.copy.correlation = correlation;
     add(&r);
 }
@@ -170,7 +190,10 @@ static int start(void) {
     return 0;
 }
 
-int cuptiGetVersion(uint32_t* version) { *version = (uint32_t)number("FAKE_CUPTI_VERSION", 130001); return 0; }
+int cuptiGetVersion(uint32_t* version) {
+    *version = (uint32_t)number("FAKE_CUPTI_VERSION", 130001);
+    return 0;
+}
 int cuptiSubscribe(void** handle, void* callback, void* data) {
     (void)callback, (void)data;
     const int answer = number("FAKE_CUPTI_SUBSCRIBE", 0);
@@ -198,8 +221,14 @@ int cuptiActivityEnable(int kind) {
     enabled[kind] = 1;
     return 0;
 }
-int cuptiActivityDisable(int kind) { enabled[kind] = 0; return 0; }
-int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t on) { api_enabled[cbid % cbids] = on; return 0; }
+int cuptiActivityDisable(int kind) {
+    enabled[kind] = 0;
+    return 0;
+}
+int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t on) {
+    api_enabled[cbid % cbids] = on;
+    return 0;
+}
 int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id) {
     if (depth == 8) return 1;
     pushed[depth].kind = (uint32_t)kind;
@@ -217,13 +246,19 @@ static void end(void) { is_gone = 1; }
 __attribute__((constructor)) static void loaded(void) { atexit(end); }
 int cuptiActivityFlushAll(uint32_t flag) {
     (void)flag;
-    if (is_gone) { fprintf(stderr, "fake CUPTI: called after its own end\n"); abort(); }
+    if (is_gone) {
+        fprintf(stderr, "fake CUPTI: called after its own end\n");
+        abort();
+    }
     pthread_mutex_lock(&lock);
     if (now) want_delivery(1);
     pthread_mutex_unlock(&lock);
     return 0;
 }
-int cuptiActivityFlushPeriod(uint32_t ms) { (void)ms; return 0; }
+int cuptiActivityFlushPeriod(uint32_t ms) {
+    (void)ms;
+    return 0;
+}
 int cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, uint8_t** record) {
     uint8_t* next = *record ? *record + size_of((union record*)*record) : buffer;
     if (next >= buffer + valid) return CUPTI_NO_MORE;

@@ -1,11 +1,11 @@
-/* A libamdhip64.so.6: the GPUs of fake_cuda.c, which programs and the double of NCCL drive by its names here, too, and HIP's functions
- * over them as far as a profiler may call them. It does to whom asks wrongly what HIP does, or worse:
+/* A libamdhip64.so.6: the GPUs of fake_cuda.c, which programs and the double of NCCL drive by its names here, too, and
+ * HIP's functions over them as far as a profiler may call them. It does to whom asks wrongly what HIP does, or worse:
  *
  *   asked before the program has initialised it, it would initialise itself: ends the process
  *   the last error of a thread is that of its last call, success as well; from HIP 7 on it stays until it is read
- *   asking for an event whose stream is captured meanwhile invalidates that capture; one whose stream is gone ends the process
- *   streams that are numbers (1, 2) are taken for addresses: ends the process
- *   memory that it does not know is an error before HIP 6, and kinds of memory have other numbers
+ *   asking for an event whose stream is captured meanwhile invalidates that capture; one whose stream is gone ends the
+ * process streams that are numbers (1, 2) are taken for addresses: ends the process memory that it does not know is an
+ * error before HIP 6, and kinds of memory have other numbers
  *
  * FAKE_HIP_VERSION: 60300000. While it is initialised it keeps the file FAKE_KFD open. */
 #define cuInit fake_cuda_init
@@ -63,11 +63,15 @@ int hipStreamGetDevice(CUstream stream, int* device) {
     if (result == 0) *device = context->device;
     return answer(result);
 }
-int hipStreamIsCapturing(CUstream stream, int* status) { return check_stream(stream), answer(cuStreamIsCapturing(stream, status)); }
+int hipStreamIsCapturing(CUstream stream, int* status) {
+    return check_stream(stream), answer(cuStreamIsCapturing(stream, status));
+}
 int hipThreadExchangeStreamCaptureMode(int* mode) { return check(), answer(cuThreadExchangeStreamCaptureMode(mode)); }
 int hipEventCreateWithFlags(CUevent* event, unsigned flags) { return check(), answer(cuEventCreate(event, flags)); }
 int hipEventDestroy(CUevent event) { return check(), answer(cuEventDestroy_v2(event)); }
-int hipEventRecord(CUevent event, CUstream stream) { return check_stream(stream), answer(cuEventRecord(event, stream)); }
+int hipEventRecord(CUevent event, CUstream stream) {
+    return check_stream(stream), answer(cuEventRecord(event, stream));
+}
 int hipEventQuery(CUevent event) {
     check();
     if (event->stream && event->stream->is_destroyed) die("asked for an event of a stream that is gone");
@@ -77,7 +81,9 @@ int hipEventQuery(CUevent event) {
     }
     return answer(cuEventQuery(event));
 }
-int hipEventElapsedTime(float* ms, CUevent begin, CUevent end) { return check(), answer(cuEventElapsedTime(ms, begin, end)); }
+int hipEventElapsedTime(float* ms, CUevent begin, CUevent end) {
+    return check(), answer(cuEventElapsedTime(ms, begin, end));
+}
 
 struct attributes {
     int type, device;
