@@ -15,7 +15,8 @@ void ActivitiesPart::thin_out() {
     }
 }
 
-void ActivitiesPart::add(const Profile& profile) {
+void ActivitiesPart::add(const RankProfile& from) {
+    const Profile& profile = from.profile;
     if (profile.activity.width_ns <= 0 || profile.rank % stride_ != 0) return;
     ranks_.push_back({.rank = profile.rank, .activity = profile.activity, .pauses = profile.pauses});
     if (ranks_.size() > most) thin_out();
@@ -27,7 +28,8 @@ void ActivitiesPart::absorb(ActivitiesPart&& other) {
     thin_out();
 }
 
-void ActivitiesPart::finish(Job& job) {
+void ActivitiesPart::finish(Finishing& end) {
+    Job& job = end.job;
     std::sort(ranks_.begin(), ranks_.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
     job.activities = std::move(ranks_);
     job.activity_stride = stride_;

@@ -1,9 +1,10 @@
-// When each rank was inside MPI. A piece of Part, which calls it; associative and commutative like it. Of very many
+// When each rank was inside MPI. A part of a merge. Of very many
 // ranks it keeps every 2nd, 4th ... so that a job of any size fits into memory.
 #pragma once
 
 #include <vector>
 
+#include "report/merge/rank_profile.h"
 #include "report/model/job.h"
 #include "report/model/profile.h"
 
@@ -11,9 +12,9 @@ namespace mpiprof::report {
 
 class ActivitiesPart {
   public:
-    void add(const Profile& profile);
+    void add(const RankProfile& from);
     void absorb(ActivitiesPart&& other);
-    void finish(Job& job);
+    void finish(Finishing& end);
 
   private:
     static constexpr std::size_t most = 4096;

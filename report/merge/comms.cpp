@@ -63,7 +63,8 @@ CommsPart::Key CommsPart::key_of(const Communicator& communicator) {
     return key;
 }
 
-CommsPart::Entries CommsPart::entries_of(const Profile& profile, std::span<const std::uint16_t> call_map) {
+CommsPart::Entries CommsPart::entries_of(const RankProfile& from) {
+    const Profile& profile = from.profile;
     Entries entries;
     std::vector<Entry*> entry_of;
     std::map<Key, std::set<std::uint32_t>> seats;
@@ -92,33 +93,33 @@ CommsPart::Entries CommsPart::entries_of(const Profile& profile, std::span<const
     for (const Cell& cell : profile.cells) {
         Entry& entry = *entry_of[cell.communicator < entry_of.size() ? cell.communicator : 0];
         entry.comm.largest_ns += cell.time_ns;
-        add_sum(entry.sums, {.call = call_map[cell.call],
+        add_sum(entry.sums, {.call = from.calls[cell.call],
                              .bin = cell.bin,
                              .calls = cell.calls,
                              .bytes = cell.bytes,
                              .time_ns = cell.time_ns,
                              .errors = cell.errors});
     }
-    count_entries(profile, call_map, entry_of);
+    count_entries(from, entry_of);
     return entries;
 }
 
-void CommsPart::count_entries(const Profile& profile, std::span<const std::uint16_t> call_map,
-                              std::span<Entry* const> entry_of) {
+void CommsPart::count_entries(const RankProfile& from, std::span<Entry* const> entry_of) {
+    const Profile& profile = from.profile;
     const auto count = [&](std::uint16_t call, std::uint16_t communicator, std::uint64_t n) {
         if (communicator >= entry_of.size() || !is_entered_by_all(profile.calls[call].traffic)) return;
         Entry& entry = *entry_of[communicator];
         if (entry.comm.kind != CommKind::known) return;
         add_sorted(
             entry.entered,
-            Entered{.call = call_map[call],
+            Entered{.call = from.calls[call],
                     .ranks = 1,
                     .fewest = n,
                     .most = n,
                     .fewest_rank = profile.rank,
                     .most_rank = profile.rank},
             [](const Entered& a, const Entered& b) { return a.call < b.call; },
-            [](Entered& to, const Entered& from) { to.fewest = to.most = to.most + from.most; });
+            [](Entered& to, const Entered& more) { to.fewest = to.most = to.most + more.most; });
     };
     for (const Cell& cell : profile.cells) count(cell.call, cell.communicator, cell.calls + cell.errors);
     if (profile.state == State::finalized) return;
@@ -187,43 +188,33 @@ void CommsPart::take(const Key& key, Entry&& entry) {
     kept_.erase(last);
 }
 
-void CommsPart::add(const Profile& profile, std::span<const std::uint16_t> call_map) {
-    for (auto& [key, entry] : entries_of(profile, call_map)) take(key, std::move(entry));
+void CommsPart::add(const RankProfile& from) {
+    for (auto& [key, entry] : entries_of(from)) take(key, std::move(entry));
 }
 
-void CommsPart::renumber(Entry& entry, std::span<const std::uint16_t> map) {
-    for (CommSum& sum : entry.sums) sum.call = map[sum.call];
-    for (Entered& entered : entry.entered) entered.call = map[entered.call];
-    std::sort(entry.sums.begin(), entry.sums.end(), [](const CommSum& a, const CommSum& b) { return key(a) < key(b); });
-    std::sort(entry.entered.begin(), entry.entered.end(),
-              [](const Entered& a, const Entered& b) { return a.call < b.call; });
+void CommsPart::absorb(CommsPart&& other) {
+    for (auto& [kind, entry] : other.others_) take_as_other(std::move(entry));
+    for (auto& [key, entry] : other.kept_) take(key, std::move(entry));
 }
 
-void CommsPart::absorb(CommsPart&& other, std::span<const std::uint16_t> call_map) {
-    for (auto& [kind, entry] : other.others_) {
-        renumber(entry, call_map);
-        take_as_other(std::move(entry));
-    }
-    for (auto& [key, entry] : other.kept_) {
-        renumber(entry, call_map);
-        take(key, std::move(entry));
-    }
-}
-
-std::vector<Comm> CommsPart::finish(std::span<const std::uint16_t> order) {
-    std::vector<Comm> comms;
+void CommsPart::finish(Finishing& end) {
+    std::vector<Comm>& comms = end.job.comms;
     const auto finished = [&](Entry& entry) {
-        renumber(entry, order);
         Comm& comm = comms.emplace_back(std::move(entry.comm));
         comm.sums = std::move(entry.sums);
+        for (CommSum& sum : comm.sums) sum.call = end.order[sum.call];
+        std::sort(comm.sums.begin(), comm.sums.end(),
+                  [](const CommSum& a, const CommSum& b) { return key(a) < key(b); });
         for (const Entered& entered : entry.entered) {
             const bool by_all = entered.ranks == comm.members;
-            comm.entries.push_back({.call = entered.call,
+            comm.entries.push_back({.call = end.order[entered.call],
                                     .fewest = by_all ? entered.fewest : 0,
                                     .most = entered.most,
                                     .fewest_rank = by_all ? std::optional(entered.fewest_rank) : std::nullopt,
                                     .most_rank = entered.most_rank});
         }
+        std::sort(comm.entries.begin(), comm.entries.end(),
+                  [](const auto& a, const auto& b) { return a.call < b.call; });
     };
     for (auto& [key, entry] : kept_) finished(entry);
     std::sort(comms.begin(), comms.end(), [](const Comm& a, const Comm& b) {
@@ -233,7 +224,6 @@ std::vector<Comm> CommsPart::finish(std::span<const std::uint16_t> order) {
     for (auto& [kind, entry] : others_) finished(entry);
     // What has no calls says nothing.
     std::erase_if(comms, [](const Comm& comm) { return comm.kind == CommKind::none && comm.sums.empty(); });
-    return comms;
 }
 
 }  // namespace mpiprof::report

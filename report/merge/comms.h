@@ -1,5 +1,5 @@
-// CommsPart: what happened on each communicator, added up over some of a job's ranks. Like Part, which calls it, it may
-// be given the ranks in any order and by any thread. At most `most_kept` communicators are kept apart, the largest;
+// CommsPart: what happened on each communicator, added up over some of a job's ranks. A part of a
+// merge. At most `most_kept` communicators are kept apart, the largest;
 // the others are added up as one. Which these are does not depend on the order either: what is once left out could
 // never come back.
 #pragma once
@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "report/merge/rank_profile.h"
 #include "report/model/comms.h"
 #include "report/model/profile.h"
 
@@ -25,10 +26,10 @@ class CommsPart {
 
     explicit CommsPart(std::size_t most = most_kept) : most_(most) {}
 
-    // The call maps and `order` say what number a call has here, and in the end.
-    void add(const Profile& profile, std::span<const std::uint16_t> call_map);
-    void absorb(CommsPart&& other, std::span<const std::uint16_t> call_map);
-    std::vector<Comm> finish(std::span<const std::uint16_t> order);
+    void add(const RankProfile& from);
+    void absorb(CommsPart&& other);
+    // Into Job::comms.
+    void finish(Finishing& end);
 
   private:
     // What is kept apart, first what is worth it most.
@@ -54,10 +55,8 @@ class CommsPart {
     using Entries = std::map<Key, Entry>;
 
     static Key key_of(const Communicator& communicator);
-    static Entries entries_of(const Profile& profile, std::span<const std::uint16_t> call_map);
-    static void count_entries(const Profile& profile, std::span<const std::uint16_t> call_map,
-                              std::span<Entry* const> entry_of);
-    static void renumber(Entry& entry, std::span<const std::uint16_t> map);
+    static Entries entries_of(const RankProfile& from);
+    static void count_entries(const RankProfile& from, std::span<Entry* const> entry_of);
     static void merge(Entry& to, Entry&& from);
     void take(const Key& key, Entry&& entry);
     void take_as_other(Entry&& entry);

@@ -107,7 +107,8 @@ void FactsPart::describe(const std::string& node, Description description) {
     if (!is_new && description.rank < found->second.rank) found->second = std::move(description);
 }
 
-void FactsPart::add(const Profile& profile) {
+void FactsPart::add(const RankProfile& from) {
+    const Profile& profile = from.profile;
     if (profile.is_text) return;
     RankPlace place{.rank = profile.rank, .cpu_at_start = {}, .cores_busy = {}, .pushed_off_per_s = {}};
     Environment environment;
@@ -228,8 +229,9 @@ void FactsPart::sort_variables(Placement& placement) const {
     if (!assigned.empty()) placement.environments = std::move(assigned);
 }
 
-Placement FactsPart::finish(const Job& job) {
-    Placement placement;
+void FactsPart::finish(Finishing& end) {
+    const Job& job = end.job;
+    Placement& placement = end.job.placement;
     placement.ranks = std::move(ranks_);
     std::sort(placement.ranks.begin(), placement.ranks.end(),
               [](const RankPlace& a, const RankPlace& b) { return a.rank < b.rank; });
@@ -240,7 +242,6 @@ Placement FactsPart::finish(const Job& job) {
         placement.nodes.push_back(found == nodes_.end() ? NodeFacts{} : node_of(found->second.facts));
         if (found != nodes_.end()) placement.nodes.back().use = found->second.use;
     }
-    return placement;
 }
 
 }  // namespace mpiprof::report

@@ -1,5 +1,5 @@
-// FactsPart: where some of a job's ranks ran and under whose settings. Like Part, which calls it, it may be given the
-// ranks in any order and by any thread. What many ranks say alike is kept once.
+// FactsPart: where some of a job's ranks ran and under whose settings. A part of a merge. What many ranks say alike is
+// kept once.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/merge/rank_profile.h"
 #include "report/model/job.h"
 #include "report/model/placement.h"
 #include "report/model/profile.h"
@@ -17,10 +18,10 @@ namespace mpiprof::report {
 
 class FactsPart {
   public:
-    void add(const Profile& profile);
+    void add(const RankProfile& from);
     void absorb(FactsPart&& other);
     // After the nodes of the job have their numbers.
-    Placement finish(const Job& job);
+    void finish(Finishing& end);
 
   private:
     using Assignment = std::pair<std::string, std::string>;  // name, value

@@ -61,11 +61,12 @@ void GpuPart::add_row(Entry& to, const GpuRow& from) {
     row.by_cupti |= from.by_cupti;
 }
 
-void GpuPart::add(const Profile& profile, std::span<const std::uint16_t> call_map) {
+void GpuPart::add(const RankProfile& from) {
+    const Profile& profile = from.profile;
     std::set<Key> seen;
     bool by_events = false, by_cupti = false;
     for (const GpuTime& time : profile.gpu.times) {
-        const Key key{call_map[time.call], time.bin, time.is_replayed};
+        const Key key{from.calls[time.call], time.bin, time.is_replayed};
         Entry& entry = rows_[key];
         add_row(entry, {.operations = time.operations,
                         .bytes = time.bytes,
@@ -164,9 +165,9 @@ void GpuPart::add_operation(Operation& to, const Operation& from) {
     to.sum += from.sum;
 }
 
-void GpuPart::absorb(GpuPart&& other, std::span<const std::uint16_t> call_map) {
+void GpuPart::absorb(GpuPart&& other) {
     for (auto& [key, entry] : other.rows_) {
-        Entry& to = rows_[{call_map[key.call], key.bin, key.is_replayed}];
+        Entry& to = rows_[key];
         add_row(to, entry.row);
         to.durations.add(entry.durations);
     }
@@ -214,11 +215,11 @@ GpuComm GpuPart::compare(std::uint64_t id, const Sequences& sequences) {
     return comm;
 }
 
-GpuJob GpuPart::finish(std::span<const std::uint16_t> order) {
-    GpuJob job;
+void GpuPart::finish(Finishing& end) {
+    GpuJob& job = end.job.gpu;
     for (auto& [key, entry] : rows_) {
         GpuRow row = entry.row;
-        row.call = order[key.call];
+        row.call = end.order[key.call];
         row.bin = key.bin;
         row.is_replayed = key.is_replayed;
         if (entry.durations.calls() != 0) {
@@ -251,7 +252,6 @@ GpuJob GpuPart::finish(std::span<const std::uint16_t> order) {
     job.ranks_by_cupti = ranks_by_cupti_;
     job.ranks_with_work = ranks_with_work_;
     job.devices_with_work = devices_with_work_;
-    return job;
 }
 
 }  // namespace mpiprof::report

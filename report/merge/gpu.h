@@ -1,5 +1,5 @@
 // GpuPart: what the GPUs did for NCCL's calls, added up over some of a job's ranks, and the operations of a
-// communicator held against each other. A piece of Part, which calls it; associative and commutative like it.
+// communicator held against each other. A part of a merge.
 #pragma once
 
 #include <compare>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "report/merge/duration_counts.h"
+#include "report/merge/rank_profile.h"
 #include "report/model/job.h"
 #include "report/model/profile.h"
 
@@ -24,10 +25,10 @@ class GpuPart {
     // So many of a communicator's last operations are compared: as many as a rank keeps.
     static constexpr std::uint64_t most_compared = 4096;
 
-    // The call maps and `order` say what number a call has here, and in the end.
-    void add(const Profile& profile, std::span<const std::uint16_t> call_map);
-    void absorb(GpuPart&& other, std::span<const std::uint16_t> call_map);
-    GpuJob finish(std::span<const std::uint16_t> order);
+    void add(const RankProfile& from);
+    void absorb(GpuPart&& other);
+    // Into Job::gpu.
+    void finish(Finishing& end);
 
   private:
     struct Key {

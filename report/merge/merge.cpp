@@ -39,9 +39,9 @@ Result<Profile> read_rank(FileReader& reader, const Launch& launch, const RankFi
 }
 
 // The numbers that calls have in a job.
-class CallNumbers {
+class CallsOfJob {
   public:
-    explicit CallNumbers(const Job& job) {
+    explicit CallsOfJob(const Job& job) {
         for (std::size_t i = 0; i < job.calls.size(); ++i)
             index_.emplace(job.calls[i].name, static_cast<std::uint16_t>(i));
     }
@@ -61,7 +61,9 @@ Result<Job> merge(const Launch& launch, unsigned threads, Progress& progress) {
     progress.total_files = launch.files.size();
     const unsigned workers = worker_count(threads, launch.files.size());
     std::vector<FileReader> readers(workers);
-    std::vector<Part> parts(workers);
+    CallRegistry registry;
+    std::vector<Part> parts;
+    for (unsigned worker = 0; worker < workers; ++worker) parts.emplace_back(registry);
     run_in_parallel(launch.files.size(), workers, [&](std::size_t i, unsigned worker) {
         const auto profile = read_rank(readers[worker], launch, launch.files[i], &progress);
         if (profile)
@@ -89,7 +91,7 @@ Result<Profile> RankReader::profile(std::uint32_t rank, Detail detail) {
 Result<std::vector<Sum>> RankReader::cells(const Job& job, std::uint32_t rank) {
     const auto read = profile(rank);
     if (!read) return tl::make_unexpected(read.error());
-    const CallNumbers index(job);
+    const CallsOfJob index(job);
     std::vector<Sum> sums = sums_of(*read);
     // A running job may have made a call for the first time since it was merged.
     std::erase_if(sums, [&](Sum& sum) {
@@ -104,7 +106,7 @@ Result<std::vector<Sum>> RankReader::cells(const Job& job, std::uint32_t rank) {
 }
 
 Result<CallSites> RankReader::sites(const Job& job, std::span<const std::uint32_t> ranks) {
-    const CallNumbers index(job);
+    const CallsOfJob index(job);
     SitesPart part;
     for (const std::uint32_t rank : ranks) {
         auto read = profile(rank);
@@ -112,11 +114,14 @@ Result<CallSites> RankReader::sites(const Job& job, std::span<const std::uint32_
         std::vector<std::uint16_t> call_map;
         for (const Call& call : read->calls) call_map.push_back(index.of(call).value_or(0));
         std::erase_if(read->cells, [&](const Cell& cell) { return !index.of(read->calls[cell.call]); });
-        part.add(*read, call_map);
+        part.add({.profile = *read, .calls = call_map});
     }
     std::vector<std::uint16_t> same(job.calls.size());
     std::iota(same.begin(), same.end(), std::uint16_t{0});
-    return part.finish(same, Floors());
+    Job only_sites;
+    Finishing end{.job = only_sites, .order = same};
+    part.finish(end);
+    return std::move(only_sites.sites);
 }
 
 }  // namespace mpiprof::report

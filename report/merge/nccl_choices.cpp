@@ -18,10 +18,11 @@ void NcclChoicesPart::take(Key key, const Sums& sums) {
     to.called_elsewhere += sums.called_elsewhere;
 }
 
-void NcclChoicesPart::add(const Profile& profile, std::span<const std::uint16_t> call_map) {
+void NcclChoicesPart::add(const RankProfile& from) {
+    const Profile& profile = from.profile;
     for (const NcclOperation& o : profile.nccl_operations) {
         const std::uint32_t size = o.communicator != 0 ? profile.communicators[o.communicator].size : 0;
-        take({.call = call_map[o.call],
+        take({.call = from.calls[o.call],
               .bin = o.bin,
               .comm_size = size,
               .algorithm = o.algorithm,
@@ -33,18 +34,14 @@ void NcclChoicesPart::add(const Profile& profile, std::span<const std::uint16_t>
     }
 }
 
-void NcclChoicesPart::absorb(NcclChoicesPart&& other, std::span<const std::uint16_t> call_map) {
-    for (auto& [key, sums] : other.sums_) {
-        Key mine = key;
-        mine.call = call_map[key.call];
-        take(std::move(mine), sums);
-    }
+void NcclChoicesPart::absorb(NcclChoicesPart&& other) {
+    for (const auto& [key, sums] : other.sums_) take(key, sums);
 }
 
-std::vector<NcclChoice> NcclChoicesPart::finish(std::span<const std::uint16_t> order) {
-    std::vector<NcclChoice> choices;
+void NcclChoicesPart::finish(Finishing& end) {
+    std::vector<NcclChoice>& choices = end.job.nccl_choices;
     for (const auto& [key, sums] : sums_)
-        choices.push_back({.call = order[key.call],
+        choices.push_back({.call = end.order[key.call],
                            .bin = key.bin,
                            .comm_size = key.comm_size,
                            .algorithm = key.algorithm,
@@ -56,8 +53,6 @@ std::vector<NcclChoice> NcclChoicesPart::finish(std::span<const std::uint16_t> o
     std::stable_sort(choices.begin(), choices.end(), [](const NcclChoice& a, const NcclChoice& b) {
         return std::tie(a.call, a.bin, a.comm_size, b.operations) < std::tie(b.call, b.bin, b.comm_size, a.operations);
     });
-    sums_.clear();
-    return choices;
 }
 
 }  // namespace mpiprof::report

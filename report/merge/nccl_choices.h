@@ -1,5 +1,5 @@
-// NcclChoicesPart: what NCCL chose for its operations, added up over some of a job's ranks. Like Part, which calls it,
-// it may be given the ranks in any order and by any thread. Communicators of one size are one here, so it stays small
+// NcclChoicesPart: what NCCL chose for its operations, added up over some of a job's ranks. A part of a
+// merge. Communicators of one size are one here, so it stays small
 // in any job.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "report/merge/rank_profile.h"
 #include "report/model/nccl_operation.h"
 #include "report/model/profile.h"
 
@@ -17,11 +18,10 @@ namespace mpiprof::report {
 
 class NcclChoicesPart {
   public:
-    // The call maps and `order` say what number a call has here, and in the end.
-    void add(const Profile& profile, std::span<const std::uint16_t> call_map);
-    void absorb(NcclChoicesPart&& other, std::span<const std::uint16_t> call_map);
-    // Sorted by call, size, size of the communicator; what was chosen most often first.
-    std::vector<NcclChoice> finish(std::span<const std::uint16_t> order);
+    void add(const RankProfile& from);
+    void absorb(NcclChoicesPart&& other);
+    // Into Job::nccl_choices.
+    void finish(Finishing& end);
 
   private:
     struct Key {

@@ -13,7 +13,8 @@ auto key(const PeerPair& pair) { return std::make_tuple(pair.from, pair.to, pair
 
 }  // namespace
 
-void PeersPart::add(const Profile& profile) {
+void PeersPart::add(const RankProfile& from) {
+    const Profile& profile = from.profile;
     if (profile.peers.empty() && profile.vague_peers == VaguePeers{}) return;
     is_recorded_ = true;
     VaguePeers vague = profile.vague_peers;
@@ -56,7 +57,7 @@ void PeersPart::absorb(PeersPart&& other) {
     vague_ranks_.insert(vague_ranks_.end(), other.vague_ranks_.begin(), other.vague_ranks_.end());
 }
 
-Peers PeersPart::finish() {
+void PeersPart::finish(Finishing& end) {
     std::sort(pairs_.begin(), pairs_.end(), [](const PeerPair& a, const PeerPair& b) { return key(a) < key(b); });
     std::size_t last = 0;
     for (std::size_t i = 1; i < pairs_.size(); ++i) {
@@ -70,11 +71,11 @@ Peers PeersPart::finish() {
     if (!pairs_.empty()) pairs_.resize(last + 1);
     std::sort(vague_ranks_.begin(), vague_ranks_.end(),
               [](const VagueRank& a, const VagueRank& b) { return a.rank < b.rank; });
-    return {.is_recorded = is_recorded_,
-            .pairs = std::exchange(pairs_, {}),
-            .vague = vague_,
-            .vague_ranks = std::exchange(vague_ranks_, {}),
-            .most_of_rank = cut_to_};
+    end.job.peers = {.is_recorded = is_recorded_,
+                     .pairs = std::exchange(pairs_, {}),
+                     .vague = vague_,
+                     .vague_ranks = std::exchange(vague_ranks_, {}),
+                     .most_of_rank = cut_to_};
 }
 
 }  // namespace mpiprof::report

@@ -1,11 +1,12 @@
-// PeersPart: what ranks exchanged with each other, over some of a job's ranks. Like Part, which calls it, it may be
-// given the ranks in any order and by any thread. What it holds is bounded: of each rank the largest peers alone, as
+// PeersPart: what ranks exchanged with each other, over some of a job's ranks. A part of a
+// merge. What it holds is bounded: of each rank the largest peers alone, as
 // many as the size of the job allows, which does not depend on any order; the others are added up.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "report/merge/rank_profile.h"
 #include "report/model/peers.h"
 #include "report/model/profile.h"
 
@@ -22,9 +23,9 @@ class PeersPart {
 
     explicit PeersPart(std::uint32_t pairs = most_pairs) : most_pairs_(pairs) {}
 
-    void add(const Profile& profile);
+    void add(const RankProfile& from);
     void absorb(PeersPart&& other);
-    Peers finish();
+    void finish(Finishing& end);
 
   private:
     std::uint32_t most_pairs_;

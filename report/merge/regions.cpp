@@ -52,7 +52,8 @@ RegionsPart::Entry& RegionsPart::entry(const std::string& path, bool is_iteratio
     return fresh;
 }
 
-void RegionsPart::add(const Profile& profile) {
+void RegionsPart::add(const RankProfile& from) {
+    const Profile& profile = from.profile;
     has_regions_ |= profile.regions.size() > 1;
     const std::vector<std::string> paths = paths_of(profile.regions);
     for (std::size_t i = 1; i < profile.regions.size(); ++i) {
@@ -112,9 +113,9 @@ void RegionsPart::absorb(RegionsPart&& other) {
     }
 }
 
-std::vector<RegionRow> RegionsPart::finish() {
-    std::vector<RegionRow> rows;
-    if (!has_regions_) return rows;
+void RegionsPart::finish(Finishing& end) {
+    std::vector<RegionRow>& rows = end.job.regions;
+    if (!has_regions_) return;
     for (auto& [key, from] : entries_) {
         from.row.p50_ns = from.percentile(0.50);
         from.row.p75_ns = from.percentile(0.75);
@@ -127,7 +128,6 @@ std::vector<RegionRow> RegionsPart::finish() {
         for (const RegionRow& other : rows)
             if (&other == &row || row.path.empty() || other.path.starts_with(inside)) row.inner_mpi_ns += other.mpi_ns;
     }
-    return rows;
 }
 
 }  // namespace mpiprof::report

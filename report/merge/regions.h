@@ -1,4 +1,4 @@
-// The regions of a job: those of its profiles, added up by path. A piece of Part, which calls it; associative like it.
+// The regions of a job: those of its profiles, added up by path. A part of a merge.
 #pragma once
 
 #include <map>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/merge/duration_counts.h"
+#include "report/merge/rank_profile.h"
 #include "report/model/profile.h"
 #include "report/model/region.h"
 
@@ -14,10 +15,10 @@ namespace mpiprof::report {
 
 class RegionsPart {
   public:
-    void add(const Profile& profile);
+    void add(const RankProfile& from);
     void absorb(RegionsPart&& other);
     // Parents before what is inside them; empty where no rank named a region.
-    std::vector<RegionRow> finish();
+    void finish(Finishing& end);
 
   private:
     struct Entry {

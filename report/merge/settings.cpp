@@ -5,8 +5,19 @@
 #include <utility>
 
 namespace mpiprof::report {
+namespace {
 
-void SettingsPart::add(const Profile& profile) {
+// MPIPROF_RANKS, where all ranks say the same; what is no list ("all") is none.
+NumberList chosen_ranks(const std::vector<SettingRow>& settings) {
+    for (const SettingRow& row : settings)
+        if (row.name == "RANKS" && row.values.size() == 1) return NumberList::parse(row.values.front().value);
+    return {};
+}
+
+}  // namespace
+
+void SettingsPart::add(const RankProfile& from) {
+    const Profile& profile = from.profile;
     if (profile.settings.empty()) return;  // mpitrace's text
     if (!last_ranks_ || profile.settings != last_) {
         std::vector<Setting> sorted = profile.settings;
@@ -24,14 +35,14 @@ void SettingsPart::absorb(SettingsPart&& other) {
     }
 }
 
-std::vector<SettingRow> SettingsPart::finish() {
+void SettingsPart::finish(Finishing& end) {
     std::map<std::string, std::map<std::pair<std::string, SettingSource>, std::vector<std::uint32_t>>> by_name;
     for (const auto& [settings, ranks] : ranks_)
         for (const Setting& one : settings) {
             auto& to = by_name[one.name][{one.value, one.source}];
             to.insert(to.end(), ranks.begin(), ranks.end());
         }
-    std::vector<SettingRow> rows;
+    std::vector<SettingRow>& rows = end.job.settings;
     for (auto& [name, values] : by_name) {
         SettingRow& row = rows.emplace_back(SettingRow{.name = name, .values = {}});
         for (auto& [value, ranks] : values) {
@@ -46,7 +57,7 @@ std::vector<SettingRow> SettingsPart::finish() {
         });
         row.values.front().ranks.clear();
     }
-    return rows;
+    end.job.chosen_ranks = chosen_ranks(rows);
 }
 
 }  // namespace mpiprof::report

@@ -1,4 +1,4 @@
-// SettingsPart: under which settings of libmpiprof some of a job's ranks ran. A piece of Part, which calls it; ranks
+// SettingsPart: under which settings of libmpiprof some of a job's ranks ran. A part of a merge; ranks
 // with the same settings, which mostly are all, are kept once.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "report/merge/rank_profile.h"
 #include "report/model/profile.h"
 #include "report/model/setting_row.h"
 
@@ -17,9 +18,9 @@ class SettingsPart {
     SettingsPart() = default;
     SettingsPart(SettingsPart&&) = default;  // no copies: last_ranks_ points into ranks_
     SettingsPart& operator=(SettingsPart&&) = default;
-    void add(const Profile& profile);
+    void add(const RankProfile& from);
     void absorb(SettingsPart&& other);
-    std::vector<SettingRow> finish();
+    void finish(Finishing& end);
 
   private:
     std::map<std::vector<Setting>, std::vector<std::uint32_t>> ranks_;  // who has exactly these

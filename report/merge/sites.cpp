@@ -40,8 +40,9 @@ void take_larger(CallSite& site, std::uint64_t ns, std::uint32_t rank) {
 // What one rank's profile adds.
 class SitesPart::OfOneRank {
   public:
-    OfOneRank(const Profile& profile, std::span<const std::uint16_t> call_map)
-        : profile_(profile), call_map_(call_map), site_hashes_(profile.sites.size()) {
+    explicit OfOneRank(const RankProfile& from)
+        : profile_(from.profile), calls_(from.calls), site_hashes_(from.profile.sites.size()) {
+        const Profile& profile = from.profile;
         for (const Call& call : profile.calls) call_hashes_.push_back(hash_of(call.name));
         for (const Module& module : profile.modules) module_hashes_.push_back(hash_of(module));
         for (const Cell& cell : profile.cells)
@@ -81,7 +82,7 @@ class SitesPart::OfOneRank {
         Entry& entry = at->second.entry;
         CallSite& site = entry.site;
         if (is_known) at->second.site = &profile_.sites[cell.site];
-        site.call = call_map_[cell.call];
+        site.call = calls_[cell.call];
         site.calls += cell.calls;
         site.bytes += cell.bytes;
         site.time_ns += cell.time_ns;
@@ -120,7 +121,7 @@ class SitesPart::OfOneRank {
     }
 
     const Profile& profile_;
-    std::span<const std::uint16_t> call_map_;
+    std::span<const std::uint16_t> calls_;
     std::vector<std::uint64_t> call_hashes_, module_hashes_, site_hashes_;
     std::unordered_map<Key, Found> entries_;
 };
@@ -194,41 +195,35 @@ void SitesPart::prune(std::size_t most) {
     }
 }
 
-void SitesPart::add(const Profile& profile, std::span<const std::uint16_t> call_map) {
-    OfOneRank(profile, call_map).give(*this);
-}
+void SitesPart::add(const RankProfile& from) { OfOneRank(from).give(*this); }
 
-void SitesPart::renumber(Entry& entry, std::span<const std::uint16_t> map) {
-    entry.site.call = map[entry.site.call];
-    for (WaitSum& wait : entry.waits) wait.key.call = entry.site.call;
-}
-
-void SitesPart::absorb(SitesPart&& other, std::span<const std::uint16_t> call_map) {
-    for (auto& [call, entry] : other.others_) {
-        renumber(entry, call_map);
-        take_as_other(std::move(entry));
-    }
+void SitesPart::absorb(SitesPart&& other) {
+    for (auto& [call, entry] : other.others_) take_as_other(std::move(entry));
     std::vector<std::uint32_t> module_map{0};
     for (std::size_t i = 1; i < other.modules_.size(); ++i)
         module_map.push_back(module_index(other.modules_[i], other.module_hashes_[i]));
     for (auto& [key, entry] : other.kept_) {
-        renumber(entry, call_map);
         for (Place& place : entry.site.frames) place.module = module_map[place.module];
         take(key, std::move(entry));
     }
 }
 
-CallSites SitesPart::finish(std::span<const std::uint16_t> order, const Floors& floors) {
+void SitesPart::finish(Finishing& end) {
     prune(most_);
     std::vector<std::pair<Key, Entry>> all;
     for (auto& [key, entry] : kept_) all.emplace_back(key, std::move(entry));
     for (auto& [call, entry] : others_) all.emplace_back(0, std::move(entry));
-    for (auto& [key, entry] : all) renumber(entry, order);
+    for (auto& [key, entry] : all) {
+        const auto waiting = end.floors.of(entry.waits);
+        entry.site.judged_ns = waiting.judged_ns;
+        entry.site.waiting_ns = waiting.waiting_ns;
+        entry.site.call = end.order[entry.site.call];
+    }
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
         return std::make_tuple(~a.second.site.time_ns, a.second.site.call, a.first) <
                std::make_tuple(~b.second.site.time_ns, b.second.site.call, b.first);
     });
-    CallSites result;
+    CallSites& result = end.job.sites;
     std::vector<std::uint32_t> module_of(modules_.size());
     for (auto& [key, entry] : all) {
         CallSite& site = result.sites.emplace_back(std::move(entry.site));
@@ -241,11 +236,7 @@ CallSites SitesPart::finish(std::span<const std::uint16_t> order, const Floors& 
         }
         for (const RankedComm& ranked : entry.comms) site.comms.push_back(ranked.comm);
         if (entry.is_mixed) site.ranks = site.largest_rank = 0, site.largest_ns = 0;
-        const auto waiting = floors.of(entry.waits);
-        site.judged_ns = waiting.judged_ns;
-        site.waiting_ns = waiting.waiting_ns;
     }
-    return result;
 }
 
 }  // namespace mpiprof::report

@@ -1,7 +1,7 @@
-// SitesPart: from where some of a job's ranks called MPI, added up. A piece of Part, which calls it; associative and
-// commutative like it. A place is a file (by its build-id, by its path where it has none) and an offset into it, so it
-// is the same on every rank wherever the file was loaded. Sites are told apart by the frames that hold for all their
-// calls. At most `most_kept` are kept apart; calls from others are one entry for each call, so that no call is lost.
+// SitesPart: from where some of a job's ranks called MPI, added up. A part of a merge. A place is a file (by its
+// build-id, by its path where it has none) and an offset into it, so it is the same on every rank wherever the file was
+// loaded. Sites are told apart by the frames that hold for all their calls. At most `most_kept` are kept apart; calls
+// from others are one entry for each call, so that no call is lost.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "report/merge/waits.h"
+#include "report/merge/rank_profile.h"
 #include "report/model/call_sites.h"
 #include "report/model/profile.h"
 
@@ -25,10 +25,10 @@ class SitesPart {
 
     explicit SitesPart(std::size_t most = most_kept) : most_(most) {}
 
-    // The call maps and `order` say what number a call has here, and in the end.
-    void add(const Profile& profile, std::span<const std::uint16_t> call_map);
-    void absorb(SitesPart&& other, std::span<const std::uint16_t> call_map);
-    CallSites finish(std::span<const std::uint16_t> order, const Floors& floors);
+    void add(const RankProfile& from);
+    void absorb(SitesPart&& other);
+    // Into Job::sites.
+    void finish(Finishing& end);
 
   private:
     using Key = std::uint64_t;  // hash of a call's name and its frames
@@ -49,7 +49,6 @@ class SitesPart {
     class OfOneRank;
     static void add_comm(Entry& entry, const RankedComm& comm);
     static void merge(Entry& to, Entry&& from);
-    static void renumber(Entry& entry, std::span<const std::uint16_t> map);
     std::uint32_t module_index(const Module& module, std::uint64_t hash);
     void take(Key key, Entry&& entry);
     void take_as_other(Entry&& entry);

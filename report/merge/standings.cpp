@@ -44,7 +44,8 @@ std::uint32_t StandingsPart::group_index(const Group& group) {
     return found->second;
 }
 
-void StandingsPart::add_standings(const Profile& profile, std::span<const std::uint16_t> call_map) {
+void StandingsPart::add_standings(const RankProfile& from) {
+    const Profile& profile = from.profile;
     const auto is_inside = [](const Thread& thread) { return thread.in_call.has_value(); };
     const bool any_inside = std::any_of(profile.threads.begin(), profile.threads.end(), is_inside);
     for (const Thread& thread : profile.threads) {
@@ -57,7 +58,7 @@ void StandingsPart::add_standings(const Profile& profile, std::span<const std::u
              .thread = thread.kind,
              .is_inside = is_inside(thread),
              .os_thread = thread.os_thread,
-             .call = call ? std::optional(call_map[*call]) : std::nullopt,
+             .call = call ? std::optional(from.calls[*call]) : std::nullopt,
              .group = has_group ? group_index(group_of(profile.communicators[thread.in_communicator])) : 0,
              .place = place_index(profile, thread.called_from),
              .since_ns = since,
@@ -65,7 +66,8 @@ void StandingsPart::add_standings(const Profile& profile, std::span<const std::u
     }
 }
 
-void StandingsPart::add_entries(const Profile& profile, std::span<const std::uint16_t> call_map) {
+void StandingsPart::add_entries(const RankProfile& from) {
+    const Profile& profile = from.profile;
     std::map<std::pair<std::uint32_t, std::uint16_t>, std::uint64_t> entered;
     std::vector<std::uint32_t> group_of_index;
     for (const Communicator& communicator : profile.communicators) {
@@ -74,7 +76,7 @@ void StandingsPart::add_entries(const Profile& profile, std::span<const std::uin
     }
     const auto count = [&](std::uint16_t call, std::uint16_t communicator, std::uint64_t n) {
         if (!is_collective(profile.calls[call].traffic) || communicator >= group_of_index.size()) return;
-        if (const std::uint32_t group = group_of_index[communicator]) entered[{group, call_map[call]}] += n;
+        if (const std::uint32_t group = group_of_index[communicator]) entered[{group, from.calls[call]}] += n;
     };
     for (const Cell& cell : profile.cells) count(cell.call, cell.communicator, cell.calls + cell.errors);
     for (const Thread& thread : profile.threads)
@@ -84,7 +86,8 @@ void StandingsPart::add_entries(const Profile& profile, std::span<const std::uin
 }
 
 // Numbered in the order of the ranks, so that the result does not depend on who read what.
-void StandingsPart::finish(Job& job, std::span<const std::uint16_t> order) {
+void StandingsPart::finish(Finishing& end) {
+    Job& job = end.job;
     std::stable_sort(standings_.begin(), standings_.end(),
                      [](const Standing& a, const Standing& b) { return a.rank < b.rank; });
     std::sort(entries_.begin(), entries_.end(), [](const Entries& a, const Entries& b) { return a.rank < b.rank; });
@@ -98,7 +101,7 @@ void StandingsPart::finish(Job& job, std::span<const std::uint16_t> order) {
         return numbers[index] = static_cast<std::uint32_t>(to.size() - 1);
     };
     for (Standing& standing : standings_) {
-        if (standing.call) standing.call = order[*standing.call];
+        if (standing.call) standing.call = end.order[*standing.call];
         standing.group = renumber(standing.group, group_of, groups_, job.groups);
         const bool is_new = standing.place != 0 && place_of[standing.place] == 0;
         standing.place = renumber(standing.place, place_of, places_, job.places);
@@ -107,7 +110,7 @@ void StandingsPart::finish(Job& job, std::span<const std::uint16_t> order) {
         module = renumber(module, module_of, modules_, job.modules);
     }
     for (Entries& entries : entries_) {
-        if (entries.call != Entries::none) entries.call = order[entries.call];
+        if (entries.call != Entries::none) entries.call = end.order[entries.call];
         entries.group = renumber(entries.group, group_of, groups_, job.groups);
     }
     std::sort(entries_.begin(), entries_.end(), [](const Entries& a, const Entries& b) {
@@ -117,32 +120,25 @@ void StandingsPart::finish(Job& job, std::span<const std::uint16_t> order) {
     job.entries = std::move(entries_);
 }
 
-void StandingsPart::add(const Profile& profile, std::span<const std::uint16_t> call_map) {
-    if (profile.state == State::finalized || profile.is_text) return;
-    add_standings(profile, call_map);
-    add_entries(profile, call_map);
+void StandingsPart::add(const RankProfile& from) {
+    if (from.profile.state == State::finalized || from.profile.is_text) return;
+    add_standings(from);
+    add_entries(from);
 }
 
-void StandingsPart::absorb(StandingsPart&& other, std::span<const std::uint16_t> call_map) {
+void StandingsPart::absorb(StandingsPart&& other) {
     Profile named{};  // the other's modules, as place_index() wants them
     named.modules = std::move(other.modules_);
     for (Standing& standing : other.standings_) {
-        if (standing.call) standing.call = call_map[*standing.call];
         standing.group = group_index(other.groups_[standing.group]);
         const Place& place = other.places_[standing.place];
         standing.place = place_index(named, {.offset = place.offset, .module = place.module});
     }
     standings_.insert(standings_.end(), other.standings_.begin(), other.standings_.end());
     for (Entries& entries : other.entries_) {
-        if (entries.call != Entries::none) entries.call = call_map[entries.call];
         entries.group = group_index(other.groups_[entries.group]);
     }
     entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end());
-}
-
-void StandingsPart::extend(std::uint32_t rank, std::uint64_t longer_ns) {
-    for (Standing& standing : standings_)
-        if (standing.rank == rank) standing.for_ns += longer_ns;
 }
 
 }  // namespace mpiprof::report

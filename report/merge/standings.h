@@ -1,5 +1,5 @@
-// StandingsPart: where the threads of ranks that are not finalized stand, over some of a job's ranks. A piece of Part,
-// which calls it; associative and commutative like it.
+// StandingsPart: where the threads of ranks that are not finalized stand, over some of a job's ranks. A part of
+// a merge.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/merge/rank_profile.h"
 #include "report/model/job.h"
 #include "report/model/profile.h"
 
@@ -17,16 +18,13 @@ namespace mpiprof::report {
 
 class StandingsPart {
   public:
-    // The call maps and `order` say what number a call has here, and in the end.
-    void add(const Profile& profile, std::span<const std::uint16_t> call_map);
-    void absorb(StandingsPart&& other, std::span<const std::uint16_t> call_map);
-    // The rank lived longer than it could tell.
-    void extend(std::uint32_t rank, std::uint64_t longer_ns);
-    void finish(Job& job, std::span<const std::uint16_t> order);
+    void add(const RankProfile& from);
+    void absorb(StandingsPart&& other);
+    void finish(Finishing& end);
 
   private:
-    void add_standings(const Profile& profile, std::span<const std::uint16_t> call_map);
-    void add_entries(const Profile& profile, std::span<const std::uint16_t> call_map);
+    void add_standings(const RankProfile& from);
+    void add_entries(const RankProfile& from);
     std::uint32_t place_index(const Profile& profile, const Frame& frame);
     std::uint32_t group_index(const Group& group);
 

@@ -24,13 +24,12 @@ void add_gpu_times(std::vector<Sum>& sums, const Profile& profile) {
 }  // namespace
 
 std::vector<Sum> sums_of(const Profile& profile) {
-    constexpr std::size_t buffers = 3;
     std::vector<Sum> sums;
     sums.reserve(profile.cells.size());
-    std::vector<std::uint32_t> place(profile.calls.size() * size_bins * buffers);  // + 1, into sums
+    std::vector<std::uint32_t> place(profile.calls.size() * size_bins * buffer_kinds);  // + 1, into sums
     for (const Cell& cell : profile.cells) {
-        std::uint32_t& at =
-            place[(cell.call * std::size_t{size_bins} + cell.bin) * buffers + static_cast<std::size_t>(cell.buffer)];
+        std::uint32_t& at = place[(cell.call * std::size_t{size_bins} + cell.bin) * buffer_kinds +
+                                  static_cast<std::size_t>(cell.buffer)];
         if (at == 0) {
             sums.push_back({.call = cell.call, .bin = cell.bin, .buffer = cell.buffer});
             at = static_cast<std::uint32_t>(sums.size());

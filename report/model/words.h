@@ -41,6 +41,7 @@ constexpr bool is_collective(Traffic traffic) {
 }
 
 enum class Buffer : std::uint8_t { host = 0, device = 1, managed = 2 };
+inline constexpr unsigned buffer_kinds = 3;
 std::string_view name_of(Buffer buffer);
 
 enum class State : std::uint8_t {

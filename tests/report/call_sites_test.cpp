@@ -245,30 +245,22 @@ TEST(sites, sums_are_the_totals_whichever_way_they_are_grouped) {
 
 // The profiles in some order, in so many parts.
 CallSites merged(const std::vector<Profile>& profiles, std::size_t parts, unsigned seed, std::size_t most) {
-    std::map<std::string, std::uint16_t> number;  // every part numbers calls in its own way; in the end by name
-    for (const Profile& profile : profiles)
-        for (const auto& call : profile.calls) number.emplace(call.name, 0);
-    std::uint16_t next = 0;
-    for (auto& [name, n] : number) n = next++;
     std::vector<std::size_t> order(profiles.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+    report::CallRegistry registry;  // numbers calls as they come; in the end they are sorted by name
+    report::CallNumbers numbers(registry);
     std::vector<SitesPart> all(parts, SitesPart(most));
-    const auto turned = [&](std::size_t part, std::uint16_t call) {
-        return static_cast<std::uint16_t>((call + part) % number.size());
-    };
     for (std::size_t i = 0; i < order.size(); ++i) {
-        std::vector<std::uint16_t> map;
-        for (const auto& call : profiles[order[i]].calls) map.push_back(turned(i % parts, number[call.name]));
-        all[i % parts].add(profiles[order[i]], map);
+        const Profile& profile = profiles[order[i]];
+        all[i % parts].add({.profile = profile, .calls = numbers.of(profile)});
     }
-    std::vector<std::uint16_t> back(number.size()), same(number.size());
-    std::iota(same.begin(), same.end(), std::uint16_t{0});
-    for (std::size_t part = 1; part < parts; ++part) {
-        for (std::uint16_t call = 0; call < number.size(); ++call) back[turned(part, call)] = call;
-        all[0].absorb(std::move(all[part]), back);
-    }
-    return all[0].finish(same, report::Floors());
+    for (std::size_t part = 1; part < parts; ++part) all[0].absorb(std::move(all[part]));
+    report::Job job;
+    const std::vector<std::uint16_t> by_name = registry.finish(job);
+    report::Finishing end{.job = job, .order = by_name};
+    all[0].finish(end);
+    return std::move(job.sites);
 }
 
 TEST(sites, which_are_kept_apart_does_not_depend_on_order_or_threads) {

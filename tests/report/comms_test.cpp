@@ -238,14 +238,17 @@ std::vector<Comm> merged(const std::vector<report::Profile>& profiles, std::size
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), random);
     std::vector<report::CommsPart> part(parts, report::CommsPart(most));
-    for (const std::size_t i : order) part[random() % parts].add(profiles[i], same);
+    for (const std::size_t i : order) part[random() % parts].add({.profile = profiles[i], .calls = same});
     while (part.size() > 1) {
         const std::size_t from = random() % part.size();
         report::CommsPart taken = std::move(part[from]);
         part.erase(part.begin() + static_cast<std::ptrdiff_t>(from));
-        part[random() % part.size()].absorb(std::move(taken), same);
+        part[random() % part.size()].absorb(std::move(taken));
     }
-    return part[0].finish(same);
+    report::Job job;
+    report::Finishing end{.job = job, .order = same};
+    part[0].finish(end);
+    return std::move(job.comms);
 }
 
 TEST(comms, which_are_kept_apart_does_not_depend_on_order_or_threads) {

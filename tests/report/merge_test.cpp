@@ -70,7 +70,9 @@ Job merged(const std::vector<Profile>& profiles, unsigned parts, unsigned seed) 
     for (const Profile& profile : profiles) order.push_back(&profile);
     std::mt19937 random(seed);
     std::shuffle(order.begin(), order.end(), random);
-    std::vector<Part> part(parts);
+    report::CallRegistry registry;
+    std::vector<Part> part;
+    for (unsigned i = 0; i < parts; ++i) part.emplace_back(registry);
     for (std::size_t i = 0; i < order.size(); ++i) part[random() % parts].add(*order[i]);
     while (part.size() > 1) {  // absorbed in any order
         const std::size_t from = random() % part.size();

@@ -226,6 +226,13 @@ Profile profile_of(std::uint32_t rank, std::uint32_t size, std::uint32_t peers) 
     return profile;
 }
 
+report::Peers finished(PeersPart& part) {
+    report::Job job;
+    report::Finishing end{.job = job, .order = {}};
+    part.finish(end);
+    return std::move(job.peers);
+}
+
 TEST(pairs, merge_to_the_same_in_any_order) {
     std::vector<Profile> profiles;
     for (std::uint32_t rank = 0; rank < 60; ++rank) profiles.push_back(profile_of(rank, 60, 59));
@@ -234,10 +241,10 @@ TEST(pairs, merge_to_the_same_in_any_order) {
     for (int round = 0; round < 4; ++round) {
         std::shuffle(profiles.begin(), profiles.end(), random);
         std::vector<PeersPart> parts(3, PeersPart(2000));
-        for (std::size_t i = 0; i < profiles.size(); ++i) parts[i % 3].add(profiles[i]);
+        for (std::size_t i = 0; i < profiles.size(); ++i) parts[i % 3].add({.profile = profiles[i], .calls = {}});
         parts[0].absorb(std::move(parts[2]));
         parts[0].absorb(std::move(parts[1]));
-        const report::Peers peers = parts[0].finish();
+        const report::Peers peers = finished(parts[0]);
         EXPECT_EQ(peers.most_of_rank, 33u);
         EXPECT_EQ(peers.vague_ranks.size(), 60u);
         EXPECT_EQ(peers.vague.sent_others.messages, 60u * (59 - 33));
@@ -254,8 +261,8 @@ TEST(pairs, merge_to_the_same_in_any_order) {
 
 TEST(pairs, of_small_jobs_are_all_kept) {
     PeersPart part;
-    for (std::uint32_t rank = 0; rank < 60; ++rank) part.add(profile_of(rank, 60, 59));
-    const report::Peers peers = part.finish();
+    for (std::uint32_t rank = 0; rank < 60; ++rank) part.add({.profile = profile_of(rank, 60, 59), .calls = {}});
+    const report::Peers peers = finished(part);
     EXPECT_EQ(peers.most_of_rank, 0u);
     EXPECT_EQ(peers.pairs.size(), 60u * 59u);
 }

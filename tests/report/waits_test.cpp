@@ -156,7 +156,9 @@ TEST(waiting, is_the_same_by_call_by_rank_and_by_site_whoever_added_what) {
     for (unsigned seed = 1; seed < 8; ++seed) {
         std::vector<std::size_t> order{0, 1, 2, 3, 4, 5, 6};
         std::shuffle(order.begin(), order.end(), std::mt19937(seed));
-        std::vector<report::Part> parts(1 + seed % 3);
+        report::CallRegistry registry;
+        std::vector<report::Part> parts;
+        for (unsigned i = 0; i < 1 + seed % 3; ++i) parts.emplace_back(registry);
         for (std::size_t i = 0; i < order.size(); ++i) parts[i % parts.size()].add(profiles[order[i]]);
         for (std::size_t i = 1; i < parts.size(); ++i) parts[0].absorb(std::move(parts[i]));
         const Sums sums = sums_of(parts[0].finish());

@@ -49,7 +49,8 @@ Profile neighbour_of(const Profile& profile) {
 }
 
 Job merged(const Profile& profile, const Profile& neighbour) {
-    Part part, second;
+    CallRegistry registry;
+    Part part(registry), second(registry);
     part.add(profile);
     second.add(neighbour);
     part.absorb(std::move(second));

@@ -1,0 +1,73 @@
+// The fastest of each kind, and what all took longer.
+#include "report/merge/floors.h"
+
+#include <algorithm>
+
+namespace mpiprof::report {
+namespace {
+
+// Calls of NCCL only put work on a stream.
+bool may_wait(const Call& call) {
+    if (call.family != Family::mpi || call.treatment != Treatment::timed || call.is_sampled) return false;
+    switch (call.traffic) {
+        case Traffic::send:
+        case Traffic::receive:
+        case Traffic::exchange:
+        case Traffic::collective:
+        case Traffic::completion:
+        case Traffic::probe:
+        case Traffic::sync:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+WaitSum& WaitSum::operator+=(const WaitSum& from) {
+    calls += from.calls;
+    time_ns += from.time_ns;
+    if (from.min_ns != 0 && (min_ns == 0 || from.min_ns < min_ns)) min_ns = from.min_ns;
+    return *this;
+}
+
+std::optional<WaitSum> wait_of(const Profile& profile, const Cell& cell, std::uint16_t call) {
+    if (cell.calls == 0 || !may_wait(profile.calls[cell.call])) return std::nullopt;
+    const bool is_known = cell.communicator != 0 && cell.communicator < profile.communicators.size();
+    return WaitSum{.key = {.call = call,
+                           .bin = cell.bin,
+                           .buffer = cell.buffer,
+                           .comm_size = is_known ? profile.communicators[cell.communicator].size : 0},
+                   .calls = cell.calls,
+                   .time_ns = cell.time_ns,
+                   .min_ns = cell.min_ns};
+}
+
+void add_wait(std::vector<WaitSum>& sums, const WaitSum& sum) {
+    const auto at = std::lower_bound(sums.begin(), sums.end(), sum,
+                                     [](const WaitSum& a, const WaitSum& b) { return a.key < b.key; });
+    if (at != sums.end() && at->key == sum.key)
+        *at += sum;
+    else
+        sums.insert(at, sum);
+}
+
+Floors::Waiting Floors::of(std::span<const WaitSum> sums) const {
+    Waiting waiting;
+    for (const WaitSum& sum : sums) {
+        const auto found = floors_.find(sum.key);
+        if (found == floors_.end() || posting_.contains(sum.key.call)) continue;
+        const WaitSum& floor = found->second;
+        const bool is_alone = sum.key.comm_size == 1;  // there is nobody to wait for
+        if (!is_alone && (floor.min_ns == 0 || floor.calls < least_calls)) continue;
+        const double moving = is_alone ? static_cast<double>(sum.time_ns)
+                                       : static_cast<double>(sum.calls) * static_cast<double>(floor.min_ns);
+        waiting.judged_ns += sum.time_ns;
+        if (moving < static_cast<double>(sum.time_ns))
+            waiting.waiting_ns += sum.time_ns - static_cast<std::uint64_t>(moving);
+    }
+    return waiting;
+}
+
+}  // namespace mpiprof::report
