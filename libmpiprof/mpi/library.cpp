@@ -74,7 +74,7 @@ void Mpi::put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word
     wrap::leave_plainly<Mpi, CBinding<false>, wrap::Sizeless>(result, *ledger, end);
 }
 
-// One wrapper serves all manglings of a Fortran name, and so must find whichever the library exports.
+// One wrapper serves both manglings of a Fortran name, and so must find whichever the library exports.
 wrap::Real Mpi::find_mangled(const char* name, Word return_address) {
     wrap::Real real = find_real(name, return_address);  // mpi_x_
     const std::size_t length = strlen(name);
@@ -83,14 +83,7 @@ wrap::Real Mpi::find_mangled(const char* name, Word return_address) {
     memcpy(other, name, length);
     other[length] = '_';
     other[length + 1] = 0;
-    real = find_real(other, return_address);  // mpi_x__
-    if (real.function) return real;
-    other[length - 1] = 0;
-    real = find_real(other, return_address);  // mpi_x
-    if (real.function) return real;
-    for (char* c = other; *c; ++c)
-        if (*c >= 'a' && *c <= 'z') *c = static_cast<char>(*c - 'a' + 'A');
-    return find_real(other, return_address);  // MPI_X
+    return find_real(other, return_address);  // mpi_x__
 }
 
 }  // namespace mpiprof::mpi

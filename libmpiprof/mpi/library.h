@@ -109,7 +109,7 @@ struct Mpi {
     static constexpr std::uint16_t first_id = 0;
     static constexpr std::size_t calls = mpi::calls;
     static constexpr int spellings = 9;
-    static constexpr int mpif_spelling = 1, cptr_spelling = 8;  // mpi_x_ and its other manglings
+    static constexpr int mpif_spelling = 1, cptr_spelling = 8;  // mpi_x_ and mpi_x__
     static constexpr Call row(Id id) { return row_of(id); }
 
     // Calls that end the life of a communicator, window, type or request: its handle may mean something else
