@@ -25,6 +25,8 @@ constexpr std::string_view causes =
     "- The path of libmpiprof.so is wrong, or not visible on the compute nodes: ld.so\n"
     "  then says \"object '...' from LD_PRELOAD cannot be preloaded\" in the job's output.\n"
     "- The program contains MPI statically: ldd PROGRAM must name libmpi.\n"
+    "- Its Fortran calls have no underscore (nm -D PROGRAM: mpi_init, not mpi_init_):\n"
+    "  xlf without -qextname, gfortran -fno-underscoring. Such names are anybody's.\n"
     "- The program did not get as far as MPI_Init: its own output tells.\n"
     "- The program never called MPI or NCCL, or ran as one rank that sent nothing.\n"
     "- MPIPROF_RANKS or MPIPROF_DISABLE left its ranks out.\n"

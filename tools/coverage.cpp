@@ -208,9 +208,6 @@ constexpr std::string_view cannot_be_seen = R"(
 - **Open MPI's `use mpi` with `TYPE(C_PTR)`** in `MPI_Alloc_mem`, `MPI_Win_allocate`, `MPI_Win_allocate_shared` and
   `MPI_Win_shared_query`: these four have further names there (`mpi_win_allocate_cptr_`). `use mpi_f08` is seen.
 - **`MPI_Sizeof` and `MPI_F_sync_reg`**, which are Fortran's alone and move nothing.
-
-Where MPI was initialised and not one call was seen, rank 0 says so in a line on stderr when it ends, unless MPI is linked
-statically or was loaded for one caller alone (`RTLD_LOCAL`).
 )";
 
 constexpr std::string_view nccl_head = R"(

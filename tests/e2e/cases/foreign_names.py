@@ -70,3 +70,19 @@ def serial_stand_in_inside_the_program_behaves_as_without_us(scene):
              "-o", program], cwd=scene.dir).succeeded()
     for language in ("c", "fortran", "early"):
         behaves_alike(scene, [program, language, "finalize"], f"{language}, inside the program")
+
+
+@case(ranks=2)
+def fortran_without_underscores_computes_the_same_and_its_report_says_what_is_missing(scene):
+    """gfortran -fno-underscoring: MPI has these names, the library leaves them alone."""
+    program = scene.compile("bare_names.f90", "-fno-underscoring", "-w", name=f"bare_names.{scene.mpi}")
+    plain = scene.mpirun(2, [program], profiled=None).succeeded()
+
+    ours = scene.mpirun(2, [program]).succeeded()
+
+    same((ours.out, ours.err), (plain.out, plain.err), "output")
+    if scene.profiles():  # MPICH's Fortran functions call those of C
+        same(scene.calls().get((1, "MPI_Allreduce")), 7, "calls of MPI_Allreduce, as C's")
+    else:
+        told = scene.run_report().err
+        check("Fortran calls have no underscore" in told, f"the report does not say why there is no profile:\n{told}")
