@@ -258,7 +258,7 @@ TEST(sorting, is_by_any_column_and_an_unknown_one_names_those_there_are) {
     EXPECT_NE(top.find("3.102 s"), std::string::npos);
     EXPECT_EQ(top.find("nid10006"), std::string::npos);
     const std::string problem = show(job, "ranks", {.ranks = {}, .sort = "colour", .by = {}, .top = {}});
-    EXPECT_NE(problem.find("no such column; there is rank, host"), std::string::npos);
+    EXPECT_NE(problem.find("no such column; there is RANK, HOST"), std::string::npos);
 }
 
 TEST(summary, says_which_messages_wait_waits_for) {
