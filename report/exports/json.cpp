@@ -71,7 +71,7 @@ void write_sum(JsonWriter& json, const Call& call, const Sum& sum) {
     json.field("calls", sum.calls);
     json.field("bytes", sum.bytes);
     json.field("time_ns", is_timed ? std::optional(sum.time_ns) : std::nullopt);
-    json.field("min_ns", known(sum.min_ns));
+    json.field("min_ns", sum.min_ns);
     json.field("max_ns", known(sum.max_ns));
     json.field("errors", sum.errors);
     json.field("other_thread_calls", sum.other_thread_calls);

@@ -297,7 +297,7 @@ void Part::sort_rows(Job& job, const std::vector<std::uint16_t>& order) {
             const DurationCounts& counts = durations_[slot - 1].counts;
             // The exact extremes are known: a bucket's middle never lies beyond them.
             const auto within = [&](double ns) {
-                const auto low = static_cast<double>(row.sum.min_ns);
+                const auto low = static_cast<double>(row.sum.min_ns.value_or(0));
                 return std::clamp(ns, low, std::max(low, static_cast<double>(row.sum.max_ns)));
             };
             row.p05_ns = within(counts.percentile(0.05));

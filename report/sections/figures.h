@@ -50,6 +50,7 @@ struct Figures {
     std::uint64_t wall_ns = 0;        // their elapsed times added up, without pauses
     std::uint64_t mpi_ns = 0;         // their times in MPI added up
     std::uint64_t unfinished_ns = 0;  // in calls that have not returned: not in mpi_ns
+    std::uint64_t inside_ns() const { return mpi_ns + unfinished_ns; }
     std::uint64_t largest_elapsed_ns = 0;
     std::uint64_t largest_recorded_ns = 0;  // without pauses
     double paused_share = 0;                // of the elapsed times
@@ -85,5 +86,14 @@ inline constexpr std::string_view waiting_method =
 
 // Rows over the ranks asked for only (their cells must have been kept); all of them where none are named.
 std::vector<Row> rows_of(const Job& job, std::span<const std::uint32_t> ranks);
+
+// The calls that these ranks (none named: all) have not returned from, one row for each function: their time is in MPI
+// as that of all others, and tables that leave it out contradict the rest of their screen.
+std::vector<Row> unfinished_rows(const Job& job, std::span<const std::uint32_t> ranks);
+inline constexpr std::string_view unfinished_mark = " (unfinished)";  // behind their names on screens
+inline constexpr std::string_view unfinished_left_out =
+    "calls that had not returned are on no line here: mpiprof-report hang has them";
+inline constexpr std::string_view unfinished_note =
+    "(unfinished): calls that had not returned, with their time so far; who waits for whom: mpiprof-report hang";
 
 }  // namespace mpiprof::report

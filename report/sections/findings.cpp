@@ -62,11 +62,14 @@ void unfinished(const Job& job, const Figures&, Findings& findings) {
     }
     std::stable_sort(groups.begin(), groups.end(),
                      [](const Group& a, const Group& b) { return a.ranks.size() < b.ranks.size(); });
+    const bool are_inside = std::any_of(job.ranks.begin(), job.ranks.end(),
+                                        [](const Rank& rank) { return rank.has_profile && rank.in_call; });
     for (const Group& group : groups) {
         std::string text = fmt::format("{}: {}", capital(ranks_text(group.ranks)), group.how);
         if (group.longest_ns >= 1'000'000'000)
             text += fmt::format(" for {}", human_time(static_cast<double>(group.longest_ns)));
-        findings.push_back({true, text + ".", "unfinished"});
+        text += are_inside && &group == &groups.back() ? ". Who waits for whom: mpiprof-report hang." : ".";
+        findings.push_back({true, text, "unfinished"});
     }
 }
 
@@ -204,7 +207,7 @@ void waiting(const Job& job, const Figures& figures, Findings& findings) {
         const Traffic traffic = job.calls[row.sum.call].traffic;
         const bool is_small =
             (traffic == Traffic::collective && bin_max_bytes(row.sum.bin) <= small_message) || traffic == Traffic::sync;
-        const double best = row.p05_ns.value_or(static_cast<double>(row.sum.min_ns));
+        const double best = row.p05_ns.value_or(static_cast<double>(row.sum.min_ns.value_or(0)));
         if (!is_small || row.sum.calls < 20 || best <= 0) continue;
         const double mean = static_cast<double>(row.sum.time_ns) / static_cast<double>(row.sum.calls);
         const double lost = (mean - best) * static_cast<double>(row.sum.calls);
@@ -234,8 +237,8 @@ void waiting(const Job& job, const Figures& figures, Findings& findings) {
 void waits(const Job& job, const Figures& figures, Findings& findings) {
     constexpr double mostly = 0.5;
     const auto waiting = static_cast<double>(figures.waiting_ns);
-    if (figures.ranks < 2 || figures.may_be_beside() || 2 * figures.judged_ns < figures.mpi_ns) return;
-    if (waiting < mostly * static_cast<double>(figures.mpi_ns) ||
+    if (figures.ranks < 2 || figures.may_be_beside() || 2 * figures.judged_ns < figures.inside_ns()) return;
+    if (waiting < mostly * static_cast<double>(figures.inside_ns()) ||
         figures.share_of_wall(figures.waiting_ns) < worth_a_look)
         return;
     std::vector<std::pair<std::uint64_t, std::uint16_t>> by_call;
@@ -253,7 +256,7 @@ void waits(const Job& job, const Figures& figures, Findings& findings) {
          fmt::format(
              "Up to {} of the time in MPI is waiting rather than moving data: calls took that much longer than the "
              "fastest of their size (an estimate). Most of it is in {}: {} of the run. From where: mpiprof-report sites.",
-             human_share(waiting / static_cast<double>(figures.mpi_ns)), name,
+             human_share(waiting / static_cast<double>(figures.inside_ns())), name,
              human_share(figures.share_of_wall(most.first))),
          "waits"});
 }

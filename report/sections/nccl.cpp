@@ -61,7 +61,11 @@ Table communicators(const Job& job) {
              [](L l) { return l.bytes ? Value(l.per_member(l.bytes)) : Value(); }},
             {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .drop = has_gpu ? 1 : 0, .same_unit = true},
              [](L l) { return l.time_ns ? Value(l.per_member(l.time_ns)) : Value(); }},
-            {{.id = "gpu_ns", .title = "GPU TIME", .unit = Unit::time, .same_unit = true, .only_data = !has_gpu},
+            {{.id = "gpu_ns",
+              .title = gpu_heading(job, "GPU TIME"),
+              .unit = Unit::time,
+              .same_unit = true,
+              .only_data = !has_gpu},
              [](L l) { return l.gpu && l.gpu->time_ns ? Value(l.per_member(l.gpu->time_ns)) : Value(); }},
             {{.id = "gpu_waiting_share", .title = "WAITING", .unit = Unit::share, .only_data = !has_gpu},
              [](L l) {

@@ -109,7 +109,7 @@ Table headline(const Exchange& t) {
                                      human_count(static_cast<double>(t.all.messages))));
     lines.add("messages", t.all.messages);
     lines.add(1, "pairs", t.all.pairs,
-              is_empty ? "" : fmt::format("between {} pairs of ranks", human_count(static_cast<double>(t.all.pairs))));
+              is_empty ? "" : "between " + plural(t.all.pairs, "pair of ranks", "pairs of ranks"));
     lines.add(2, "inside_nodes_share", share(t.inside_nodes(), distinct),
               distinct == 0            ? ""
               : t.job.nodes.size() < 2 ? "all on one node"

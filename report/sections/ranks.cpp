@@ -46,7 +46,7 @@ std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors, bool has_w
         {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share},
          [](L l) { return share(l.rank->inside_ns(), l.recorded()); }},
         {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 2, .only_data = !has_waiting},
-         [](L l) { return waiting_share(l.rank->waiting_ns, l.rank->judged_ns, l.rank->mpi_ns); }},
+         [](L l) { return waiting_share(l.rank->waiting_ns, l.rank->judged_ns, l.rank->inside_ns()); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 4, .only_screen = true},
          [](L l) { return share(l.rank->inside_ns(), l.recorded()); }},
         {{.id = "elapsed_ns", .title = "ELAPSED", .unit = Unit::time, .drop = 6, .same_unit = true},

@@ -72,6 +72,7 @@ std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_ite
 std::string rank_list(std::span<const NumberList::Range> ranges, std::size_t most_items = 8);
 
 inline Value known(std::uint64_t ns) { return ns ? Value(ns) : Value(); }  // 0 means not known
+inline Value value_of(const std::optional<std::uint64_t>& ns) { return ns ? Value(*ns) : Value(); }
 inline Value known(const std::optional<double>& ns) { return ns ? Value(*ns) : Value(); }
 
 }  // namespace mpiprof::report

@@ -1,13 +1,15 @@
-// sites: from where in the program MPI is called, as the mean over ranks, with the callers as far as they are the same
+// sites: from where in the program MPI is called, how often and how long, with the callers as far as they are the same
 // for all these calls. Addresses become functions and lines here, from the files of the program on this machine.
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "report/model/least.h"
 #include "report/model/units.h"
 #include "report/sections/comm_labels.h"
 #include "report/sections/figures.h"
 #include "report/sections/sections.h"
+#include "report/sections/size_notes.h"
 #include "report/symbols/demangle.h"
 #include "report/symbols/symbols.h"
 
@@ -40,7 +42,7 @@ struct Context {
         for (const Rank& rank : job.ranks)
             if (rank.has_profile &&
                 (all || std::binary_search(question.ranks.begin(), question.ranks.end(), rank.rank)))
-                mpi_ns += static_cast<double>(rank.mpi_ns);
+                mpi_ns += static_cast<double>(rank.inside_ns());
         ranks =
             std::max<double>(1, all ? static_cast<double>(job.profiles()) : static_cast<double>(question.ranks.size()));
     }
@@ -197,7 +199,7 @@ void add(Line& to, const Line& from) {
     to.site.errors += from.site.errors;
     to.site.judged_ns += from.site.judged_ns;
     to.site.waiting_ns += from.site.waiting_ns;
-    if (from.site.min_ns && (!to.site.min_ns || from.site.min_ns < to.site.min_ns)) to.site.min_ns = from.site.min_ns;
+    to.site.min_ns = least_of(to.site.min_ns, from.site.min_ns);
     to.site.max_ns = std::max(to.site.max_ns, from.site.max_ns);
     to.site.ranks = to.site.largest_rank = 0;
     to.site.largest_ns = 0;
@@ -236,7 +238,9 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors) {
           .title = by == By::function || by == By::file ? "CALLS OF" : "CALL",
           .drop = by == By::function || by == By::file ? 3 : 0},
          [](L l) { return joined(l.calls, 2); }},
-        {{.id = "calls", .title = "CALLS", .unit = Unit::count},
+        {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
+         [](L l) { return l.site.calls; }},
+        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true},
          [](L l) { return static_cast<double>(l.site.calls) / l.context->ranks; }},
         {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes, .drop = 4},
          [](L l) {
@@ -282,7 +286,7 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors) {
          }},
         {{.id = "stack", .title = {}, .only_data = true}, [](L l) { return l.stack; }},
         {{.id = "min_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return known(l.site.min_ns); }},
+         [](L l) { return value_of(l.site.min_ns); }},
         {{.id = "max_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return known(l.site.max_ns); }},
         {{.id = "waiting_ns", .title = {}, .unit = Unit::time, .only_data = true},
@@ -320,14 +324,15 @@ void show_callers(Table& table, const std::vector<Line>& lines) {
 void add_notes(Table& table, const Context& context, const std::vector<Line>& lines, By by) {
     const auto any = [&](auto wanted) { return std::any_of(lines.begin(), lines.end(), wanted); };
     const Job& job = context.job;
-    std::string shown = fmt::format(
-        "CALLS and TIME: mean of {}; IMBAL: the rank that spent most, above the mean of those that call there",
-        plural(static_cast<std::uint64_t>(context.ranks), "rank", "ranks"));
-    if (by != By::stack) shown = shown.substr(0, shown.find(';'));
+    const auto ranks = static_cast<std::uint64_t>(context.ranks);
+    std::string shown = ranks == 1 ? std::string("CALLS and TIME: 1 rank")
+                                   : fmt::format("CALLS: {} ranks together; TIME: their mean", ranks);
+    if (by == By::stack) shown += "; IMBAL: the rank that spent most, above the mean of those that call there";
     table.notes.push_back(std::move(shown));
     if (any([](const Line& l) { return l.site.waiting_ns != 0; }))
         table.notes.push_back(
             "WAITING: an estimate, at most: time above that of the fastest call of its size; see calls");
+    if (!unfinished_rows(job, {}).empty()) table.notes.push_back(std::string(unfinished_left_out));
     if (any([](const Line& l) { return l.site.frames.empty(); }))
         table.notes.push_back(job.is_text
                                   ? "mpitrace's text knows no call sites"
@@ -371,6 +376,7 @@ Result<std::vector<Table>> sites(const Job& job, const Question& question) {
     const std::size_t all = is_cut ? context.found.sites.size() : lines.size();
     const std::size_t left_out = all - std::min(all, table.rows.size());
     if (question.is_for_screen && by == By::stack) show_callers(table, lines);
+    note_exchanges(table, job);
     if (!lines.empty()) add_notes(table, context, lines, by);
     if (left_out) table.notes.push_back(fmt::format("{} more: --top {}", left_out, all));
     for (std::string& note : places.notes()) table.notes.push_back(std::move(note));

@@ -2,6 +2,7 @@
 // are, and what deserves a look.
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <tuple>
 
 #include "report/model/units.h"
@@ -10,6 +11,7 @@
 #include "report/sections/headline.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/sections.h"
+#include "report/sections/size_notes.h"
 
 namespace mpiprof::report {
 namespace {
@@ -142,8 +144,9 @@ std::vector<std::pair<double, std::string>> leading_calls(const Job& job, const 
     std::vector<std::pair<double, std::string>> calls;
     std::vector<double> ns(job.calls.size());
     for (const Row& row : job.rows) ns[row.sum.call] += static_cast<double>(row.sum.time_ns);
+    for (const Row& row : unfinished_rows(job, {})) ns[row.sum.call] += static_cast<double>(row.sum.time_ns);
     for (std::size_t i = 0; i < ns.size(); ++i)
-        if (ns[i] > 0) calls.emplace_back(ns[i] / static_cast<double>(figures.mpi_ns), job.calls[i].name);
+        if (ns[i] > 0) calls.emplace_back(ns[i] / static_cast<double>(figures.inside_ns()), job.calls[i].name);
     std::sort(calls.rbegin(), calls.rend());
     return calls;
 }
@@ -192,20 +195,31 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
     std::vector<Row> rows;
     for (const Row& row : job.rows)
         if (job.calls[row.sum.call].treatment == Treatment::timed && row.sum.calls != 0) rows.push_back(row);
+    std::vector<Row> unfinished = unfinished_rows(job, {});
+    const std::size_t in_hand = unfinished.size();
+    std::move(unfinished.begin(), unfinished.end(), std::back_inserter(rows));
     const bool has_buffers =
         std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.sum.buffer != Buffer::host; });
     using R = const Row&;
     const auto timed = [](R r, double figure) { return r.sum.is_untimed() ? Value() : Value(figure); };
     const std::vector<Field<Row>> fields{
-        {{.id = "call", .title = "CALL"}, [&](R r) { return job.calls[r.sum.call].name; }},
+        {{.id = "call", .title = "CALL"},
+         [&](R r) {
+             return job.calls[r.sum.call].name +
+                    std::string(r.is_unfinished && question.is_for_screen ? unfinished_mark : "");
+         }},
+
         {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
          [&](R r) {
-             const bool has_size = r.sum.calls && (r.sum.bytes || carries_messages(job.calls[r.sum.call].traffic));
+             const bool has_size =
+                 !r.is_unfinished && r.sum.calls && (r.sum.bytes || carries_messages(job.calls[r.sum.call].traffic));
              return has_size ? Value(static_cast<double>(r.sum.bytes) / static_cast<double>(r.sum.calls)) : Value();
          }},
         {{.id = "buffer", .title = "BUFFER", .only_data = !has_buffers},
-         [](R r) { return std::string(name_of(r.sum.buffer)); }},
-        {{.id = "calls", .title = "CALLS", .unit = Unit::count},
+         [](R r) { return r.is_unfinished ? Value() : Value(std::string(name_of(r.sum.buffer))); }},
+        {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
+         [](R r) { return r.sum.calls; }},
+        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true},
          [&](R r) { return static_cast<double>(r.sum.calls) / ranks; }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
          [&](R r) { return timed(r, static_cast<double>(r.sum.time_ns) / ranks); }},
@@ -223,14 +237,22 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
          [&](R r) { return r.sum.is_untimed() ? Value() : Value(r.largest_ns); }},
         {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
          [&](R r) { return r.sum.is_untimed() ? Value() : Value(std::uint64_t{r.largest_rank}); }},
+        {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true}, [](R r) { return r.sum.calls; }},
+        {{.id = "unfinished", .title = {}, .only_data = true},
+         [](R r) { return std::string(r.is_unfinished ? "yes" : "no"); }},
     };
     Table table = table_of("top", fields, rows);
     const auto figure = [](const Value& value) {
         return std::holds_alternative<double>(value) ? std::get<double>(value) : 0;
     };
-    constexpr std::size_t calls_column = 3;
-    constexpr std::size_t time_column = 4;
-    constexpr std::size_t share_column = 5;
+    const auto column = [&](std::string_view id) {
+        return static_cast<std::size_t>(
+            std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return c.id == id; }) -
+            table.columns.begin());
+    };
+    const std::size_t calls_column = column("calls");
+    const std::size_t time_column = column("time_ns");
+    const std::size_t share_column = column("wall_share");
     std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
         return std::tuple(figure(a[time_column]), figure(a[calls_column])) >
                std::tuple(figure(b[time_column]), figure(b[calls_column]));
@@ -241,13 +263,19 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
            (worth < 3 || figure(table.rows[worth][share_column]) >= 0.001))
         ++worth;
     keep_top(table, question.top.value_or(worth));
-    std::string note = figures.ranks > 1
-                           ? fmt::format("mean of {} ranks; MOST: the rank that spent most", human_count(ranks))
-                           : fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank);
-    const auto all = std::count_if(job.rows.begin(), job.rows.end(), [](const Row& row) { return row.sum.calls != 0; });
-    const std::size_t more = static_cast<std::size_t>(all) - std::min(table.rows.size(), static_cast<std::size_t>(all));
+    std::string note =
+        figures.ranks > 1
+            ? fmt::format("CALLS: all ranks together; TIME: mean of {} ranks; MOST: the rank that spent most",
+                          human_count(ranks))
+            : fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank);
+    const auto all =
+        in_hand + static_cast<std::size_t>(std::count_if(job.rows.begin(), job.rows.end(),
+                                                         [](const Row& row) { return row.sum.calls != 0; }));
+    const std::size_t more = all - std::min(table.rows.size(), all);
     if (more) note += fmt::format("; {} more: mpiprof-report calls", more);
     table.notes.push_back(std::move(note));
+    note_exchanges(table, job);
+    if (in_hand != 0) table.notes.push_back(std::string(unfinished_note));
     if (job.has(Family::nccl)) table.notes.push_back(host_time_note(job));
     return table;
 }

@@ -69,6 +69,21 @@ std::string worded(std::string text, const Job& job) {
     return job.has(Family::nccl) ? reworded(text, beside_mpi) : text;
 }
 
+std::string before_wording(std::string heading, const Job& job) {
+    if (!job.is_without_mpi() && !job.has(Family::nccl)) return heading;
+    for (char& c : heading) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    const auto replace = [&](std::string_view shown, std::string_view meant) {
+        const auto at = heading.find(shown);
+        if (at != std::string::npos) heading.replace(at, shown.size(), meant);
+    };
+    if (job.is_without_mpi()) replace("NCCL", "MPI");
+    if (!job.is_without_mpi()) {
+        replace("%COMM", "%MPI");
+        replace("MPI AND NCCL", "MPI");
+    }
+    return heading;
+}
+
 void word(Table& table, const Job& job) {
     if (!job.is_without_mpi() && !job.has(Family::nccl)) return;
     const auto in = [&](std::string& text) { text = worded(std::move(text), job); };

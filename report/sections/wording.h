@@ -9,6 +9,8 @@
 
 namespace mpiprof::report {
 
+// A heading as it is before word() has been at it: "%NCCL" is "%MPI".
+std::string before_wording(std::string heading, const Job& job);
 void word(Table& table, const Job& job);
 std::string worded(std::string text, const Job& job);
 

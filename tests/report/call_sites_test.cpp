@@ -57,8 +57,9 @@ const std::vector<std::uint8_t> build_id{0xca, 0xfe, 1, 2};
 std::string print(const CallSites& found) {
     std::string text;
     for (const CallSite& site : found.sites) {
-        text += fmt::format("{} {} {} {} {} {}-{} {} {} {}", site.call, site.calls, site.bytes, site.time_ns,
-                            site.errors, site.min_ns, site.max_ns, site.ranks, site.largest_ns, site.largest_rank);
+        text +=
+            fmt::format("{} {} {} {} {} {}-{} {} {} {}", site.call, site.calls, site.bytes, site.time_ns, site.errors,
+                        site.min_ns.value_or(0), site.max_ns, site.ranks, site.largest_ns, site.largest_rank);
         for (const auto& place : site.frames)
             text += fmt::format(" {}+{:x}", found.modules[place.module].path, place.offset);
         for (const auto& comm : site.comms) text += fmt::format(" on {:x}", comm.id);

@@ -450,6 +450,17 @@ TEST(node_use, energy_of_a_node_is_that_of_its_packages_and_memory_counted_once)
     EXPECT_NE(text.find("not this job alone"), std::string::npos) << text;
 }
 
+TEST(node_use, links_that_moved_nothing_are_no_line) {
+    ProfileSpec spec;
+    spec.calls = {sync("MPI_Barrier", {{.calls = 1}})};
+    spec.facts = {{format::FactKind::node, "cpus", "0-7"}};
+    spec.node_counters = {{"link.docker0.tx", 0, format::NodeCounterUnit::bytes},
+                          {"link.docker0.rx", 0, format::NodeCounterUnit::bytes}};
+    EXPECT_EQ(show(job_of({spec})).find("COUNTED BY THE NODES"), std::string::npos) << show(job_of({spec}));
+    spec.node_counters.push_back({"link.eth0.tx", 4'000'000'000, format::NodeCounterUnit::bytes});
+    EXPECT_NE(show(job_of({spec})).find("COUNTED BY THE NODES"), std::string::npos) << show(job_of({spec}));
+}
+
 TEST(node_use, the_whole_node_counts_where_it_tells_that) {
     ProfileSpec spec;
     spec.facts = {{format::FactKind::node, "cpus", "0-7"}};
