@@ -131,7 +131,7 @@ Ledger* Runtime::new_ledger() {
     } else {
         ledger = Ledger::create(records_, ledger_count_ + 1, kind);
         if (!ledger) return nullptr;
-        ++ledger_count_;
+        __atomic_store_n(&ledger_count_, ledger_count_ + 1, __ATOMIC_RELAXED);
         say_how_much_is_traced(*ledger);
         ledger->next = ledgers_;
         ledgers_ = ledger;
