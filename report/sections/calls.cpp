@@ -1,10 +1,10 @@
 // calls: every call by message size (or summed up, --by call), as the mean over ranks; with --rank only theirs.
 #include <algorithm>
 
+#include "report/analysis/bus_bandwidth.h"
+#include "report/analysis/figures.h"
 #include "report/model/sums.h"
 #include "report/model/units.h"
-#include "report/sections/bus_bandwidth.h"
-#include "report/sections/figures.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/sections.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "report/analysis/figures.h"
 #include "report/model/job.h"
-#include "report/sections/figures.h"
 
 namespace mpiprof::report {
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "report/analysis/arrivals.h"
 #include "report/model/units.h"
-#include "report/sections/arrivals.h"
 #include "report/sections/sections.h"
 #include "report/symbols/symbols.h"
 

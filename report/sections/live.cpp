@@ -5,8 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "report/analysis/arrivals.h"
 #include "report/model/units.h"
-#include "report/sections/arrivals.h"
 #include "report/sections/headline.h"
 #include "report/sections/section.h"
 #include "report/sections/wording.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "report/analysis/bus_bandwidth.h"
 #include "report/model/units.h"
-#include "report/sections/bus_bandwidth.h"
 #include "report/sections/comm_labels.h"
 #include "report/sections/section.h"
 

@@ -7,9 +7,9 @@
 #include <set>
 #include <tuple>
 
+#include "report/analysis/peer_places.h"
 #include "report/model/units.h"
 #include "report/sections/headline.h"
-#include "report/sections/peer_places.h"
 #include "report/sections/sections.h"
 
 namespace mpiprof::report {

@@ -5,9 +5,9 @@
 #include <map>
 #include <tuple>
 
+#include "report/analysis/placed_nodes.h"
 #include "report/model/units.h"
 #include "report/sections/node_use.h"
-#include "report/sections/placed_nodes.h"
 #include "report/sections/placement_rules.h"
 #include "report/sections/sections.h"
 #include "report/sections/topology.h"

@@ -9,8 +9,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "report/analysis/placed_nodes.h"
 #include "report/model/units.h"
-#include "report/sections/placed_nodes.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {

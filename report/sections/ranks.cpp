@@ -2,8 +2,8 @@
 // ranks at both ends.
 #include <algorithm>
 
+#include "report/analysis/figures.h"
 #include "report/model/units.h"
-#include "report/sections/figures.h"
 #include "report/sections/sections.h"
 
 namespace mpiprof::report {

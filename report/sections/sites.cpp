@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
+#include "report/analysis/figures.h"
 #include "report/model/units.h"
 #include "report/sections/comm_labels.h"
-#include "report/sections/figures.h"
 #include "report/sections/sections.h"
 #include "report/symbols/demangle.h"
 #include "report/symbols/symbols.h"

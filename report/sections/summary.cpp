@@ -4,8 +4,8 @@
 #include <cctype>
 #include <tuple>
 
+#include "report/analysis/figures.h"
 #include "report/model/units.h"
-#include "report/sections/figures.h"
 #include "report/sections/findings.h"
 #include "report/sections/headline.h"
 #include "report/sections/nccl_gpu.h"

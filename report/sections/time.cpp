@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/analysis/figures.h"
 #include "report/model/units.h"
-#include "report/sections/figures.h"
 #include "report/sections/sections.h"
 
 namespace mpiprof::report {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/analysis/placed_nodes.h"
 #include "report/model/table.h"
-#include "report/sections/placed_nodes.h"
 
 namespace mpiprof::report {
 
