@@ -71,6 +71,10 @@ std::size_t keep_top(Table& table, std::size_t top);
 std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_items = 8);
 std::string rank_list(std::span<const NumberList::Range> ranges, std::size_t most_items = 8);
 
+// "rank 3", "ranks 3, 7 and 24 more"
+enum class At : std::uint8_t { middle, begin };  // of a sentence
+std::string ranks_text(std::span<const std::uint32_t> ranks, std::size_t most_items, At at = At::middle);
+
 inline Value known(std::uint64_t ns) { return ns ? Value(ns) : Value(); }  // 0 means not known
 inline Value known(const std::optional<double>& ns) { return ns ? Value(*ns) : Value(); }
 

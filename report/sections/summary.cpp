@@ -5,8 +5,9 @@
 #include <tuple>
 
 #include "report/analysis/figures.h"
+#include "report/analysis/findings.h"
 #include "report/model/units.h"
-#include "report/sections/findings.h"
+#include "report/sections/finding_words.h"
 #include "report/sections/headline.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/sections.h"
@@ -297,21 +298,16 @@ Table efficiency_table(const Efficiency& efficiency) {
     return table;
 }
 
-Table finding_table(const Job& job, const Figures& figures) {
-    Table table{.id = "findings",
-                .title = "WHAT TO LOOK AT",
-                .picture = Picture::findings,
-                .columns = {{.id = "weight", .title = {}}, {.id = "text", .title = {}}, {.id = "rule", .title = {}}},
-                .rows = {},
-                .notes = {}};
+Table findings(const Job& job, const Figures& figures) {
+    Table table = finding_table("WHAT TO LOOK AT");
     const auto add = [&](bool is_serious, std::string text, std::string rule) {
-        table.rows.push_back({std::string(is_serious ? "!" : "."), std::move(text), std::move(rule)});
+        add_finding(table, is_serious, std::move(text), std::move(rule));
     };
     for (std::size_t i = 0; i < std::min(job.problems.size(), problems_shown); ++i) add(true, job.problems[i], "file");
     if (job.problems.size() > problems_shown)
         add(true, fmt::format("{} more files with problems", job.problems.size() - problems_shown), "file");
-    for (Finding& finding : findings_of(job, figures))
-        add(finding.is_serious, std::move(finding.text), std::move(finding.rule));
+    for (const Finding& finding : findings_of(job, figures))
+        add(finding.is_serious, words_of(finding, job), std::string(id_of(finding.rule)));
     for (std::size_t i = 0; i < std::min(job.notes.size(), problems_shown); ++i) add(false, job.notes[i], "note");
     if (job.notes.size() > problems_shown)
         add(false, fmt::format("{} more such notes (export -f json has them)", job.notes.size() - problems_shown),
@@ -351,7 +347,7 @@ Result<std::vector<Table>> summary(const Job& job, const Question& question) {
     // Efficiencies of a run that was cut off would be those of its end.
     const bool is_cut_off = completeness.unfinished > completeness.running;
     if (figures.efficiency && !is_cut_off) tables.push_back(efficiency_table(*figures.efficiency));
-    tables.push_back(finding_table(job, figures));
+    tables.push_back(findings(job, figures));
     if (!job.other_launches.empty()) tables.push_back(other_launches(job));
     return tables;
 }
