@@ -208,10 +208,14 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
 
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     const std::size_t left_out = keep_top(table, most);
-    std::string shown = "CALLS and TIME: " + what_is_shown(job, question, ranks);
-    if (interest.extremes) shown += "; PER CALL and the rest: single calls";
+    Note shown("CALLS and TIME: " + what_is_shown(job, question, ranks));
+    if (interest.extremes) shown.parts.push_back({"PER CALL and the rest: single calls"});
     table.notes.push_back(std::move(shown));
-    if (interest.waiting) table.notes.push_back(std::string(waiting_method));
+    if (interest.waiting)
+        table.notes.push_back(Note::on(
+            "waiting_share",
+            "an estimate, at most: the share of TIME above that of the fastest call of that size on as many ranks. Not "
+            "said of fewer than 20 calls, file I/O and calls that only post requests; of Wait it is nearly all"));
     const bool has_samples =
         std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.call->is_sampled; });
     if (has_samples) table.notes.push_back("calls that are asked in loops (Test, Probe) are timed every 16th time");

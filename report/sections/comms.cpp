@@ -287,7 +287,8 @@ void explain(Table& table, const Context& context) {
         return std::any_of(context.job.comms.begin(), context.job.comms.end(),
                            [&](const Comm& comm) { return comm.kind == kind; });
     };
-    table.notes.push_back("CALLS, BYTES and TIME: mean of the members; MOST: the member that spent most");
+    table.notes.push_back(
+        Note{{"CALLS, BYTES and TIME: mean of the members"}, {"the member that spent most", "largest_ns"}});
     if (has(CommKind::none)) {
         const std::uint64_t dropped = context.job.drops.communicators;
         table.notes.push_back(

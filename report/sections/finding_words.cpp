@@ -170,17 +170,13 @@ std::string words_of(const Finding& finding, const Job& job) {
     return finding.rule == Rule::placement ? text.append(more_of_placement) : text;
 }
 
-Table finding_table(std::string title) {
+Table remark_table(std::string title, Remarks remarks) {
     return {.id = "findings",
             .title = std::move(title),
-            .picture = Picture::findings,
-            .columns = {{.id = "weight", .title = {}}, {.id = "text", .title = {}}, {.id = "rule", .title = {}}},
+            .columns = {},
             .rows = {},
-            .notes = {}};
-}
-
-void add_finding(Table& table, bool is_serious, std::string text, std::string rule) {
-    table.rows.push_back({std::string(is_serious ? "!" : "."), std::move(text), std::move(rule)});
+            .notes = {},
+            .picture = std::move(remarks)};
 }
 
 }  // namespace mpiprof::report

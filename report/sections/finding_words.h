@@ -14,9 +14,8 @@ std::string words_of(const Finding& finding, const Job& job);
 // What to do about it, in the words of whoever started the ranks; of placements only, else empty.
 std::string advice_of(const Finding& finding, const Job& job);
 
-// A table of findings: what weighs how much, what is said, by which rule.
-Table finding_table(std::string title);
-void add_finding(Table& table, bool is_serious, std::string text, std::string rule);
+// A table of findings and other remarks.
+Table remark_table(std::string title, Remarks remarks);
 
 // A finding that is being put into words.
 struct FindingWords {

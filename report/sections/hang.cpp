@@ -447,8 +447,8 @@ Result<std::vector<Table>> hang(const Job& job, const Question& question) {
             fmt::format("{} more: hang --top {}", plural(left_out, "line", "lines"), most + left_out));
     const bool any_times = std::any_of(shown.begin(), shown.end(), [](const Line& l) { return l.for_ns != 0; });
     if (any_times)
-        table.notes.push_back(
-            "SINCE: after MPI_Init, of the rank that is there longest; FOR: until now, or its last sign of life");
+        table.notes.push_back(Note{{"after MPI_Init, of the rank that is there longest", "since_ns"},
+                                   {"until now, or its last sign of life", "for_ns"}});
     for (const std::string& problem : lines.problems()) table.notes.push_back(problem);
     std::vector<Table> tables{std::move(table)};
     std::erase_if(arrivals, [](const Arrival& a) { return a.missing.empty(); });

@@ -201,7 +201,7 @@ std::string rate_text(const Job& now, const Job* before) {
 }
 
 Table headline(const Job& now, const Job* before) {
-    Headline lines;
+    HeadlineTable lines;
     const Totals totals = totals_of(now);
     lines.add(1, "command", now.command, now.command.empty() ? now.executable : now.command);
     lines.add(2, "job", now.job, now.job.empty() ? "" : "job " + now.job);

@@ -100,7 +100,7 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 Table headline(const Exchange& t) {
-    Headline lines("total");
+    HeadlineTable lines("total");
     const std::uint64_t distinct = t.foreign_bytes;
     const bool is_empty = t.pairs.empty();
     lines.add(1, "bytes", t.all.bytes,
@@ -297,7 +297,8 @@ Result<Table> pair_table(const Exchange& t, const Question& question) {
     if (const std::size_t left_out = t.pairs.size() - table.rows.size())
         table.notes.push_back(
             fmt::format("{} more: --top {}", human_count(static_cast<double>(left_out)), t.pairs.size()));
-    table.notes.push_back("TIME: inside the calls that sent, received or posted them, of both ranks; not in Wait");
+    table.notes.push_back(
+        Note::on("time_ns", "inside the calls that sent, received or posted them, of both ranks; not in Wait"));
     return table;
 }
 

@@ -286,11 +286,11 @@ std::vector<Field<Line>> rank_fields(const Job& job, bool grouped) {
 // ---- what is wrong, and the settings of others ----
 
 Table findings(const Job& job) {
-    Table table = finding_table("WHAT IS WRONG WITH IT");
+    Remarks remarks;
     for (const Finding& finding : placement_findings(job))
-        add_finding(table, finding.is_serious, words_of(finding, job) + " " + advice_of(finding, job),
-                    std::string(id_of(finding.rule)));
-    return table;
+        remarks.remarks.push_back({finding.is_serious, words_of(finding, job) + " " + advice_of(finding, job),
+                                   std::string(id_of(finding.rule))});
+    return remark_table("WHAT IS WRONG WITH IT", std::move(remarks));
 }
 
 std::string value_text(const VariableValue& value) { return value.value.value_or("not set"); }
@@ -361,8 +361,8 @@ Result<std::vector<Table>> placement(const Job& job, const Question& question) {
         table.notes.push_back("these profiles do not say where their ranks ran");
         if (question.is_for_screen) table.columns.clear();
     } else {
-        table.notes.push_back(std::string(grouped ? "CORES EACH" : "CORES") +
-                              ": allowed in MPI_Init; BUSY: CPU time / elapsed since then");
+        table.notes.push_back(
+            Note{{"allowed in MPI_Init", grouped ? "cores" : "cpus"}, {"CPU time / elapsed since then", "cores_busy"}});
     }
     if (grouped && !table.rows.empty())
         table.notes.push_back(

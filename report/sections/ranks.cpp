@@ -118,7 +118,8 @@ Table rank_table(const std::vector<Line>& lines) {
     Table table = table_of("ranks", fields, lines);
     if (has_waiting)
         table.notes.push_back(
-            "WAITING: an estimate, at most: the share of its time in MPI above that of the fastest calls; see calls");
+            Note::on("waiting_share",
+                     "an estimate, at most: the share of its time in MPI above that of the fastest calls; see calls"));
     return table;
 }
 

@@ -320,14 +320,14 @@ void show_callers(Table& table, const std::vector<Line>& lines) {
 void add_notes(Table& table, const Context& context, const std::vector<Line>& lines, By by) {
     const auto any = [&](auto wanted) { return std::any_of(lines.begin(), lines.end(), wanted); };
     const Job& job = context.job;
-    std::string shown = fmt::format(
-        "CALLS and TIME: mean of {}; IMBAL: the rank that spent most, above the mean of those that call there",
-        plural(static_cast<std::uint64_t>(context.ranks), "rank", "ranks"));
-    if (by != By::stack) shown = shown.substr(0, shown.find(';'));
+    Note shown(
+        fmt::format("CALLS and TIME: mean of {}", plural(static_cast<std::uint64_t>(context.ranks), "rank", "ranks")));
+    if (by == By::stack)
+        shown.parts.push_back({"the rank that spent most, above the mean of those that call there", "imbalance"});
     table.notes.push_back(std::move(shown));
     if (any([](const Line& l) { return l.site.waiting_ns != 0; }))
-        table.notes.push_back(
-            "WAITING: an estimate, at most: time above that of the fastest call of its size; see calls");
+        table.notes.push_back(Note::on(
+            "waiting_share", "an estimate, at most: time above that of the fastest call of its size; see calls"));
     if (any([](const Line& l) { return l.site.frames.empty(); }))
         table.notes.push_back(job.is_text
                                   ? "mpitrace's text knows no call sites"

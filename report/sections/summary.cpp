@@ -15,7 +15,7 @@
 namespace mpiprof::report {
 namespace {
 
-constexpr std::size_t top_rows = 8;
+constexpr std::size_t most_top_rows = 8;
 constexpr std::size_t problems_shown = 5;
 
 // "Open MPI v4.1.4, package: ..." and "MPICH Version:      4.0.2" as "Open MPI 4.1.4" and "MPICH 4.0.2".
@@ -111,7 +111,7 @@ Table headline(const Job& job, const Figures& figures, const Completeness& compl
         if (rank.started_at_ns && (!started || rank.started_at_ns < started)) started = rank.started_at_ns;
         init = std::max(init, rank.init_ns);
     }
-    Headline lines;
+    HeadlineTable lines;
     lines.add(1, "command", job.command, job.command.empty() ? job.executable : job.command);
     lines.add(2, "job", job.job, job.job.empty() ? "" : "job " + job.job);
     lines.add("launch", job.launch);
@@ -172,29 +172,63 @@ std::string verdict(const Job& job, const Figures& figures) {
 }
 
 Table share_bar(const Job& job, const Figures& figures) {
-    Table table{.id = "shares",
-                .title = verdict(job, figures),
-                .picture = Picture::stacked_bar,
-                .columns = {{.id = "where", .title = {}}, {.id = "wall_share", .title = {}, .unit = Unit::share}},
-                .rows = {},
-                .notes = {}};
-    const auto add = [&](std::string where, double share) { table.rows.push_back({std::move(where), share}); };
+    StackedBar bar{.label_id = "where", .share_id = "wall_share", .segments = {}};
+    const auto add = [&](std::string where, double share) { bar.segments.push_back({std::move(where), share}); };
     add("outside MPI", figures.shares.outside);
     add("messages <= 1 KiB", figures.shares.small);
     add("larger", figures.shares.large);
     add("waiting calls", figures.shares.waiting);
     add("file I/O", figures.shares.file);
     add("other calls", figures.shares.other);
-    return table;
+    return {.id = "shares",
+            .title = verdict(job, figures),
+            .columns = {},
+            .rows = {},
+            .notes = {},
+            .picture = std::move(bar)};
+}
+
+// The rows of timed calls that are worth a line, those with most time first.
+std::vector<Row> top_rows(const Job& job, const Figures& figures, std::optional<std::size_t> asked) {
+    std::vector<Row> rows;
+    for (const Row& row : job.rows)
+        if (job.calls[row.sum.call].treatment == Treatment::timed && row.sum.calls != 0) rows.push_back(row);
+    const auto timed_ns = [](const Row& row) { return row.sum.is_untimed() ? 0 : row.sum.time_ns; };
+    std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+        return std::tuple(timed_ns(a), a.sum.calls) > std::tuple(timed_ns(b), b.sum.calls);
+    });
+    // Below a thousandth of the run a line says nothing; three are shown to see what there is.
+    std::size_t worth = 0;
+    while (worth < rows.size() && worth < most_top_rows &&
+           (worth < 3 || figures.share_of_wall(timed_ns(rows[worth])) >= 0.001))
+        ++worth;
+    rows.resize(std::min(rows.size(), asked.value_or(worth)));
+    return rows;
+}
+
+// Where a column says nothing of all rows, it is left to csv and json.
+bool has_device_buffers(const Job& job) {
+    return std::any_of(job.rows.begin(), job.rows.end(), [&](const Row& row) {
+        return row.sum.buffer != Buffer::host && row.sum.calls != 0 &&
+               job.calls[row.sum.call].treatment == Treatment::timed;
+    });
+}
+
+Note what_top_shows(const Job& job, const Figures& figures, std::size_t shown) {
+    Note note{};
+    if (figures.ranks > 1)
+        note.parts = {{fmt::format("mean of {} ranks", human_count(figures.ranks))},
+                      {"the rank that spent most", "largest_ns"}};
+    else
+        note.parts = {{fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank)}};
+    const auto all = static_cast<std::size_t>(
+        std::count_if(job.rows.begin(), job.rows.end(), [](const Row& row) { return row.sum.calls != 0; }));
+    if (all > shown) note.parts.push_back({fmt::format("{} more: mpiprof-report calls", all - shown)});
+    return note;
 }
 
 Table top_table(const Job& job, const Figures& figures, const Question& question) {
     const double ranks = std::max(1u, figures.ranks);
-    std::vector<Row> rows;
-    for (const Row& row : job.rows)
-        if (job.calls[row.sum.call].treatment == Treatment::timed && row.sum.calls != 0) rows.push_back(row);
-    const bool has_buffers =
-        std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.sum.buffer != Buffer::host; });
     using R = const Row&;
     const auto timed = [](R r, double figure) { return r.sum.is_untimed() ? Value() : Value(figure); };
     const std::vector<Field<Row>> fields{
@@ -204,7 +238,7 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
              const bool has_size = r.sum.calls && (r.sum.bytes || carries_messages(job.calls[r.sum.call].traffic));
              return has_size ? Value(static_cast<double>(r.sum.bytes) / static_cast<double>(r.sum.calls)) : Value();
          }},
-        {{.id = "buffer", .title = "BUFFER", .only_data = !has_buffers},
+        {{.id = "buffer", .title = "BUFFER", .only_data = !has_device_buffers(job)},
          [](R r) { return std::string(name_of(r.sum.buffer)); }},
         {{.id = "calls", .title = "CALLS", .unit = Unit::count},
          [&](R r) { return static_cast<double>(r.sum.calls) / ranks; }},
@@ -225,30 +259,8 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
         {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
          [&](R r) { return r.sum.is_untimed() ? Value() : Value(std::uint64_t{r.largest_rank}); }},
     };
-    Table table = table_of("top", fields, rows);
-    const auto figure = [](const Value& value) {
-        return std::holds_alternative<double>(value) ? std::get<double>(value) : 0;
-    };
-    constexpr std::size_t calls_column = 3;
-    constexpr std::size_t time_column = 4;
-    constexpr std::size_t share_column = 5;
-    std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
-        return std::tuple(figure(a[time_column]), figure(a[calls_column])) >
-               std::tuple(figure(b[time_column]), figure(b[calls_column]));
-    });
-    // Below a thousandth of the run a line says nothing; three are shown to see what there is.
-    std::size_t worth = 0;
-    while (worth < table.rows.size() && worth < top_rows &&
-           (worth < 3 || figure(table.rows[worth][share_column]) >= 0.001))
-        ++worth;
-    keep_top(table, question.top.value_or(worth));
-    std::string note = figures.ranks > 1
-                           ? fmt::format("mean of {} ranks; MOST: the rank that spent most", human_count(ranks))
-                           : fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank);
-    const auto all = std::count_if(job.rows.begin(), job.rows.end(), [](const Row& row) { return row.sum.calls != 0; });
-    const std::size_t more = static_cast<std::size_t>(all) - std::min(table.rows.size(), static_cast<std::size_t>(all));
-    if (more) note += fmt::format("; {} more: mpiprof-report calls", more);
-    table.notes.push_back(std::move(note));
+    Table table = table_of("top", fields, top_rows(job, figures, question.top));
+    table.notes.push_back(what_top_shows(job, figures, table.rows.size()));
     if (job.has(Family::nccl)) table.notes.push_back(host_time_note(job));
     return table;
 }
@@ -299,9 +311,9 @@ Table efficiency_table(const Efficiency& efficiency) {
 }
 
 Table findings(const Job& job, const Figures& figures) {
-    Table table = finding_table("WHAT TO LOOK AT");
+    Remarks remarks;
     const auto add = [&](bool is_serious, std::string text, std::string rule) {
-        add_finding(table, is_serious, std::move(text), std::move(rule));
+        remarks.remarks.push_back({is_serious, std::move(text), std::move(rule)});
     };
     for (std::size_t i = 0; i < std::min(job.problems.size(), problems_shown); ++i) add(true, job.problems[i], "file");
     if (job.problems.size() > problems_shown)
@@ -312,7 +324,7 @@ Table findings(const Job& job, const Figures& figures) {
     if (job.notes.size() > problems_shown)
         add(false, fmt::format("{} more such notes (export -f json has them)", job.notes.size() - problems_shown),
             "note");
-    return table;
+    return remark_table("WHAT TO LOOK AT", std::move(remarks));
 }
 
 Table other_launches(const Job& job) {

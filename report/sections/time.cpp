@@ -129,8 +129,8 @@ Table periods_table(const Periods& periods, const Axis& axis) {
          [](L l) { return l.period->off_ns; }},
     };
     Table table = table_of("periods", fields, lines);
-    table.notes.push_back(
-        "%WALL: time inside MPI, of the time of all ranks in that period; times are since the first MPI_Init");
+    table.notes.push_back(Note::on(
+        "mpi_share", "time inside MPI, of the time of all ranks in that period; times are since the first MPI_Init"));
     return table;
 }
 

@@ -57,10 +57,7 @@ std::string reworded(std::string_view text, const std::array<Replacement, N>& re
 }
 
 // Whose cells are sentences of ours rather than names.
-bool has_sentences(const Table& table) {
-    return table.picture == Picture::findings || table.picture == Picture::stacked_bar || table.id == "spread" ||
-           table.id == "efficiency";
-}
+bool has_sentences(const Table& table) { return table.id == "spread" || table.id == "efficiency"; }
 
 }  // namespace
 
@@ -74,15 +71,19 @@ void word(Table& table, const Job& job) {
     const auto in = [&](std::string& text) { text = worded(std::move(text), job); };
     in(table.title);
     for (Column& column : table.columns) in(column.title);
-    for (std::string& note : table.notes) in(note);
-    for (auto& row : table.rows)
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            auto* text = std::get_if<std::string>(&row[i]);
-            // The headline's first line is the command; its last column is what a screen shows.
-            const bool is_headline =
-                table.picture == Picture::headline && i == 3 && &row != &table.rows.front() && job.is_without_mpi();
-            if (text && (has_sentences(table) || is_headline)) in(*text);
-        }
+    for (Note& note : table.notes)
+        for (Note::Part& part : note.parts) in(part.text);
+    if (has_sentences(table))
+        for (auto& row : table.rows)
+            for (Value& value : row)
+                if (auto* text = std::get_if<std::string>(&value)) in(*text);
+    if (auto* bar = std::get_if<StackedBar>(&table.picture))
+        for (StackedBar::Segment& segment : bar->segments) in(segment.label);
+    if (auto* remarks = std::get_if<Remarks>(&table.picture))
+        for (Remarks::Remark& remark : remarks->remarks) in(remark.text);
+    // The headline's first line is the command.
+    if (auto* headline = std::get_if<Headline>(&table.picture); headline && job.is_without_mpi())
+        for (std::size_t i = 1; i < headline->items.size(); ++i) in(headline->items[i].text);
 }
 
 }  // namespace mpiprof::report

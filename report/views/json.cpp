@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "report/model/visible.h"
+#include "report/views/data_rows.h"
 #include "report/views/view.h"
 
 namespace mpiprof::report {
@@ -24,24 +25,24 @@ struct Print {
     }
 };
 
-// Rows of a headline are (line, key, value, text).
-std::string object_of(const Table& table) {
+std::string object_of(const Headline& headline) {
     std::string out = "{";
-    for (const auto& row : table.rows) {
+    for (const Headline::Item& item : headline.items) {
         if (out.size() > 1) out += ", ";
-        out += std::visit(Print{}, row[1]) + ": " + std::visit(Print{}, row[2]);
+        out += json_string(item.key) + ": " + std::visit(Print{}, item.value);
     }
     return out + "}";
 }
 
-std::string row_of(const Table& table, const std::vector<Value>& row) {
-    std::string out = "{";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-        if (table.columns[i].only_screen) continue;
-        if (out.size() > 1) out += ", ";
-        out += json_string(table.columns[i].id) + ": " + std::visit(Print{}, row[i]);
+std::string array_of(const DataRows& data) {
+    std::string out = "[";
+    for (const auto& row : data.rows) {
+        out += out.size() > 1 ? ",\n  {" : "\n  {";
+        for (std::size_t i = 0; i < row.size(); ++i)
+            out += (i ? ", " : "") + json_string(data.names[i]) + ": " + std::visit(Print{}, row[i]);
+        out += '}';
     }
-    return out + "}";
+    return out + ']';
 }
 
 }  // namespace
@@ -49,15 +50,9 @@ std::string row_of(const Table& table, const std::vector<Value>& row) {
 std::string show_json(const Answer& answer, const Screen&) {
     std::string out = "{\"schema\": 1, \"section\": " + json_string(answer.section);
     for (const Table& table : answer.tables) {
-        out += ",\n " + json_string(table.id) + ": ";
-        if (table.picture == Picture::headline) {
-            out += object_of(table);
-            continue;
-        }
-        out += '[';
-        for (std::size_t i = 0; i < table.rows.size(); ++i)
-            out += (i ? ",\n  " : "\n  ") + row_of(table, table.rows[i]);
-        out += ']';
+        const auto* headline = std::get_if<Headline>(&table.picture);
+        out +=
+            ",\n " + json_string(table.id) + ": " + (headline ? object_of(*headline) : array_of(data_rows_of(table)));
     }
     return out + "}\n";
 }
