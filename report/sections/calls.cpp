@@ -6,7 +6,9 @@
 #include "report/model/sums.h"
 #include "report/model/units.h"
 #include "report/sections/nccl_gpu.h"
+#include "report/sections/ratio.h"
 #include "report/sections/sections.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
@@ -38,8 +40,6 @@ struct Line {
     double calls() const { return static_cast<double>(row.sum.calls); }
     bool has_size() const { return row.sum.calls != 0 && (row.sum.bytes != 0 || carries_messages(call->traffic)); }
 };
-
-Value ratio(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
 
 // Rows are sorted by call. Number of ranks, largest rank and percentiles of single rows do not add up.
 std::vector<Row> add_up_sizes(const std::vector<Row>& rows) {
@@ -116,7 +116,7 @@ Interest interest_of(const std::vector<Line>& lines) {
     return interest;
 }
 
-std::vector<Field<Line>> fields_of(const Interest& interest) {
+std::vector<Field<Line>> fields_of(const Interest& interest, const Vocabulary& words) {
     using L = const Line&;
     return {
         {{.id = "call", .title = "CALL"}, [](L l) { return l.call->name; }},
@@ -132,7 +132,7 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
          [](L l) { return l.is_timed() ? Value(l.time_ns() / l.ranks) : Value(); }},
         {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
-        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share, .drop = 11},
+        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share, .drop = 11},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.mpi_ns) : Value(); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 12, .only_screen = true},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
@@ -201,7 +201,7 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
     std::vector<Line> lines = lines_of(job, question);
     const double ranks = lines.empty() ? 1 : lines.front().ranks;
     const Interest interest = interest_of(lines);
-    Table table = table_of("calls", fields_of(interest), lines);
+    Table table = table_of("calls", fields_of(interest, vocabulary_of(job)), lines);
     if (auto ok = sort_rows(table, "calls"); !ok) return tl::make_unexpected(ok.error());
     if (auto ok = sort_rows(table, question.sort.empty() ? "time" : question.sort); !ok)
         return tl::make_unexpected(ok.error());

@@ -8,6 +8,7 @@
 
 #include "report/model/units.h"
 #include "report/sections/section.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
@@ -16,14 +17,14 @@ constexpr std::size_t most_items = 4;  // of a list of ranks
 
 constexpr std::string_view more_of_placement = " More: mpiprof-report placement.";
 
-std::string how_it_ended(const evidence::Unfinished& e) {
+std::string how_it_ended(const evidence::Unfinished& e, const Vocabulary& words) {
     switch (e.state) {
         case State::finalized:
-            return "reached MPI_Finalize";
+            return fmt::format("reached {}", words.finalize);
         case State::aborted:
             return fmt::format("called MPI_Abort({})", e.exit_code);
         case State::exited:
-            return "ended without MPI_Finalize";
+            return fmt::format("ended without {}", words.finalize);
         case State::running:
             break;
     }
@@ -51,7 +52,7 @@ constexpr DropWords drop_words[] = {
 }  // namespace
 
 std::string FindingWords::operator()(const evidence::Unfinished& e) const {
-    std::string text = ranks_text(finding.ranks, most_items, At::begin) + ": " + how_it_ended(e);
+    std::string text = ranks_text(finding.ranks, most_items, At::begin) + ": " + how_it_ended(e, words);
     if (!finding.calls.empty()) text += ", inside " + call();
     if (e.longest_ns >= 1'000'000'000) text += " for " + human_time(static_cast<double>(e.longest_ns));
     return text + ".";
@@ -84,9 +85,9 @@ std::string FindingWords::operator()(const evidence::Overlap& e) const {
     const std::string busy =
         e.cores_busy >= 0.05 ? fmt::format(" ({} cores busy per rank)", human_number(e.cores_busy)) : std::string();
     return fmt::format(
-        "{} of the MPI time is on a background thread, beside the program's own work{}: not all of it is lost. Time "
-        "outside MPI is not compute time here.",
-        human_share(*e.background_share), busy);
+        "{} of the {} time is on a background thread, beside the program's own work{}: not all of it is lost. Time "
+        "outside {} is not compute time here.",
+        human_share(*e.background_share), words.library, busy, words.library);
 }
 
 std::string FindingWords::operator()(const evidence::Crowded& e) const {
@@ -109,9 +110,9 @@ std::string FindingWords::operator()(const evidence::Waiting& e) const {
 
 std::string FindingWords::operator()(const evidence::Waits& e) const {
     return fmt::format(
-        "Up to {} of the time in MPI is waiting rather than moving data: calls took that much longer than the fastest of "
+        "Up to {} of the time in {} is waiting rather than moving data: calls took that much longer than the fastest of "
         "their size (an estimate). Most of it is in {}: {} of the run. From where: mpiprof-report sites.",
-        human_share(e.mpi_share), call(), human_share(e.call_run_share));
+        human_share(e.mpi_share), words.library, call(), human_share(e.call_run_share));
 }
 
 std::string FindingWords::operator()(const evidence::Requests& e) const {
@@ -129,10 +130,10 @@ std::string FindingWords::operator()(const evidence::Imbalance& e) const {
         e.node.empty() ? ranks_text(finding.ranks, most_items, At::begin)
                        : fmt::format("All ranks of node {} ({})", e.node, rank_list(finding.ranks, most_items));
     return fmt::format(
-        "{} {} up to {} longer outside MPI than the mean (load balance {}): at most {} of the others' time in MPI is "
+        "{} {} up to {} longer outside {} than the mean (load balance {}): at most {} of the others' time in {} is "
         "waiting for that.",
-        who, finding.ranks.size() == 1 ? "is" : "are", human_time(e.longer_ns), human_share(e.load_balance),
-        human_share(e.others_share));
+        who, finding.ranks.size() == 1 ? "is" : "are", human_time(e.longer_ns), words.library,
+        human_share(e.load_balance), human_share(e.others_share), words.library);
 }
 
 std::string FindingWords::operator()(const evidence::Polling& e) const {
@@ -160,13 +161,13 @@ std::string FindingWords::operator()(const evidence::NcclExposed& e) const {
 }
 
 std::string FindingWords::operator()(const evidence::Dropped& e) const {
-    const auto words = std::find_if(std::begin(drop_words), std::end(drop_words) - 1,
+    const auto* said = std::find_if(std::begin(drop_words), std::end(drop_words) - 1,
                                     [&](const DropWords& w) { return w.what == e.what; });
-    return fmt::format("{} {}.", human_count(static_cast<double>(e.count)), words->text);
+    return fmt::format("{} {}.", human_count(static_cast<double>(e.count)), said->text);
 }
 
 std::string words_of(const Finding& finding, const Job& job) {
-    std::string text = std::visit(FindingWords{finding, job}, finding.evidence);
+    std::string text = std::visit(FindingWords{finding, job, vocabulary_of(job)}, finding.evidence);
     return finding.rule == Rule::placement ? text.append(more_of_placement) : text;
 }
 

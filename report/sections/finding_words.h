@@ -6,6 +6,7 @@
 
 #include "report/analysis/finding.h"
 #include "report/model/table.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 
@@ -21,6 +22,7 @@ Table remark_table(std::string title, Remarks remarks);
 struct FindingWords {
     const Finding& finding;
     const Job& job;
+    const Vocabulary& words;
 
     // finding_words.cpp
     std::string operator()(const evidence::Unfinished& e) const;

@@ -7,14 +7,13 @@
 #include "report/analysis/bus_bandwidth.h"
 #include "report/model/units.h"
 #include "report/sections/comm_labels.h"
+#include "report/sections/ratio.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {
 namespace {
 
 constexpr std::size_t late_on_screen = 8;
-
-Value ratio(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
 
 std::string source_of(bool by_events, bool by_cupti) {
     if (by_events && by_cupti) return "CUPTI, events";

@@ -12,6 +12,7 @@
 #include "report/sections/node_use.h"
 #include "report/sections/sections.h"
 #include "report/sections/topology.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
@@ -361,8 +362,8 @@ Result<std::vector<Table>> placement(const Job& job, const Question& question) {
         table.notes.push_back("these profiles do not say where their ranks ran");
         if (question.is_for_screen) table.columns.clear();
     } else {
-        table.notes.push_back(
-            Note{{"allowed in MPI_Init", grouped ? "cores" : "cpus"}, {"CPU time / elapsed since then", "cores_busy"}});
+        table.notes.push_back(Note{{fmt::format("allowed in {}", vocabulary_of(job).init), grouped ? "cores" : "cpus"},
+                                   {"CPU time / elapsed since then", "cores_busy"}});
     }
     if (grouped && !table.rows.empty())
         table.notes.push_back(

@@ -150,10 +150,10 @@ std::string FindingWords::operator()(const evidence::Starved& e) const {
 
 std::string FindingWords::operator()(const evidence::Beyond& e) const {
     return fmt::format(
-        "{} kept more cores busy than {} allowed in MPI_Init (rank {}: {} busy, {} allowed): {} threads have left the "
+        "{} kept more cores busy than {} allowed in {} (rank {}: {} busy, {} allowed): {} threads have left the "
         "mask, and may be on the cores of others.",
-        who(finding, job), verb(finding, "it was", "they were"), e.rank, human_number(e.cores_busy), cores(e.cores),
-        verb(finding, "its", "their"));
+        who(finding, job), verb(finding, "it was", "they were"), words.init, e.rank, human_number(e.cores_busy),
+        cores(e.cores), verb(finding, "its", "their"));
 }
 
 std::string FindingWords::operator()(const evidence::Throttled& e) const {

@@ -35,8 +35,7 @@ struct Section {
     bool takes_ranks = takes_sort_and_top;
     bool asks_for_places = false;  // of the ranks in question: Job::kept_sites
 
-    // In the words of the libraries that the job used (wording.h).
-    Result<std::vector<Table>> answer(const Job& job, const Question& question) const;
+    Result<std::vector<Table>> answer(const Job& job, const Question& question) const { return ask(job, question); }
 };
 
 std::span<const Section> sections();  // the first is the default

@@ -11,6 +11,7 @@
 #include "report/sections/headline.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/sections.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
@@ -90,16 +91,17 @@ Completeness completeness_of(const Job& job) {
     }
     if (result.running) result.text += fmt::format("; {} still running", human_count(result.running));
     if (result.unfinished > result.running)
-        result.text += fmt::format("; {} did not reach MPI_Finalize", human_count(result.unfinished - result.running));
+        result.text += fmt::format("; {} did not reach {}", human_count(result.unfinished - result.running),
+                                   vocabulary_of(job).finalize);
     return result;
 }
 
 // Where the elapsed time ends.
-std::string_view end_of(const Job& job, const Figures& figures) {
+std::string_view end_of(const Job& job, const Figures& figures, const Vocabulary& words) {
     const auto any = [&](auto wanted) { return std::any_of(job.ranks.begin(), job.ranks.end(), wanted); };
     if (any([](const Rank& rank) { return rank.state == State::running && rank.life == Life::running; })) return "now";
     if (figures.is_elapsed_estimated) return "last sign of life";
-    return any([](const Rank& rank) { return rank.state == State::finalized; }) ? "Finalize" : "end";
+    return any([](const Rank& rank) { return rank.state == State::finalized; }) ? words.end : "end";
 }
 
 Table headline(const Job& job, const Figures& figures, const Completeness& completeness) {
@@ -111,6 +113,7 @@ Table headline(const Job& job, const Figures& figures, const Completeness& compl
         if (rank.started_at_ns && (!started || rank.started_at_ns < started)) started = rank.started_at_ns;
         init = std::max(init, rank.init_ns);
     }
+    const Vocabulary& words = vocabulary_of(job);
     HeadlineTable lines;
     lines.add(1, "command", job.command, job.command.empty() ? job.executable : job.command);
     lines.add(2, "job", job.job, job.job.empty() ? "" : "job " + job.job);
@@ -122,7 +125,7 @@ Table headline(const Job& job, const Figures& figures, const Completeness& compl
     lines.add("cuda_aware", job.is_cuda_aware ? Value(std::string(*job.is_cuda_aware ? "yes" : "no")) : Value());
     lines.add(3, "process_ns", known(figures.largest_process_ns), process > 0 ? "ran " + human_time(process) : "");
     lines.add(3, "elapsed_ns", figures.largest_elapsed_ns,
-              fmt::format("Init to {} {}", end_of(job, figures), human_time(elapsed)));
+              fmt::format("{} to {} {}", words.begin, end_of(job, figures, words), human_time(elapsed)));
     lines.add(
         3, "recorded_ns", figures.largest_recorded_ns,
         figures.was_paused() ? human_time(static_cast<double>(figures.largest_recorded_ns)) + " of it recorded" : "");
@@ -150,14 +153,16 @@ std::vector<std::pair<double, std::string>> leading_calls(const Job& job, const 
 }
 
 std::string verdict(const Job& job, const Figures& figures) {
+    const Vocabulary& words = vocabulary_of(job);
     const double share = 1 - figures.shares.outside;
     const auto calls = leading_calls(job, figures);
-    if (figures.wall_ns == 0 || (calls.empty() && figures.unfinished_ns == 0)) return "No time in MPI was recorded";
+    if (figures.wall_ns == 0 || (calls.empty() && figures.unfinished_ns == 0))
+        return fmt::format("No time in {} was recorded", words.library);
     const std::string_view whole = figures.was_paused() ? "recorded time" : "run";
     std::string text = figures.is_mpi_beside()
-                           ? fmt::format("MPI is active during {} of the {}, on a thread beside the program's own work",
-                                         human_share(share), whole)
-                           : fmt::format("{} of the {} is inside MPI", human_share(share), whole);
+                           ? fmt::format("{} is active during {} of the {}, on a thread beside the program's own work",
+                                         words.library, human_share(share), whole)
+                           : fmt::format("{} of the {} is inside {}", human_share(share), whole, words.library);
     if (share < 0.01 || calls.empty()) return text;
     if (figures.unfinished_ns > figures.mpi_ns) return text + ", mostly in calls that have not returned";
     if (calls[0].first >= 0.9)
@@ -174,7 +179,7 @@ std::string verdict(const Job& job, const Figures& figures) {
 Table share_bar(const Job& job, const Figures& figures) {
     StackedBar bar{.label_id = "where", .share_id = "wall_share", .segments = {}};
     const auto add = [&](std::string where, double share) { bar.segments.push_back({std::move(where), share}); };
-    add("outside MPI", figures.shares.outside);
+    add(fmt::format("outside {}", vocabulary_of(job).library), figures.shares.outside);
     add("messages <= 1 KiB", figures.shares.small);
     add("larger", figures.shares.large);
     add("waiting calls", figures.shares.waiting);
@@ -285,12 +290,12 @@ Table spread_table(const Job& job, const Figures& figures) {
         table.rows.push_back({std::move(what), spread.least.ns, std::uint64_t{spread.least.rank}, spread.median.ns,
                               spread.most.ns, std::uint64_t{spread.most.rank}, Series(spread.by_rank)});
     };
-    add("in MPI", figures.in_mpi);
-    add("outside MPI", figures.outside);
+    add(fmt::format("in {}", vocabulary_of(job).library), figures.in_mpi);
+    add(fmt::format("outside {}", vocabulary_of(job).library), figures.outside);
     return table;
 }
 
-Table efficiency_table(const Efficiency& efficiency) {
+Table efficiency_table(const Efficiency& efficiency, const Vocabulary& words) {
     Table table{
         .id = "efficiency",
         .title = {},
@@ -304,8 +309,8 @@ Table efficiency_table(const Efficiency& efficiency) {
     const auto add = [&](std::string what, double share, std::string meaning) {
         table.rows.push_back({std::move(what), share, share, std::move(meaning)});
     };
-    add("load balance", efficiency.load_balance, "mean / largest time outside MPI");
-    add("communication", efficiency.communication, "largest time outside MPI / elapsed");
+    add("load balance", efficiency.load_balance, fmt::format("mean / largest time outside {}", words.library));
+    add("communication", efficiency.communication, fmt::format("largest time outside {} / elapsed", words.library));
     add("parallel", efficiency.parallel, "their product");
     return table;
 }
@@ -358,7 +363,7 @@ Result<std::vector<Table>> summary(const Job& job, const Question& question) {
     if (job.ranks.size() > 1) tables.push_back(spread_table(job, figures));
     // Efficiencies of a run that was cut off would be those of its end.
     const bool is_cut_off = completeness.unfinished > completeness.running;
-    if (figures.efficiency && !is_cut_off) tables.push_back(efficiency_table(*figures.efficiency));
+    if (figures.efficiency && !is_cut_off) tables.push_back(efficiency_table(*figures.efficiency, vocabulary_of(job)));
     tables.push_back(findings(job, figures));
     if (!job.other_launches.empty()) tables.push_back(other_launches(job));
     return tables;
