@@ -1,8 +1,9 @@
 // json: all of it. The job and its sums first, then rank after rank with everything its profile says.
 // {"schema": 1, ..., "rows": [...], "ranks": [{..., "cells": [...], "histograms": [...]}]}; times in ns, sizes in
 // bytes; null = not known. Keys are only ever added within a schema.
+#include "report/exports/export.h"
 #include "report/exports/json_parts.h"
-#include "report/exports/json_writer.h"
+#include "report/model/json_writer.h"
 
 namespace mpiprof::report {
 namespace {

@@ -64,6 +64,7 @@ struct Listing {
     std::vector<std::string> directories;
     std::vector<std::string> problems;
     bool only_files = true;
+    bool has_unknown_word = false;
 };
 
 Listing list(const std::vector<std::string>& arguments) {
@@ -71,6 +72,7 @@ Listing list(const std::vector<std::string>& arguments) {
     for (const std::string& path : arguments) {
         struct stat info {};
         if (stat(path.c_str(), &info) != 0) {
+            listing.has_unknown_word |= errno == ENOENT && path.find('/') == std::string::npos;
             listing.problems.push_back(fmt::format("{}: {}", path, std::strerror(errno)));
             continue;
         }
@@ -211,6 +213,7 @@ Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Pro
     Found found;
     found.directories = std::move(listing.directories);
     found.only_files = listing.only_files;
+    found.has_unknown_word = listing.has_unknown_word;
     found.problems = std::move(listing.problems);
     std::vector<Looked> looked;
     for (std::size_t i = 0; i < files.size(); ++i) {

@@ -1,14 +1,17 @@
 // calls: every call by message size (or summed up, --by call): how often all ranks together made it, and its time as
 // the mean over ranks; with --rank only theirs.
 #include <algorithm>
+#include <set>
 
+#include "report/analysis/bus_bandwidth.h"
+#include "report/analysis/figures.h"
 #include "report/model/sums.h"
 #include "report/model/units.h"
-#include "report/sections/bus_bandwidth.h"
-#include "report/sections/figures.h"
+#include "report/sections/call_notes.h"
 #include "report/sections/nccl_gpu.h"
+#include "report/sections/ratio.h"
 #include "report/sections/sections.h"
-#include "report/sections/size_notes.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
@@ -43,8 +46,6 @@ struct Line {
         return !row.is_unfinished && row.sum.calls != 0 && (row.sum.bytes != 0 || carries_messages(call->traffic));
     }
 };
-
-Value ratio(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
 
 // Rows are sorted by call. Number of ranks, largest rank and percentiles of single rows do not add up.
 std::vector<Row> add_up_sizes(const std::vector<Row>& rows) {
@@ -125,6 +126,7 @@ Interest interest_of(const std::vector<Line>& lines) {
 }
 
 std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, bool is_for_screen) {
+    const Vocabulary& words = vocabulary_of(job);
     using L = const Line&;
     return {
         {{.id = "call", .title = "CALL"},
@@ -151,7 +153,7 @@ std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, boo
          [](L l) { return l.is_timed() ? Value(l.time_ns() / l.ranks) : Value(); }},
         {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
-        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share, .drop = 11},
+        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share, .drop = 11},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.mpi_ns) : Value(); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 12, .only_screen = true},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
@@ -238,13 +240,19 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
 
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     const std::size_t left_out = keep_top(table, most);
-    std::string shown = what_is_shown(job, question, ranks);
-    if (interest.extremes) shown += "; PER CALL and the rest: single calls";
+    Note shown(what_is_shown(job, question, ranks));
+    if (interest.extremes) shown.parts.push_back({"PER CALL and the rest: single calls"});
     table.notes.push_back(std::move(shown));
-    if (interest.waiting) table.notes.push_back(std::string(waiting_method));
+    if (interest.waiting)
+        table.notes.push_back(Note::on(
+            "waiting_share",
+            "an estimate, at most: the share of TIME above that of the fastest call of that size on as many ranks. Not "
+            "said of fewer than 20 calls, file I/O and calls that only post requests; of Wait it is nearly all"));
     const bool has_samples =
         std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.call->is_sampled; });
-    note_exchanges(table, job);
+    std::set<std::uint16_t> of_calls;
+    for (const Line& line : lines) of_calls.insert(line.row.sum.call);
+    note_exchanges(table.notes, job, of_calls);
     if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.row.is_unfinished; }))
         table.notes.push_back(std::string(unfinished_note));
     if (has_samples) table.notes.push_back("calls that are asked in loops (Test, Probe) are timed every 16th time");

@@ -5,10 +5,13 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "report/analysis/figures.h"
 #include "report/model/units.h"
+#include "report/sections/call_notes.h"
 #include "report/sections/comm_labels.h"
-#include "report/sections/figures.h"
+#include "report/sections/ratio.h"
 #include "report/sections/sections.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
@@ -140,9 +143,7 @@ std::string equality(const Line& line) {
 
 std::string hexadecimal(std::uint64_t id) { return id ? fmt::format("{:016x}", id) : std::string(); }
 
-Value share(std::uint64_t part, double whole) { return whole > 0 ? Value(static_cast<double>(part) / whole) : Value(); }
-
-std::vector<Field<Line>> comm_fields(bool grouped, bool has_differences) {
+std::vector<Field<Line>> comm_fields(bool grouped, bool has_differences, const Vocabulary& words) {
     using L = const Line&;
     return {
         {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return l.label; }},
@@ -159,10 +160,10 @@ std::vector<Field<Line>> comm_fields(bool grouped, bool has_differences) {
          [](L l) { return l.bytes ? Value(l.per_member(l.bytes)) : Value(); }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
          [](L l) { return l.time_ns ? Value(l.per_member(l.time_ns)) : Value(); }},
-        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share},
-         [](L l) { return l.time_ns ? share(l.time_ns, l.context->mpi_ns) : Value(); }},
+        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share},
+         [](L l) { return l.time_ns ? ratio(l.time_ns, l.context->mpi_ns) : Value(); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 7, .only_screen = true},
-         [](L l) { return share(l.time_ns, l.context->mpi_ns); }},
+         [](L l) { return ratio(l.time_ns, l.context->mpi_ns); }},
         {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 3, .same_unit = true},
          [](L l) { return known(l.largest_ns); }},
         {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 3},
@@ -202,7 +203,7 @@ struct CallLine {
     bool has_size() const { return sum.calls != 0 && (sum.bytes != 0 || carries_messages(call->traffic)); }
 };
 
-std::vector<Field<CallLine>> call_fields(bool grouped) {
+std::vector<Field<CallLine>> call_fields(bool grouped, const Vocabulary& words) {
     using L = const CallLine&;
     return {
         {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return l.line->label; }},
@@ -223,12 +224,12 @@ std::vector<Field<CallLine>> call_fields(bool grouped) {
          [](L l) { return l.line->per_member(l.sum.calls); }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
          [](L l) { return l.is_timed() ? Value(l.line->per_member(l.sum.time_ns)) : Value(); }},
-        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share},
-         [](L l) { return l.is_timed() ? share(l.sum.time_ns, l.line->context->mpi_ns) : Value(); }},
+        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share},
+         [](L l) { return l.is_timed() ? ratio(l.sum.time_ns, l.line->context->mpi_ns) : Value(); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 4, .only_screen = true},
-         [](L l) { return l.is_timed() ? share(l.sum.time_ns, l.line->context->mpi_ns) : Value(); }},
+         [](L l) { return l.is_timed() ? ratio(l.sum.time_ns, l.line->context->mpi_ns) : Value(); }},
         {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
-         [](L l) { return l.is_timed() ? share(l.sum.time_ns, static_cast<double>(l.sum.calls)) : Value(); }},
+         [](L l) { return l.is_timed() ? ratio(l.sum.time_ns, static_cast<double>(l.sum.calls)) : Value(); }},
         {{.id = "made_by", .title = {}, .only_data = true}, [](L l) { return l.line->comm->made_by; }},
         {{.id = "id", .title = {}, .only_data = true}, [](L l) { return hexadecimal(l.line->comm->id); }},
         {{.id = "members", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.line->members; }},
@@ -248,7 +249,7 @@ Table call_table(const Context& context, const std::vector<Line>& lines, bool gr
             const CallLine row{&line, &context.job.calls[sum.call], sum};
             if (context.shows_counted || !row.is_counted()) rows.push_back(row);
         }
-    return table_of("comms_by_call", call_fields(grouped), rows);
+    return table_of("comms_by_call", call_fields(grouped, vocabulary_of(context.job)), rows);
 }
 
 // ---- collectives that not all members entered as often ----
@@ -295,7 +296,8 @@ Table difference_table(const Context& context, const Question& question) {
         return rank.has_profile && rank.state != State::finalized;
     });
     if (has_unfinished && !table.rows.empty())
-        table.notes.push_back("ranks without MPI_Finalize count as far as they came; where they stand: hang");
+        table.notes.push_back(fmt::format("ranks without {} count as far as they came; where they stand: hang",
+                                          vocabulary_of(context.job).finalize));
     return table;
 }
 
@@ -304,8 +306,8 @@ void explain(Table& table, const Context& context, const std::vector<Line>& line
     const auto has = [&](CommKind kind) {
         return std::any_of(lines.begin(), lines.end(), [&](const Line& line) { return line.comm->kind == kind; });
     };
-    table.notes.push_back(
-        "CALLS and BYTES: all members together; TIME: mean of the members; MOST: the member that spent most");
+    table.notes.push_back(Note{{"CALLS and BYTES: all members together; TIME: mean of the members"},
+                               {"the member that spent most", "largest_ns"}});
     if (has(CommKind::none)) {
         const std::uint64_t dropped = context.job.drops.communicators;
         const auto& calls = context.job.calls;
@@ -337,8 +339,8 @@ Result<std::vector<Table>> comms(const Job& job, const Question& question) {
     std::vector<Line> lines = lines_of(context, grouped);
     std::erase_if(lines, [](const Line& line) { return line.comm->kind == CommKind::none && line.shown_calls() == 0; });
     const bool has_differences = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.unequal != 0; });
-    Table table =
-        by_call ? call_table(context, lines, grouped) : table_of("comms", comm_fields(grouped, has_differences), lines);
+    Table table = by_call ? call_table(context, lines, grouped)
+                          : table_of("comms", comm_fields(grouped, has_differences, vocabulary_of(job)), lines);
     if (auto ok = sort_rows(table, question.sort.empty() ? "total_time_ns" : question.sort); !ok)
         return tl::make_unexpected(ok.error());
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());

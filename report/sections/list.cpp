@@ -1,10 +1,8 @@
 // The list of sections: a new one is a file beside this and a line here.
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "report/sections/sections.h"
-#include "report/sections/wording.h"
 
 namespace mpiprof::report {
 namespace {
@@ -38,19 +36,6 @@ constexpr std::array all{
 };
 
 }  // namespace
-
-Result<std::vector<Table>> Section::answer(const Job& job, const Question& question) const {
-    auto tables = ask(job, question);
-    if (!tables && !question.sort.empty()) {  // a heading may have been typed as it was reworded
-        Question other = question;
-        other.sort = before_wording(question.sort, job);
-        if (other.sort != question.sort)
-            if (auto again = ask(job, other)) tables = std::move(again);
-    }
-    if (tables)
-        for (Table& table : *tables) word(table, job);
-    return tables;
-}
 
 std::span<const Section> sections() { return all; }
 

@@ -5,17 +5,16 @@
 
 #include <algorithm>
 
+#include "report/analysis/bus_bandwidth.h"
 #include "report/model/units.h"
-#include "report/sections/bus_bandwidth.h"
 #include "report/sections/comm_labels.h"
+#include "report/sections/ratio.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {
 namespace {
 
 constexpr std::size_t late_on_screen = 8;
-
-Value ratio(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
 
 std::string source_of(bool by_events, bool by_cupti) {
     if (by_events && by_cupti) return "CUPTI, events";
@@ -226,58 +225,6 @@ std::string host_time_note(const Job& job) {
     note += job.gpu.ranks_by_events != 0 ? "known at most, by " : "known by ";
     note += source_of(job.gpu.ranks_by_events != 0, job.gpu.ranks_by_cupti != 0);
     return note + ": mpiprof-report nccl";
-}
-
-namespace {
-
-constexpr double worth_a_look = 0.05;
-
-// The rank for which the members of a communicator waited longest.
-void stragglers(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
-    const GpuComm* worst = nullptr;
-    for (const GpuComm& comm : job.gpu.comms)
-        if (!comm.late.empty() && (!worst || comm.waiting_ns > worst->waiting_ns)) worst = &comm;
-    if (!worst || worst->compared < 20) return;
-    const double share =
-        static_cast<double>(worst->waiting_ns) / static_cast<double>(std::max<std::uint64_t>(1, worst->compared_ns));
-    const double of_run = share * figures.share_of_wall(worst->time_ns);
-    if (of_run < worth_a_look) return;
-    const GpuComm::Late& last = worst->late.front();
-    const double blame =
-        static_cast<double>(last.waited_ns) / static_cast<double>(std::max<std::uint64_t>(1, worst->waiting_ns));
-    std::string text = fmt::format(
-        "{} of the time of NCCL's collectives on the GPU is waiting for the rank that comes last, {} of the run",
-        human_share(share), human_share(of_run));
-    text += blame >= 0.5 ? fmt::format("; {} of it for rank {}, which came last to {} of {}.", human_share(blame),
-                                       last.rank, last.operations, worst->compared)
-                         : ": no rank in particular.";
-    findings.push_back({true, text + " More: mpiprof-report nccl.", "nccl-waiting"});
-}
-
-// Communication that no computation hides.
-void exposed(const Job& job, std::vector<Finding>& findings) {
-    double nccl_ns = 0, exposed_ns = 0, busy_ns = 0;
-    for (const GpuWork& work : job.gpu.work) {
-        const auto ns = static_cast<double>(work.time_ns);
-        if (work.kind == GpuWorkKind::other_kernels) busy_ns += ns;
-        if (work.kind != GpuWorkKind::nccl_kernels) continue;
-        nccl_ns += ns;
-        exposed_ns += ns - static_cast<double>(work.overlapped_ns);
-    }
-    if (nccl_ns <= 0 || exposed_ns < worth_a_look * (exposed_ns + busy_ns)) return;
-    findings.push_back(
-        {false,
-         fmt::format(
-             "{} of NCCL's time on the GPU is exposed: no other kernel ran meanwhile. It is {} of the time in which kernels ran.",
-             human_share(exposed_ns / nccl_ns), human_share(exposed_ns / (exposed_ns + busy_ns))),
-         "nccl-exposed"});
-}
-
-}  // namespace
-
-void gpu_findings(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
-    stragglers(job, figures, findings);
-    exposed(job, findings);
 }
 
 }  // namespace mpiprof::report

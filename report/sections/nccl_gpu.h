@@ -8,7 +8,6 @@
 
 #include "report/model/job.h"
 #include "report/model/table.h"
-#include "report/sections/findings.h"
 
 namespace mpiprof::report {
 
@@ -26,8 +25,5 @@ std::string host_time_note(const Job& job);
 
 // The heading of times on the GPU: "GPU TIME <=" where some are known by events, and are at most.
 std::string gpu_heading(const Job& job, std::string heading);
-
-// What of it deserves a look in the summary.
-void gpu_findings(const Job& job, const Figures& figures, std::vector<Finding>& findings);
 
 }  // namespace mpiprof::report

@@ -110,4 +110,10 @@ std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_ite
     return rank_list(ranges, most_items);
 }
 
+std::string ranks_text(std::span<const std::uint32_t> ranks, std::size_t most_items, At at) {
+    const bool is_one = ranks.size() == 1;
+    const char* what = at == At::begin ? (is_one ? "Rank " : "Ranks ") : (is_one ? "rank " : "ranks ");
+    return what + rank_list(ranks, most_items);
+}
+
 }  // namespace mpiprof::report

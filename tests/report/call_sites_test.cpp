@@ -360,7 +360,7 @@ TEST(sites, of_a_binary_that_was_built_anew_are_addresses_and_say_so) {
     Here here = exchange_of_the_test();
     const Table table = answer(job_at(here, {1, 2, 3}), {.ranks = {}, .sort = {}, .by = {}, .top = {}});
     EXPECT_EQ(text_at(table, 0, "from"), fmt::format("call_sites_test+{:#x}", here.offset));
-    EXPECT_EQ(table.notes.back(), here.path + ": binary changed since the run");
+    EXPECT_EQ(table.notes.back().parts.front().text, here.path + ": binary changed since the run");
 }
 
 TEST(sites, functions_are_short_on_screens) {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "report/analysis/bus_bandwidth.h"
 #include "report/layouts/layout.h"
 #include "report/layouts/mpitrace.h"
-#include "report/sections/bus_bandwidth.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
 #include "tests/report/stories.h"

@@ -297,8 +297,8 @@ TEST(summary, shares_of_the_run_add_up_to_all_of_it) {
         ASSERT_TRUE(tables);
         double total = 0;
         for (const auto& table : *tables)
-            if (table.id == "shares")
-                for (const auto& row : table.rows) total += std::get<double>(row[1]);
+            if (const auto* bar = std::get_if<report::StackedBar>(&table.picture))
+                for (const auto& segment : bar->segments) total += segment.share;
         EXPECT_NEAR(total, 1, 1e-9) << story.name;
     }
 }

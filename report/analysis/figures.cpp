@@ -1,5 +1,5 @@
 // Sums and spreads.
-#include "report/sections/figures.h"
+#include "report/analysis/figures.h"
 
 #include <algorithm>
 #include <map>

@@ -4,12 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "report/model/job.h"
-#include "report/model/table.h"
 
 namespace mpiprof::report {
 
@@ -75,25 +72,11 @@ struct Figures {
 };
 Figures figures_of(const Job& job);
 
-// The share of a time that was waiting (merge/waits estimates it), where half of the time at least could be judged.
-inline Value waiting_share(std::uint64_t waiting_ns, std::uint64_t judged_ns, std::uint64_t time_ns) {
-    if (judged_ns == 0 || 2 * judged_ns < time_ns) return {};
-    return static_cast<double>(waiting_ns) / static_cast<double>(judged_ns);
-}
-inline constexpr std::string_view waiting_method =
-    "WAITING: an estimate, at most: the share of TIME above that of the fastest call of that size on as many ranks. Not said "
-    "of fewer than 20 calls, file I/O and calls that only post requests; of Wait it is nearly all";
-
 // Rows over the ranks asked for only (their cells must have been kept); all of them where none are named.
 std::vector<Row> rows_of(const Job& job, std::span<const std::uint32_t> ranks);
 
 // The calls that these ranks (none named: all) have not returned from, one row for each function: their time is in MPI
 // as that of all others, and tables that leave it out contradict the rest of their screen.
 std::vector<Row> unfinished_rows(const Job& job, std::span<const std::uint32_t> ranks);
-inline constexpr std::string_view unfinished_mark = " (unfinished)";  // behind their names on screens
-inline constexpr std::string_view unfinished_left_out =
-    "calls that had not returned are on no line here: mpiprof-report hang has them";
-inline constexpr std::string_view unfinished_note =
-    "(unfinished): calls that had not returned, with their time so far; who waits for whom: mpiprof-report hang";
 
 }  // namespace mpiprof::report
