@@ -190,7 +190,8 @@ class Check {
         for (const Rank& rank : job->ranks) {
             if (!rank.has_profile) continue;
             ++profiles_;
-            if (rank.state != State::finalized && state_of(rank) != "running") ++unfinished_[state_of(rank)];
+            const bool is_running = rank.state == State::running && rank.life == Life::running;
+            if (rank.state != State::finalized && !is_running) ++unfinished_[state_of(rank)];
             for (Finding& finding : look_into(rank, reader)) findings_.push_back(std::move(finding));
         }
         is_complete_ &= is_whole(*job);
