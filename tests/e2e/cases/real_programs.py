@@ -52,37 +52,6 @@ for program in zoo.PROGRAMS:
                       mpis=("openmpi",), ranks=4, tier="full", timeout=600, attempts=1))
 
 
-RMPI = """
-suppressMessages(library(Rmpi))
-rank <- mpi.comm.rank(0)
-total <- mpi.allreduce(as.double(rank + 1:4), type = 2, op = "sum", comm = 0)
-told <- mpi.bcast(if (rank == 0) as.integer(c(3, 1, 4)) else integer(3), type = 1, rank = 0, comm = 0)
-for (i in 1:20) mpi.barrier(0)
-cat(sprintf("rank %d of %d: %s, %s\\n", rank, mpi.comm.size(0), paste(total, collapse = " "), paste(told, collapse = " ")))
-invisible(mpi.finalize())
-"""
-
-
-@case(mpis=("openmpi",), ranks=2, tier="full")
-def rmpi_computes_the_same(scene):
-    """Its library has functions of its own called mpi_comm_rank, mpi_barrier ..."""
-    rscript = scene.tool("Rscript")
-    if execute([rscript, "-e", "find.package('Rmpi')"], env=scene.environment()).code != 0:
-        raise Skip("r-cran-rmpi is not installed")
-    (scene.dir / "program.R").write_text(RMPI)
-    command = [rscript, scene.dir / "program.R"]
-
-    plain = scene.mpirun(2, command, profiled=None).succeeded()
-    ours = scene.mpirun(2, command).succeeded()
-
-    same(sorted(ours.out.splitlines()), sorted(plain.out.splitlines()), "what the ranks computed")
-    same(ours.err, plain.err, "stderr")
-    check("rank 1 of 2: 3 5 7 9, 3 1 4" in ours.out, f"the ranks computed\n{ours.out}")
-    calls = scene.calls()
-    for name, times in (("MPI_Barrier", 20), ("MPI_Allreduce", 1), ("MPI_Bcast", 1)):
-        same([calls.get((rank, name)) for rank in (0, 1)], [times] * 2, f"calls of {name}")
-
-
 @case(ranks=4, tier="full")
 def mpi4py_example_computes_the_same_and_is_counted_exactly(scene):
     python = scene.python_with("mpi4py", "numpy")
