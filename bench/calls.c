@@ -38,6 +38,37 @@ static void allreduce_callers(void) {
     sum_up(), no_call();
     sum_up(), no_call();
 }
+static void allreduce_two_callers(void) {
+    sum_up(), no_call();
+    sum_up(), no_call();
+}
+// As many callers behind one function as the name says: each its own return address.
+#define FOUR(x) x x x x
+#define SIXTEEN(x) FOUR(FOUR(x))
+#define THREE_HUNDRED(x) SIXTEEN(SIXTEEN(x)) SIXTEEN(x x) SIXTEEN(x) /* 256 + 32 + 16 */
+static void allreduce_16_callers(void) { SIXTEEN(sum_up(); no_call();) }
+static void allreduce_304_callers(void) { THREE_HUNDRED(sum_up(); no_call();) }
+// The same function, and the same call, from ten depths.
+__attribute__((noinline)) static void deeper(int n) {
+    MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+    if (n > 1) deeper(n - 1);
+    no_call();
+}
+static void recursion(void) { deeper(10); }
+// As BLACS does it for each message: a datatype is made, used once and freed.
+static void freed_types(void) {
+    MPI_Datatype type;
+    MPI_Type_vector(4, 2, 8, MPI_DOUBLE, &type);
+    MPI_Type_commit(&type);
+    MPI_Bcast(out, 1, type, 0, MPI_COMM_SELF);
+    MPI_Type_free(&type);
+}
+static void freed_communicators(void) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
+}
 static void bcast_self(void) { MPI_Bcast(out, 1, MPI_DOUBLE, 0, MPI_COMM_SELF); }
 static void gather_self(void) { MPI_Gather(out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, 0, MPI_COMM_SELF); }
 static void barrier_self(void) { MPI_Barrier(MPI_COMM_SELF); }
@@ -92,6 +123,12 @@ static const struct {
     {"allreduce_sites", 1, 4, allreduce_sites, "the same from four places in turn"},
     {"allreduce_sizes", 1, 4, allreduce_sizes, "four sizes in turn from one place"},
     {"allreduce_callers", 1, 4, allreduce_callers, "the same from one function with four callers"},
+    {"two_callers", 1, 2, allreduce_two_callers, "the same from one function with two callers"},
+    {"16_callers", 1, 16, allreduce_16_callers, "with sixteen"},
+    {"304_callers", 1, 304, allreduce_304_callers, "with 304, which is more than a thread remembers at first"},
+    {"recursion", 1, 10, recursion, "from ten depths of a recursion"},
+    {"freed_types", 1, 4, freed_types, "MPI_Type_vector, _commit, MPI_Bcast, MPI_Type_free: all four"},
+    {"freed_comms", 1, 3, freed_communicators, "MPI_Comm_dup, MPI_Barrier, MPI_Comm_free: all three"},
     {"bcast_self", 1, 1, bcast_self, "MPI_Bcast of 8 B"},
     {"gather_self", 1, 1, gather_self, "MPI_Gather of 8 B: its size needs several arguments"},
     {"barrier_self", 1, 1, barrier_self, "MPI_Barrier"},

@@ -26,18 +26,25 @@ struct Finding {
     bool is_damage = true;  // else something to know
 };
 
-std::string states_of(const Job& job) {
-    std::map<std::string, std::uint32_t> states;
-    for (const Rank& rank : job.ranks) {
-        if (!rank.has_profile) continue;
-        std::string state(name_of(rank.state));
-        if (rank.state == State::running)
-            state = rank.life == Life::running ? "running" : rank.life == Life::ended ? "killed" : "killed or running";
-        ++states[state];
-    }
+// How many ranks are in each state.
+using States = std::map<std::string, std::uint64_t>;
+
+std::string state_of(const Rank& rank) {
+    if (rank.state != State::running) return std::string(name_of(rank.state));
+    return rank.life == Life::running ? "running" : rank.life == Life::ended ? "killed" : "killed or running";
+}
+
+std::string text_of(const States& states) {
     std::vector<std::string> parts;
     for (const auto& [state, ranks] : states) parts.push_back(fmt::format("{} {}", ranks, state));
     return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+States states_of(const Job& job) {
+    States states;
+    for (const Rank& rank : job.ranks)
+        if (rank.has_profile) ++states[state_of(rank)];
+    return states;
 }
 
 std::string stores_of(const Job& job) {
@@ -102,7 +109,7 @@ Table launch_table(const std::vector<Job>& launches) {
         {{.id = "job", .title = "JOB"}, [](L l) { return l.job; }},
         {{.id = "ranks", .title = "RANKS", .unit = Unit::count}, [](L l) { return std::uint64_t{l.size}; }},
         {{.id = "profiles", .title = "PROFILES", .unit = Unit::count}, [](L l) { return std::uint64_t{l.profiles()}; }},
-        {{.id = "states", .title = "STATE"}, [](L l) { return states_of(l); }},
+        {{.id = "states", .title = "STATE"}, [](L l) { return text_of(states_of(l)); }},
         {{.id = "store", .title = "STORE", .drop = 1}, [](L l) { return stores_of(l); }},
         {{.id = "missing", .title = "MISSING"}, [](L l) { return missing_in(l); }},
         {{.id = "drops", .title = "DROPPED", .drop = 2}, [](L l) { return drops_of(l.drops); }},
@@ -120,7 +127,14 @@ Table problem_table(const std::vector<Finding>& findings) {
     return table_of("problems", fields, findings);
 }
 
-std::string verdict(std::size_t damaged, std::uint32_t profiles, std::uint64_t missing) {
+std::uint64_t ranks_in(const States& states) {
+    std::uint64_t ranks = 0;
+    for (const auto& [state, of_it] : states) ranks += of_it;
+    return ranks;
+}
+
+// `unfinished`: ranks that did not reach MPI_Finalize, without those that are known to run still.
+std::string verdict(std::size_t damaged, std::uint32_t profiles, std::uint64_t missing, const States& unfinished) {
     std::string text;
     if (damaged)
         text = fmt::format("{} found; {} can be read", plural(damaged, "defect", "defects"),
@@ -130,6 +144,9 @@ std::string verdict(std::size_t damaged, std::uint32_t profiles, std::uint64_t m
     else
         text = fmt::format("all {} profiles are whole", human_count(profiles));
     if (missing) text += fmt::format("; {} without a profile", plural(missing, "rank", "ranks"));
+    if (!unfinished.empty())
+        text += fmt::format("; {} did not reach MPI_Finalize ({})", plural(ranks_in(unfinished), "rank", "ranks"),
+                            text_of(unfinished));
     return text;
 }
 
@@ -173,6 +190,8 @@ class Check {
         for (const Rank& rank : job->ranks) {
             if (!rank.has_profile) continue;
             ++profiles_;
+            const bool is_running = rank.state == State::running && rank.life == Life::running;
+            if (rank.state != State::finalized && !is_running) ++unfinished_[state_of(rank)];
             for (Finding& finding : look_into(rank, reader)) findings_.push_back(std::move(finding));
         }
         is_complete_ &= is_whole(*job);
@@ -187,7 +206,7 @@ class Check {
         const View& view = *find_view(options_.format);
         const Screen screen = screen_for(stdout, options_.screen);
         std::vector<Table> tables{launch_table(jobs_)};
-        tables[0].title = verdict(damaged, profiles_, missing_);
+        tables[0].title = verdict(damaged, profiles_, missing_, unfinished_);
         if (!view.is_for_screen) tables.push_back(problem_table(findings_));
         auto output = Output::open("");
         if (view.is_for_screen && !findings_.empty()) {
@@ -197,7 +216,10 @@ class Check {
         }
         output->write(view.show({"check", tables}, screen));
         if (const int code = finish(*output); code != fine) return code;
-        return damaged || (options_.is_strict && !is_complete_) ? check_failed : fine;
+        // Fine is a job whose numbers are all there: whole files, of every rank, written up to MPI_Finalize. One that
+        // runs is fine so far, unless --strict asks for its end.
+        const bool is_fine = damaged == 0 && missing_ == 0 && unfinished_.empty();
+        return !is_fine || (options_.is_strict && !is_complete_) ? check_failed : fine;
     }
 
     const Options& options_;
@@ -205,6 +227,7 @@ class Check {
     std::vector<Job> jobs_;
     std::uint32_t profiles_ = 0;
     std::uint64_t missing_ = 0;  // ranks
+    States unfinished_;
     bool is_complete_ = true;
 };
 

@@ -33,25 +33,27 @@ void list_others(Job& job, const std::vector<Launch>& launches, std::size_t chos
 }
 
 // Ranks that have no end yet although others ended the job a moment ago: a network file system shows last writes late.
-std::string unseen_ends(const Job& job) {
+std::uint32_t late_writers(const Job& job) {
     std::uint64_t ended = 0;
     for (const Rank& rank : job.ranks)
         if (rank.state == State::finalized) ended = std::max(ended, rank.updated_at_ns);
     const std::uint64_t now = now_ns();
-    if (ended == 0 || now < ended || now - ended > late_writes_ns) return "";
+    if (ended == 0 || now < ended || now - ended > late_writes_ns) return 0;
     std::uint32_t unseen = job.expected() - std::min(job.expected(), job.profiles());
     for (const Rank& rank : job.ranks) {
         if (rank.state != State::running) continue;
-        if (rank.life == Life::running) return "";
+        if (rank.life == Life::running) return 0;
         unseen += rank.life == Life::unknown && rank.updated_at_ns < ended;
     }
-    unseen -= static_cast<std::uint32_t>(
-        std::min<std::size_t>(unseen, job.problems.size()));  // a file that is there, but damaged
-    if (unseen == 0) return "";
+    // A file that is there, but damaged, is none of them.
+    return unseen - static_cast<std::uint32_t>(std::min<std::size_t>(unseen, job.problems.size()));
+}
+
+std::string late_writes_text(const Job& job, std::uint32_t ranks) {
     return fmt::format(
-        "the job ended a moment ago; if this is a network file system, the last writes of {} of {} ranks may not be visible here "
-        "yet: --wait 60 waits for them",
-        unseen, job.expected());
+        "the job ended a moment ago; if this is a network file system, the last writes of {} of {} ranks may not be "
+        "visible here yet: --wait 60 waits for them",
+        ranks, job.expected());
 }
 
 }  // namespace
@@ -78,7 +80,10 @@ Load load(const Options& options) {
     job->problems.insert(job->problems.begin(), found.problems.begin(), found.problems.end());
     job->is_partial_on_purpose = found.only_files;
     list_others(*job, found.launches, *chosen);
-    if (std::string unseen = unseen_ends(*job); !unseen.empty()) job->notes.push_back(std::move(unseen));
+    if (const std::uint32_t ranks = late_writers(*job); ranks != 0) {
+        loaded->late_writes = late_writes_text(*job, ranks);
+        job->notes.push_back(loaded->late_writes);
+    }
     loaded->job = std::move(*job);
     return loaded;
 }

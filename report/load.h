@@ -16,6 +16,7 @@ struct Loaded {
     Found found;
     std::size_t chosen = 0;
     Job job;
+    std::string late_writes;  // a note of the job, too: last writes may not be visible here yet; empty: all are
 
     const Launch& launch() const { return found.launches[chosen]; }
 };

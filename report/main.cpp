@@ -23,7 +23,8 @@ namespace mpiprof::report {
 namespace {
 
 // What the summary says in its body, everything else says on stderr.
-void remark(const Job& job) {
+void remark(const Loaded& loaded) {
+    const Job& job = loaded.job;
     constexpr std::size_t most = 5;
     for (std::size_t i = 0; i < std::min(job.problems.size(), most); ++i) say(job.problems[i]);
     if (job.problems.size() > most) say(fmt::format("{} more files with problems", job.problems.size() - most));
@@ -33,8 +34,7 @@ void remark(const Job& job) {
     if (!job.other_launches.empty())
         say(fmt::format("this is launch {} of {} here (job {}); others: --launch N, listed by the summary",
                         job.launch_number, job.other_launches.size() + 1, job.job));
-    for (const std::string& note : job.notes)
-        if (note.find("--wait") != std::string::npos) say(note);
+    if (!loaded.late_writes.empty()) say(loaded.late_writes);
 }
 
 Result<std::monostate> load_cells(Job& job, RankReader& reader, const std::vector<std::uint32_t>& ranks) {
@@ -186,7 +186,7 @@ int run(int argc, char** argv) {
     }
     Job& job = (*loaded)->job;
     const bool says_it_itself = options.task == Task::section && options.section == sections().front().name;
-    if (!says_it_itself && !options.is_quiet) remark(job);
+    if (!says_it_itself && !options.is_quiet) remark(**loaded);
 
     RankReader reader((*loaded)->launch());
     const int code = answer(job, reader, options);

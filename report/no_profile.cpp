@@ -25,6 +25,8 @@ constexpr std::string_view causes =
     "- The path of libmpiprof.so is wrong, or not visible on the compute nodes: ld.so\n"
     "  then says \"object '...' from LD_PRELOAD cannot be preloaded\" in the job's output.\n"
     "- The program contains MPI statically: ldd PROGRAM must name libmpi.\n"
+    "- Its Fortran calls have no underscore (nm -D PROGRAM: mpi_init, not mpi_init_):\n"
+    "  xlf without -qextname, gfortran -fno-underscoring. Such names are anybody's.\n"
     "- The program did not get as far as MPI_Init: its own output tells.\n"
     "- The program never called MPI or NCCL, or ran as one rank that sent nothing.\n"
     "- MPIPROF_RANKS or MPIPROF_DISABLE left its ranks out.\n"
@@ -51,11 +53,6 @@ std::vector<std::string> directories_with_profiles(const std::string& directory)
     return found;
 }
 
-// A word that is neither a command nor a file.
-bool is_mistyped(const std::string& problem) {
-    return problem.find('/') == std::string::npos && problem.ends_with(": No such file or directory");
-}
-
 }  // namespace
 
 std::string explain_no_profile(const Found& found) {
@@ -69,8 +66,7 @@ std::string explain_no_profile(const Found& found) {
         add("  " + found.problems[i] + "\n");
     if (found.problems.size() > most_problems)
         add(fmt::format("  and {} more\n", found.problems.size() - most_problems));
-    if (is_unreadable && std::any_of(found.problems.begin(), found.problems.end(), is_mistyped))
-        add("There is no command of that name either: mpiprof-report --help\n");
+    if (found.has_unknown_word) add("There is no command of that name either: mpiprof-report --help\n");
     if (is_unreadable) return fmt::to_string(out);
 
     for (const std::string& directory : found.directories) {

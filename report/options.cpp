@@ -8,10 +8,13 @@
 #include <charconv>
 #include <filesystem>
 #include <iterator>
+#include <memory>
+#include <sstream>
 #include <thread>
 #include <utility>
 
 #include "report/exports/export.h"
+#include "report/help.h"
 #include "report/model/visible.h"
 #include "report/views/view.h"
 
@@ -79,6 +82,7 @@ class Parser {
   public:
     Parser() {
         options_.threads = std::max(1u, std::thread::hardware_concurrency());
+        app_.formatter(std::make_shared<Help>());  // the commands take it over
         app_.set_version_flag("--version", std::string("mpiprof-report ") + MPIPROF_VERSION, "Print the version");
         app_.add_option("paths", options_.paths,
                         "Directories of jobs, or their mpi_profile.* files (default: this directory)")
@@ -116,8 +120,14 @@ class Parser {
     }
 
     Parsed parse(int argc, char** argv) {
+        std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+        command_first(words);
+        std::reverse(words.begin(), words.end());  // as CLI11 takes them
         try {
-            app_.parse(argc, argv);
+            app_.parse(std::move(words));
+        } catch (const CLI::ExtrasError& error) {
+            const std::string hint = option_of_commands(error.what());
+            return usage(hint.empty() ? error.what() : hint);
         } catch (const CLI::ParseError& error) {
             if (error.get_exit_code() == 0) return {std::nullopt, app_.exit(error)};
             return usage(error.what());
@@ -126,6 +136,53 @@ class Parser {
     }
 
   private:
+    static constexpr auto every = [](const CLI::App*) { return true; };
+
+    // Whether what follows this option is its value: no command, whatever it is called.
+    bool takes_value(const std::string& option) const {
+        if (option.find('=') != std::string::npos) return false;
+        const auto takes = [&](const CLI::App* app) {
+            const CLI::Option* known = app->get_option_no_throw(option);
+            return known && known->get_items_expected_max() > 0;
+        };
+        const auto commands = app_.get_subcommands(every);
+        return takes(&app_) || std::any_of(commands.begin(), commands.end(), takes);
+    }
+
+    // Options of a command are known only behind it: `--rank 1 calls` becomes `calls --rank 1`.
+    void command_first(std::vector<std::string>& words) const {
+        for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+            if (words[i].starts_with('-')) {
+                i += takes_value(words[i]);
+                continue;
+            }
+            const auto commands = app_.get_subcommands(every);
+            const auto is_named = [&](const CLI::App* command) { return command->get_name() == words[i]; };
+            if (std::none_of(commands.begin(), commands.end(), is_named)) continue;
+            std::rotate(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i),
+                        words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+            return;
+        }
+    }
+
+    // An option that was not expected: which commands do take it. Empty where none does.
+    std::string option_of_commands(const std::string& message) const {
+        std::istringstream in(message);
+        for (std::string word; in >> word;) {
+            if (!word.starts_with('-')) continue;
+            std::vector<std::string> takers;
+            for (const CLI::App* command : app_.get_subcommands(every))
+                if (command->get_option_no_throw(word)) takers.push_back(command->get_name());
+            if (takers.empty()) return "";
+            const auto given = app_.get_subcommands();
+            return fmt::format(
+                "{} is no option of {}, but of {}: mpiprof-report {} {} ...", word,
+                given.empty() ? "the " + std::string(sections().front().name) : given.front()->get_name(),
+                fmt::join(takers, ", "), takers.front(), word);
+        }
+        return "";
+    }
+
     Parsed usage(std::string_view what) const {
         fmt::print(stderr, "mpiprof-report: {}\nTry: mpiprof-report --help\n", visible(what, true));
         return {std::nullopt, usage_error};
@@ -150,7 +207,7 @@ class Parser {
             if (!section.takes_sort_and_top) continue;
             command
                 .add_option("--sort", options_.question.sort,
-                            "Column to sort by, as named in --format csv (time, calls, ...)")
+                            "Column to sort by: its heading (TIME), or its name in --format csv (time_ns)")
                 ->type_name("COLUMN");
             const std::vector<std::string> by(section.by.begin(), section.by.end());
             if (by.empty()) continue;
@@ -221,7 +278,7 @@ class Parser {
         if (word.find('/') != std::string::npos || std::filesystem::exists(word, error)) return "";
         std::string nearest;
         std::size_t least = 3;
-        for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
+        for (const CLI::App* command : app_.get_subcommands(every)) {
             const std::size_t distance = edits_between(word, command->get_name());
             if (distance < std::min(least, word.size())) {
                 least = distance;

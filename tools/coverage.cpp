@@ -197,6 +197,9 @@ constexpr std::string_view cannot_be_seen = R"(
 - **MPI linked statically.** The calls never reach the dynamic linker.
 - **Functions fetched by `dlsym` from a handle of the library**, as Julia's MPI.jl and Python's ctypes do, unless
   `libmpiprof-dlsym.so` is preloaded beside `libmpiprof.so`. (mpi4py, h5py and other extension modules are seen without.)
+- **Fortran names without an underscore** (`mpi_send`, `MPI_SEND`), as xlf without `-qextname` and gfortran with
+  `-fno-underscoring` write them: any C library may own these ([why](decisions/0011-no-fortran-name-without-an-underscore.md)).
+  Under MPICH such calls are seen all the same, as those of C.
 - **Libraries opened with `RTLD_DEEPBIND`.**
 - **Calls of `PMPI_` functions.** That is what the name is for; other tools use it.
 - **Calls that MPI makes of itself**, such as those of MPICH's Fortran binding to its C functions, and of callbacks. The

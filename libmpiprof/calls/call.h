@@ -57,6 +57,7 @@ enum class Role : std::uint8_t {
     partitions,
     newcomm,
     newwin,
+    newtype,
     newfile,  // out: the object that the call makes
     str,      // a character argument: Fortran passes its length as an extra word
     arg,
@@ -103,6 +104,7 @@ inline constexpr RoleWord role_words[] = {
     {"partitions", Role::partitions},
     {"newcomm", Role::newcomm},
     {"newwin", Role::newwin},
+    {"newtype", Role::newtype},
     {"newfile", Role::newfile},
     {"str", Role::str},
     {"arg", Role::arg},

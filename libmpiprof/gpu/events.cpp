@@ -2,6 +2,8 @@
 // it.
 #include "libmpiprof/gpu/events.h"
 
+#include "libmpiprof/process/arithmetic.h"
+
 namespace mpiprof::gpu {
 
 Context* Events::context_of(const Driver& driver, Word stream) {
@@ -133,14 +135,19 @@ Events::Outcome Events::look_at(const Driver& driver, Pair& pair) {
     }
     const int happened = driver.query_event(pair.end);
     if (happened == not_ready) return Outcome::not_yet;
-    float ms = 0;
-    if (happened != success || driver.elapsed_time(&ms, pair.begin, pair.end) != success) {
+    std::uint64_t ns = 0;
+    const bool is_told = happened == success && with_own_arithmetic([&] {
+                             float ms = 0;
+                             if (driver.elapsed_time(&ms, pair.begin, pair.end) != success) return false;
+                             ns = ms > 0 ? static_cast<std::uint64_t>(static_cast<double>(ms) * 1e6 + 0.5) : 0;
+                             return true;
+                         });
+    if (!is_told) {
         kill(*pair.context);
         count_drop(not_timed.failed);
         return Outcome::lost;
     }
-    times.book(pair.what, GpuSource::events,
-               ms > 0 ? static_cast<std::uint64_t>(static_cast<double>(ms) * 1e6 + 0.5) : 0, 0);
+    times.book(pair.what, GpuSource::events, ns, 0);
     return Outcome::booked;
 }
 

@@ -41,6 +41,7 @@ Questions find_questions(const void* init) {
     ask(q.query_cuda_support, "MPIX_Query_cuda_support", init);
     ask(q.get_library_version, "PMPI_Get_library_version", init);
     ask(q.comm_c2f, "PMPI_Comm_c2f", init);
+    ask(q.win_c2f, "PMPI_Win_c2f", init);
     ask(q.comm_f2c, "PMPI_Comm_f2c", init);
     ask(q.type_f2c, "PMPI_Type_f2c", init);
     ask(q.request_f2c, "PMPI_Request_f2c", init);

@@ -34,6 +34,7 @@ struct Questions {
     int (*query_cuda_support)();  // an extension; null where the library has none
     int (*get_library_version)(char* text, int* length);
     int (*comm_c2f)(Word comm);
+    int (*win_c2f)(Word win);
     Word (*comm_f2c)(int comm);  // null where a Fortran handle is the C handle
     Word (*type_f2c)(int type);
     Word (*request_f2c)(int request);

@@ -1,5 +1,6 @@
-// The rows as Fortran's symbols: mpif.h and `use mpi` (four manglings), mpi_f08 with and without descriptors, and the
-// large-count names of MPICH 4 and MPI 4.1. Arguments are addresses and pass through untouched, so IN_PLACE, BOTTOM,
+// The rows as Fortran's symbols: mpif.h and `use mpi` (with one underscore and with two), mpi_f08 with and without
+// descriptors, and the large-count names of MPICH 4 and MPI 4.1. Never a name without underscore, or in capitals: any C
+// library may own that (docs/decisions/0011). Arguments are addresses and pass through untouched, so IN_PLACE, BOTTOM,
 // STATUS_IGNORE, LOGICALs, strings with hidden lengths, descriptors and an absent ierror stay the library's own
 // business.
 #include "libmpiprof/mpi/sizes.h"
@@ -61,9 +62,7 @@ template <Id I, int Spelling, class Language, class Name, class... Words>
 
 #define MPI(Name, name, NAME, arity, ...)                                \
     SYMBOL(mpi_##name##_, Name, arity, Mpi::mpif_spelling, false, false) \
-    ALIAS(mpi_##name, name, arity)                                       \
     ALIAS(mpi_##name##__, name, arity)                                   \
-    ALIAS(MPI_##NAME, name, arity)                                       \
     SYMBOL(mpi_##name##_f08_, Name, arity, 2, false, false)              \
     SYMBOL(mpi_##name##_f08ts_, Name, arity, 3, false, true)
 #define MPI_C(Name, name, NAME, arity, ...)                          \
@@ -79,16 +78,14 @@ template <Id I, int Spelling, class Language, class Name, class... Words>
 // ---- names that follow no rule ----
 
 // Open MPI's `use mpi` has a second name for what takes a TYPE(C_PTR).
-#define CPTR(Name, name, NAME, arity)                                         \
+#define CPTR(Name, name, arity)                                               \
     SYMBOL(mpi_##name##_cptr_, Name, arity, Mpi::cptr_spelling, false, false) \
-    CPTR_ALIAS(mpi_##name##_cptr, name, arity)                                \
-    CPTR_ALIAS(mpi_##name##_cptr__, name, arity)                              \
-    CPTR_ALIAS(MPI_##NAME##_CPTR, name, arity)
+    CPTR_ALIAS(mpi_##name##_cptr__, name, arity)
 #define CPTR_ALIAS(symbol, name, arity) ALIAS(symbol, name##_cptr, arity)
-CPTR(Alloc_mem, alloc_mem, ALLOC_MEM, 3)
-CPTR(Win_allocate, win_allocate, WIN_ALLOCATE, 6)
-CPTR(Win_allocate_shared, win_allocate_shared, WIN_ALLOCATE_SHARED, 6)
-CPTR(Win_shared_query, win_shared_query, WIN_SHARED_QUERY, 5)
+CPTR(Alloc_mem, alloc_mem, 3)
+CPTR(Win_allocate, win_allocate, 6)
+CPTR(Win_allocate_shared, win_allocate_shared, 6)
+CPTR(Win_shared_query, win_shared_query, 5)
 
 // MPICH's names for twins that have other arguments than the function, and so a row of their own.
 SYMBOL(mpi_type_get_envelope_f08_large_, Type_get_envelope_c, 6, 6, true, false)

@@ -45,15 +45,53 @@ format::Peer& Library::peer_of_window(Ledger& ledger, Word key, Word c_win, int 
 }
 
 std::uint64_t Library::type_size(Ledger& ledger, Word type) {
-    // MPICH's predefined types carry their size in the handle: 0x4c00SSxx.
-    if (facts.family == MpiFamily::mpich && (static_cast<std::uint32_t>(type) & 0xffff0000u) == 0x4c000000u)
-        return static_cast<std::uint64_t>(type) >> 8 & 0xff;
-    Ledger::TypeSize& known = ledger.type_size_entry(type);
-    if (known.handle == type && known.epoch == ledger.epoch()) return known.size;
+    Meaning meaning{0, 0};
+    ask_type(ledger, type, meaning);
+    return meaning.type_size;
+}
+
+void Library::ask_type(Ledger& ledger, Word type, Meaning& meaning) {
+    // MPICH's predefined types carry their size in the handle: 0x4c00SSxx. They never end.
+    if (facts.family == MpiFamily::mpich && (static_cast<std::uint32_t>(type) & 0xffff0000u) == 0x4c000000u) {
+        meaning.type_size = static_cast<std::uint64_t>(type) >> 8 & 0xff;
+        return;
+    }
+    const Ledger::Types::Known* known = ledger.known_type(type);
+    if (known) {
+        meaning.type_size = known->meaning;
+        meaning.is_lasting &= known->lasts();
+        meaning.type_at = ledger.place_of_type(type);
+        return;
+    }
     std::int64_t bytes = 0;
     if (!ask.type_size_x || ask.type_size_x(type, &bytes) != 0 || bytes < 0) bytes = 0;
-    known = {type, ledger.epoch(), static_cast<std::uint64_t>(bytes)};
-    return known.size;
+    meaning.type_size = static_cast<std::uint64_t>(bytes);
+    meaning.is_lasting = false;
+    ledger.learn_type(type, meaning.type_size);
+}
+
+void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
+    const Ledger::Comms::Known* known = ledger.known_comm(comm);
+    if (known) {
+        meaning.communicator = static_cast<std::uint16_t>(known->meaning);
+        meaning.is_lasting &= known->lasts();
+        meaning.comm_at = ledger.place_of_comm(comm);
+        return;
+    }
+    meaning.communicator = communicator(comm).index;
+    meaning.is_lasting = false;
+    ledger.learn_comm(comm, meaning.communicator);
+}
+
+// As FortranBinding::group_key() has it.
+void Library::end_of_communicator(Word comm) {
+    const Word fortran = ask.comm_c2f ? ask.comm_c2f(comm) : comm;
+    runtime.end_of({HandleKind::communicator, comm, FortranBinding<false, false>::group_key(fortran)});
+}
+
+void Library::end_of_window(Word win) {
+    const Word fortran = ask.win_c2f ? ask.win_c2f(win) : win;
+    runtime.end_of({HandleKind::window, win ^ of_window, FortranBinding<false, false>::group_key(fortran) ^ of_window});
 }
 
 // The only communication of ours, and only because the user asked for it. Booked as a call of its own; without a ledger
@@ -74,7 +112,7 @@ void Mpi::put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word
     wrap::leave_plainly<Mpi, CBinding<false>, wrap::Sizeless>(result, *ledger, end);
 }
 
-// One wrapper serves all manglings of a Fortran name, and so must find whichever the library exports.
+// One wrapper serves both manglings of a Fortran name, and so must find whichever the library exports.
 wrap::Real Mpi::find_mangled(const char* name, Word return_address) {
     wrap::Real real = find_real(name, return_address);  // mpi_x_
     const std::size_t length = strlen(name);
@@ -83,14 +121,7 @@ wrap::Real Mpi::find_mangled(const char* name, Word return_address) {
     memcpy(other, name, length);
     other[length] = '_';
     other[length + 1] = 0;
-    real = find_real(other, return_address);  // mpi_x__
-    if (real.function) return real;
-    other[length - 1] = 0;
-    real = find_real(other, return_address);  // mpi_x
-    if (real.function) return real;
-    for (char* c = other; *c; ++c)
-        if (*c >= 'a' && *c <= 'z') *c = static_cast<char>(*c - 'a' + 'A');
-    return find_real(other, return_address);  // MPI_X
+    return find_real(other, return_address);  // mpi_x__
 }
 
 }  // namespace mpiprof::mpi

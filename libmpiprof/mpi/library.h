@@ -9,6 +9,9 @@
 
 namespace mpiprof::mpi {
 
+// A window's handle may be the same word as a communicator's.
+inline constexpr Word of_window = Word{1} << 61;
+
 // The real function of that name. No tool defines the profiling names, and each object of an MPI library has one of
 // these.
 inline wrap::Real find_real(const char* name, Word return_address) {
@@ -28,9 +31,17 @@ class Library {
     bool is_identified = false;
     bool is_known() const { return facts.family != MpiFamily::unknown; }
 
+    // The life of a C handle ends or begins: what its value meant is forgotten by every thread, in both languages.
+    void end_of_type(Word type) { runtime.end_of({HandleKind::type, type, 0}); }
+    void end_of_communicator(Word comm);
+    void end_of_window(Word win);
+
     // The communicator behind a valid C handle.
     CommInfo communicator(Word handle) { return communicators.find(runtime.records(), handle); }
     std::uint64_t type_size(Ledger& ledger, Word type);
+    // What a memo is to know of valid C handles.
+    void ask_type(Ledger& ledger, Word type, Meaning& meaning);
+    void ask_communicator(Ledger& ledger, Word comm, Meaning& meaning);
     Word comm_from_fortran(Word comm) const;
     Word type_from_fortran(Word type) const;
     Word win_from_fortran(Word win) const;
@@ -109,7 +120,7 @@ struct Mpi {
     static constexpr std::uint16_t first_id = 0;
     static constexpr std::size_t calls = mpi::calls;
     static constexpr int spellings = 9;
-    static constexpr int mpif_spelling = 1, cptr_spelling = 8;  // mpi_x_ and its other manglings
+    static constexpr int mpif_spelling = 1, cptr_spelling = 8;  // mpi_x_ and mpi_x__
     static constexpr Call row(Id id) { return row_of(id); }
 
     // Calls that end the life of a communicator, window, type or request: its handle may mean something else
@@ -124,10 +135,18 @@ struct Mpi {
         if (name.ends_with("_c")) name.remove_suffix(2);
         return name.ends_with("_init") && find(row_of(id).roles, Role::newrequest) >= 0;
     }
-    // Calls after which something is known that was not before: a set-up, a communicator, its name. They take the plain
-    // form.
+    // Calls that make a datatype or window, whose handle may have meant something else before; and those that hand out
+    // several at once.
+    static constexpr bool makes(Id id) {
+        return find(row_of(id).roles, Role::newtype) >= 0 || find(row_of(id).roles, Role::newwin) >= 0;
+    }
+    static constexpr bool makes_several(Id id) {
+        return id == Id::Type_get_contents || id == Id::Type_get_contents_c || id == Id::File_get_view;
+    }
+    // Calls after which something is known that was not before: a set-up, a communicator, its name, a handle.
     static constexpr bool follows(Id id) {
-        return sets_up(id) || find(row_of(id).roles, Role::newcomm) >= 0 || id == Id::Comm_set_name;
+        return sets_up(id) || find(row_of(id).roles, Role::newcomm) >= 0 || id == Id::Comm_set_name || makes(id) ||
+               makes_several(id);
     }
     template <Id I, class Language>
     static void follow(Ledger& ledger, const Word* words);  // sizes.h
@@ -135,9 +154,11 @@ struct Mpi {
     // another is part of that, or of a callback of the user's, whose communicators are met when they are used.
     template <Id I, class Language>
     static void follow_unrecorded(const Word* words, Word return_address) {
-        if constexpr (!sets_up(I))
+        if constexpr (!sets_up(I) && !makes(I) && !makes_several(I))
             if (runtime.is_recording() && !wrap::is_nested(return_address)) follow_communicator<I, Language>(words);
     }
+    template <Id I, class Language>
+    static void follow_made(const Word* words);
     template <Id I, class Language>
     static void remember_set_up(Ledger& ledger, const Word* words);
     template <Id I, class Language>
@@ -219,12 +240,12 @@ struct Mpi {
         if (type != no_handle) {
             // Without elements a type is not significant: it may be MPI_DATATYPE_NULL, which must not be asked for its
             // size.
-            meaning.is_lasting = count > 0;
-            meaning.type_size = library.is_known() && count > 0 ? library.type_size(ledger, Language::c_type(type)) : 0;
+            if (library.is_known() && count > 0)
+                library.ask_type(ledger, Language::c_type(type), meaning);
+            else
+                meaning.type_size = 0, meaning.is_lasting = false;
         }
-        looks_again();
-        if (comm != no_handle && library.is_known())
-            meaning.communicator = library.communicator(Language::c_comm(comm)).index;
+        if (comm != no_handle && library.is_known()) library.ask_communicator(ledger, Language::c_comm(comm), meaning);
         return meaning;
     }
 
@@ -241,12 +262,14 @@ struct Mpi {
             if (ledger) ledger->forget_request(handle);
             return;
         }
-        if constexpr (I == Id::Comm_free || I == Id::Comm_disconnect)
+        if constexpr (I == Id::Comm_free || I == Id::Comm_disconnect) {
             library.communicators.forget(Language::c_comm(handle));
-        if constexpr (I != Id::Type_free)
-            runtime.forget_groups();
-        else
-            runtime.forget_handles();
+            library.end_of_communicator(Language::c_comm(handle));
+        } else if constexpr (I == Id::Win_free) {
+            library.end_of_window(Language::c_win(handle));
+        } else {
+            library.end_of_type(Language::c_type(handle));
+        }
     }
     static constexpr bool moves_buffers(Traffic traffic) {
         return (format::carries_messages(traffic) && traffic != Traffic::start) || traffic == Traffic::file;
@@ -260,6 +283,20 @@ struct Mpi {
         return -1;
     }
 };
+
+template <Id I, class Language>
+[[gnu::noinline]] void Mpi::follow_made(const Word* words) {
+    constexpr Roles roles = row_of(I).roles;
+    constexpr int type = find(roles, Role::newtype), win = find(roles, Role::newwin);
+    if (!library.is_known()) return;
+    if constexpr (type >= 0) {
+        if (words[type] != 0) library.end_of_type(Language::c_type(Language::handle_at(words[type], 0)));
+    } else if constexpr (win >= 0) {
+        if (words[win] != 0) library.end_of_window(Language::c_win(Language::handle_at(words[win], 0)));
+    } else {
+        runtime.forget_handles();
+    }
+}
 
 template <Id I, class Language>
 void Mpi::wait_first(Ledger* ledger, const Word* frame, Word return_address, const Word* words) {

@@ -26,9 +26,6 @@ constexpr Way way_of(Id id) {
     return Way::nowhere;
 }
 
-// A window's handle may be the same word as a communicator's.
-inline constexpr Word of_window = Word{1} << 61;
-
 inline int source_in(Word status) {
     int source;
     __builtin_memcpy(&source, reinterpret_cast<const char*>(status) + library.facts.source_at, sizeof source);

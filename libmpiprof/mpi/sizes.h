@@ -217,6 +217,8 @@ template <Id I, class Language>
 [[gnu::noinline]] void Mpi::follow(Ledger& ledger, const Word* words) {
     if constexpr (sets_up(I))
         remember_set_up<I, Language>(ledger, words);
+    else if constexpr (makes(I) || makes_several(I))
+        follow_made<I, Language>(words);
     else
         follow_communicator<I, Language>(words);
 }

@@ -246,39 +246,37 @@ EXPORT Word MPI_Pcontrol(Word level, Word second) {
     return forward("MPI_Pcontrol", CALLER, level);
 }
 
-// ---- Fortran: every spelling that a library exports is forwarded to its own ----
-#define FORTRAN_SPELLINGS(SPELLING, name, NAME) \
-    SPELLING(mpi_##name)                        \
-    SPELLING(mpi_##name##_) SPELLING(mpi_##name##__) SPELLING(MPI_##NAME) SPELLING(mpi_##name##_f08_)
+// ---- Fortran: every spelling that we export is forwarded to the library's own ----
+#define FORTRAN_SPELLINGS(SPELLING, name) SPELLING(mpi_##name##_) SPELLING(mpi_##name##__) SPELLING(mpi_##name##_f08_)
 
 #define INIT(symbol) \
     EXPORT Word symbol(Word ierror) { return begin<true, false>(#symbol, CALLER, ierror); }
-FORTRAN_SPELLINGS(INIT, init, INIT)
+FORTRAN_SPELLINGS(INIT, init)
 #define INIT_THREAD(symbol)                                                     \
     EXPORT Word symbol(Word required, Word provided, Word ierror) {             \
         return begin<true, false>(#symbol, CALLER, required, provided, ierror); \
     }
-FORTRAN_SPELLINGS(INIT_THREAD, init_thread, INIT_THREAD)
+FORTRAN_SPELLINGS(INIT_THREAD, init_thread)
 #define SESSION_INIT(symbol)                                                          \
     EXPORT Word symbol(Word info, Word errhandler, Word session, Word ierror) {       \
         return begin<true, true>(#symbol, CALLER, info, errhandler, session, ierror); \
     }
-FORTRAN_SPELLINGS(SESSION_INIT, session_init, SESSION_INIT)
+FORTRAN_SPELLINGS(SESSION_INIT, session_init)
 #define FINALIZE(symbol) \
     EXPORT Word symbol(Word ierror) { return end<false>(#symbol, CALLER, ierror); }
-FORTRAN_SPELLINGS(FINALIZE, finalize, FINALIZE)
+FORTRAN_SPELLINGS(FINALIZE, finalize)
 #define SESSION_FINALIZE(symbol) \
     EXPORT Word symbol(Word session, Word ierror) { return end<true>(#symbol, CALLER, session, ierror); }
-FORTRAN_SPELLINGS(SESSION_FINALIZE, session_finalize, SESSION_FINALIZE)
+FORTRAN_SPELLINGS(SESSION_FINALIZE, session_finalize)
 #define ABORT(symbol)                                                                                  \
     EXPORT Word symbol(Word comm, Word code, Word ierror) {                                            \
         mpiprof::runtime.finish(mpiprof::format::State::aborted, *reinterpret_cast<const int*>(code)); \
         return forward(#symbol, CALLER, comm, code, ierror);                                           \
     }
-FORTRAN_SPELLINGS(ABORT, abort, ABORT)
+FORTRAN_SPELLINGS(ABORT, abort)
 #define PCONTROL(symbol)                               \
     EXPORT Word symbol(Word level) {                   \
         obey(*reinterpret_cast<const int*>(level), 0); \
         return forward(#symbol, CALLER, level);        \
     }
-FORTRAN_SPELLINGS(PCONTROL, pcontrol, PCONTROL)
+FORTRAN_SPELLINGS(PCONTROL, pcontrol)

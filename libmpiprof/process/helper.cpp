@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "libmpiprof/process/arithmetic.h"
 #include "libmpiprof/record/clock.h"
 #include "libmpiprof/record/kernel_files.h"
 #include "libmpiprof/record/raw.h"
@@ -127,6 +128,7 @@ void Helper::work_until_told() {
 }
 
 void Helper::run(Helper* self) {
+    use_plain_arithmetic();  // a new thread has the traps of whoever made it
     raw(SYS_prctl, PR_SET_NAME, raw_address("mpiprof"));
     const int lowest = 0;  // SCHED_BATCH: waking up never takes the processor from whoever computes; and never a
                            // program's realtime class

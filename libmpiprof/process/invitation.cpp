@@ -48,7 +48,7 @@ bool spell_own_path(Path& spelled) {
     if (!slash) return false;
     spelled.text[0] = 0;
     if (own.text[0] != '/') {  // preloaded by a relative path
-        if (!working_directory(spelled.text, sizeof spelled.text)) return false;
+        if (working_directory(spelled.text, sizeof spelled.text) != 0) return false;
         append(spelled.text, "/");
     }
     append(spelled.text, own.text, static_cast<std::size_t>(slash - own.text));

@@ -79,11 +79,14 @@ bool expand(const char* pattern, const char* job, const char* host, char* path, 
     return true;
 }
 
-// The program may change its working directory later: a relative setting is resolved now.
+// The program may change its working directory later: a relative setting is resolved now. False and errno: it cannot.
 bool make_absolute(char* directory, std::size_t size) {
     if (directory[0] == '/') return true;
     char here[4096];
-    if (!working_directory(here, sizeof here)) return false;  // "(unreachable)": outside of a changed root
+    if (const int error = working_directory(here, sizeof here)) {
+        errno = error;
+        return false;
+    }
     const bool is_here = strcmp(directory, ".") == 0;
     const std::size_t used = strlen(here), relative = is_here ? 0 : strlen(directory) + 1;
     if (used + relative + 1 > size) {
@@ -99,14 +102,16 @@ bool make_absolute(char* directory, std::size_t size) {
 }
 
 // A directory named with %j cannot be made before the job: make what is missing. Other ranks may be doing the same.
-void make_directories(char* directory) {
+// Returns 0, or why the first one that is missing could not be made.
+int make_directories(char* directory) {
+    int error = 0;
     for (char* c = directory + 1;; ++c) {
         if (*c && *c != '/') continue;
         const char end = *c;
         *c = 0;
-        mkdir(directory, 0777);
+        if (mkdir(directory, 0777) != 0 && errno != EEXIST && error == 0) error = errno;
         *c = end;
-        if (!end) return;
+        if (!end) return error;
     }
 }
 
@@ -139,6 +144,7 @@ void ProfileFile::forget_written() {
 
 bool ProfileFile::claim_at(char* directory, const Name& name) {
     bool made = false;
+    int not_made = 0;  // why the directory is missing still
     for (unsigned attempt = 1; attempt < 10000; ++attempt) {
         char suffix[16] = "";
         if (attempt > 1) snprintf(suffix, sizeof suffix, "-%u", attempt);
@@ -155,10 +161,11 @@ bool ProfileFile::claim_at(char* directory, const Name& name) {
             return true;
         }
         if (errno == ENOENT && !made) {
-            make_directories(directory);
+            not_made = make_directories(directory);
             made = true;
             --attempt;
         } else if (errno != EEXIST) {
+            if (errno == ENOENT && not_made) errno = not_made;
             return false;
         }
     }
@@ -180,7 +187,9 @@ bool ProfileFile::claim(const Name& name, const char* refused, int error, Use us
     const auto serves = [&](const char* directory) {
         if (!claim_in(directory, name)) return false;
         if (use()) return true;
+        const int why = errno;
         unlink(path_);
+        errno = why;
         return false;
     };
     if (!refused) {

@@ -9,9 +9,16 @@ namespace mpiprof {
 
 // ---- the gate ----
 
-void Runtime::open_gate() {
+// A new epoch: every thread looks up what changed before it books its next call.
+void Runtime::move_gate() {
     epochs_ += 1;
     __atomic_store_n(&gate.epoch, epochs_, __ATOMIC_RELEASE);
+}
+
+// One in which nothing that memos know is true any more.
+void Runtime::open_gate() {
+    relaxed(records_.forgets, records_.forgets + 1);
+    move_gate();
 }
 
 void Runtime::close_gate() { __atomic_store_n(&gate.epoch, 0, __ATOMIC_RELEASE); }
@@ -21,9 +28,22 @@ void Runtime::forget_handles() {
     if (gate.epoch != 0) open_gate();
 }
 
-void Runtime::forget_groups() {
-    __atomic_fetch_add(&records_.groups_ended, 1, __ATOMIC_RELAXED);  // seen by whoever sees the new epoch
-    forget_handles();
+// The thread that ends it forgets it here and now. The others are told, if there are any that may know it.
+void Runtime::end_of(const EndedHandle& handle) {
+    if (gate_epoch() == 0 && !is_recording()) return;  // a forked child finds the gate closed
+    Ledger* own = thread_state.ledger;
+    if (own) own->end_of(handle);
+    const std::uint32_t others = __atomic_load_n(&ledger_count_, __ATOMIC_RELAXED) - (own ? 1 : 0);
+    if (others == 0) return;
+    if (handle.kind == HandleKind::type && !records_.ended.may_be_held_by_others(handle.c, own ? own->id() : 0)) return;
+    const Guard guard(lock_);
+    const std::uint64_t before = gate.epoch;
+    records_.ended.publish(handle);
+    if (before == 0) return;
+    move_gate();
+    if (!own || thread_state.epoch != before) return;
+    own->has_caught_up(epochs_);
+    thread_state.epoch = epochs_;
 }
 
 void Runtime::shut(Reason reason) {

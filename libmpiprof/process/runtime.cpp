@@ -131,7 +131,7 @@ Ledger* Runtime::new_ledger() {
     } else {
         ledger = Ledger::create(records_, ledger_count_ + 1, kind);
         if (!ledger) return nullptr;
-        ++ledger_count_;
+        __atomic_store_n(&ledger_count_, ledger_count_ + 1, __ATOMIC_RELAXED);
         say_how_much_is_traced(*ledger);
         ledger->next = ledgers_;
         ledgers_ = ledger;
@@ -322,7 +322,9 @@ ProfileFile::Name Runtime::name() const {
 // By the helper thread, once a period: what no call writes, and in the written store the file.
 std::uint64_t Runtime::refresh(void* self, std::uint64_t period_ns) {
     Runtime& r = *static_cast<Runtime*>(self);
-    const std::uint64_t next_ns = r.obey_window();
+    std::uint64_t next_ns = r.obey_window();
+    if (r.second_work_after_ns_ < next_ns) next_ns = r.second_work_after_ns_;
+    r.second_work_after_ns_ = Helper::when_asked;
     format::Header& header = r.records_.image.header();
     if (r.lock_.try_lock()) {
         r.count_pause();
@@ -339,20 +341,21 @@ std::uint64_t Runtime::refresh(void* self, std::uint64_t period_ns) {
 }
 
 // A mapping needs it only to say how long the job has lived. That is not worth a first thread in a process that has
-// none: Python warns of forks then.
+// none: Python warns of forks then. What is not mapped is written by it from the first write on: the program's own
+// thread would wait within MPI_Init for a disk that hangs.
 void Runtime::start_helper() {
     format::Header& header = records_.image.header();
+    const bool is_written = !records_.image.is_mapped();
     const bool shared = file_.is_on_shared_storage();
     std::uint64_t period = seconds_of(Setting::period, shared ? period_on_shared_storage : period_on_own_disk);
-    if (!records_.image.is_mapped() && file_.update(records_.image) != 0) count_drop(header.drops.write_errors);
     const bool has_window = begins_at_ns_ != 0 || ends_at_ns_ != ~std::uint64_t{0};
-    if (!has_window && (period == 0 || (records_.image.is_mapped() && !has_threads()))) return;
+    if (!has_window && (period == 0 || (!is_written && !has_threads()))) return;
     if (period == 0) period = Helper::when_asked;
-    // Thousands of ranks that begin together do not write together.
-    const std::uint64_t first = has_window ? 0
-                                : shared   ? period / 1000 * (mix(header.rank + 1u) >> 54) / 1024 * 1000 + 1
-                                           : period;
-    if (helper_.start(refresh, this, period, first) && !records_.image.is_mapped() && period != Helper::when_asked)
+    // Thousands of ranks that begin together do not write together ever after.
+    const std::uint64_t spread = shared ? period / 1000 * (mix(header.rank + 1u) >> 54) / 1024 * 1000 + 1 : period;
+    if (!helper_.is_running()) second_work_after_ns_ = is_written ? spread : Helper::when_asked;
+    const std::uint64_t first = has_window || is_written ? 0 : spread;
+    if (helper_.start(refresh, this, period, first) && is_written && period != Helper::when_asked)
         header.store_period_ms = static_cast<std::uint32_t>(period / 1'000'000);
 }
 

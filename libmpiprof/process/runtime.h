@@ -21,9 +21,10 @@ class Runtime {
     Ledger* open(ThreadState& state);
     // Puts a call into the profile's dictionary. False: too early to tell (MPI has not begun), ask again.
     bool knows_call(std::uint16_t call);
-    // A handle's life ends with the call in hand: what was remembered of handles is forgotten by every thread.
-    void forget_handles();
-    void forget_groups();  // the same of a communicator or window, whose ranks stood for others
+    // A handle's life ends or begins with the call in hand: what was remembered of it is forgotten by every thread
+    // before it books another call.
+    void end_of(const EndedHandle& ended);
+    void forget_handles();  // the same of all handles
 
     // ---- the life of the profile; each may be called at any time and again ----
     // Before the real MPI_Init: the clock starts. True if the caller is to call start() afterwards.
@@ -89,6 +90,7 @@ class Runtime {
     void count_pause();
     void open_pauses();
     void open_gate();
+    void move_gate();
     void close_gate();
     void set_window(std::uint64_t started_ns);
     std::uint64_t obey_window();
@@ -103,6 +105,7 @@ class Runtime {
     Records records_{};
     ProfileFile file_;
     Helper helper_;
+    std::uint64_t second_work_after_ns_ = Helper::when_asked;  // the first is at once, where the profile is written
     NodeCounters node_counters_;
     Unseen unseen_;
     Ledger* ledgers_ = nullptr;

@@ -11,6 +11,7 @@
 #include <initializer_list>
 
 #include "libmpiprof/format/mpitrace_layout.h"
+#include "libmpiprof/process/arithmetic.h"
 #include "libmpiprof/record/text.h"
 
 namespace mpiprof {
@@ -207,9 +208,7 @@ void print(Text& text, const Header& header, const Catalogue& catalogue, const R
     print_nccl(text, catalogue, routines, scale);
 }
 
-}  // namespace
-
-bool write_text_profile(const Image& image, const Catalogue& catalogue, const char* path, bool again) {
+bool write(const Image& image, const Catalogue& catalogue, const char* path, bool again) {
     char name[4200];
     snprintf(name, sizeof name, "%s.txt", path);
     const int fd = open(name, O_WRONLY | (again ? O_TRUNC : O_CREAT | O_EXCL) | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -224,6 +223,12 @@ bool write_text_profile(const Image& image, const Catalogue& catalogue, const ch
     }
     close(fd);
     return routines != nullptr;
+}
+
+}  // namespace
+
+bool write_text_profile(const Image& image, const Catalogue& catalogue, const char* path, bool again) {
+    return with_own_arithmetic([&] { return write(image, catalogue, path, again); });
 }
 
 }  // namespace mpiprof

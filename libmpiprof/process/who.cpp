@@ -74,6 +74,53 @@ const char* argument_after(const char* line, std::size_t length, const char* opt
     return nullptr;
 }
 
+// ---- the launcher ----
+
+// The nearest process above that starts ranks. Between it and a rank there may be others: scripts that do not exec,
+// time, strace, gdb.
+struct Starter {
+    unsigned pid = 0;  // 0: there is none to be seen
+    unsigned parent = 0;
+    char port[80] = "";  // Hydra's proxy: whom it reports to, HOST:PORT, as all proxies of the launch do
+    char group[16] = "0";
+};
+constexpr int most_ancestors = 64;
+
+// Other launchers than Hydra, as the kernel calls their processes. What they started is told by its environment.
+constexpr char starters[][16] = {"orterun", "orted", "mpirun",         "mpiexec",         "prterun",
+                                 "prted",   "prte",  "mpirun.openmpi", "mpiexec.openmpi", "mpirun_rsh"};
+
+bool is_hydra(unsigned pid, Starter& starter) {
+    char line[2048];
+    const std::size_t length = command_line(pid, line, sizeof line);
+    const char* port = argument_after(line, length, "--control-port");
+    if (!port) return false;
+    copy(starter.port, port);
+    if (const char* group = argument_after(line, length, "--pgid")) copy(starter.group, group);
+    return true;
+}
+
+bool is_starter(const char* name) {
+    for (const auto& starter : starters)
+        if (strcmp(name, starter) == 0) return true;
+    return false;
+}
+
+Starter starter_above(const ProcessStat& self) {
+    Starter starter;
+    unsigned pid = self.parent;
+    for (int i = 0; i < most_ancestors && pid > 1; ++i) {
+        const ProcessStat stat = stat_of(pid);
+        if (is_hydra(pid, starter) || is_starter(stat.name)) {
+            starter.pid = pid;
+            starter.parent = stat.parent;
+            break;
+        }
+        pid = stat.parent;
+    }
+    return starter;
+}
+
 // ---- launch ----
 
 // Identities that all ranks of a launch see, most specific first: up to three variables joined.
@@ -108,17 +155,6 @@ constexpr RankRow rank_rows[] = {
     {"RANK", "WORLD_SIZE", "LOCAL_RANK", ""},
 };
 
-// Hydra gives its ranks no name for the launch; its proxies' command line has one: the port they report to.
-bool hydra_launch(unsigned parent, char* launch, std::size_t size) {
-    char line[2048];
-    const std::size_t length = command_line(parent, line, sizeof line);
-    const char* port = argument_after(line, length, "--control-port");
-    if (!port) return false;
-    const char* group = argument_after(line, length, "--pgid");  // spawned worlds share the port
-    snprintf(launch, size, "hydra:%s:%s", port, group ? group : "0");
-    return true;
-}
-
 void add_to_launch(Header& header, const char* word, unsigned long long number) {
     const std::size_t used = strlen(header.launch);
     snprintf(header.launch + used, sizeof header.launch - used, "%s%llu", word, number);
@@ -151,7 +187,9 @@ bool launch_by_table(char* launch, std::size_t size, const char*& launcher) {
 void describe_launch(Header& header, const World& world, const ProcessStat& self) {
     const char* launcher = "none";
     const ProcessStat parent = stat_of(self.parent);
-    if (hydra_launch(self.parent, header.launch, sizeof header.launch)) {
+    const Starter starter = starter_above(self);
+    if (starter.port[0]) {  // Hydra gives its ranks no name for the launch; spawned worlds share the port
+        snprintf(header.launch, sizeof header.launch, "hydra:%s:%s", starter.port, starter.group);
         launcher = "Hydra";
     } else if (!launch_by_table(header.launch, sizeof header.launch, launcher)) {
         snprintf(header.launch, sizeof header.launch, "parent:%u:%llu", self.parent, parent.start);
@@ -214,6 +252,47 @@ void add_job_name(Header& header, const char* name) {
     }
 }
 
+// How many ranks the launcher started on this node, and in all.
+struct SpanRow {
+    char here[28], all[24];
+};
+constexpr SpanRow span_rows[] = {
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE"},
+    {"MPI_LOCALNRANKS", "PMI_SIZE"},
+};
+
+bool spans_nodes() {
+    unsigned here = 0, all = 0;
+    for (const SpanRow& row : span_rows)
+        if (number(variable(row.here), here) && number(variable(row.all), all)) return here < all;
+    return false;
+}
+
+// What the launcher calls the launch, on all nodes: the port of Hydra's mpiexec; ORTE's job family, or the process of
+// PRRTE's prterun, out of the PMIx namespace ("4057923585", "prterun-login-27540@1").
+bool add_launchers_number(Header& header, const Starter& starter) {
+    if (const char* colon = strrchr(starter.port, ':')) {
+        add_job_id(header, colon + 1);
+        return true;
+    }
+    const char* space = variable("PMIX_NAMESPACE");
+    unsigned value = 0;
+    if (!space) return false;
+    const char* dash = strrchr(space, '-');
+    if (!number(dash ? dash + 1 : space, value)) return false;
+    snprintf(header.job, sizeof header.job, "%u", dash ? value : value >> 16);
+    return true;
+}
+
+// Without a scheduler it is the launcher's process, if all ranks are where it is.
+void add_launcher(Header& header, const ProcessStat& self) {
+    const Starter starter = starter_above(self);
+    if ((spans_nodes() || starter.pid == 0) && add_launchers_number(header, starter)) return;
+    unsigned launcher = starter.pid ? starter.pid : self.parent;
+    if (starter.port[0] && starter.parent > 1) launcher = starter.parent;  // mpiexec, above its proxy
+    snprintf(header.job, sizeof header.job, "%u", launcher);
+}
+
 void describe_job(Header& header, const ProcessStat& self) {
     const char* chosen = value_of(Setting::job);
     if (*chosen) return add_job_name(header, chosen);
@@ -238,10 +317,7 @@ void describe_job(Header& header, const ProcessStat& self) {
     }
     const char* run = variable("TORCHELASTIC_RUN_ID");
     if (run && strcmp(run, "none") != 0) return add_job_name(header, run);
-    unsigned launcher = self.parent;
-    const ProcessStat parent = stat_of(launcher);
-    if (strncmp(parent.name, "hydra_pmi_proxy", 15) == 0 && parent.parent > 1) launcher = parent.parent;
-    snprintf(header.job, sizeof header.job, "%u", launcher);
+    add_launcher(header, self);
 }
 
 // ---- node and process ----

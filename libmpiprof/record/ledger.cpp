@@ -92,6 +92,9 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     last_resort_ = new_cell(any);
     if (!last_resort_) return false;
     memo_peers_[first_memos].peer = MemoPeer::no_rank;
+    seconds_.open();
+    forgets_seen_ = relaxed(records.forgets);
+    ended_seen_ = records.ended.count();
     adopt(static_cast<std::uint32_t>(raw(SYS_gettid)));
     activity_.open(image, id, image.header().started.ticks);
     if (records.trace_events != 0) trace_ = Trace::create(image, id, records.trace_events);
@@ -276,24 +279,6 @@ void Ledger::resolve(Memo& m, Cell wanted, Bytes bytes) {
     m.bin = h && exact && bytes <= most_hot_bytes ? hot_bin(bytes) : no_bin;
 }
 
-void Ledger::forget_memos() {
-    for (Memo& m : memos_)
-        if (m.key != no_key) m.key = no_key;
-}
-
-void Ledger::enter_epoch(std::uint64_t epoch) {
-    if (epoch_ == epoch) return;
-    epoch_ = epoch;
-    forget_memos();
-    for (Group& g : groups_) g.handle = 0;
-    const std::uint64_t ended = relaxed(records_->groups_ended);
-    if (groups_ended_ == ended) return;
-    groups_ended_ = ended;
-    peers_.forget();
-    for (Message& message : messages_) message.handle = 0;
-    if (has_open_sources_) requests_.forget_communicators();
-}
-
 void Ledger::begin_in_script(std::uint64_t key) {
     script_site_ = records_->sites.find_script(records_->image, address_of(key));
     begin(key, read_clock());
@@ -339,19 +324,35 @@ std::uint32_t Ledger::site(Word return_address, const Word* frame, std::uint16_t
     return sites.find(records_->image, identity(), stack);
 }
 
-Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Word* frame, const Meaning& meaning,
-                    Bytes bytes) {
-    // The first place unless it is taken; of two that are taken, each in its turn: rivals end up in places of their
-    // own.
+Memo* Ledger::known_memo(std::uint64_t key, Word type, Word comm, const Word* frame, const Meaning& meaning,
+                         Bytes bytes) {
+    Memo& first = memo(key);
+    if (is_memo_of(first, key, frame, meaning, bytes)) {
+        if (meaning.is_lasting && !hit(first, key, type, comm)) hold(first, type, comm, meaning);
+        return &first;
+    }
+    Memo* m = seconds_.places(second_hash(key, first, frame, meaning.communicator, hot_bin(bytes)));
+    for (unsigned i = 0; i < 2; ++i, ++m) {
+        if (!is_memo_of(*m, key, frame, meaning, bytes)) continue;
+        if (first.key != no_key) return m;
+        forget_peer(first);
+        first = *m;  // its first place was left to it
+        m->key = no_key;
+        hold(first, type, comm, meaning);
+        return &first;
+    }
+    return nullptr;
+}
+
+Memo& Ledger::learn(std::uint64_t key, Word type, Word comm, const Word* frame, const Meaning& meaning, Bytes bytes) {
+    // The first place unless it is taken; of a first and second ones that other calls have, each in its turn: rivals
+    // end up in places of their own.
     Memo* m = &memo(key);
     if (m->key != no_key) {
-        Memo* second = &second_memo(key, b, comm, frame);
-        if (second->key == no_key || ++learned_ % 2 == 0) m = second;
+        const std::uint64_t hash = second_hash(key, *m, frame, meaning.communicator, hot_bin(bytes));
+        if (m->key == key || seconds_.has_room(hash) || ++learned_ % 2 == 0) m = &seconds_.take(hash);
     }
     m->key = no_key;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
-    m->type = b.type;
-    m->comm = comm;
-    m->type_size = static_cast<std::uint32_t>(meaning.type_size);
     m->frame = lower_half(frame);
     Cell wanted{};
     wanted.call = call_of(key);
@@ -363,8 +364,9 @@ Memo& Ledger::learn(std::uint64_t key, const Booking& b, Word comm, const Word* 
     const Traffic traffic = records_->catalogue.info(wanted.call).traffic;
     if (traffic != Traffic::none && traffic != Traffic::setup && traffic != Traffic::local) moved_ = true;
     resolve(*m, wanted, bytes);
+    if (is_first(*m)) hold(*m, type, comm, meaning);
     // The stack does not tell who calls in a script: it is asked each time.
-    if (meaning.is_lasting && !is_scripted_ && m->type_size == meaning.type_size) m->key = key;
+    if (!is_scripted_) m->key = key;
     return *m;
 }
 

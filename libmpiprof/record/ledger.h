@@ -1,6 +1,7 @@
 // The ledger of one thread: for each (call, size bin, buffer, communicator, region, site) one cell of counts and times.
 // add() is called once per timed call, so it neither locks, allocates nor makes system calls; what is new to it (a memo
 // miss) goes through the slow path. The cells lie in the image: what is added is already in the profile.
+// What a handle stands for is forgotten with the handle (end_of), what is known of a place in the program stays.
 #pragma once
 
 #include <initializer_list>
@@ -11,11 +12,14 @@
 #include "libmpiprof/record/activity.h"
 #include "libmpiprof/record/clock.h"
 #include "libmpiprof/record/communicator_table.h"
+#include "libmpiprof/record/ended_handles.h"
+#include "libmpiprof/record/handles.h"
 #include "libmpiprof/record/image.h"
 #include "libmpiprof/record/memo.h"
 #include "libmpiprof/record/peers.h"
 #include "libmpiprof/record/regions.h"
 #include "libmpiprof/record/requests.h"
+#include "libmpiprof/record/second_memos.h"
 #include "libmpiprof/record/sites.h"
 #include "libmpiprof/record/trace.h"
 
@@ -68,7 +72,8 @@ struct Records {
     std::uint64_t in_dictionary[32];  // a bit per call id
     std::uint32_t peers;              // records of them, of all threads
     std::uint32_t trace_events;       // that each thread's trace keeps; 0: there is none
-    std::uint64_t groups_ended;       // communicators and windows whose handle may mean something else by now
+    EndedHandles ended;               // for the other threads
+    std::uint64_t forgets;            // how often all that memos know became untrue
     void publish_call(std::uint16_t call);
 };
 
@@ -79,6 +84,8 @@ class Ledger {
     CallInHand hand{};
 
     // ---- hot ----
+    // size_bin() without its branch: 63 stands for size 0, all others are the bins themselves.
+    static std::uint8_t hot_bin(Bytes bytes) { return static_cast<std::uint8_t>(top_bit((bytes - 1) | 3)); }
     void begin(std::uint64_t key, Ticks start) {
         begin(key);
         begin_at(start);
@@ -99,7 +106,7 @@ class Ledger {
     // Whether the call in hand, which ended then, did so behind the current bin of time. Then it is the plain form's.
     bool turns_bin(Ticks end) const { return activity_.is_over(end); }
     // Where a call's memo lies: the first place is by where it was called alone. What changes there from call to call,
-    // a size or a handle, has a second one, in a table of its own, so that it takes nobody's first.
+    // a size or a caller, has a second one, in a table of its own, so that it takes nobody's first.
     std::size_t place(std::uint64_t key) const {
         std::size_t at = short_hash<memo_bits>(key) * sizeof(MemoPeer);
         asm("" : "+r"(at));  // a compiler that knows how it was found finds it anew for whatever lies there
@@ -113,19 +120,16 @@ class Ledger {
     }
     // Second memos share one place, where nobody is remembered.
     std::size_t place_of(const Memo& m) const {
-        const auto number = static_cast<std::size_t>(&m - memos_);
-        return (number < first_memos ? number : first_memos) * sizeof(MemoPeer);
+        return static_cast<std::size_t>(is_first(m) ? &m - memos_ : std::ptrdiff_t{first_memos}) * sizeof(MemoPeer);
     }
+    std::size_t no_place() const { return first_memos * sizeof(MemoPeer); }
     Memo& memo(std::uint64_t key) { return memos_[short_hash<memo_bits>(key)]; }
-    Memo& second_memo(std::uint64_t key, const Booking& b, Word comm, const Word* frame) {
-        const std::uint64_t log = top_bit(static_cast<std::uint64_t>(b.count) | 1);
-        const Memo& first = memo(key);
-        std::uint64_t x = key + (log << 9) + static_cast<std::uint64_t>(b.type + comm * 4);
-        if (first.frame != lower_half(frame))
-            x += lower_half(frame) * 5u;
-        else if (first.key == key)
-            x += caller_part(first, frame);
-        return memos_[first_memos + short_hash<second_bits>(x)];
+    // The second memo that knows a call of the same key as this first one; null: none does.
+    Memo* second_memo(const Memo& first, const Word* frame, std::uint16_t communicator, std::uint8_t bin) {
+        Memo* m = seconds_.places(second_hash(first.key, first, frame, communicator, bin));
+        if (is_same_place(*m, first.key, frame, communicator, bin)) [[likely]]
+            return m;
+        return is_same_place(m[1], first.key, frame, communicator, bin) ? m + 1 : nullptr;
     }
     // The first place of this call is another call's, which may not be made any more: now and then it is left to
     // whoever asks. True: known_memo() will take it.
@@ -142,6 +146,15 @@ class Ledger {
         const Word next = lower_half(caller) == first.word[0] ? frame[first.at[1]] : 0;
         return static_cast<std::uint64_t>(caller + next * 2);
     }
+    static std::uint64_t second_hash(std::uint64_t key, const Memo& first, const Word* frame,
+                                     std::uint16_t communicator, std::uint8_t bin) {
+        std::uint64_t x = key + std::uint64_t{bin} * 8 + std::uint64_t{communicator} * 512;
+        if (first.frame == lower_half(frame) && first.key == key)
+            x += caller_part(first, frame);
+        else
+            x += lower_half(frame) * 5u;
+        return x;
+    }
     // Whether the callers are those that this memo, of the same return address, was made for. Another frame may be of
     // other callers, or the same ones deeper in a recursion: it is looked into, and has a memo of its own.
     static bool is_called_alike(const Memo& m, const Word* frame) {
@@ -150,19 +163,22 @@ class Ledger {
         if (!compares_words) return true;
         return lower_half(frame[m.at[0]]) == m.word[0] && lower_half(frame[m.at[1]]) == m.word[1];
     }
-    Memo& move_memo(Memo& to, Memo& from) {
-        forget_peer(to);
-        to = from;
-        from.key = no_key;
-        return to;
-    }
     static bool hit(const Memo& m, std::uint64_t key, Word type, Word comm) {
         return m.key == key && m.type == type && m.comm == comm;
     }
+    // Whether the first memo knows this call by its place, whatever its handles.
+    static bool is_same_place(const Memo& m, std::uint64_t key, const Word* frame, std::uint16_t communicator,
+                              std::uint8_t bin) {
+        return m.key == key && m.bin == bin && is_called_alike(m, frame) && m.cell->communicator == communicator;
+    }
+    // From now on the first memo of a place holds these handles: a call with the same ones asks for nothing.
+    void hold(Memo& first, Word type, Word comm, const Meaning& meaning);
     // False, and nothing done, if the memo is of other sizes, the histogram block is not at hand, or for durations
     // below 16 ticks.
-    bool add_fast(Memo& m, Bytes bytes, Ticks ticks) {
-        if (m.bin != hot_bin(bytes) || static_cast<std::int64_t>(ticks) < format::histogram_sub_buckets) [[unlikely]]
+    bool add_fast(Memo& m, Bytes bytes, Ticks ticks) { return m.bin == hot_bin(bytes) && add_of_bin(m, bytes, ticks); }
+    // The same where the memo is known to be of this bin.
+    [[gnu::always_inline]] bool add_of_bin(Memo& m, Bytes bytes, Ticks ticks) {
+        if (static_cast<std::int64_t>(ticks) < format::histogram_sub_buckets) [[unlikely]]
             return false;
         // histogram_position(), with its constants moved to where they cost no instruction.
         constexpr std::size_t bits = format::histogram_sub_bits;
@@ -214,8 +230,7 @@ class Ledger {
         peer_of(m) = {MemoPeer::no_rank, nullptr};
     }  // of another call at its place; also of none
     void remember_peer(const Memo& m, Word key, int peer) {
-        if (format::Peer* known = &m < memos_ + first_memos ? quick_peer(key, peer) : nullptr)
-            peer_of(m) = {peer, known};
+        if (format::Peer* known = is_first(m) ? quick_peer(key, peer) : nullptr) peer_of(m) = {peer, known};
     }
     format::Peer* known_peer(Word key, int peer) { return peers_.known(key, peer); }
     format::Peer& learn_peer(Word key, int peer, std::uint32_t rank, format::PeerKind kind) {
@@ -235,7 +250,10 @@ class Ledger {
         Word comm;
         int source;
     };
-    void remember_message(const Message& message) { message_place(message.handle) = message; }
+    void remember_message(const Message& message) {
+        has_messages_ = true;
+        message_place(message.handle) = message;
+    }
     const Message* message(Word handle) {
         const Message& known = message_place(handle);
         return handle != 0 && known.handle == handle ? &known : nullptr;
@@ -296,20 +314,12 @@ class Ledger {
     void turn_bin(Bytes bytes, Ticks ticks);
     // Makes the profile name the module of this address, so that a call that hangs there can be told.
     void know_site(Word address) { records_->sites.know_module(records_->image, address); }
-    // The memo of a call: the one that hits, else null.
-    template <class BytesOf>
-    Memo* known_memo(std::uint64_t key, const Booking& b, Word comm, const Word* frame, BytesOf bytes_of) {
-        Memo &first = memo(key), &second = second_memo(key, b, comm, frame);
-        for (Memo* m : {&first, &second})
-            if (hit(*m, key, b.type, comm) && is_called_alike(*m, frame) && m->bin == hot_bin(bytes_of(m->type_size)))
-                return first.key == no_key ? &move_memo(first, second) : m;
-        return nullptr;
-    }
+    // The memo of a call whose handles have this meaning: the one that hits, else null.
+    Memo* known_memo(std::uint64_t key, Word type, Word comm, const Word* frame, const Meaning& meaning, Bytes bytes);
     // Fills one of the memos of a call that has none: finds its site, its cell and its histogram.
-    Memo& learn(std::uint64_t key, const Booking& b, Word comm, const Word* frame, const Meaning& meaning, Bytes bytes);
-    // Handles mean what they meant in the epoch in which they were learned, no longer.
+    Memo& learn(std::uint64_t key, Word type, Word comm, const Word* frame, const Meaning& meaning, Bytes bytes);
+    // Brings the thread up to date: handles have ended, or (Records::forgets) all that memos know.
     void enter_epoch(std::uint64_t epoch);
-    std::uint64_t epoch() const { return epoch_; }
     bool is_monotonic() const { return monotonic_; }
     // A call that was told of, by another than its caller: it has no time, and no place where it was called.
     void add_untimed(std::uint16_t call, std::uint16_t communicator, Bytes bytes);
@@ -350,24 +360,42 @@ class Ledger {
     Ledger* next = nullptr;
     void adopt(std::uint32_t os_thread);
 
-    // Sizes of datatypes seen by this thread, direct-mapped; dies with the epoch like the memos. Few: what has lost its
-    // place is asked for again, in the plain form, and with as many more a thread would take a page more.
-    struct TypeSize {
-        Word handle;
-        std::uint64_t epoch;
-        std::uint64_t size;
-    };
-    TypeSize& type_size_entry(Word handle) {
-        return type_sizes_[mix(static_cast<std::uint64_t>(handle)) >> (64 - type_bits)];
+    // ---- handles (ledger_handles.cpp) ----
+    // Few: what has lost its place is asked for again, and with as many more a thread would take a page more.
+    using Types = Handles<5>;
+    using Comms = Handles<4>;
+    // What is known of a C handle; null: it is to be asked for, and learned.
+    Types::Known* known_type(Word type) { return types_.find(type); }
+    Comms::Known* known_comm(Word comm) { return comms_.find(comm); }
+    Types::Known* learn_type(Word type, std::uint64_t bytes);
+    Comms::Known* learn_comm(Word comm, std::uint16_t index);
+    std::uint8_t place_of_type(Word type) const { return types_.place(type); }
+    std::uint8_t place_of_comm(Word comm) const { return comms_.place(comm); }
+    // A handle's life ends, or begins: what this thread knew of its value is no longer so.
+    void end_of(const EndedHandle& ended) {
+        if (ended.kind != HandleKind::type)
+            end_of_group(ended);
+        else if (const std::uint8_t place = types_.place(ended.c); types_.at(place).handle == ended.c) [[unlikely]]
+            release_type(place);
+    }
+    // This thread knows what it has published itself.
+    void has_caught_up(std::uint64_t epoch) {
+        epoch_ = epoch;
+        ended_seen_ = records_->ended.count();
     }
 
     void remember_group(const Group& group) { const_cast<Group&>(group_place(group.handle)) = group; }
 
   private:
-    static constexpr unsigned memo_bits = 8, second_bits = 7;
-    static constexpr unsigned first_memos = 1u << memo_bits, memo_count = first_memos + (1u << second_bits);
-    static constexpr unsigned type_bits = 5;
+    static constexpr unsigned memo_bits = 8;
+    static constexpr unsigned first_memos = 1u << memo_bits;
     static constexpr unsigned group_bits = 5;
+    bool is_first(const Memo& m) const {
+        return reinterpret_cast<std::uintptr_t>(&m) - reinterpret_cast<std::uintptr_t>(memos_) < sizeof memos_;
+    }
+    bool is_memo_of(const Memo& m, std::uint64_t key, const Word* frame, const Meaning& meaning, Bytes bytes) const {
+        return is_same_place(m, key, frame, meaning.communicator, hot_bin(bytes)) && m.cell->buffer == meaning.buffer;
+    }
 
     // Where the return addresses above a frame lie, known of calls that were unwound. A frame is remembered with the
     // return address that lies in it.
@@ -397,11 +425,14 @@ class Ledger {
     }
 
     void forget_memos();
+    void forget_handles();
+    void end_of_group(const EndedHandle& ended);
+    void release_type(std::uint8_t place);
+    void release_comm(std::uint8_t place);
+    void forget_peers_of(Word key);
     // What is larger takes the plain form: there are sizes that are not what they seem at a look
     // (quick_bytes_in_status).
     static constexpr Bytes most_hot_bytes = Bytes{1} << 31;
-    // size_bin() without its branch: 63 stands for size 0, all others are the bins themselves.
-    static std::uint8_t hot_bin(Bytes bytes) { return static_cast<std::uint8_t>(top_bit((bytes - 1) | 3)); }
 
     // Plain adds: one writer, and aligned 8-byte stores that a reader in another process sees whole.
     static void add_to(format::Cell& cell, Bytes bytes, Ticks ticks) {
@@ -460,8 +491,9 @@ class Ledger {
     format::Counter* counters_ = nullptr;
     bool monotonic_ = false;
     bool moved_ = false;
+    bool has_messages_ = false;
     bool has_open_sources_ = false;  // requests that receive from whoever sends first were posted
-    std::uint64_t groups_ended_ = 0;
+    std::uint64_t ended_seen_ = 0, forgets_seen_ = 0;
     Records* records_ = nullptr;
     Word* handles_ = nullptr;
     std::int64_t handles_capacity_ = 0;
@@ -493,10 +525,12 @@ class Ledger {
     std::uint32_t script_site_ = 0;
     unsigned unwound_ = 0;
     Place places_[1u << place_bits];
-    TypeSize type_sizes_[1u << type_bits];
+    Types types_;
+    Comms comms_;
     Group groups_[1u << group_bits];
     MemoPeer& peer_of(const Memo& m) { return const_cast<MemoPeer&>(peer_at(place_of(m))); }
-    Memo memos_[memo_count];  // the first ones, and the second ones behind them
+    Memo memos_[first_memos];
+    SecondMemos seconds_;
     MemoPeer memo_peers_[first_memos + 1];
     Polls polls_[Catalogue::most_counted];  // pages of calls that are not polled stay untouched
     Peers peers_;

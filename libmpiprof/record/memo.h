@@ -39,18 +39,24 @@ struct Booking {
 // A word that is no handle in any MPI: the place of a communicator or type in calls that have none.
 inline constexpr Word no_handle = -1;
 
-// What one (return address, call, type, communicator, size bin) led to last time. A hit compares them all.
+// Stands for a handle in a memo that holds none: whose handle ended, or is not known to last. No register holds it.
+inline constexpr Word no_such_handle = Word{0x5e} << 56;
+
+// What one (return address, call, callers, size bin, communicator) led to last time, and in the first memo of a place
+// the handles that it was then. A hit compares them all; a handle's end takes the handles away and leaves the rest.
 struct alignas(64) Memo {
-    std::uint64_t key;  // call_key; no_key = empty. All are emptied when an epoch ends
-    Word type;
+    std::uint64_t key;  // call_key; no_key = empty
+    Word type;          // as passed, as is
     Word comm;
     format::Cell* cell;
     format::Histogram* histogram;
     std::uint32_t type_size;
     // Lower half of the address of the wrapper's frame: the words below are valid stack only there.
     std::uint32_t frame;
-    std::uint16_t at[2];    // where the return addresses of the next two callers lie, in words above the frame,
-    std::uint8_t bin;       // hot_bin() of the sizes that `cell` is of; no_bin: look again
+    std::uint16_t at[2];   // where the return addresses of the next two callers lie, in words above the frame,
+    std::uint8_t bin;      // hot_bin() of the sizes that `cell` is of; no_bin: look again
+    std::uint8_t type_at;  // what the ledger's Handles know of `type` and `comm`; Handles::none: nothing
+    std::uint8_t comm_at;
     std::uint32_t word[2];  // and the lower halves of these. at 0 is the call's own: always alike
 };
 static_assert(sizeof(Memo) == 64);
@@ -80,8 +86,9 @@ struct Group {
 struct Meaning {
     std::uint64_t type_size;
     std::uint16_t communicator;  // index into the profile's communicators
-    bool is_lasting = true;  // false: the type was not asked for its size, so this call's memo is of no use to others
+    bool is_lasting = true;      // false: no memo is to hold its handles
     format::BufferKind buffer = format::BufferKind::host;
+    std::uint8_t type_at = 0xff, comm_at = 0xff;  // where the ledger's Handles know them
 };
 
 }  // namespace mpiprof

@@ -19,6 +19,7 @@ std::uint32_t hash(Word key, int peer) {
 }  // namespace
 
 void Peers::remember(Word key, int peer, Peer* record) {
+    keys_ |= bit_of(key);
     const_cast<Place&>(place_of(key, peer)) = {key, peer, record};
 }
 
@@ -107,7 +108,24 @@ void Peers::forget() {
     for (Place& place : places_)
         if (place.key != 0) place = {};
     for (Word& key : like_world_) key = 0;
+    keys_ = 0;
     forget_slots();
+}
+
+void Peers::forget_known(Word key) {
+    if (is_like_world(key)) like_world_place(key) = 0;
+    for (Place& place : places_)
+        if (place.key == key) place = {};
+    bool has_slots = false;
+    for (std::uint32_t i = 0; i < capacity_ && used_ != 0 && !has_slots; ++i)
+        has_slots = slots_[i].record != 0 && slots_[i].key == key;
+    if (has_slots) forget_slots();  // the others are asked for again
+    if (used_ != 0) return;
+    keys_ = 0;
+    for (const Place& place : places_)
+        if (place.key != 0) keys_ |= bit_of(place.key);
+    for (const Word other : like_world_)
+        if (other != 0) keys_ |= bit_of(other);
 }
 
 Peer* Peers::known(Word key, int peer) {

@@ -29,7 +29,10 @@ class Peers {
     }
     format::Peer* known(Word key, int peer);
     // Each rank of this communicator is the same rank of MPI_COMM_WORLD: nothing needs to be remembered of each one.
-    void learn_like_world(Word key) { like_world_place(key) = key; }
+    void learn_like_world(Word key) {
+        keys_ |= bit_of(key);
+        like_world_place(key) = key;
+    }
     // The peer is this rank of MPI_COMM_WORLD, or a NoSinglePeer. `records`: how many there are in the process.
     format::Peer* learn(Image& image, std::uint32_t thread, std::uint32_t& records, Word key, int peer,
                         std::uint32_t rank, format::PeerKind kind);
@@ -40,6 +43,10 @@ class Peers {
                           format::PeerKind kind);
     // Communicators ended: their keys may mean something else now.
     void forget();
+    void forget(Word key) {
+        if ((keys_ & bit_of(key)) != 0) [[unlikely]]
+            forget_known(key);
+    }
 
   private:
     static constexpr unsigned bits = 7;
@@ -80,6 +87,8 @@ class Peers {
     void remember(Word key, int peer, format::Peer* record);
     format::Peer* new_record(Image& image, std::uint32_t thread, std::uint32_t rank, format::PeerKind kind);
 
+    void forget_known(Word key);
+
     Place places_[1u << bits];
     char* base_;  // of the image
     // File offset / 64 in the lower bits, some of the rank's hash above them; 0 = empty.
@@ -90,6 +99,8 @@ class Peers {
     Slot* slots_;
     std::uint32_t capacity_, used_;
     Word like_world_[1u << like_world_bits];
+    std::uint64_t keys_;  // a bit for each key of which something is remembered, and for others
+    static std::uint64_t bit_of(Word key) { return std::uint64_t{1} << (mix(static_cast<std::uint64_t>(key)) >> 58); }
     format::Table* table_;
     format::Peer* others_[2];  // by kind
     alignas(64) format::Peer nobody_;

@@ -49,11 +49,13 @@ inline long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
 
 inline long raw_address(const void* p) { return reinterpret_cast<long>(p); }
 
-// The working directory as text; false, and empty text, where it has none that can be named.
-inline bool working_directory(char* text, unsigned long size) {
-    if (raw(SYS_getcwd, raw_address(text), static_cast<long>(size)) > 0 && text[0] == '/') return true;
+// The working directory as text. Returns 0, or an error and empty text where it has none that can be named: it was
+// removed, lies outside of a changed root ("(unreachable)"), or its path is too long.
+inline int working_directory(char* text, unsigned long size) {
+    const long length = raw(SYS_getcwd, raw_address(text), static_cast<long>(size));
+    if (length > 0 && text[0] == '/') return 0;
     text[0] = 0;
-    return false;
+    return length < 0 ? static_cast<int>(-length) : ENOENT;
 }
 
 }  // namespace mpiprof

@@ -86,6 +86,12 @@ class Requests {
             if (request.handle != 0 && request.has_partner()) partner_of(request).key = 0;
     }
 
+    void forget_communicator(Word key) {
+        for (Request& request : every())
+            if (request.handle != 0 && request.has_partner() && partner_of(request).key == key)
+                partner_of(request).key = 0;
+    }
+
   private:
     static constexpr unsigned bits = 9;
     Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }

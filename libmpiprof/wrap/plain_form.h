@@ -23,20 +23,21 @@ template <class Library>
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Memo& memo_of(Ledger& ledger, std::uint64_t key, Bytes& bytes) {
     CallInHand& hand = ledger.hand;
-    const Booking asked = Booker::booking(hand);
-    // Of another kind of memory a place has memos of its own: the kind is part of what they call the type.
-    const Booking b{asked.type ^ static_cast<Word>(hand.buffer) << 58, asked.count};
+    const Booking b = Booker::booking(hand);
     const Word comm = ledger.comm();
-    const format::BufferKind buffer = hand.buffer;
-    hand.buffer = format::BufferKind::host;
     const Word* frame = thread_state.token;  // ours
-    if (Memo* memo = ledger.known_memo(key, b, comm, frame,
-                                       [&](std::uint64_t size) { return bytes = Booker::bytes(hand, b, size); }))
-        return *memo;
-    Meaning meaning = Library::template meaning<Language>(ledger, asked.type, comm, b.count);
-    meaning.buffer = buffer;
+    const Memo& first = ledger.memo(key);
+    Meaning meaning{first.type_size, 0};
+    if (Ledger::hit(first, key, b.type, comm))
+        meaning.communicator = first.cell->communicator, meaning.is_lasting = false;
+    else
+        meaning = Library::template meaning<Language>(ledger, b.type, comm, b.count);
+    meaning.buffer = hand.buffer;
+    hand.buffer = format::BufferKind::host;
     bytes = Booker::bytes(hand, b, meaning.type_size);
-    Memo& memo = ledger.learn(key, b, comm, frame, meaning, bytes);
+    if (Memo* memo = ledger.known_memo(key, b.type, comm, frame, meaning, bytes)) return *memo;
+    if constexpr (requires { Library::looks_again(); }) Library::looks_again();
+    Memo& memo = ledger.learn(key, b.type, comm, frame, meaning, bytes);
     if constexpr (Booker::has_partner) ledger.forget_peer(memo);
     if (ledger.is_scripted() && !is_made_by_scripts<Library>(call_of(key)))
         learn_that_scripts_make<Library>(call_of(key));
@@ -119,8 +120,9 @@ template <class Library, class Language, class Booker>
 [[gnu::noinline]] void trace_poll(Ledger& ledger, Word result, Ticks ticks, const Word* frame) {
     if (Language::failed(result, ledger.hand)) return;
     const Booking b = Booker::booking(ledger.hand);
-    const Memo* known = ledger.known_memo(ledger.key(), b, ledger.comm(), frame,
-                                          [&](std::uint64_t size) { return Booker::bytes(ledger.hand, b, size); });
+    const Meaning meaning = Library::template meaning<Language>(ledger, b.type, ledger.comm(), b.count);
+    const Memo* known = ledger.known_memo(ledger.key(), b.type, ledger.comm(), frame, meaning,
+                                          Booker::bytes(ledger.hand, b, meaning.type_size));
     const format::Cell nowhere{};
     Memo unknown{};
     unknown.cell = const_cast<format::Cell*>(&nowhere);

@@ -1,6 +1,8 @@
 // dlsym in three steps. Nothing is kept open: RTLD_NOLOAD handles are given back, the objects stay as they were.
 #include "libmpiprof/wrap/real.h"
 
+#include "libmpiprof/record/own_unwinder.h"
+
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
@@ -186,6 +188,9 @@ bool is_nested(Word return_address) {
     return n <= 1 || n == most;
 }
 
+#if defined(__x86_64__)
+const Unwinder* find_unwinder() { return &own_unwinder; }
+#else
 const Unwinder* find_unwinder() {
     static constinit Unwinder found{};
     static constinit bool looked = false;
@@ -201,6 +206,7 @@ const Unwinder* find_unwinder() {
     if (found.ip && found.cfa) found.backtrace = reinterpret_cast<decltype(found.backtrace)>(in("_Unwind_Backtrace"));
     return found.backtrace ? &found : nullptr;
 }
+#endif
 
 void* find_beside(const char* name, const void* near) {
     const Real real = search_object_of(near, name);

@@ -33,21 +33,11 @@ template <class Booker>
     return true;
 }
 
-// The second half of a call that did not find its memo in the first place.
+// Books the call in hand by this memo of its place, which may be of other handles and so of other partners.
 template <class Library, class Language, class Booker>
-[[gnu::noinline]] Word leave_again(Word result, Ledger& ledger, Ticks ticks) {
-    const std::uint64_t key = ledger.key();
-    std::int64_t seen = 0;
-    if (!Booker::look(ledger.hand, seen)) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
-    const Booking b{Booker::quick_type(ledger.hand), Booker::quick_count(ledger.hand, seen)};
-    Memo& memo = ledger.second_memo(key, b, Booker::has_comm ? ledger.comm() : no_handle, MPIPROF_FRAME());
-    if (memo.key != key || !Ledger::is_called_alike(memo, MPIPROF_FRAME()) || !is_alike<Booker>(ledger, memo))
-        [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
-    const auto partner = Booker::quick_partner(ledger, ledger.place_of(memo));
-    const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, memo.type_size);
-    if (!partner || !ledger.add_fast(memo, bytes, ticks)) [[unlikely]]
+[[gnu::always_inline]] inline Word book_again(Word result, Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+    const auto partner = Booker::quick_partner(ledger, ledger.no_place());
+    if (!partner || !ledger.add_of_bin(memo, bytes, ticks)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
     if (!Booker::quick_after(ledger, memo, bytes, ticks))
         return leave_after<Booker>(result, ledger, memo, bytes, ticks);
@@ -56,12 +46,47 @@ template <class Library, class Language, class Booker>
     return result;
 }
 
+// The second half of a call whose handles the first memo of its place does not hold: what they mean is asked, its place
+// in the program is known all the same.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] Word leave_asking(Word result, Ledger& ledger, Ticks ticks) {
+    const std::uint64_t key = ledger.key();
+    const Word* frame = MPIPROF_FRAME();
+    std::int64_t seen = 0;
+    if (!Booker::look(ledger.hand, seen)) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+    const Word type = Booker::quick_type(ledger.hand), comm = Booker::has_comm ? ledger.comm() : no_handle;
+    const Meaning meaning =
+        Library::template meaning<Language>(ledger, type, comm, Booker::quick_count(ledger.hand, seen));
+    const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, meaning.type_size);
+    Memo* memo = ledger.known_memo(key, type, comm, frame, meaning, bytes);
+    if (!memo) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+    return book_again<Library, Language, Booker>(result, ledger, *memo, bytes, ticks);
+}
+
+// The second half of a call that is not as its place's first memo knows it: of another size, or from another caller.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] Word leave_again(Word result, Ledger& ledger, Ticks ticks, Memo& first) {
+    const Word* frame = MPIPROF_FRAME();
+    std::int64_t seen = 0;
+    if (!Booker::look(ledger.hand, seen)) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+    if (!is_alike<Booker>(ledger, first)) [[unlikely]]
+        return leave_asking<Library, Language, Booker>(result, ledger, ticks);
+    const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, first.type_size);
+    Memo* memo = ledger.second_memo(first, frame, first.cell->communicator, Ledger::hot_bin(bytes));
+    if (!memo) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+    return book_again<Library, Language, Booker>(result, ledger, *memo, bytes, ticks);
+}
+
 // The same where the first place is another call's.
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_disputed(Word result, Ledger& ledger, Ticks ticks) {
     if (ledger.takes_turn(ledger.key())) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
-    return leave_again<Library, Language, Booker>(result, ledger, ticks);
+    return leave_asking<Library, Language, Booker>(result, ledger, ticks);
 }
 
 template <class Library, class Language, class Booker>
@@ -84,18 +109,18 @@ template <class Library, class Language, class Booker>
     if (memo.key != key) [[unlikely]]
         return leave_disputed<Library, Language, Booker>(result, ledger, ticks);
     if (!Ledger::is_called_alike(memo, frame)) [[unlikely]]
-        return leave_again<Library, Language, Booker>(result, ledger, ticks);
+        return leave_again<Library, Language, Booker>(result, ledger, ticks, memo);
     const auto partner = Booker::quick_partner(ledger, place);
     if (!partner) [[unlikely]]
-        return leave_again<Library, Language, Booker>(result, ledger, ticks);
+        return leave_plainly<Library, Language, Booker>(result, ledger, end);
     std::int64_t seen = 0;
     if (!Booker::look(ledger.hand, seen)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, end);
     if (!is_alike<Booker>(ledger, memo)) [[unlikely]]
-        return leave_again<Library, Language, Booker>(result, ledger, ticks);
+        return leave_asking<Library, Language, Booker>(result, ledger, ticks);
     const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, memo.type_size);
     if (!ledger.add_fast(memo, bytes, ticks)) [[unlikely]]
-        return leave_again<Library, Language, Booker>(result, ledger, ticks);
+        return leave_again<Library, Language, Booker>(result, ledger, ticks, memo);
     if (!Booker::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
         return leave_after<Booker>(result, ledger, memo, bytes, ticks);
     Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);
@@ -112,26 +137,36 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     void*& slot = slot_of<Library, Spelling>(id);
     using Function = Word (*)(Words...);
     ThreadState& state = thread_state;
-    if constexpr (Library::frees(Id) || Library::follows(Id)) return plainly(args...);
+    constexpr bool is_counted = row.treatment == Treatment::counted;
+    if constexpr ((Library::frees(Id) || Library::follows(Id)) && !is_counted) return plainly(args...);
     if (state.epoch != gate_epoch()) [[unlikely]]
         return plainly(args...);
     const Word* frame = MPIPROF_FRAME();
     if (frame < state.token) [[unlikely]]
         return plainly(args...);
 
-    if constexpr (row.treatment == Treatment::counted) {
+    if constexpr (is_counted) {
         const auto real = reinterpret_cast<Function>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
         if (!real) [[unlikely]]
             return plainly(args...);
         state.token = untimed(frame);
         if constexpr (Language::fortran) state.ledger->hand.ierror = ierror_of<row.arity>(args...);
+        if constexpr (Library::frees(Id)) {
+            const Word words[] = {args..., 0};
+            Library::template before_free<Id, Language>(*state.ledger, words);
+        }
         const Word result = real(args...);
         ThreadState& after = thread_state;
         Ledger& same = *after.ledger;
-        if (Language::failed(result, same.hand)) [[unlikely]]
+        if (Language::failed(result, same.hand)) [[unlikely]] {
             same.count_error(row.counter);
-        else
+        } else {
             same.count(row.counter);
+            if constexpr (Library::follows(Id)) {
+                const Word words[] = {args..., 0};
+                Library::template follow<Id, Language>(same, words);
+            }
+        }
         after.token = nullptr;
         return result;
     } else if constexpr (row.treatment == Treatment::polled) {

@@ -19,6 +19,7 @@ constexpr std::string_view header =
 
 // What is not known (counted calls, mpitrace's text) stays empty.
 std::string known(std::uint64_t ns) { return ns ? fmt::format("{}", ns) : std::string(); }
+std::string known(const std::optional<std::uint64_t>& ns) { return ns ? fmt::format("{}", *ns) : std::string(); }
 
 void write_rank(const Profile& profile, const Sink& sink) {
     std::vector<Sum> sums = sums_of(profile);

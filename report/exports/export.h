@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "report/model/job.h"
+#include "report/model/json_writer.h"
 #include "report/model/profile.h"
 #include "report/model/result.h"
 
 namespace mpiprof::report {
 
 using ProfileSource = std::function<Result<Profile>(std::uint32_t rank)>;
-using Sink = std::function<void(std::string_view text)>;
 using Complaint = std::function<void(const Problem& problem)>;  // a rank that cannot be read any more
 
 struct Export {

@@ -1,8 +1,9 @@
 // json: all of it. The job and its sums first, then rank after rank with everything its profile says.
 // {"schema": 1, ..., "rows": [...], "ranks": [{..., "cells": [...], "histograms": [...]}]}; times in ns, sizes in
 // bytes; null = not known. Keys are only ever added within a schema.
+#include "report/exports/export.h"
 #include "report/exports/json_parts.h"
-#include "report/exports/json_writer.h"
+#include "report/model/json_writer.h"
 
 namespace mpiprof::report {
 namespace {
@@ -71,7 +72,7 @@ void write_sum(JsonWriter& json, const Call& call, const Sum& sum) {
     json.field("calls", sum.calls);
     json.field("bytes", sum.bytes);
     json.field("time_ns", is_timed ? std::optional(sum.time_ns) : std::nullopt);
-    json.field("min_ns", known(sum.min_ns));
+    json.field("min_ns", sum.min_ns);
     json.field("max_ns", known(sum.max_ns));
     json.field("errors", sum.errors);
     json.field("other_thread_calls", sum.other_thread_calls);

@@ -2,8 +2,8 @@
 // facts, peers.
 #pragma once
 
-#include "report/exports/json_writer.h"
 #include "report/model/job.h"
+#include "report/model/json_writer.h"
 
 namespace mpiprof::report {
 

@@ -5,12 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "report/exports/clocks.h"
 #include "report/exports/export.h"
 #include "report/exports/messages.h"
-#include "report/model/visible.h"
 #include "report/symbols/symbols.h"
 
 namespace mpiprof::report {
@@ -27,32 +25,20 @@ std::string label_of(const Communicator& communicator) {
 
 class Writer {
   public:
-    Writer(const Sink& sink, const Messages& messages, const Clocks& clocks)
-        : sink_(sink), messages_(messages), clocks_(clocks) {}
-
-    void begin() { text_ = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": ["; }
-    void end() {
-        text_ += "\n]}\n";
-        flush();
-    }
+    Writer(JsonWriter& json, const Messages& messages, const Clocks& clocks)
+        : json_(json), messages_(messages), clocks_(clocks) {}
 
     void rank(const Profile& profile) {
         profile_ = &profile;
         sites_.assign(profile.sites.size(), "");
-        metadata(0, "process_name", json_string(fmt::format("rank {} ({})", profile.rank, profile.host)), "name");
-        metadata(0, "process_sort_index", fmt::format("{}", profile.rank), "sort_index");
+        metadata(0, "process_name", "name", fmt::format("rank {} ({})", profile.rank, profile.host));
+        metadata(0, "process_sort_index", "sort_index", profile.rank);
         for (const ThreadTrace& trace : profile.traces) thread(trace);
         regions();
-        flush();
+        json_.flush();
     }
 
   private:
-    void flush() {
-        sink_(text_);
-        text_.clear();
-    }
-    auto out() { return std::back_inserter(text_); }
-
     // Nanoseconds as microseconds, to the last digit.
     static std::string us(std::int64_t ns) {
         const std::uint64_t size = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
@@ -63,43 +49,40 @@ class Writer {
         return us(clocks_.at(profile_->rank, begin_ns + ns) - clocks_.at(profile_->rank, begin_ns));
     }
 
-    void element() {
-        text_ += is_first_ ? "\n" : ",\n";
-        is_first_ = false;
-        if (text_.size() > 1 << 16) flush();
+    void place(std::uint32_t thread) {
+        json_.field("pid", profile_->rank);
+        json_.field("tid", thread);
     }
-    // `json`: the value of `key` among the arguments.
-    void metadata(std::uint32_t thread, std::string_view name, const std::string& json, std::string_view key) {
-        element();
-        fmt::format_to(out(), R"({{"ph": "M", "pid": {}, "tid": {}, "name": "{}", "args": {{"{}": {}}}}})",
-                       profile_->rank, thread, name, key, json);
+    template <class T>
+    void metadata(std::uint32_t thread, std::string_view name, std::string_view key, const T& value) {
+        json_.entry([&] {
+            json_.field("ph", "M");
+            place(thread);
+            json_.field("name", name);
+            json_.object("args", [&] { json_.field(key, value); });
+        });
     }
+    template <class Arguments>
     void slice(std::uint32_t thread, std::string_view name, std::string_view category, std::uint64_t begin_ns,
-               std::uint64_t duration_ns) {
-        element();
-        fmt::format_to(
-            out(), R"({{"ph": "X", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "name": {}, "cat": "{}", "args": {{)",
-            profile_->rank, thread, at(begin_ns), duration(begin_ns, duration_ns), json_string(name), category);
-        is_first_argument_ = true;
+               std::uint64_t duration_ns, Arguments arguments) {
+        json_.entry([&] {
+            json_.field("ph", "X");
+            place(thread);
+            json_.raw_field("ts", at(begin_ns));
+            json_.raw_field("dur", duration(begin_ns, duration_ns));
+            json_.field("name", name);
+            json_.field("cat", category);
+            json_.object("args", arguments);
+        });
     }
-    void argument(std::string_view key, const std::string& json) {
-        fmt::format_to(out(), "{}\"{}\": {}", is_first_argument_ ? "" : ", ", key, json);
-        is_first_argument_ = false;
-    }
-    template <class Number>
-    void number(std::string_view key, Number value) {
-        argument(key, fmt::format("{}", value));
-    }
-    void close() { text_ += "}}"; }
 
     void thread(const ThreadTrace& trace) {
         const std::uint32_t id = trace.thread + 1;
         const Thread& known = profile_->threads[trace.thread];
         metadata(
-            id, "thread_name",
-            json_string(known.kind == ThreadKind::main ? "main thread" : fmt::format("thread {}", known.os_thread)),
-            "name");
-        metadata(id, "thread_sort_index", fmt::format("{}", id), "sort_index");
+            id, "thread_name", "name",
+            known.kind == ThreadKind::main ? std::string("main thread") : fmt::format("thread {}", known.os_thread));
+        metadata(id, "thread_sort_index", "sort_index", id);
         const MessageEnds ends(*profile_, trace);
         for (std::size_t i = 0; i < trace.events.size(); ++i) {
             const Event& event = trace.events[i];
@@ -112,25 +95,28 @@ class Writer {
 
     void call(std::uint32_t thread, const Event& event, const Event* received) {
         const Call& call = profile_->calls[event.call];
-        slice(thread, call.name, name_of(call.traffic), event.begin_ns, event.duration_ns);
-        if (event.is_failed) argument("failed", "true");
-        if (event.bytes != 0 || event.peer) number("bytes", event.bytes);
-        if (event.peer) number("peer", *event.peer);
-        if (event.tag) number("tag", *event.tag);
+        slice(thread, call.name, name_of(call.traffic), event.begin_ns, event.duration_ns,
+              [&] { arguments(event, received); });
+    }
+
+    void arguments(const Event& event, const Event* received) {
+        if (event.is_failed) json_.field("failed", true);
+        if (event.bytes != 0 || event.peer) json_.field("bytes", event.bytes);
+        if (event.peer) json_.field("peer", *event.peer);
+        if (event.tag) json_.field("tag", *event.tag);
         if (received) {
-            number("received_bytes", received->bytes);
-            if (received->peer) number("received_from", *received->peer);
-            if (received->tag) number("received_tag", *received->tag);
+            json_.field("received_bytes", received->bytes);
+            if (received->peer) json_.field("received_from", *received->peer);
+            if (received->tag) json_.field("received_tag", *received->tag);
         }
         if (event.communicator != 0) {
             const std::string label = label_of(profile_->communicators[event.communicator]);
-            argument("communicator", json_string(label));
+            json_.field("communicator", label);
             if (event.is_collective && event.number != 0)
-                argument("instance", json_string(fmt::format("{} #{}", label, event.number)));
+                json_.field("instance", fmt::format("{} #{}", label, event.number));
         }
-        if (event.region != 0) argument("region", json_string(profile_->regions[event.region].name));
-        if (const std::string& site = site_of(event.site); !site.empty()) argument("site", json_string(site));
-        close();
+        if (event.region != 0) json_.field("region", profile_->regions[event.region].name);
+        if (const std::string& site = site_of(event.site); !site.empty()) json_.field("site", site);
     }
 
     const std::string& site_of(std::uint32_t index) {
@@ -150,12 +136,17 @@ class Writer {
     void arrow(std::uint32_t thread, const MessageEnd& end) {
         const std::uint64_t message = messages_.number(end.key);
         if (message == 0) return;
-        element();
         const std::uint64_t inside =
             end.is_send ? end.begin_ns : std::max(end.begin_ns, end.end_ns - (end.end_ns != 0));
-        fmt::format_to(
-            out(), R"({{"ph": "{}", "id": {}, "pid": {}, "tid": {}, "ts": {}, "name": "message", "cat": "message"{}}})",
-            end.is_send ? "s" : "f", message, profile_->rank, thread, at(inside), end.is_send ? "" : R"(, "bp": "e")");
+        json_.entry([&] {
+            json_.field("ph", end.is_send ? "s" : "f");
+            json_.field("id", message);
+            place(thread);
+            json_.raw_field("ts", at(inside));
+            json_.field("name", "message");
+            json_.field("cat", "message");
+            if (!end.is_send) json_.field("bp", "e");
+        });
     }
 
     // Of all threads: regions are the process's.
@@ -176,8 +167,7 @@ class Writer {
 
     void region_slice(std::uint16_t region, std::uint64_t from, std::uint64_t to) {
         if (region == 0 || region >= profile_->regions.size() || to < from) return;
-        slice(regions_track, profile_->regions[region].name, "region", from, to - from);
-        close();
+        slice(regions_track, profile_->regions[region].name, "region", from, to - from, [] {});
     }
 
     // One that was entered before the trace begins was open since then, one that is not left is open until its end.
@@ -190,7 +180,7 @@ class Writer {
         bool is_named = false;
         for (const Event* mark : marks) {
             if (mark->kind == EventKind::iteration) continue;
-            if (!is_named) metadata(regions_track, "thread_name", "\"regions\"", "name");
+            if (!is_named) metadata(regions_track, "thread_name", "name", "regions");
             is_named = true;
             if (mark->kind == EventKind::region_entered) {
                 open.push_back({mark->region, mark->begin_ns});
@@ -218,22 +208,21 @@ class Writer {
         for (const Event* mark : marks) {
             if (mark->kind != EventKind::iteration) continue;
             if (!before) {
-                metadata(iterations_track, "thread_name", "\"iterations\"", "name");
+                metadata(iterations_track, "thread_name", "name", "iterations");
             } else {
-                slice(iterations_track, "iteration", "iteration", before->begin_ns, mark->begin_ns - before->begin_ns);
-                if (mark->bytes != 0) number("items", mark->bytes);
-                close();
+                slice(iterations_track, "iteration", "iteration", before->begin_ns, mark->begin_ns - before->begin_ns,
+                      [&] {
+                          if (mark->bytes != 0) json_.field("items", mark->bytes);
+                      });
             }
             before = mark;
         }
     }
 
-    const Sink& sink_;
+    JsonWriter& json_;
     const Messages& messages_;
     const Clocks& clocks_;
     Symbols symbols_;
-    std::string text_;
-    bool is_first_ = true, is_first_argument_ = true;
     const Profile* profile_ = nullptr;
     std::vector<std::string> sites_;  // of the rank; empty: not asked for yet
 };
@@ -334,10 +323,16 @@ std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& pr
     }
     survey.clocks.settle();
     survey.messages.match([&](std::uint32_t rank, std::uint64_t ns) { return survey.clocks.at(rank, ns); });
-    Writer writer(sink, survey.messages, survey.clocks);
-    writer.begin();
-    each_rank(survey.traced, [&](const Profile& profile) { writer.rank(profile); });
-    writer.end();
+    JsonWriter json(sink);
+    Writer writer(json, survey.messages, survey.clocks);
+    json.object([&] {
+        json.field("displayTimeUnit", "ns");
+        json.entries("traceEvents", [&] {
+            each_rank(survey.traced, [&](const Profile& profile) { writer.rank(profile); });
+            json.raw("\n");
+        });
+    });
+    json.raw("\n");
     return remarks_of(survey);
 }
 

@@ -41,7 +41,7 @@ std::optional<WaitSum> wait_of(const Profile& profile, const Cell& cell, std::ui
                            .comm_size = is_known ? profile.communicators[cell.communicator].size : 0},
                    .calls = cell.calls,
                    .time_ns = cell.time_ns,
-                   .min_ns = cell.min_ns};
+                   .min_ns = cell.min_ns.value_or(0)};
 }
 
 void add_wait(std::vector<WaitSum>& sums, const WaitSum& sum) {

@@ -30,7 +30,7 @@ struct WaitSum {
     WaitKey key;
     std::uint64_t calls = 0;
     std::uint64_t time_ns = 0;
-    std::uint64_t min_ns = 0;  // of one call; 0 = not known
+    std::uint64_t min_ns = 0;  // of one call; 0 = not known, or too short for the clock
 
     WaitSum& operator+=(const WaitSum& from);  // of the same key
 };

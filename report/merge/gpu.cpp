@@ -64,6 +64,7 @@ void GpuPart::add_row(Entry& to, const GpuRow& from) {
 void GpuPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
     std::set<Key> seen;
+    std::set<std::uint16_t> with_events;  // communicators
     bool by_events = false, by_cupti = false;
     for (const GpuTime& time : profile.gpu.times) {
         const Key key{from.calls[time.call], time.bin, time.is_replayed};
@@ -84,6 +85,7 @@ void GpuPart::add(const RankProfile& from) {
             entry.durations.add(bucket.low_ns, bucket.high_ns, bucket.calls);
         }
         by_events |= time.source == GpuSource::events;
+        if (time.source == GpuSource::events) with_events.insert(time.communicator);
         by_cupti |= time.source == GpuSource::cupti;
         const std::uint64_t id = id_of(profile, time.communicator);
         if (id == 0 || (sums_.size() >= most_communicators && !sums_.contains(id))) continue;
@@ -91,7 +93,8 @@ void GpuPart::add(const RankProfile& from) {
         sum.operations += time.operations;
         sum.time_ns += time.time_ns;
     }
-    for (const GpuSequence& sequence : profile.gpu.sequences) add_sequence(profile, sequence);
+    for (const GpuSequence& sequence : profile.gpu.sequences)
+        add_sequence(profile, sequence, with_events.contains(0) || with_events.contains(sequence.communicator));
     add_facts(profile);
     std::set<std::uint32_t> devices;
     for (const GpuWork& work : profile.gpu.work) {
@@ -122,7 +125,9 @@ void GpuPart::add_facts(const Profile& profile) {
     if (source && (sources_.size() < most_words || sources_.contains(*source))) ++sources_[*source];
 }
 
-void GpuPart::add_sequence(const Profile& profile, const GpuSequence& sequence) {
+// A time by events begins before its kernel does: which rank's was the shortest says nothing of who came last. How many
+// operations were enqueued is known all the same.
+void GpuPart::add_sequence(const Profile& profile, const GpuSequence& sequence, bool by_events) {
     const std::uint64_t id = id_of(profile, sequence.communicator);
     if (id == 0 || (sequences_.size() >= most_communicators && !sequences_.contains(id))) return;
     Sequences one{.members = 1,
@@ -133,7 +138,8 @@ void GpuPart::add_sequence(const Profile& profile, const GpuSequence& sequence) 
                   .first = sequence.first(),
                   .operations = {}};
     for (const std::uint32_t us16 : sequence.us16)
-        one.operations.push_back({.measured = us16 != 0, .last_rank = profile.rank, .shortest = us16, .sum = us16});
+        one.operations.push_back(
+            {.measured = us16 != 0 && !by_events, .last_rank = profile.rank, .shortest = us16, .sum = us16});
     merge(sequences_[id], std::move(one));
 }
 

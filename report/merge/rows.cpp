@@ -88,7 +88,7 @@ void RowsPart::take_durations(Row& row) {
     if (!has_several_buffers(row.sum)) {  // durations are of all buffers together
         // The exact extremes are known: a bucket's middle never lies beyond them.
         const auto within = [&](double ns) {
-            const auto low = static_cast<double>(row.sum.min_ns);
+            const auto low = static_cast<double>(row.sum.min_ns.value_or(0));
             return std::clamp(ns, low, std::max(low, static_cast<double>(row.sum.max_ns)));
         };
         row.p05_ns = within(durations.counts.percentile(0.05));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "report/merge/comms.h"
+#include "report/model/least.h"
 
 namespace mpiprof::report {
 namespace {
@@ -87,7 +88,7 @@ class SitesPart::OfOneRank {
         site.bytes += cell.bytes;
         site.time_ns += cell.time_ns;
         site.errors += cell.errors;
-        if (cell.min_ns != 0 && (site.min_ns == 0 || cell.min_ns < site.min_ns)) site.min_ns = cell.min_ns;
+        site.min_ns = least_of(site.min_ns, cell.min_ns);
         site.max_ns = std::max(site.max_ns, cell.max_ns);
         if (cell.communicator != 0 && cell.communicator < profile_.communicators.size())
             add_comm(entry, ranked(profile_.communicators[cell.communicator]));
@@ -154,7 +155,7 @@ void SitesPart::merge(Entry& to, Entry&& from) {
     site.bytes += from.site.bytes;
     site.time_ns += from.site.time_ns;
     site.errors += from.site.errors;
-    if (from.site.min_ns != 0 && (site.min_ns == 0 || from.site.min_ns < site.min_ns)) site.min_ns = from.site.min_ns;
+    site.min_ns = least_of(site.min_ns, from.site.min_ns);
     site.max_ns = std::max(site.max_ns, from.site.max_ns);
     site.ranks += from.site.ranks;
     site.has_more_comms |= from.site.has_more_comms;

@@ -30,7 +30,7 @@ struct CallSite {
     std::uint64_t bytes = 0;
     std::uint64_t time_ns = 0;
     std::uint64_t errors = 0;
-    std::uint64_t min_ns = 0;  // of one call; 0 = not known
+    std::optional<std::uint64_t> min_ns{};  // of one call; empty where not known
     std::uint64_t max_ns = 0;
     std::uint64_t judged_ns = 0;   // of time_ns: where the next is known
     std::uint64_t waiting_ns = 0;  // estimated, see Row

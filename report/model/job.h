@@ -31,7 +31,7 @@ struct Sum {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
     std::uint64_t time_ns = 0;
-    std::uint64_t min_ns = 0;  // of one call; 0 = not known
+    std::optional<std::uint64_t> min_ns{};  // of one call; empty where not known
     std::uint64_t max_ns = 0;
     std::uint64_t errors = 0;
     std::uint64_t untimed_calls = 0;       // of `calls`: without time
@@ -69,6 +69,8 @@ struct Row {
     // estimate of waiting, see merge/waits.
     std::uint64_t waiting_ns = 0;
     std::uint64_t judged_ns = 0;  // of time_ns: where it can be estimated
+    // Calls that have not returned, of sizes that are not known: never in Job::rows, see unfinished_rows().
+    bool is_unfinished = false;
 };
 
 struct Rank {

@@ -38,7 +38,8 @@ struct Cell {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
     std::uint64_t time_ns = 0;
-    std::uint64_t min_ns = 0;  // of one call; 0 while calls == 0, and where not known (mpitrace's text)
+    std::optional<std::uint64_t>
+        min_ns{};  // of one call; empty while calls == 0, and where not known (mpitrace's text)
     std::uint64_t max_ns = 0;
     std::uint64_t errors = 0;  // calls that returned an error: in none of the above
     bool is_untimed = false;   // its calls were told of by NCCL itself: they have no time

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "report/model/job.h"
+#include "report/model/least.h"
 #include "report/model/profile.h"
 
 namespace mpiprof::report {
@@ -16,7 +17,7 @@ inline void add_sum(Sum& to, const Sum& from) {
     to.calls += from.calls;
     to.bytes += from.bytes;
     to.time_ns += from.time_ns;
-    to.min_ns = to.min_ns == 0 || (from.min_ns != 0 && from.min_ns < to.min_ns) ? from.min_ns : to.min_ns;
+    to.min_ns = least_of(to.min_ns, from.min_ns);
     to.max_ns = to.max_ns < from.max_ns ? from.max_ns : to.max_ns;
     to.errors += from.errors;
     to.untimed_calls += from.untimed_calls;

@@ -1,9 +1,10 @@
-// Table: the answer of a section. Typed columns with units, rows of values, a title and notes, and hints for a
-// picture. Sections make Tables, views show them; a Table holds numbers in base units (ns, bytes, 0..1), the view
-// decides how they look.
+// Table: the answer of a section. Typed columns with units and rows of values, or another picture; a title and notes.
+// Sections make Tables, views show them; a Table holds numbers in base units (ns, bytes, 0..1), the view decides how
+// they look. What is text in it is for people: nothing reads it again.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <utility>
@@ -50,21 +51,76 @@ using Series = std::vector<double>;
 inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();  // in a Series that is drawn as heat
 using Value = std::variant<std::monostate, std::uint64_t, double, std::string, Series>;
 
-// How a screen shows the rows.
-enum class Picture : std::uint8_t {
-    none,         // a table
-    headline,     // (line, key, value, text): the texts of a line side by side; in json an object of key: value
-    stacked_bar,  // (label, share): one bar and its legend
-    findings,     // (weight, text, rule): paragraphs
+// ---- what a table is, where it is no grid of columns and rows ----
+
+struct Grid {};  // Table::columns and Table::rows
+
+// What ran and for how long: the texts of a line side by side, where a screen shows them; as data one object.
+struct Headline {
+    struct Item {
+        std::uint64_t line = 0;
+        std::string key;  // in csv and json
+        Value value;
+        std::string text;  // on a screen; empty: not there
+    };
+    std::vector<Item> items;
+};
+
+// One bar, and its legend.
+struct StackedBar {
+    struct Segment {
+        std::string label;
+        double share = 0;
+    };
+    std::string label_id, share_id;  // in csv and json
+    std::vector<Segment> segments;
+};
+
+// Paragraphs, what weighs more marked.
+struct Remarks {
+    struct Remark {
+        bool is_serious = false;
+        std::string text;
+        std::string rule;
+    };
+    std::vector<Remark> remarks;
+};
+
+using Picture = std::variant<Grid, Headline, StackedBar, Remarks>;
+
+// A line below a table, in parts. A part may explain a column, named by its id: then it begins with the column's title,
+// and is not there where the column is not.
+struct Note {
+    struct Part {
+        std::string text;
+        std::string column = {};
+    };
+    std::vector<Part> parts;
+
+    Note(std::string text) { parts.push_back({std::move(text)}); }
+    Note(const char* text) : Note(std::string(text)) {}
+    Note(std::initializer_list<Part> all) : parts(all) {}
+    static Note on(std::string column, std::string text) { return {Part{std::move(text), std::move(column)}}; }
 };
 
 struct Table {
     std::string id;     // name in json: "top"
     std::string title;  // a heading line; may be empty
-    Picture picture = Picture::none;
     std::vector<Column> columns;
     std::vector<std::vector<Value>> rows;
-    std::vector<std::string> notes;  // below the table
+    std::vector<Note> notes;  // below the table
+    Picture picture = {};     // a grid, else it stands for columns and rows
+
+    bool is_empty() const {
+        struct {
+            const Table& table;
+            bool operator()(const Grid&) const { return table.rows.empty(); }
+            bool operator()(const Headline& headline) const { return headline.items.empty(); }
+            bool operator()(const StackedBar& bar) const { return bar.segments.empty(); }
+            bool operator()(const Remarks& remarks) const { return remarks.remarks.empty(); }
+        } const is_empty{*this};
+        return std::visit(is_empty, picture);
+    }
 };
 
 }  // namespace mpiprof::report

@@ -20,18 +20,19 @@ std::string name_of_bin(const Profile& profile, std::uint16_t call, std::uint8_t
 bool is_about(Wide small, Wide large) { return small <= large + large / 1000 + 1000; }
 
 std::string wrong_with(const Cell& cell) {
-    const bool has_time = cell.min_ns != 0 || cell.max_ns != 0;
+    const std::uint64_t least_ns = cell.min_ns.value_or(0);
+    const bool has_time = least_ns != 0 || cell.max_ns != 0;
     if (cell.calls == 0) return cell.bytes != 0 ? fmt::format("no calls, but {} bytes", cell.bytes) : "";
     const Wide most_bytes = Wide{cell.calls} * bin_max_bytes(cell.bin);
     const Wide least_bytes =
         cell.bin == 0 ? Wide{0} : Wide{cell.calls} * (cell.bin == 1 ? 1 : bin_max_bytes(cell.bin - 1u) + 1);
     if (cell.bytes > most_bytes || cell.bytes < least_bytes)
         return fmt::format("{} calls of this size cannot be {} bytes", cell.calls, cell.bytes);
-    if (has_time && cell.min_ns > cell.max_ns)
-        return fmt::format("the shortest call took {} ns, the longest {} ns", cell.min_ns, cell.max_ns);
-    if (has_time && (!is_about(Wide{cell.calls} * cell.min_ns, cell.time_ns) ||
+    if (has_time && least_ns > cell.max_ns)
+        return fmt::format("the shortest call took {} ns, the longest {} ns", least_ns, cell.max_ns);
+    if (has_time && (!is_about(Wide{cell.calls} * least_ns, cell.time_ns) ||
                      !is_about(cell.time_ns, Wide{cell.calls} * cell.max_ns)))
-        return fmt::format("{} calls of {} to {} ns cannot take {} ns", cell.calls, cell.min_ns, cell.max_ns,
+        return fmt::format("{} calls of {} to {} ns cannot take {} ns", cell.calls, least_ns, cell.max_ns,
                            cell.time_ns);
     return "";
 }

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -28,7 +30,7 @@ struct CloseDirectory {
     void operator()(DIR* directory) const { closedir(directory); }
 };
 
-// The names in a directory that profiles have, sorted. Text written beside a profile is the same rank again.
+// The names in a directory that profiles have, sorted.
 Result<std::vector<std::string>> profiles_in(const std::string& directory) {
     const std::unique_ptr<DIR, CloseDirectory> open(opendir(directory.c_str()));
     if (!open) return problem(directory, fmt::format("cannot be listed: {}", std::strerror(errno)));
@@ -38,15 +40,23 @@ Result<std::vector<std::string>> profiles_in(const std::string& directory) {
         if (name.starts_with(file_prefix) && name.size() > file_prefix.size()) names.emplace_back(name);
     }
     std::sort(names.begin(), names.end());
-    const auto is_twin = [&](const std::string& name) {
-        return name.ends_with(text_suffix) &&
-               std::binary_search(names.begin(), names.end(), name.substr(0, name.size() - text_suffix.size()));
-    };
     std::vector<std::string> paths;
     const std::string base = directory == "." ? "" : directory.ends_with('/') ? directory : directory + "/";
-    for (const std::string& name : names)
-        if (!is_twin(name)) paths.push_back(base + name);
+    for (const std::string& name : names) paths.push_back(base + name);
     return paths;
+}
+
+// The same file named twice, and the text that was written beside a profile, which is the same rank again. Named files
+// are treated as those found in a directory: a shell makes both of mpi_profile.450.*
+void drop_twins(std::vector<std::string>& paths) {
+    const auto normal = [](const std::string& path) { return std::filesystem::path(path).lexically_normal().string(); };
+    std::unordered_set<std::string> all, seen;
+    for (const std::string& path : paths) all.insert(normal(path));
+    std::erase_if(paths, [&](const std::string& path) {
+        const std::string name = normal(path);
+        const bool is_text = name.ends_with(text_suffix);
+        return !seen.insert(name).second || (is_text && all.contains(name.substr(0, name.size() - text_suffix.size())));
+    });
 }
 
 struct Listing {
@@ -54,6 +64,7 @@ struct Listing {
     std::vector<std::string> directories;
     std::vector<std::string> problems;
     bool only_files = true;
+    bool has_unknown_word = false;
 };
 
 Listing list(const std::vector<std::string>& arguments) {
@@ -61,6 +72,7 @@ Listing list(const std::vector<std::string>& arguments) {
     for (const std::string& path : arguments) {
         struct stat info {};
         if (stat(path.c_str(), &info) != 0) {
+            listing.has_unknown_word |= errno == ENOENT && path.find('/') == std::string::npos;
             listing.problems.push_back(fmt::format("{}: {}", path, std::strerror(errno)));
             continue;
         }
@@ -77,8 +89,7 @@ Listing list(const std::vector<std::string>& arguments) {
         }
         std::move(paths->begin(), paths->end(), std::back_inserter(listing.paths));
     }
-    std::unordered_set<std::string> seen;
-    std::erase_if(listing.paths, [&](const std::string& path) { return !seen.insert(path).second; });
+    drop_twins(listing.paths);
     return listing;
 }
 
@@ -118,6 +129,7 @@ void drop_duplicates(std::vector<Looked>& files, Launch& launch) {
     });
     for (const Looked& file : files) {
         if (!launch.files.empty() && launch.files.back().rank == file.head.rank) {
+            if (file.head.is_text && !launch.is_text) continue;  // what the profile says, once more
             launch.problems.push_back(fmt::format("rank {} has two profiles: {} is used, {} is left out",
                                                   file.head.rank, launch.files.back().path, file.path));
             continue;
@@ -140,7 +152,22 @@ void drop_other_sizes(std::vector<Looked>& files, Launch& launch) {
     });
 }
 
+// A text says of which job it is, by its name, but not of which launch. Where profiles of that job are here, too, it is
+// of the same launch, and stands for its rank if that has no other.
+void take_texts_into_their_job(std::vector<Looked>& looked) {
+    std::map<std::pair<std::string, std::uint32_t>, std::set<std::string>> launches_of;  // job and size
+    for (const Looked& file : looked)
+        if (!file.head.is_text && !file.head.is_spawned && !file.head.job.empty())
+            launches_of[{file.head.job, file.head.size}].insert(file.head.launch);
+    for (Looked& file : looked) {
+        if (!file.head.is_text) continue;
+        const auto found = launches_of.find({file.head.job, file.head.size});
+        if (found != launches_of.end() && found->second.size() == 1) file.head.launch = *found->second.begin();
+    }
+}
+
 std::vector<Launch> group(std::vector<Looked> looked) {
+    take_texts_into_their_job(looked);
     // A spawned world has ranks of its own, which may share the identity of the launch that spawned them.
     std::map<std::pair<std::string, bool>, std::vector<Looked>> by_launch;
     for (Looked& file : looked) by_launch[{file.head.launch, file.head.is_spawned}].push_back(std::move(file));
@@ -148,12 +175,17 @@ std::vector<Launch> group(std::vector<Looked> looked) {
     for (auto& [world, files] : by_launch) {
         Launch launch{.launch = world.first, .job = {}, .command = {}, .files = {}, .problems = {}};
         drop_other_sizes(files, launch);
+        const auto is_profile = [](const Looked& file) { return !file.head.is_text; };
+        launch.is_text = std::none_of(files.begin(), files.end(), is_profile);
         drop_duplicates(files, launch);
-        launch.job = files.front().head.job;
-        launch.command = files.front().head.command;
-        launch.is_text = files.front().head.is_text;
+        // What a text does not know, or only by when it was written, the profiles say.
+        const auto first = launch.is_text ? files.begin() : std::find_if(files.begin(), files.end(), is_profile);
+        launch.job = first->head.job;
+        launch.command = first->head.command;
         launch.is_spawned = world.second;
-        for (const Looked& file : files) launch.started_at_ns = std::max(launch.started_at_ns, file.head.started_at_ns);
+        for (const Looked& file : files)
+            if (file.head.is_text == launch.is_text)
+                launch.started_at_ns = std::max(launch.started_at_ns, file.head.started_at_ns);
         launches.push_back(std::move(launch));
     }
     // Newest first; a spawned world is younger than the program that spawned it, but not what people ask for.
@@ -181,6 +213,7 @@ Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Pro
     Found found;
     found.directories = std::move(listing.directories);
     found.only_files = listing.only_files;
+    found.has_unknown_word = listing.has_unknown_word;
     found.problems = std::move(listing.problems);
     std::vector<Looked> looked;
     for (std::size_t i = 0; i < files.size(); ++i) {

@@ -35,6 +35,7 @@ struct Found {
     std::vector<std::string> problems;     // files that are no profiles: one line each
     std::vector<std::string> directories;  // that were searched
     bool only_files = false;               // FILEs were named, no DIR
+    bool has_unknown_word = false;         // a name without a path is none of a file: a mistyped command?
 };
 
 // `paths` empty: the current directory.

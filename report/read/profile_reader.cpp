@@ -278,7 +278,7 @@ class Reader {
                                       .calls = record.calls,
                                       .bytes = record.bytes,
                                       .time_ns = scale_.ns(record.ticks),
-                                      .min_ns = has_min ? scale_.ns(record.min_ticks) : 0,
+                                      .min_ns = has_min ? std::optional(scale_.ns(record.min_ticks)) : std::nullopt,
                                       .max_ns = scale_.ns(record.max_ticks),
                                       .errors = record.errors,
                                       .is_untimed = record.calls != 0 && !has_min && record.ticks == 0});

@@ -1,12 +1,17 @@
-// calls: every call by message size (or summed up, --by call), as the mean over ranks; with --rank only theirs.
+// calls: every call by message size (or summed up, --by call): how often all ranks together made it, and its time as
+// the mean over ranks; with --rank only theirs.
 #include <algorithm>
+#include <set>
 
+#include "report/analysis/bus_bandwidth.h"
+#include "report/analysis/figures.h"
 #include "report/model/sums.h"
 #include "report/model/units.h"
-#include "report/sections/bus_bandwidth.h"
-#include "report/sections/figures.h"
+#include "report/sections/call_notes.h"
 #include "report/sections/nccl_gpu.h"
+#include "report/sections/ratio.h"
 #include "report/sections/sections.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
@@ -22,6 +27,7 @@ struct Line {
     double wall_ns = 0;
     double mpi_ns = 0;
     std::optional<double> bus_factor;
+    bool is_gpu_time_at_most = false;  // known by events
 
     // NCCL's calls return before their operation is done: bytes by their own time are no bandwidth, by the GPU's they
     // are.
@@ -36,10 +42,10 @@ struct Line {
     bool is_timed() const { return !is_counted() && !row.sum.is_untimed(); }
     double time_ns() const { return static_cast<double>(row.sum.time_ns); }
     double calls() const { return static_cast<double>(row.sum.calls); }
-    bool has_size() const { return row.sum.calls != 0 && (row.sum.bytes != 0 || carries_messages(call->traffic)); }
+    bool has_size() const {
+        return !row.is_unfinished && row.sum.calls != 0 && (row.sum.bytes != 0 || carries_messages(call->traffic));
+    }
 };
-
-Value ratio(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
 
 // Rows are sorted by call. Number of ranks, largest rank and percentiles of single rows do not add up.
 std::vector<Row> add_up_sizes(const std::vector<Row>& rows) {
@@ -68,20 +74,23 @@ std::vector<Line> lines_of(const Job& job, const Question& question) {
             continue;
         ++ranks;
         common.wall_ns += static_cast<double>(rank.recorded_ns());
-        common.mpi_ns += static_cast<double>(rank.mpi_ns);
+        common.mpi_ns += static_cast<double>(rank.inside_ns());
     }
     common.ranks = std::max(1u, ranks);
     common.is_whole_call = question.by == "call";
     std::vector<Row> rows = rows_of(job, question.ranks);
     if (common.is_whole_call) rows = add_up_sizes(rows);
+    for (Row& row : unfinished_rows(job, question.ranks)) rows.push_back(std::move(row));
+    common.is_gpu_time_at_most = job.gpu.ranks_by_events != 0;
     const BusFactors factors(job, !question.ranks.empty());
     std::vector<Line> lines;
     for (Row& row : rows) {
         Line line = common;
         line.call = &job.calls[row.sum.call];
         line.row = std::move(row);
-        line.bus_factor =
-            factors.of(line.row.sum.call, line.is_whole_call ? std::nullopt : std::optional(line.row.sum.bin));
+        if (!line.row.is_unfinished)
+            line.bus_factor =
+                factors.of(line.row.sum.call, line.is_whole_call ? std::nullopt : std::optional(line.row.sum.bin));
         lines.push_back(std::move(line));
     }
     return lines;
@@ -116,34 +125,50 @@ Interest interest_of(const std::vector<Line>& lines) {
     return interest;
 }
 
-std::vector<Field<Line>> fields_of(const Interest& interest) {
+std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, bool is_for_screen) {
+    const Vocabulary& words = vocabulary_of(job);
     using L = const Line&;
     return {
-        {{.id = "call", .title = "CALL"}, [](L l) { return l.call->name; }},
+        {{.id = "call", .title = "CALL"},
+         [is_for_screen](L l) {
+             return l.call->name + std::string(l.row.is_unfinished && is_for_screen ? unfinished_mark : "");
+         }},
+
         {{.id = "bin_max_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-         [](L l) { return l.is_whole_call || l.is_counted() ? Value() : Value(bin_max_bytes(l.row.sum.bin)); }},
+         [](L l) {
+             return l.is_whole_call || l.is_counted() || l.row.is_unfinished ? Value()
+                                                                             : Value(bin_max_bytes(l.row.sum.bin));
+         }},
         {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
          [](L l) { return l.has_size() ? Value(static_cast<double>(l.row.sum.bytes) / l.calls()) : Value(); }},
         {{.id = "buffer", .title = "BUFFER", .only_data = !interest.buffers},
-         [](L l) { return l.is_whole_call ? Value() : Value(std::string(name_of(l.row.sum.buffer))); }},
+         [](L l) {
+             return l.is_whole_call || l.row.is_unfinished ? Value() : Value(std::string(name_of(l.row.sum.buffer)));
+         }},
         {{.id = "traffic", .title = {}, .only_data = true}, [](L l) { return std::string(name_of(l.call->traffic)); }},
-        {{.id = "calls", .title = "CALLS", .unit = Unit::count}, [](L l) { return l.calls() / l.ranks; }},
+        {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
+         [](L l) { return l.row.sum.calls; }},
+        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.calls() / l.ranks; }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
          [](L l) { return l.is_timed() ? Value(l.time_ns() / l.ranks) : Value(); }},
         {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
-        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share, .drop = 11},
+        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share, .drop = 11},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.mpi_ns) : Value(); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 12, .only_screen = true},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), l.wall_ns) : Value(); }},
         {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), static_cast<double>(l.row.sum.timed_calls())) : Value(); }},
-        {{.id = "gpu_ns", .title = "GPU TIME", .unit = Unit::time, .same_unit = true, .only_data = !interest.gpu},
+        {{.id = "gpu_ns",
+          .title = gpu_heading(job, "GPU TIME"),
+          .unit = Unit::time,
+          .same_unit = true,
+          .only_data = !interest.gpu},
          [](L l) { return l.row.sum.gpu_ns ? Value(static_cast<double>(l.row.sum.gpu_ns) / l.ranks) : Value(); }},
         {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 2, .only_data = !interest.waiting},
          [](L l) { return waiting_share(l.row.waiting_ns, l.row.judged_ns, l.row.sum.time_ns); }},
         {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 8, .only_data = !interest.extremes},
-         [](L l) { return known(l.row.sum.min_ns); }},
+         [](L l) { return value_of(l.row.sum.min_ns); }},
         {{.id = "p50_ns", .title = "P50", .unit = Unit::time, .drop = 3, .only_data = !interest.percentiles},
          [](L l) { return known(l.row.p50_ns); }},
         {{.id = "p99_ns", .title = "P99", .unit = Unit::time, .drop = 4, .only_data = !interest.percentiles},
@@ -153,7 +178,10 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
         {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 10},
          [](L l) { return l.bandwidth(1); }},
         {{.id = "busbw_bytes_per_s", .title = "BUSBW", .unit = Unit::rate, .drop = 12},
-         [](L l) { return l.bus_factor ? l.bandwidth(*l.bus_factor) : Value(); }},
+         [](L l) {
+             const bool is_known = l.call->family != Family::nccl || !l.is_gpu_time_at_most;
+             return l.bus_factor && is_known ? l.bandwidth(*l.bus_factor) : Value();
+         }},
         {{.id = "bus_factor", .title = {}, .only_data = true},
          [](L l) { return l.bus_factor ? Value(*l.bus_factor) : Value(); }},
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !interest.errors},
@@ -185,14 +213,18 @@ std::vector<Field<Line>> fields_of(const Interest& interest) {
          [](L l) { return l.row.sum.bytes; }},
         {{.id = "total_time_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return l.row.sum.time_ns; }},
+        {{.id = "unfinished", .title = {}, .only_data = true},
+         [](L l) { return std::string(l.row.is_unfinished ? "yes" : "no"); }},
     };
 }
 
 std::string what_is_shown(const Job& job, const Question& question, double ranks) {
-    if (question.ranks.size() == 1) return fmt::format("rank {} of {}", question.ranks[0], job.size);
-    if (!question.ranks.empty()) return fmt::format("mean of ranks {}", rank_list(question.ranks));
-    if (ranks < 2) return fmt::format("rank {} of {}", job.ranks.empty() ? 0 : job.ranks.front().rank, job.size);
-    return fmt::format("mean of {} ranks", human_count(ranks));
+    if (question.ranks.size() == 1) return fmt::format("CALLS and TIME: rank {} of {}", question.ranks[0], job.size);
+    if (!question.ranks.empty())
+        return fmt::format("CALLS: ranks {0} together; TIME: mean of ranks {0}", rank_list(question.ranks));
+    if (ranks < 2)
+        return fmt::format("CALLS and TIME: rank {} of {}", job.ranks.empty() ? 0 : job.ranks.front().rank, job.size);
+    return fmt::format("CALLS: all ranks together; TIME: mean of {} ranks", human_count(ranks));
 }
 
 }  // namespace
@@ -201,19 +233,28 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
     std::vector<Line> lines = lines_of(job, question);
     const double ranks = lines.empty() ? 1 : lines.front().ranks;
     const Interest interest = interest_of(lines);
-    Table table = table_of("calls", fields_of(interest), lines);
+    Table table = table_of("calls", fields_of(job, interest, question.is_for_screen), lines);
     if (auto ok = sort_rows(table, "calls"); !ok) return tl::make_unexpected(ok.error());
     if (auto ok = sort_rows(table, question.sort.empty() ? "time" : question.sort); !ok)
         return tl::make_unexpected(ok.error());
 
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     const std::size_t left_out = keep_top(table, most);
-    std::string shown = "CALLS and TIME: " + what_is_shown(job, question, ranks);
-    if (interest.extremes) shown += "; PER CALL and the rest: single calls";
+    Note shown(what_is_shown(job, question, ranks));
+    if (interest.extremes) shown.parts.push_back({"PER CALL and the rest: single calls"});
     table.notes.push_back(std::move(shown));
-    if (interest.waiting) table.notes.push_back(std::string(waiting_method));
+    if (interest.waiting)
+        table.notes.push_back(Note::on(
+            "waiting_share",
+            "an estimate, at most: the share of TIME above that of the fastest call of that size on as many ranks. Not "
+            "said of fewer than 20 calls, file I/O and calls that only post requests; of Wait it is nearly all"));
     const bool has_samples =
         std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.call->is_sampled; });
+    std::set<std::uint16_t> of_calls;
+    for (const Line& line : lines) of_calls.insert(line.row.sum.call);
+    note_exchanges(table.notes, job, of_calls);
+    if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.row.is_unfinished; }))
+        table.notes.push_back(std::string(unfinished_note));
     if (has_samples) table.notes.push_back("calls that are asked in loops (Test, Probe) are timed every 16th time");
     if (job.has(Family::nccl)) table.notes.push_back(host_time_note(job));
     if (left_out) table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));

@@ -5,9 +5,13 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "report/analysis/figures.h"
 #include "report/model/units.h"
+#include "report/sections/call_notes.h"
 #include "report/sections/comm_labels.h"
+#include "report/sections/ratio.h"
 #include "report/sections/sections.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
@@ -21,8 +25,11 @@ struct Context {
     std::unordered_map<std::uint64_t, const Comm*> by_id;
     double mpi_ns = 0;
     bool is_whole = false;  // every rank has a profile
+    // Calls that are only counted (MPI_Comm_rank) have a communicator that nobody notes: csv and json have them on the
+    // line of the calls without one, on a screen they would be taken for such.
+    bool shows_counted = false;
 
-    explicit Context(const Job& j) : job(j) {
+    Context(const Job& j, bool with_counted) : job(j), shows_counted(with_counted) {
         for (const Comm& comm : job.comms) {
             if (comm.id) by_id.emplace(comm.id, &comm);
             for (const CommSum& sum : comm.sums) mpi_ns += static_cast<double>(sum.time_ns);
@@ -58,6 +65,7 @@ struct Line {
     std::uint64_t communicators = 0;
     double members = 0;
     std::uint64_t calls = 0;
+    std::uint64_t counted_calls = 0;  // of calls: local queries, of which nobody notes the communicator
     std::uint64_t bytes = 0;
     std::uint64_t time_ns = 0;
     std::uint64_t errors = 0;
@@ -67,6 +75,7 @@ struct Line {
     std::size_t unequal = 0;
     std::vector<CommSum> sums;  // sorted by call, bin
 
+    std::uint64_t shown_calls() const { return context->shows_counted ? calls : calls - counted_calls; }
     double per_member(std::uint64_t sum) const { return members > 0 ? static_cast<double>(sum) / members : 0; }
 };
 
@@ -92,6 +101,7 @@ void add_comm(Line& line, const Comm& comm, const Context& context) {
     line.members += comm.members;
     for (const CommSum& sum : comm.sums) {
         line.calls += sum.calls;
+        if (context.job.calls[sum.call].treatment == Treatment::counted) line.counted_calls += sum.calls;
         line.bytes += sum.bytes;
         line.time_ns += sum.time_ns;
         line.errors += sum.errors;
@@ -133,24 +143,27 @@ std::string equality(const Line& line) {
 
 std::string hexadecimal(std::uint64_t id) { return id ? fmt::format("{:016x}", id) : std::string(); }
 
-Value share(std::uint64_t part, double whole) { return whole > 0 ? Value(static_cast<double>(part) / whole) : Value(); }
-
-std::vector<Field<Line>> comm_fields(bool grouped, bool has_differences) {
+std::vector<Field<Line>> comm_fields(bool grouped, bool has_differences, const Vocabulary& words) {
     using L = const Line&;
     return {
         {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return l.label; }},
         {{.id = "communicators", .title = "NUMBER", .unit = Unit::count, .drop = 1, .only_data = !grouped},
          [](L l) { return known(l.communicators); }},
         {{.id = "size", .title = "SIZE", .unit = Unit::count}, [](L l) { return known(l.comm->size); }},
-        {{.id = "calls", .title = "CALLS", .unit = Unit::count}, [](L l) { return l.per_member(l.calls); }},
-        {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes, .drop = 4},
+        {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
+         [](L l) { return l.shown_calls(); }},
+        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true},
+         [](L l) { return l.per_member(l.calls); }},
+        {{.id = "all_bytes", .title = "BYTES", .unit = Unit::bytes, .drop = 4, .only_screen = true},
+         [](L l) { return known(l.bytes); }},
+        {{.id = "bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
          [](L l) { return l.bytes ? Value(l.per_member(l.bytes)) : Value(); }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
          [](L l) { return l.time_ns ? Value(l.per_member(l.time_ns)) : Value(); }},
-        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share},
-         [](L l) { return l.time_ns ? share(l.time_ns, l.context->mpi_ns) : Value(); }},
+        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share},
+         [](L l) { return l.time_ns ? ratio(l.time_ns, l.context->mpi_ns) : Value(); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 7, .only_screen = true},
-         [](L l) { return share(l.time_ns, l.context->mpi_ns); }},
+         [](L l) { return ratio(l.time_ns, l.context->mpi_ns); }},
         {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 3, .same_unit = true},
          [](L l) { return known(l.largest_ns); }},
         {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 3},
@@ -190,7 +203,7 @@ struct CallLine {
     bool has_size() const { return sum.calls != 0 && (sum.bytes != 0 || carries_messages(call->traffic)); }
 };
 
-std::vector<Field<CallLine>> call_fields(bool grouped) {
+std::vector<Field<CallLine>> call_fields(bool grouped, const Vocabulary& words) {
     using L = const CallLine&;
     return {
         {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return l.line->label; }},
@@ -205,15 +218,18 @@ std::vector<Field<CallLine>> call_fields(bool grouped) {
          [](L l) {
              return l.has_size() ? Value(static_cast<double>(l.sum.bytes) / static_cast<double>(l.sum.calls)) : Value();
          }},
-        {{.id = "calls", .title = "CALLS", .unit = Unit::count}, [](L l) { return l.line->per_member(l.sum.calls); }},
+        {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
+         [](L l) { return l.sum.calls; }},
+        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true},
+         [](L l) { return l.line->per_member(l.sum.calls); }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
          [](L l) { return l.is_timed() ? Value(l.line->per_member(l.sum.time_ns)) : Value(); }},
-        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share},
-         [](L l) { return l.is_timed() ? share(l.sum.time_ns, l.line->context->mpi_ns) : Value(); }},
+        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share},
+         [](L l) { return l.is_timed() ? ratio(l.sum.time_ns, l.line->context->mpi_ns) : Value(); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 4, .only_screen = true},
-         [](L l) { return l.is_timed() ? share(l.sum.time_ns, l.line->context->mpi_ns) : Value(); }},
+         [](L l) { return l.is_timed() ? ratio(l.sum.time_ns, l.line->context->mpi_ns) : Value(); }},
         {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
-         [](L l) { return l.is_timed() ? share(l.sum.time_ns, static_cast<double>(l.sum.calls)) : Value(); }},
+         [](L l) { return l.is_timed() ? ratio(l.sum.time_ns, static_cast<double>(l.sum.calls)) : Value(); }},
         {{.id = "made_by", .title = {}, .only_data = true}, [](L l) { return l.line->comm->made_by; }},
         {{.id = "id", .title = {}, .only_data = true}, [](L l) { return hexadecimal(l.line->comm->id); }},
         {{.id = "members", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.line->members; }},
@@ -229,8 +245,11 @@ std::vector<Field<CallLine>> call_fields(bool grouped) {
 Table call_table(const Context& context, const std::vector<Line>& lines, bool grouped) {
     std::vector<CallLine> rows;
     for (const Line& line : lines)
-        for (const CommSum& sum : line.sums) rows.push_back({&line, &context.job.calls[sum.call], sum});
-    return table_of("comms_by_call", call_fields(grouped), rows);
+        for (const CommSum& sum : line.sums) {
+            const CallLine row{&line, &context.job.calls[sum.call], sum};
+            if (context.shows_counted || !row.is_counted()) rows.push_back(row);
+        }
+    return table_of("comms_by_call", call_fields(grouped, vocabulary_of(context.job)), rows);
 }
 
 // ---- collectives that not all members entered as often ----
@@ -277,24 +296,30 @@ Table difference_table(const Context& context, const Question& question) {
         return rank.has_profile && rank.state != State::finalized;
     });
     if (has_unfinished && !table.rows.empty())
-        table.notes.push_back("ranks without MPI_Finalize count as far as they came; where they stand: hang");
+        table.notes.push_back(fmt::format("ranks without {} count as far as they came; where they stand: hang",
+                                          vocabulary_of(context.job).finalize));
     return table;
 }
 
 // What the labels in brackets and the stars mean, as far as there are any.
-void explain(Table& table, const Context& context) {
+void explain(Table& table, const Context& context, const std::vector<Line>& lines) {
     const auto has = [&](CommKind kind) {
-        return std::any_of(context.job.comms.begin(), context.job.comms.end(),
-                           [&](const Comm& comm) { return comm.kind == kind; });
+        return std::any_of(lines.begin(), lines.end(), [&](const Line& line) { return line.comm->kind == kind; });
     };
-    table.notes.push_back("CALLS, BYTES and TIME: mean of the members; MOST: the member that spent most");
+    table.notes.push_back(Note{{"CALLS and BYTES: all members together; TIME: mean of the members"},
+                               {"the member that spent most", "largest_ns"}});
     if (has(CommKind::none)) {
         const std::uint64_t dropped = context.job.drops.communicators;
-        table.notes.push_back(
-            dropped ? fmt::format("(none): calls without a communicator (Wait, Test, files), and {} of communicators "
-                                  "that were not told apart",
-                                  human_count(static_cast<double>(dropped)))
-                    : "(none): calls without a communicator (Wait, Test, files)");
+        const auto& calls = context.job.calls;
+        const bool has_polls = std::any_of(calls.begin(), calls.end(), [](const Call& call) {
+            return call.is_sampled && call.traffic == Traffic::probe;
+        });
+        std::string note = "(none): calls that name no communicator (Wait, Test, windows, files, Comm_free)";
+        if (has_polls) note += ", probes between those that are timed";
+        if (dropped)
+            note += fmt::format(", and {} of communicators that were not told apart",
+                                human_count(static_cast<double>(dropped)));
+        table.notes.push_back(std::move(note));
     }
     if (has(CommKind::by_members))
         table.notes.push_back("*: known by its members alone; others of the same ones are in it");
@@ -308,19 +333,21 @@ Result<std::vector<Table>> comms(const Job& job, const Question& question) {
     if (!question.ranks.empty())
         return problem("comms --rank", "communicators are added up over their members",
                        "export -f json has the cells of every rank");
-    const Context context(job);
+    const Context context(job, !question.is_for_screen);
     const bool by_call = question.by == "call";
     const bool grouped = question.is_for_screen;
-    const std::vector<Line> lines = lines_of(context, grouped);
+    std::vector<Line> lines = lines_of(context, grouped);
+    std::erase_if(lines, [](const Line& line) { return line.comm->kind == CommKind::none && line.shown_calls() == 0; });
     const bool has_differences = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.unequal != 0; });
-    Table table =
-        by_call ? call_table(context, lines, grouped) : table_of("comms", comm_fields(grouped, has_differences), lines);
+    Table table = by_call ? call_table(context, lines, grouped)
+                          : table_of("comms", comm_fields(grouped, has_differences, vocabulary_of(job)), lines);
     if (auto ok = sort_rows(table, question.sort.empty() ? "total_time_ns" : question.sort); !ok)
         return tl::make_unexpected(ok.error());
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     if (const std::size_t left_out = keep_top(table, most))
         table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));
-    explain(table, context);
+    explain(table, context, lines);
+    if (!unfinished_rows(job, {}).empty()) table.notes.push_back(std::string(unfinished_left_out));
     if (job.is_text) table.notes.push_back("mpitrace's text knows no communicators");
     std::vector<Table> tables{std::move(table)};
     if (!by_call) tables.push_back(difference_table(context, question));

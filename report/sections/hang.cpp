@@ -1,13 +1,15 @@
 // hang: where every rank stands, ranks that stand alike on one line, and who waits for whom. Of a running job, of one
 // that was killed, and of one where nobody hangs.
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "report/analysis/arrivals.h"
 #include "report/model/units.h"
-#include "report/sections/arrivals.h"
 #include "report/sections/sections.h"
+#include "report/sections/vocabulary.h"
 #include "report/symbols/symbols.h"
 
 namespace mpiprof::report {
@@ -20,9 +22,7 @@ constexpr std::size_t items_in_data = 100'000;
 
 using Ranks = std::vector<std::uint32_t>;
 
-std::string ranks_text(const Ranks& ranks) {
-    return (ranks.size() == 1 ? "rank " : "ranks ") + rank_list(ranks, items_on_screen);
-}
+std::string ranks_text(const Ranks& ranks, At at = At::middle) { return ranks_text(ranks, items_on_screen, at); }
 
 // "0-6,8-15", for columns.
 std::string short_list(const Ranks& ranks, std::size_t most_items) {
@@ -40,21 +40,50 @@ std::string short_list(const Ranks& ranks, std::size_t most_items) {
     return text;
 }
 
-std::string state_of(const Rank& rank) {
-    if (!rank.has_profile) return "no profile";
-    if (rank.is_in_finalize) return "running";
+// How a rank is, or how it ended.
+enum class Condition : std::uint8_t { no_profile, running, finalized, aborted, exited, killed, out_of_sight };
+
+struct Ending {
+    Condition condition = Condition::no_profile;
+    int exit_code = 0;  // aborted only
+    auto operator<=>(const Ending&) const = default;
+};
+
+Ending ending_of(const Rank& rank) {
+    if (!rank.has_profile) return {Condition::no_profile};
+    if (rank.is_in_finalize) return {Condition::running};
     switch (rank.state) {
         case State::finalized:
-            return "finalized";
+            return {Condition::finalized};
         case State::aborted:
-            return fmt::format("called MPI_Abort({})", rank.exit_code);
+            return {Condition::aborted, rank.exit_code};
         case State::exited:
-            return "exited without MPI_Finalize";
+            return {Condition::exited};
         case State::running:
             break;
     }
-    if (rank.life == Life::running) return "running";
-    return rank.life == Life::ended ? "killed" : "killed, or out of sight";
+    if (rank.life == Life::running) return {Condition::running};
+    return {rank.life == Life::ended ? Condition::killed : Condition::out_of_sight};
+}
+
+std::string text_of(const Ending& ending) {
+    switch (ending.condition) {
+        case Condition::no_profile:
+            return "no profile";
+        case Condition::running:
+            return "running";
+        case Condition::finalized:
+            return "finalized";
+        case Condition::aborted:
+            return fmt::format("called MPI_Abort({})", ending.exit_code);
+        case Condition::exited:
+            return "exited without MPI_Finalize";
+        case Condition::killed:
+            return "killed";
+        case Condition::out_of_sight:
+            break;
+    }
+    return "killed, or out of sight";
 }
 
 // No rank is known to run, and either none can be any more or one has ended them all by MPI_Abort.
@@ -72,7 +101,7 @@ bool has_ended(const Job& job) {
 
 // Ranks that stand alike.
 struct Line {
-    std::string state;
+    Ending ending;
     bool is_inside = false;
     std::string call;  // the one they are in, or were in last
     std::string group;
@@ -89,7 +118,7 @@ struct Line {
     const Place* at = nullptr;
     const Module* module = nullptr;
 
-    auto key() const { return std::tie(state, is_inside, call, group, place, thread); }
+    auto key() const { return std::tie(ending, is_inside, call, group, place, thread); }
     void take(std::uint64_t since, std::uint64_t for_so_long) {
         if (ranks.empty() || for_so_long > for_ns) {
             since_ns = since;
@@ -123,6 +152,7 @@ class Lines {
     }
 
     const std::vector<Line>& all() const { return lines_; }
+    const Vocabulary& words() const { return vocabulary_of(job_); }
     std::vector<std::string> problems() const { return {problems_.begin(), problems_.end()}; }
 
     // The line that a rank is on; the one inside MPI where it has several.
@@ -135,18 +165,18 @@ class Lines {
   private:
     Line& line_like(const Line& wanted) {
         const auto [found, is_new] = index_.try_emplace(
-            std::make_tuple(wanted.state, wanted.is_inside, wanted.call, wanted.group, wanted.place, wanted.thread),
+            std::make_tuple(wanted.ending, wanted.is_inside, wanted.call, wanted.group, wanted.place, wanted.thread),
             lines_.size());
         if (is_new) lines_.push_back(wanted);
         return lines_[found->second];
     }
 
-    static Line plain(std::string state) {
-        return {.state = std::move(state), .call = {}, .group = {}, .ranks = {}, .symbol = {}, .from = {}};
+    static Line plain(Ending ending) {
+        return {.ending = ending, .call = {}, .group = {}, .ranks = {}, .symbol = {}, .from = {}};
     }
 
     void add(const Rank& rank, const Standing& standing) {
-        Line like = plain(state_of(rank));
+        Line like = plain(ending_of(rank));
         like.is_inside = standing.is_inside;
         if (standing.call) like.call = job_.calls[*standing.call].name;
         if (standing.is_inside) like.group = group_name(job_.groups[standing.group]);
@@ -162,7 +192,7 @@ class Lines {
     }
 
     void add_without(const Rank& rank) {
-        Line like = plain(state_of(rank));
+        Line like = plain(ending_of(rank));
         if (rank.is_in_finalize) {
             like.is_inside = true;
             like.call = "MPI_Finalize";
@@ -176,7 +206,7 @@ class Lines {
         if (from >= to || job_.is_partial_on_purpose) return;
         const NumberList expected = job_.expected_within({from, to - 1});
         for (const NumberList::Range& range : expected.ranges()) {
-            Line& line = line_like(plain("no profile"));
+            Line& line = line_like(plain({Condition::no_profile}));
             for (std::uint64_t rank = range.first; rank <= range.last && line.ranks.size() < items_in_data; ++rank)
                 line.ranks.push_back(static_cast<std::uint32_t>(rank));
         }
@@ -198,7 +228,7 @@ class Lines {
     // Inside MPI, in the program, ended; the largest groups first.
     void sort() {
         const auto order = [](const Line& line) {
-            return line.is_inside ? 0 : !line.call.empty() || line.state == "running" ? 1 : 2;
+            return line.is_inside ? 0 : !line.call.empty() || line.ending.condition == Condition::running ? 1 : 2;
         };
         std::stable_sort(lines_.begin(), lines_.end(), [&](const Line& a, const Line& b) {
             return std::make_tuple(order(a), b.ranks.size(), b.for_ns) <
@@ -208,13 +238,14 @@ class Lines {
 
     const Job& job_;
     std::vector<Line> lines_;
-    std::map<std::tuple<std::string, bool, std::string, std::string, std::uint32_t, ThreadKind>, std::size_t> index_;
+    std::map<std::tuple<Ending, bool, std::string, std::string, std::uint32_t, ThreadKind>, std::size_t> index_;
     std::set<std::string> problems_;
 };
 
 std::string where(const Line& line) {
     if (line.is_inside) return line.call + (line.group.empty() ? "" : " on " + line.group);
-    if (line.state == "finalized" || line.state == "no profile") return "";
+    const Condition condition = line.ending.condition;
+    if (condition == Condition::finalized || condition == Condition::no_profile) return "";
     if (line.call.empty()) return "program";
     return "program, after " + line.call;
 }
@@ -236,7 +267,7 @@ std::vector<Field<Line>> fields(bool is_for_screen) {
         {{.id = "times", .title = "TIMES", .drop = 4, .only_screen = true}, [](L l) { return times_text(l); }},
         {{.id = "since_ns", .title = "SINCE", .unit = Unit::time, .drop = 3}, [](L l) { return known(l.since_ns); }},
         {{.id = "for_ns", .title = "FOR", .unit = Unit::time}, [](L l) { return known(l.for_ns); }},
-        {{.id = "state", .title = "STATE", .drop = 2}, [](L l) { return l.state; }},
+        {{.id = "state", .title = "STATE", .drop = 2}, [](L l) { return text_of(l.ending); }},
         {{.id = "from", .title = "CALLED FROM", .drop = 1, .only_screen = true, .is_place = true},
          [](L l) { return l.from; }},
         {{.id = "inside", .title = {}, .only_data = true}, [](L l) { return std::string(l.is_inside ? "yes" : "no"); }},
@@ -271,8 +302,10 @@ std::string what_they_do(const Ranks& ranks, const Lines& lines, bool has_ended)
     const std::string from = line->from.empty() ? "" : " (" + line->from + ")";
     const std::string time = human_time(static_cast<double>(line->for_ns));
     if (line->is_inside) return fmt::format("{} {} inside {}, for {}{}", they, are, line->call, time, from);
-    if (line->state == "no profile") return ranks.size() == 1 ? "it has no profile" : "they have no profile";
-    if (line->state == "finalized") return they + " called MPI_Finalize";
+    if (line->ending.condition == Condition::no_profile)
+        return ranks.size() == 1 ? "it has no profile" : "they have no profile";
+    if (line->ending.condition == Condition::finalized)
+        return fmt::format("{} called {}", they, lines.words().finalize);
     if (line->call.empty()) return fmt::format("{} {} in the program", they, are);
     return fmt::format("{} {} in the program, {} after entering {}{}", they, are, time, line->call, from);
 }
@@ -282,13 +315,8 @@ std::string of_all(const Job& job, std::size_t ranks) {
     return fmt::format("{} of {} ranks", ranks, job.size);
 }
 
-std::string capital(std::string text) {
-    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-    return text;
-}
-
 // The end of the job, in words; empty where all is well.
-std::string ending_of(const Job& job) {
+std::string end_of(const Job& job) {
     Ranks aborted, exited, killed;
     for (const Rank& rank : job.ranks) {
         if (rank.state == State::aborted) aborted.push_back(rank.rank);
@@ -296,9 +324,10 @@ std::string ending_of(const Job& job) {
         if (rank.has_profile && rank.state == State::running) killed.push_back(rank.rank);
     }
     if (!aborted.empty())
-        return fmt::format("{} called MPI_Abort({})", capital(ranks_text(aborted)), job.find(aborted[0])->exit_code);
-    if (!exited.empty()) return capital(ranks_text(exited)) + " ended without MPI_Finalize";
-    return killed.empty() ? "" : capital(ranks_text(killed)) + (killed.size() == 1 ? " was killed" : " were killed");
+        return fmt::format("{} called MPI_Abort({})", ranks_text(aborted, At::begin), job.find(aborted[0])->exit_code);
+    if (!exited.empty())
+        return fmt::format("{} ended without {}", ranks_text(exited, At::begin), vocabulary_of(job).finalize);
+    return killed.empty() ? "" : ranks_text(killed, At::begin) + (killed.size() == 1 ? " was killed" : " were killed");
 }
 
 std::string who_waits(const Job& job, const Arrival& arrival, const Lines& lines, bool has_ended) {
@@ -309,7 +338,8 @@ std::string who_waits(const Job& job, const Arrival& arrival, const Lines& lines
     if (!group.empty()) text += " on " + group;
     text += ", for " + human_time(static_cast<double>(arrival.for_ns));
     if (arrival.missing.empty()) {
-        if (arrival.passed == 0) return text + ", and nobody is missing: MPI does not finish it";
+        if (arrival.passed == 0)
+            return text + fmt::format(", and nobody is missing: {} does not finish it", vocabulary_of(job).library);
         return text + ", and nobody is missing: other ranks have left it";
     }
     text += ", for " + ranks_text(arrival.missing);
@@ -327,17 +357,22 @@ std::string longest_wait(const Job& job, const Lines& lines, bool has_ended) {
     }
     std::sort(inside.begin(), inside.end());
     inside.erase(std::unique(inside.begin(), inside.end()), inside.end());
-    if (!longest) return has_ended ? "No rank was inside MPI" : "Nobody hangs: no rank is inside MPI at this moment";
+    const std::string_view library = vocabulary_of(job).library;
+    if (!longest)
+        return has_ended ? fmt::format("No rank was inside {}", library)
+                         : fmt::format("Nobody hangs: no rank is inside {} at this moment", library);
     const std::string time = human_time(static_cast<double>(longest->for_ns));
     if (longest->for_ns < worth_a_word_ns)
-        return has_ended ? fmt::format("No rank was inside one MPI call for longer than {}", time)
-                         : fmt::format("Nobody hangs: no rank has been inside one MPI call for longer than {}", time);
-    std::string text = fmt::format("{} {} been inside {} for {}", capital(ranks_text(longest->ranks)),
+        return has_ended
+                   ? fmt::format("No rank was inside one {} call for longer than {}", library, time)
+                   : fmt::format("Nobody hangs: no rank has been inside one {} call for longer than {}", library, time);
+    std::string text = fmt::format("{} {} been inside {} for {}", ranks_text(longest->ranks, At::begin),
                                    has_ended                    ? "had"
                                    : longest->ranks.size() == 1 ? "has"
                                                                 : "have",
                                    longest->call, time);
-    if (inside.size() == job.size && job.size > 1) text += "; every rank was inside MPI, waiting for others";
+    if (inside.size() == job.size && job.size > 1)
+        text += fmt::format("; every rank was inside {}, waiting for others", library);
     return text;
 }
 
@@ -345,7 +380,7 @@ std::string longest_wait(const Job& job, const Lines& lines, bool has_ended) {
 std::string who_lags(const Job& job, const Arrival& lag, const Lines& lines, bool has_ended) {
     const std::string group = group_name(job.groups[lag.group]);
     std::string text = fmt::format(
-        "{} {} enqueued {} {}{}, {} {}: their GPUs {} for it", capital(ranks_text(lag.inside)),
+        "{} {} enqueued {} {}{}, {} {}: their GPUs {} for it", ranks_text(lag.inside, At::begin),
         lag.inside.size() == 1 ? "has" : "have", lag.call, plural(lag.entered, "time", "times"),
         group.empty() ? "" : " on " + group, ranks_text(lag.missing),
         lag.missing.size() == 1 ? std::to_string(lag.least_entered) : "fewer", has_ended ? "waited" : "wait");
@@ -361,10 +396,11 @@ std::string conclusion(const Job& job, const Lines& lines, const std::vector<Arr
     if (job.is_text) return "mpitrace's text does not say where ranks stand";
     if (all_finalized)
         return fmt::format(
-            "Nobody hangs: {} reached MPI_Finalize",
-            job.ranks.size() == job.size ? "all ranks" : fmt::format("{} of {} ranks", job.ranks.size(), job.size));
+            "Nobody hangs: {} reached {}",
+            job.ranks.size() == job.size ? "all ranks" : fmt::format("{} of {} ranks", job.ranks.size(), job.size),
+            vocabulary_of(job).finalize);
     const bool is_over = has_ended(job);
-    const std::string ending = is_over ? ending_of(job) : "";
+    const std::string ending = is_over ? end_of(job) : "";
     std::string text;
     const auto worst = std::find_if(arrivals.begin(), arrivals.end(),
                                     [](const Arrival& a) { return a.for_ns >= worth_a_word_ns && !a.inside.empty(); });
@@ -437,7 +473,8 @@ Result<std::vector<Table>> hang(const Job& job, const Question& question) {
     Table table = table_of("standings", fields(question.is_for_screen), shown);
     const bool has_threads =
         std::any_of(shown.begin(), shown.end(), [](const Line& l) { return l.thread != ThreadKind::main; });
-    const bool all_run = std::all_of(shown.begin(), shown.end(), [](const Line& l) { return l.state == "running"; });
+    const bool all_run =
+        std::all_of(shown.begin(), shown.end(), [](const Line& l) { return l.ending.condition == Condition::running; });
     for (Column& column : table.columns)
         if ((column.id == "thread" && !has_threads) || (column.id == "state" && all_run)) column.only_data = true;
     table.title = conclusion(job, lines, arrivals, lags);
@@ -448,7 +485,8 @@ Result<std::vector<Table>> hang(const Job& job, const Question& question) {
     const bool any_times = std::any_of(shown.begin(), shown.end(), [](const Line& l) { return l.for_ns != 0; });
     if (any_times)
         table.notes.push_back(
-            "SINCE: after MPI_Init, of the rank that is there longest; FOR: until now, or its last sign of life");
+            Note{{fmt::format("after {}, of the rank that is there longest", vocabulary_of(job).init), "since_ns"},
+                 {"until now, or its last sign of life", "for_ns"}});
     for (const std::string& problem : lines.problems()) table.notes.push_back(problem);
     std::vector<Table> tables{std::move(table)};
     std::erase_if(arrivals, [](const Arrival& a) { return a.missing.empty(); });

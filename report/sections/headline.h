@@ -9,29 +9,22 @@
 
 namespace mpiprof::report {
 
-// Rows of the headline: line, key, value, and how a screen says it.
-class Headline {
+class HeadlineTable {
   public:
-    explicit Headline(std::string id = "job") {
-        table_ = {.id = std::move(id),
-                  .title = {},
-                  .picture = Picture::headline,
-                  .columns = {{.id = "line", .title = {}, .unit = Unit::count, .only_screen = true},
-                              {.id = "key", .title = {}},
-                              {.id = "value", .title = {}},
-                              {.id = "text", .title = {}, .only_screen = true}},
-                  .rows = {},
-                  .notes = {}};
-    }
+    explicit HeadlineTable(std::string id = "job") : id_(std::move(id)) {}
     void add(std::uint64_t line, std::string key, Value value, std::string text) {
-        table_.rows.push_back({line, std::move(key), std::move(value), std::move(text)});
+        headline_.items.push_back({line, std::move(key), std::move(value), std::move(text)});
     }
     // Only for csv and json.
     void add(std::string key, Value value) { add(0, std::move(key), std::move(value), ""); }
-    Table take() { return std::move(table_); }
+    Table take() {
+        return {
+            .id = std::move(id_), .title = {}, .columns = {}, .rows = {}, .notes = {}, .picture = std::move(headline_)};
+    }
 
   private:
-    Table table_;
+    std::string id_;
+    Headline headline_;
 };
 
 }  // namespace mpiprof::report

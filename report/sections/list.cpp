@@ -3,7 +3,6 @@
 #include <array>
 
 #include "report/sections/sections.h"
-#include "report/sections/wording.h"
 
 namespace mpiprof::report {
 namespace {
@@ -37,13 +36,6 @@ constexpr std::array all{
 };
 
 }  // namespace
-
-Result<std::vector<Table>> Section::answer(const Job& job, const Question& question) const {
-    auto tables = ask(job, question);
-    if (tables)
-        for (Table& table : *tables) word(table, job);
-    return tables;
-}
 
 std::span<const Section> sections() { return all; }
 

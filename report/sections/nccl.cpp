@@ -61,7 +61,11 @@ Table communicators(const Job& job) {
              [](L l) { return l.bytes ? Value(l.per_member(l.bytes)) : Value(); }},
             {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .drop = has_gpu ? 1 : 0, .same_unit = true},
              [](L l) { return l.time_ns ? Value(l.per_member(l.time_ns)) : Value(); }},
-            {{.id = "gpu_ns", .title = "GPU TIME", .unit = Unit::time, .same_unit = true, .only_data = !has_gpu},
+            {{.id = "gpu_ns",
+              .title = gpu_heading(job, "GPU TIME"),
+              .unit = Unit::time,
+              .same_unit = true,
+              .only_data = !has_gpu},
              [](L l) { return l.gpu && l.gpu->time_ns ? Value(l.per_member(l.gpu->time_ns)) : Value(); }},
             {{.id = "gpu_waiting_share", .title = "WAITING", .unit = Unit::share, .only_data = !has_gpu},
              [](L l) {
@@ -178,8 +182,8 @@ Table choices(const Job& job) {
         },
         lines);
     table.title = "WHAT NCCL CHOSE";
-    table.notes.push_back(
-        "as NCCL told its profiler interface when it launched them; SHARE: of the operations of that call and size");
+    table.notes.push_back(Note{{"as NCCL told its profiler interface when it launched them"},
+                               {"of the operations of that call and size", "share"}});
     return table;
 }
 
@@ -215,8 +219,11 @@ Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
         "mean of the members that have profiles; (none): calls without a communicator, such as groups");
     table.notes.push_back(
         job.gpu.rows.empty()
-            ? "HOST TIME: inside the calls; what they enqueue takes its time on the GPU, which is not recorded"
-            : "HOST TIME: inside the calls; GPU TIME: from the first kernel on; WAITING: of it, for the rank that came last");
+            ? Note::on("host_ns",
+                       "inside the calls; what they enqueue takes its time on the GPU, which is not recorded")
+            : Note{{"inside the calls", "host_ns"},
+                   {"from the first kernel on", "gpu_ns"},
+                   {"of it, for the rank that came last", "gpu_waiting_share"}});
     for (std::string& note : gpu_time_notes(job)) table.notes.push_back(std::move(note));
     if (has_device_api(job))
         table.notes.push_back(

@@ -1,20 +1,20 @@
 // Times on the GPU begin with the first kernel, which waits there for the kernels of the other ranks: so the shortest
-// of an operation over its members is the transfer, and the rest is waiting for the rank that came last.
+// of an operation over its members is the transfer, and the rest is waiting for the rank that came last. That holds of
+// CUPTI's times; those by events begin earlier, and are no more than an upper bound.
 #include "report/sections/nccl_gpu.h"
 
 #include <algorithm>
 
+#include "report/analysis/bus_bandwidth.h"
 #include "report/model/units.h"
-#include "report/sections/bus_bandwidth.h"
 #include "report/sections/comm_labels.h"
+#include "report/sections/ratio.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {
 namespace {
 
 constexpr std::size_t late_on_screen = 8;
-
-Value ratio(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
 
 std::string source_of(bool by_events, bool by_cupti) {
     if (by_events && by_cupti) return "CUPTI, events";
@@ -43,6 +43,7 @@ Table operations(const Job& job) {
                          std::max(1.0, static_cast<double>(job.profiles())), gpu_ns});
     const bool has_others =
         std::any_of(lines.begin(), lines.end(), [](const Operations& l) { return l.row->is_replayed || l.is_group(); });
+    const bool is_mixed = job.gpu.ranks_by_events != 0 && job.gpu.ranks_by_cupti != 0;
     using L = const Operations&;
     Table table = table_of(
         "nccl_gpu",
@@ -56,11 +57,11 @@ Table operations(const Job& job) {
              [](L l) { return l.row->bytes ? Value(l.per_operation(l.row->bytes)) : Value(); }},
             {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count, .drop = 2},
              [](L l) { return static_cast<double>(l.row->operations) / l.ranks; }},
-            {{.id = "gpu_ns", .title = "GPU TIME", .unit = Unit::time, .same_unit = true},
+            {{.id = "gpu_ns", .title = gpu_heading(job, "GPU TIME"), .unit = Unit::time, .same_unit = true},
              [](L l) { return l.time_ns() / l.ranks; }},
             {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 7, .only_screen = true},
              [](L l) { return ratio(l.time_ns(), l.gpu_ns); }},
-            {{.id = "per_operation_ns", .title = "EACH", .unit = Unit::time},
+            {{.id = "per_operation_ns", .title = gpu_heading(job, "EACH"), .unit = Unit::time},
              [](L l) { return l.per_operation(l.row->time_ns); }},
             {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 6}, [](L l) { return known(l.row->min_ns); }},
             {{.id = "p50_ns", .title = "P50", .unit = Unit::time, .drop = 4}, [](L l) { return known(l.row->p50_ns); }},
@@ -70,13 +71,13 @@ Table operations(const Job& job) {
              [](L l) { return l.row->bytes ? ratio(static_cast<double>(l.row->bytes), l.time_ns() / 1e9) : Value(); }},
             {{.id = "busbw_bytes_per_s", .title = "BUSBW", .unit = Unit::rate},
              [](L l) {
-                 return l.row->bytes && l.bus_factor
+                 return l.row->bytes && l.bus_factor && !l.row->by_events
                             ? ratio(static_cast<double>(l.row->bytes) * *l.bus_factor, l.time_ns() / 1e9)
                             : Value();
              }},
             {{.id = "kernels", .title = "KERNELS", .unit = Unit::count, .drop = 9},
              [](L l) { return l.row->kernels ? Value(static_cast<double>(l.row->kernels) / l.ranks) : Value(); }},
-            {{.id = "source", .title = "KNOWN BY", .drop = 8},
+            {{.id = "source", .title = "KNOWN BY", .drop = is_mixed ? 0 : 8},
              [](L l) { return source_of(l.row->by_events, l.row->by_cupti); }},
             {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true},
              [](L l) { return l.row->operations; }},
@@ -86,10 +87,16 @@ Table operations(const Job& job) {
              [](L l) { return l.row->time_ns; }},
         },
         lines);
+    if (job.gpu.ranks_by_events != 0)
+        table.notes.push_back(
+            "<=: times by events are at most: they begin before the kernel, whatever the GPU still does then; ALGBW is "
+            "then at least; BUSBW, and who came last, CUPTI alone tells");
     (void)sort_rows(table, "gpu_ns");
     table.title = "ON THE GPU";
-    table.notes.push_back(
-        "mean of the ranks; times include waiting on the GPU for the slowest rank, and so do ALGBW and BUSBW (nccl-tests' definitions)");
+    table.notes.push_back(fmt::format(
+        "mean of the ranks; times include waiting on the GPU for the slowest rank, and so {} (nccl-tests' {})",
+        job.gpu.ranks_by_events ? "does ALGBW" : "do ALGBW and BUSBW",
+        job.gpu.ranks_by_events ? "definition" : "definitions"));
     return table;
 }
 
@@ -208,63 +215,16 @@ std::vector<std::string> gpu_time_notes(const Job& job) {
     return notes;
 }
 
+std::string gpu_heading(const Job& job, std::string heading) {
+    return heading + (job.gpu.ranks_by_events != 0 ? " <=" : "");
+}
+
 std::string host_time_note(const Job& job) {
     std::string note = "nccl...: TIME is the host's, in the call; what they enqueue takes its time on the GPU, ";
     if (job.gpu.rows.empty()) return note + "which is not recorded";
-    note += "known by " + source_of(job.gpu.ranks_by_events != 0, job.gpu.ranks_by_cupti != 0);
+    note += job.gpu.ranks_by_events != 0 ? "known at most, by " : "known by ";
+    note += source_of(job.gpu.ranks_by_events != 0, job.gpu.ranks_by_cupti != 0);
     return note + ": mpiprof-report nccl";
-}
-
-namespace {
-
-constexpr double worth_a_look = 0.05;
-
-// The rank for which the members of a communicator waited longest.
-void stragglers(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
-    const GpuComm* worst = nullptr;
-    for (const GpuComm& comm : job.gpu.comms)
-        if (!comm.late.empty() && (!worst || comm.waiting_ns > worst->waiting_ns)) worst = &comm;
-    if (!worst || worst->compared < 20) return;
-    const double share =
-        static_cast<double>(worst->waiting_ns) / static_cast<double>(std::max<std::uint64_t>(1, worst->compared_ns));
-    const double of_run = share * figures.share_of_wall(worst->time_ns);
-    if (of_run < worth_a_look) return;
-    const GpuComm::Late& last = worst->late.front();
-    const double blame =
-        static_cast<double>(last.waited_ns) / static_cast<double>(std::max<std::uint64_t>(1, worst->waiting_ns));
-    std::string text = fmt::format(
-        "{} of the time of NCCL's collectives on the GPU is waiting for the rank that comes last, {} of the run",
-        human_share(share), human_share(of_run));
-    text += blame >= 0.5 ? fmt::format("; {} of it for rank {}, which came last to {} of {}.", human_share(blame),
-                                       last.rank, last.operations, worst->compared)
-                         : ": no rank in particular.";
-    findings.push_back({true, text + " More: mpiprof-report nccl.", "nccl-waiting"});
-}
-
-// Communication that no computation hides.
-void exposed(const Job& job, std::vector<Finding>& findings) {
-    double nccl_ns = 0, exposed_ns = 0, busy_ns = 0;
-    for (const GpuWork& work : job.gpu.work) {
-        const auto ns = static_cast<double>(work.time_ns);
-        if (work.kind == GpuWorkKind::other_kernels) busy_ns += ns;
-        if (work.kind != GpuWorkKind::nccl_kernels) continue;
-        nccl_ns += ns;
-        exposed_ns += ns - static_cast<double>(work.overlapped_ns);
-    }
-    if (nccl_ns <= 0 || exposed_ns < worth_a_look * (exposed_ns + busy_ns)) return;
-    findings.push_back(
-        {false,
-         fmt::format(
-             "{} of NCCL's time on the GPU is exposed: no other kernel ran meanwhile. It is {} of the time in which kernels ran.",
-             human_share(exposed_ns / nccl_ns), human_share(exposed_ns / (exposed_ns + busy_ns))),
-         "nccl-exposed"});
-}
-
-}  // namespace
-
-void gpu_findings(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
-    stragglers(job, figures, findings);
-    exposed(job, findings);
 }
 
 }  // namespace mpiprof::report

@@ -8,7 +8,6 @@
 
 #include "report/model/job.h"
 #include "report/model/table.h"
-#include "report/sections/findings.h"
 
 namespace mpiprof::report {
 
@@ -24,7 +23,7 @@ std::vector<std::string> gpu_time_notes(const Job& job);
 // What TIME of NCCL's calls means, and where the times on the GPU are from.
 std::string host_time_note(const Job& job);
 
-// What of it deserves a look in the summary.
-void gpu_findings(const Job& job, const Figures& figures, std::vector<Finding>& findings);
+// The heading of times on the GPU: "GPU TIME <=" where some are known by events, and are at most.
+std::string gpu_heading(const Job& job, std::string heading);
 
 }  // namespace mpiprof::report

@@ -27,13 +27,12 @@ struct Line {
 
 Line line_of(const PlacedNode& node) {
     const NodeUse& use = node.facts->use;
-    Line line{.node = node.host,
-              .joules = use.joules,
-              .accelerator_joules = use.accelerator_joules,
-              .seconds = use.seconds,
-              .has_links = !use.sent.empty() || !use.received.empty()};
+    Line line{
+        .node = node.host, .joules = use.joules, .accelerator_joules = use.accelerator_joules, .seconds = use.seconds};
     for (const auto& [device, bytes] : use.sent) line.sent += bytes;
     for (const auto& [device, bytes] : use.received) line.received += bytes;
+    // Bridges and virtual interfaces have a speed, too: what moved nothing is no link of this job's.
+    line.has_links = line.sent != 0 || line.received != 0;
     return line;
 }
 

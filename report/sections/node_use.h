@@ -4,8 +4,8 @@
 
 #include <span>
 
+#include "report/analysis/placed_nodes.h"
 #include "report/model/table.h"
-#include "report/sections/placed_nodes.h"
 
 namespace mpiprof::report {
 

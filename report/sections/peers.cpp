@@ -7,9 +7,10 @@
 #include <set>
 #include <tuple>
 
+#include "report/analysis/peer_places.h"
 #include "report/model/units.h"
 #include "report/sections/headline.h"
-#include "report/sections/peer_places.h"
+#include "report/sections/ratio.h"
 #include "report/sections/sections.h"
 
 namespace mpiprof::report {
@@ -19,11 +20,6 @@ constexpr std::size_t pairs_on_screen = 12;
 constexpr std::size_t node_pairs_on_screen = 12;
 constexpr std::size_t differences_on_screen = 8;
 constexpr std::uint64_t blocks_in_map = 40;
-
-Value share(std::uint64_t part, std::uint64_t whole) {
-    return whole != 0 ? Value(static_cast<double>(part) / static_cast<double>(whole)) : Value();
-}
-Value mean(std::uint64_t sum, std::uint64_t n) { return share(sum, n); }
 
 std::string_view name_of(Nearness nearness) {
     switch (nearness) {
@@ -100,7 +96,7 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 Table headline(const Exchange& t) {
-    Headline lines("total");
+    HeadlineTable lines("total");
     const std::uint64_t distinct = t.foreign_bytes;
     const bool is_empty = t.pairs.empty();
     lines.add(1, "bytes", t.all.bytes,
@@ -109,18 +105,18 @@ Table headline(const Exchange& t) {
                                      human_count(static_cast<double>(t.all.messages))));
     lines.add("messages", t.all.messages);
     lines.add(1, "pairs", t.all.pairs,
-              is_empty ? "" : fmt::format("between {} pairs of ranks", human_count(static_cast<double>(t.all.pairs))));
-    lines.add(2, "inside_nodes_share", share(t.inside_nodes(), distinct),
+              is_empty ? "" : "between " + plural(t.all.pairs, "pair of ranks", "pairs of ranks"));
+    lines.add(2, "inside_nodes_share", ratio(t.inside_nodes(), distinct),
               distinct == 0            ? ""
               : t.job.nodes.size() < 2 ? "all on one node"
                                        : percent(t.inside_nodes(), distinct) + " of the bytes stay inside nodes");
-    lines.add(2, "between_nodes_share", share(t.at(Nearness::other_node).bytes, distinct),
+    lines.add(2, "between_nodes_share", ratio(t.at(Nearness::other_node).bytes, distinct),
               distinct != 0 && t.job.nodes.size() > 1
                   ? percent(t.at(Nearness::other_node).bytes, distinct) + " go to other nodes"
                   : "");
-    lines.add(2, "symmetric_share", share(t.answered_bytes, distinct),
+    lines.add(2, "symmetric_share", ratio(t.answered_bytes, distinct),
               distinct != 0 ? percent(t.answered_bytes, distinct) + " are matched by as many the other way" : "");
-    lines.add(2, "one_sided_share", share(t.one_sided_bytes, t.all.bytes),
+    lines.add(2, "one_sided_share", ratio(t.one_sided_bytes, t.all.bytes),
               t.one_sided_bytes != 0 ? percent(t.one_sided_bytes, t.all.bytes) + " are one-sided" : "");
     return lines.take();
 }
@@ -148,12 +144,12 @@ Table distance_table(const Exchange& t) {
             {{.id = "pairs", .title = "PAIRS", .unit = Unit::count}, [](L l) { return l.sums->pairs; }},
             {{.id = "messages", .title = "MESSAGES", .unit = Unit::count}, [](L l) { return l.sums->messages; }},
             {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes, .drop = 1},
-             [](L l) { return mean(l.sums->bytes, l.sums->messages); }},
+             [](L l) { return ratio(l.sums->bytes, l.sums->messages); }},
             {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](L l) { return l.sums->bytes; }},
             {{.id = "bytes_share", .title = "%", .unit = Unit::share},
-             [&](L l) { return share(l.sums->bytes, t.all.bytes); }},
+             [&](L l) { return ratio(l.sums->bytes, t.all.bytes); }},
             {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 2, .only_screen = true},
-             [&](L l) { return share(l.sums->bytes, t.all.bytes); }},
+             [&](L l) { return ratio(l.sums->bytes, t.all.bytes); }},
             {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
              [](L l) { return l.sums->time_ns; }},
         },
@@ -231,9 +227,9 @@ Table node_table(const Exchange& t, const Question& question) {
             {{.id = "messages", .title = "MESSAGES", .unit = Unit::count}, [](L l) { return l.sums.messages; }},
             {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](L l) { return l.sums.bytes; }},
             {{.id = "bytes_share", .title = "%", .unit = Unit::share},
-             [&](L l) { return share(l.sums.bytes, t.all.bytes); }},
+             [&](L l) { return ratio(l.sums.bytes, t.all.bytes); }},
             {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 3, .only_screen = true},
-             [&](L l) { return share(l.sums.bytes, t.all.bytes); }},
+             [&](L l) { return ratio(l.sums.bytes, t.all.bytes); }},
             {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .drop = 1, .same_unit = true},
              [](L l) { return l.sums.time_ns; }},
         },
@@ -270,14 +266,14 @@ Result<Table> pair_table(const Exchange& t, const Question& question) {
              [](P p) { return std::string(p->kind == PeerKind::one_sided ? "one-sided" : "messages"); }},
             {{.id = "messages", .title = "MESSAGES", .unit = Unit::count}, [](P p) { return p->messages(); }},
             {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
-             [](P p) { return mean(p->bytes(), p->messages()); }},
+             [](P p) { return ratio(p->bytes(), p->messages()); }},
             {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](P p) { return p->bytes(); }},
             {{.id = "bytes_share", .title = "%", .unit = Unit::share},
-             [&](P p) { return share(p->bytes(), t.all.bytes); }},
+             [&](P p) { return ratio(p->bytes(), t.all.bytes); }},
             {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .drop = 1, .same_unit = true},
              [](P p) { return p->time_ns(); }},
             {{.id = "time_share", .title = "%TIME", .unit = Unit::share, .drop = 1},
-             [&](P p) { return share(p->time_ns(), t.all.time_ns); }},
+             [&](P p) { return ratio(p->time_ns(), t.all.time_ns); }},
             {{.id = "sent", .title = {}, .unit = Unit::count, .only_data = true}, [](P p) { return p->sent.messages; }},
             {{.id = "sent_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
              [](P p) { return p->sent.bytes; }},
@@ -297,7 +293,8 @@ Result<Table> pair_table(const Exchange& t, const Question& question) {
     if (const std::size_t left_out = t.pairs.size() - table.rows.size())
         table.notes.push_back(
             fmt::format("{} more: --top {}", human_count(static_cast<double>(left_out)), t.pairs.size()));
-    table.notes.push_back("TIME: inside the calls that sent, received or posted them, of both ranks; not in Wait");
+    table.notes.push_back(
+        Note::on("time_ns", "inside the calls that sent, received or posted them, of both ranks; not in Wait"));
     return table;
 }
 

@@ -5,12 +5,14 @@
 #include <map>
 #include <tuple>
 
+#include "report/analysis/placed_nodes.h"
+#include "report/analysis/placement_findings.h"
 #include "report/model/units.h"
+#include "report/sections/finding_words.h"
 #include "report/sections/node_use.h"
-#include "report/sections/placed_nodes.h"
-#include "report/sections/placement_rules.h"
 #include "report/sections/sections.h"
 #include "report/sections/topology.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
@@ -284,18 +286,12 @@ std::vector<Field<Line>> rank_fields(const Job& job, bool grouped) {
 
 // ---- what is wrong, and the settings of others ----
 
-Table finding_table(const Job& job) {
-    Table table{.id = "findings",
-                .title = "WHAT IS WRONG WITH IT",
-                .picture = Picture::findings,
-                .columns = {{.id = "weight", .title = {}}, {.id = "text", .title = {}}, {.id = "rule", .title = {}}},
-                .rows = {},
-                .notes = {}};
-    for (const PlacementFinding& finding : placement_findings(job))
-        table.rows.push_back({std::string(finding.is_serious ? "!" : "."),
-                              finding.advice.empty() ? finding.text : finding.text + " " + finding.advice,
-                              finding.rule});
-    return table;
+Table findings(const Job& job) {
+    Remarks remarks;
+    for (const Finding& finding : placement_findings(job))
+        remarks.remarks.push_back({finding.is_serious, words_of(finding, job) + " " + advice_of(finding, job),
+                                   std::string(id_of(finding.rule))});
+    return remark_table("WHAT IS WRONG WITH IT", std::move(remarks));
 }
 
 std::string value_text(const VariableValue& value) { return value.value.value_or("not set"); }
@@ -366,8 +362,8 @@ Result<std::vector<Table>> placement(const Job& job, const Question& question) {
         table.notes.push_back("these profiles do not say where their ranks ran");
         if (question.is_for_screen) table.columns.clear();
     } else {
-        table.notes.push_back(std::string(grouped ? "CORES EACH" : "CORES") +
-                              ": allowed in MPI_Init; BUSY: CPU time / elapsed since then");
+        table.notes.push_back(Note{{fmt::format("allowed in {}", vocabulary_of(job).init), grouped ? "cores" : "cpus"},
+                                   {"CPU time / elapsed since then", "cores_busy"}});
     }
     if (grouped && !table.rows.empty())
         table.notes.push_back(
@@ -385,7 +381,7 @@ Result<std::vector<Table>> placement(const Job& job, const Question& question) {
     tables.push_back(std::move(table));
     for (Table& of_devices : topology) tables.push_back(std::move(of_devices));
     if (Table use = node_use_table(nodes, question.is_for_screen); !use.rows.empty()) tables.push_back(std::move(use));
-    tables.push_back(finding_table(job));
+    tables.push_back(findings(job));
     tables.push_back(question.is_for_screen ? variables_on_screen(job.placement) : variables_as_data(job.placement));
     return tables;
 }

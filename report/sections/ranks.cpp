@@ -2,9 +2,11 @@
 // ranks at both ends.
 #include <algorithm>
 
+#include "report/analysis/figures.h"
 #include "report/model/units.h"
-#include "report/sections/figures.h"
+#include "report/sections/ratio.h"
 #include "report/sections/sections.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
@@ -21,8 +23,6 @@ struct Line {
     double recorded() const { return static_cast<double>(rank->recorded_ns()); }
 };
 
-Value share(std::uint64_t part, double whole) { return whole > 0 ? Value(static_cast<double>(part) / whole) : Value(); }
-
 std::string ending(const Rank& rank, const Job& job) {
     if (!rank.has_profile) return "no profile";
     std::string text = rank.state == State::finalized ? "" : std::string(name_of(rank.state));
@@ -33,22 +33,22 @@ std::string ending(const Rank& rank, const Job& job) {
     return text;
 }
 
-std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors, bool has_waiting) {
+std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors, bool has_waiting, const Vocabulary& words) {
     using L = const Line&;
     return {
         {{.id = "rank", .title = "RANK", .unit = Unit::rank}, [](L l) { return std::uint64_t{l.rank->rank}; }},
         {{.id = "host", .title = "HOST", .drop = 5, .only_data = !has_hosts},
          [](L l) { return l.job->hosts[l.rank->host]; }},
-        {{.id = "outside_ns", .title = "OUTSIDE MPI", .unit = Unit::time, .same_unit = true},
+        {{.id = "outside_ns", .title = std::string(words.outside), .unit = Unit::time, .same_unit = true},
          [](L l) { return l.rank->outside_ns(); }},
-        {{.id = "mpi_ns", .title = "IN MPI", .unit = Unit::time, .same_unit = true},
+        {{.id = "mpi_ns", .title = std::string(words.in_library), .unit = Unit::time, .same_unit = true},
          [](L l) { return l.rank->inside_ns(); }},
         {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share},
-         [](L l) { return share(l.rank->inside_ns(), l.recorded()); }},
+         [](L l) { return ratio(l.rank->inside_ns(), l.recorded()); }},
         {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 2, .only_data = !has_waiting},
-         [](L l) { return waiting_share(l.rank->waiting_ns, l.rank->judged_ns, l.rank->mpi_ns); }},
+         [](L l) { return waiting_share(l.rank->waiting_ns, l.rank->judged_ns, l.rank->inside_ns()); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 4, .only_screen = true},
-         [](L l) { return share(l.rank->inside_ns(), l.recorded()); }},
+         [](L l) { return ratio(l.rank->inside_ns(), l.recorded()); }},
         {{.id = "elapsed_ns", .title = "ELAPSED", .unit = Unit::time, .drop = 6, .same_unit = true},
          [](L l) { return l.rank->elapsed_ns; }},
         {{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 3},
@@ -105,7 +105,7 @@ std::vector<Line> lines_of(const Job& job, const Question& question) {
     return lines;
 }
 
-Table rank_table(const std::vector<Line>& lines) {
+Table rank_table(const std::vector<Line>& lines, const Vocabulary& words) {
     const bool has_endings = std::any_of(lines.begin(), lines.end(), [](const Line& l) {
         return !l.rank->has_profile || l.rank->state != State::finalized;
     });
@@ -113,12 +113,14 @@ Table rank_table(const std::vector<Line>& lines) {
     const bool has_hosts = !lines.empty() && lines.front().job->hosts.size() > 1;
     const bool has_waiting =
         std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->judged_ns != 0; });
-    auto fields = rank_fields(has_hosts, has_errors, has_waiting);
+    auto fields = rank_fields(has_hosts, has_errors, has_waiting, words);
     if (!has_endings) std::erase_if(fields, [](const auto& field) { return field.column.id == "ending"; });
     Table table = table_of("ranks", fields, lines);
     if (has_waiting)
-        table.notes.push_back(
-            "WAITING: an estimate, at most: the share of its time in MPI above that of the fastest calls; see calls");
+        table.notes.push_back(Note::on(
+            "waiting_share",
+            fmt::format("an estimate, at most: the share of its time in {} above that of the fastest calls; see calls",
+                        words.library)));
     return table;
 }
 
@@ -159,16 +161,17 @@ std::vector<NodeLine> nodes_of(const std::vector<Line>& lines, const Job& job) {
     return nodes;
 }
 
-std::vector<Field<NodeLine>> node_fields() {
+std::vector<Field<NodeLine>> node_fields(const Vocabulary& words) {
     using N = const NodeLine&;
     return {
         {{.id = "host", .title = "NODE"}, [](N n) { return n.host; }},
         {{.id = "ranks", .title = "RANKS", .unit = Unit::count}, [](N n) { return n.ranks; }},
-        {{.id = "outside_ns", .title = "OUTSIDE MPI", .unit = Unit::time, .same_unit = true},
+        {{.id = "outside_ns", .title = std::string(words.outside), .unit = Unit::time, .same_unit = true},
          [](N n) { return n.outside_ns; }},
         {{.id = "against_median", .title = {}, .unit = Unit::share, .only_data = true},
          [](N n) { return n.against_median; }},
-        {{.id = "mpi_ns", .title = "IN MPI", .unit = Unit::time, .same_unit = true}, [](N n) { return n.mpi_ns; }},
+        {{.id = "mpi_ns", .title = std::string(words.in_library), .unit = Unit::time, .same_unit = true},
+         [](N n) { return n.mpi_ns; }},
         {{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 2},
          [](N n) { return n.message_bytes; }},
         {{.id = "max_resident_bytes", .title = "MAX RSS", .unit = Unit::bytes, .drop = 1},
@@ -186,7 +189,7 @@ std::vector<Field<NodeLine>> node_fields() {
 
 Table node_table(const std::vector<Line>& lines, const Job& job) {
     const auto nodes = nodes_of(lines, job);
-    Table table = table_of("nodes", node_fields(), nodes);
+    Table table = table_of("nodes", node_fields(vocabulary_of(job)), nodes);
     table.notes.push_back("times are the mean over the ranks of a node");
     return table;
 }
@@ -220,7 +223,7 @@ Result<std::vector<Table>> ranks(const Job& job, const Question& question) {
         tables.push_back(std::move(nodes));
         if (is_answer) return tables;
     }
-    Table table = rank_table(lines);
+    Table table = rank_table(lines, vocabulary_of(job));
     const std::string sort = !question.sort.empty() ? question.sort : is_crowded || question.top ? "outside" : "rank";
     if (auto ok = sort_rows(table, sort); !ok) return tl::make_unexpected(ok.error());
     if (is_crowded) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "report/model/units.h"
+#include "report/sections/ratio.h"
 #include "report/sections/sections.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
@@ -17,8 +19,6 @@ struct Line {
     double mean_ns() const { return row->ranks ? static_cast<double>(row->time_ns) / row->ranks : 0; }
 };
 
-Value share(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
-
 // "solve/halo" on a screen is "  halo" below "solve".
 std::string indented(const RegionRow& row) {
     if (row.path.empty()) return "(whole run)";
@@ -27,7 +27,7 @@ std::string indented(const RegionRow& row) {
     return std::string(2 * depth, ' ') + (slash == std::string::npos ? row.path : row.path.substr(slash + 1));
 }
 
-std::vector<Field<Line>> region_fields() {
+std::vector<Field<Line>> region_fields(const Vocabulary& words) {
     using L = const Line&;
     return {
         {{.id = "name", .title = "REGION", .only_screen = true}, [](L l) { return indented(*l.row); }},
@@ -42,13 +42,13 @@ std::vector<Field<Line>> region_fields() {
          [](L l) { return l.row->path.empty() ? Value() : Value(l.row->entered); }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true}, [](L l) { return l.mean_ns(); }},
         {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
-         [](L l) { return share(static_cast<double>(l.row->time_ns), static_cast<double>(l.all_ns)); }},
-        {{.id = "mpi_ns", .title = "IN MPI", .unit = Unit::time, .same_unit = true},
+         [](L l) { return ratio(static_cast<double>(l.row->time_ns), static_cast<double>(l.all_ns)); }},
+        {{.id = "mpi_ns", .title = std::string(words.in_library), .unit = Unit::time, .same_unit = true},
          [](L l) { return l.row->ranks ? static_cast<double>(l.row->inner_mpi_ns) / l.row->ranks : 0.0; }},
-        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share},
-         [](L l) { return share(static_cast<double>(l.row->inner_mpi_ns), static_cast<double>(l.row->time_ns)); }},
+        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share},
+         [](L l) { return ratio(static_cast<double>(l.row->inner_mpi_ns), static_cast<double>(l.row->time_ns)); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .drop = 4, .only_screen = true},
-         [](L l) { return share(static_cast<double>(l.row->inner_mpi_ns), static_cast<double>(l.row->time_ns)); }},
+         [](L l) { return ratio(static_cast<double>(l.row->inner_mpi_ns), static_cast<double>(l.row->time_ns)); }},
         {{.id = "p50_ns", .title = "MEDIAN", .unit = Unit::time, .drop = 2}, [](L l) { return known(l.row->p50_ns); }},
         {{.id = "p95_ns", .title = "P95", .unit = Unit::time, .drop = 3}, [](L l) { return known(l.row->p95_ns); }},
         {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 1, .same_unit = true},
@@ -102,20 +102,21 @@ std::vector<Field<Line>> iteration_fields() {
 }  // namespace
 
 Result<std::vector<Table>> regions(const Job& job, const Question& question) {
+    const Vocabulary& words = vocabulary_of(job);
     std::uint64_t all_ns = 0;
     for (const Rank& rank : job.ranks) all_ns += rank.elapsed_ns;
     std::vector<Line> named, iterations;
     for (const RegionRow& row : job.regions) (row.is_iteration ? iterations : named).push_back({&row, all_ns});
     std::vector<Table> tables;
-    Table table = table_of("regions", region_fields(), named);
+    Table table = table_of("regions", region_fields(words), named);
     if (named.size() <= 1) {
         table.notes.push_back("the program names no regions; docs/regions.md says how it can");
     } else {
         if (!question.sort.empty())
             if (auto ok = sort_rows(table, question.sort); !ok) return tl::make_unexpected(ok.error());
         if (question.top) keep_top(table, *question.top);
-        table.notes.push_back(
-            "TIMES it was entered, TIME and IN MPI: mean of the ranks that did; inner regions included");
+        table.notes.push_back(fmt::format(
+            "TIMES it was entered, TIME and {}: mean of the ranks that did; inner regions included", words.in_library));
     }
     tables.push_back(std::move(table));
     if (!iterations.empty()) {

@@ -18,26 +18,47 @@ std::string_view text_of(const Value& value) {
     return text ? std::string_view(*text) : std::string_view();
 }
 
-bool is_named(const Column& column, std::string_view name) {
-    return column.id == name ||
-           (column.id.starts_with(name) && column.id.size() > name.size() && column.id[name.size()] == '_');
+// Names as people type them: capitals, and what stands between words, make no difference.
+std::string folded(std::string_view name) {
+    std::string text;
+    for (const char c : name)
+        text += c == ' ' || c == '-' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return text;
 }
 
+// "time" of "time_ns"
+bool is_begun_by(const std::string& id, std::string_view name) {
+    return id.starts_with(name) && id.size() > name.size() && id[name.size()] == '_';
+}
+
+// The column of this heading or id. What stands on the screen comes before what is only in csv and json, and of two
+// with the same heading the first.
+std::vector<Column>::const_iterator column_named(const Table& table, std::string_view name) {
+    const std::string wanted = folded(name);
+    const auto& columns = table.columns;
+    const auto find = [&](auto is_it) { return std::find_if(columns.begin(), columns.end(), is_it); };
+    auto found = find([&](const Column& c) { return c.id == wanted; });
+    if (found == columns.end())
+        found = find([&](const Column& c) { return !c.only_data && !c.title.empty() && folded(c.title) == wanted; });
+    if (found == columns.end()) found = find([&](const Column& c) { return is_begun_by(c.id, wanted); });
+    return found;
+}
+
+// The headings, and the names of what has none.
 std::string sortable(const Table& table) {
     std::string names;
-    for (const Column& column : table.columns)
-        if (!column.only_screen) names += (names.empty() ? "" : ", ") + column.id;
+    for (const Column& column : table.columns) {
+        if (column.draw != Draw::nothing && column.title.empty()) continue;
+        const bool is_shown = !column.only_data && !column.title.empty();
+        names += (names.empty() ? "" : ", ") + (is_shown ? column.title : column.id);
+    }
     return names;
 }
 
 }  // namespace
 
 Result<std::monostate> sort_rows(Table& table, std::string_view name) {
-    auto column =
-        std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return c.id == name; });
-    if (column == table.columns.end())
-        column = std::find_if(table.columns.begin(), table.columns.end(),
-                              [&](const Column& c) { return is_named(c, name); });
+    const auto column = column_named(table, name);
     if (column == table.columns.end())
         return problem(fmt::format("--sort {}", name), "no such column", "there is " + sortable(table));
     const auto at = static_cast<std::size_t>(column - table.columns.begin());
@@ -87,6 +108,12 @@ std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_ite
             ranges.push_back({rank, rank});
     }
     return rank_list(ranges, most_items);
+}
+
+std::string ranks_text(std::span<const std::uint32_t> ranks, std::size_t most_items, At at) {
+    const bool is_one = ranks.size() == 1;
+    const char* what = at == At::begin ? (is_one ? "Rank " : "Ranks ") : (is_one ? "rank " : "ranks ");
+    return what + rank_list(ranks, most_items);
 }
 
 }  // namespace mpiprof::report

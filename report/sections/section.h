@@ -35,8 +35,7 @@ struct Section {
     bool takes_ranks = takes_sort_and_top;
     bool asks_for_places = false;  // of the ranks in question: Job::kept_sites
 
-    // In the words of the libraries that the job used (wording.h).
-    Result<std::vector<Table>> answer(const Job& job, const Question& question) const;
+    Result<std::vector<Table>> answer(const Job& job, const Question& question) const { return ask(job, question); }
 };
 
 std::span<const Section> sections();  // the first is the default
@@ -71,7 +70,18 @@ std::size_t keep_top(Table& table, std::size_t top);
 std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_items = 8);
 std::string rank_list(std::span<const NumberList::Range> ranges, std::size_t most_items = 8);
 
+// The share of a time that was waiting (merge/waits estimates it), where half of the time at least could be judged.
+inline Value waiting_share(std::uint64_t waiting_ns, std::uint64_t judged_ns, std::uint64_t time_ns) {
+    if (judged_ns == 0 || 2 * judged_ns < time_ns) return {};
+    return static_cast<double>(waiting_ns) / static_cast<double>(judged_ns);
+}
+
+// "rank 3", "ranks 3, 7 and 24 more"
+enum class At : std::uint8_t { middle, begin };  // of a sentence
+std::string ranks_text(std::span<const std::uint32_t> ranks, std::size_t most_items, At at = At::middle);
+
 inline Value known(std::uint64_t ns) { return ns ? Value(ns) : Value(); }  // 0 means not known
+inline Value value_of(const std::optional<std::uint64_t>& ns) { return ns ? Value(*ns) : Value(); }
 inline Value known(const std::optional<double>& ns) { return ns ? Value(*ns) : Value(); }
 
 }  // namespace mpiprof::report

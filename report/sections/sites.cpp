@@ -1,13 +1,17 @@
-// sites: from where in the program MPI is called, as the mean over ranks, with the callers as far as they are the same
+// sites: from where in the program MPI is called, how often and how long, with the callers as far as they are the same
 // for all these calls. Addresses become functions and lines here, from the files of the program on this machine.
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "report/analysis/figures.h"
+#include "report/model/least.h"
 #include "report/model/units.h"
+#include "report/sections/call_notes.h"
 #include "report/sections/comm_labels.h"
-#include "report/sections/figures.h"
+#include "report/sections/ratio.h"
 #include "report/sections/sections.h"
+#include "report/sections/vocabulary.h"
 #include "report/symbols/demangle.h"
 #include "report/symbols/symbols.h"
 
@@ -40,7 +44,7 @@ struct Context {
         for (const Rank& rank : job.ranks)
             if (rank.has_profile &&
                 (all || std::binary_search(question.ranks.begin(), question.ranks.end(), rank.rank)))
-                mpi_ns += static_cast<double>(rank.mpi_ns);
+                mpi_ns += static_cast<double>(rank.inside_ns());
         ranks =
             std::max<double>(1, all ? static_cast<double>(job.profiles()) : static_cast<double>(question.ranks.size()));
     }
@@ -173,20 +177,24 @@ Line line_of(const Context& context, const CommLabels& labels, const CallSite& s
     return line;
 }
 
-std::string group_of(const Line& line, By by, const Job& job) {
+// What lines have in common that become one: its name; and of a line of the source, which may hold several calls, the
+// call.
+using GroupKey = std::pair<std::string, std::string>;
+
+GroupKey group_of(const Line& line, By by, const Job& job) {
     const std::string module = line.module.empty() ? std::string(not_told_apart) : base(line.module);
     switch (by) {
         case By::function:
-            return !line.source.function.empty() ? short_function(line.source.function) : module;
+            return {!line.source.function.empty() ? short_function(line.source.function) : module, ""};
         case By::file:
-            return !line.source.file.empty() ? line.source.file : module;
+            return {!line.source.file.empty() ? line.source.file : module, ""};
         case By::call:
-            return job.calls[line.site.call].name;
+            return {job.calls[line.site.call].name, ""};
         case By::line:
         case By::stack:
             break;
     }
-    return line.name + "\n" + *line.calls.begin();  // a line of the source may hold several calls
+    return {line.name, *line.calls.begin()};
 }
 
 // How many ranks, and which spent most, is known of single sites alone.
@@ -197,7 +205,7 @@ void add(Line& to, const Line& from) {
     to.site.errors += from.site.errors;
     to.site.judged_ns += from.site.judged_ns;
     to.site.waiting_ns += from.site.waiting_ns;
-    if (from.site.min_ns && (!to.site.min_ns || from.site.min_ns < to.site.min_ns)) to.site.min_ns = from.site.min_ns;
+    to.site.min_ns = least_of(to.site.min_ns, from.site.min_ns);
     to.site.max_ns = std::max(to.site.max_ns, from.site.max_ns);
     to.site.ranks = to.site.largest_rank = 0;
     to.site.largest_ns = 0;
@@ -209,16 +217,16 @@ void add(Line& to, const Line& from) {
 
 std::vector<Line> grouped(const std::vector<Line>& lines, By by, const Job& job) {
     std::vector<Line> groups;
-    std::map<std::string, std::size_t> index;
+    std::map<GroupKey, std::size_t> index;
     for (const Line& line : lines) {
-        const std::string name = group_of(line, by, job);
-        const auto [at, is_new] = index.try_emplace(name, groups.size());
+        const GroupKey key = group_of(line, by, job);
+        const auto [at, is_new] = index.try_emplace(key, groups.size());
         if (!is_new) {
             add(groups[at->second], line);
             continue;
         }
         Line& group = groups.emplace_back(line);
-        group.name = name.substr(0, name.find('\n'));
+        group.name = key.first;
         if (by != By::line) group.source = {};
         if (by == By::call) group.module.clear();
         group.below.clear();
@@ -226,9 +234,7 @@ std::vector<Line> grouped(const std::vector<Line>& lines, By by, const Job& job)
     return groups;
 }
 
-Value share(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
-
-std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors) {
+std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors, const Vocabulary& words) {
     using L = const Line&;
     constexpr std::string_view titles[] = {"CALLED FROM", "LINE", "FUNCTION", "FILE", "CALL"};
     std::vector<Field<Line>> fields{
@@ -236,17 +242,19 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors) {
           .title = by == By::function || by == By::file ? "CALLS OF" : "CALL",
           .drop = by == By::function || by == By::file ? 3 : 0},
          [](L l) { return joined(l.calls, 2); }},
-        {{.id = "calls", .title = "CALLS", .unit = Unit::count},
+        {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
+         [](L l) { return l.site.calls; }},
+        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true},
          [](L l) { return static_cast<double>(l.site.calls) / l.context->ranks; }},
         {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes, .drop = 4},
          [](L l) {
-             return l.site.bytes ? share(static_cast<double>(l.site.bytes), static_cast<double>(l.site.calls))
+             return l.site.bytes ? ratio(static_cast<double>(l.site.bytes), static_cast<double>(l.site.calls))
                                  : Value();
          }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
          [](L l) { return l.time() / l.context->ranks; }},
-        {{.id = "mpi_share", .title = "%MPI", .unit = Unit::share},
-         [](L l) { return share(l.time(), l.context->mpi_ns); }},
+        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share},
+         [](L l) { return ratio(l.time(), l.context->mpi_ns); }},
         {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 1},
          [](L l) { return waiting_share(l.site.waiting_ns, l.site.judged_ns, l.site.time_ns); }},
         {{.id = "imbalance", .title = "IMBAL", .unit = Unit::share, .drop = 2},
@@ -282,7 +290,7 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors) {
          }},
         {{.id = "stack", .title = {}, .only_data = true}, [](L l) { return l.stack; }},
         {{.id = "min_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return known(l.site.min_ns); }},
+         [](L l) { return value_of(l.site.min_ns); }},
         {{.id = "max_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return known(l.site.max_ns); }},
         {{.id = "waiting_ns", .title = {}, .unit = Unit::time, .only_data = true},
@@ -320,14 +328,16 @@ void show_callers(Table& table, const std::vector<Line>& lines) {
 void add_notes(Table& table, const Context& context, const std::vector<Line>& lines, By by) {
     const auto any = [&](auto wanted) { return std::any_of(lines.begin(), lines.end(), wanted); };
     const Job& job = context.job;
-    std::string shown = fmt::format(
-        "CALLS and TIME: mean of {}; IMBAL: the rank that spent most, above the mean of those that call there",
-        plural(static_cast<std::uint64_t>(context.ranks), "rank", "ranks"));
-    if (by != By::stack) shown = shown.substr(0, shown.find(';'));
+    const auto ranks = static_cast<std::uint64_t>(context.ranks);
+    Note shown(ranks == 1 ? std::string("CALLS and TIME: 1 rank")
+                          : fmt::format("CALLS: {} ranks together; TIME: their mean", ranks));
+    if (by == By::stack)
+        shown.parts.push_back({"the rank that spent most, above the mean of those that call there", "imbalance"});
     table.notes.push_back(std::move(shown));
     if (any([](const Line& l) { return l.site.waiting_ns != 0; }))
-        table.notes.push_back(
-            "WAITING: an estimate, at most: time above that of the fastest call of its size; see calls");
+        table.notes.push_back(Note::on(
+            "waiting_share", "an estimate, at most: time above that of the fastest call of its size; see calls"));
+    if (!unfinished_rows(job, {}).empty()) table.notes.push_back(std::string(unfinished_left_out));
     if (any([](const Line& l) { return l.site.frames.empty(); }))
         table.notes.push_back(job.is_text
                                   ? "mpitrace's text knows no call sites"
@@ -360,7 +370,7 @@ Result<std::vector<Table>> sites(const Job& job, const Question& question) {
     const bool some_only = std::any_of(
         lines.begin(), lines.end(), [&](const Line& l) { return l.site.ranks != 0 && l.site.ranks < context.ranks; });
     const bool has_errors = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.site.errors != 0; });
-    auto columns = fields(by, some_only, has_errors);
+    auto columns = fields(by, some_only, has_errors, vocabulary_of(job));
     const Line* first = lines.data();
     columns.push_back({{.id = "number", .title = {}, .unit = Unit::count, .only_data = true, .only_screen = true},
                        [first](const Line& l) { return static_cast<std::uint64_t>(&l - first); }});
@@ -371,6 +381,9 @@ Result<std::vector<Table>> sites(const Job& job, const Question& question) {
     const std::size_t all = is_cut ? context.found.sites.size() : lines.size();
     const std::size_t left_out = all - std::min(all, table.rows.size());
     if (question.is_for_screen && by == By::stack) show_callers(table, lines);
+    std::set<std::uint16_t> of_calls;
+    for (const Line& line : lines) of_calls.insert(line.site.call);
+    note_exchanges(table.notes, job, of_calls);
     if (!lines.empty()) add_notes(table, context, lines, by);
     if (left_out) table.notes.push_back(fmt::format("{} more: --top {}", left_out, all));
     for (std::string& note : places.notes()) table.notes.push_back(std::move(note));

@@ -2,19 +2,23 @@
 // are, and what deserves a look.
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <tuple>
 
+#include "report/analysis/figures.h"
+#include "report/analysis/findings.h"
 #include "report/model/units.h"
-#include "report/sections/figures.h"
-#include "report/sections/findings.h"
+#include "report/sections/call_notes.h"
+#include "report/sections/finding_words.h"
 #include "report/sections/headline.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/sections.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
 
-constexpr std::size_t top_rows = 8;
+constexpr std::size_t most_top_rows = 8;
 constexpr std::size_t problems_shown = 5;
 
 // "Open MPI v4.1.4, package: ..." and "MPICH Version:      4.0.2" as "Open MPI 4.1.4" and "MPICH 4.0.2".
@@ -89,16 +93,17 @@ Completeness completeness_of(const Job& job) {
     }
     if (result.running) result.text += fmt::format("; {} still running", human_count(result.running));
     if (result.unfinished > result.running)
-        result.text += fmt::format("; {} did not reach MPI_Finalize", human_count(result.unfinished - result.running));
+        result.text += fmt::format("; {} did not reach {}", human_count(result.unfinished - result.running),
+                                   vocabulary_of(job).finalize);
     return result;
 }
 
 // Where the elapsed time ends.
-std::string_view end_of(const Job& job, const Figures& figures) {
+std::string_view end_of(const Job& job, const Figures& figures, const Vocabulary& words) {
     const auto any = [&](auto wanted) { return std::any_of(job.ranks.begin(), job.ranks.end(), wanted); };
     if (any([](const Rank& rank) { return rank.state == State::running && rank.life == Life::running; })) return "now";
     if (figures.is_elapsed_estimated) return "last sign of life";
-    return any([](const Rank& rank) { return rank.state == State::finalized; }) ? "Finalize" : "end";
+    return any([](const Rank& rank) { return rank.state == State::finalized; }) ? words.end : "end";
 }
 
 Table headline(const Job& job, const Figures& figures, const Completeness& completeness) {
@@ -110,7 +115,8 @@ Table headline(const Job& job, const Figures& figures, const Completeness& compl
         if (rank.started_at_ns && (!started || rank.started_at_ns < started)) started = rank.started_at_ns;
         init = std::max(init, rank.init_ns);
     }
-    Headline lines;
+    const Vocabulary& words = vocabulary_of(job);
+    HeadlineTable lines;
     lines.add(1, "command", job.command, job.command.empty() ? job.executable : job.command);
     lines.add(2, "job", job.job, job.job.empty() ? "" : "job " + job.job);
     lines.add("launch", job.launch);
@@ -121,7 +127,7 @@ Table headline(const Job& job, const Figures& figures, const Completeness& compl
     lines.add("cuda_aware", job.is_cuda_aware ? Value(std::string(*job.is_cuda_aware ? "yes" : "no")) : Value());
     lines.add(3, "process_ns", known(figures.largest_process_ns), process > 0 ? "ran " + human_time(process) : "");
     lines.add(3, "elapsed_ns", figures.largest_elapsed_ns,
-              fmt::format("Init to {} {}", end_of(job, figures), human_time(elapsed)));
+              fmt::format("{} to {} {}", words.begin, end_of(job, figures, words), human_time(elapsed)));
     lines.add(
         3, "recorded_ns", figures.largest_recorded_ns,
         figures.was_paused() ? human_time(static_cast<double>(figures.largest_recorded_ns)) + " of it recorded" : "");
@@ -142,21 +148,24 @@ std::vector<std::pair<double, std::string>> leading_calls(const Job& job, const 
     std::vector<std::pair<double, std::string>> calls;
     std::vector<double> ns(job.calls.size());
     for (const Row& row : job.rows) ns[row.sum.call] += static_cast<double>(row.sum.time_ns);
+    for (const Row& row : unfinished_rows(job, {})) ns[row.sum.call] += static_cast<double>(row.sum.time_ns);
     for (std::size_t i = 0; i < ns.size(); ++i)
-        if (ns[i] > 0) calls.emplace_back(ns[i] / static_cast<double>(figures.mpi_ns), job.calls[i].name);
+        if (ns[i] > 0) calls.emplace_back(ns[i] / static_cast<double>(figures.inside_ns()), job.calls[i].name);
     std::sort(calls.rbegin(), calls.rend());
     return calls;
 }
 
 std::string verdict(const Job& job, const Figures& figures) {
+    const Vocabulary& words = vocabulary_of(job);
     const double share = 1 - figures.shares.outside;
     const auto calls = leading_calls(job, figures);
-    if (figures.wall_ns == 0 || (calls.empty() && figures.unfinished_ns == 0)) return "No time in MPI was recorded";
+    if (figures.wall_ns == 0 || (calls.empty() && figures.unfinished_ns == 0))
+        return fmt::format("No time in {} was recorded", words.library);
     const std::string_view whole = figures.was_paused() ? "recorded time" : "run";
     std::string text = figures.is_mpi_beside()
-                           ? fmt::format("MPI is active during {} of the {}, on a thread beside the program's own work",
-                                         human_share(share), whole)
-                           : fmt::format("{} of the {} is inside MPI", human_share(share), whole);
+                           ? fmt::format("{} is active during {} of the {}, on a thread beside the program's own work",
+                                         words.library, human_share(share), whole)
+                           : fmt::format("{} of the {} is inside {}", human_share(share), whole, words.library);
     if (share < 0.01 || calls.empty()) return text;
     if (figures.unfinished_ns > figures.mpi_ns) return text + ", mostly in calls that have not returned";
     if (calls[0].first >= 0.9)
@@ -171,41 +180,85 @@ std::string verdict(const Job& job, const Figures& figures) {
 }
 
 Table share_bar(const Job& job, const Figures& figures) {
-    Table table{.id = "shares",
-                .title = verdict(job, figures),
-                .picture = Picture::stacked_bar,
-                .columns = {{.id = "where", .title = {}}, {.id = "wall_share", .title = {}, .unit = Unit::share}},
-                .rows = {},
-                .notes = {}};
-    const auto add = [&](std::string where, double share) { table.rows.push_back({std::move(where), share}); };
-    add("outside MPI", figures.shares.outside);
+    StackedBar bar{.label_id = "where", .share_id = "wall_share", .segments = {}};
+    const auto add = [&](std::string where, double share) { bar.segments.push_back({std::move(where), share}); };
+    add(fmt::format("outside {}", vocabulary_of(job).library), figures.shares.outside);
     add("messages <= 1 KiB", figures.shares.small);
     add("larger", figures.shares.large);
     add("waiting calls", figures.shares.waiting);
     add("file I/O", figures.shares.file);
     add("other calls", figures.shares.other);
-    return table;
+    return {.id = "shares",
+            .title = verdict(job, figures),
+            .columns = {},
+            .rows = {},
+            .notes = {},
+            .picture = std::move(bar)};
+}
+
+// The rows of timed calls that are worth a line, those with most time first.
+std::vector<Row> top_rows(const Job& job, const Figures& figures, std::optional<std::size_t> asked) {
+    std::vector<Row> rows;
+    for (const Row& row : job.rows)
+        if (job.calls[row.sum.call].treatment == Treatment::timed && row.sum.calls != 0) rows.push_back(row);
+    for (Row& row : unfinished_rows(job, {})) rows.push_back(std::move(row));
+    const auto timed_ns = [](const Row& row) { return row.sum.is_untimed() ? 0 : row.sum.time_ns; };
+    std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+        return std::tuple(timed_ns(a), a.sum.calls) > std::tuple(timed_ns(b), b.sum.calls);
+    });
+    // Below a thousandth of the run a line says nothing; three are shown to see what there is.
+    std::size_t worth = 0;
+    while (worth < rows.size() && worth < most_top_rows &&
+           (worth < 3 || figures.share_of_wall(timed_ns(rows[worth])) >= 0.001))
+        ++worth;
+    rows.resize(std::min(rows.size(), asked.value_or(worth)));
+    return rows;
+}
+
+// Where a column says nothing of all rows, it is left to csv and json.
+bool has_device_buffers(const Job& job) {
+    return std::any_of(job.rows.begin(), job.rows.end(), [&](const Row& row) {
+        return row.sum.buffer != Buffer::host && row.sum.calls != 0 &&
+               job.calls[row.sum.call].treatment == Treatment::timed;
+    });
+}
+
+Note what_top_shows(const Job& job, const Figures& figures, std::size_t shown) {
+    Note note{};
+    if (figures.ranks > 1)
+        note.parts = {{fmt::format("CALLS: all ranks together; TIME: mean of {} ranks", human_count(figures.ranks))},
+                      {"the rank that spent most", "largest_ns"}};
+    else
+        note.parts = {{fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank)}};
+    const auto all = unfinished_rows(job, {}).size() +
+                     static_cast<std::size_t>(std::count_if(job.rows.begin(), job.rows.end(),
+                                                            [](const Row& row) { return row.sum.calls != 0; }));
+    if (all > shown) note.parts.push_back({fmt::format("{} more: mpiprof-report calls", all - shown)});
+    return note;
 }
 
 Table top_table(const Job& job, const Figures& figures, const Question& question) {
     const double ranks = std::max(1u, figures.ranks);
-    std::vector<Row> rows;
-    for (const Row& row : job.rows)
-        if (job.calls[row.sum.call].treatment == Treatment::timed && row.sum.calls != 0) rows.push_back(row);
-    const bool has_buffers =
-        std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.sum.buffer != Buffer::host; });
     using R = const Row&;
     const auto timed = [](R r, double figure) { return r.sum.is_untimed() ? Value() : Value(figure); };
     const std::vector<Field<Row>> fields{
-        {{.id = "call", .title = "CALL"}, [&](R r) { return job.calls[r.sum.call].name; }},
+        {{.id = "call", .title = "CALL"},
+         [&](R r) {
+             return job.calls[r.sum.call].name +
+                    std::string(r.is_unfinished && question.is_for_screen ? unfinished_mark : "");
+         }},
+
         {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
          [&](R r) {
-             const bool has_size = r.sum.calls && (r.sum.bytes || carries_messages(job.calls[r.sum.call].traffic));
+             const bool has_size =
+                 !r.is_unfinished && r.sum.calls && (r.sum.bytes || carries_messages(job.calls[r.sum.call].traffic));
              return has_size ? Value(static_cast<double>(r.sum.bytes) / static_cast<double>(r.sum.calls)) : Value();
          }},
-        {{.id = "buffer", .title = "BUFFER", .only_data = !has_buffers},
-         [](R r) { return std::string(name_of(r.sum.buffer)); }},
-        {{.id = "calls", .title = "CALLS", .unit = Unit::count},
+        {{.id = "buffer", .title = "BUFFER", .only_data = !has_device_buffers(job)},
+         [](R r) { return r.is_unfinished ? Value() : Value(std::string(name_of(r.sum.buffer))); }},
+        {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
+         [](R r) { return r.sum.calls; }},
+        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true},
          [&](R r) { return static_cast<double>(r.sum.calls) / ranks; }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
          [&](R r) { return timed(r, static_cast<double>(r.sum.time_ns) / ranks); }},
@@ -223,31 +276,17 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
          [&](R r) { return r.sum.is_untimed() ? Value() : Value(r.largest_ns); }},
         {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
          [&](R r) { return r.sum.is_untimed() ? Value() : Value(std::uint64_t{r.largest_rank}); }},
+        {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true}, [](R r) { return r.sum.calls; }},
+        {{.id = "unfinished", .title = {}, .only_data = true},
+         [](R r) { return std::string(r.is_unfinished ? "yes" : "no"); }},
     };
+    const std::vector<Row> rows = top_rows(job, figures, question.top);
     Table table = table_of("top", fields, rows);
-    const auto figure = [](const Value& value) {
-        return std::holds_alternative<double>(value) ? std::get<double>(value) : 0;
-    };
-    constexpr std::size_t calls_column = 3;
-    constexpr std::size_t time_column = 4;
-    constexpr std::size_t share_column = 5;
-    std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
-        return std::tuple(figure(a[time_column]), figure(a[calls_column])) >
-               std::tuple(figure(b[time_column]), figure(b[calls_column]));
-    });
-    // Below a thousandth of the run a line says nothing; three are shown to see what there is.
-    std::size_t worth = 0;
-    while (worth < table.rows.size() && worth < top_rows &&
-           (worth < 3 || figure(table.rows[worth][share_column]) >= 0.001))
-        ++worth;
-    keep_top(table, question.top.value_or(worth));
-    std::string note = figures.ranks > 1
-                           ? fmt::format("mean of {} ranks; MOST: the rank that spent most", human_count(ranks))
-                           : fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank);
-    const auto all = std::count_if(job.rows.begin(), job.rows.end(), [](const Row& row) { return row.sum.calls != 0; });
-    const std::size_t more = static_cast<std::size_t>(all) - std::min(table.rows.size(), static_cast<std::size_t>(all));
-    if (more) note += fmt::format("; {} more: mpiprof-report calls", more);
-    table.notes.push_back(std::move(note));
+    table.notes.push_back(what_top_shows(job, figures, rows.size()));
+    std::set<std::uint16_t> of_calls;
+    for (const Row& row : rows) of_calls.insert(row.sum.call);
+    note_exchanges(table.notes, job, of_calls);
+    if (!unfinished_rows(job, {}).empty()) table.notes.push_back(std::string(unfinished_note));
     if (job.has(Family::nccl)) table.notes.push_back(host_time_note(job));
     return table;
 }
@@ -272,12 +311,12 @@ Table spread_table(const Job& job, const Figures& figures) {
         table.rows.push_back({std::move(what), spread.least.ns, std::uint64_t{spread.least.rank}, spread.median.ns,
                               spread.most.ns, std::uint64_t{spread.most.rank}, Series(spread.by_rank)});
     };
-    add("in MPI", figures.in_mpi);
-    add("outside MPI", figures.outside);
+    add(fmt::format("in {}", vocabulary_of(job).library), figures.in_mpi);
+    add(fmt::format("outside {}", vocabulary_of(job).library), figures.outside);
     return table;
 }
 
-Table efficiency_table(const Efficiency& efficiency) {
+Table efficiency_table(const Efficiency& efficiency, const Vocabulary& words) {
     Table table{
         .id = "efficiency",
         .title = {},
@@ -291,32 +330,27 @@ Table efficiency_table(const Efficiency& efficiency) {
     const auto add = [&](std::string what, double share, std::string meaning) {
         table.rows.push_back({std::move(what), share, share, std::move(meaning)});
     };
-    add("load balance", efficiency.load_balance, "mean / largest time outside MPI");
-    add("communication", efficiency.communication, "largest time outside MPI / elapsed");
+    add("load balance", efficiency.load_balance, fmt::format("mean / largest time outside {}", words.library));
+    add("communication", efficiency.communication, fmt::format("largest time outside {} / elapsed", words.library));
     add("parallel", efficiency.parallel, "their product");
     return table;
 }
 
-Table finding_table(const Job& job, const Figures& figures) {
-    Table table{.id = "findings",
-                .title = "WHAT TO LOOK AT",
-                .picture = Picture::findings,
-                .columns = {{.id = "weight", .title = {}}, {.id = "text", .title = {}}, {.id = "rule", .title = {}}},
-                .rows = {},
-                .notes = {}};
+Table findings(const Job& job, const Figures& figures) {
+    Remarks remarks;
     const auto add = [&](bool is_serious, std::string text, std::string rule) {
-        table.rows.push_back({std::string(is_serious ? "!" : "."), std::move(text), std::move(rule)});
+        remarks.remarks.push_back({is_serious, std::move(text), std::move(rule)});
     };
     for (std::size_t i = 0; i < std::min(job.problems.size(), problems_shown); ++i) add(true, job.problems[i], "file");
     if (job.problems.size() > problems_shown)
         add(true, fmt::format("{} more files with problems", job.problems.size() - problems_shown), "file");
-    for (Finding& finding : findings_of(job, figures))
-        add(finding.is_serious, std::move(finding.text), std::move(finding.rule));
+    for (const Finding& finding : findings_of(job, figures))
+        add(finding.is_serious, words_of(finding, job), std::string(id_of(finding.rule)));
     for (std::size_t i = 0; i < std::min(job.notes.size(), problems_shown); ++i) add(false, job.notes[i], "note");
     if (job.notes.size() > problems_shown)
         add(false, fmt::format("{} more such notes (export -f json has them)", job.notes.size() - problems_shown),
             "note");
-    return table;
+    return remark_table("WHAT TO LOOK AT", std::move(remarks));
 }
 
 Table other_launches(const Job& job) {
@@ -350,8 +384,8 @@ Result<std::vector<Table>> summary(const Job& job, const Question& question) {
     if (job.ranks.size() > 1) tables.push_back(spread_table(job, figures));
     // Efficiencies of a run that was cut off would be those of its end.
     const bool is_cut_off = completeness.unfinished > completeness.running;
-    if (figures.efficiency && !is_cut_off) tables.push_back(efficiency_table(*figures.efficiency));
-    tables.push_back(finding_table(job, figures));
+    if (figures.efficiency && !is_cut_off) tables.push_back(efficiency_table(*figures.efficiency, vocabulary_of(job)));
+    tables.push_back(findings(job, figures));
     if (!job.other_launches.empty()) tables.push_back(other_launches(job));
     return tables;
 }

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/analysis/figures.h"
 #include "report/model/units.h"
-#include "report/sections/figures.h"
 #include "report/sections/sections.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
@@ -106,7 +107,7 @@ struct PeriodLine {
     double from_ns, to_ns;
 };
 
-Table periods_table(const Periods& periods, const Axis& axis) {
+Table periods_table(const Periods& periods, const Axis& axis, const Vocabulary& words) {
     using L = const PeriodLine&;
     const double width = axis.length() / static_cast<double>(periods.size());
     std::vector<PeriodLine> lines;
@@ -130,7 +131,8 @@ Table periods_table(const Periods& periods, const Axis& axis) {
     };
     Table table = table_of("periods", fields, lines);
     table.notes.push_back(
-        "%WALL: time inside MPI, of the time of all ranks in that period; times are since the first MPI_Init");
+        Note::on("mpi_share", fmt::format("time inside {}, of the time of all ranks in that period; times are since {}",
+                                          words.library, words.first_init)));
     return table;
 }
 
@@ -178,8 +180,8 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Job& job
     };
     Table table = table_of("ranks", fields, lines);
     table.title = "RANKS OVER TIME";
-    table.notes.push_back(
-        fmt::format("darker: more of the time inside MPI; {} from left to right", human_time(axis.length())));
+    table.notes.push_back(fmt::format("darker: more of the time inside {}; {} from left to right",
+                                      vocabulary_of(job).library, human_time(axis.length())));
     if (const Figures figures = figures_of(job); figures.was_paused()) {
         const bool is_told =
             std::any_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.pauses->width_ns > 0; });
@@ -216,7 +218,7 @@ Result<std::vector<Table>> time(const Job& job, const Question& question) {
         return std::vector{none};
     }
     const std::size_t periods = question.is_for_screen ? periods_on_screen : periods_in_data;
-    std::vector<Table> tables{periods_table(periods_of(lanes, axis, periods), axis),
+    std::vector<Table> tables{periods_table(periods_of(lanes, axis, periods), axis, vocabulary_of(job)),
                               map_table(lanes, axis, job, question.is_for_screen)};
     if (job.activity_stride > 1)
         tables.back().notes.push_back(

@@ -1,5 +1,4 @@
-// The kernel shows each device as a path from the processor's bridge through the ports of switches. Two paths part at
-// the bridge or switch that connects the devices.
+// Matrices and pairs of devices.
 #include "report/sections/topology.h"
 
 #include <fmt/format.h>
@@ -33,15 +32,6 @@ std::vector<Named> devices_of(const NodeFacts& node) {
     for (const Device& adapter : node.adapters)
         if (has_room(adapter)) devices.push_back({adapter.name, &adapter, false});
     return devices;
-}
-
-std::vector<std::string_view> steps_of(std::string_view path) {
-    std::vector<std::string_view> steps;
-    while (!path.empty()) {
-        steps.push_back(path.substr(0, path.find('/')));
-        path.remove_prefix(std::min(path.size(), steps.back().size() + 1));
-    }
-    return steps;
 }
 
 struct Meaning {
@@ -152,22 +142,6 @@ std::string_view name_of(Connection connection) {
     return std::find_if(std::begin(meanings), std::end(meanings) - 1,
                         [&](const Meaning& m) { return m.connection == connection; })
         ->name;
-}
-
-// Below the switch that two devices share, each has a port of it and itself; of two functions of one card there is no
-// port.
-Connection connection(const Device& a, const Device& b, const NodeFacts& node) {
-    if (a.pci_path.empty() || b.pci_path.empty()) return Connection::unknown;
-    if (a.name == b.name) return Connection::itself;
-    const std::vector<std::string_view> from = steps_of(a.pci_path), to = steps_of(b.pci_path);
-    const auto parted = std::mismatch(from.begin(), from.end(), to.begin(), to.end());
-    const auto shared = parted.first - from.begin();
-    if (shared == 1) return Connection::host_bridge;
-    if (shared > 1)
-        return std::max(from.end() - parted.first, to.end() - parted.second) <= 2 ? Connection::one_switch
-                                                                                  : Connection::switches;
-    if (a.numa_node && b.numa_node) return a.numa_node == b.numa_node ? Connection::numa_node : Connection::system;
-    return node.numa_nodes.size() == 1 ? Connection::numa_node : Connection::unknown;
 }
 
 std::vector<Table> topology_tables(std::span<const PlacedNode> nodes, bool is_for_screen) {

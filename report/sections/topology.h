@@ -1,21 +1,18 @@
-// How far the GPUs and network adapters of a node are from each other, in the words of `nvidia-smi topo -m`, worked out
-// from where they are plugged in. For the section `placement`.
+// How far the GPUs and network adapters of a node are from each other, in the words of `nvidia-smi topo -m`. For the
+// section `placement`.
 #pragma once
 
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "report/analysis/connections.h"
+#include "report/analysis/placed_nodes.h"
 #include "report/model/table.h"
-#include "report/sections/placed_nodes.h"
 
 namespace mpiprof::report {
 
-enum class Connection : std::uint8_t { unknown, itself, one_switch, switches, host_bridge, numa_node, system };
-
 std::string_view name_of(Connection connection);  // "PIX"
-
-Connection connection(const Device& a, const Device& b, const NodeFacts& node);
 
 // On a screen a matrix for each kind of node that has several devices, the first few kinds; as data a row for each pair
 // of devices.

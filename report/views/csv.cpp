@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "report/model/visible.h"
+#include "report/views/data_rows.h"
 #include "report/views/view.h"
 
 namespace mpiprof::report {
@@ -29,15 +30,11 @@ struct Print {
     std::string operator()(const Series& series) const { return csv_field(joined(series)); }
 };
 
-void add_line(std::string& out, const Table& table, auto field_of) {
-    bool is_first = true;
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
-        if (table.columns[i].only_screen) continue;
-        if (!is_first) out += ',';
-        is_first = false;
-        out += field_of(i);
-    }
-    out += '\n';
+template <class Field>
+std::string line_of(const std::vector<Field>& fields, auto print) {
+    std::string line;
+    for (const Field& field : fields) line += (&field == fields.data() ? "" : ",") + print(field);
+    return line + '\n';
 }
 
 }  // namespace
@@ -47,9 +44,10 @@ std::string show_csv(const Answer& answer, const Screen&) {
     for (const Table& table : answer.tables) {
         if (answer.tables.size() > 1)
             fmt::format_to(std::back_inserter(out), "{}# {}\n", out.empty() ? "" : "\n", table.id);
-        add_line(out, table, [&](std::size_t i) { return table.columns[i].id; });
-        for (const auto& row : table.rows)
-            add_line(out, table, [&](std::size_t i) { return std::visit(Print{}, row[i]); });
+        const DataRows data = data_rows_of(table);
+        out += line_of(data.names, [](const std::string& name) { return name; });
+        for (const auto& row : data.rows)
+            out += line_of(row, [](const Value& value) { return std::visit(Print{}, value); });
     }
     return out;
 }

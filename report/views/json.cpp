@@ -3,63 +3,63 @@
 
 #include <cmath>
 
-#include "report/model/visible.h"
+#include "report/model/json_writer.h"
+#include "report/views/data_rows.h"
 #include "report/views/view.h"
 
 namespace mpiprof::report {
 namespace {
 
-struct Print {
-    std::string operator()(std::monostate) const { return "null"; }
-    std::string operator()(std::uint64_t count) const { return fmt::format("{}", count); }
-    std::string operator()(double number) const { return std::isnan(number) ? "null" : fmt::format("{:.10g}", number); }
-    std::string operator()(const std::string& text) const { return json_string(text); }
-    std::string operator()(const Series& series) const {
-        std::string out = "[";
-        for (const double number : series) {
-            if (out.size() > 1) out += ", ";
-            out += (*this)(number);
-        }
-        return out + "]";
-    }
-};
+std::string number(double value) { return std::isnan(value) ? "null" : fmt::format("{:.10g}", value); }
 
-// Rows of a headline are (line, key, value, text).
-std::string object_of(const Table& table) {
-    std::string out = "{";
-    for (const auto& row : table.rows) {
-        if (out.size() > 1) out += ", ";
-        out += std::visit(Print{}, row[1]) + ": " + std::visit(Print{}, row[2]);
-    }
-    return out + "}";
+std::string list(const Series& series) {
+    std::string out = "[";
+    for (const double value : series) out += (out.size() > 1 ? ", " : "") + number(value);
+    return out + "]";
 }
 
-std::string row_of(const Table& table, const std::vector<Value>& row) {
-    std::string out = "{";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-        if (table.columns[i].only_screen) continue;
-        if (out.size() > 1) out += ", ";
-        out += json_string(table.columns[i].id) + ": " + std::visit(Print{}, row[i]);
+struct Field {
+    JsonWriter& json;
+    std::string_view key;
+
+    void operator()(std::monostate) const { json.raw_field(key, "null"); }
+    void operator()(std::uint64_t count) const { json.field(key, count); }
+    void operator()(double value) const { json.raw_field(key, number(value)); }
+    void operator()(const std::string& text) const { json.field(key, text); }
+    void operator()(const Series& series) const { json.raw_field(key, list(series)); }
+};
+
+void write_table(JsonWriter& json, const Table& table) {
+    json.break_line();
+    if (const auto* headline = std::get_if<Headline>(&table.picture)) {
+        json.object(table.id, [&] {
+            for (const Headline::Item& item : headline->items) std::visit(Field{json, item.key}, item.value);
+        });
+        return;
     }
-    return out + "}";
+    const DataRows data = data_rows_of(table);
+    const auto write_row = [&](const std::vector<Value>& row) {
+        json.item([&] {
+            for (std::size_t i = 0; i < row.size(); ++i) std::visit(Field{json, data.names[i]}, row[i]);
+        });
+    };
+    json.array(table.id, data.rows, write_row, "\n  ");
 }
 
 }  // namespace
 
 std::string show_json(const Answer& answer, const Screen&) {
-    std::string out = "{\"schema\": 1, \"section\": " + json_string(answer.section);
-    for (const Table& table : answer.tables) {
-        out += ",\n " + json_string(table.id) + ": ";
-        if (table.picture == Picture::headline) {
-            out += object_of(table);
-            continue;
-        }
-        out += '[';
-        for (std::size_t i = 0; i < table.rows.size(); ++i)
-            out += (i ? ",\n  " : "\n  ") + row_of(table, table.rows[i]);
-        out += ']';
+    std::string out;
+    const Sink sink = [&](std::string_view text) { out += text; };
+    {
+        JsonWriter json(sink);
+        json.object([&] {
+            json.field("schema", 1);
+            json.field("section", answer.section);
+            for (const Table& table : answer.tables) write_table(json, table);
+        });
     }
-    return out + "}\n";
+    return out + "\n";
 }
 
 }  // namespace mpiprof::report

@@ -30,10 +30,10 @@ void end_line(std::string& out) {
     out += '\n';
 }
 
-// A grid on its way to the screen: the shown columns, their texts and widths.
-class Grid {
+// Columns and rows on their way to the screen: what is shown of them, the texts and widths.
+class GridPrinter {
   public:
-    Grid(const Table& table, const Screen& screen) : table_(table), screen_(screen) {
+    GridPrinter(const Table& table, const Screen& screen) : table_(table), screen_(screen) {
         for (std::size_t i = 0; i < table.columns.size(); ++i) {
             if (table.columns[i].only_data || !says_something(i)) continue;
             shown_.push_back({i, cells_of(table, i, screen.has_utf8), 0});
@@ -51,12 +51,11 @@ class Grid {
         return out;
     }
 
-    // Titles of columns that print() left out.
-    std::set<std::string> left_out() const {
-        std::set<std::string> titles;
-        for (const Column& c : table_.columns) titles.insert(c.title);
-        for (const Shown& s : shown_) titles.erase(column(s).title);
-        return titles;
+    // The columns that print() showed, by their ids.
+    std::set<std::string> shown() const {
+        std::set<std::string> ids;
+        for (const Shown& s : shown_) ids.insert(column(s).id);
+        return ids;
     }
 
   private:
@@ -218,13 +217,8 @@ class Grid {
     std::vector<Shown> shown_;
 };
 
-std::string text_of(const Value& value, const Screen& screen) {
-    const auto* text = std::get_if<std::string>(&value);
-    return text ? visible(*text, screen.has_utf8) : std::string();
-}
-
-// Rows are (line, key, value, text); texts of one line stand side by side as far as they fit.
-std::string show_headline(const Table& table, const Screen& screen) {
+// The texts of one line stand side by side as far as they fit.
+std::string show_headline(const Headline& headline, const Screen& screen) {
     const std::string_view between = screen.has_utf8 ? " · " : " | ";
     std::string out, line;
     std::uint64_t current = 0;
@@ -232,13 +226,12 @@ std::string show_headline(const Table& table, const Screen& screen) {
         if (!line.empty()) out += (out.empty() ? paint(line, Ink::bold, screen.has_color) : line) + '\n';
         line.clear();
     };
-    for (const auto& row : table.rows) {
-        const std::string text = cut(text_of(row[3], screen), screen.width, screen.has_utf8);
+    for (const Headline::Item& item : headline.items) {
+        const std::string text = cut(visible(item.text, screen.has_utf8), screen.width, screen.has_utf8);
         if (text.empty()) continue;
-        const std::uint64_t number = std::get<std::uint64_t>(row[0]);
         const bool is_full = display_width(line) + display_width(between) + display_width(text) > screen.width;
-        if (number != current || is_full) finish();
-        current = number;
+        if (item.line != current || is_full) finish();
+        current = item.line;
         if (!line.empty()) line += between;
         line += text;
     }
@@ -246,10 +239,9 @@ std::string show_headline(const Table& table, const Screen& screen) {
     return out;
 }
 
-// Rows are (label, share).
-std::string show_stacked_bar(const Table& table, const Screen& screen) {
+std::string show_stacked_bar(const StackedBar& bar, const Screen& screen) {
     std::vector<double> shares;
-    for (const auto& row : table.rows) shares.push_back(std::get<double>(row[1]));
+    for (const StackedBar::Segment& segment : bar.segments) shares.push_back(segment.share);
     const std::size_t width = screen.width - 2 * indent;
     const auto widths = stacked_widths(shares, width);
     std::string out = blanks(indent);
@@ -259,9 +251,9 @@ std::string show_stacked_bar(const Table& table, const Screen& screen) {
         out += paint_segment(segment, i, screen.has_color);
     }
     std::size_t used = screen.width;  // so that the legend begins a line
-    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    for (std::size_t i = 0; i < bar.segments.size(); ++i) {
         if (shares[i] <= 0) continue;
-        const std::string label = text_of(table.rows[i][0], screen) + " " + human_share(shares[i]);
+        const std::string label = visible(bar.segments[i].label, screen.has_utf8) + " " + human_share(shares[i]);
         const std::size_t needed = 2 + display_width(label) + 3;
         if (used + needed - 3 > screen.width) {
             end_line(out);
@@ -275,19 +267,17 @@ std::string show_stacked_bar(const Table& table, const Screen& screen) {
     return out;
 }
 
-// Rows are (weight, text, rule).
-std::string show_findings(const Table& table, const Screen& screen) {
+std::string show_remarks(const Remarks& remarks, const Screen& screen) {
     std::string out;
-    for (const auto& row : table.rows) {
-        const std::string weight = text_of(row[0], screen);
-        const std::string text = text_of(row[1], screen) + " [" + text_of(row[2], screen) + "]";
-        const std::string padding = blanks(display_width(weight) + 1);
+    for (const Remarks::Remark& remark : remarks.remarks) {
+        const std::string mark =
+            remark.is_serious ? paint("!", Ink::warning, screen.has_color) : paint(".", Ink::plain, screen.has_color);
+        const std::string text =
+            visible(remark.text, screen.has_utf8) + " [" + visible(remark.rule, screen.has_utf8) + "]";
+        const std::string padding = blanks(2);
         bool is_first = true;
         for (const std::string& line : wrapped(text, screen.width - 2 * indent - padding.size())) {
-            out += blanks(indent) +
-                   (is_first ? paint(weight, weight == "!" ? Ink::warning : Ink::plain, screen.has_color) + " "
-                             : padding) +
-                   line;
+            out += blanks(indent) + (is_first ? mark + " " : padding) + line;
             end_line(out);
             is_first = false;
         }
@@ -295,40 +285,39 @@ std::string show_findings(const Table& table, const Screen& screen) {
     return out;
 }
 
-// A note without what it says of columns that are not there: "CALLS: mean of the members; MOST: the member that spent
-// most".
-std::string note_on(std::string_view note, const std::set<std::string>& left_out) {
-    constexpr std::string_view between = "; ";
-    std::string kept;
-    bool is_kept = true;  // a part without a subject of its own belongs to the one before
-    while (!note.empty()) {
-        const std::size_t end = std::min(note.find(between), note.size());
-        const std::string_view part = note.substr(0, end);
-        note.remove_prefix(std::min(end + between.size(), note.size()));
-        const std::size_t colon = part.find(':');
-        if (colon != std::string_view::npos && !(part[0] >= 'a' && part[0] <= 'z'))
-            is_kept = !left_out.contains(std::string(part.substr(0, colon)));
-        if (is_kept) kept += (kept.empty() ? "" : std::string(between)) + std::string(part);
+// What a note says of the columns that are there, and of all else.
+std::string text_of(const Note& note, const Table& table, const std::set<std::string>& shown) {
+    std::string text;
+    for (const Note::Part& part : note.parts) {
+        std::string subject;
+        if (!part.column.empty()) {
+            if (!shown.contains(part.column)) continue;
+            subject = std::find_if(table.columns.begin(), table.columns.end(),
+                                   [&](const Column& column) { return column.id == part.column; })
+                          ->title +
+                      ": ";
+        }
+        text += (text.empty() ? "" : "; ") + subject + part.text;
     }
-    return kept;
-}
-
-std::string show_body(const Table& table, const Screen& screen, std::set<std::string>& left_out) {
-    switch (table.picture) {
-        case Picture::headline:
-            return show_headline(table, screen);
-        case Picture::stacked_bar:
-            return show_stacked_bar(table, screen);
-        case Picture::findings:
-            return show_findings(table, screen);
-        case Picture::none:
-            break;
-    }
-    Grid grid(table, screen);
-    std::string text = grid.print();
-    left_out = grid.left_out();
     return text;
 }
+
+// The body, and which columns it has.
+struct Body {
+    const Table& table;
+    const Screen& screen;
+    std::set<std::string>& shown;
+
+    std::string operator()(const Grid&) const {
+        GridPrinter grid(table, screen);
+        std::string text = grid.print();
+        shown = grid.shown();
+        return text;
+    }
+    std::string operator()(const Headline& headline) const { return show_headline(headline, screen); }
+    std::string operator()(const StackedBar& bar) const { return show_stacked_bar(bar, screen); }
+    std::string operator()(const Remarks& remarks) const { return show_remarks(remarks, screen); }
+};
 
 }  // namespace
 
@@ -337,16 +326,16 @@ std::string show_text(const Answer& answer, const Screen& asked) {
     screen.width = std::max(screen.width, 40u);
     std::string out;
     for (const Table& table : answer.tables) {
-        if (table.rows.empty() && table.notes.empty()) continue;
+        if (table.is_empty() && table.notes.empty()) continue;
         if (!out.empty()) out += '\n';
         if (!table.title.empty())
             for (const std::string& line : wrapped(visible(table.title, screen.has_utf8), screen.width - indent))
                 out += blanks(indent) + paint(line, Ink::bold, screen.has_color) + '\n';
-        std::set<std::string> left_out;
-        out += show_body(table, screen, left_out);
-        for (const std::string& note : table.notes)
+        std::set<std::string> shown;
+        out += std::visit(Body{table, screen, shown}, table.picture);
+        for (const Note& note : table.notes)
             for (const std::string& line :
-                 wrapped(visible(note_on(note, left_out), screen.has_utf8), screen.width - indent))
+                 wrapped(visible(text_of(note, table, shown), screen.has_utf8), screen.width - indent))
                 if (!line.empty()) out += blanks(indent) + paint(line, Ink::dim, screen.has_color) + '\n';
     }
     return out;

@@ -116,8 +116,16 @@ def is_too_new(version):
     return not number or (int(number[1]), int(number[2])) > OLDEST_GLIBC
 
 
+# A name that any C library may give a function of its own is not for us to take, whatever else it stands for.
+ORDINARY = re.compile(r"[a-z]\w*[a-z0-9]|[A-Z][A-Z0-9_]*")
+OWN_PREFIX = re.compile(r"(nccl|ncclProfiler_|cupti|mpiprof_)\w+")
+
+
 def problems_of_exports(library, rows, of_nccl):
     exported = {symbol.name for symbol in library.symbols if symbol.defined}
+    for name in sorted(exported):
+        if ORDINARY.fullmatch(name) and not OWN_PREFIX.fullmatch(name):
+            yield "exports %s, which may be anybody's function" % name
     for name in sorted(exported - spellings.possible(rows) - of_nccl):
         if not OTHER_EXPORTS.fullmatch(name): yield "exports %s, which no row stands for" % name
     missing = sorted((spellings.needed(rows) | of_nccl) - exported)
@@ -178,6 +186,7 @@ def problems_against(library, wrapper, rows):
             if not symbol.defined or symbol.kind == "OBJECT" or INTERNAL.match(symbol.name): continue
             match = re.match(r"mpi_(\w+?)(_cptr)?(_f08(ts)?)?(_large)?_{0,2}$", symbol.name, re.I)
             if not match or match[1].lower() not in wrapped: continue
+            if symbol.name in spellings.of_nobody(match[1] + (match[2] or "")): continue
             seen += 1
             if symbol.name not in exported | known: yield "%s has %s; not wrapped" % (os.path.basename(path), symbol.name)
     if seen < 1000: yield "only %d symbols of %s looked at" % (seen, wrapper)

@@ -4,9 +4,14 @@ BUFFERS = {"buf", "sbuf", "rbuf"}
 
 
 def of_mpif_h(name):
-    """mpif.h and `use mpi`: what compilers make of a name (gfortran: one underscore; g77: two; xlf: none)."""
+    """mpif.h and `use mpi`: what compilers make of a name (one underscore; two with gfortran's -fsecond-underscore)."""
     lower = "mpi_" + name.lower()
-    return {lower, lower + "_", lower + "__", "MPI_" + name.upper()}
+    return {lower + "_", lower + "__"}
+
+
+def of_nobody(name):
+    """What some compilers can be told to make of it, and any C library may own: never exported (docs/decisions/0011)."""
+    return {"mpi_" + name.lower(), "MPI_" + name.upper()}
 
 
 def of_f08(name, large, descriptors):

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +15,9 @@
 
 #include <fmt/format.h>
 
+#include "tests/report/goldens.h"
 #include "tests/report/run_reporter.h"
+#include "tests/report/seed003_profiles.h"
 #include "tests/report/stories.h"
 #include "tests/report/whole_pipeline.h"
 
@@ -53,6 +56,26 @@ TEST_F(cli, options_work_before_and_behind_the_command) {
     EXPECT_EQ(run({"--ascii", "calls", "--top", "2", "run"}).out, ran.out);
     EXPECT_EQ(run({"run", "calls", "--top", "2", "--ascii"}).out, ran.out);
     EXPECT_NE(ran.out.find("MPI_Waitall"), std::string::npos);
+}
+
+TEST_F(cli, options_of_a_command_work_before_it) {
+    write(balanced_stencil(), "run");
+    const Ran ran = run({"calls", "--rank", "1", "--top", "2", "run"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_NE(ran.out.find("rank 1 of 8"), std::string::npos) << ran.out;
+    EXPECT_EQ(run({"--rank", "1", "--top", "2", "calls", "run"}).out, ran.out);
+    EXPECT_EQ(run({"--rank=1", "run", "--top=2", "calls"}).out, ran.out);
+    EXPECT_EQ(run({"--job", "calls"}).code, 3) << "a value is no command";
+}
+
+TEST_F(cli, an_option_without_its_command_is_told_where_it_belongs) {
+    write(balanced_stencil());
+    const Ran ran = run({"--rank", "1"});
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_NE(ran.err.find("--rank is no option of the summary, but of calls, "), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find("mpiprof-report calls --rank"), std::string::npos) << ran.err;
+    EXPECT_NE(run({"summary", "--sort", "time"}).err.find("--sort is no option of summary, but of calls, "),
+              std::string::npos);
 }
 
 TEST_F(cli, a_directory_with_the_name_of_a_command_is_reached_by_its_path) {
@@ -183,7 +206,7 @@ TEST_F(cli, wrong_usage_is_2_and_says_what_is_possible) {
         EXPECT_EQ(ran.out, "") << words.back();
         EXPECT_TRUE(ran.err.starts_with("mpiprof-report: ")) << words.back() << ": " << ran.err;
     }
-    EXPECT_NE(run({"calls", "--sort", "smell"}).err.find("there is call, "), std::string::npos);
+    EXPECT_NE(run({"calls", "--sort", "smell"}).err.find("there is CALL, "), std::string::npos);
 }
 
 TEST_F(cli, help_and_version_are_fine) {
@@ -194,6 +217,55 @@ TEST_F(cli, help_and_version_are_fine) {
     EXPECT_EQ(run({"calls", "--help"}).code, 0);
     EXPECT_NE(run({"calls", "--help"}).out.find("--sort"), std::string::npos);
     EXPECT_EQ(run({"--version"}).out, std::string("mpiprof-report ") + MPIPROF_VERSION + "\n");
+}
+
+// The commands that `--help` lists.
+std::vector<std::string> commands_in(const std::string& help) {
+    std::vector<std::string> commands;
+    std::istringstream lines(help.substr(help.find("Subcommands:")));
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line) && line.starts_with("  "))
+        commands.push_back(line.substr(2, line.find(' ', 2) - 2));
+    return commands;
+}
+
+TEST_F(cli, help_of_a_command_lists_every_option_that_it_takes) {
+    const std::vector<std::string> commands = commands_in(run({"--help"}).out);
+    ASSERT_GE(commands.size(), 16u);
+    for (const std::string& command : commands) {
+        const std::string help = run({command, "--help"}).out;
+        for (const char* option : {"--job ID", "--launch N|ID", "--width N", "--ascii", "--color WHEN", "-j N",
+                                   "-q,--quiet", "--strict", "--wait SECONDS", "--format FORMAT", "DIR|FILE"})
+            EXPECT_NE(help.find(option), std::string::npos) << command << ": " << option << "\n" << help;
+        EXPECT_EQ(help.find("--format FORMAT"), help.rfind("--format FORMAT")) << command << " lists it twice\n"
+                                                                               << help;
+    }
+    const std::string calls = run({"calls", "--help"}).out;
+    for (const char* meaning : {"Only these ranks", "its heading (TIME)", "What one line is", "Draw with ASCII only"})
+        EXPECT_NE(calls.find(meaning), std::string::npos) << meaning;
+}
+
+TEST_F(cli, tables_are_sorted_by_their_headings) {
+    write(late_messages());
+    const std::pair<const char*, const char*> by_heading[] = {
+        {"calls", "TIME"},      {"calls", "%WALL"},    {"calls", "per call"}, {"calls", "AVG SIZE"},
+        {"calls", "CALLS"},     {"sites", "%MPI"},     {"sites", "calls"},    {"ranks", "IN MPI"},
+        {"ranks", "max-rss"},   {"comms", "BYTES"},    {"comms", "Time"},     {"peers", "AVG SIZE"},
+        {"placement", "CORES"}, {"placement", "busy"}, {"peers", "MESSAGES"}, {"peers", "%"}};
+    for (const auto& [section, heading] : by_heading) {
+        const Ran ran = run({section, "--sort", heading});
+        EXPECT_EQ(ran.code, 0) << section << " --sort " << heading << ": " << ran.err;
+    }
+    EXPECT_EQ(run({"calls", "--sort", "PER CALL"}).out, run({"calls", "--sort", "per_call_ns"}).out);
+    EXPECT_EQ(run({"calls", "--sort", "CALL"}).out, run({"calls", "--sort", "call"}).out);
+    EXPECT_NE(run({"calls", "--sort", "PER CALL"}).out, run({"calls", "--sort", "CALL"}).out);
+}
+
+TEST_F(cli, headings_that_name_nccl_are_sorted_by_too) {
+    write(gpu_training_with_cupti());
+    ASSERT_NE(run({"calls", "--width", "200"}).out.find("%NCCL"), std::string::npos);
+    EXPECT_EQ(run({"calls", "--sort", "%NCCL"}).code, 0) << run({"calls", "--sort", "%NCCL"}).err;
 }
 
 TEST_F(cli, another_launch_is_chosen_by_number_job_or_identity) {
@@ -220,6 +292,19 @@ TEST_F(cli, named_files_are_a_part_on_purpose) {
     EXPECT_EQ(ran.code, 0);
     EXPECT_NE(ran.out.find("2 of 8 ranks, as named"), std::string::npos);
     EXPECT_EQ(ran.out.find("INCOMPLETE"), std::string::npos);
+}
+
+TEST_F(cli, all_files_of_a_job_as_a_shell_names_them_show_the_job) {
+    write(seed003_cpu());
+    write_file(path() / "mpi_profile.4711.0.txt", read_file(golden("seed003_cpu.txt")));
+    const Ran whole = run({});
+    std::vector<std::string> expanded;
+    for (const auto& entry : fs::directory_iterator(path())) expanded.push_back(entry.path().filename());
+    std::sort(expanded.begin(), expanded.end());
+    ASSERT_EQ(expanded[1], "mpi_profile.4711.0.txt");
+    const Ran ran = run(expanded);
+    EXPECT_EQ(ran.out, whole.out);
+    EXPECT_NE(ran.out.find("16 of 16 ranks"), std::string::npos) << ran.out;
 }
 
 TEST_F(cli, colour_is_for_terminals_unless_asked_for) {
@@ -329,11 +414,25 @@ TEST_F(cli, check_says_what_is_missing_twice_or_dropped_and_does_not_call_it_dam
     write(ranks);
     write_file(path() / "mpi_profile.copy.1", build(ranks[1]));
     const Ran ran = run({"check", "--width", "120"});
-    EXPECT_EQ(ran.code, 0) << ran.out;
+    EXPECT_EQ(ran.code, 1) << "a rank has no profile, another no end\n" << ran.out;
+    EXPECT_NE(ran.out.find("all 2 profiles are whole; 1 rank without a profile; 1 rank did not reach MPI_Finalize"),
+              std::string::npos)
+        << ran.out;
     for (const char* part : {"rank 1 has two profiles", "1 exited", "1 finalized", "1 mapped, 1 written every 10.00 s",
                              "2,400 cells", "5 threads", " 2 "})
         EXPECT_NE(ran.out.find(part), std::string::npos) << part << "\n" << ran.out;
-    EXPECT_EQ(run({"check", "--strict"}).code, 1);
+}
+
+TEST_F(cli, check_of_a_killed_job_says_so_and_fails) {
+    auto ranks = balanced_stencil();
+    for (ProfileSpec& rank : ranks) rank.state = format::State::running;
+    ranks[3].state = format::State::aborted;
+    write(ranks);
+    const Ran ran = run({"check", "--width", "200"});
+    EXPECT_EQ(ran.code, 1) << ran.out;
+    EXPECT_NE(ran.out.find("all 8 profiles are whole; 8 ranks did not reach MPI_Finalize (1 aborted, 7 killed"),
+              std::string::npos)
+        << ran.out;
 }
 
 TEST_F(cli, check_finds_sums_that_do_not_add_up) {
@@ -370,7 +469,9 @@ TEST_F(cli, check_blames_calls_in_flight_for_sums_of_a_killed_rank) {
     }
     write_file(path() / "mpi_profile.4711.1", bytes);
     const Ran ran = run({"check"});
-    EXPECT_EQ(ran.code, 0) << ran.out;
+    EXPECT_EQ(ran.code, 1) << ran.out;
+    EXPECT_NE(ran.out.find("all 2 profiles are whole; 1 rank did not reach MPI_Finalize"), std::string::npos)
+        << ran.out;
     EXPECT_NE(ran.out.find("by calls in flight"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("killed"), std::string::npos) << ran.out;
 }

@@ -133,6 +133,46 @@ TEST(job_dir, text_beside_a_profile_is_the_same_rank_again) {
     EXPECT_EQ(found.launches[0].launch, "pmix:4711.0");
 }
 
+TEST(job_dir, files_named_by_a_shell_are_as_those_found_in_their_directory) {
+    const TemporaryDirectory directory;
+    std::vector<std::string> expanded;  // mpi_profile.4711.*
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        write_profile(directory.path(), rank_of(rank));
+        expanded.push_back(directory.path() / ("mpi_profile.4711." + std::to_string(rank)));
+    }
+    expanded.push_back(directory.path() / "mpi_profile.4711.0.txt");
+    write_file(expanded.back(), read_file(golden("seed003_cpu.txt")));
+
+    report::Progress progress;
+    const Found found = report::find_profiles(expanded, 1, progress);
+
+    ASSERT_EQ(found.launches.size(), 1);
+    EXPECT_FALSE(found.launches[0].is_text);
+    EXPECT_EQ(found.launches[0].files.size(), 2);
+    EXPECT_TRUE(found.launches[0].problems.empty());
+}
+
+TEST(job_dir, text_of_a_rank_joins_the_profiles_of_its_job) {
+    const TemporaryDirectory directory;
+    const fs::path elsewhere = directory.path() / "texts";
+    fs::create_directory(elsewhere);
+    for (std::uint32_t rank = 1; rank < 4; ++rank) write_profile(directory.path(), rank_of(rank, 16));
+    write_file(elsewhere / "mpi_profile.4711.0.txt", read_file(golden("seed003_cpu.txt")));  // of 16 ranks
+
+    report::Progress progress;
+    Found found = report::find_profiles({directory.path(), elsewhere}, 1, progress);
+    ASSERT_EQ(found.launches.size(), 1);
+    EXPECT_EQ(found.launches[0].files.size(), 4) << "it stands for the rank without a profile";
+    EXPECT_EQ(found.launches[0].command, "./app --steps 10") << "the profiles know more";
+
+    write_profile(directory.path(), rank_of(0, 16));
+    found = report::find_profiles({directory.path(), elsewhere}, 1, progress);
+    ASSERT_EQ(found.launches.size(), 1);
+    ASSERT_EQ(found.launches[0].files.size(), 4);
+    EXPECT_TRUE(found.launches[0].files[0].path.ends_with("mpi_profile.4711.0"));
+    EXPECT_TRUE(found.launches[0].problems.empty()) << "to have both is no problem";
+}
+
 TEST(job_dir, text_alone_is_read) {
     const TemporaryDirectory directory;
     write_file(directory.path() / "mpi_profile.4711.0.txt", read_file(golden("seed003_cpu.txt")));

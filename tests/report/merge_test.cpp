@@ -57,7 +57,7 @@ std::string print(const Job& job) {
     std::string text = fmt::format("{} {}\n", job.size, fmt::join(job.hosts, " "));
     for (const Row& row : job.rows)
         text += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}\n", job.calls[row.sum.call].name, row.sum.bin,
-                            row.sum.calls, row.sum.bytes, row.sum.time_ns, row.sum.min_ns, row.sum.max_ns,
+                            row.sum.calls, row.sum.bytes, row.sum.time_ns, row.sum.min_ns.value_or(0), row.sum.max_ns,
                             row.sum.other_thread_ns, row.ranks, row.largest_ns, row.largest_rank,
                             row.p50_ns.value_or(-1), row.p99_ns.value_or(-1));
     for (const auto& rank : job.ranks)

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "report/analysis/bus_bandwidth.h"
 #include "report/layouts/layout.h"
 #include "report/layouts/mpitrace.h"
-#include "report/sections/bus_bandwidth.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
 #include "tests/report/stories.h"
@@ -198,6 +198,28 @@ TEST(nccl, the_shortest_of_an_operation_is_the_transfer_and_the_rest_is_waiting_
     EXPECT_TRUE(says(text, "default_pg,0,25,0.25,75000000,")) << text;
     const std::string summary = show(job, "summary");
     EXPECT_TRUE(says(summary, "75.0% of it for rank 2, which came last to 75")) << summary;
+}
+
+TEST(nccl, times_by_events_are_at_most_and_say_nothing_of_bus_bandwidth_or_of_who_came_last) {
+    auto ranks = gpu_training_with_cupti();
+    for (ProfileSpec& rank : ranks)
+        for (GpuTimeSpec& time : rank.gpu_times) time.source = format::GpuSource::events;
+    const Job job = job_of(ranks), by_cupti = job_of(gpu_training_with_cupti());
+
+    for (const char* section : {"nccl", "calls"}) {
+        EXPECT_TRUE(says(show(job, section), "GPU TIME <=")) << show(job, section);
+        EXPECT_FALSE(says(show(by_cupti, section), "<=")) << show(by_cupti, section);
+    }
+    EXPECT_TRUE(says(show(job, "nccl"), "times by events are at most")) << show(job, "nccl");
+    EXPECT_TRUE(says(show(job, "summary"), "known at most, by events")) << show(job, "summary");
+    for (const char* section : {"nccl", "calls", "summary"}) {
+        EXPECT_FALSE(says(show(job, section), "BUSBW ")) << section;
+        EXPECT_FALSE(says(show(job, section), "CAME LAST")) << section;
+        EXPECT_FALSE(says(show(job, section), "came last to")) << section;
+    }
+    EXPECT_TRUE(says(show(by_cupti, "nccl"), "BUSBW ")) << show(by_cupti, "nccl");
+    EXPECT_TRUE(says(show(by_cupti, "nccl"), "CAME LAST")) << show(by_cupti, "nccl");
+    EXPECT_TRUE(says(show(by_cupti, "summary"), "came last to")) << show(by_cupti, "summary");
 }
 
 TEST(nccl, a_communicator_without_a_name_has_one_label_in_all_tables) {

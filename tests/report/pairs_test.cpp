@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <random>
 
+#include "report/analysis/peer_places.h"
 #include "report/merge/peers.h"
 #include "report/read/consistency.h"
 #include "report/read/profile_reader.h"
-#include "report/sections/peer_places.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
 #include "tests/report/goldens.h"

@@ -3,8 +3,9 @@
 
 #include <set>
 
+#include "report/analysis/placement_findings.h"
 #include "report/model/number_list.h"
-#include "report/sections/placement_rules.h"
+#include "report/sections/finding_words.h"
 #include "report/sections/section.h"
 #include "report/sections/topology.h"
 #include "report/views/view.h"
@@ -118,7 +119,7 @@ std::vector<ProfileSpec> ranks_at(const std::vector<At>& places, const char* lau
 std::set<std::string> rules(const std::vector<At>& places) {
     std::set<std::string> names;
     for (const auto& finding : report::placement_findings(job_of(ranks_at(places))))
-        names.insert((finding.is_serious ? "!" : "") + finding.rule);
+        names.insert((finding.is_serious ? "!" : "") + std::string(id_of(finding.rule)));
     return names;
 }
 
@@ -218,12 +219,15 @@ TEST(placement_rules, advise_in_the_words_of_the_launcher) {
     for (const auto& [launcher, words] :
          {std::pair("Open MPI", "mpirun --map-by core --bind-to core."), std::pair("Slurm", "srun --cpu-bind=cores."),
           std::pair("Hydra", "mpiexec -bind-to core"), std::pair("none", "(srun).")}) {
-        const auto findings = report::placement_findings(job_of(ranks_at({{"0-7"}, {"0-7"}}, launcher)));
+        const Job job = job_of(ranks_at({{"0-7"}, {"0-7"}}, launcher));
+        const auto findings = report::placement_findings(job);
         ASSERT_EQ(findings.size(), 1);
-        EXPECT_NE(findings[0].advice.find(words), std::string::npos) << findings[0].advice;
+        const std::string advice = advice_of(findings[0], job);
+        EXPECT_NE(advice.find(words), std::string::npos) << advice;
     }
-    const auto findings = report::placement_findings(job_of(ranks_at({{.cpus = "0", .threads = "8"}}, "Slurm")));
-    EXPECT_NE(findings.at(0).advice.find("--cpus-per-task=8 "), std::string::npos) << findings[0].advice;
+    const Job job = job_of(ranks_at({{.cpus = "0", .threads = "8"}}, "Slurm"));
+    const std::string advice = advice_of(report::placement_findings(job).at(0), job);
+    EXPECT_NE(advice.find("--cpus-per-task=8 "), std::string::npos) << advice;
 }
 
 // The summary of ranks that mostly wait in MPI and seldom have a processor.
@@ -448,6 +452,17 @@ TEST(node_use, energy_of_a_node_is_that_of_its_packages_and_memory_counted_once)
     EXPECT_NE(text.find("node1        2.0     200  3.7 GiB   954 MiB  400 MB/s     100 MB/s"), std::string::npos)
         << text;
     EXPECT_NE(text.find("not this job alone"), std::string::npos) << text;
+}
+
+TEST(node_use, links_that_moved_nothing_are_no_line) {
+    ProfileSpec spec;
+    spec.calls = {sync("MPI_Barrier", {{.calls = 1}})};
+    spec.facts = {{format::FactKind::node, "cpus", "0-7"}};
+    spec.node_counters = {{"link.docker0.tx", 0, format::NodeCounterUnit::bytes},
+                          {"link.docker0.rx", 0, format::NodeCounterUnit::bytes}};
+    EXPECT_EQ(show(job_of({spec})).find("COUNTED BY THE NODES"), std::string::npos) << show(job_of({spec}));
+    spec.node_counters.push_back({"link.eth0.tx", 4'000'000'000, format::NodeCounterUnit::bytes});
+    EXPECT_NE(show(job_of({spec})).find("COUNTED BY THE NODES"), std::string::npos) << show(job_of({spec}));
 }
 
 TEST(node_use, the_whole_node_counts_where_it_tells_that) {

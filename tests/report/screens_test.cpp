@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <sstream>
 
 #include "report/sections/section.h"
 #include "report/views/view.h"
@@ -144,6 +145,94 @@ TEST(summary, efficiencies_are_those_of_the_pop_model) {
     EXPECT_NE(text.find("parallel,0.247"), std::string::npos);
 }
 
+TEST(summary, a_call_in_hand_is_in_the_bar_and_in_the_table) {
+    const Job job = job_of(one_never_arrived());
+    const std::string text = unwrapped(show(job, "summary"));
+    EXPECT_NE(text.find("79.9% of the run is inside MPI, mostly in calls that have not returned"), std::string::npos);
+    EXPECT_NE(text.find("MPI_Barrier (unfinished) - 15 44.929 s 74.9%"), std::string::npos) << text;
+    EXPECT_NE(text.find("MPI_Barrier - 656 3.000 s 5.0%"), std::string::npos) << text;
+    EXPECT_NE(text.find("Who waits for whom: mpiprof-report hang. [unfinished]"), std::string::npos) << text;
+    EXPECT_EQ(text.find("[waits]"), std::string::npos) << "most of the time is in calls that nobody can judge\n"
+                                                       << text;
+
+    const std::string calls = unwrapped(show(job, "calls"));
+    EXPECT_NE(calls.find("MPI_Barrier (unfinished) - 15 44.929 s 74.9%"), std::string::npos) << calls;
+    EXPECT_NE(calls.find("(unfinished): calls that had not returned"), std::string::npos) << calls;
+    const std::string csv = show(job, "calls", {}, utf8_screen, "csv");
+    EXPECT_NE(csv.find(",total_time_ns,unfinished\n"), std::string::npos) << csv;
+    EXPECT_NE(csv.find(",yes\n"), std::string::npos) << csv;
+    EXPECT_EQ(csv.find("(unfinished)"), std::string::npos) << csv;
+    EXPECT_NE(unwrapped(show(job, "sites")).find("calls that had not returned are on no line here"), std::string::npos);
+}
+
+TEST(summary, a_job_that_ended_well_speaks_of_no_unfinished_calls) {
+    for (const char* section : {"summary", "calls", "sites", "comms"}) {
+        const std::string text = unwrapped(show(job_of(uneven_work()), section));
+        EXPECT_NE(text.find("TIME"), std::string::npos) << text;
+        EXPECT_EQ(text.find("unfinished"), std::string::npos) << text;
+        EXPECT_EQ(text.find("not returned"), std::string::npos) << text;
+    }
+}
+
+// Rank 0 sends eight messages that rank 1 receives.
+std::vector<ProfileSpec> one_way() {
+    std::vector<ProfileSpec> job(2);
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        job[rank].rank = rank;
+        job[rank].size = 2;
+        const CellSpec eight{.calls = 8, .bytes = 8000, .time_ns = 80'000'000, .min_ns = 0, .site = 1};
+        job[rank].modules = {{.path = "/home/user/app"}};
+        job[rank].sites = {{{1, 0x1234}}};
+        job[rank].calls = {rank == 0 ? sends("MPI_Send", {eight}) : receives("MPI_Recv", {eight})};
+    }
+    return job;
+}
+
+TEST(calls, of_some_ranks_only_are_counted_as_they_were_made) {
+    const Job job = job_of(one_way());
+    for (const char* section : {"summary", "calls"}) {
+        const std::string text = unwrapped(show(job, section));
+        EXPECT_NE(text.find("MPI_Send 1000 B 8 40.000 ms 4.0%"), std::string::npos) << text;
+        EXPECT_NE(text.find("CALLS: all ranks together; TIME: mean of 2 ranks"), std::string::npos) << text;
+    }
+    EXPECT_NE(unwrapped(show(job, "sites")).find("MPI_Send 8 1000 B 40.000 ms 50.0%"), std::string::npos)
+        << show(job, "sites");
+    EXPECT_NE(unwrapped(show(job, "sites")).find("CALLS: 2 ranks together; TIME: their mean"), std::string::npos);
+    EXPECT_NE(unwrapped(show(job, "comms")).find("MPI_COMM_WORLD 1 2 16"), std::string::npos) << show(job, "comms");
+}
+
+TEST(calls, whose_shortest_took_no_time_have_a_shortest) {
+    const Job job = job_of(one_way());
+    const std::string csv = show(job, "calls", {}, utf8_screen, "csv");
+    std::istringstream lines(csv);
+    std::string heads, values;
+    std::getline(lines, heads);
+    std::getline(lines, values);
+    const auto field = [](const std::string& line, std::size_t n) {
+        std::istringstream fields(line);
+        std::string text;
+        for (std::size_t i = 0; i <= n; ++i) std::getline(fields, text, ',');
+        return text;
+    };
+    std::size_t at = 0;
+    while (field(heads, at) != "min_ns") ASSERT_LT(++at, 40u) << heads;
+    EXPECT_EQ(field(values, at), "0") << csv;
+}
+
+TEST(calls, that_send_and_receive_say_so_of_their_size) {
+    auto ranks = one_way();
+    for (ProfileSpec& rank : ranks)
+        rank.calls.push_back({.name = "MPI_Sendrecv",
+                              .traffic = format::Traffic::exchange,
+                              .cells = {{.calls = 5, .bytes = 10'000, .time_ns = 50'000'000, .site = 1}}});
+    const Job job = job_of(ranks);
+    for (const char* section : {"summary", "calls", "sites"}) {
+        const std::string text = unwrapped(show(job, section));
+        EXPECT_NE(text.find("AVG SIZE of MPI_Sendrecv: sent and received together"), std::string::npos) << text;
+    }
+    EXPECT_EQ(unwrapped(show(job_of(one_way()), "summary")).find("AVG SIZE of"), std::string::npos);
+}
+
 TEST(summary, a_balanced_job_gets_no_advice) {
     EXPECT_EQ(show(job_of(balanced_stencil()), "summary").find("WHAT TO LOOK AT"), std::string::npos);
 }
@@ -208,8 +297,8 @@ TEST(summary, shares_of_the_run_add_up_to_all_of_it) {
         ASSERT_TRUE(tables);
         double total = 0;
         for (const auto& table : *tables)
-            if (table.id == "shares")
-                for (const auto& row : table.rows) total += std::get<double>(row[1]);
+            if (const auto* bar = std::get_if<report::StackedBar>(&table.picture))
+                for (const auto& segment : bar->segments) total += segment.share;
         EXPECT_NEAR(total, 1, 1e-9) << story.name;
     }
 }
@@ -243,7 +332,7 @@ TEST(calls, sizes_of_a_call_are_added_up_on_request) {
         show(job_of(background_training()), "calls", {.ranks = {}, .sort = {}, .by = "call", .top = {}});
     EXPECT_NE(text.find("MPI_Allreduce"), std::string::npos);
     EXPECT_EQ(text.find("MPI_Allreduce"), text.rfind("MPI_Allreduce"));
-    EXPECT_NE(text.find("    700 "), std::string::npos);  // 600 + 100 calls
+    EXPECT_NE(text.find("  2,800 "), std::string::npos) << text;  // 600 + 100 calls on 4 ranks
 }
 
 TEST(calls, buffers_in_device_memory_are_told_apart) {
@@ -258,7 +347,7 @@ TEST(sorting, is_by_any_column_and_an_unknown_one_names_those_there_are) {
     EXPECT_NE(top.find("3.102 s"), std::string::npos);
     EXPECT_EQ(top.find("nid10006"), std::string::npos);
     const std::string problem = show(job, "ranks", {.ranks = {}, .sort = "colour", .by = {}, .top = {}});
-    EXPECT_NE(problem.find("no such column; there is rank, host"), std::string::npos);
+    EXPECT_NE(problem.find("no such column; there is RANK, HOST"), std::string::npos);
 }
 
 TEST(summary, says_which_messages_wait_waits_for) {
@@ -277,7 +366,7 @@ TEST(summary, requests_of_one_waitall_did_not_overlap_each_other) {
 }
 
 TEST(calls, of_a_sampled_call_are_all_counted) {
-    EXPECT_NE(show(job_of(late_messages()), "calls").find("15,990"), std::string::npos);
+    EXPECT_NE(show(job_of(late_messages()), "calls").find("31,980"), std::string::npos);
     const std::string csv = show(job_of(late_messages()), "calls", {}, utf8_screen, "csv");
     EXPECT_NE(csv.find("waited_ns,overlap_share,requests"), std::string::npos);
     EXPECT_NE(csv.find(",1800000000,0.4,1000"), std::string::npos);

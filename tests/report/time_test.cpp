@@ -190,7 +190,7 @@ TEST(time_section, says_so_where_nothing_is_known) {
     const auto tables = report::find_section("time")->answer(job, {});
     ASSERT_TRUE(tables);
     ASSERT_EQ(tables->front().notes.size(), 1u);
-    EXPECT_EQ(tables->front().notes[0], "mpitrace's text does not say when its calls were made");
+    EXPECT_EQ(tables->front().notes[0].parts.front().text, "mpitrace's text does not say when its calls were made");
 }
 
 }  // namespace

@@ -221,13 +221,13 @@ TEST(views, notes_speak_of_the_columns_that_are_there) {
                         .rows = {},
                         .notes = {}};
     table.rows = {{std::string(30, 'n'), std::uint64_t{1}, std::uint64_t{2}}};
-    table.notes = {"CALLS: mean; MOST: the largest, which is; see there; 3 more: --top 4",
-                   "MOST: an estimate; of a kind", "in all: 7"};
+    table.notes = {report::Note{{"mean", "calls"}, {"the largest, which is; see there", "most"}, {"3 more: --top 4"}},
+                   report::Note::on("most", "an estimate; of a kind"), "MOST: of no column"};
     const auto at = [&](unsigned width) {
         return report::show_text({"t", {table}}, {.width = width, .has_utf8 = true});
     };
     const std::string narrow = at(40), wide = at(120);
-    EXPECT_EQ(narrow.substr(narrow.rfind("  CALLS:")), "  CALLS: mean; 3 more: --top 4\n  in all: 7\n");
+    EXPECT_EQ(narrow.substr(narrow.rfind("  CALLS:")), "  CALLS: mean; 3 more: --top 4\n  MOST: of no column\n");
     EXPECT_NE(wide.find("MOST: the largest, which is; see there; 3 more"), std::string::npos);
     EXPECT_NE(wide.find("MOST: an estimate; of a kind"), std::string::npos);
 }
@@ -254,7 +254,7 @@ TEST(views, csv_and_json_of_a_section_say_the_same_in_base_units) {
         const auto tables = section.answer(job, {.ranks = {}, .sort = {}, .by = {}, .top = {}, .is_for_screen = false});
         ASSERT_TRUE(tables);
         for (const auto& table : *tables)
-            if (table.picture != report::Picture::headline)
+            if (!std::holds_alternative<report::Headline>(table.picture))
                 expect_same_in_csv_and_json(section.name, table);  // an object in json
     }
 }

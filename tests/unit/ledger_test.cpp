@@ -124,8 +124,7 @@ TEST(ledger, a_call_that_was_seen_before_is_found_by_its_memo) {
 bool is_at_hand(Ledger& ledger, Bytes bytes, const Spec& spec = {}) {
     const Word* frame = frame_of(spec);
     const std::uint64_t key = call_key(spec.call, spec.site);
-    return ledger.known_memo(key, {no_handle, static_cast<std::int64_t>(bytes)}, spec.communicator, frame,
-                             [&](std::uint64_t) { return bytes; }) != nullptr;
+    return ledger.known_memo(key, no_handle, spec.communicator, frame, {1, spec.communicator_index}, bytes) != nullptr;
 }
 
 TEST(ledger, sizes_that_alternate_at_one_site_are_all_found_by_their_memos) {
@@ -149,7 +148,7 @@ TEST(ledger, a_type_whose_size_was_not_asked_is_not_remembered) {
     Recording recording;
     const std::uint64_t key = call_key(reduce, some_site);
 
-    Memo& memo = recording.ledger->learn(key, {0x4c00080b, 0}, some_communicator, stack, {0, 1, false}, 0);
+    Memo& memo = recording.ledger->learn(key, 0x4c00080b, some_communicator, stack, {0, 1, false}, 0);
     recording.ledger->add(memo, 0, 100);
 
     EXPECT_EQ(sums_of(recording.image()), (Sums{1, 0, 100, 0}));
@@ -161,35 +160,121 @@ TEST(ledger, a_type_of_more_than_four_gib_has_its_size) {
     const std::uint64_t key = call_key(reduce, some_site), size = std::uint64_t{5} << 30;
 
     for (int i = 0; i < 3; ++i) {
-        EXPECT_EQ(
-            recording.ledger->known_memo(key, {77, 2}, some_communicator, stack, [](std::uint64_t s) { return 2 * s; }),
-            nullptr);
-        recording.ledger->add(recording.ledger->learn(key, {77, 2}, some_communicator, stack, {size, 1}, 2 * size),
-                              2 * size, 100);
+        Memo& memo = recording.ledger->learn(key, 77, some_communicator, stack, {size, 1}, 2 * size);
+        EXPECT_FALSE(Ledger::hit(memo, key, 77, some_communicator)) << "a memo has room for 32 bits";
+        recording.ledger->add(memo, 2 * size, 100);
     }
 
     EXPECT_EQ(sums_of(recording.image()), (Sums{3, 6 * size, 300, 0}));
 }
 
-TEST(ledger, a_communicator_is_asked_about_once_in_an_epoch) {
+// ---- handles ----
+
+constexpr EndedHandle end_of_communicator(Word handle) { return {HandleKind::communicator, handle, 0}; }
+
+TEST(ledger, a_communicator_is_asked_about_once_until_it_is_freed) {
     Recording recording;
-    recording.ledger->enter_epoch(1);
-    EXPECT_EQ(recording.ledger->group(7), nullptr);
+    Ledger& ledger = *recording.ledger;
+    EXPECT_EQ(ledger.group(7), nullptr);
 
-    recording.ledger->remember_group({7, 3, 16, -1, -1});
-    ASSERT_NE(recording.ledger->group(7), nullptr);
-    EXPECT_EQ(recording.ledger->group(7)->rank, 3);
+    for (Word handle : {7, 8}) ledger.remember_group({handle, 3, 16, -1, -1});
+    ASSERT_NE(ledger.group(7), nullptr);
+    EXPECT_EQ(ledger.group(7)->rank, 3);
 
-    recording.ledger->enter_epoch(2);
-    EXPECT_EQ(recording.ledger->group(7), nullptr);
+    ledger.end_of(end_of_communicator(7));
+    EXPECT_EQ(ledger.group(7), nullptr);
+    EXPECT_NE(ledger.group(8), nullptr) << "it lives on";
 }
 
-TEST(ledger, a_handle_means_something_new_in_a_new_epoch) {
+// A call with a datatype, as wrap/ books it: false if its place in the program had to be learned.
+bool call_with_type(Ledger& ledger, Word type, std::uint64_t size, Word site = some_site) {
+    const std::uint64_t key = call_key(reduce, site);
+    Ledger::Types::Known* known = ledger.known_type(type);
+    Meaning meaning{known ? known->meaning : size, 1, known && known->lasts()};
+    if (known)
+        meaning.type_at = ledger.place_of_type(type);
+    else
+        ledger.learn_type(type, size);
+    const Bytes bytes = meaning.type_size;
+    Memo* memo = ledger.known_memo(key, type, some_communicator, stack, meaning, bytes);
+    const bool is_known = memo;
+    if (!memo) memo = &ledger.learn(key, type, some_communicator, stack, meaning, bytes);
+    ledger.add(*memo, bytes, 100);
+    return is_known;
+}
+
+TEST(ledger, a_datatype_made_for_each_message_is_no_new_place) {
     Recording recording;
-    recording.ledger->enter_epoch(1);
+    Ledger& ledger = *recording.ledger;
+    EXPECT_FALSE(call_with_type(ledger, 1000, 16));
+    for (Word type = 1001; type < 2000; ++type) {
+        EXPECT_TRUE(call_with_type(ledger, type, 16)) << type;
+        ledger.end_of({HandleKind::type, type, 0});
+    }
+    EXPECT_EQ(sums_of(recording.image()), (Sums{1000, 16000, 100000, 0}));
+}
+
+TEST(ledger, a_handle_that_lasts_is_held_by_its_memos_until_it_ends) {
+    Recording recording;
+    Ledger& ledger = *recording.ledger;
+    const auto is_held = [&](Word site) {
+        return Ledger::hit(ledger.memo(call_key(reduce, site)), call_key(reduce, site), 77, some_communicator);
+    };
+    // More places than a handle keeps a list of.
+    for (int i = 0; i < 10; ++i)
+        for (Word site = some_site; site < some_site + 30; ++site) call_with_type(ledger, 77, 8, site);
+    for (Word site = some_site; site < some_site + 30; ++site) EXPECT_TRUE(is_held(site));
+    for (int i = 0; i < 10; ++i) call_with_type(ledger, 78, 8, some_site + 40);
+
+    ledger.end_of({HandleKind::type, 77, 0});
+    for (Word site = some_site; site < some_site + 30; ++site) EXPECT_FALSE(is_held(site));
+    EXPECT_TRUE(Ledger::hit(ledger.memo(call_key(reduce, some_site + 40)), call_key(reduce, some_site + 40), 78,
+                            some_communicator))
+        << "of another handle";
+
+    EXPECT_FALSE(call_with_type(ledger, 77, 64)) << "the same value is another type now";
+    const auto cells = cells_of(recording.image());
+    EXPECT_EQ(
+        std::count_if(cells.begin(), cells.end(), [](const Cell& cell) { return cell.bytes == 64 && cell.calls == 1; }),
+        1);
+}
+
+TEST(ledger, a_handle_that_loses_its_place_to_others_takes_its_memos_with_it) {
+    Recording recording;
+    Ledger& ledger = *recording.ledger;
+    for (int i = 0; i < 10; ++i) call_with_type(ledger, 77, 8);
+    Word rival = 78;
+    while (ledger.place_of_type(rival) != ledger.place_of_type(77)) ++rival;
+    for (int i = 0; i < 20; ++i) call_with_type(ledger, rival, 8, some_site + 1);
+    ASSERT_EQ(ledger.known_type(77), nullptr);
+
+    ledger.end_of({HandleKind::type, 77, 0});
+    EXPECT_FALSE(
+        Ledger::hit(ledger.memo(call_key(reduce, some_site)), call_key(reduce, some_site), 77, some_communicator));
+}
+
+TEST(ledger, handles_that_ended_elsewhere_are_forgotten_before_the_next_call) {
+    Recording recording;
+    Ledger& ledger = *recording.ledger;
+    for (int i = 0; i < 10; ++i)
+        for (const Word type : {77, 78}) call_with_type(ledger, type, 8, some_site + type);
+    recording.records.ended.publish({HandleKind::type, 77, 0});
+
+    ledger.enter_epoch(1);
+    EXPECT_EQ(ledger.known_type(77), nullptr);
+    EXPECT_NE(ledger.known_type(78), nullptr);
+
+    for (Word type = 1000; type < 1200; ++type) recording.records.ended.publish({HandleKind::type, type, 0});
+    ledger.enter_epoch(2);
+    EXPECT_EQ(ledger.known_type(78), nullptr) << "more ended than anybody keeps: each may have";
+}
+
+TEST(ledger, a_new_region_has_new_cells) {
+    Recording recording;
     record(*recording.ledger, 8, 100, {.communicator_index = 1});
 
-    recording.ledger->enter_epoch(2);  // a communicator was freed, its handle is used again
+    recording.records.forgets += 1;
+    recording.ledger->enter_epoch(1);
     record(*recording.ledger, 8, 100, {.communicator_index = 2});
 
     const auto cells = cells_of(recording.image());
@@ -339,8 +424,7 @@ TEST(ledger, a_first_place_goes_to_the_call_that_is_still_made) {
     int calls = 3;
     for (; !ledger.takes_turn(key) && calls < 1000; ++calls) record(ledger, 8, 1000, still);
     EXPECT_LT(calls, 1000);
-    const Memo* moved = ledger.known_memo(key, {no_handle, 8}, still.communicator, frame_of(still),
-                                          [](std::uint64_t) { return Bytes{8}; });
+    const Memo* moved = ledger.known_memo(key, no_handle, still.communicator, frame_of(still), {1, 1}, 8);
     EXPECT_EQ(moved, &ledger.memo(key));
     EXPECT_EQ(ledger.memo(key).key, key);
     EXPECT_EQ(&record(ledger, 8, 1000, still), moved);

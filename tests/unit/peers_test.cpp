@@ -41,12 +41,8 @@ struct peers : testing::Test {
         }
         return found;
     }
-    void end_a_communicator() {
-        recording.records.groups_ended += 1;
-        ledger.enter_epoch(++epoch);
-    }
+    void end_a_communicator(Word key = row) { ledger.end_of({HandleKind::communicator, key, 0}); }
     unsigned asked = 0;
-    std::uint64_t epoch = 1;
 };
 
 TEST_F(peers, of_one_rank_are_one_record_whatever_communicator_it_was) {
@@ -83,7 +79,7 @@ TEST_F(peers, of_a_communicator_like_the_world_are_known_by_their_rank) {
     for (std::uint32_t rank = 0; rank < 500; ++rank) ASSERT_EQ(records().at(rank).sent.messages, 2u);
     EXPECT_EQ(records().at(500).sent.messages, 1u);
 
-    end_a_communicator();
+    end_a_communicator(copy);
     send(copy, 3, 7);
     EXPECT_EQ(records().at(7).sent.messages, 3u);
 }
@@ -119,9 +115,10 @@ TEST_F(peers, of_a_handle_that_came_back_are_asked_for_again) {
     EXPECT_EQ(records().at(7).sent.messages, 1u);
 }
 
-TEST_F(peers, outlive_the_end_of_a_datatype) {
+TEST_F(peers, outlive_the_end_of_another_handle) {
     send(row, 1, 5);
-    ledger.enter_epoch(++epoch);
+    ledger.end_of({HandleKind::type, row, 0});
+    end_a_communicator(world);
     EXPECT_NE(ledger.quick_peer(row, 1), nullptr);
 }
 
@@ -166,15 +163,18 @@ TEST_F(peers, beyond_the_limit_are_counted_together) {
 TEST_F(peers, of_many_communicators_that_come_and_go_add_up) {
     std::mt19937 random(17);
     std::map<std::uint32_t, std::uint64_t> expected;
+    std::map<Word, std::uint64_t> lives;
     for (int i = 0; i < 60'000; ++i) {
         const Word key = 0x84000000 + static_cast<Word>(random() % 40);
         const int peer = static_cast<int>(random() % 600);
-        // What a communicator means changes with each that ends.
+        // What a communicator means changes when it has ended.
         const auto rank = static_cast<std::uint32_t>(
-            (static_cast<std::uint64_t>(key) * 31 + static_cast<unsigned>(peer) + epoch * 7) % 1000);
+            (static_cast<std::uint64_t>(key) * 31 + static_cast<unsigned>(peer) + lives[key] * 7) % 1000);
         send(key, peer, rank);
         ++expected[rank];
-        if (random() % 5000 == 0) end_a_communicator();
+        if (random() % 1000 != 0) continue;
+        end_a_communicator(key);
+        ++lives[key];
     }
     const auto found = records();
     for (const auto& [rank, messages] : expected) ASSERT_EQ(found.at(rank).sent.messages, messages) << rank;
@@ -220,7 +220,9 @@ TEST_F(open_sources, are_moved_to_the_rank_that_sent) {
 
 TEST_F(open_sources, stay_where_they_are_when_their_communicator_has_ended) {
     post(0x1000, 40);
-    end_a_communicator();
+    end_a_communicator(row);
+    EXPECT_NE(ledger.open_source(0x1000), nullptr) << "another one";
+    end_a_communicator(world);
     EXPECT_EQ(ledger.open_source(0x1000), nullptr);
     complete(0x1000, 3);
 

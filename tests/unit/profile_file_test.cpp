@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -126,6 +127,46 @@ TEST_F(profile_file, a_directory_that_refuses_is_replaced_and_said_once) {
     EXPECT_EQ(file->path(), root / "submit/mpi_profile.4711.0");
     EXPECT_EQ(said, "mpiprof: cannot write " + (root / "job/mpi_profile.4711.0").string() +
                         ": Not a directory; this profile is " + file->path() + "\n");
+}
+
+TEST_F(profile_file, a_working_directory_that_was_removed_is_said_to_be_missing) {
+    setenv("MPIPROF_DIR", ".", 1);
+    const fs::path before = fs::current_path();
+    fs::create_directory(root / "gone");
+    fs::current_path(root / "gone");
+    fs::remove(root / "gone");
+    errno = ENODEV;  // of whatever the program did last
+    const bool opened = open();
+    fs::current_path(before);
+    ASSERT_TRUE(opened);
+    EXPECT_EQ(said, std::string("mpiprof: cannot write .: No such file or directory; this profile is ") + file->path() +
+                        "\n");
+}
+
+TEST_F(profile_file, a_working_directory_whose_path_is_too_long_is_said_to_be) {
+    setenv("MPIPROF_DIR", ".", 1);
+    const fs::path before = fs::current_path();
+    fs::current_path(root);
+    const std::string name_of_one(200, 'd');
+    for (int depth = 0; depth < 25; ++depth) {
+        ASSERT_EQ(mkdir(name_of_one.c_str(), 0700), 0);
+        ASSERT_EQ(chdir(name_of_one.c_str()), 0);
+    }
+    errno = ENODEV;
+    const bool opened = open();
+    fs::current_path(before);
+    ASSERT_TRUE(opened);
+    EXPECT_EQ(said, std::string("mpiprof: cannot write .: File name too long; this profile is ") + file->path() + "\n");
+}
+
+TEST_F(profile_file, a_directory_that_cannot_be_made_is_replaced_for_the_reason_it_could_not) {
+    // Nobody, root included, may make a directory there; to write into what is missing then fails for another reason.
+    setenv("MPIPROF_DIR", "/sys/mpiprof/%j", 1);
+    const int expected = mkdir("/sys/mpiprof", 0777) == 0 ? 0 : errno;
+    ASSERT_NE(expected, 0);
+    ASSERT_NE(expected, ENOENT);
+    ASSERT_TRUE(open());
+    EXPECT_NE(said.find(std::string(": ") + strerror(expected) + "; this profile is "), std::string::npos) << said;
 }
 
 TEST_F(profile_file, other_ranks_keep_silent) {

@@ -38,14 +38,17 @@ inline const Word* frame_of(const Spec& spec) {
 // As wrap/'s second halves do it. Returns the memo that knows the call now.
 inline Memo& record(Ledger& ledger, Bytes bytes, Ticks ticks, const Spec& spec = {}) {
     const std::uint64_t key = call_key(spec.call, spec.site);
-    const Booking b{no_handle, static_cast<std::int64_t>(bytes)};
     const Word* frame = frame_of(spec);
-    for (Memo* memo : {&ledger.memo(key), &ledger.second_memo(key, b, spec.communicator, frame)})
-        if (Ledger::hit(*memo, key, no_handle, spec.communicator) && Ledger::is_called_alike(*memo, frame) &&
-            ledger.add_fast(*memo, bytes, ticks))
-            return *memo;
-    Memo* known = ledger.known_memo(key, b, spec.communicator, frame, [&](std::uint64_t) { return bytes; });
-    Memo& memo = known ? *known : ledger.learn(key, b, spec.communicator, frame, {1, spec.communicator_index}, bytes);
+    Memo& first = ledger.memo(key);
+    if (Ledger::hit(first, key, no_handle, spec.communicator) && Ledger::is_called_alike(first, frame) &&
+        ledger.add_fast(first, bytes, ticks))
+        return first;
+    Memo* second =
+        first.key == key ? ledger.second_memo(first, frame, spec.communicator_index, Ledger::hot_bin(bytes)) : nullptr;
+    if (second && ledger.add_fast(*second, bytes, ticks)) return *second;
+    const Meaning meaning{1, spec.communicator_index};
+    Memo* known = ledger.known_memo(key, no_handle, spec.communicator, frame, meaning, bytes);
+    Memo& memo = known ? *known : ledger.learn(key, no_handle, spec.communicator, frame, meaning, bytes);
     ledger.add(memo, bytes, ledger.sane(ticks));
     return memo;
 }

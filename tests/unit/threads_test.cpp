@@ -2,6 +2,7 @@
 // Built a second time with ThreadSanitizer (CMakeLists.txt).
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <barrier>
 #include <thread>
 
@@ -46,6 +47,44 @@ TEST(threads, sums_are_exact_however_many_record_at_once) {
     }
     EXPECT_EQ(sums_of(recording.image()), expected);
     EXPECT_EQ(names_in_dictionary(recording.image()).size(), 3u);
+}
+
+// One thread frees a datatype and makes the next, which has the same handle, and hands it to another. Others, who know
+// nothing of it, look in whenever they like.
+TEST(threads, a_handle_that_is_freed_by_one_and_handed_to_another_means_the_new_type) {
+    Recording recording;
+    constexpr Word handle = 77;
+    constexpr std::uint64_t rounds = 5000;
+    std::atomic<std::uint64_t> epoch{0}, made{0}, used{0};
+    unsigned stale = 0, wrong = 0;
+
+    at_once(recording, [&](Ledger& ledger, unsigned t) {
+        EndedHandles& ended = recording.records.ended;
+        for (std::uint64_t i = 1; i <= rounds; ++i) {
+            if (t == 0) {
+                while (used != i - 1) std::this_thread::yield();
+                ledger.end_of({HandleKind::type, handle, 0});
+                ended.publish({HandleKind::type, handle, 0});
+                epoch = i;
+                made = i;
+            } else if (t == 1) {
+                while (made != i) std::this_thread::yield();
+                ledger.enter_epoch(epoch);
+                stale += ledger.known_type(handle) != nullptr;
+                ledger.learn_type(handle, i);
+                const auto* known = ledger.known_type(handle);
+                wrong += !known || known->meaning != i;
+                EXPECT_TRUE(ended.may_be_held_by_others(handle, 2)) << "the thread that frees has to say so";
+                used = i;
+            } else {
+                ledger.enter_epoch(epoch);
+                record(ledger, 8, 100);
+            }
+        }
+    });
+
+    EXPECT_EQ(stale, 0u);
+    EXPECT_EQ(wrong, 0u);
 }
 
 TEST(threads, a_site_has_one_id_for_all_threads) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -204,12 +205,16 @@ TEST(launch, nameless_torchruns_on_one_machine_are_told_apart_by_their_process) 
     EXPECT_EQ(launch(of_two_nodes).find(std::to_string(getpid())), std::string::npos);
 }
 
-// sh carries the proxy's arguments in its own command line, as Hydra's proxy does, and starts the rank.
-std::string under_hydra(const Texts& arguments) {
-    Texts command{"/bin/sh", "-c", PRINT_WHO "; true", "hydra_pmi_proxy"};
+// sh carries the proxy's arguments in its own command line, as Hydra's proxy does, and starts the rank; `between` are
+// scripts that do not exec.
+Answers whole_under_hydra(const Texts& arguments, const Texts& environment = {}, int between = 0) {
+    std::string rank = PRINT_WHO;
+    for (int i = 0; i < between; ++i) rank = "/bin/sh -c '\"$@\"; true' wrap.sh " + rank;
+    Texts command{"/bin/sh", "-c", rank + "; true", "hydra_pmi_proxy"};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    return parsed(output_of(command, {}))["launch"];
+    return parsed(output_of(command, environment));
 }
+std::string under_hydra(const Texts& arguments) { return whole_under_hydra(arguments)["launch"]; }
 
 TEST(launch, ranks_under_hydra_agree_by_the_port_that_their_proxy_reports_to) {
     const Texts node0{"--control-port", "login:41753", "--rmk", "user", "--pgid", "0", "--proxy-id", "0"};
@@ -224,6 +229,60 @@ TEST(launch, ranks_under_hydra_agree_by_the_port_that_their_proxy_reports_to) {
 TEST(launch, a_spawned_world_under_hydra_is_another_launch) {
     EXPECT_NE(under_hydra({"--control-port", "login:41753", "--pgid", "0"}),
               under_hydra({"--control-port", "login:41753", "--pgid", "1"}));
+}
+
+const Texts hydras_arguments{"--control-port", "login:41753", "--pgid", "0"};
+
+TEST(launch, ranks_under_hydra_agree_behind_scripts_that_do_not_exec) {
+    const std::string without = whole_under_hydra(hydras_arguments)["launch"];
+
+    for (int scripts : {1, 2, 5})
+        for (const Texts& environment :
+             {Texts{}, Texts{"PBS_JOBID=4711.sdb"}, Texts{"SLURM_JOB_ID=815"}, Texts{"MPIPROF_JOB=x"}}) {
+            EXPECT_EQ(whole_under_hydra(hydras_arguments, environment, scripts)["launch"], without) << scripts;
+        }
+}
+
+TEST(launch, of_two_launchers_the_nearer_one_has_started_the_rank) {
+    const std::string mpirun = testing::TempDir() + "/who_test." + std::to_string(getpid()) + "/mpirun";
+    const std::string directory = mpirun.substr(0, mpirun.rfind('/'));
+    ASSERT_EQ(mkdir(directory.c_str(), 0700), 0);
+    ASSERT_EQ(symlink("/bin/sh", mpirun.c_str()), 0);
+    const Texts command{"/bin/sh",        "-c",         mpirun + " -c '" PRINT_WHO "; true'; true", "hydra_pmi_proxy",
+                        "--control-port", "login:41753"};
+
+    Answers inside = parsed(output_of(command, {"PMIX_NAMESPACE=4057923585"}));
+
+    EXPECT_EQ(inside["launch"], "PMIx:4057923585");
+    EXPECT_EQ(inside["job"], inside["parent"]);
+    unlink(mpirun.c_str());
+    rmdir(directory.c_str());
+}
+
+TEST(job, without_scheduler_it_is_mpiexecs_process_behind_scripts_too) {
+    const Texts one_node{"MPI_LOCALNRANKS=4", "PMI_SIZE=4"};
+
+    for (int scripts : {0, 1, 3})
+        EXPECT_EQ(whole_under_hydra(hydras_arguments, one_node, scripts)["job"], std::to_string(getpid())) << scripts;
+}
+
+TEST(job, without_scheduler_on_several_nodes_it_is_what_the_launcher_calls_the_launch) {
+    const auto under_hydra_of_two = [](const char* proxy) {
+        return whole_under_hydra({"--control-port", "login:41753", "--pgid", "0", "--proxy-id", proxy},
+                                 {"MPI_LOCALNRANKS=2", "PMI_SIZE=4"}, 1)["job"];
+    };
+    const auto under_open_mpi = [](const char* space, const char* here) {
+        return job({std::string("PMIX_NAMESPACE=") + space, std::string("OMPI_COMM_WORLD_LOCAL_SIZE=") + here,
+                    "OMPI_COMM_WORLD_SIZE=4"});
+    };
+
+    EXPECT_EQ(under_hydra_of_two("0"), "41753");
+    EXPECT_EQ(under_hydra_of_two("1"), "41753");
+    EXPECT_EQ(under_open_mpi("4057923585", "2"), "61919");
+    EXPECT_EQ(under_open_mpi("4057923586", "1"), "61919") << "what it spawned, too";
+    EXPECT_EQ(under_open_mpi("prterun-login-27540@1", "2"), "27540");
+    EXPECT_EQ(under_open_mpi("prterun-login-27540@1", "4"), "27540") << "where its process cannot be seen";
+    EXPECT_EQ(under_open_mpi("something", "2"), std::to_string(getpid()));
 }
 
 TEST(launch, singletons_are_launches_of_their_own) { EXPECT_NE(launch({"WORLD_SIZE=1"}), launch({"WORLD_SIZE=1"})); }

@@ -1,8 +1,9 @@
 """The examples do what their pages say, and their profiles say what they did."""
 
+import os
 import shutil
 
-from harness import ROOT, Skip, case, check, same
+from harness import ROOT, Skip, case, check, execute, same
 
 TENSORS = (288, 32, 18432, 64, 1179648, 128, 1280, 10)
 EXAMPLE = ROOT / "examples" / "data_parallel"
@@ -50,3 +51,34 @@ def data_parallel_example_in_python(scene):
 
     same((ran.out, ran.err), (plain.out, plain.err), "output")
     check_profile(scene, 4, 20)
+
+
+FIVE = """#!/bin/sh
+# The mpirun of this machine, as strict as Open MPI 5 is on two cores.
+if [ "$1" = --version ]; then echo "mpirun (Open MPI) 5.0.7"; exit; fi
+if [ "$PRTE_MCA_rmaps_default_mapping_policy" != :oversubscribe ]; then echo "not enough slots" >&2; exit 1; fi
+exec MPIRUN "$@"
+"""
+
+
+@case(ranks=4)
+def lines_that_quickstart_shows_work_when_they_are_copied(scene):
+    """Into a shell somewhere else, where another library is preloaded already, with two cores, and for Open MPI 5, too. The
+    folder's name has a blank in it."""
+    tools = scene.subdir("tools")
+    mpirun = scene.tool(f"mpirun.{scene.launched_by()}")
+    for name, text in (("nproc", "#!/bin/sh\necho 2\n"), ("mpirun.five", FIVE.replace("MPIRUN", mpirun))):
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    env = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
+    env["PATH"] = f"{tools}:{os.environ['PATH']}"
+    names = [mpirun] + ([tools / "mpirun.five"] if scene.launched_by() == "openmpi" else [])
+    for number, name in enumerate(names):
+        job = scene.dir / f"a job {number}"
+        shown = execute([ROOT / "tools" / "show-example", scene.mpicc(), name, scene.library, scene.report, job], env=env).succeeded()
+        check("4 ranks" in shown.out and "MPI_Allreduce" in shown.out, f"no report is shown:\n{shown.out}{shown.err}")
+        lines = [line[4:] for line in shown.out.partition("running:\n")[2].partition("\n\n")[0].splitlines()]
+        first = {path.name for path in scene.profiles(job)}
+        copied = execute(["bash", "-ec", "\n".join(lines)], cwd="/", env={**env, "LD_PRELOAD": "libm.so.6"}).succeeded()
+        check("4 ranks" in copied.out and "MPI_Allreduce" in copied.out, f"no report by the lines\n{lines}\n{copied.out}{copied.err}")
+        same(len({path.name for path in scene.profiles(job)} - first), 4, "profiles of the second run")

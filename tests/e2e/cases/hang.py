@@ -106,11 +106,12 @@ def watch_shows_a_job_until_its_end(scene):
 
 
 @case(ranks=2)
-def check_calls_profiles_of_real_jobs_whole(scene):
+def check_calls_profiles_of_real_jobs_whole_and_says_which_ranks_were_killed(scene):
     for how in ((), ("kill",)):
         directory = scene.subdir("killed" if how else "whole")
         scene.mpirun(2, [scene.compile("waits.c"), 1, *how], cwd=directory)
         ran = scene.run_report("check", cwd=directory)
-        same(ran.code, 0, f"exit code\n{ran.out}{ran.err}")
+        same(ran.code, 1 if how else 0, f"exit code\n{ran.out}{ran.err}")
         check("all 2 profiles are whole" in ran.out, ran.out)
+        check(("did not reach MPI_Finalize" in ran.out) == bool(how), ran.out)
         check(("2 finalized" in ran.out) != bool(how), ran.out)

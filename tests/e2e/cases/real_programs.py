@@ -1,94 +1,55 @@
 """Programs that people run, with 2 and 4 ranks: they compute what they compute without us, and an independent count
-of the same run agrees with the profile, call by call. docs/real-programs.md shows what the reports look like."""
+of the same run agrees with the profile, call by call. Which programs, and on what: tests/programs/zoo.py.
+docs/real-programs.md shows what the reports look like."""
 
 import pathlib
-import re
 import shutil
+import sys
 
 from cases.exactness import compare_with_oracle
-from harness import PROGRAMS, ROOT, Skip, case, check, execute, same
+from harness import CASES, ROOT, Case, Skip, case, check, execute, same
+
+sys.path.insert(0, str(ROOT / "tests" / "programs"))
+import zoo  # noqa: E402
 
 
-def linked_with(scene, program):
-    """The distribution's build of a program, if it uses this case's MPI."""
-    path = scene.tool(program)
-    libraries = execute(["ldd", path]).succeeded().out
-    if {"openmpi": "libmpi.so", "mpich": "libmpich.so"}[scene.mpi] not in libraries:
-        raise Skip(f"{program} is built for another MPI")
-    return path
+def ready_directory(scene, program, ranks, name):
+    """A directory in which the program can run, and how it is called there."""
+    directory = scene.subdir(f"{ranks}-{name}")
+
+    def run(argv, stdin):
+        scene.tool(argv[0])
+        with open(stdin or "/dev/null") as text:
+            execute(argv, cwd=directory, env=scene.environment(), stdin=text).succeeded()
+
+    try:
+        program.make_ready(directory, ranks, run)
+        return directory, program.command(directory)
+    except zoo.Missing as missing:
+        raise Skip(str(missing))
 
 
-@case(mpis=("openmpi",), ranks=4, tier="full", timeout=600)
-def hpcc_computes_the_same_and_is_counted_exactly(scene):
-    """Millions of Test and Testany calls: where a lost or double count, or an expensive call, would show."""
-    hpcc = linked_with(scene, "hpcc")
-    timings = re.compile(r"_(GBs|GFlops|Tflops|GUPs?|usec|time|rate)|Latency|Bandwidth|Time|_vsize|GFLOPS|Copy|Scale|Add|Triad", re.IGNORECASE)
-
-    def results(directory):
-        text = (directory / "hpccoutf.txt").read_text()
-        pairs = dict(re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE))
-        verdicts = re.findall(r"\d+ tests? completed and (?:passed|failed) residual checks", text)
-        return sorted(pairs), {k: v for k, v in pairs.items() if not timings.search(k) and re.fullmatch(r"[-\d]+", v)}, verdicts
-
-    for ranks, rows in ((2, 1), (4, 2)):
-        outcomes = []
-        for profiled in (False, True):
-            directory = scene.subdir(f"{ranks}-{profiled}")
-            text = (PROGRAMS / "hpccinf.txt").read_text().replace("@P@", str(rows)).replace("@Q@", str(ranks // rows))
-            (directory / "hpccinf.txt").write_text(text)
-            if profiled:
-                ran = compare_with_oracle(scene, "c", [hpcc], ranks, directory)
-            else:
-                ran = scene.mpirun(ranks, [hpcc], profiled=None, cwd=directory).succeeded()
-            outcomes.append((ran.out, ran.err, results(directory)))
-        same(outcomes[1], outcomes[0], f"results of hpcc on {ranks} ranks")
-        same(outcomes[0][2][1]["Success"], "1", "Success")
+def computes_the_same_and_is_counted_exactly(program):
+    def function(scene):
+        for ranks in program.ranks:
+            directory, command = ready_directory(scene, program, ranks, "plain")
+            plain = scene.mpirun(ranks, command, profiled=None, cwd=directory, env=program.env).succeeded()
+            expected = program.results(directory, plain.out)
+            check(expected, f"{program.name} on {ranks} ranks has no results:\n{plain.out[-3000:]}{plain.err[-1000:]}")
+            directory, command = ready_directory(scene, program, ranks, "profiled")
+            linked = scene.compile("ring.c") if program.loads_mpi else program.path(directory)
+            ran = compare_with_oracle(scene, program.languages, command, ranks, directory, linked=linked,
+                                      leaves_out=program.loads_mpi, env=program.env,
+                                      in_callbacks=program.in_callbacks)
+            same(program.results(directory, ran.out), expected, f"results of {program.name} on {ranks} ranks")
+            if program.same_stderr:
+                same(sorted(ran.err.splitlines()), sorted(plain.err.splitlines()), "stderr")
+    return function
 
 
-@case(mpis=("openmpi",), ranks=4, tier="full")
-def lammps_computes_the_same_and_is_counted_exactly(scene):
-    lmp = linked_with(scene, "lmp")
-
-    def energies(text):
-        rows = re.findall(r"^ *\d+(?: +-?[\d.]+){5} *$", text, re.MULTILINE)
-        check(len(rows) == 6, f"no table of energies in:\n{text}")
-        return rows
-
-    for ranks in (2, 4):
-        command = [lmp, "-in", PROGRAMS / "melt.in"]
-        plain = scene.mpirun(ranks, command, profiled=None, cwd=scene.subdir(f"{ranks}-plain")).succeeded()
-        ran = compare_with_oracle(scene, "c", command, ranks, scene.subdir(f"{ranks}-profiled"))
-        same(energies(ran.out), energies(plain.out), f"energies on {ranks} ranks")
-        same(ran.err, plain.err, "stderr")
-
-
-@case(mpis=("openmpi",), ranks=4, tier="full", timeout=500)
-def quantum_espresso_computes_the_same_and_is_counted_exactly(scene):
-    """Fortran's mpif.h from the program and C from ScaLAPACK in one process."""
-    pw, ld1 = linked_with(scene, "pw.x"), linked_with(scene, "ld1.x")
-    for name in ("silicon.ld1.in", "silicon.scf.in"):
-        shutil.copy(PROGRAMS / name, scene.dir)
-    with open(scene.dir / "silicon.ld1.in") as text:  # no pseudopotential is in the package
-        execute([ld1], cwd=scene.dir, env=scene.environment(), stdin=text).succeeded()
-
-    def without_timings(text):
-        kept = re.sub(r"[\d.]+(s|m *[\d.]+s) (CPU|WALL)|cpu time .*|(on:|starts on) .*|(?<= )[\d.]+ +secs", "TIME", text)
-        return [re.sub(" +", " ", line) for line in kept.splitlines()]
-
-    for ranks in (2, 4):
-        texts = []
-        for profiled in (False, True):
-            directory = scene.subdir(f"{ranks}-{profiled}")
-            for name in ("Si.UPF", "silicon.scf.in"):
-                shutil.copy(scene.dir / name, directory)
-            command = [pw, "-in", "silicon.scf.in"]
-            if profiled:
-                ran = compare_with_oracle(scene, "c fortran", command, ranks, directory)
-            else:
-                ran = scene.mpirun(ranks, command, profiled=None, cwd=directory).succeeded()
-            check("JOB DONE." in ran.out and "convergence has been achieved" in ran.out, f"pw.x did not converge:\n{ran.out[-3000:]}")
-            texts.append((without_timings(ran.out), ran.err))
-        same(texts[1], texts[0], f"output of pw.x on {ranks} ranks")
+for program in zoo.PROGRAMS:
+    CASES.append(Case(f"{program.name}_computes_the_same_and_is_counted_exactly", computes_the_same_and_is_counted_exactly(program),
+                      mpis=("openmpi",), ranks=4, tier="full", timeout=600, attempts=1))
 
 
 @case(ranks=4, tier="full")
@@ -99,7 +60,7 @@ def mpi4py_example_computes_the_same_and_is_counted_exactly(scene):
         plain = scene.mpirun(ranks, command, profiled=None).succeeded()
         if "1 ranks" in plain.out:
             raise Skip("this mpi4py was built for the other MPI")
-        ran = compare_with_oracle(scene, "c", command, ranks, scene.subdir(str(ranks)), linked=scene.compile("ring.c"))
+        ran = compare_with_oracle(scene, "c", command, ranks, scene.subdir(str(ranks)), linked=scene.compile("ring.c"), leaves_out=True)
         same((ran.out, ran.err), (plain.out, plain.err), f"output on {ranks} ranks")
 
 

@@ -95,7 +95,7 @@ def main():
     with tempfile.NamedTemporaryFile("w", suffix=".s") as source:
         source.write(assembly(names, arguments.machine))
         source.flush()
-        subprocess.run([arguments.compiler, "-shared", "-fPIC", "-O2", "-o", arguments.output, source.name, HERE / "oracle.c", "-ldl"],
+        subprocess.run([arguments.compiler, "-shared", "-Wl,-z,initfirst", "-fPIC", "-O2", "-o", arguments.output, source.name, HERE / "oracle.c", "-ldl"],
                        check=True)
 
 

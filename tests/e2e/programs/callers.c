@@ -22,7 +22,7 @@ static void say(int line, int outer_line, int times) {
 static int inner_line;
 __attribute__((noinline)) static void middle(void) {
     sum_up(values, 1);
-    inner_line = __LINE__;
+    inner_line = __LINE__ - 1;
     __asm__ volatile("" ::: "memory");
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "report/exports/json_writer.h"
+#include "report/model/json_writer.h"
 #include "report/model/visible.h"
 #include "report/symbols/demangle.h"
 #include "tests/fuzz/fuzzers/pipeline.h"

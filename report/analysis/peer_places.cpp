@@ -1,14 +1,14 @@
 // The estimate: ranks are grouped by heavy-edge matching (in each round the groups that exchange most become one, as
 // long as it fits a node), groups are packed into nodes by size, and pairs of ranks are swapped while that keeps more
 // inside (Kernighan and Lin's improvement step). It is no optimum, and knows bytes alone.
-#include "report/sections/peer_places.h"
+#include "report/analysis/peer_places.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
 
-#include "report/sections/placed_nodes.h"
+#include "report/analysis/placed_nodes.h"
 
 namespace mpiprof::report {
 namespace {

@@ -1,5 +1,5 @@
 // Ranks by node, masks by their cores.
-#include "report/sections/placed_nodes.h"
+#include "report/analysis/placed_nodes.h"
 
 #include <algorithm>
 #include <charconv>

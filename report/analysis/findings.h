@@ -2,20 +2,18 @@
 // concludes from MPI time alone. For the summary.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "report/analysis/figures.h"
+#include "report/analysis/finding.h"
 #include "report/model/job.h"
-#include "report/sections/figures.h"
 
 namespace mpiprof::report {
 
-struct Finding {
-    bool is_serious = false;  // "!" against "."
-    std::string text;
-    std::string rule;  // its name: [overlap]
-};
-
+// The serious ones first.
 std::vector<Finding> findings_of(const Job& job, const Figures& figures);
+
+// The same of what NCCL did on the GPUs.
+void find_on_gpus(const Job& job, const Figures& figures, std::vector<Finding>& findings);
 
 }  // namespace mpiprof::report

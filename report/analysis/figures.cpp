@@ -1,5 +1,5 @@
 // Sums and spreads.
-#include "report/sections/figures.h"
+#include "report/analysis/figures.h"
 
 #include <algorithm>
 #include <map>
@@ -126,6 +126,26 @@ std::vector<Row> rows_of(const Job& job, std::span<const std::uint32_t> ranks) {
     }
     std::vector<Row> result;
     for (auto& [key, row] : rows) result.push_back(std::move(row));
+    return result;
+}
+
+std::vector<Row> unfinished_rows(const Job& job, std::span<const std::uint32_t> ranks) {
+    std::map<std::uint16_t, Row> rows;
+    for (const Rank& rank : job.ranks) {
+        const bool is_asked_for = ranks.empty() || std::binary_search(ranks.begin(), ranks.end(), rank.rank);
+        if (!rank.has_profile || !rank.in_call || rank.in_call_ns == 0 || !is_asked_for) continue;
+        Row& row = rows[*rank.in_call];
+        row.is_unfinished = true;
+        row.sum.call = *rank.in_call;
+        ++row.sum.calls;
+        row.sum.time_ns += rank.in_call_ns;
+        if (row.ranks++ == 0 || rank.in_call_ns > row.largest_ns) {
+            row.largest_ns = rank.in_call_ns;
+            row.largest_rank = rank.rank;
+        }
+    }
+    std::vector<Row> result;
+    for (auto& [call, row] : rows) result.push_back(std::move(row));
     return result;
 }
 

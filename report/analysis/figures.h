@@ -4,12 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "report/model/job.h"
-#include "report/model/table.h"
 
 namespace mpiprof::report {
 
@@ -50,6 +47,7 @@ struct Figures {
     std::uint64_t wall_ns = 0;        // their elapsed times added up, without pauses
     std::uint64_t mpi_ns = 0;         // their times in MPI added up
     std::uint64_t unfinished_ns = 0;  // in calls that have not returned: not in mpi_ns
+    std::uint64_t inside_ns() const { return mpi_ns + unfinished_ns; }
     std::uint64_t largest_elapsed_ns = 0;
     std::uint64_t largest_recorded_ns = 0;  // without pauses
     double paused_share = 0;                // of the elapsed times
@@ -74,16 +72,11 @@ struct Figures {
 };
 Figures figures_of(const Job& job);
 
-// The share of a time that was waiting (merge/waits estimates it), where half of the time at least could be judged.
-inline Value waiting_share(std::uint64_t waiting_ns, std::uint64_t judged_ns, std::uint64_t time_ns) {
-    if (judged_ns == 0 || 2 * judged_ns < time_ns) return {};
-    return static_cast<double>(waiting_ns) / static_cast<double>(judged_ns);
-}
-inline constexpr std::string_view waiting_method =
-    "WAITING: an estimate, at most: the share of TIME above that of the fastest call of that size on as many ranks. Not said "
-    "of fewer than 20 calls, file I/O and calls that only post requests; of Wait it is nearly all";
-
 // Rows over the ranks asked for only (their cells must have been kept); all of them where none are named.
 std::vector<Row> rows_of(const Job& job, std::span<const std::uint32_t> ranks);
+
+// The calls that these ranks (none named: all) have not returned from, one row for each function: their time is in MPI
+// as that of all others, and tables that leave it out contradict the rest of their screen.
+std::vector<Row> unfinished_rows(const Job& job, std::span<const std::uint32_t> ranks);
 
 }  // namespace mpiprof::report

@@ -1,19 +1,22 @@
-// Writes JSON as it goes, without building it first. Knows where commas belong and nothing else.
+// Writes JSON as it goes, without building it first. Knows where commas belong and nothing else. For exports and views:
+// whatever of ours is JSON is written by it.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
-#include "report/exports/export.h"
 #include "report/model/visible.h"
 
 namespace mpiprof::report {
+
+using Sink = std::function<void(std::string_view text)>;
 
 class JsonWriter {
   public:
@@ -22,7 +25,7 @@ class JsonWriter {
     JsonWriter(const JsonWriter&) = delete;
     JsonWriter& operator=(const JsonWriter&) = delete;
 
-    // Objects and arrays; `write` fills them. `on_new_line`: each element begins a line.
+    // Objects and arrays; `write` fills them.
     template <class Write>
     void object(Write write) {
         nested('{', '}', write);
@@ -32,16 +35,27 @@ class JsonWriter {
         name(key);
         nested('{', '}', write);
     }
+    // Each element begins a line.
     template <class Items, class Write>
-    void array(std::string_view key, const Items& items, Write write) {
+    void array(std::string_view key, const Items& items, Write write, std::string_view before = "\n") {
         name(key);
         nested('[', ']', [&] {
             for (const auto& item : items) {
-                element();
-                text_ += '\n';
+                element(before);
                 write(item);
             }
         });
+    }
+    // The same where `write` calls entry() for each of them, however they come.
+    template <class Write>
+    void entries(std::string_view key, Write write) {
+        name(key);
+        nested('[', ']', write);
+    }
+    template <class Write>
+    void entry(Write write) {
+        element("\n");
+        item(write);
     }
     // An element of an array that is an object.
     template <class Write>
@@ -55,6 +69,13 @@ class JsonWriter {
         name(key);
         put(value);
     }
+    // A value that is JSON already, such as a number in a form of its own.
+    void raw_field(std::string_view key, std::string_view json) {
+        name(key);
+        raw(json);
+    }
+    // The next field or object begins a line.
+    void break_line() { between_ = ",\n "; }
     template <class T>
     void put(const T& value) {
         if constexpr (std::is_same_v<T, bool>)
@@ -83,12 +104,14 @@ class JsonWriter {
     }
 
   private:
-    void element() {
+    void element(std::string_view before) {
         if (!is_first_) text_ += ',';
+        text_ += before;
         is_first_ = true;
     }
     void name(std::string_view key) {
-        if (!is_first_) text_ += ", ";
+        if (!is_first_) text_ += between_;
+        between_ = ", ";
         text_ += json_string(key);
         text_ += ": ";
     }
@@ -103,6 +126,7 @@ class JsonWriter {
 
     const Sink& sink_;
     std::string text_;
+    std::string_view between_ = ", ";
     bool is_first_ = true;
 };
 

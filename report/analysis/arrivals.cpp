@@ -1,5 +1,5 @@
 // Counting is enough: collective calls on one communicator are entered in one order by all its members.
-#include "report/sections/arrivals.h"
+#include "report/analysis/arrivals.h"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // The factors as a table: https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md
-#include "report/sections/bus_bandwidth.h"
+#include "report/analysis/bus_bandwidth.h"
 
 #include <algorithm>
 #include <array>

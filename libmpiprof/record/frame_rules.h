@@ -1,0 +1,37 @@
+// How to get from a function's frame to its caller's, on x86-64: read from the .eh_frame of the object that a return
+// address lies in, and remembered by that address until a library comes or goes. Called by own_unwinder.cpp when a
+// thread meets a new place. Knows the rules that compilers make; of any other it says that there is none.
+#pragma once
+
+#include "libmpiprof/record/basics.h"
+
+namespace mpiprof {
+
+// The canonical frame address (CFA): the stack pointer behind the return.
+// no_code: nothing can return there; behind_rbp: it is in the word at %rbp + offset.
+enum class CfaRule : std::uint8_t { none, no_code, by_rsp, by_rbp, behind_rbp };
+enum class RbpRule : std::uint8_t { same, at_cfa, at_rbp };  // where the caller's lies
+
+struct FrameRule {
+    Word address;  // which it is of
+    std::int32_t cfa_offset;
+    std::int16_t rbp_offset;
+    CfaRule cfa;
+    RbpRule rbp;
+};
+
+class FrameRules {
+  public:
+    // Forgets all if libraries came or went since the last time.
+    void look_for_news();
+    // The rule at an address; `is_return`: the call before it is what counts.
+    FrameRule find(Word address, bool is_return);
+
+  private:
+    static constexpr unsigned bits = 9;
+    Lock lock_;
+    unsigned long long adds_ = 0, subs_ = 0;
+    FrameRule rules_[1u << bits] = {};
+};
+
+}  // namespace mpiprof

@@ -1,0 +1,298 @@
+// The rules, one function each, and the list of them. A rule that need not speak where another has spoken of the same
+// call or ranks looks for that finding; so it stands behind it in the list.
+#include "report/analysis/findings.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "report/analysis/placement_findings.h"
+
+namespace mpiprof::report {
+namespace {
+
+using Findings = std::vector<Finding>;
+
+Finding& add(Findings& findings, Rule rule, bool is_serious, Evidence evidence) {
+    return findings.emplace_back(Finding{.rule = rule,
+                                         .is_serious = is_serious,
+                                         .calls = {},
+                                         .ranks = {},
+                                         .nodes = {},
+                                         .evidence = std::move(evidence)});
+}
+
+// Below this share of the wall time nothing is worth a person's minute.
+constexpr double worth_a_look = 0.05;
+
+// The calls that some time is in, the largest first.
+using ByCall = std::vector<std::pair<std::uint64_t, std::uint16_t>>;
+
+template <class Figure>
+ByCall add_up_by_call(const Job& job, Figure figure) {
+    ByCall by_call;
+    for (const Row& row : job.rows) {  // sorted by call
+        if (by_call.empty() || by_call.back().second != row.sum.call) by_call.emplace_back(0, row.sum.call);
+        by_call.back().first += figure(row);
+    }
+    std::sort(by_call.rbegin(), by_call.rend());
+    return by_call;
+}
+
+// How each unfinished rank ended, ranks that ended alike together.
+void unfinished(const Job& job, const Figures&, Findings& findings) {
+    struct Group {
+        evidence::Unfinished how;
+        std::optional<std::uint16_t> call;
+        std::vector<std::uint32_t> ranks;
+        auto key() const { return std::tie(how.state, how.life, how.exit_code, call); }
+    };
+    std::vector<Group> groups;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile || rank.state == State::finalized) continue;
+        const Group like{.how = {.state = rank.state,
+                                 .life = rank.state == State::running ? rank.life : Life::ended,
+                                 .exit_code = rank.state == State::aborted ? rank.exit_code : 0},
+                         .call = rank.in_call,
+                         .ranks = {}};
+        const auto same =
+            std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.key() == like.key(); });
+        Group& group = same != groups.end() ? *same : groups.emplace_back(like);
+        group.ranks.push_back(rank.rank);
+        if (rank.in_call) group.how.longest_ns = std::max(group.how.longest_ns, rank.in_call_ns);
+    }
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const Group& a, const Group& b) { return a.ranks.size() < b.ranks.size(); });
+    if (!groups.empty())
+        groups.back().how.points_to_hang = std::any_of(
+            job.ranks.begin(), job.ranks.end(), [](const Rank& rank) { return rank.has_profile && rank.in_call; });
+    for (Group& group : groups)
+        findings.push_back({.rule = Rule::unfinished,
+                            .is_serious = true,
+                            .calls = group.call ? std::vector{*group.call} : std::vector<std::uint16_t>{},
+                            .ranks = std::move(group.ranks),
+                            .nodes = {},
+                            .evidence = group.how});
+}
+
+void dropped(const Job& job, const Figures&, Findings& findings) {
+    const struct {
+        std::uint64_t Drops::*what;
+        bool is_serious;
+    } kinds[] = {
+        {&Drops::threads, true},    {&Drops::write_errors, true}, {&Drops::cells, false},
+        {&Drops::backwards, false}, {&Drops::histograms, false},  {&Drops::requests, false},
+        {&Drops::peers, false},     {&Drops::sites, false},       {&Drops::communicators, false},
+        {&Drops::strings, false},
+    };
+    for (const auto& kind : kinds)
+        if (const std::uint64_t count = job.drops.*kind.what)
+            add(findings, Rule::dropped, kind.is_serious, evidence::Dropped{.what = kind.what, .count = count});
+}
+
+void errors(const Job& job, const Figures&, Findings& findings) {
+    constexpr std::size_t most_calls = 3;
+    ByCall by_call = add_up_by_call(job, [](const Row& row) { return row.sum.errors; });
+    std::erase_if(by_call, [](const auto& of_call) { return of_call.first == 0; });
+    if (by_call.empty()) return;
+    by_call.resize(std::min(by_call.size(), most_calls));
+    Finding& finding = add(findings, Rule::errors, true, evidence::Errors{});
+    for (const auto& [times, call] : by_call) {
+        finding.calls.push_back(call);
+        std::get<evidence::Errors>(finding.evidence).times.push_back(times);
+    }
+    for (const Rank& rank : job.ranks)
+        if (rank.errors) finding.ranks.push_back(rank.rank);
+}
+
+// Pauses of the program, or a window that the user set.
+void not_recorded(const Job& job, const Figures& figures, Findings& findings) {
+    if (!figures.was_paused()) return;
+    evidence::Paused paused{.share = figures.paused_share, .window = {}};
+    for (const SettingRow& row : job.settings)
+        if ((row.name == "BEGIN_TIME" || row.name == "END_TIME") &&
+            row.values.front().source != SettingSource::fallback)
+            paused.window.push_back({row.name, row.values.front().value});
+    add(findings, Rule::paused, false, std::move(paused));
+}
+
+// MPI on a thread beside the program's own work: time in MPI is then not time lost.
+void overlap(const Job& job, const Figures& figures, Findings& findings) {
+    if (figures.share_of_wall(figures.mpi_ns) < worth_a_look) return;
+    if (figures.may_be_beside())
+        add(findings, Rule::overlap, true,
+            evidence::Overlap{.background_share = figures.background_share, .cores_busy = figures.cores_busy});
+    else if (job.is_text && figures.cores_busy >= 1.5)
+        add(findings, Rule::overlap, true, evidence::Overlap{.background_share = {}, .cores_busy = figures.cores_busy});
+}
+
+// Ranks that had no processor to themselves. A rank that waits busily uses a whole core; one that sleeps in a
+// blocking call is not pushed off.
+void crowded(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr double busy_enough = 0.75;
+    constexpr double pushed_off_often = 20;  // times a second
+    double switches = 0;
+    double seconds = 0;
+    double cpu_ns = 0;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile || rank.is_text) continue;  // mpitrace's text gives one kind of switches
+        cpu_ns += static_cast<double>(rank.usage.user_ns + rank.usage.system_ns);
+        switches += static_cast<double>(rank.usage.involuntary_switches);
+        seconds += static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns) / 1e9;
+    }
+    if (seconds <= 0 || figures.cores_busy >= busy_enough || switches / seconds < pushed_off_often) return;
+    // Less CPU time than time in MPI: a program that only slept or read files between its calls is no such case.
+    const bool is_waiting_without = cpu_ns < busy_enough * static_cast<double>(figures.mpi_ns);
+    if (!is_waiting_without || figures.share_of_wall(figures.mpi_ns) < worth_a_look) return;
+    evidence::Crowded crowd{.cores_busy = figures.cores_busy,
+                            .pushed_off_per_s = switches / seconds,
+                            .have_own_cores = all_have_own_cores(job),
+                            .too_many = {}};
+    for (const Finding& wrong : placement_findings(job)) {
+        if (wrong.rule != Rule::too_many) continue;
+        crowd.too_many = std::get<evidence::TooMany>(wrong.evidence);
+        Finding& finding = add(findings, Rule::crowded, true, std::move(crowd));
+        finding.ranks = wrong.ranks;
+        finding.nodes = wrong.nodes;
+        return;
+    }
+    add(findings, Rule::crowded, true, std::move(crowd));
+}
+
+// Small collectives that take many times what the fastest took: waiting for others, not moving data. The 5th
+// percentile stands for the undisturbed call, the single fastest where no histogram was kept.
+void waiting(const Job& job, const Figures& figures, Findings& findings) {
+    struct Case {
+        double lost_ns;
+        const Row* row;
+        double mean_ns;
+        double best_ns;
+    };
+    std::vector<Case> cases;
+    for (const Row& row : job.rows) {
+        const Traffic traffic = job.calls[row.sum.call].traffic;
+        const bool is_small =
+            (traffic == Traffic::collective && bin_max_bytes(row.sum.bin) <= small_message) || traffic == Traffic::sync;
+        const double best = row.p05_ns.value_or(static_cast<double>(row.sum.min_ns.value_or(0)));
+        if (!is_small || row.sum.calls < 20 || best <= 0) continue;
+        const double mean = static_cast<double>(row.sum.time_ns) / static_cast<double>(row.sum.calls);
+        const double lost = (mean - best) * static_cast<double>(row.sum.calls);
+        if (mean >= 5 * best && lost >= worth_a_look * static_cast<double>(figures.wall_ns))
+            cases.push_back({lost, &row, mean, best});
+    }
+    std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.lost_ns > b.lost_ns; });
+    for (std::size_t i = 0; i < std::min<std::size_t>(cases.size(), 2); ++i) {
+        const Row& row = *cases[i].row;
+        evidence::Waiting waiting{.mean_bytes = {},
+                                  .mean_ns = cases[i].mean_ns,
+                                  .undisturbed_ns = cases[i].best_ns,
+                                  .run_share = figures.share_of_wall(static_cast<std::uint64_t>(cases[i].lost_ns))};
+        if (row.sum.bytes) waiting.mean_bytes = static_cast<double>(row.sum.bytes) / static_cast<double>(row.sum.calls);
+        add(findings, Rule::waiting, true, waiting).calls = {row.sum.call};
+    }
+}
+
+// Time in MPI that is mostly waiting, where no rule has said so of the calls in question.
+void waits(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr double mostly = 0.5;
+    const auto waiting = static_cast<double>(figures.waiting_ns);
+    if (figures.ranks < 2 || figures.may_be_beside() || 2 * figures.judged_ns < figures.inside_ns()) return;
+    if (waiting < mostly * static_cast<double>(figures.inside_ns()) ||
+        figures.share_of_wall(figures.waiting_ns) < worth_a_look)
+        return;
+    const ByCall by_call = add_up_by_call(job, [](const Row& row) { return row.waiting_ns; });
+    const auto [most_ns, call] = by_call.front();
+    for (const Finding& said : findings)
+        if (said.rule == Rule::waiting && said.calls.front() == call) return;
+    add(findings, Rule::waits, false,
+        evidence::Waits{.mpi_share = waiting / static_cast<double>(figures.inside_ns()),
+                        .call_run_share = figures.share_of_wall(most_ns)})
+        .calls = {call};
+}
+
+// What Wait and Test wait for: the requests of one call and size, where that is a good part of the run.
+void waited_for(const Job& job, const Figures& figures, Findings& findings) {
+    const auto less = [](const Row& a, const Row& b) { return a.blocked_ns < b.blocked_ns; };
+    const auto row = std::max_element(job.rows.begin(), job.rows.end(), less);
+    if (row == job.rows.end() || figures.share_of_wall(row->blocked_ns) < worth_a_look || row->sum.calls == 0) return;
+    std::uint64_t all_ns = 0;
+    for (const Row& other : job.rows) all_ns += other.blocked_ns;
+    add(findings, Rule::requests, false,
+        evidence::Requests{.is_most = 2 * row->blocked_ns > all_ns,
+                           .mean_bytes = static_cast<double>(row->sum.bytes) / static_cast<double>(row->sum.calls),
+                           .run_share = figures.share_of_wall(row->blocked_ns),
+                           .overlapped = row->overlapped()})
+        .calls = {row->sum.call};
+}
+
+// The node's label, if these are all its ranks, several, and other nodes have ranks too; else empty.
+std::string node_of_all(const Job& job, const std::vector<std::uint32_t>& ranks) {
+    if (job.nodes.size() < 2 || ranks.size() < 2) return "";
+    const std::uint32_t node = job.find(ranks.front())->node;
+    std::size_t on_node = 0;
+    for (const Rank& rank : job.ranks) on_node += rank.node == node;
+    for (const std::uint32_t rank : ranks)
+        if (job.find(rank)->node != node) return "";
+    return on_node == ranks.size() ? job.hosts[job.find(ranks.front())->host] : "";
+}
+
+// Judged on time outside MPI: time in MPI is its complement and hides imbalance.
+void imbalance(const Job& job, const Figures& figures, Findings& findings) {
+    if (!figures.efficiency || figures.mpi_ns == 0) return;
+    const double mean = figures.outside.mean_ns;
+    const double longer = static_cast<double>(figures.outside.most.ns) - mean;
+    if (longer < worth_a_look * static_cast<double>(figures.largest_elapsed_ns)) return;
+    std::vector<std::uint32_t> slow;
+    for (const Rank& rank : job.ranks)
+        if (static_cast<double>(rank.outside_ns()) > mean + longer / 2) slow.push_back(rank.rank);
+    evidence::Imbalance imbalance{.node = node_of_all(job, slow),
+                                  .longer_ns = longer,
+                                  .load_balance = figures.efficiency->load_balance,
+                                  .others_share = std::min(1.0, longer / figures.in_mpi.mean_ns)};
+    const Rule rule = imbalance.node.empty() ? Rule::imbalance : Rule::slow_node;
+    add(findings, rule, true, std::move(imbalance)).ranks = std::move(slow);
+}
+
+// Test and Probe called again and again: their time is the calls' own cost more than waiting.
+void polling(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr double often = 50'000;  // calls a second by each rank
+    std::vector<std::pair<double, std::uint16_t>> polled;
+    for (const Row& row : job.rows) {
+        const Traffic traffic = job.calls[row.sum.call].traffic;
+        if ((traffic != Traffic::completion && traffic != Traffic::probe) || figures.wall_ns == 0) continue;
+        const double rate = static_cast<double>(row.sum.calls) / (static_cast<double>(figures.wall_ns) / 1e9);
+        const double per_call =
+            row.sum.calls ? static_cast<double>(row.sum.time_ns) / static_cast<double>(row.sum.calls) : 0;
+        if (rate >= often && per_call < 5'000) polled.emplace_back(rate, row.sum.call);
+    }
+    std::sort(polled.rbegin(), polled.rend());
+    if (polled.empty()) return;
+    add(findings, Rule::polling, false, evidence::Polling{.calls_per_s = polled[0].first}).calls = {polled[0].second};
+}
+
+// The first of what is seriously wrong with the placement and not said yet; its section has the rest, and what to do.
+void placed(const Job& job, const Figures&, Findings& findings) {
+    const bool is_crowd_said = std::any_of(findings.begin(), findings.end(), [](const Finding& said) {
+        const auto* crowd = std::get_if<evidence::Crowded>(&said.evidence);
+        return crowd && crowd->too_many;
+    });
+    for (Finding& wrong : placement_findings(job)) {
+        if (!wrong.is_serious || (wrong.rule == Rule::too_many && is_crowd_said)) continue;
+        wrong.rule = Rule::placement;
+        findings.push_back(std::move(wrong));
+        return;
+    }
+}
+
+}  // namespace
+
+std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
+    Findings findings;
+    for (const auto rule : {unfinished, errors, not_recorded, overlap, crowded, waiting, waits, waited_for, imbalance,
+                            polling, placed, find_on_gpus, dropped})
+        rule(job, figures, findings);
+    std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
+    return findings;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,65 @@
+// What of the GPU's side of NCCL deserves a look. Times on the GPU begin with the first kernel, which waits there for
+// the kernels of the other ranks: so the shortest of an operation over its members is the transfer, and the rest is
+// waiting for the rank that came last.
+#include <algorithm>
+
+#include "report/analysis/findings.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr double worth_a_look = 0.05;
+
+// The rank for which the members of a communicator waited longest.
+void stragglers(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
+    const GpuComm* worst = nullptr;
+    for (const GpuComm& comm : job.gpu.comms)
+        if (!comm.late.empty() && (!worst || comm.waiting_ns > worst->waiting_ns)) worst = &comm;
+    if (!worst || worst->compared < 20) return;
+    const double share =
+        static_cast<double>(worst->waiting_ns) / static_cast<double>(std::max<std::uint64_t>(1, worst->compared_ns));
+    const double of_run = share * figures.share_of_wall(worst->time_ns);
+    if (of_run < worth_a_look) return;
+    const GpuComm::Late& last = worst->late.front();
+    const double blame =
+        static_cast<double>(last.waited_ns) / static_cast<double>(std::max<std::uint64_t>(1, worst->waiting_ns));
+    findings.push_back({.rule = Rule::nccl_waiting,
+                        .is_serious = true,
+                        .calls = {},
+                        .ranks = {last.rank},
+                        .nodes = {},
+                        .evidence = evidence::NcclWaiting{.collectives_share = share,
+                                                          .run_share = of_run,
+                                                          .last_share = blame,
+                                                          .last = last.operations,
+                                                          .compared = worst->compared}});
+}
+
+// Communication that no computation hides.
+void exposed(const Job& job, std::vector<Finding>& findings) {
+    double nccl_ns = 0, exposed_ns = 0, busy_ns = 0;
+    for (const GpuWork& work : job.gpu.work) {
+        const auto ns = static_cast<double>(work.time_ns);
+        if (work.kind == GpuWorkKind::other_kernels) busy_ns += ns;
+        if (work.kind != GpuWorkKind::nccl_kernels) continue;
+        nccl_ns += ns;
+        exposed_ns += ns - static_cast<double>(work.overlapped_ns);
+    }
+    if (nccl_ns <= 0 || exposed_ns < worth_a_look * (exposed_ns + busy_ns)) return;
+    findings.push_back({.rule = Rule::nccl_exposed,
+                        .is_serious = false,
+                        .calls = {},
+                        .ranks = {},
+                        .nodes = {},
+                        .evidence = evidence::NcclExposed{.nccl_share = exposed_ns / nccl_ns,
+                                                          .kernels_share = exposed_ns / (exposed_ns + busy_ns)}});
+}
+
+}  // namespace
+
+void find_on_gpus(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
+    stragglers(job, figures, findings);
+    exposed(job, findings);
+}
+
+}  // namespace mpiprof::report

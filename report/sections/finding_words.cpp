@@ -1,0 +1,183 @@
+// What the summary says of a job.
+#include "report/sections/finding_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/model/units.h"
+#include "report/sections/section.h"
+#include "report/sections/vocabulary.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t most_items = 4;  // of a list of ranks
+
+constexpr std::string_view more_of_placement = " More: mpiprof-report placement.";
+
+std::string how_it_ended(const evidence::Unfinished& e, const Vocabulary& words) {
+    switch (e.state) {
+        case State::finalized:
+            return fmt::format("reached {}", words.finalize);
+        case State::aborted:
+            return fmt::format("called MPI_Abort({})", e.exit_code);
+        case State::exited:
+            return fmt::format("ended without {}", words.finalize);
+        case State::running:
+            break;
+    }
+    if (e.life == Life::running) return "still running";
+    return e.life == Life::ended ? "killed" : "killed, or still running on another node";
+}
+
+struct DropWords {
+    std::uint64_t Drops::*what;
+    std::string_view text;
+};
+constexpr DropWords drop_words[] = {
+    {&Drops::threads, "calls were made by threads that got no ledger: they are counted nowhere"},
+    {&Drops::write_errors, "writes of profiles failed (disk full, quota?): newer numbers may be missing"},
+    {&Drops::cells, "calls were not told apart by size, buffer and site (table full); totals are right"},
+    {&Drops::backwards, "calls were booked without a time: their clock ran backwards"},
+    {&Drops::histograms, "calls are in no histogram: percentiles leave them out"},
+    {&Drops::requests, "completed requests could not be told to the call that posted them"},
+    {&Drops::peers, "messages are of peers that were not told apart (4096 are)"},
+    {&Drops::sites, "call sites were not told apart"},
+    {&Drops::communicators, "communicators were not told apart"},
+    {&Drops::strings, "names were cut or left out"},
+};
+
+}  // namespace
+
+std::string FindingWords::operator()(const evidence::Unfinished& e) const {
+    std::string text = ranks_text(finding.ranks, most_items, At::begin) + ": " + how_it_ended(e, words);
+    if (!finding.calls.empty()) text += ", inside " + call();
+    if (e.longest_ns >= 1'000'000'000) text += " for " + human_time(static_cast<double>(e.longest_ns));
+    return text + (e.points_to_hang ? ". Who waits for whom: mpiprof-report hang." : ".");
+}
+
+std::string FindingWords::operator()(const evidence::Errors& e) const {
+    std::string calls;
+    for (std::size_t i = 0; i < finding.calls.size(); ++i)
+        calls += fmt::format("{}{} {}", i ? ", " : "", job.calls[finding.calls[i]].name,
+                             plural(e.times[i], "time", "times"));
+    return fmt::format("Calls returned errors on {}: {}. They are in no other figure.",
+                       ranks_text(finding.ranks, most_items), calls);
+}
+
+std::string FindingWords::operator()(const evidence::Paused& e) const {
+    std::string window;
+    for (const auto& setting : e.window)
+        window += fmt::format("{}MPIPROF_{}={}", window.empty() ? "" : ", ", setting.name, setting.value);
+    return fmt::format(
+        "Recording was off for {} of the run ({}): what happened then is in no figure, and shares are of the rest.",
+        human_share(e.share), e.window.empty() ? "the program paused it" : window);
+}
+
+std::string FindingWords::operator()(const evidence::Overlap& e) const {
+    if (!e.background_share)
+        return fmt::format(
+            "{} cores are busy per rank: if MPI is called by a background thread beside compute, not all of its time is "
+            "lost. mpitrace's text does not tell threads apart.",
+            human_number(e.cores_busy));
+    const std::string busy =
+        e.cores_busy >= 0.05 ? fmt::format(" ({} cores busy per rank)", human_number(e.cores_busy)) : std::string();
+    return fmt::format(
+        "{} of the {} time is on a background thread, beside the program's own work{}: not all of it is lost. Time "
+        "outside {} is not compute time here.",
+        human_share(*e.background_share), words.library, busy, words.library);
+}
+
+std::string FindingWords::operator()(const evidence::Crowded& e) const {
+    if (e.too_many)
+        return fmt::format("{} Each rank had a processor {} of the time.{}", (*this)(*e.too_many),
+                           human_share(e.cores_busy), more_of_placement);
+    return fmt::format(
+        "Each rank had a processor {} of the time and lost it {} times a second: {}, and every wait takes longer for it.",
+        human_share(e.cores_busy), human_count(e.pushed_off_per_s),
+        e.have_own_cores ? "each has cores of its own, but other programs run on them, too"
+                         : "ranks share cores (more ranks than cores, or bound to the same ones)");
+}
+
+std::string FindingWords::operator()(const evidence::Waiting& e) const {
+    return fmt::format(
+        "{}{}: {} a call, {} when nothing is in its way: ranks wait there for each other, {} of the run.", call(),
+        e.mean_bytes ? " of " + human_bytes(*e.mean_bytes) : std::string(), human_time(e.mean_ns),
+        human_time(e.undisturbed_ns), human_share(e.run_share));
+}
+
+std::string FindingWords::operator()(const evidence::Waits& e) const {
+    return fmt::format(
+        "Up to {} of the time in {} is waiting rather than moving data: calls took that much longer than the fastest of "
+        "their size (an estimate). Most of it is in {}: {} of the run. From where: mpiprof-report sites.",
+        human_share(e.mpi_share), words.library, call(), human_share(e.call_run_share));
+}
+
+std::string FindingWords::operator()(const evidence::Requests& e) const {
+    std::string text =
+        fmt::format("The wait for requests is {} for {} of {}: {} of the run.", e.is_most ? "mostly" : "longest",
+                    call(), human_bytes(e.mean_bytes), human_share(e.run_share));
+    if (e.overlapped)
+        text += fmt::format(" {} of their time in flight was overlapped with something else.",
+                            *e.overlapped < 0.005 ? "Hardly any" : human_share(*e.overlapped));
+    return text;
+}
+
+std::string FindingWords::operator()(const evidence::Imbalance& e) const {
+    const std::string who =
+        e.node.empty() ? ranks_text(finding.ranks, most_items, At::begin)
+                       : fmt::format("All ranks of node {} ({})", e.node, rank_list(finding.ranks, most_items));
+    return fmt::format(
+        "{} {} up to {} longer outside {} than the mean (load balance {}): at most {} of the others' time in {} is "
+        "waiting for that.",
+        who, finding.ranks.size() == 1 ? "is" : "are", human_time(e.longer_ns), words.library,
+        human_share(e.load_balance), human_share(e.others_share), words.library);
+}
+
+std::string FindingWords::operator()(const evidence::Polling& e) const {
+    return fmt::format(
+        "Each rank calls {} {} times a second: the program polls. At such rates the calls themselves, and timing them, "
+        "cost time.",
+        call(), human_count(std::round(e.calls_per_s / 1000) * 1000));
+}
+
+std::string FindingWords::operator()(const evidence::NcclWaiting& e) const {
+    const std::string who = e.last_share >= 0.5
+                                ? fmt::format("; {} of it for rank {}, which came last to {} of {}.",
+                                              human_share(e.last_share), finding.ranks.front(), e.last, e.compared)
+                                : ": no rank in particular.";
+    return fmt::format(
+        "{} of the time of NCCL's collectives on the GPU is waiting for the rank that comes last, {} of the run{} More: "
+        "mpiprof-report nccl.",
+        human_share(e.collectives_share), human_share(e.run_share), who);
+}
+
+std::string FindingWords::operator()(const evidence::NcclExposed& e) const {
+    return fmt::format(
+        "{} of NCCL's time on the GPU is exposed: no other kernel ran meanwhile. It is {} of the time in which kernels ran.",
+        human_share(e.nccl_share), human_share(e.kernels_share));
+}
+
+std::string FindingWords::operator()(const evidence::Dropped& e) const {
+    const auto* said = std::find_if(std::begin(drop_words), std::end(drop_words) - 1,
+                                    [&](const DropWords& w) { return w.what == e.what; });
+    return fmt::format("{} {}.", human_count(static_cast<double>(e.count)), said->text);
+}
+
+std::string words_of(const Finding& finding, const Job& job) {
+    std::string text = std::visit(FindingWords{finding, job, vocabulary_of(job)}, finding.evidence);
+    return finding.rule == Rule::placement ? text.append(more_of_placement) : text;
+}
+
+Table remark_table(std::string title, Remarks remarks) {
+    return {.id = "findings",
+            .title = std::move(title),
+            .columns = {},
+            .rows = {},
+            .notes = {},
+            .picture = std::move(remarks)};
+}
+
+}  // namespace mpiprof::report

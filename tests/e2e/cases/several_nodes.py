@@ -1,0 +1,73 @@
+"""Ranks on two nodes without a scheduler: network namespaces with host names of their own, on this machine. Needs root and ip."""
+
+import os
+
+from cases.wrappers import is_one_whole_launch, script
+from harness import Skip, case, check, execute
+
+# What the launchers take for ssh: options, host, command.
+AGENT = """#!/bin/sh
+while case $1 in -*) true;; *) false;; esac; do shift; done
+host=$1
+shift
+exec ip netns exec @PREFIX@${host##*.} unshare --uts sh -c "hostname node${host##*.}; $*"
+"""
+
+
+class Nodes:
+    """Two network namespaces with a cable between them: 10.77.0.1 and 10.77.0.2. They go when the case does."""
+
+    def __init__(self, scene):
+        for tool in ("ip", "unshare", "hostname"):
+            scene.tool(tool)
+        self.prefix = f"mpiprof{os.getpid()}n"
+        self.agent = script(scene, "agent", AGENT.replace("@PREFIX@", self.prefix))
+
+    def __enter__(self):
+        if any(self.ip("netns", "add", f"{self.prefix}{n}").code for n in (1, 2)):
+            self.__exit__()
+            raise Skip("no network namespaces can be made here")
+        made = [self.ip("link", "add", "wire1", "netns", f"{self.prefix}1", "type", "veth", "peer", "name", "wire2", "netns", f"{self.prefix}2")]
+        for n in (1, 2):
+            inside = "-n", f"{self.prefix}{n}"
+            made += [self.ip(*inside, "addr", "add", f"10.77.0.{n}/24", "dev", f"wire{n}"), self.ip(*inside, "link", "set", f"wire{n}", "up"),
+                     self.ip(*inside, "link", "set", "lo", "up")]
+        if any(step.code for step in made):
+            self.__exit__()
+            raise Skip("no virtual network cable can be laid here: " + "".join(step.err for step in made))
+        return self
+
+    def __exit__(self, *_):
+        for n in (1, 2):
+            self.ip("netns", "del", f"{self.prefix}{n}")
+
+    @staticmethod
+    def ip(*words):
+        return execute(["ip", *words], timeout=20)
+
+    def launcher(self, scene, ranks_each):
+        """mpirun on the first node, of ranks on both."""
+        hosts = ",".join(f"10.77.0.{n}:{ranks_each}" for n in (1, 2))
+        mpirun = ["ip", "netns", "exec", f"{self.prefix}1", *scene.launcher(2 * ranks_each)]
+        if scene.launched_by() == "mpich":
+            return [*mpirun, "-launcher", "ssh", "-launcher-exec", self.agent, "-iface", "wire1", "-hosts", hosts]
+        net = [word for layer in ("oob_tcp", "btl_tcp") for word in ("--mca", f"{layer}_if_include", "10.77.0.0/24")]
+        return [*mpirun, "--mca", "plm_rsh_agent", self.agent, "--mca", "btl", "tcp,self", *net, "--host", hosts]
+
+
+@case(ranks=4, tier="full")
+def launch_on_two_nodes_without_a_scheduler_has_one_name(scene):
+    ring, wrap = scene.compile("ring.c"), script(scene)
+    with Nodes(scene) as nodes:
+        for name, before in (("plain", []), ("wrapped", [wrap])):
+            directory = scene.subdir(name)
+            program = ["env", f"LD_PRELOAD={scene.preload()}", *before, ring, "5"]
+            ran = execute([*nodes.launcher(scene, 2), *program], cwd=directory, env=scene.environment(), timeout=120)
+            if name == "plain" and ran.code != 0:
+                bare = execute([*nodes.launcher(scene, 2), ring, "5"], cwd=directory, env=scene.environment(), timeout=120)
+                if bare.code != 0:
+                    raise Skip(f"this mpirun does not reach a second node here: {bare.err[-500:]}")
+            ran.succeeded()
+            check("ring: 4 ranks, 5 calls" in ran.out, f"stdout is {ran.out!r}")
+            is_one_whole_launch(scene, directory, 4, name)
+            check("on 2 nodes" in scene.run_report(cwd=directory).out, "the report does not know two nodes")

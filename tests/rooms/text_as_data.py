@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Keeps the reporter from reading its own sentences: what was made for a person is not compared, searched or cut.
+
+text_as_data.py ROOT    every line that looks into a text has a row in TEXTS, which says whose text it is
+
+Findings, notes and states are values until a section puts them into words; what has to be known of them later is asked of
+the values. Texts of others (a path, a name that the program gave, what MPI_Get_library_version says) may be looked into:
+then they have a row here. Says file:line of each place without one, names rows that fit no line any more, and ends with 1
+if there is any.
+"""
+
+import os
+import re
+import sys
+
+# Not report/read, whose files are texts of others, and not report/symbols, which asks another process.
+ROOMS = ("report", "report/analysis", "report/exports", "report/layouts", "report/merge", "report/model", "report/sections",
+         "report/views")
+
+# Functions that look into a text, and comparisons of one with a literal.
+LOOKS = re.compile(
+    r"""\.(?:starts_with|ends_with|substr|rfind|find_(?:first|last)(?:_not)?_of|remove_prefix|remove_suffix|compare)\(
+      | \.(?:find|contains)\(\s*["'] | \btext\.find\( | \.replace\(
+      | (?:==|!=)\s*"[^"] | \bcontains\("
+      | \b(?:from_chars|sscanf|strcmp|strstr|strtok|stoi|stoul|stod|strtol|strtoul|regex\w*)\b""", re.X)
+
+# Comparisons with names that stand for things: ids of columns, what --by takes, names of settings, variables and facts.
+NAMES = re.compile(r"""(?:\.|->|\b)(?:id|by|sort|name|source|color|job_part|ranks)\s*(?:==|!=)\s*"[A-Za-z_0-9.-]*\"""")
+
+# What the lines of a file may look into, and whose text it is.
+TEXTS = [
+    ("report/analysis/bus_bandwidth.cpp", r"name\.ends_with\(suffix\)", "names of functions"),
+    ("report/analysis/connections.cpp", r"path\.(substr|remove_prefix)", "the kernel's paths of devices"),
+    ("report/analysis/placed_nodes.cpp", r"from_chars\(visible", "CUDA_VISIBLE_DEVICES"),
+    ("report/analysis/placement_findings.cpp", r"from_chars\(text->data", "OMP_NUM_THREADS"),
+    ("report/exports/clocks.cpp", r"from_chars\(at, end", "numbers of a fact"),
+    ("report/layouts/ddp.cpp", r"\bpath\.(substr|rfind)", "paths, and names of regions that the program gives"),
+    ("report/layouts/ddp.cpp", r"job\.command\.substr", "the command"),
+    ("report/layouts/mpitrace.cpp", r"host\.(find_first_not_of|substr)", "names of hosts"),
+    ("report/merge/facts.cpp", r"from_chars\(text|fact\.name\.|entry\)?\.", "names and numbers of facts"),
+    # Goes with the next version of the file, when these counts are numbers.
+    ("report/merge/gpu.cpp", r"\b(text|item)\.", "counts in a fact"),
+    ("report/merge/node_use.cpp", r"\b(domain|label|name)\.", "names of the kernel's energy and network counters"),
+    ("report/merge/origin.cpp", r"mpi_family !=|fact\.value ==|setting\.value !=|cuda_awareness_\.contains", "values of facts and settings"),
+    ("report/merge/regions.cpp", r"path\.(rfind|substr|starts_with)", "names of regions that the program gives"),
+    ("report/model/job.h", r"mpi_family ==", "the name of an MPI family"),
+    ("report/model/number_list.cpp", r"\btext\.|from_chars", "the kernel's lists of numbers"),
+    ("report/model/visible.cpp", r"\b(text|plain)\.", "any text, one character after the other"),
+    ("report/no_profile.cpp", r"filename\(\)\.string\(\)\.starts_with", "names of files"),
+    ("report/help.h", r"usage\.", "usage lines, as CLI11 makes them"),
+    ("report/options.cpp", r"from_chars|\bword\.|\bwords\[i\]|\boption\.find", "the command line"),
+    ("report/say.cpp", r"\btext\.(find|substr|remove_prefix)", "lines of any message"),
+    ("report/sections/comm_labels.cpp", r"\bname\.(starts_with|substr)", "names of functions and communicators"),
+    ("report/sections/nccl.cpp", r'find\("libmpiprof"\)', "NCCL_PROFILER_PLUGIN"),
+    ("report/sections/peers.cpp", r"values\.front\(\)\.value !=", "the value of a setting"),
+    ("report/sections/regions.cpp", r"path\.(rfind|substr)|path\.substr", "names of regions that the program gives"),
+    ("report/sections/section.cpp", r"\bid\.starts_with", "ids of columns, by the beginning that --sort takes"),
+    ("report/sections/settings.cpp", r"value == \"none\"", "the value of a setting"),
+    ("report/sections/sites.cpp", r"path\.(rfind|substr)|source\.function", "paths and functions of the program"),
+    ("report/sections/summary.cpp", r"\b(full|text)\.(substr|find|find_first_of|replace)\(", "MPI_Get_library_version"),
+    ("report/views/fitting.cpp", r"\b(function|text|word)\.", "any text, cut to a width; scopes of the program's functions"),
+    ("report/views/terminal.cpp", r"force|environment\(|nl_langinfo", "the environment"),
+]
+
+
+def files(root):
+    for room in ROOMS:
+        for name in sorted(os.listdir(os.path.join(root, room)) if os.path.isdir(os.path.join(root, room)) else ()):
+            if name.endswith((".cpp", ".h")): yield "%s/%s" % (room, name)
+
+
+def lines_that_look(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            code = re.sub(r"//.*", "", line)
+            if LOOKS.search(NAMES.sub("", code)): yield number, code.strip()
+
+
+def check(root, texts=TEXTS):
+    problems, used, seen = [], set(), 0
+    for path in files(root):
+        seen += 1
+        for number, code in lines_that_look(root, path):
+            rows = [row for row in texts if row[0] == path and re.search(row[1], code)]
+            used.update(rows)
+            if not rows:
+                problems.append("%s:%d: looks into a text; if it was made for a person, ask the values, else say in "
+                                "tests/rooms/text_as_data.py whose it is: %s" % (path, number, code))
+    problems += ["tests/rooms/text_as_data.py: no line of %s looks into %s any more" % (row[0], row[2])
+                 for row in texts if row not in used]
+    if not seen: problems.append("%s has no reporter" % root)
+    return problems, "%d files read no sentence of ours" % seen
+
+
+if __name__ == "__main__":
+    found, summary = check(os.path.abspath(sys.argv[1]))
+    print("\n".join(found) if found else summary)
+    sys.exit(1 if found else 0)

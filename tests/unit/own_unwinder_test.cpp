@@ -1,0 +1,159 @@
+// The stack as our own unwinder follows it: the callers that glibc's backtrace() finds, and an end, not a crash, where
+// a stack ends early or its description is wrong.
+#include "libmpiprof/record/own_unwinder.h"
+
+#include <execinfo.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <vector>
+
+namespace mpiprof::test {
+namespace {
+
+#if defined(__x86_64__)
+
+std::vector<Word> followed;
+
+[[gnu::noinline]] void follow() {
+    followed.clear();
+    own_unwinder.backtrace(
+        [](void* context, void*) {
+            const auto address = static_cast<Word>(own_unwinder.ip(context));
+            const auto* place = reinterpret_cast<const Word*>(own_unwinder.cfa(context)) - 1;
+            EXPECT_EQ(*place, address) << "where it lies";
+            followed.push_back(address);
+            return followed.size() < 100 ? 0 : 5;
+        },
+        nullptr);
+    asm volatile("" ::: "memory");
+}
+
+// The callers of the function that it is called in.
+[[gnu::noinline]] std::vector<Word> callers_by_glibc() {
+    void* addresses[100];
+    const int n = backtrace(addresses, 100);
+    std::vector<Word> found;
+    for (int i = 2; i < n; ++i) found.push_back(reinterpret_cast<Word>(addresses[i]));
+    return found;
+}
+
+[[gnu::noinline]] void compare() {
+    const std::vector<Word> expected = callers_by_glibc();
+    follow();
+    ASSERT_GE(followed.size(), 2u);
+    // The first two are the unwinder's return to follow(), and that one's to here.
+    EXPECT_EQ(std::vector<Word>(followed.begin() + 2, followed.end()), expected);
+}
+
+[[gnu::noinline]] void deeper(int n) {
+    if (n == 0)
+        compare();
+    else
+        deeper(n - 1);
+    asm volatile("" ::: "memory");
+}
+
+// Large registers' worth of alignment, and a size that is not known: the frame is found through a word in the stack.
+[[gnu::noinline]] void aligned(int n) {
+    alignas(64) volatile char fixed[64];
+    auto* sized = static_cast<volatile char*>(__builtin_alloca(static_cast<std::size_t>(n)));
+    fixed[0] = 1;
+    sized[0] = 1;
+    compare();
+    asm volatile("" ::"r"(fixed), "r"(sized) : "memory");
+}
+
+TEST(own_unwinder, finds_the_callers_that_glibc_finds) {
+    deeper(0);
+    deeper(20);
+    for (const int n : {1, 100, 5000}) aligned(n);
+}
+
+TEST(own_unwinder, finds_them_through_a_library_that_calls_back) {
+    int numbers[] = {2, 1};
+    qsort(numbers, 2, sizeof *numbers, [](const void*, const void*) {
+        compare();
+        return 0;
+    });
+}
+
+// By its description the frame is behind %rbp, which it uses for something else.
+asm(R"(
+    .text
+    .type call_with_wrong_rules, @function
+call_with_wrong_rules:
+    .cfi_startproc
+    pushq %rbp
+    .cfi_def_cfa %rbp, 16
+    .cfi_offset %rbp, -16
+    movq %rsi, %rbp
+    call *%rdi
+    popq %rbp
+    ret
+    .cfi_endproc
+    .size call_with_wrong_rules, . - call_with_wrong_rules
+)");
+extern "C" void call_with_wrong_rules(void (*function)(), std::uintptr_t rbp);
+
+TEST(own_unwinder, ends_where_the_description_is_wrong) {
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    for (const std::uintptr_t rbp : {std::uintptr_t{0}, std::uintptr_t{16}, ~std::uintptr_t{0}, here - (64 << 10), here,
+                                     here + 1, here + (4 << 20), std::uintptr_t{1} << 62}) {
+        call_with_wrong_rules(follow, rbp);
+        EXPECT_GE(followed.size(), 1u) << "the call itself";
+        EXPECT_LE(followed.size(), 100u);
+    }
+}
+
+// A stack whose neighbours nobody may read.
+struct Fenced {
+    static constexpr std::size_t size = 256 << 10, fence = 64 << 10;
+    char* all = static_cast<char*>(mmap(nullptr, size + 2 * fence, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    char* stack = all + fence;
+    Fenced() { EXPECT_EQ(mprotect(stack, size, PROT_READ | PROT_WRITE), 0); }
+    ~Fenced() { munmap(all, size + 2 * fence); }
+};
+ucontext_t outside;
+
+void fiber() {
+    deeper(3);
+    call_with_wrong_rules(follow, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + Fenced::size);
+}
+
+TEST(own_unwinder, ends_at_the_end_of_a_fibers_stack) {
+    const Fenced fenced;
+    ucontext_t inside;
+    getcontext(&inside);
+    inside.uc_stack.ss_sp = fenced.stack;
+    inside.uc_stack.ss_size = Fenced::size;
+    inside.uc_link = &outside;
+    makecontext(&inside, fiber, 0);
+    ASSERT_EQ(swapcontext(&outside, &inside), 0);
+    EXPECT_GE(followed.size(), 1u);
+}
+
+TEST(own_unwinder, ends_at_the_end_of_an_alternate_signal_stack) {
+    const Fenced fenced;
+    stack_t alternate{}, before{};
+    alternate.ss_sp = fenced.stack;
+    alternate.ss_size = Fenced::size;
+    ASSERT_EQ(sigaltstack(&alternate, &before), 0);
+    struct sigaction action {
+    }, old{};
+    action.sa_handler = [](int) { follow(); };
+    action.sa_flags = SA_ONSTACK;
+    sigaction(SIGUSR1, &action, &old);
+    raise(SIGUSR1);
+    sigaction(SIGUSR1, &old, nullptr);
+    sigaltstack(&before, nullptr);
+    EXPECT_GE(followed.size(), 1u);
+    EXPECT_LE(followed.size(), 3u) << "the handler and what called it";
+}
+
+#endif
+
+}  // namespace
+}  // namespace mpiprof::test
