@@ -10,8 +10,8 @@
 
 #include <initializer_list>
 
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/format/mpitrace_layout.h"
-#include "libmpiprof/record/text.h"
 
 namespace mpiprof {
 namespace {
