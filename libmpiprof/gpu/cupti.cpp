@@ -8,9 +8,9 @@
 
 #include <initializer_list>
 
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/gpu/platform.h"
 #include "libmpiprof/process/loader.h"
-#include "libmpiprof/record/text.h"
 
 namespace mpiprof::gpu {
 

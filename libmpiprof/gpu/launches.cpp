@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/format/size_bins.h"
 #include "libmpiprof/process/loader.h"
 #include "libmpiprof/process/settings.h"
-#include "libmpiprof/record/text.h"
 
 namespace mpiprof::gpu {
 

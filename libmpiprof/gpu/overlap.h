@@ -3,7 +3,7 @@
 // portion, the one before and the one behind. Used by cupti_records.cpp, under its lock.
 #pragma once
 
-#include "libmpiprof/record/basics.h"
+#include "libmpiprof/base/basics.h"
 
 namespace mpiprof::gpu {
 

@@ -2,9 +2,9 @@
 // talks to the kernel by a file that it keeps open.
 #include "libmpiprof/gpu/platform.h"
 
+#include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/process/loader.h"
-#include "libmpiprof/record/kernel_files.h"
-#include "libmpiprof/record/text.h"
 
 namespace mpiprof::gpu {
 namespace {

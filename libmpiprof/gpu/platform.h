@@ -3,7 +3,7 @@
 // pointers.cpp (buffers).
 #pragma once
 
-#include "libmpiprof/record/basics.h"
+#include "libmpiprof/base/basics.h"
 
 namespace mpiprof::gpu {
 

@@ -2,9 +2,9 @@
 // so from HIP 6 on, and before it leaves one behind.
 #include "libmpiprof/gpu/pointers.h"
 
+#include "libmpiprof/base/clock.h"
 #include "libmpiprof/gpu/driver.h"
 #include "libmpiprof/process/settings.h"
-#include "libmpiprof/record/clock.h"
 
 namespace mpiprof::gpu {
 

@@ -5,8 +5,8 @@
 
 #include <atomic>
 
+#include "libmpiprof/base/basics.h"
 #include "libmpiprof/format/layout.h"
-#include "libmpiprof/record/basics.h"
 
 namespace mpiprof::gpu {
 

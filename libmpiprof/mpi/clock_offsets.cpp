@@ -3,9 +3,9 @@
 
 #include <unistd.h>
 
+#include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/mpi/library.h"
-#include "libmpiprof/record/kernel_files.h"
-#include "libmpiprof/record/text.h"
 
 namespace mpiprof::mpi {
 namespace {

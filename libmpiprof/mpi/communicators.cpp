@@ -3,7 +3,7 @@
 
 #include "libmpiprof/mpi/library.h"
 
-#include "libmpiprof/record/text.h"
+#include "libmpiprof/base/text.h"
 
 namespace mpiprof::mpi {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "libmpiprof/record/text.h"
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/wrap/real.h"
 
 namespace mpiprof::mpi {

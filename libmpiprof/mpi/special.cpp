@@ -5,12 +5,12 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/mpi/clock_offsets.h"
 #include "libmpiprof/mpi/library.h"
 #include "libmpiprof/process/compat.h"
 #include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/settings.h"
-#include "libmpiprof/record/text.h"
 #include "libmpiprof/wrap/start.h"
 
 namespace mpiprof::mpi {

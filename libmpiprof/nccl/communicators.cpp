@@ -1,8 +1,8 @@
 // The only questions are ncclCommCount and ncclCommUserRank, of handles that the library has just accepted.
 #include "libmpiprof/nccl/communicators.h"
 
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/nccl/library.h"
-#include "libmpiprof/record/text.h"
 
 namespace mpiprof::nccl {
 

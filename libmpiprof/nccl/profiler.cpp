@@ -6,10 +6,10 @@
 
 #include <string.h>
 
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/nccl/operations.h"
 #include "libmpiprof/nccl/profiler_interface.h"
 #include "libmpiprof/process/invitation.h"
-#include "libmpiprof/record/text.h"
 #include "libmpiprof/wrap/start.h"
 
 namespace mpiprof::nccl {

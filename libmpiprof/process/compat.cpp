@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmpiprof/record/text.h"
+#include "libmpiprof/base/text.h"
 
 namespace mpiprof {
 namespace {

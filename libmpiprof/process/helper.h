@@ -4,7 +4,7 @@
 // it runs may therefore use system calls by raw() only, no errno, no lock, and of libc only what was called before.
 #pragma once
 
-#include "libmpiprof/record/basics.h"
+#include "libmpiprof/base/basics.h"
 
 namespace mpiprof {
 

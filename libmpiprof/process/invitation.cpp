@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/base/raw.h"
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/process/loader.h"
 #include "libmpiprof/process/settings.h"
-#include "libmpiprof/record/kernel_files.h"
-#include "libmpiprof/record/raw.h"
-#include "libmpiprof/record/text.h"
 
 namespace mpiprof {
 namespace {

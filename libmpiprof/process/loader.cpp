@@ -4,8 +4,8 @@
 #include <link.h>
 #include <string.h>
 
-#include "libmpiprof/record/basics.h"
-#include "libmpiprof/record/text.h"
+#include "libmpiprof/base/basics.h"
+#include "libmpiprof/base/text.h"
 
 // libc's own loader, which it exported (and private to itself) as long as there was a libdl.
 extern "C" {

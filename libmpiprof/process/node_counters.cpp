@@ -5,8 +5,8 @@
 
 #include <initializer_list>
 
-#include "libmpiprof/record/kernel_files.h"
-#include "libmpiprof/record/text.h"
+#include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/base/text.h"
 
 namespace mpiprof {
 namespace {
@@ -15,12 +15,9 @@ using format::NodeCounter;
 using format::NodeCounterUnit;
 
 // "1234 J", "1234": the number in front. False where there is none.
-bool read_number(const char* path, std::uint64_t& number) {
+bool read_file_number(const char* path, std::uint64_t& number) {
     char text[64];
-    if (slurp(path, text, sizeof text) == 0 || text[0] < '0' || text[0] > '9') return false;
-    number = 0;
-    for (const char* c = text; *c >= '0' && *c <= '9'; ++c) number = number * 10 + static_cast<std::uint64_t>(*c - '0');
-    return true;
+    return slurp(path, text, sizeof text) != 0 && read_number(text, number) != text;
 }
 
 struct Path {
@@ -38,7 +35,7 @@ struct Path {
 void NodeCounters::add(Image& image, const char* name, NodeCounterUnit unit, const char* path, std::uint64_t scale,
                        std::uint64_t wraps_at) {
     std::uint64_t now = 0;
-    if (count_ == most || !read_number(path, now)) return;
+    if (count_ == most || !read_file_number(path, now)) return;
     auto* record = static_cast<NodeCounter*>(
         image.next_record(table_, format::TableType::node_counters, sizeof(NodeCounter), most, 0));
     if (!record) return;
@@ -59,7 +56,7 @@ void NodeCounters::add_energy(Image& image, const char* root, const char* domain
     char label[32] = "";
     if (*first_line_of(Path("%s%s/%s/name", root, directory, domain).text, label) == 0) return;
     std::uint64_t range = 0;
-    read_number(Path("%s%s/%s/max_energy_range_uj", root, directory, domain).text, range);
+    read_file_number(Path("%s%s/%s/max_energy_range_uj", root, directory, domain).text, range);
     // Parts of a package have the same names in each: intel-rapl:1:0 is of package 1.
     const Path name("energy.%s:%s", domain, label);
     add(image, name.text, NodeCounterUnit::microjoules, Path("%s%s/%s/energy_uj", root, directory, domain).text, 1,
@@ -103,7 +100,7 @@ void NodeCounters::update() {
     for (unsigned i = 0; i < count_; ++i) {
         const Source& source = sources_[i];
         std::uint64_t now = 0;
-        if (!read_number(source.path, now)) continue;
+        if (!read_file_number(source.path, now)) continue;
         now *= source.scale;
         NodeCounter& record = *source.record;
         // Once over between two readings; a counter that runs over more often is lost, as the reading is.

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/who.h"
-#include "libmpiprof/record/kernel_files.h"
-#include "libmpiprof/record/text.h"
 
 namespace mpiprof {
 namespace {
@@ -59,13 +59,10 @@ bool cgroup_path(const char* controller, char* path, std::size_t size) {
 }
 
 std::uint64_t number_in(const char* text) {
-    std::uint64_t n = 0;
+    std::uint64_t number;
     while (*text == ' ') ++text;
-    for (; *text >= '0' && *text <= '9'; ++text)
-        if (__builtin_mul_overflow(n, std::uint64_t{10}, &n) ||
-            __builtin_add_overflow(n, static_cast<std::uint64_t>(*text - '0'), &n))
-            return 0;
-    return n;
+    read_number(text, number);
+    return number;
 }
 
 // A number behind a label in a cgroup's file, or the file's only number. 0 where there is none.
@@ -79,12 +76,6 @@ std::uint64_t cgroup_number(const char* controller, const char* mount, const cha
 }
 
 // ---- the node ----
-
-struct Device {
-    const char* directory;
-    const char* kind;    // the fact's name is <kind>.<entry>
-    const char* detail;  // below <directory>/<entry>/, or an absolute path with %s for the entry
-};
 
 void record_devices(Image& image, const char* directory, const char* kind, const char* pattern) {
     each_entry(directory, [&](const char* entry) {

@@ -11,11 +11,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/base/raw.h"
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
-#include "libmpiprof/record/kernel_files.h"
-#include "libmpiprof/record/raw.h"
-#include "libmpiprof/record/text.h"
 
 namespace mpiprof {
 namespace {

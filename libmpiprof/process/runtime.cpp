@@ -7,11 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmpiprof/base/raw.h"
 #include "libmpiprof/process/place.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/process/text_profile.h"
-#include "libmpiprof/record/raw.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18

@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-#include "libmpiprof/record/text.h"
+#include "libmpiprof/base/text.h"
 
 namespace mpiprof {
 namespace {

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/process/compat.h"
 #include "libmpiprof/process/say.h"
-#include "libmpiprof/record/text.h"
 #include "libmpiprof/record/trace.h"
 
 namespace mpiprof {
@@ -61,17 +61,6 @@ bool is_one_of(const char* value, const char* choices) {
         c = *end ? end + 1 : end;
     }
     return false;
-}
-
-// strtoul has newer versions on newer hosts, and accepts signs and blanks. Returns the end of the digits, the text
-// itself if there are none or too many.
-const char* read_number(const char* text, unsigned& number) {
-    const char* end = text;
-    for (number = 0; *end >= '0' && *end <= '9'; ++end)
-        if (__builtin_mul_overflow(number, 10u, &number) ||
-            __builtin_add_overflow(number, static_cast<unsigned>(*end - '0'), &number))
-            return text;
-    return end;
 }
 
 // "0,4-7": walks the list and returns its end, or where it stops being one.

@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/process/settings.h"
-#include "libmpiprof/record/kernel_files.h"
-#include "libmpiprof/record/text.h"
 
 namespace mpiprof {
 namespace {

@@ -3,7 +3,7 @@
 // lock; a thread that has missed too many is told so. Knows no MPI, and keeps no handle for itself.
 #pragma once
 
-#include "libmpiprof/record/basics.h"
+#include "libmpiprof/base/basics.h"
 
 namespace mpiprof {
 

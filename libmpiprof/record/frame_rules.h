@@ -3,7 +3,7 @@
 // thread meets a new place. Knows the rules that compilers make; of any other it says that there is none.
 #pragma once
 
-#include "libmpiprof/record/basics.h"
+#include "libmpiprof/base/basics.h"
 
 namespace mpiprof {
 

@@ -3,7 +3,7 @@
 // memos are found through here, not by a search, and they keep what they know of their place in the program.
 #pragma once
 
-#include "libmpiprof/record/basics.h"
+#include "libmpiprof/base/basics.h"
 
 namespace mpiprof {
 

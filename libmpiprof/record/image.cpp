@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmpiprof/record/raw.h"
+#include "libmpiprof/base/raw.h"
 
 #ifndef MADV_DONTFORK
 #define MADV_DONTFORK 10

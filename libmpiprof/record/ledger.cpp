@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <new>
 
-#include "libmpiprof/record/text.h"
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/record/token.h"
 
 namespace mpiprof {

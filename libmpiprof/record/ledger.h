@@ -6,11 +6,11 @@
 
 #include <initializer_list>
 
+#include "libmpiprof/base/clock.h"
 #include "libmpiprof/calls/call.h"
 #include "libmpiprof/format/histogram.h"
 #include "libmpiprof/format/size_bins.h"
 #include "libmpiprof/record/activity.h"
-#include "libmpiprof/record/clock.h"
 #include "libmpiprof/record/communicator_table.h"
 #include "libmpiprof/record/ended_handles.h"
 #include "libmpiprof/record/handles.h"

@@ -2,8 +2,8 @@
 // led to last time, which spares the next one every question. Plain structs; the ledger's thread alone uses them.
 #pragma once
 
+#include "libmpiprof/base/basics.h"
 #include "libmpiprof/format/layout.h"
-#include "libmpiprof/record/basics.h"
 
 namespace mpiprof {
 

@@ -4,8 +4,8 @@
 // owner thread only; neither locks nor allocates.
 #pragma once
 
+#include "libmpiprof/base/basics.h"
 #include "libmpiprof/format/layout.h"
-#include "libmpiprof/record/basics.h"
 
 namespace mpiprof {
 

@@ -3,7 +3,7 @@
 // Unwound once per new (return address, frame) of a thread, never on the hot path. The unwinder is handed in by wrap/.
 #pragma once
 
-#include "libmpiprof/record/basics.h"
+#include "libmpiprof/base/basics.h"
 
 namespace mpiprof {
 

@@ -7,7 +7,7 @@
 // this thread (fibers).
 #pragma once
 
-#include "libmpiprof/record/basics.h"
+#include "libmpiprof/base/basics.h"
 
 namespace mpiprof {
 

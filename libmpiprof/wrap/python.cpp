@@ -7,8 +7,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "libmpiprof/record/basics.h"
-#include "libmpiprof/record/text.h"
+#include "libmpiprof/base/basics.h"
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/wrap/real.h"
 
 namespace mpiprof::wrap {
@@ -159,8 +159,8 @@ void describe(const ScriptFrame& frame, ScriptPlace& place) {
 // "3.11.2 (main, ...": one without a global lock, or another's implementation, is laid out otherwise.
 const Layout* layout_of(const char* version) {
     if (strncmp(version, "3.", 2) != 0 || strstr(version, "free-threading") || strstr(version, "PyPy")) return nullptr;
-    int minor = 0;
-    for (const char* c = version + 2; *c >= '0' && *c <= '9' && minor < 1000; ++c) minor = minor * 10 + (*c - '0');
+    int minor;
+    read_number(version + 2, minor);
     for (const Layout& layout : layouts)
         if (layout.minor == minor) return &layout;
     return nullptr;

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/process/loader.h"
-#include "libmpiprof/record/text.h"
 
 namespace mpiprof::wrap {
 namespace {

@@ -2,7 +2,7 @@
 // Called once per function and process (a lookup never happens on the hot path); knows no MPI but its names.
 #pragma once
 
-#include "libmpiprof/record/basics.h"
+#include "libmpiprof/base/basics.h"
 #include "libmpiprof/record/stack.h"
 
 namespace mpiprof::wrap {

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <thread>
 
-#include "libmpiprof/record/clock.h"
-#include "libmpiprof/record/raw.h"
+#include "libmpiprof/base/clock.h"
+#include "libmpiprof/base/raw.h"
 
 namespace mpiprof {
 namespace {

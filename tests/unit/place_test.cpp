@@ -9,7 +9,7 @@
 #include <fstream>
 #include <map>
 
-#include "libmpiprof/record/kernel_files.h"
+#include "libmpiprof/base/kernel_files.h"
 #include "tests/unit/image_tables.h"
 
 namespace mpiprof::test {

@@ -1,9 +1,9 @@
 // Which clock, and the anchors that tie its ticks to time. Called at start, at updates and at the end.
-#include "libmpiprof/record/clock.h"
+#include "libmpiprof/base/clock.h"
 
 #include <string.h>
 
-#include "libmpiprof/record/kernel_files.h"
+#include "libmpiprof/base/kernel_files.h"
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif

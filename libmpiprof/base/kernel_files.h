@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "libmpiprof/record/raw.h"
+#include "libmpiprof/base/raw.h"
 
 namespace mpiprof {
 

@@ -1,5 +1,5 @@
 // The few words that every room of the preloaded library speaks: register words, ticks, a lock, private memory.
-// Included by all of record/ and above. Nothing here allocates on the hot path or needs more than libc.
+// Included by every room above. Nothing here allocates on the hot path or needs more than libc.
 #pragma once
 
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "libmpiprof/record/raw.h"
+#include "libmpiprof/base/raw.h"
 
 namespace mpiprof {
 

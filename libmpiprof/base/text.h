@@ -30,6 +30,20 @@ void copy(char (&buffer)[Size], const char* text) {
     append(buffer, text);
 }
 
+// The digits at the beginning of a text as a number. Returns where they end: the text itself, and 0, where there are
+// none or more than a Number holds. strtoul has newer versions on newer hosts, and accepts signs and blanks.
+template <class Number>
+const char* read_number(const char* text, Number& number) {
+    const char* end = text;
+    for (number = 0; *end >= '0' && *end <= '9'; ++end)
+        if (__builtin_mul_overflow(number, Number{10}, &number) ||
+            __builtin_add_overflow(number, static_cast<Number>(*end - '0'), &number)) {
+            number = 0;
+            return text;
+        }
+    return end;
+}
+
 // Ends the text at the first of `ends`.
 inline void cut(char* text, const char* ends) {
     for (; *text; ++text)

@@ -1,10 +1,10 @@
 // By raw system calls: the program's errno stays as it is.
-#include "libmpiprof/record/kernel_files.h"
+#include "libmpiprof/base/kernel_files.h"
 
 #include <fcntl.h>
 #include <string.h>
 
-#include "libmpiprof/record/text.h"
+#include "libmpiprof/base/text.h"
 
 namespace mpiprof {
 namespace {
@@ -51,8 +51,8 @@ int status_number(const char* label, int fallback) {
     char line[32];
     status_line(label, line, sizeof line);
     if (!line[0]) return fallback;
-    int number = 0;
-    for (const char* c = line; *c >= '0' && *c <= '9'; ++c) number = number * 10 + (*c - '0');
+    int number;
+    read_number(line, number);
     return number;
 }
 

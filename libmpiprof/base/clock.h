@@ -4,8 +4,8 @@
 
 #include <time.h>
 
+#include "libmpiprof/base/basics.h"
 #include "libmpiprof/format/layout.h"
-#include "libmpiprof/record/basics.h"
 
 namespace mpiprof {
 
