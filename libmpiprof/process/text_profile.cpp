@@ -96,35 +96,43 @@ double seconds_per_tick(const Header& header) {
     return ticks > 0 ? static_cast<double>(header.ended.monotonic_ns - header.loaded.monotonic_ns) / ticks * 1e-9 : 0;
 }
 
-struct Name {
-    char text[sizeof(CallRecord::name)] = "";
-    Name(const Catalogue& catalogue, int call) {
-        append(text, catalogue.row_name(static_cast<std::uint16_t>(call)));
-        append(text, Catalogue::name_suffix(static_cast<std::uint16_t>(call)));
+// A call that was made, and where its line stands: in mpitrace's order, those that it does not know by name.
+struct Line {
+    char name[sizeof(CallRecord::name)];
+    Family family;
+    int key;
+    const Routine* routine;
+
+    bool is_before(const Line& other) const {
+        return key != other.key ? key < other.key : strcmp(name, other.name) < 0;
     }
 };
+struct Lines {
+    Line* first;
+    std::size_t count;
+};
 
-// The calls in the order of the table, those that mpitrace does not know by name. Found by repeated selection: once
-// per run, a few dozen rows.
-int next_in_order(const Catalogue& catalogue, Family family, const Routine* routines, int previous) {
-    const auto is_before = [&](int a, int b) {
-        const Name name_a(catalogue, a), name_b(catalogue, b);
-        const int order = layout::sort_key(name_a.text) - layout::sort_key(name_b.text);
-        return order != 0 ? order < 0 : strcmp(name_a.text, name_b.text) < 0;
-    };
-    int best = -1;
-    for (int call = 0; call < Catalogue::most_ids; ++call)
-        if (routines[call].total.calls != 0 && catalogue.info(static_cast<std::uint16_t>(call)).family == family &&
-            (previous < 0 || is_before(previous, call)) && (best < 0 || is_before(call, best)))
-            best = call;
-    return best;
+// Sorted as they are put in: a few dozen, of some two thousand that there might be.
+Lines lines_of(const Catalogue& catalogue, const Routine* routines, Line* lines) {
+    std::size_t count = 0;
+    for (int id = 0; id < Catalogue::most_ids; ++id) {
+        const auto call = static_cast<std::uint16_t>(id);
+        if (routines[id].total.calls == 0) continue;
+        Line line{{}, catalogue.info(call).family, 0, &routines[id]};
+        append(line.name, catalogue.row_name(call));
+        append(line.name, Catalogue::name_suffix(call));
+        line.key = layout::sort_key(line.name);
+        std::size_t at = count++;
+        for (; at > 0 && line.is_before(lines[at - 1]); --at) lines[at] = lines[at - 1];
+        lines[at] = line;
+    }
+    return {lines, count};
 }
 
 template <class Use>
-void each_in_order(const Catalogue& catalogue, Family family, const Routine* routines, Use use) {
-    for (int call = next_in_order(catalogue, family, routines, -1); call >= 0;
-         call = next_in_order(catalogue, family, routines, call))
-        use(Name(catalogue, call).text, routines[call]);
+void each_of(Family family, const Lines& lines, Use use) {
+    for (std::size_t i = 0; i < lines.count; ++i)
+        if (lines.first[i].family == family) use(lines.first[i].name, *lines.first[i].routine);
 }
 
 double mean(const Sum& sum) { return sum.calls ? static_cast<double>(sum.bytes) / static_cast<double>(sum.calls) : 0; }
@@ -139,13 +147,13 @@ void print_sizes(Text& text, double scale, const char* name, const Routine& rout
     text.print("\n");
 }
 
-void print_mpi(Text& text, const Header& header, const Catalogue& catalogue, const Routine* routines, double scale) {
+void print_mpi(Text& text, const Header& header, const Lines& lines, double scale) {
     double communication = 0, io = 0;
     bool has_io = false;
     text.print(layout::rule_71);
     text.print(layout::routines_head);
     text.print(layout::rule_71);
-    each_in_order(catalogue, Family::mpi, routines, [&](const char* name, const Routine& routine) {
+    each_of(Family::mpi, lines, [&](const char* name, const Routine& routine) {
         const double seconds = static_cast<double>(routine.total.ticks) * scale;
         const bool is_io = layout::is_file_routine(name);
         (is_io ? io : communication) += seconds;
@@ -166,14 +174,14 @@ void print_mpi(Text& text, const Header& header, const Catalogue& catalogue, con
     text.print("\n");
     text.print(layout::rule_65);
     text.print(layout::sizes_title);
-    each_in_order(catalogue, Family::mpi, routines,
-                  [&](const char* name, const Routine& routine) { print_sizes(text, scale, name, routine); });
+    each_of(Family::mpi, lines,
+            [&](const char* name, const Routine& routine) { print_sizes(text, scale, name, routine); });
 }
 
-void print_nccl(Text& text, const Catalogue& catalogue, const Routine* routines, double scale) {
+void print_nccl(Text& text, const Lines& lines, double scale) {
     double host = 0, gpu = 0;
     bool is_any = false;
-    each_in_order(catalogue, Family::nccl, routines, [&](const char*, const Routine& routine) {
+    each_of(Family::nccl, lines, [&](const char*, const Routine& routine) {
         host += static_cast<double>(routine.total.ticks) * scale;
         gpu += static_cast<double>(routine.gpu_ns) * 1e-9;
         is_any = true;
@@ -182,7 +190,7 @@ void print_nccl(Text& text, const Catalogue& catalogue, const Routine* routines,
     text.print(layout::rule_71);
     text.print(gpu > 0 ? layout::nccl_head_gpu : layout::nccl_head);
     text.print(layout::rule_71);
-    each_in_order(catalogue, Family::nccl, routines, [&](const char* name, const Routine& routine) {
+    each_of(Family::nccl, lines, [&](const char* name, const Routine& routine) {
         const double seconds = static_cast<double>(routine.total.ticks) * scale;
         if (gpu > 0)
             text.print(layout::nccl_routine_gpu, name, count(routine.total), mean(routine.total), seconds,
@@ -196,16 +204,16 @@ void print_nccl(Text& text, const Catalogue& catalogue, const Routine* routines,
     text.print("\n");
     text.print(layout::rule_65);
     text.print(layout::nccl_sizes_title);
-    each_in_order(catalogue, Family::nccl, routines,
-                  [&](const char* name, const Routine& routine) { print_sizes(text, scale, name, routine); });
+    each_of(Family::nccl, lines,
+            [&](const char* name, const Routine& routine) { print_sizes(text, scale, name, routine); });
 }
 
-void print(Text& text, const Header& header, const Catalogue& catalogue, const Routine* routines) {
+void print(Text& text, const Header& header, const Lines& lines) {
     const double scale = seconds_per_tick(header);
     text.print(layout::head, header.rank, header.size);
     text.print(header.paused_ticks ? layout::times_pcontrol_older : layout::times_older);
-    print_mpi(text, header, catalogue, routines, scale);
-    print_nccl(text, catalogue, routines, scale);
+    print_mpi(text, header, lines, scale);
+    print_nccl(text, lines, scale);
 }
 
 bool write(const Image& image, const Catalogue& catalogue, const char* path, bool again) {
@@ -213,16 +221,19 @@ bool write(const Image& image, const Catalogue& catalogue, const char* path, boo
     snprintf(name, sizeof name, "%s.txt", path);
     const int fd = open(name, O_WRONLY | (again ? O_TRUNC : O_CREAT | O_EXCL) | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return false;
-    const std::size_t bytes = sizeof(Routine) * Catalogue::most_ids;
-    auto* routines = static_cast<Routine*>(private_pages(bytes));
-    if (routines) {
-        sum_up(image, catalogue, routines);
+    struct Work {  // pages of it are there once they are touched
+        Routine routines[Catalogue::most_ids];
+        Line lines[Catalogue::most_ids];
+    };
+    auto* work = static_cast<Work*>(private_pages(sizeof(Work)));
+    if (work) {
+        sum_up(image, catalogue, work->routines);
         Text text(fd);
-        print(text, image.header(), catalogue, routines);
-        munmap(routines, bytes);
+        print(text, image.header(), lines_of(catalogue, work->routines, work->lines));
+        munmap(work, sizeof(Work));
     }
     close(fd);
-    return routines != nullptr;
+    return work != nullptr;
 }
 
 }  // namespace
