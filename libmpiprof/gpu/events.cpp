@@ -2,7 +2,7 @@
 // it.
 #include "libmpiprof/gpu/events.h"
 
-#include "libmpiprof/process/arithmetic.h"
+#include "libmpiprof/base/arithmetic.h"
 
 namespace mpiprof::gpu {
 

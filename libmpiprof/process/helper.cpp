@@ -10,10 +10,10 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "libmpiprof/base/arithmetic.h"
 #include "libmpiprof/base/clock.h"
 #include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/base/raw.h"
-#include "libmpiprof/process/arithmetic.h"
 
 // clone(2) itself: the name in libc is taken over by sanitizers, which take every clone for a fork. `top` is the end of
 // the new thread's stack, where the function and its argument lie. Returns the thread's number, or -error.

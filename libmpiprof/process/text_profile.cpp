@@ -10,9 +10,9 @@
 
 #include <initializer_list>
 
+#include "libmpiprof/base/arithmetic.h"
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/format/mpitrace_layout.h"
-#include "libmpiprof/process/arithmetic.h"
 
 namespace mpiprof {
 namespace {

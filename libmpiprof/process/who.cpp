@@ -25,9 +25,9 @@ const char* variable(const char* name) {
 }
 
 bool number(const char* text, unsigned& value) {
-    if (!text || *text < '0' || *text > '9') return false;
-    value = 0;
-    for (; *text >= '0' && *text <= '9'; ++text) value = value * 10 + static_cast<unsigned>(*text - '0');
+    unsigned read = 0;
+    if (!text || read_number(text, read) == text) return false;
+    value = read;
     return true;
 }
 
@@ -53,9 +53,7 @@ ProcessStat stat_of(unsigned pid) {
     for (int i = 3; *field && i <= 22; ++i) {
         while (*field == ' ') ++field;
         if (i == 4) number(field, stat.parent);
-        if (i == 22)
-            for (; *field >= '0' && *field <= '9'; ++field)
-                stat.start = stat.start * 10 + static_cast<unsigned>(*field - '0');
+        if (i == 22) read_number(field, stat.start);
         while (*field && *field != ' ') ++field;
     }
     return stat;

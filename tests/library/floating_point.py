@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Looks into libmpiprof.so for instructions that compute in floating point: they set the program's sticky flags and set off its traps,
-so they may be in the few functions alone that run by with_own_arithmetic() (libmpiprof/process/arithmetic.h).
+so they may be in the few functions alone that run by with_own_arithmetic() (libmpiprof/base/arithmetic.h).
 
 floating_point.py LIB [OBJDUMP]       the library
 floating_point.py --planted CC        finds a function that computes, in an object of its own"""

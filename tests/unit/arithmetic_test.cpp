@@ -1,6 +1,6 @@
 // The program's floating point around the library's own: traps, rounding, flags and the x87's registers are as they
 // were, whatever was computed in between. Prints no figure of ours.
-#include "libmpiprof/process/arithmetic.h"
+#include "libmpiprof/base/arithmetic.h"
 
 #include <fenv.h>
 #include <gtest/gtest.h>
