@@ -17,49 +17,25 @@ using format::Treatment;
 
 inline constexpr int max_arguments = 13;  // MPI_Rget_accumulate
 
-// clang-format off: words that belong together stand on one line.
+// Words that belong together stand on one line.
+// clang-format off
 // What an argument is. Only what some rule uses has a word of its own; the rest is `arg`.
 enum class Role : std::uint8_t {
     none,
-    buf,
-    sbuf,
-    rbuf,  // choice buffers
-    count,
-    scount,
-    rcount,  // one number of elements
-    counts,
-    scounts,
-    rcounts,  // an array of them
-    type,
-    stype,
-    rtype,  // datatype handles
-    types,
-    stypes,
-    rtypes,  // arrays of datatype handles
-    dest,
-    source,
-    root,
-    target,  // ranks (target: of a window)
-    comm,
-    win,
-    file,
-    message,  // handles
-    request,
-    requests,
-    n,           // one request, an array of `n` of them
-    newrequest,  // out: the request that the call starts
-    status,
-    statuses,
-    index,
-    indices,
-    outcount,
-    flag,
+    buf, sbuf, rbuf,               // choice buffers
+    count, scount, rcount,         // one number of elements
+    counts, scounts, rcounts,      // an array of them
+    type, stype, rtype,            // datatype handles
+    types, stypes, rtypes,         // arrays of datatype handles
+    dest, source, root, target,    // ranks (target: of a window)
+    comm, win, file, message,      // handles
+    request, requests, n,          // one request, an array of `n` of them
+    newrequest,                    // out: the request that the call starts
+    status, statuses,
+    index, indices, outcount, flag,
     partitions,
-    newcomm,
-    newwin,
-    newtype,
-    newfile,  // out: the object that the call makes
-    str,      // a character argument: Fortran passes its length as an extra word
+    newcomm, newwin, newfile, newtype,  // out: the object that the call makes
+    str,                           // a character argument: Fortran passes its length as an extra word
     arg,
 };
 
@@ -68,46 +44,20 @@ struct RoleWord {
     Role role;
 };
 inline constexpr RoleWord role_words[] = {
-    {"buf", Role::buf},
-    {"sbuf", Role::sbuf},
-    {"rbuf", Role::rbuf},
-    {"count", Role::count},
-    {"scount", Role::scount},
-    {"rcount", Role::rcount},
-    {"counts", Role::counts},
-    {"scounts", Role::scounts},
-    {"rcounts", Role::rcounts},
-    {"type", Role::type},
-    {"stype", Role::stype},
-    {"rtype", Role::rtype},
-    {"types", Role::types},
-    {"stypes", Role::stypes},
-    {"rtypes", Role::rtypes},
-    {"dest", Role::dest},
-    {"source", Role::source},
-    {"root", Role::root},
-    {"target", Role::target},
-    {"comm", Role::comm},
-    {"win", Role::win},
-    {"file", Role::file},
-    {"message", Role::message},
-    {"request", Role::request},
-    {"requests", Role::requests},
-    {"n", Role::n},
-    {"newrequest", Role::newrequest},
-    {"status", Role::status},
-    {"statuses", Role::statuses},
-    {"index", Role::index},
-    {"indices", Role::indices},
-    {"outcount", Role::outcount},
-    {"flag", Role::flag},
+    {"buf", Role::buf}, {"sbuf", Role::sbuf}, {"rbuf", Role::rbuf},
+    {"count", Role::count}, {"scount", Role::scount}, {"rcount", Role::rcount},
+    {"counts", Role::counts}, {"scounts", Role::scounts}, {"rcounts", Role::rcounts},
+    {"type", Role::type}, {"stype", Role::stype}, {"rtype", Role::rtype},
+    {"types", Role::types}, {"stypes", Role::stypes}, {"rtypes", Role::rtypes},
+    {"dest", Role::dest}, {"source", Role::source}, {"root", Role::root}, {"target", Role::target},
+    {"comm", Role::comm}, {"win", Role::win}, {"file", Role::file}, {"message", Role::message},
+    {"request", Role::request}, {"requests", Role::requests}, {"n", Role::n}, {"newrequest", Role::newrequest},
+    {"status", Role::status}, {"statuses", Role::statuses},
+    {"index", Role::index}, {"indices", Role::indices}, {"outcount", Role::outcount}, {"flag", Role::flag},
     {"partitions", Role::partitions},
-    {"newcomm", Role::newcomm},
-    {"newwin", Role::newwin},
+    {"newcomm", Role::newcomm}, {"newwin", Role::newwin}, {"newfile", Role::newfile},
     {"newtype", Role::newtype},
-    {"newfile", Role::newfile},
-    {"str", Role::str},
-    {"arg", Role::arg},
+    {"str", Role::str}, {"arg", Role::arg},
 };
 // clang-format on
 

@@ -86,6 +86,8 @@ consteval bool fits(Role role, bool large, bool sized) {
             return is_one_of<P, MPI_Win*>;
         case Role::newfile:
             return is_one_of<P, MPI_File*>;
+        case Role::newtype:
+            return is_one_of<P, MPI_Datatype*>;
         case Role::str:
             return is_one_of<P, char*, const char*, char**, char***>;
         case Role::arg:
