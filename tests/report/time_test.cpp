@@ -86,13 +86,15 @@ report::Profile profile_of(std::uint32_t rank) {
 
 TEST(activity, of_very_many_ranks_the_same_are_kept_in_any_order) {
     auto one_by_one = std::make_unique<report::ActivitiesPart>();
-    for (std::uint32_t rank = 0; rank < 10'000; ++rank) one_by_one->add(profile_of(rank));
+    for (std::uint32_t rank = 0; rank < 10'000; ++rank) one_by_one->add({.profile = profile_of(rank), .calls = {}});
     report::ActivitiesPart halves[2];
-    for (std::uint32_t rank = 10'000; rank-- > 0;) halves[rank % 3 == 0].add(profile_of(rank));
+    for (std::uint32_t rank = 10'000; rank-- > 0;)
+        halves[rank % 3 == 0].add({.profile = profile_of(rank), .calls = {}});
     halves[0].absorb(std::move(halves[1]));
     report::Job a, b;
-    one_by_one->finish(a);
-    halves[0].finish(b);
+    report::Finishing end_a{.job = a, .order = {}}, end_b{.job = b, .order = {}};
+    one_by_one->finish(end_a);
+    halves[0].finish(end_b);
     ASSERT_EQ(a.activity_stride, 4u);
     ASSERT_EQ(b.activity_stride, 4u);
     ASSERT_EQ(a.activities.size(), 2500u);
