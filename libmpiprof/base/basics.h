@@ -75,6 +75,12 @@ inline std::uint64_t mix(std::uint64_t x) {  // Fibonacci hashing: the upper bit
     return x * 0x9e3779b97f4a7c15ull;
 }
 
+// Whether two handles, or keys made of them, may be one: C passes a handle of 32 bits with whatever lies in the upper
+// half of its register. What is forgotten by this may be another's, and is asked for again.
+inline bool may_be_same_handle(Word a, Word b) {
+    return static_cast<std::uint32_t>(a) == static_cast<std::uint32_t>(b);
+}
+
 // Position of the highest bit that is set; x is not 0.
 inline std::uint64_t top_bit(std::uint64_t x) {
 #if defined(__x86_64__)

@@ -63,6 +63,7 @@ void Library::ask_type(Ledger& ledger, Word type, Meaning& meaning) {
         meaning.type_at = ledger.place_of_type(type);
         return;
     }
+    ledger.will_learn_type(type);
     std::int64_t bytes = 0;
     if (!ask.type_size_x || ask.type_size_x(type, &bytes) != 0 || bytes < 0) bytes = 0;
     meaning.type_size = static_cast<std::uint64_t>(bytes);

@@ -262,6 +262,8 @@ struct Mpi {
             if (ledger) ledger->forget_request(handle);
             return;
         }
+        if (!library.is_known())
+            return;  // nor was anything asked, and its handles may be wider than they are taken for
         if constexpr (I == Id::Comm_free || I == Id::Comm_disconnect) {
             library.communicators.forget(Language::c_comm(handle));
             library.end_of_communicator(Language::c_comm(handle));

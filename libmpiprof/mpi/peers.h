@@ -146,8 +146,10 @@ struct WithTwoPeers : Base {
     static constexpr bool has_status = find(row_of(I).roles, Role::status) >= 0;
     static constexpr bool has_partner = true;
 
-    static Bytes sent(const CallInHand& hand, const Memo& memo) {
-        return has_status && hand.words[0] != 0 ? static_cast<Bytes>(hand.count) * memo.type_size : hand.sent;
+    // Of the bytes that were booked.
+    static Bytes sent(const CallInHand& hand, Bytes bytes) {
+        if (!has_status || hand.words[0] == 0) return hand.sent;
+        return bytes - bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0]));
     }
     struct Both {
         format::Peer *to, *from;
@@ -159,8 +161,12 @@ struct WithTwoPeers : Base {
         return {ledger.quick_peer(OfCall::key(ledger), ledger.hand.peer),
                 ledger.quick_peer(OfCall::key(ledger), source_in(ledger.hand.words[0]))};
     }
+    // The same by a memo that holds the type in hand, and so knows its size; that of any other memo is another's.
     static void add_partner(Both both, const CallInHand& hand, const Memo& memo, Bytes bytes, Ticks ticks) {
-        add(*both.to, *both.from, sent(hand, memo), bytes, ticks);
+        add(*both.to, *both.from, static_cast<Bytes>(hand.count) * memo.type_size, bytes, ticks);
+    }
+    static void add_partner_again(Both both, const CallInHand& hand, const Memo&, Bytes bytes, Ticks ticks) {
+        add(*both.to, *both.from, sent(hand, bytes), bytes, ticks);
     }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         if (library.is_known()) {
@@ -169,7 +175,7 @@ struct WithTwoPeers : Base {
             const int source = is_told ? source_in(hand.words[0]) : hand.source;
             format::Peer& to = OfCall::record(ledger, hand.peer);
             format::Peer& from = OfCall::record(ledger, source);
-            add(to, from, sent(hand, memo), bytes, ticks);
+            add(to, from, sent(hand, bytes), bytes, ticks);
         }
         Base::after(ledger, memo, bytes, ticks);
     }
@@ -180,7 +186,7 @@ struct WithTwoPeers : Base {
         const int tag = is_told ? tag_in(hand.words[0]) : ledger.trace()->received_tag;
         const std::uint32_t to = OfCall::record(ledger, hand.peer).rank;
         const std::uint32_t from = OfCall::record(ledger, is_told ? source_in(hand.words[0]) : hand.source).rank;
-        const Bytes outward = sent(hand, memo);
+        const Bytes outward = sent(hand, bytes);
         ledger.trace_call(memo, outward, ticks, {to, ledger.trace()->sent_tag, format::trace_sends});
         ledger.trace_call(memo, bytes - outward, ticks, {from, tag < 0 ? -1 : tag, format::trace_receives},
                           format::TraceKind::received);

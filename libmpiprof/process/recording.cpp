@@ -17,7 +17,8 @@ void Runtime::move_gate() {
 
 // One in which nothing that memos know is true any more.
 void Runtime::open_gate() {
-    relaxed(records_.forgets, records_.forgets + 1);
+    // Behind what became untrue: a thread that comes here for an older epoch's sake finds that changed, too.
+    __atomic_store_n(&records_.forgets, records_.forgets + 1, __ATOMIC_RELEASE);
     move_gate();
 }
 

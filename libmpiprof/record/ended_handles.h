@@ -47,20 +47,21 @@ class EndedHandles {
         return true;
     }
 
-    // Which threads may know a datatype: before one remembers its size, it says so. Several handles share a place, so
-    // that the answer may be yes for nothing.
+    // Which threads may know a datatype: before one asks for its size, it says so. Several handles share a place, so
+    // that the answer may be yes for nothing. Either the asking thread finds the new size, or the one that made the
+    // type finds the asking one: hence the total order.
     void note_holder(Word type, std::uint32_t thread) {
         std::uint16_t& holder = holder_of(type);
         const std::uint16_t mine = name_of(thread);
         std::uint16_t before = __atomic_load_n(&holder, __ATOMIC_RELAXED);
         if (before == mine || before == several) return;
         if (before != nobody ||
-            !__atomic_compare_exchange_n(&holder, &before, mine, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            __atomic_store_n(&holder, several, __ATOMIC_RELAXED);
+            !__atomic_compare_exchange_n(&holder, &before, mine, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+            __atomic_store_n(&holder, several, __ATOMIC_SEQ_CST);
     }
     // `thread` may be 0, which no thread is.
     bool may_be_held_by_others(Word type, std::uint32_t thread) {
-        const std::uint16_t holder = __atomic_load_n(&holder_of(type), __ATOMIC_RELAXED);
+        const std::uint16_t holder = __atomic_load_n(&holder_of(type), __ATOMIC_SEQ_CST);
         return holder != nobody && (holder == several || holder != name_of(thread));
     }
 

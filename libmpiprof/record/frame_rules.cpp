@@ -35,13 +35,14 @@ class Reader {
         return fail(value);
     }
     std::int64_t sleb() {
-        std::int64_t value = 0;
+        std::uint64_t value = 0;
         for (unsigned shift = 0; shift < 63; shift += 7) {
             const auto byte = read<std::uint8_t>();
-            value |= std::int64_t{byte & 0x7f} << shift;
-            if (byte < 0x80) return byte & 0x40 ? value - (std::int64_t{1} << (shift + 7)) : value;
+            value |= std::uint64_t{byte & 0x7fu} << shift;
+            if ((byte & 0xc0) == 0x40) value -= std::uint64_t{1} << (shift + 7);
+            if (byte < 0x80) return static_cast<std::int64_t>(value);
         }
-        return fail(value);
+        return fail(std::int64_t{0});
     }
     Reader part(std::uint64_t bytes) {
         if (!has(bytes)) return fail(Reader(end_, end_));
@@ -92,6 +93,11 @@ bool is_by_rbp(Reader expression, bool derefs, std::int64_t& offset) {
     return expression.is_good() && !expression.has(1);
 }
 
+// Numbers from a file may be anything: their product wraps.
+std::int64_t times(std::uint64_t factor, std::int64_t alignment) {
+    return static_cast<std::int64_t>(factor * static_cast<std::uint64_t>(alignment));
+}
+
 struct Program {
     std::uint64_t code_alignment;
     std::int64_t data_alignment;
@@ -111,7 +117,7 @@ struct Program {
                     advance = low;
                     break;
                 case 0x80:
-                    state.lies(low, static_cast<std::int64_t>(code.uleb()) * data_alignment);
+                    state.lies(low, times(code.uleb(), data_alignment));
                     continue;
                 case 0xc0:
                     restore(state, low);
@@ -158,7 +164,7 @@ struct Program {
         switch (operation) {
             case 0x05:  // offset_extended
                 reg = code.uleb();
-                state.lies(reg, static_cast<std::int64_t>(code.uleb()) * data_alignment);
+                state.lies(reg, times(code.uleb(), data_alignment));
                 return true;
             case 0x06:
                 restore(state, code.uleb());
@@ -199,14 +205,14 @@ struct Program {
             }
             case 0x11:  // offset_extended_sf
                 reg = code.uleb();
-                state.lies(reg, code.sleb() * data_alignment);
+                state.lies(reg, times(static_cast<std::uint64_t>(code.sleb()), data_alignment));
                 return true;
             case 0x12:  // def_cfa_sf
                 state.by(code.uleb());
-                state.cfa_offset = code.sleb() * data_alignment;
+                state.cfa_offset = times(static_cast<std::uint64_t>(code.sleb()), data_alignment);
                 return true;
             case 0x13:
-                state.cfa_offset = code.sleb() * data_alignment;
+                state.cfa_offset = times(static_cast<std::uint64_t>(code.sleb()), data_alignment);
                 return true;
             case 0x2e:
                 code.uleb();
@@ -221,31 +227,7 @@ struct Program {
 struct Found {
     std::uint64_t address;
     const std::uint8_t *header, *begin, *end;
-    bool is_code;
 };
-
-int look_into(dl_phdr_info* info, std::size_t, void* argument) {
-    auto& found = *static_cast<Found*>(argument);
-    const ElfW(Phdr)* header = nullptr;
-    bool is_inside = false;
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-        if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 &&
-            found.address - (info->dlpi_addr + segment.p_vaddr) < segment.p_memsz)
-            is_inside = true;
-        if (segment.p_type == PT_GNU_EH_FRAME) header = &segment;
-    }
-    if (!is_inside) return 0;
-    found.is_code = true;
-    for (int i = 0; header && i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-        if (segment.p_type != PT_LOAD || header->p_vaddr - segment.p_vaddr >= segment.p_filesz) continue;
-        found.header = reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + header->p_vaddr);
-        found.begin = reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + segment.p_vaddr);
-        found.end = found.begin + segment.p_filesz;
-    }
-    return 1;
-}
 
 // The function's description, by the sorted table that linkers make (4-byte offsets from the header); null: none.
 const std::uint8_t* find_description(const Found& found) {
@@ -305,16 +287,19 @@ bool read_rule(const Found& found, State& state) {
         return false;
     Reader data = shared.part(shared.uleb());
     std::uint8_t encoding = 0;
+    bool is_of_signal = false;
     for (const char* c = augmentation + 1; *c; ++c) {
         if (*c == 'R') {
             encoding = data.read<std::uint8_t>();
         } else if (*c == 'L') {
             data.read<std::uint8_t>();
+        } else if (*c == 'S') {
+            is_of_signal = true;
         } else if (*c == 'P') {
             const auto kind = data.read<std::uint8_t>();
             data.part((kind & 7) == 3 ? 4 : 8);
         } else {
-            return false;  // 'S', the frame of a signal: what lies above it may be another stack
+            return false;
         }
     }
     constexpr std::uint8_t relative_in_four_bytes = 0x1b;
@@ -323,6 +308,10 @@ bool read_rule(const Found& found, State& state) {
     program.location = here + static_cast<std::uint64_t>(std::int64_t{description.read<std::int32_t>()});
     program.wanted = found.address;
     if (found.address - program.location >= description.read<std::uint32_t>()) return false;
+    if (is_of_signal) {
+        state.cfa = CfaRule::signal;  // the kernel's layout, which needs no program to tell it
+        return true;
+    }
     description.part(description.uleb());
     const std::uint64_t begin = program.location;
     if (!shared.is_good() || !description.is_good() || !program.run(shared, state)) return false;
@@ -331,44 +320,85 @@ bool read_rule(const Found& found, State& state) {
     return program.run(description, state) && state.is_known && state.returns_above && state.cfa != CfaRule::none;
 }
 
-struct Changes {
-    unsigned long long adds, subs;
+// What is found out of an address, within the loader's lock: no library goes while its rules are read.
+struct Question {
+    std::uint64_t address;
+    State state;
+    bool is_code, is_known;
 };
-int read_changes(dl_phdr_info* info, std::size_t, void* argument) {
-    *static_cast<Changes*>(argument) = {info->dlpi_adds, info->dlpi_subs};
+
+int look_into(dl_phdr_info* info, std::size_t, void* argument) {
+    auto& question = *static_cast<Question*>(argument);
+    const ElfW(Phdr)* header = nullptr;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+        if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 &&
+            question.address - (info->dlpi_addr + segment.p_vaddr) < segment.p_memsz)
+            question.is_code = true;
+        if (segment.p_type == PT_GNU_EH_FRAME) header = &segment;
+    }
+    if (!question.is_code) return 0;
+    for (int i = 0; header && i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+        if (segment.p_type != PT_LOAD || (segment.p_flags & PF_R) == 0 ||
+            header->p_vaddr - segment.p_vaddr >= segment.p_filesz)
+            continue;
+        const auto* begin = reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + segment.p_vaddr);
+        const Found found{question.address, reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + header->p_vaddr),
+                          begin, begin + segment.p_filesz};
+        question.is_known = read_rule(found, question.state);
+        break;
+    }
+    return 1;
+}
+
+// As remembered; `none` of what does not fit.
+FrameRule read_rule_at(Word address, bool is_return) {
+    Question question{static_cast<std::uint64_t>(address) - is_return, {}, false, false};
+    dl_iterate_phdr(look_into, &question);
+    const State& state = question.state;
+    const auto offset = static_cast<std::int32_t>(state.cfa_offset);
+    const auto rbp_offset = static_cast<std::int16_t>(state.rbp_offset);
+    if (!question.is_code) return {address, 0, 0, CfaRule::no_code, RbpRule::same};
+    if (!question.is_known || state.cfa_offset != offset || state.rbp_offset != rbp_offset)
+        return {address, 0, 0, CfaRule::none, RbpRule::same};
+    return {address, offset, rbp_offset, state.cfa, state.rbp};
+}
+
+int read_moment(dl_phdr_info* info, std::size_t, void* argument) {
+    *static_cast<FrameRules::Moment*>(argument) = {info->dlpi_adds, info->dlpi_subs};
     return 1;
 }
 
 }  // namespace
 
-void FrameRules::look_for_news() {
-    Changes now{0, 0};
-    dl_iterate_phdr(read_changes, &now);
-    const Guard guard(lock_);
-    if (now.adds == adds_ && now.subs == subs_) return;
-    adds_ = now.adds;
-    subs_ = now.subs;
+FrameRules::Moment FrameRules::now() {
+    Moment moment{0, 0};
+    dl_iterate_phdr(read_moment, &moment);
+    return moment;
+}
+
+void FrameRules::forget_other_moments(const Moment& moment) {
+    if (moment_ == moment) return;
+    moment_ = moment;
     for (FrameRule& rule : rules_)
         if (rule.address != 0) rule = {};
 }
 
-FrameRule FrameRules::find(Word address, bool is_return) {
+FrameRule FrameRules::find(Word address, bool is_return, const Moment& moment) {
     FrameRule& place = rules_[mix(static_cast<std::uint64_t>(address)) >> (64 - bits)];
-    {
-        const Guard guard(lock_);
-        if (place.address == address) return place;
+    if (lock_.try_lock()) {
+        forget_other_moments(moment);
+        const FrameRule rule = place;
+        lock_.unlock();
+        if (rule.address == address) return rule;
     }
-    Found found{static_cast<std::uint64_t>(address) - is_return, nullptr, nullptr, nullptr, false};
-    FrameRule rule{address, 0, 0, CfaRule::no_code, RbpRule::same};
-    State state;
-    dl_iterate_phdr(look_into, &found);
-    if (found.is_code) rule.cfa = CfaRule::none;
-    if (found.header && read_rule(found, state) && state.cfa_offset == static_cast<std::int32_t>(state.cfa_offset) &&
-        state.rbp_offset == static_cast<std::int16_t>(state.rbp_offset))
-        rule = {address, static_cast<std::int32_t>(state.cfa_offset), static_cast<std::int16_t>(state.rbp_offset),
-                state.cfa, state.rbp};
-    const Guard guard(lock_);
-    return place = rule;
+    const FrameRule rule = read_rule_at(address, is_return);
+    if (lock_.try_lock()) {
+        if (moment_ == moment) place = rule;  // else it may be a rule of what is gone
+        lock_.unlock();
+    }
+    return rule;
 }
 
 }  // namespace mpiprof

@@ -8,8 +8,9 @@
 namespace mpiprof {
 
 // The canonical frame address (CFA): the stack pointer behind the return.
-// no_code: nothing can return there; behind_rbp: it is in the word at %rbp + offset.
-enum class CfaRule : std::uint8_t { none, no_code, by_rsp, by_rbp, behind_rbp };
+// no_code: nothing can return there; behind_rbp: it is in the word at %rbp + offset; signal: the frame that the kernel
+// made for a handler, which holds all registers.
+enum class CfaRule : std::uint8_t { none, no_code, by_rsp, by_rbp, behind_rbp, signal };
 enum class RbpRule : std::uint8_t { same, at_cfa, at_rbp };  // where the caller's lies
 
 struct FrameRule {
@@ -22,15 +23,22 @@ struct FrameRule {
 
 class FrameRules {
   public:
-    // Forgets all if libraries came or went since the last time.
-    void look_for_news();
-    // The rule at an address; `is_return`: the call before it is what counts.
-    FrameRule find(Word address, bool is_return);
+    // How many libraries came and went so far: rules are of one such moment. Asked once for each walk.
+    struct Moment {
+        unsigned long long adds, subs;
+        bool operator==(const Moment&) const = default;
+    };
+    static Moment now();
+    // The rule at an address; `is_return`: the call before it is what counts. Waits for nobody: while another thread
+    // (or this one, below a signal handler) is at the table, or was when the process forked, the rule is read anew.
+    FrameRule find(Word address, bool is_return, const Moment& moment);
 
   private:
+    void forget_other_moments(const Moment& moment);
+
     static constexpr unsigned bits = 9;
     Lock lock_;
-    unsigned long long adds_ = 0, subs_ = 0;
+    Moment moment_{0, 0};
     FrameRule rules_[1u << bits] = {};
 };
 

@@ -367,6 +367,8 @@ class Ledger {
     // What is known of a C handle; null: it is to be asked for, and learned.
     Types::Known* known_type(Word type) { return types_.find(type); }
     Comms::Known* known_comm(Word comm) { return comms_.find(comm); }
+    // Before it is asked for: whoever ends or makes this type from now on tells this thread.
+    void will_learn_type(Word type) { records_->ended.note_holder(type, thread_->id); }
     Types::Known* learn_type(Word type, std::uint64_t bytes);
     Comms::Known* learn_comm(Word comm, std::uint16_t index);
     std::uint8_t place_of_type(Word type) const { return types_.place(type); }

@@ -6,7 +6,6 @@ namespace mpiprof {
 
 Ledger::Types::Known* Ledger::learn_type(Word type, std::uint64_t bytes) {
     if (bytes > ~std::uint32_t{0} || !types_.gives_way(type)) return nullptr;
-    records_->ended.note_holder(type, thread_->id);
     const std::uint8_t place = types_.place(type);
     release_type(place);
     return &types_.put(type, static_cast<std::uint32_t>(bytes));
@@ -59,10 +58,10 @@ void Ledger::end_of_group(const EndedHandle& ended) {
     if (ended.kind == HandleKind::communicator) {
         if (comms_.at(comms_.place(ended.c)).handle == ended.c) release_comm(comms_.place(ended.c));
         for (const Word key : {ended.c, ended.fortran})
-            if (key != 0 && group(key)) const_cast<Group&>(group_place(key)).handle = 0;
+            if (Group& g = const_cast<Group&>(group_place(key)); may_be_same_handle(g.handle, key)) g.handle = 0;
     }
     forget_peers_of(ended.c);
-    if (ended.fortran != ended.c) forget_peers_of(ended.fortran);
+    if (!may_be_same_handle(ended.fortran, ended.c)) forget_peers_of(ended.fortran);
 }
 
 void Ledger::forget_peers_of(Word key) {
@@ -70,7 +69,7 @@ void Ledger::forget_peers_of(Word key) {
     peers_.forget(key);
     if (has_messages_)
         for (Message& message : messages_)
-            if (message.key == key) message.handle = 0;
+            if (may_be_same_handle(message.key, key)) message.handle = 0;
     if (has_open_sources_) requests_.forget_communicator(key);
 }
 
@@ -89,7 +88,7 @@ void Ledger::forget_handles() {
 void Ledger::enter_epoch(std::uint64_t epoch) {
     if (epoch_ == epoch) return;
     epoch_ = epoch;
-    const std::uint64_t forgets = relaxed(records_->forgets);
+    const std::uint64_t forgets = __atomic_load_n(&records_->forgets, __ATOMIC_ACQUIRE);
     bool is_all_gone = forgets != forgets_seen_;
     forgets_seen_ = forgets;
     if (!records_->ended.since(ended_seen_, [&](const EndedHandle& ended) { end_of(ended); })) {

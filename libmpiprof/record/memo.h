@@ -50,7 +50,7 @@ struct alignas(64) Memo {
     Word comm;
     format::Cell* cell;
     format::Histogram* histogram;
-    std::uint32_t type_size;
+    std::uint32_t type_size;  // of `type`, where it holds one
     // Lower half of the address of the wrapper's frame: the words below are valid stack only there.
     std::uint32_t frame;
     std::uint16_t at[2];   // where the return addresses of the next two callers lie, in words above the frame,

@@ -1,10 +1,10 @@
-// A walk goes up one stack only: each frame lies above the one before. It ends where there is no rule, or no memory.
+// A walk goes up one stack only: each frame lies above the one before. It ends where there is no rule, no memory, or
+// where a signal came in while another stack was in use.
 #include "libmpiprof/record/own_unwinder.h"
 
 #if defined(__x86_64__)
 
 #include <errno.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 
 #include "libmpiprof/record/frame_rules.h"
@@ -28,17 +28,17 @@ class Stack {
     bool fetch(std::uintptr_t at) {
         const iovec to{words_, sizeof words_}, from{reinterpret_cast<void*>(at), sizeof words_};
         long n = raw(SYS_process_vm_readv, getpid(), raw_address(&to), 1, raw_address(&from), 1);
-        if (n == -ENOSYS || n == -EPERM) n = copy(at);
+        if (n < 0 && n != -EFAULT) n = copy(at);
         from_ = at;
         read_ = n > 0 ? static_cast<std::uintptr_t>(n) / sizeof(Word) * sizeof(Word) : 0;
         return read_ != 0;
     }
-    // Where the call is forbidden: as much as lies in this page, if it is mapped.
+    // Where the call is forbidden: as much as lies in this page, if it may be read. A mask of signals to be changed in
+    // a way that there is none is read before the way is looked at; so nothing changes.
     long copy(std::uintptr_t at) {
         constexpr std::uintptr_t page = 4096;
-        unsigned char is_in_memory;
-        const auto begin = static_cast<Word>(at & ~(page - 1));
-        if (raw(SYS_mincore, begin, static_cast<Word>(page), raw_address(&is_in_memory)) != 0) return 0;
+        constexpr long no_way = -1, mask_bytes = 8;
+        if (raw(SYS_rt_sigprocmask, no_way, static_cast<long>(at), 0, mask_bytes) != -EINVAL) return 0;
         std::uintptr_t n = page - at % page;
         if (n > sizeof words_) n = sizeof words_;
         __builtin_memcpy(words_, reinterpret_cast<const void*>(at), n);
@@ -52,34 +52,45 @@ struct Cursor {
     Word address;
     std::uintptr_t cfa;  // of the frame below: the stack pointer in this one
     std::uintptr_t rbp;
+    bool is_return;  // the address is behind a call
+    bool is_cut;     // the walk ends at another stack
 };
 
 // One frame's stack is no larger: what lies further up is taken for another's.
 constexpr std::uintptr_t largest_frame = std::uintptr_t{64} << 20;
+bool is_above(std::uintptr_t cfa, const Cursor& cursor) {
+    return cfa > cursor.cfa && cfa - cursor.cfa <= largest_frame;
+}
 
-bool step(Cursor& cursor, Stack& stack, bool is_return) {
-    const FrameRule rule = rules.find(cursor.address, is_return);
+// Up from what the kernel laid onto the stack for a handler: a ucontext_t. A handler's stack of its own ends there.
+bool leave_signal(Cursor& cursor, Stack& stack) {
+    constexpr std::uintptr_t stack_begin = 16, stack_size = 32, rbp = 120, rsp = 160, rip = 168;
+    const std::uintptr_t context = cursor.cfa;
+    Word begin, size, word[3];
+    if (!stack.read(context + stack_begin, begin) || !stack.read(context + stack_size, size) ||
+        !stack.read(context + rbp, word[0]) || !stack.read(context + rsp, word[1]) ||
+        !stack.read(context + rip, word[2]))
+        return false;
+    const auto interrupted = static_cast<std::uintptr_t>(word[1]);
+    const auto is_alternate = [&](std::uintptr_t at) {
+        return at - static_cast<std::uintptr_t>(begin) < static_cast<std::uintptr_t>(size);
+    };
+    cursor.is_cut = is_alternate(context) != is_alternate(interrupted);
+    Word below;
+    if (cursor.is_cut || !is_above(interrupted, cursor) || !stack.read(interrupted - sizeof(Word), below)) return false;
+    cursor = {word[2], interrupted, static_cast<std::uintptr_t>(word[0]), false, false};
+    return true;
+}
+
+bool leave_function(const FrameRule& rule, Cursor& cursor, Stack& stack) {
     const auto by = [](std::uintptr_t base, std::int64_t offset) { return base + static_cast<std::uintptr_t>(offset); };
-    std::uintptr_t cfa = 0;
+    std::uintptr_t cfa = by(rule.cfa == CfaRule::by_rsp ? cursor.cfa : cursor.rbp, rule.cfa_offset);
     Word word = 0;
-    switch (rule.cfa) {
-        case CfaRule::none:
-        case CfaRule::no_code:
-            return false;
-        case CfaRule::by_rsp:
-            cfa = by(cursor.cfa, rule.cfa_offset);
-            break;
-        case CfaRule::by_rbp:
-            cfa = by(cursor.rbp, rule.cfa_offset);
-            break;
-        case CfaRule::behind_rbp:
-            if (by(cursor.rbp, rule.cfa_offset) - cursor.cfa > largest_frame ||
-                !stack.read(by(cursor.rbp, rule.cfa_offset), word))
-                return false;
-            cfa = static_cast<std::uintptr_t>(word);
-            break;
+    if (rule.cfa == CfaRule::behind_rbp) {
+        if (cfa - cursor.cfa > largest_frame || !stack.read(cfa, word)) return false;
+        cfa = static_cast<std::uintptr_t>(word);
     }
-    if (cfa <= cursor.cfa || cfa - cursor.cfa > largest_frame) return false;
+    if (!is_above(cfa, cursor)) return false;
     if (rule.rbp != RbpRule::same) {
         const std::uintptr_t at = by(rule.rbp == RbpRule::at_cfa ? cfa : cursor.rbp, rule.rbp_offset);
         if (at < cursor.cfa || at >= cfa || !stack.read(at, word)) return false;
@@ -88,19 +99,30 @@ bool step(Cursor& cursor, Stack& stack, bool is_return) {
     if (!stack.read(cfa - sizeof(Word), word)) return false;
     cursor.address = word;
     cursor.cfa = cfa;
-    return rules.find(word, true).cfa != CfaRule::no_code;  // else it was no return address
+    cursor.is_return = true;
+    return true;
+}
+
+// To the caller, whose rule takes the place of this one.
+bool step(FrameRule& rule, Cursor& cursor, Stack& stack, const FrameRules::Moment& moment) {
+    if (rule.cfa == CfaRule::none) return false;
+    if (!(rule.cfa == CfaRule::signal ? leave_signal(cursor, stack) : leave_function(rule, cursor, stack)))
+        return false;
+    rule = rules.find(cursor.address, cursor.is_return, moment);
+    return rule.cfa != CfaRule::no_code;  // else nobody returns there
 }
 
 [[gnu::noinline]] int backtrace(Unwinder::Visit visit, void* argument) {
-    constexpr int end_of_stack = 5;
     Cursor cursor;
     Stack stack;
     asm volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
-                 : "=&r"(cursor.address), "=&r"(cursor.cfa), "=&r"(cursor.rbp));
-    rules.look_for_news();
-    for (bool is_return = false; step(cursor, stack, is_return); is_return = true)
+                 : "=&a"(cursor.address), "=&d"(cursor.cfa), "=&c"(cursor.rbp));  // none of them is %rbp itself
+    cursor.is_return = cursor.is_cut = false;
+    const FrameRules::Moment moment = FrameRules::now();
+    FrameRule rule = rules.find(cursor.address, false, moment);
+    while (step(rule, cursor, stack, moment))
         if (visit(&cursor, argument) != 0) break;
-    return end_of_stack;
+    return cursor.is_cut ? Unwinder::other_stack : Unwinder::end_of_stack;
 }
 
 }  // namespace

@@ -113,12 +113,12 @@ void Peers::forget() {
 }
 
 void Peers::forget_known(Word key) {
-    if (is_like_world(key)) like_world_place(key) = 0;
+    if (may_be_same_handle(like_world_place(key), key)) like_world_place(key) = 0;
     for (Place& place : places_)
-        if (place.key == key) place = {};
+        if (may_be_same_handle(place.key, key)) place = {};
     bool has_slots = false;
     for (std::uint32_t i = 0; i < capacity_ && used_ != 0 && !has_slots; ++i)
-        has_slots = slots_[i].record != 0 && slots_[i].key == key;
+        has_slots = slots_[i].record != 0 && may_be_same_handle(slots_[i].key, key);
     if (has_slots) forget_slots();  // the others are asked for again
     if (used_ != 0) return;
     keys_ = 0;

@@ -43,7 +43,7 @@ class Peers {
                           format::PeerKind kind);
     // Communicators ended: their keys may mean something else now.
     void forget();
-    void forget(Word key) {
+    void forget(Word key) {  // and what may be the same
         if ((keys_ & bit_of(key)) != 0) [[unlikely]]
             forget_known(key);
     }
@@ -100,7 +100,7 @@ class Peers {
     std::uint32_t capacity_, used_;
     Word like_world_[1u << like_world_bits];
     std::uint64_t keys_;  // a bit for each key of which something is remembered, and for others
-    static std::uint64_t bit_of(Word key) { return std::uint64_t{1} << (mix(static_cast<std::uint64_t>(key)) >> 58); }
+    static std::uint64_t bit_of(Word key) { return std::uint64_t{1} << (mix(static_cast<std::uint32_t>(key)) >> 58); }
     format::Table* table_;
     format::Peer* others_[2];  // by kind
     alignas(64) format::Peer nobody_;

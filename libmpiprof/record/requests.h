@@ -88,7 +88,7 @@ class Requests {
 
     void forget_communicator(Word key) {
         for (Request& request : every())
-            if (request.handle != 0 && request.has_partner() && partner_of(request).key == key)
+            if (request.handle != 0 && request.has_partner() && may_be_same_handle(partner_of(request).key, key))
                 partner_of(request).key = 0;
     }
 

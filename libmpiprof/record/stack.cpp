@@ -13,8 +13,8 @@ struct Walk {
     bool is_inside;  // still among our own frames
 };
 
-// What the unwinder wants to hear: 0 to go on, another reason code to stop (5: end of stack).
-constexpr int go_on = 0, stop = 5;
+// What the unwinder wants to hear.
+constexpr int go_on = 0, stop = Unwinder::end_of_stack;
 
 int visit(void* context, void* argument) {
     auto& walk = *static_cast<Walk*>(argument);

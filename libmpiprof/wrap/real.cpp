@@ -4,7 +4,6 @@
 #include "libmpiprof/record/own_unwinder.h"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,22 +169,42 @@ Real find_real(const char* name, Word return_address, const char* landmarks) {
     return real;
 }
 
+namespace {
+
+struct Search {
+    const Unwinder* unwinder;
+    Range ours;
+    bool is_inside;  // still among this call's own frames
+    bool is_found;
+    int seen;
+};
+constexpr int most_seen = 256;
+
+int look_for_ours(void* context, void* argument) {
+    auto& search = *static_cast<Search*>(argument);
+    const bool is_ours = search.ours.holds(static_cast<Word>(search.unwinder->ip(context)));
+    if (search.is_inside && is_ours) return 0;
+    search.is_inside = false;
+    search.is_found = is_ours;
+    return is_ours || ++search.seen == most_seen ? Unwinder::end_of_stack : 0;
+}
+
+}  // namespace
+
 // Other callers (a plugin of the library, a user's callback, or nobody: an old frame's traces): is there a wrapper of
 // ours further up this stack? Walked with the unwinder, which the common nested call never needs. Without an answer (no
-// unwinder, a recursion too deep) the token is taken at its word. Wrong, it loses calls until one is made from further
-// up; taken for no word of truth, a call would be counted twice for each that MPI makes itself.
+// unwinder, a recursion too deep, a signal's handler on a stack of its own) the token is taken at its word. Wrong, it
+// loses calls until one is made from further up; taken for no word of truth, a call would be counted twice for each
+// that MPI makes itself.
 bool is_nested(Word return_address) {
     if (library_code.holds(return_address)) return true;
-    constexpr int most = 256;
-    void* frames[most];
-    const int n = backtrace(frames, most);
+    const Unwinder* unwinder = find_unwinder();
+    if (!unwinder) return true;
     static constinit Range ours{0, 0};
     if (ours.end == 0) ours = code_around(reinterpret_cast<const void*>(&is_nested));
-    int i = 0;
-    while (i < n && ours.holds(reinterpret_cast<Word>(frames[i]))) ++i;  // this call's own
-    for (; i < n; ++i)
-        if (ours.holds(reinterpret_cast<Word>(frames[i]))) return true;
-    return n <= 1 || n == most;
+    Search search{unwinder, ours, true, false, 0};
+    const int reason = unwinder->backtrace(look_for_ours, &search);
+    return search.is_found || search.seen == 0 || search.seen == most_seen || reason == Unwinder::other_stack;
 }
 
 #if defined(__x86_64__)

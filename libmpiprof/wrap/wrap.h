@@ -41,7 +41,10 @@ template <class Library, class Language, class Booker>
         return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
     if (!Booker::quick_after(ledger, memo, bytes, ticks))
         return leave_after<Booker>(result, ledger, memo, bytes, ticks);
-    Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);
+    if constexpr (requires { &Booker::add_partner_again; })
+        Booker::add_partner_again(partner, ledger.hand, memo, bytes, ticks);
+    else
+        Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);
     thread_state.token = nullptr;
     return result;
 }

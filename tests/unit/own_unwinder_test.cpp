@@ -2,10 +2,16 @@
 // a stack ends early or its description is wrong.
 #include "libmpiprof/record/own_unwinder.h"
 
+#include <errno.h>
 #include <execinfo.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 #include <vector>
@@ -16,14 +22,16 @@ namespace {
 #if defined(__x86_64__)
 
 std::vector<Word> followed;
+int reason;
+bool is_in_handler;  // what was interrupted has no return address
 
 [[gnu::noinline]] void follow() {
     followed.clear();
-    own_unwinder.backtrace(
+    reason = own_unwinder.backtrace(
         [](void* context, void*) {
             const auto address = static_cast<Word>(own_unwinder.ip(context));
             const auto* place = reinterpret_cast<const Word*>(own_unwinder.cfa(context)) - 1;
-            EXPECT_EQ(*place, address) << "where it lies";
+            EXPECT_TRUE(is_in_handler || *place == address) << "where it lies";
             followed.push_back(address);
             return followed.size() < 100 ? 0 : 5;
         },
@@ -120,7 +128,8 @@ ucontext_t outside;
 
 void fiber() {
     deeper(3);
-    call_with_wrong_rules(follow, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + Fenced::size);
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    for (const std::uintptr_t above : {Fenced::fence / 2, Fenced::size}) call_with_wrong_rules(follow, here + above);
 }
 
 TEST(own_unwinder, ends_at_the_end_of_a_fibers_stack) {
@@ -151,6 +160,52 @@ TEST(own_unwinder, ends_at_the_end_of_an_alternate_signal_stack) {
     sigaltstack(&before, nullptr);
     EXPECT_GE(followed.size(), 1u);
     EXPECT_LE(followed.size(), 3u) << "the handler and what called it";
+    EXPECT_EQ(reason, Unwinder::other_stack);
+}
+
+TEST(own_unwinder, finds_what_a_signal_interrupted) {
+    struct sigaction action {
+    }, old{};
+    action.sa_handler = [](int) { compare(); };
+    sigaction(SIGUSR1, &action, &old);
+    is_in_handler = true;
+    raise(SIGUSR1);
+    is_in_handler = false;
+    sigaction(SIGUSR1, &old, nullptr);
+    EXPECT_EQ(reason, Unwinder::end_of_stack);
+    EXPECT_GE(followed.size(), 8u) << "the test's own callers";
+}
+
+// As in a container that forbids to read other processes.
+void forbid_to_read_processes() {
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{sizeof filter / sizeof *filter, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(77);
+}
+
+// On a stack with a fence: a word in the fence is asked for, which is mapped and may not be read.
+void follow_into_the_fence() {
+    const Fenced fenced;
+    forbid_to_read_processes();
+    deeper(3);
+    ucontext_t inside;
+    getcontext(&inside);
+    inside.uc_stack.ss_sp = fenced.stack;
+    inside.uc_stack.ss_size = Fenced::size;
+    inside.uc_link = &outside;
+    makecontext(&inside, fiber, 0);
+    swapcontext(&outside, &inside);
+    _exit(followed.empty() || testing::Test::HasFailure() ? 1 : 0);
+}
+
+TEST(own_unwinder, follows_and_ends_where_the_kernel_may_not_be_asked) {
+    EXPECT_EXIT(follow_into_the_fence(), testing::ExitedWithCode(0), "");
 }
 
 #endif

@@ -58,6 +58,22 @@ TEST_F(peers, of_one_rank_are_one_record_whatever_communicator_it_was) {
     EXPECT_EQ(found.at(5).received.messages, 0u);
 }
 
+TEST_F(peers, of_a_communicator_that_ended_are_forgotten_however_its_handle_was_passed) {
+    constexpr Word as_passed = 0x84000001, widened = static_cast<std::int32_t>(0x84000001),
+                   with_garbage = as_passed | Word{0x5a5a} << 32, window = as_passed ^ Word { 1 } << 61;
+    for (const Word key : {as_passed, widened, with_garbage, window}) send(key, 0, 3);
+    ledger.remember_group({as_passed, 0, 2, -1, -1});
+    ASSERT_NE(ledger.known_peer(as_passed, 0), nullptr);
+
+    end_a_communicator(widened);
+
+    for (const Word key : {as_passed, widened, with_garbage, window}) {
+        EXPECT_EQ(ledger.quick_peer(key, 0), nullptr) << std::hex << key;
+        EXPECT_EQ(ledger.known_peer(key, 0), nullptr) << std::hex << key;
+    }
+    EXPECT_EQ(ledger.group(as_passed), nullptr);
+}
+
 TEST_F(peers, that_were_seen_once_are_found_at_once) {
     send(world, 5, 5);
     EXPECT_NE(ledger.quick_peer(world, 5), nullptr);

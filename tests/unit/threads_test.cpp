@@ -71,6 +71,7 @@ TEST(threads, a_handle_that_is_freed_by_one_and_handed_to_another_means_the_new_
                 while (made != i) std::this_thread::yield();
                 ledger.enter_epoch(epoch);
                 stale += ledger.known_type(handle) != nullptr;
+                ledger.will_learn_type(handle);
                 ledger.learn_type(handle, i);
                 const auto* known = ledger.known_type(handle);
                 wrong += !known || known->meaning != i;

@@ -37,6 +37,20 @@ def fortran_counts_bytes_and_sizes_are_exact(scene):
         check(found == expected, f"use {flavour}, (rank, call, bin) -> (calls, bytes):\n" + differences(found, expected))
 
 
+@case(ranks=2)
+def types_made_anew_in_fortran_have_their_own_size(scene):
+    for flavour, flags in (("mpi", []), ("mpi_f08", ["-DF08"])):
+        program = scene.compile("recycled.f90", "-cpp", "-ffree-line-length-none", *flags, name=f"recycled.{flavour}.{scene.mpi}")
+        directory = scene.subdir(flavour)
+
+        ran = scene.mpirun(2, [program, "expected"], cwd=directory).succeeded()
+
+        same(ran.out, "handles came back\n", "output: else nothing is tested")
+        expected = read_tables(directory / "expected.*.csv")
+        found = without_start_and_end(scene.export(cwd=directory))
+        check(found == expected, f"use {flavour}, (rank, call, bin) -> (calls, bytes):\n" + differences(found, expected))
+
+
 def oracle_counts(directory):
     """{(rank, call in lower case): calls} as the independent counter saw them, over all languages it counted."""
     counts = {}

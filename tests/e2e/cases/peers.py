@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from harness import case, check, same
+from harness import case, check, differences, read_tables, same, without_start_and_end
 
 
 def peers_of(profile):
@@ -57,3 +57,15 @@ def peers_of_fortran_programs_are_exact(scene):
 @case(ranks=4)
 def peers_of_fortran_2008_programs_are_exact(scene):
     fortran_peers_are_exact(scene, "f08", "-DF08")
+
+
+@case(ranks=4)
+def handles_that_come_back_mean_what_they_are_now(scene):
+    program = scene.compile("recycled.c")
+    ran = scene.mpirun(4, [program, "expected"]).succeeded()
+    if scene.mpi == "mpich":
+        same(ran.out, "handles came back\n", "output: else nothing is tested")
+    compare(scene, 4)
+    expected = read_tables(scene.dir / "expected.*.csv")
+    found = without_start_and_end(scene.export())
+    check(found == expected, "(rank, call, bin) -> (calls, bytes):\n" + differences(found, expected))

@@ -4,7 +4,7 @@ import collections
 import json
 import os
 
-from harness import case, check, execute, same
+from harness import case, check, differences, execute, read_tables, same, without_start_and_end
 
 
 def sites_of(scene, directory, call):
@@ -105,3 +105,14 @@ def the_report_has_one_row_for_a_place_on_all_ranks_with_its_callers(scene):
         same(dict(found), {(line, outer): 3 * n for line, outer, n in said}, f"{name}: (caller, its caller): calls")
         by_line = rows_of_sites(scene, directory, "--by", "line")
         same([(row["function"], row["total_calls"]) for row in by_line], [("sum_up", 3 * 114)], f"{name}: --by line")
+
+
+@case(ranks=2)
+def calls_on_odd_stacks_are_counted_and_harm_nobody(scene):
+    """Wrong unwind information, fibers, alternate signal stacks."""
+    program = scene.compile("odd_stacks.c")
+    ran = scene.mpirun(2, [program, "expected"]).succeeded()
+    same(ran.out, "all returned\n" * 2, "output")
+    expected = read_tables(scene.dir / "expected.*.csv")
+    found = without_start_and_end(scene.export())
+    check(found == expected, "(rank, call, bin) -> (calls, bytes):\n" + differences(found, expected))
