@@ -69,12 +69,14 @@ struct State {
     RbpRule rbp = RbpRule::same;
     bool is_known = true;        // else a rule that is not one of ours
     bool returns_above = false;  // the return address lies right below the CFA
+    bool is_outermost = false;   // there is none
     std::int64_t cfa_offset = 0, rbp_offset = 0;
     void by(std::uint64_t reg) {
         cfa = reg == mpiprof::rsp ? CfaRule::by_rsp : reg == mpiprof::rbp ? CfaRule::by_rbp : CfaRule::none;
     }
     // DW_CFA_offset and the like.
     void lies(std::uint64_t reg, std::int64_t offset) {
+        if (reg == return_register) is_outermost = false;
         if (reg == mpiprof::rbp) rbp = RbpRule::at_cfa, rbp_offset = offset;
         if (reg == return_register) returns_above = offset == -8;
     }
@@ -169,8 +171,10 @@ struct Program {
             case 0x06:
                 restore(state, code.uleb());
                 return true;
-            case 0x07:
-                state.is_lost(code.uleb());
+            case 0x07:  // undefined
+                reg = code.uleb();
+                state.is_lost(reg);
+                if (reg == return_register) state.is_outermost = true;
                 return true;
             case 0x08:  // same_value
                 if (code.uleb() == rbp) state.rbp = RbpRule::same;
@@ -317,7 +321,12 @@ bool read_rule(const Found& found, State& state) {
     if (!shared.is_good() || !description.is_good() || !program.run(shared, state)) return false;
     program.initial = state;
     program.location = begin;
-    return program.run(description, state) && state.is_known && state.returns_above && state.cfa != CfaRule::none;
+    if (!program.run(description, state)) return false;
+    if (state.is_outermost) {
+        state.cfa = CfaRule::outermost;
+        return true;
+    }
+    return state.is_known && state.returns_above && state.cfa != CfaRule::none;
 }
 
 // What is found out of an address, within the loader's lock: no library goes while its rules are read.

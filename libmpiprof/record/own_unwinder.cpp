@@ -53,7 +53,6 @@ struct Cursor {
     std::uintptr_t cfa;  // of the frame below: the stack pointer in this one
     std::uintptr_t rbp;
     bool is_return;  // the address is behind a call
-    bool is_cut;     // the walk ends at another stack
 };
 
 // One frame's stack is no larger: what lies further up is taken for another's.
@@ -75,10 +74,11 @@ bool leave_signal(Cursor& cursor, Stack& stack) {
     const auto is_alternate = [&](std::uintptr_t at) {
         return at - static_cast<std::uintptr_t>(begin) < static_cast<std::uintptr_t>(size);
     };
-    cursor.is_cut = is_alternate(context) != is_alternate(interrupted);
     Word below;
-    if (cursor.is_cut || !is_above(interrupted, cursor) || !stack.read(interrupted - sizeof(Word), below)) return false;
-    cursor = {word[2], interrupted, static_cast<std::uintptr_t>(word[0]), false, false};
+    if (is_alternate(context) != is_alternate(interrupted) || !is_above(interrupted, cursor) ||
+        !stack.read(interrupted - sizeof(Word), below))
+        return false;
+    cursor = {word[2], interrupted, static_cast<std::uintptr_t>(word[0]), false};
     return true;
 }
 
@@ -105,7 +105,7 @@ bool leave_function(const FrameRule& rule, Cursor& cursor, Stack& stack) {
 
 // To the caller, whose rule takes the place of this one.
 bool step(FrameRule& rule, Cursor& cursor, Stack& stack, const FrameRules::Moment& moment) {
-    if (rule.cfa == CfaRule::none) return false;
+    if (rule.cfa == CfaRule::none || rule.cfa == CfaRule::outermost) return false;
     if (!(rule.cfa == CfaRule::signal ? leave_signal(cursor, stack) : leave_function(rule, cursor, stack)))
         return false;
     rule = rules.find(cursor.address, cursor.is_return, moment);
@@ -117,12 +117,12 @@ bool step(FrameRule& rule, Cursor& cursor, Stack& stack, const FrameRules::Momen
     Stack stack;
     asm volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
                  : "=&a"(cursor.address), "=&d"(cursor.cfa), "=&c"(cursor.rbp));  // none of them is %rbp itself
-    cursor.is_return = cursor.is_cut = false;
+    cursor.is_return = false;
     const FrameRules::Moment moment = FrameRules::now();
     FrameRule rule = rules.find(cursor.address, false, moment);
     while (step(rule, cursor, stack, moment))
-        if (visit(&cursor, argument) != 0) break;
-    return cursor.is_cut ? Unwinder::other_stack : Unwinder::end_of_stack;
+        if (visit(&cursor, argument) != 0) return Unwinder::end_of_stack;
+    return rule.cfa == CfaRule::outermost ? Unwinder::end_of_stack : Unwinder::cut;
 }
 
 }  // namespace

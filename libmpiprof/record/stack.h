@@ -12,7 +12,7 @@ namespace mpiprof {
 struct Unwinder {
     using Visit = int (*)(void* context, void* argument);
     static constexpr int end_of_stack = 5;  // their reason; a visit that answers it (or any other than 0) ends the walk
-    static constexpr int other_stack = 1;   // own_unwinder.h's: what was interrupted is on another stack
+    static constexpr int cut = 1;           // own_unwinder.h's: there is more, and it cannot be followed
     int (*backtrace)(Visit visit, void* argument);
     std::uintptr_t (*ip)(void* context);
     std::uintptr_t (*cfa)(void* context);

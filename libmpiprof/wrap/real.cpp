@@ -193,7 +193,7 @@ int look_for_ours(void* context, void* argument) {
 
 // Other callers (a plugin of the library, a user's callback, or nobody: an old frame's traces): is there a wrapper of
 // ours further up this stack? Walked with the unwinder, which the common nested call never needs. Without an answer (no
-// unwinder, a recursion too deep, a signal's handler on a stack of its own) the token is taken at its word. Wrong, it
+// unwinder, a recursion too deep, a stack that cannot be followed to its end) the token is taken at its word. Wrong, it
 // loses calls until one is made from further up; taken for no word of truth, a call would be counted twice for each
 // that MPI makes itself.
 bool is_nested(Word return_address) {
@@ -204,7 +204,7 @@ bool is_nested(Word return_address) {
     if (ours.end == 0) ours = code_around(reinterpret_cast<const void*>(&is_nested));
     Search search{unwinder, ours, true, false, 0};
     const int reason = unwinder->backtrace(look_for_ours, &search);
-    return search.is_found || search.seen == 0 || search.seen == most_seen || reason == Unwinder::other_stack;
+    return search.is_found || search.seen == 0 || search.seen == most_seen || reason == Unwinder::cut;
 }
 
 #if defined(__x86_64__)

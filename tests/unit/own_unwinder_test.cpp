@@ -160,7 +160,7 @@ TEST(own_unwinder, ends_at_the_end_of_an_alternate_signal_stack) {
     sigaltstack(&before, nullptr);
     EXPECT_GE(followed.size(), 1u);
     EXPECT_LE(followed.size(), 3u) << "the handler and what called it";
-    EXPECT_EQ(reason, Unwinder::other_stack);
+    EXPECT_EQ(reason, Unwinder::cut);
 }
 
 TEST(own_unwinder, finds_what_a_signal_interrupted) {

@@ -20,6 +20,13 @@ static int world_of(MPI_Comm comm, int rank) {
     return there;
 }
 
+/* Open MPI 4 fails to make windows at the same time over communicators that share no rank. */
+#ifdef OPEN_MPI
+enum { with_windows = 0 };
+#else
+enum { with_windows = 1 };
+#endif
+
 static void free_type(MPI_Datatype* type) { MPI_Type_free(type); }
 
 /* One place in the program for all of them. */
@@ -46,7 +53,7 @@ static void use(MPI_Comm comm, int elements) {
     MPI_Reduce_scatter(out, in, counts, MPI_INT, MPI_SUM, comm);
     expect("MPI_Reduce_scatter", 2ull * size * (size + 1));
 
-    if (elements != 2) return free_type(&type);
+    if (!with_windows || elements != 2) return free_type(&type);
     MPI_Win_create(in, sizeof in, 1, MPI_INFO_NULL, comm, &window);
     expect("MPI_Win_create", 0);
     MPI_Win_fence(0, window);
