@@ -59,12 +59,12 @@ def peers_of_fortran_2008_programs_are_exact(scene):
     fortran_peers_are_exact(scene, "f08", "-DF08")
 
 
-@case(mpis=("mpich",), ranks=4)
+@case(ranks=4)
 def handles_that_come_back_mean_what_they_are_now(scene):
-    """Open MPI 4.1 hands out other values, and its windows over so many communicators fail by chance without us, too."""
     program = scene.compile("recycled.c")
     ran = scene.mpirun(4, [program, "expected"]).succeeded()
-    same(ran.out, "handles came back\n", "output: else nothing is tested")
+    if scene.mpi == "mpich":
+        same(ran.out, "handles came back\n", "output: else nothing is tested")
     compare(scene, 4)
     expected = read_tables(scene.dir / "expected.*.csv")
     booked = {call for _, call, _ in expected}
