@@ -59,7 +59,7 @@ class Workshop:
         program = os.path.join(self.path, "%s.%s" % (name, compiler))
         if not os.path.exists(program):
             standard = "-std=c++20" if source.endswith(".cpp") else "-std=gnu11"
-            subprocess.run([compiler, standard, "-O2", "-g", "-Wall", "-I", ROOT, "-o", program, os.path.join(HERE, source)], check=True)
+            subprocess.run([compiler, standard, "-O2", "-g", "-Wall", "-no-pie", "-I", ROOT, "-o", program, os.path.join(HERE, source)], check=True)
         return program
 
     def double(self, source, soname):

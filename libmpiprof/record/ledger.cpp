@@ -8,6 +8,7 @@
 #include <new>
 
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/base/used_stack.h"
 #include "libmpiprof/record/token.h"
 
 namespace mpiprof {
@@ -92,6 +93,7 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     last_resort_ = new_cell(any);
     if (!last_resort_) return false;
     memo_peers_[first_memos].peer = MemoPeer::no_rank;
+    callers_.open();
     seconds_.open();
     forgets_seen_ = relaxed(records.forgets);
     ended_seen_ = records.ended.count();
@@ -304,11 +306,9 @@ std::uint32_t Ledger::site(Word return_address, const Word* frame, std::uint16_t
             if (at[i] != 0) who.address[i + 1] = frame[at[i]];
         return who;
     };
-    Place& place = places_[short_hash<place_bits>(static_cast<std::uint64_t>(return_address) + lower_half(frame) * 3u)];
-    if (place.address == return_address && place.frame == lower_half(frame) &&
-        place.caller == lower_half(frame[place.at[0]])) {
-        at[0] = place.at[0];
-        at[1] = place.at[1];
+    if (Callers::Places places; callers_.find(return_address, frame, places)) {
+        at[0] = places.at[0];
+        at[1] = places.at[1];
         if (const std::uint32_t known = sites.known(identity())) return known;
     }
     const bool may_unwind = sites.unwinder && sites.depth > 1 && unwound_ < most_unwound;
@@ -320,8 +320,10 @@ std::uint32_t Ledger::site(Word return_address, const Word* frame, std::uint16_t
         if (words <= 0 || words > 0xffff) break;
         at[i - 1] = static_cast<std::uint16_t>(words);
     }
-    place = {return_address, lower_half(frame), lower_half(frame[at[0]]), {at[0], at[1]}};
-    return sites.find(records_->image, identity(), stack);
+    callers_.learn(return_address, frame, {{at[0], at[1]}});
+    const std::uint32_t found = sites.find(records_->image, identity(), stack);
+    clear_used_stack<stack_of_walk>();
+    return found;
 }
 
 Memo* Ledger::known_memo(std::uint64_t key, Word type, Word comm, const Word* frame, const Meaning& meaning,

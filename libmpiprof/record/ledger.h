@@ -11,6 +11,7 @@
 #include "libmpiprof/format/histogram.h"
 #include "libmpiprof/format/size_bins.h"
 #include "libmpiprof/record/activity.h"
+#include "libmpiprof/record/callers.h"
 #include "libmpiprof/record/communicator_table.h"
 #include "libmpiprof/record/ended_handles.h"
 #include "libmpiprof/record/handles.h"
@@ -19,7 +20,6 @@
 #include "libmpiprof/record/peers.h"
 #include "libmpiprof/record/regions.h"
 #include "libmpiprof/record/requests.h"
-#include "libmpiprof/record/second_memos.h"
 #include "libmpiprof/record/sites.h"
 #include "libmpiprof/record/trace.h"
 
@@ -399,15 +399,6 @@ class Ledger {
         return is_same_place(m, key, frame, meaning.communicator, hot_bin(bytes)) && m.cell->buffer == meaning.buffer;
     }
 
-    // Where the return addresses above a frame lie, known of calls that were unwound. A frame is remembered with the
-    // return address that lies in it.
-    struct Place {
-        Word address;
-        std::uint32_t frame;
-        std::uint32_t caller;  // lower half of the next one's, below which at[1] holds
-        std::uint16_t at[2];
-    };
-    static constexpr unsigned place_bits = 6;
 #if defined(__x86_64__)
     static constexpr bool compares_words = true;
 #else
@@ -416,6 +407,7 @@ class Ledger {
     // So many times a thread may unwind: calls from ever new frames (alloca, deep recursions) keep their own address
     // then.
     static constexpr unsigned most_unwound = 16384;
+    static constexpr unsigned stack_of_walk = 4096;
     std::uint32_t site(Word return_address, const Word* frame, std::uint16_t (&at)[2]);
 
     static constexpr unsigned message_bits = 4;
@@ -526,13 +518,15 @@ class Ledger {
     Ticks asked_script_ = 0;    // the call that began then was looked up before: script_site_
     std::uint32_t script_site_ = 0;
     unsigned unwound_ = 0;
-    Place places_[1u << place_bits];
+    Callers callers_;
     Types types_;
     Comms comms_;
     Group groups_[1u << group_bits];
     MemoPeer& peer_of(const Memo& m) { return const_cast<MemoPeer&>(peer_at(place_of(m))); }
     Memo memos_[first_memos];
-    SecondMemos seconds_;
+    // Of calls that have another size, communicator, caller or depth of recursion than the first memo of their place in
+    // the program. They hold no handle, so that no handle's end concerns them.
+    GrowingPairs<Memo, 128, 4096> seconds_;
     MemoPeer memo_peers_[first_memos + 1];
     Polls polls_[Catalogue::most_counted];  // pages of calls that are not polled stay untouched
     Peers peers_;

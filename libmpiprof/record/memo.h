@@ -58,6 +58,7 @@ struct alignas(64) Memo {
     std::uint8_t type_at;  // what the ledger's Handles know of `type` and `comm`; Handles::none: nothing
     std::uint8_t comm_at;
     std::uint32_t word[2];  // and the lower halves of these. at 0 is the call's own: always alike
+    bool is_free() const { return key == 0; }
 };
 static_assert(sizeof(Memo) == 64);
 // With whom a memo's calls were last seen to exchange messages by the plain form: as long as it is the same, nobody is

@@ -5,6 +5,7 @@
 #if defined(__x86_64__)
 
 #include <errno.h>
+#include <sys/auxv.h>
 #include <sys/uio.h>
 
 #include "libmpiprof/record/frame_rules.h"
@@ -14,11 +15,31 @@ namespace {
 
 constinit FrameRules rules;
 
-// A piece of the stack, as the kernel hands it over: of what is not mapped it says so.
+// What the process began on reaches from the stack pointer up to the name of the program, which the kernel laid at its
+// top; it leaves at least 128 MiB below it to no other mapping. Other stacks have ends that nobody tells.
+struct FirstStack {
+    static constexpr std::uintptr_t surely_one = std::uintptr_t{64} << 20;
+    static std::uintptr_t bytes_above(std::uintptr_t stack_pointer) {
+        static constinit std::uintptr_t known = 0;
+        std::uintptr_t end = relaxed(known);
+        if (end == 0) {
+            end = getauxval(AT_EXECFN) / sizeof(Word) * sizeof(Word);
+            __atomic_store_n(&known, end, __ATOMIC_RELAXED);
+        }
+        return end - stack_pointer < surely_one ? end - stack_pointer : 0;
+    }
+};
+
+// The stack from here upwards: the first one is read as it is. A piece of any other is handed over by the kernel, which
+// says so of what is not mapped.
 class Stack {
   public:
     bool read(std::uintptr_t at, Word& word) {
         if (at % sizeof(Word) != 0) return false;
+        if (at - from_here_ < bytes_) {
+            word = *reinterpret_cast<const Word*>(at);
+            return true;
+        }
         if (at - from_ >= read_ && !fetch(at)) return false;
         word = words_[(at - from_) / sizeof(Word)];
         return true;
@@ -44,6 +65,8 @@ class Stack {
         __builtin_memcpy(words_, reinterpret_cast<const void*>(at), n);
         return static_cast<long>(n);
     }
+    const std::uintptr_t from_here_ = reinterpret_cast<std::uintptr_t>(this);
+    const std::uintptr_t bytes_ = FirstStack::bytes_above(from_here_);
     std::uintptr_t from_ = 0, read_ = 0;
     Word words_[192];
 };

@@ -3,11 +3,15 @@
 // the clock and the cell.
 #pragma once
 
+#include "libmpiprof/base/used_stack.h"
 #include "libmpiprof/record/token.h"
 #include "libmpiprof/wrap/booker.h"
 #include "libmpiprof/wrap/functions.h"
 
 namespace mpiprof::wrap {
+
+// What it uses below its own frame, but for a walk, which clears its own.
+inline constexpr unsigned stack_of_plain_form = 1024;
 
 // The clock of the call in hand starts.
 template <class Library>
@@ -74,7 +78,9 @@ template <class Library, class Language, class Booker>
     }
     if (ledger.is_traced()) [[unlikely]]
         Booker::trace(ledger, memo, bytes, ticks);
-    return leave_after<Booker>(result, ledger, memo, bytes, ticks);
+    const Word same = leave_after<Booker>(result, ledger, memo, bytes, ticks);
+    clear_used_stack<stack_of_plain_form>();
+    return same;
 }
 
 // The second half of a poll that is a sample: its time stands for those since the sample before, too.

@@ -78,6 +78,25 @@ TEST_F(callers, behind_one_helper_function_are_told_apart) {
     EXPECT_LE(made_stack.walked, 8u) << "each is known by its words";
 }
 
+TEST_F(callers, that_were_followed_once_are_known_for_every_size) {
+    constexpr Word several = 500;
+    const auto call_from_all = [&](Bytes bytes) {
+        const unsigned before = made_stack.walked;
+        for (Word i = 0; i < several; ++i) {
+            made_stack.word[10] = 0x500000 + 16 * i;
+            call(bytes);
+        }
+        return made_stack.walked - before;
+    };
+    EXPECT_EQ(call_from_all(8), several);
+
+    call_from_all(5640);  // the table has grown, and forgot what it knew
+
+    EXPECT_EQ(call_from_all(100'000), 0u);
+    EXPECT_EQ(call_from_all(1'000'000), 0u);
+    EXPECT_EQ(sites(), static_cast<std::size_t>(several));
+}
+
 TEST_F(callers, of_the_caller_are_told_apart) {
     for (int i = 0; i < 100; ++i)
         for (const Word caller : {0x600000, 0x600010}) {

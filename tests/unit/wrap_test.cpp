@@ -333,6 +333,45 @@ TEST_F(wrap, freeing_is_counted_and_forwarded) {
     EXPECT_EQ(script.seen, std::vector<Word>{9});
 }
 
+// ---- what is left on the stack ----
+
+constexpr std::size_t painted_bytes = 16384;
+constexpr unsigned char paint = 0x5a;
+const unsigned char* painted;
+
+// As a real function that uses much stack would leave it.
+[[gnu::noinline]] void paint_the_stack() {
+    volatile unsigned char used[painted_bytes];
+    for (volatile unsigned char& byte : used) byte = paint;
+    painted = const_cast<const unsigned char*>(used);
+    asm volatile("" : : "r"(used) : "memory");
+}
+
+// Words below a call that are somebody's, but for the wrapper's own frame and those of the fast form. Nothing is called
+// in it: that would write there.
+[[gnu::noinline, gnu::no_sanitize("address")]] std::size_t words_left_below() {
+    constexpr std::size_t frames = 768;
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    constexpr std::uintptr_t paint_word = 0x5a5a5a5a5a5a5a5a;
+    std::size_t left = 0;
+    for (auto at = reinterpret_cast<std::uintptr_t>(painted) + 7 & ~std::uintptr_t{7}; at < here - frames; at += 8) {
+        const auto word = *reinterpret_cast<const volatile std::uintptr_t*>(at);
+        left += word != paint_word && word != 0;
+    }
+    return left;
+}
+
+TEST_F(wrap, the_slow_path_leaves_zeros_on_the_programs_stack) {
+    constexpr std::size_t way_into_memset = 2;  // return addresses
+    script.inside = paint_the_stack;
+    for (int i = 0; i < 4; ++i) {
+        send_eight_bytes();
+        EXPECT_LE(words_left_below(), way_into_memset) << "behind a new place, at call " << i;
+    }
+    FAKE_Send(1, 5000, 4, 1);
+    EXPECT_LE(words_left_below(), way_into_memset) << "behind a new size";
+}
+
 // ---- threads ----
 
 TEST_F(wrap, each_thread_records_for_itself) {

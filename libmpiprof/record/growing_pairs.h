@@ -1,0 +1,65 @@
+// A table of records in pairs of places, by hash: what it knows is a shortcut, so a record may lose its place to
+// another at any time. It begins small, inside whoever has it, and grows where records take each other's places. By one
+// thread. A record says whether its place is free (is_free) and is zero at first.
+#pragma once
+
+#include "libmpiprof/base/basics.h"
+
+namespace mpiprof {
+
+template <class Record, std::uint32_t First, std::uint32_t Most>
+class GrowingPairs {
+  public:
+    // The two places of whatever has this hash.
+    Record* places(std::uint64_t hash) {
+        constexpr unsigned step = 2 * sizeof(Record);
+        constexpr std::int64_t multiplier = -0x61c8864f;
+        const std::uint64_t at = (hash * static_cast<std::uint64_t>(multiplier) >> 14) & mask_;
+        static_assert((step & (step - 1)) == 0 && step <= 128);
+        static_assert((Most / 2 - 1) * step < (1u << 18));  // the product's lower half is enough
+        return reinterpret_cast<Record*>(reinterpret_cast<char*>(table_) + at);
+    }
+    bool has_room(std::uint64_t hash) { return places(hash)[0].is_free() || places(hash)[1].is_free(); }
+    // One of them for a new record: of two that are taken, each in its turn.
+    Record& take(std::uint64_t hash) {
+        Record* places = this->places(hash);
+        for (unsigned i = 0; i < 2; ++i)
+            if (places[i].is_free()) return places[i];
+        ++turns_;
+        if (++taken_away_ > count_ / 4 && count_ < Most && grow()) return take(hash);
+        return places[turns_ % 2];
+    }
+    void open() {
+        table_ = first_;
+        set_count(First);
+    }
+    void forget() {
+        for (std::uint32_t i = 0; i < count_; ++i)
+            if (!table_[i].is_free()) table_[i] = {};
+    }
+
+  private:
+    static constexpr std::uint32_t growth = 8;
+    void set_count(std::uint32_t count) {
+        count_ = count;
+        mask_ = (count / 2 - 1) * 2 * sizeof(Record);
+    }
+    // What was known is learned again: each takes its place when it is asked for.
+    bool grow() {
+        taken_away_ = 0;
+        const std::uint32_t count = count_ * growth < Most ? count_ * growth : Most;
+        auto* larger = static_cast<Record*>(private_pages(count * sizeof(Record)));
+        if (!larger) return false;
+        if (table_ != first_) munmap(table_, count_ * sizeof(Record));
+        table_ = larger;
+        set_count(count);
+        return true;
+    }
+
+    Record* table_;
+    std::uint64_t mask_;  // of an offset in bytes
+    std::uint32_t count_, taken_away_, turns_;
+    Record first_[First];
+};
+
+}  // namespace mpiprof
