@@ -8,7 +8,12 @@
 #include <unistd.h>
 
 #include "libmpiprof/base/raw.h"
-#include "libmpiprof/process/place.h"
+#include "libmpiprof/host/cgroup.h"
+#include "libmpiprof/host/environment.h"
+#include "libmpiprof/host/facts.h"
+#include "libmpiprof/host/launch.h"
+#include "libmpiprof/host/place.h"
+#include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/process/text_profile.h"
@@ -187,7 +192,7 @@ bool Runtime::prepare() {
 
 bool Runtime::begin_image(const World& world) {
     format::Header described{};
-    describe_process(described, world);
+    describe_process(described, world, value_of(Setting::job));
     if (!file_.open(records_.image, {described.job, described.host, world.rank})) return false;
     rank_in_path_ = world.rank;
     is_world_guessed_ = world.family == format::MpiFamily::none && !world.is_launchers;
@@ -212,7 +217,7 @@ bool Runtime::begin_image(const World& world) {
     record_place(records_.image, describes_node);
     if (describes_node) node_counters_.open(records_.image);
     unseen_.record(records_.image);
-    record_environment(records_.image);
+    record_environment(records_.image, is_our_variable);
     if (world.cuda_aware >= 0)
         record_fact(records_.image, format::FactKind::process, "mpi_is_cuda_aware", world.cuda_aware ? "yes" : "no");
     return true;

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-INCLUDES = "".join('#include "libmpiprof/%s"\n' % name for name in ("process/who.h", "wrap/start.h", "wrap/wrap.h"))
+INCLUDES = "".join('#include "libmpiprof/%s"\n' % name for name in ("host/launch.h", "wrap/start.h", "wrap/wrap.h"))
 
 
 def hooks_of(contract):

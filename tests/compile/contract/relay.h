@@ -1,6 +1,6 @@
 // The room of a pretend library, as docs/adding-a-library.md shows it: relay_put(buffer, bytes, peer) is timed,
 // relay_rank() is counted. contract.py compiles it, once as it is and once for each hook that is missing or misspelt.
-#include "libmpiprof/process/who.h"
+#include "libmpiprof/host/launch.h"
 #include "libmpiprof/wrap/start.h"
 #include "libmpiprof/wrap/wrap.h"
 
