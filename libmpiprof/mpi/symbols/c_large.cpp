@@ -2,5 +2,5 @@
 #include "libmpiprof/mpi/symbols/c.h"
 
 #define MPI(...)  // has no large-count twin
-#define MPI_C(Name, name, NAME, arity, ...) SYMBOL(Name##_c, arity, true)
+#define MPI_C(Name, name, arity, ...) SYMBOL(Name##_c, arity, true)
 #include "libmpiprof/mpi/calls.def"

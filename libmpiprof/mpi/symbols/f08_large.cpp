@@ -2,7 +2,7 @@
 #include "libmpiprof/mpi/symbols/fortran.h"
 
 #define MPI(...)  // has no large-count twin
-#define MPI_C(Name, name, NAME, arity, ...)                      \
+#define MPI_C(Name, name, arity, ...)                            \
     SYMBOL(mpi_##name##_c_f08_, Name##_c, arity, 4, true, false) \
     SYMBOL(mpi_##name##_f08_large_, Name##_c, arity, 6, true, false)
 #include "libmpiprof/mpi/calls.def"

@@ -5,7 +5,7 @@
     extern "C" [[gnu::visibility("default"), gnu::alias("mpi_" #name "_")]] Word symbol( \
         MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, Word h1);
 
-#define MPI(Name, name, NAME, arity, ...)                                \
+#define MPI(Name, name, arity, ...)                                      \
     SYMBOL(mpi_##name##_, Name, arity, Mpi::mpif_spelling, false, false) \
     ALIAS(mpi_##name##__, name, arity)
 #define MPI_C(...) MPI(__VA_ARGS__)
