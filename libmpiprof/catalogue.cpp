@@ -11,16 +11,30 @@
 namespace mpiprof {
 namespace {
 
-constexpr std::size_t calls = nccl::first_id + nccl::calls;
-static_assert(mpi::calls <= nccl::first_id, "ids share one number space: move nccl::first_id");
-static_assert(calls < Catalogue::barrier_before, "Records::in_dictionary has a bit per id");
-
-// Each row of all libraries with its id.
+// Each row of all libraries with its id: the one place that lists the libraries.
 template <class Visit>
 constexpr void for_each_row(Visit visit) {
     for (std::size_t i = 0; i < mpi::calls; ++i) visit(i, mpi::table[i]);
     for (std::size_t i = 0; i < nccl::calls; ++i) visit(nccl::first_id + i, nccl::table[i]);
 }
+
+constexpr std::size_t calls = [] {
+    std::size_t n = 0;
+    for_each_row([&](std::size_t id, const Call&) { n = id + 1; });
+    return n;
+}();
+static_assert(calls < Catalogue::barrier_before, "Records::in_dictionary has a bit per id");
+
+constexpr bool ids_ascend() {
+    std::size_t next = 0;
+    bool ascend = true;
+    for_each_row([&](std::size_t id, const Call&) {
+        ascend &= id >= next;
+        next = id + 1;
+    });
+    return ascend;
+}
+static_assert(ids_ascend(), "ids share one number space: a library's first_id lies behind the last of the one before");
 
 constexpr std::size_t bytes_of_names() {
     std::size_t bytes = 0;
@@ -52,20 +66,26 @@ constexpr auto build_infos() {
     return infos;
 }
 
-constexpr int counters_of_mpi() {
-    int n = 0;
-    for (const Call& call : mpi::table) n += call.treatment != Treatment::timed;
+constexpr std::size_t counters = [] {
+    std::size_t n = 0;
+    for_each_row([&](std::size_t, const Call& call) {
+        if (call.treatment != Treatment::timed) n = call.counter + 1u;
+    });
     return n;
-}
-static_assert(counters_of_mpi() <= nccl::first_counter, "counters share one table: move nccl::first_counter");
+}();
+static_assert(counters <= Catalogue::most_counted, "a ledger has a place for each: raise it");
 
-constexpr int counters() {
-    int n = nccl::first_counter;
-    for (const Call& call : nccl::table) n += call.treatment != Treatment::timed;
-    return n;
+constexpr bool counters_ascend() {
+    std::size_t next = 0;
+    bool ascend = true;
+    for_each_row([&](std::size_t, const Call& call) {
+        if (call.treatment == Treatment::timed) return;
+        ascend &= call.counter >= next;
+        next = call.counter + 1u;
+    });
+    return ascend;
 }
-
-static_assert(counters() <= Catalogue::most_counted, "a ledger has a place for each: raise it");
+static_assert(counters_ascend(), "counters share one table: a library's first_counter lies behind the last before it");
 
 constexpr bool names_fit() {
     bool fit = true;
@@ -82,6 +102,6 @@ constexpr auto infos = build_infos();
 }  // namespace
 
 constinit const Catalogue whole_catalogue{names.data(), infos.data(), static_cast<std::uint16_t>(calls),
-                                          static_cast<std::uint16_t>(counters())};
+                                          static_cast<std::uint16_t>(counters)};
 
 }  // namespace mpiprof

@@ -8,9 +8,9 @@
 
 #include <initializer_list>
 
+#include "libmpiprof/base/loader.h"
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/gpu/platform.h"
-#include "libmpiprof/process/loader.h"
 
 namespace mpiprof::gpu {
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libmpiprof/base/loader.h"
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/format/size_bins.h"
-#include "libmpiprof/process/loader.h"
 #include "libmpiprof/process/settings.h"
 
 namespace mpiprof::gpu {

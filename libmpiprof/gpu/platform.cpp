@@ -3,8 +3,8 @@
 #include "libmpiprof/gpu/platform.h"
 
 #include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/base/loader.h"
 #include "libmpiprof/base/text.h"
-#include "libmpiprof/process/loader.h"
 
 namespace mpiprof::gpu {
 namespace {

@@ -117,6 +117,7 @@ struct CBinding : wrap::C<Large> {
 
 // What wrap.h is instantiated with.
 struct Mpi {
+    using Id = mpi::Id;
     static constexpr std::uint16_t first_id = 0;
     static constexpr std::size_t calls = mpi::calls;
     static constexpr int spellings = 9;

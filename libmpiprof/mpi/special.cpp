@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/host/launch.h"
 #include "libmpiprof/mpi/clock_offsets.h"
 #include "libmpiprof/mpi/library.h"
 #include "libmpiprof/process/compat.h"

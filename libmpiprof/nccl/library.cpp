@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "libmpiprof/host/launch.h"
 #include "libmpiprof/nccl/arguments.h"
 #include "libmpiprof/nccl/profiler.h"
 #include "libmpiprof/process/invitation.h"

@@ -99,8 +99,14 @@ constexpr bool is_operation(Traffic traffic) {
            traffic == Traffic::one_sided || traffic == Traffic::sync;
 }
 
-// What wrap.h is instantiated with.
-struct Nccl {
+// What wrap.h is instantiated with. Every row may take the fast form, none waits at a barrier of ours, and those that
+// free are watched, so that unrecorded() hears of them.
+struct Nccl : private wrap::LibraryDefaults {
+    using Id = nccl::Id;
+    using LibraryDefaults::free_unrecorded;
+    using LibraryDefaults::looks_again;
+    using LibraryDefaults::may_be_quick;
+    using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first;
     static constexpr std::uint16_t first_id = nccl::first_id;
     static constexpr std::size_t calls = nccl::calls;
     static constexpr int spellings = 1;

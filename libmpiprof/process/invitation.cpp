@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/base/loader.h"
 #include "libmpiprof/base/raw.h"
 #include "libmpiprof/base/text.h"
-#include "libmpiprof/process/loader.h"
 #include "libmpiprof/process/settings.h"
 
 namespace mpiprof {
@@ -26,24 +26,13 @@ struct Path {
     char text[longest];
 };
 
-int find_ourselves(dl_phdr_info* info, std::size_t, void* argument) {
-    const auto address = reinterpret_cast<ElfW(Addr)>(&find_ourselves);
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-        const auto& header = info->dlpi_phdr[i];
-        const ElfW(Addr) begin = info->dlpi_addr + header.p_vaddr;
-        if (header.p_type != PT_LOAD || address < begin || address >= begin + header.p_memsz) continue;
-        copy(static_cast<Path*>(argument)->text, info->dlpi_name);
-        return 1;
-    }
-    return 0;
-}
-
 bool exists(const char* path) { return raw(SYS_faccessat, AT_FDCWD, raw_address(path), R_OK) == 0; }
 
 // "/opt/lib/libmpiprof.so" -> "/opt/lib/./libmpiprof.so". False: it cannot be said in so few bytes.
 bool spell_own_path(Path& spelled) {
     Path own{};
-    dl_iterate_phdr(find_ourselves, &own);
+    with_object_at(reinterpret_cast<const void*>(&spell_own_path),
+                   [&](const dl_phdr_info& object, Word, Word) { copy(own.text, object.dlpi_name); });
     const char* slash = strrchr(own.text, '/');
     if (!slash) return false;
     spelled.text[0] = 0;
@@ -97,6 +86,10 @@ void invite_nccl_if_there_is_a_gpu() {
 bool is_invitation(const char* value) {
     const char* slash = value ? strrchr(value, '/') : nullptr;
     return slash && slash - value >= 2 && strncmp(slash - 2, mark, length_of(mark)) == 0;
+}
+
+bool is_our_variable(const char* name, const char* value) {
+    return strcmp(name, variable) == 0 && is_invitation(value);
 }
 
 bool is_invited() { return is_invitation(getenv(variable)); }

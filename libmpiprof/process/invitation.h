@@ -12,6 +12,8 @@ void invite_nccl_if_there_is_a_gpu();
 
 // Whether such a value is ours, and not the user's own.
 bool is_invitation(const char* value);
+// Whether any variable of the environment is.
+bool is_our_variable(const char* name, const char* value);
 // Whether the variable holds one. An exec'ed child inherits it.
 bool is_invited();
 

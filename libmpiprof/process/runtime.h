@@ -2,12 +2,12 @@
 // Constant-initialised and immortal, since wrappers are called before constructors and after destructors.
 #pragma once
 
+#include "libmpiprof/host/node_counters.h"
+#include "libmpiprof/host/unseen.h"
+#include "libmpiprof/host/who.h"
 #include "libmpiprof/process/helper.h"
-#include "libmpiprof/process/node_counters.h"
 #include "libmpiprof/process/profile_file.h"
 #include "libmpiprof/process/selection.h"
-#include "libmpiprof/process/unseen.h"
-#include "libmpiprof/process/who.h"
 #include "libmpiprof/record/ledger.h"
 #include "libmpiprof/record/token.h"
 

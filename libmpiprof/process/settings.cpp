@@ -19,38 +19,48 @@ constexpr std::uint32_t default_trace_events = 65536;
 constexpr unsigned settings = static_cast<unsigned>(Setting::count);
 
 constexpr SettingRow rows[settings] = {
-    {"DIR", ".", Accepts::anything, "", "directory for the profiles; %j is the job, %u the user, %h the host"},
-    {"JOB", "", Accepts::anything, "", "the job's name in file names; by default the scheduler's id"},
-    {"DISABLE", "0", Accepts::choice, "0 1 no yes off on", "1: do nothing at all"},
-    {"VERBOSE", "0", Accepts::choice, "0 1 no yes off on",
+    {Setting::directory, "DIR", ".", Accepts::anything, "",
+     "directory for the profiles; %j is the job, %u the user, %h the host"},
+    {Setting::job, "JOB", "", Accepts::anything, "", "the job's name in file names; by default the scheduler's id"},
+    {Setting::disable, "DISABLE", "0", Accepts::choice, "0 1 no yes off on", "1: do nothing at all"},
+    {Setting::verbose, "VERBOSE", "0", Accepts::choice, "0 1 no yes off on",
      "1: rank 0 says what was found, where the profile lies and what was written"},
-    {"TEXT", "0", Accepts::ranks, "", "ranks that also write <profile>.txt: a list such as 0,4-7, all, none"},
-    {"CLOCK", "auto", Accepts::choice, "auto tsc mono", "tsc: the processor's counter; mono: CLOCK_MONOTONIC"},
-    {"STORE", "auto", Accepts::choice, "auto mapped written",
+    {Setting::text, "TEXT", "0", Accepts::ranks, "",
+     "ranks that also write <profile>.txt: a list such as 0,4-7, all, none"},
+    {Setting::clock, "CLOCK", "auto", Accepts::choice, "auto tsc mono",
+     "tsc: the processor's counter; mono: CLOCK_MONOTONIC"},
+    {Setting::store, "STORE", "auto", Accepts::choice, "auto mapped written",
      "mapped: the file's own pages; written: memory, written once a period"},
-    {"PERIOD", "auto", Accepts::seconds, "",
+    {Setting::period, "PERIOD", "auto", Accepts::seconds, "",
      "seconds between two writes of the written store; 0: no helper thread, written at the end"},
-    {"RANKS", "all", Accepts::ranks, "", "ranks that are profiled: a list such as 0,4-7, all, none"},
-    {"FUNCTIONS", "all", Accepts::functions, "",
+    {Setting::ranks, "RANKS", "all", Accepts::ranks, "", "ranks that are profiled: a list such as 0,4-7, all, none"},
+    {Setting::functions, "FUNCTIONS", "all", Accepts::functions, "",
      "functions that are recorded: MPI_Send,MPI_I* or -MPI_Iprobe, all, none"},
-    {"BEGIN_TIME", "0", Accepts::seconds, "", "seconds after MPI_Init at which recording begins"},
-    {"END_TIME", "never", Accepts::seconds, "", "seconds after MPI_Init at which recording ends"},
-    {"COLLECTIVE_BARRIER", "none", Accepts::functions, "",
+    {Setting::begin_time, "BEGIN_TIME", "0", Accepts::seconds, "", "seconds after MPI_Init at which recording begins"},
+    {Setting::end_time, "END_TIME", "never", Accepts::seconds, "", "seconds after MPI_Init at which recording ends"},
+    {Setting::collective_barrier, "COLLECTIVE_BARRIER", "none", Accepts::functions, "",
      "collectives that a barrier is put before, whose time is told apart: a list of names, all"},
-    {"COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm",
+    {Setting::compat, "COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm",
      "variables and MPI_Pcontrol codes of this tool count, too"},
-    {"NCCL", "on", Accepts::choice, "on off", "off: calls of NCCL are left alone"},
-    {"GPU", "on", Accepts::choice, "on off",
+    {Setting::nccl, "NCCL", "on", Accepts::choice, "on off", "off: calls of NCCL are left alone"},
+    {Setting::gpu, "GPU", "on", Accepts::choice, "on off",
      "off: nothing is asked of GPUs: no times of NCCL's operations, no kinds of MPI's buffers"},
-    {"CUPTI", "window", Accepts::choice, "on window off",
+    {Setting::cupti, "CUPTI", "window", Accepts::choice, "on window off",
      "on: times on the GPU are CUPTI's; window: where recording has a window; off: never"},
-    {"DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32",
+    {Setting::depth, "DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32",
      "frames of the stack that a call site has; 1: where the call is, not who called there"},
-    {"TRACE", "off", Accepts::events, "",
+    {Setting::trace, "TRACE", "off", Accepts::events, "",
      "so many events are kept of each thread, the last ones: a number such as 100k, on (64k), off"},
-    {"CLOCK_OFFSETS", "off", Accepts::choice, "on off",
+    {Setting::clock_offsets, "CLOCK_OFFSETS", "off", Accepts::choice, "on off",
      "on: how much the clocks of nodes differ is measured, with messages, in Init and Finalize"},
 };
+
+constexpr bool rows_follow_the_enumeration() {
+    for (unsigned i = 0; i < settings; ++i)
+        if (rows[i].setting != static_cast<Setting>(i)) return false;
+    return true;
+}
+static_assert(rows_follow_the_enumeration(), "a row stands where its Setting does");
 
 bool is_one_of(const char* value, const char* choices) {
     const std::size_t length = strlen(value);
@@ -208,7 +218,7 @@ void report_wrong_settings() {
         if (i == settings)
             say("there is no setting %.*s; see docs/settings.md for their names", static_cast<int>(equals - *variable),
                 *variable);
-        else if (equals[1] && !is_valid(static_cast<Setting>(i), equals + 1))
+        else if (equals[1] && !is_valid(rows[i].setting, equals + 1))
             say("MPIPROF_%s=%s is not understood (%s); using %s", rows[i].name, equals + 1, expected(rows[i]),
                 rows[i].fallback);
     }
@@ -220,13 +230,12 @@ void record_settings(Image& image) {
         auto* record = static_cast<format::Setting*>(
             image.next_record(table, format::TableType::settings, sizeof(format::Setting), settings, 0));
         if (!record) return;
-        const auto setting = static_cast<Setting>(i);
-        const char* value = value_of(setting);
+        const char* value = value_of(rows[i].setting);
         copy(record->name, rows[i].name);
         copy(record->value, value);
         if (length_of(value) >= sizeof record->value)
             memcpy(record->value + sizeof record->value - 4, "...", 4);  // it was cut
-        record->source = value == rows[i].fallback ? 0u : value == compat_value(setting) ? 2u : 1u;
+        record->source = value == rows[i].fallback ? 0u : value == compat_value(rows[i].setting) ? 2u : 1u;
         Image::publish(table);
     }
 }

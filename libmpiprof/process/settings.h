@@ -7,7 +7,7 @@
 
 namespace mpiprof {
 
-// One row per setting; docs/settings.md explains them in the same order.
+// One row of settings.cpp each; docs/settings.md explains them in the same order.
 enum class Setting : unsigned {
     directory,
     job,
@@ -36,6 +36,7 @@ enum class Setting : unsigned {
 enum class Accepts : std::uint8_t { anything, choice, ranks, seconds, functions, events };
 
 struct SettingRow {
+    Setting setting;
     char name[20];  // without MPIPROF_
     char fallback[8];
     Accepts accepts;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "libmpiprof/process/runtime.h"
-#include "libmpiprof/wrap/real.h"
+#include "libmpiprof/wrap/library.h"
 
 namespace mpiprof::wrap {
 
@@ -12,8 +12,8 @@ namespace mpiprof::wrap {
 // used.
 template <class Library>
 constinit inline void* reals[Library::spellings][Library::calls]{};
-// The same for what is no matter of the fast form, which finds none above and leaves: functions that the user left out
-// or put a barrier before, and all of a library that is off.
+// Real functions whose calls are not the fast form's: those that the user left out or put a barrier before, and all of
+// a library that is off. The fast form finds nothing in `reals`, and leaves.
 template <class Library>
 constinit inline void* reals_aside[Library::spellings][Library::calls]{};
 template <class Library, int Spelling>
@@ -25,8 +25,9 @@ void*& slot_of(std::uint16_t id) {
 // real call, which a rank that hangs does not come back from.
 template <class Library>
 constinit inline std::atomic<bool> made_by_scripts[Library::calls]{};
+// The barrier that is put before a row's calls has the index of the row.
 template <class Library>
-std::size_t row_index(std::uint16_t id) {  // the same for the barrier that is put before its calls
+std::size_t row_index(std::uint16_t id) {
     return id % Catalogue::barrier_before - Library::first_id;
 }
 template <class Library>
@@ -58,31 +59,6 @@ Found find_while_off(std::uint16_t id, const char* name, Word return_address) {
     return {known, true, false};
 }
 
-// Not every library has calls that it wants to do more around than the clock and the cell.
-template <class Library, auto Id>
-inline constexpr bool may_be_watched = [] {
-    if constexpr (requires { Library::may_be_watched(Id); })
-        return Library::may_be_watched(Id);
-    else
-        return false;
-}();
-template <class Library>
-bool is_watched(std::uint16_t id) {
-    if constexpr (requires { Library::watches(id); })
-        return Library::watches(id);
-    else
-        return false;
-}
-
-// Nor does every library have some that are the plain form's.
-template <class Library>
-bool may_be_quick(std::uint16_t id) {
-    if constexpr (requires { Library::may_be_quick(id); })
-        return Library::may_be_quick(id);
-    else
-        return true;
-}
-
 // First call of a function, and every call once a second MPI was met: then each caller gets its own MPI's function.
 template <class Library, int Spelling>
 [[gnu::noinline]] Found find_function(std::uint16_t id, const char* name, Word return_address) {
@@ -97,8 +73,8 @@ template <class Library, int Spelling>
     if (runtime.has_not_begun()) Library::begin_late(id, real.function);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
     if (runtime.knows_call(id) && !Library::several())
-        __atomic_store_n(runtime.records_call(id) && !runtime.puts_barrier_before(id) && !is_watched<Library>(id) &&
-                                 !is_made_by_scripts<Library>(id) && may_be_quick<Library>(id)
+        __atomic_store_n(runtime.records_call(id) && !runtime.puts_barrier_before(id) && !Library::watches(id) &&
+                                 !is_made_by_scripts<Library>(id) && Library::may_be_quick(id)
                              ? &slot
                              : &aside,
                          real.function, __ATOMIC_RELAXED);
@@ -110,17 +86,8 @@ template <class Library>
 void look_at_all_again() {
     for (int spelling = 0; spelling < Library::spellings; ++spelling)
         for (std::size_t i = 0; i < Library::calls; ++i)
-            if (is_watched<Library>(static_cast<std::uint16_t>(Library::first_id + i)))
+            if (Library::watches(static_cast<std::uint16_t>(Library::first_id + i)))
                 __atomic_store_n(&reals<Library>[spelling][i], static_cast<void*>(nullptr), __ATOMIC_RELAXED);
 }
-
-// Not every library has calls before which ranks could wait for each other.
-template <class Library, auto Id>
-inline constexpr bool may_wait_first = [] {
-    if constexpr (requires { Library::may_wait_first(Id); })
-        return Library::may_wait_first(Id);
-    else
-        return false;
-}();
 
 }  // namespace mpiprof::wrap

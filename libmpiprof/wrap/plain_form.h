@@ -40,7 +40,7 @@ template <class Library, class Language, class Booker>
     hand.buffer = format::BufferKind::host;
     bytes = Booker::bytes(hand, b, meaning.type_size);
     if (Memo* memo = ledger.known_memo(key, b.type, comm, frame, meaning, bytes)) return *memo;
-    if constexpr (requires { Library::looks_again(); }) Library::looks_again();
+    Library::looks_again();
     Memo& memo = ledger.learn(key, b.type, comm, frame, meaning, bytes);
     if constexpr (Booker::has_partner) ledger.forget_peer(memo);
     if (ledger.is_scripted() && !is_made_by_scripts<Library>(call_of(key)))
@@ -74,7 +74,7 @@ template <class Library, class Language, class Booker>
     ledger.add(memo, bytes, ticks);
     if (ledger.turns_bin(end)) {
         ledger.turn_bin(bytes, ticks);
-        if constexpr (requires { Library::looks_again(); }) Library::looks_again();
+        Library::looks_again();
     }
     if (ledger.is_traced()) [[unlikely]]
         Booker::trace(ledger, memo, bytes, ticks);
@@ -139,9 +139,8 @@ template <class Library, class Language, class Booker>
 [[gnu::noinline]] inline Ledger* enter_plainly(ThreadState& state, const Word* frame, Word return_address,
                                                bool foreign) {
     const bool is_current = state.epoch == gate_epoch();
-    if (is_current &&
-        (state.token == frame || state.token == untimed(frame))) {  // the fast form took it, and thought better of it
-        state.token = nullptr;
+    if (is_current && (state.token == frame || state.token == untimed(frame))) {
+        state.token = nullptr;  // the fast form took it before it left
         state.ledger->leave_call();
     }
     if (foreign) return nullptr;
@@ -176,100 +175,147 @@ Word call_followed(Word (*real)(Words...), Word return_address, Words... args) {
     return result;
 }
 
-template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
-[[gnu::noinline, gnu::cold]] Word call_plainly(Words... args) {
-    // Reached by a tail call: the frame and the return address are those of the exported symbol.
-    const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
-    const Word* frame = MPIPROF_FRAME();
+// A call in the plain form, as its pieces hand it on.
+template <class... Words>
+struct PlainCall {
+    Word (*real)(Words...);
+    const Word* frame;  // that of the exported symbol
+    Word return_address;
+    bool is_foreign;
+    bool is_first;
+};
+
+// The barrier that the user wants before calls of this row: all ranks come to it, also those that record nothing.
+template <class Library, auto Id, class Language, class... Words>
+[[gnu::always_inline]] inline void wait_for_others(const PlainCall<Words...>& call, Ledger* ledger, Words... args) {
+    if (!runtime.puts_barrier_before(static_cast<std::uint16_t>(Id)) || call.is_foreign) return;
+    if (!ledger && is_nested(call.return_address)) return;
+    const Word words[] = {args..., 0};
+    Library::template wait_first<Id, Language>(ledger, call.frame, call.return_address, words);
+}
+
+// A call that is not recorded: not ours, or there is nowhere to record it.
+template <class Library, auto Id, class Language, class... Words>
+[[gnu::always_inline]] inline Word call_without_ledger(const PlainCall<Words...>& call, Words... args) {
+    if constexpr (Library::may_be_watched(Id)) {
+        const Word result = call.real(args...);
+        const Word words[] = {args..., 0};
+        if (!call.is_foreign && Library::watches(static_cast<std::uint16_t>(Id)) && gate_epoch() == 0 &&
+            !is_nested(call.return_address))
+            Library::template unrecorded<Id>(words, result);
+        return result;
+    } else if constexpr (Library::follows(Id) || Library::frees(Id)) {
+        if (!call.is_foreign) return call_followed<Library, Id, Language>(call.real, call.return_address, args...);
+    }
+    return call.real(args...);
+}
+
+template <class Library, auto Id, class Language, class... Words>
+[[gnu::always_inline]] inline Word call_counted(const PlainCall<Words...>& call, Ledger& ledger, Words... args) {
+    constexpr std::uint16_t counter = Library::row(Id).counter;
+    const Word result = call.real(args...);
+    if (thread_state.token != untimed(call.frame)) return result;  // overtaken: what is in hand is another's
+    const Word words[] = {args..., 0};
+    if (Language::failed(result, ledger.hand)) {
+        ledger.count_error(counter);
+    } else {
+        ledger.count(counter);
+        if constexpr (Library::follows(Id)) Library::template follow<Id, Language>(ledger, words);
+    }
+    thread_state.token = nullptr;
+    return result;
+}
+
+// A poll that is no sample.
+template <class Library, auto Id, class Language, class Booker, class... Words>
+[[gnu::always_inline]] inline Word call_untimed_poll(const PlainCall<Words...>& call, Ledger& ledger, Words... args) {
+    constexpr std::uint16_t counter = Library::row(Id).counter;
+    if (!Booker::has_after_untimed || !ledger.is_traced())
+        return leave_untimed_poll<Language, Booker>(call.real(args...), counter);
+    begin<Library>(ledger, static_cast<std::uint16_t>(Id), call.return_address, call.is_first);
+    const Word result = call.real(args...);
+    const Ticks end = ledger.read_clock();
+    ledger.leave_call();
+    if (thread_state.token != untimed(call.frame)) return result;
+    trace_poll<Library, Language, Booker>(ledger, result, ledger.ticks_until(end), call.frame);
+    return leave_untimed_poll<Language, Booker>(result, counter);
+}
+
+// A call whose clock is read. What is asked about it once it has succeeded is asked outside the timed interval.
+template <class Library, auto Id, class Language, class Size, class... Words>
+[[gnu::always_inline]] inline Word call_timed(const PlainCall<Words...>& call, Ledger& ledger, bool is_sized,
+                                              Words... args) {
+    using Booker = typename Size::Booker;
     constexpr Call row = Library::row(Id);
     constexpr auto id = static_cast<std::uint16_t>(Id);
-    const Found found = find_function<Library, Spelling>(id, Name::text(), return_address);
-    const auto real = reinterpret_cast<Word (*)(Words...)>(found.function);
-    Ledger* ledger = enter_plainly(thread_state, frame, return_address, found.foreign);
-    if (!real) return Library::missing(Name::text());
-    if constexpr (may_wait_first<Library, Id>)
-        if (runtime.puts_barrier_before(id) && !found.foreign && (ledger || !is_nested(return_address))) {
+    thread_state.token = call.frame;
+    // A site is learned when its call has returned; the first one may never do so.
+    if (call.is_first) ledger.know_site(call.return_address);
+    if constexpr (Library::may_be_watched(Id))
+        if (Library::watches(id)) {
             const Word words[] = {args..., 0};
-            Library::template wait_first<Id, Language>(ledger, frame, return_address, words);
+            Library::template before_real<Id, Language>(ledger, words);
         }
-    if (!ledger) {
-        if constexpr (may_be_watched<Library, Id>) {
-            const Word result = real(args...);
-            const Word words[] = {args..., 0};
-            if (!found.foreign && is_watched<Library>(id) && gate_epoch() == 0 && !is_nested(return_address))
-                Library::template unrecorded<Id>(words, result);
-            return result;
-        } else if constexpr (Library::follows(Id) || Library::frees(Id)) {
-            if (!found.foreign) return call_followed<Library, Id, Language>(real, return_address, args...);
-        }
-        return real(args...);
+    begin<Library>(ledger, id, call.return_address, call.is_first);
+    const Word result = call.real(args...);
+    const Ticks end = ledger.read_clock();
+    if constexpr (Library::may_be_watched(Id))
+        if (Library::watches(id)) Library::template after_real<Id>(result);
+    if (thread_state.token != call.frame) return result;
+    ledger.leave_call();
+    if (!is_sized) {
+        const Word words[] = {args..., 0};
+        if (!Language::failed(result, ledger.hand)) Size::measure(ledger, words);
     }
-    if constexpr (!Library::frees(Id) && !Library::follows(Id))
-        if (!runtime.records_call(id)) return call_unrecorded(real, frame, args...);
-    thread_state.token = row.treatment == Treatment::timed ? frame : untimed(frame);
+    if constexpr (Library::follows(Id)) {
+        const Word words[] = {args..., 0};
+        if (!Language::failed(result, ledger.hand)) Library::template follow<Id, Language>(ledger, words);
+    }
+    if constexpr (row.treatment == Treatment::polled)
+        return leave_poll<Library, Language, Booker>(result, ledger, end, row.counter);
+    else
+        return leave_plainly<Library, Language, Booker>(result, ledger, end);
+}
+
+template <class Library, auto Id, class Language, class... Words>
+[[gnu::always_inline]] inline Word call_recorded(const PlainCall<Words...>& call, Ledger& ledger, Words... args) {
+    constexpr Call row = Library::row(Id);
+    thread_state.token = row.treatment == Treatment::timed ? call.frame : untimed(call.frame);
     if constexpr (Library::frees(Id)) {
         const Word words[] = {args...};
-        Library::template before_free<Id, Language>(*ledger, words);
+        Library::template before_free<Id, Language>(ledger, words);
     }
-    if constexpr (Language::fortran) ledger->hand.ierror = ierror_of<row.arity>(args...);
-
+    if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
     if constexpr (row.treatment == Treatment::counted) {
-        const Word result = real(args...);
-        if (thread_state.token != untimed(frame)) return result;  // overtaken: what is in hand is another's
-        const Word words[] = {args..., 0};
-        if (Language::failed(result, ledger->hand)) {
-            ledger->count_error(row.counter);
-        } else {
-            ledger->count(row.counter);
-            if constexpr (Library::follows(Id)) Library::template follow<Id, Language>(*ledger, words);
-        }
-        thread_state.token = nullptr;
-        return result;
+        return call_counted<Library, Id, Language>(call, ledger, args...);
     } else {
         using Size = typename Library::template Size<Id, Language>;
-        using Booker = typename Size::Booker;
-        Size::make_room(*ledger, args...);
-        const bool is_sized = Size::store(*ledger, args...);
+        static_assert(HasSize<Size>);
+        Size::make_room(ledger, args...);
+        const bool is_sized = Size::store(ledger, args...);
         if constexpr (row.treatment == Treatment::polled)
-            if (!ledger->is_sample(row.counter)) {
-                if (!Booker::has_after_untimed || !ledger->is_traced())
-                    return leave_untimed_poll<Language, Booker>(real(args...), row.counter);
-                begin<Library>(*ledger, id, return_address, found.is_first);
-                const Word result = real(args...);
-                const Ticks end = ledger->read_clock();
-                ledger->leave_call();
-                if (thread_state.token != untimed(frame)) return result;
-                trace_poll<Library, Language, Booker>(*ledger, result, ledger->ticks_until(end), frame);
-                return leave_untimed_poll<Language, Booker>(result, row.counter);
-            }
-        thread_state.token = frame;
-        // A site is learned when its call has returned; the first one may never do so.
-        if (found.is_first) ledger->know_site(return_address);
-        if constexpr (may_be_watched<Library, Id>)
-            if (is_watched<Library>(id)) {
-                const Word words[] = {args..., 0};
-                Library::template before_real<Id, Language>(*ledger, words);
-            }
-        begin<Library>(*ledger, id, return_address, found.is_first);
-        const Word result = real(args...);
-        const Ticks end = ledger->read_clock();
-        if constexpr (may_be_watched<Library, Id>)
-            if (is_watched<Library>(id)) Library::template after_real<Id>(result);
-        if (thread_state.token != frame) return result;
-        ledger->leave_call();
-        if (!is_sized) {  // found out outside the timed interval
-            const Word words[] = {args..., 0};
-            if (!Language::failed(result, ledger->hand)) Size::measure(*ledger, words);
-        }
-        if constexpr (Library::follows(Id)) {
-            const Word words[] = {args..., 0};
-            if (!Language::failed(result, ledger->hand)) Library::template follow<Id, Language>(*ledger, words);
-        }
-        if constexpr (row.treatment == Treatment::polled)
-            return leave_poll<Library, Language, Booker>(result, *ledger, end, row.counter);
-        else
-            return leave_plainly<Library, Language, Booker>(result, *ledger, end);
+            if (!ledger.is_sample(row.counter))
+                return call_untimed_poll<Library, Id, Language, typename Size::Booker>(call, ledger, args...);
+        return call_timed<Library, Id, Language, Size>(call, ledger, is_sized, args...);
     }
+}
+
+// Reached by a tail call: the frame and the return address are those of the exported symbol.
+template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
+[[gnu::noinline, gnu::cold]] Word call_plainly(Words... args) {
+    const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
+    const Word* frame = MPIPROF_FRAME();
+    constexpr auto id = static_cast<std::uint16_t>(Id);
+    const Found found = find_function<Library, Spelling>(id, Name::text(), return_address);
+    const PlainCall<Words...> call{reinterpret_cast<Word (*)(Words...)>(found.function), frame, return_address,
+                                   found.foreign, found.is_first};
+    Ledger* ledger = enter_plainly(thread_state, frame, return_address, found.foreign);
+    if (!call.real) return Library::missing(Name::text());
+    if constexpr (Library::may_wait_first(Id)) wait_for_others<Library, Id, Language>(call, ledger, args...);
+    if (!ledger) return call_without_ledger<Library, Id, Language>(call, args...);
+    if constexpr (!Library::frees(Id) && !Library::follows(Id))
+        if (!runtime.records_call(id)) return call_unrecorded(call.real, frame, args...);
+    return call_recorded<Library, Id, Language>(call, *ledger, args...);
 }
 
 }  // namespace mpiprof::wrap

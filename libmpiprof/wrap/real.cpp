@@ -9,36 +9,34 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmpiprof/base/loader.h"
 #include "libmpiprof/base/text.h"
-#include "libmpiprof/process/loader.h"
 
 namespace mpiprof::wrap {
 namespace {
 
 constexpr std::size_t longest_path = 4096;
 
-struct Object {
-    const void* address;      // in: somewhere inside the object
-    char path[longest_path];  // out: "" for the program itself
-    bool found;
-    Word begin, end;  // out: the segment
+struct Range {
+    Word begin, end;
+    bool holds(Word address) const { return address >= begin && address < end; }
 };
 
-int contains(dl_phdr_info* info, std::size_t, void* argument) {
-    auto& object = *static_cast<Object*>(argument);
-    const auto address = reinterpret_cast<ElfW(Addr)>(object.address);
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-        const auto& header = info->dlpi_phdr[i];
-        const ElfW(Addr) begin = info->dlpi_addr + header.p_vaddr;
-        if (header.p_type != PT_LOAD || address < begin || address >= begin + header.p_memsz) continue;
-        copy(object.path, info->dlpi_name);
-        object.found = true;
-        object.begin = static_cast<Word>(begin);
-        object.end = static_cast<Word>(begin + header.p_memsz);
-        return 1;
+// The file of the object that an address lies in, kept for a look at it that opens it again.
+struct Object {
+    bool is_found;
+    char path[longest_path];  // empty: the program itself
+    Range segment;
+    explicit Object(const void* address) {
+        path[0] = 0;
+        segment = {0, 0};
+        is_found = with_object_at(address, [this](const dl_phdr_info& object, Word begin, Word end) {
+            copy(path, object.dlpi_name);
+            segment = {begin, end};
+        });
     }
-    return 0;
-}
+    bool is_opened_by_path() const { return is_found && path[0]; }
+};
 
 const void* object_of(const void* address) {
     Dl_info info;
@@ -51,16 +49,11 @@ const void* ourselves() {
     return base;
 }
 
-struct Range {
-    Word begin, end;
-    bool holds(Word address) const { return address >= begin && address < end; }
-};
-
 // The code around an address: its object's segment.
 Range code_around(const void* address) {
-    Object object{address, {}, false, 0, 0};
-    dl_iterate_phdr(contains, &object);
-    return {object.begin, object.end};
+    Range segment{0, 0};
+    with_object_at(address, [&](const dl_phdr_info&, Word begin, Word end) { segment = {begin, end}; });
+    return segment;
 }
 
 // The code of the MPI libraries found so far: what calls from there is nested, without looking further.
@@ -101,10 +94,9 @@ Real search(const char* path, const char* name) {
 }
 
 Real search_object_of(const void* address, const char* name) {
-    Object object{address, {}, false, 0, 0};
-    dl_iterate_phdr(contains, &object);
+    const Object object(address);
     // The program itself (no path) is searched by RTLD_NEXT.
-    return object.found && object.path[0] ? search(object.path, name) : Real{nullptr, nullptr};
+    return object.is_opened_by_path() ? search(object.path, name) : Real{nullptr, nullptr};
 }
 
 // All loaded objects' paths, collected first: dlopen within dl_iterate_phdr would take the loader's locks in the wrong
@@ -235,10 +227,9 @@ void* find_beside(const char* name, const void* near) {
 }
 
 void name_of_object(const void* address, char (&name)[128]) {
-    Object object{address, {}, false, 0, 0};
-    dl_iterate_phdr(contains, &object);
-    const char* slash = object.found ? strrchr(object.path, '/') : nullptr;
-    copy(name, !object.found ? "" : slash ? slash + 1 : object.path);
+    const Object object(address);
+    const char* slash = strrchr(object.path, '/');
+    copy(name, slash ? slash + 1 : object.path);
 }
 
 const void* find_in_program(const char* name) {
@@ -261,9 +252,8 @@ bool is_preloaded() {
 }
 
 void keep_loaded(const void* function) {
-    Object object{function, {}, false, 0, 0};
-    dl_iterate_phdr(contains, &object);
-    if (object.found && object.path[0]) (void)loader().dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
+    const Object object(function);
+    if (object.is_opened_by_path()) (void)loader().dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
 }
 
 void no_such_function(const char* name) {

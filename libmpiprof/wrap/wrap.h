@@ -6,15 +6,7 @@
 // nothing is saved and restored around it; whatever is not the common case leaves them by a tail call for the plain
 // form (plain_form.h).
 //
-// A Library is a struct of static members: `first_id` and `calls` (its part of the ids), `spellings` (how many symbols
-// a row may have), `row(id)`, `real(name)` (its real function; where there is none, missing()), `is_off()`,
-// `begin_late()`, `frees(id)` (the call ends a handle's life: before_free()), `follows(id)` (a successful call has
-// consequences beyond its cell: follow()), neither of which waits for recording (free_unrecorded(),
-// follow_unrecorded()), and the slow questions that are asked after a successful call: meaning() and Size (what a row's
-// message size is, and its Booker). Size::store() may put something of ours in the place of an argument that the caller
-// ignores. Where it has them: `may_be_quick(id)` (false: its calls take the plain form), `may_wait_first(id)` (the user
-// may put a barrier before it: wait_first()), `watches(id)` (something else is to be done around each call:
-// before_real() and after_real(), or unrecorded() while nothing is recorded; these take the plain form).
+// What a Library is, says library.h.
 #pragma once
 
 #include "libmpiprof/wrap/plain_form.h"
@@ -133,6 +125,7 @@ template <class Library, class Language, class Booker>
 }
 
 template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
+requires WrappedLibrary<Library, Language>
 [[gnu::always_inline]] inline Word call(Words... args) {
     constexpr Call row = Library::row(Id);
     constexpr auto id = static_cast<std::uint16_t>(Id);

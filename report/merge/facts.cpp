@@ -1,4 +1,4 @@
-// Facts by their names, as libmpiprof/process/place.cpp writes them.
+// Facts by their names, as libmpiprof/host/place.cpp writes them.
 #include "report/merge/facts.h"
 
 #include <algorithm>

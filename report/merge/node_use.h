@@ -8,7 +8,7 @@
 
 namespace mpiprof::report {
 
-// Names as libmpiprof/process/node_counters.cpp writes them.
+// Names as libmpiprof/host/node_counters.cpp writes them.
 NodeUse use_of(std::span<const NodeCounter> counters, double seconds);
 
 }  // namespace mpiprof::report

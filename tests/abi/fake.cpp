@@ -90,8 +90,8 @@ Word arrive(const char* name, int words, const Word* word) {
 #else
 #define IN_FORTRAN(name, arity) FORTRAN(mpi_##name##_, arity) FORTRAN(mpi_##name##_f08_, arity)
 #endif
-#define MPI(Name, name, NAME, arity, ...) FUNCTION(Name, arity) IN_FORTRAN(name, arity)
-#define MPI_C(Name, name, NAME, arity, ...) MPI(Name, name, NAME, arity) FUNCTION(Name##_c, arity)
+#define MPI(Name, name, arity, ...) FUNCTION(Name, arity) IN_FORTRAN(name, arity)
+#define MPI_C(Name, name, arity, ...) MPI(Name, name, arity) FUNCTION(Name##_c, arity)
 #define MPI_SPECIAL(...)
 #define MPI_PASSED(...)
 #include "libmpiprof/mpi/calls.def"

@@ -43,11 +43,10 @@ using mpiprof::Role;
 #define MPI_PASSED(...)
 
 extern "C" {
-#define MPI(Name, name, NAME, arity, ...)        \
+#define MPI(Name, name, arity, ...)              \
     Word MPI_##Name(MPIPROF_PARAMETERS_##arity); \
     FORTRAN(name, arity)
-#define MPI_C(Name, name, NAME, arity, ...) \
-    MPI(Name, name, NAME, arity) Word MPI_##Name##_c(MPIPROF_PARAMETERS_##arity);
+#define MPI_C(Name, name, arity, ...) MPI(Name, name, arity) Word MPI_##Name##_c(MPIPROF_PARAMETERS_##arity);
 #include "libmpiprof/mpi/calls.def"
 #undef MPI
 #undef MPI_C
@@ -75,25 +74,25 @@ consteval mpiprof::Roles roles_of(Words words, int arity) {
 }
 const Function functions[] = {
 #define ROLES(words, arity) roles_of([] { return words; }, arity)
-#define MPI(Name, name, NAME, arity, treatment, traffic, rule, words) \
-    {"MPI_" #Name,                                                    \
-     #name,                                                           \
-     arity,                                                           \
-     false,                                                           \
-     SizeRule::rule,                                                  \
-     ROLES(words, arity),                                             \
-     reinterpret_cast<void*>(MPI_##Name),                             \
+#define MPI(Name, name, arity, treatment, traffic, rule, words) \
+    {"MPI_" #Name,                                              \
+     #name,                                                     \
+     arity,                                                     \
+     false,                                                     \
+     SizeRule::rule,                                            \
+     ROLES(words, arity),                                       \
+     reinterpret_cast<void*>(MPI_##Name),                       \
      FORTRAN_POINTERS(name)},
-#define MPI_C(Name, name, NAME, arity, treatment, traffic, rule, words)                                    \
-    MPI(Name, name, NAME, arity, treatment, traffic, rule, words){"MPI_" #Name "_c",                       \
-                                                                  #name,                                   \
-                                                                  arity,                                   \
-                                                                  true,                                    \
-                                                                  SizeRule::rule,                          \
-                                                                  ROLES(words, arity),                     \
-                                                                  reinterpret_cast<void*>(MPI_##Name##_c), \
-                                                                  nullptr,                                 \
-                                                                  nullptr},
+#define MPI_C(Name, name, arity, treatment, traffic, rule, words)                                    \
+    MPI(Name, name, arity, treatment, traffic, rule, words){"MPI_" #Name "_c",                       \
+                                                            #name,                                   \
+                                                            arity,                                   \
+                                                            true,                                    \
+                                                            SizeRule::rule,                          \
+                                                            ROLES(words, arity),                     \
+                                                            reinterpret_cast<void*>(MPI_##Name##_c), \
+                                                            nullptr,                                 \
+                                                            nullptr},
 #include "libmpiprof/mpi/calls.def"
 };
 

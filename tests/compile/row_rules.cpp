@@ -8,8 +8,8 @@
 
 namespace mpiprof {
 
-#define MPI(Name, name, NAME, arity, treatment, traffic, rule, words)                     \
-    static_assert(name_is_sound(#Name, #name, #NAME) &&                                   \
+#define MPI(Name, name, arity, treatment, traffic, rule, words)                           \
+    static_assert(name_is_sound(#Name, #name) &&                                          \
                   is_sound_file_traffic(#Name, Treatment::treatment, Traffic::traffic) && \
                   row_is_sound(Treatment::treatment, Traffic::traffic, SizeRule::rule, arity, words));
 #define MPI_C MPI

@@ -77,7 +77,15 @@ const Known known[] = {
 
 // ---- the library as wrap/ wants it ----
 
-struct Fake {
+struct Fake : private wrap::LibraryDefaults {
+    using LibraryDefaults::before_real, LibraryDefaults::after_real, LibraryDefaults::unrecorded;
+    using LibraryDefaults::begin_late, LibraryDefaults::may_be_quick, LibraryDefaults::missing;
+    using LibraryDefaults::follow, LibraryDefaults::follow_unrecorded, LibraryDefaults::follows;
+    using LibraryDefaults::looks_again;
+    using LibraryDefaults::may_be_watched, LibraryDefaults::watches;
+    using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first;
+
+    using Id = FakeId;
     static constexpr std::uint16_t first_id = 0;
     static constexpr std::size_t calls = test::calls;
     static constexpr int spellings = 2;
@@ -93,8 +101,6 @@ struct Fake {
     }
     static bool several() { return script.several; }
     static bool is_off() { return script.is_off; }
-    static Word missing(const char* name) { wrap::no_such_function(name); }
-    static void begin_late(std::uint16_t, const void*) {}
     static bool is_foreign(const wrap::Real&) { return script.is_foreign; }
     template <FakeId, class Language>
     static void before_free(Ledger&, const Word*) {
@@ -105,9 +111,6 @@ struct Fake {
     static void free_unrecorded(const Word*, Word) {
         script.freed += 1;
     }
-    static constexpr bool follows(FakeId) { return false; }
-    template <FakeId, class Language>
-    static void follow(Ledger&, const Word*) {}
 
     template <class Language>
     static Meaning meaning(Ledger&, Word type, Word comm, std::int64_t) {

@@ -1,5 +1,5 @@
 // What a node counts of itself, read from a /sys that the test makes.
-#include "libmpiprof/process/node_counters.h"
+#include "libmpiprof/host/node_counters.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

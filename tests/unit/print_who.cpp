@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "libmpiprof/process/who.h"
+#include "libmpiprof/host/launch.h"
+#include "libmpiprof/process/settings.h"
 
 int main() {
     const auto number = [](const char* name, unsigned fallback) {
@@ -15,7 +16,7 @@ int main() {
     const mpiprof::World world{
         number("WORLD_RANK", 0), number("WORLD_SIZE", 4), true, false, 0, mpiprof::format::MpiFamily::open_mpi,
         "Some MPI 1.0"};
-    mpiprof::describe_process(header, world);
+    mpiprof::describe_process(header, world, mpiprof::value_of(mpiprof::Setting::job));
     const mpiprof::LaunchRank rank = mpiprof::rank_by_launcher();
     printf("launch=%s%c", header.launch, 0);
     printf("launcher=%s%c", header.launcher, 0);

@@ -1,6 +1,6 @@
 // Who a process is: launch, job, rank, node and command line, as found by a process that is started with the
 // environment of a launcher or a scheduler (print_who.cpp).
-#include "libmpiprof/process/who.h"
+#include "libmpiprof/host/who.h"
 
 #include <gtest/gtest.h>
 #include <spawn.h>

@@ -1,5 +1,5 @@
 // One function for each kind of counter; what is not there is not recorded.
-#include "libmpiprof/process/node_counters.h"
+#include "libmpiprof/host/node_counters.h"
 
 #include <stdio.h>
 

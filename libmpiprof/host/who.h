@@ -19,22 +19,9 @@ struct World {
     bool is_launchers = false;  // rank and size are what the launcher's environment says
 };
 
-// Rank and size by the launcher's environment; used where MPI has no world, and to know rank 0 before it has one.
-struct LaunchRank {
-    bool known;
-    unsigned rank, size, local_rank;
-};
-LaunchRank rank_by_launcher();
-
-// The world of a job without MPI: the launcher's word, unless it knows fewer processes than there are; then `rank` and
-// `size`, as the program initialised a communicator.
-World world_without_mpi(unsigned rank, unsigned size, const char* library);
-
-// Whether the name of an option or variable says that its value is not for others to read.
-bool looks_secret(const char* word, std::size_t length);
-
 // Fills the identity fields of the header: launch, job, node, host, launcher, command, executable, directory, pid.
-void describe_process(format::Header& header, const World& world);
+// `job`: what the user calls it; empty: what scheduler or launcher call it.
+void describe_process(format::Header& header, const World& world, const char* job);
 // Only what depends on the world, which may be known better later: rank, size, launch, the library.
 void describe_world(format::Header& header, const World& world);
 

@@ -1,8 +1,8 @@
 // By file name: a beginning, and what people call it.
-#include "libmpiprof/process/unseen.h"
+#include "libmpiprof/host/unseen.h"
 
-#include "libmpiprof/process/loader.h"
-#include "libmpiprof/process/place.h"
+#include "libmpiprof/base/loader.h"
+#include "libmpiprof/host/facts.h"
 
 namespace mpiprof {
 namespace {

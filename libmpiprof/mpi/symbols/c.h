@@ -1,5 +1,8 @@
-// The rows as C functions: MPI_X, and MPI_X_c where a large-count twin exists. Every parameter is a register-wide word
-// and the whole result register is returned, so one function serves every MPI's types; the program never notices.
+// The rows as C functions: how one becomes an exported function, for c.cpp and c_large.cpp. Every parameter is a
+// register-wide word and the whole result register is returned, so one function serves every MPI's types; the program
+// never notices.
+#pragma once
+
 #include "libmpiprof/mpi/sizes.h"
 #include "libmpiprof/wrap/parameters.h"
 
@@ -17,8 +20,5 @@ using mpiprof::mpi::Mpi;
     extern "C" [[gnu::visibility("default")]] Word MPI_##Name(MPIPROF_PARAMETERS_##arity) {                    \
         return mpiprof::wrap::call<Mpi, Id::Name, 0, CBinding<Large>, Text_##Name>(MPIPROF_ARGUMENTS_##arity); \
     }
-#define MPI(Name, name, NAME, arity, ...) SYMBOL(Name, arity, false)
-#define MPI_C(Name, name, NAME, arity, ...) SYMBOL(Name, arity, false) SYMBOL(Name##_c, arity, true)
 #define MPI_SPECIAL(...)  // special.cpp
 #define MPI_PASSED(...)
-#include "libmpiprof/mpi/calls.def"

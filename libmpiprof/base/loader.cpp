@@ -1,10 +1,9 @@
 // Found at the first question, once.
-#include "libmpiprof/process/loader.h"
+#include "libmpiprof/base/loader.h"
 
 #include <link.h>
 #include <string.h>
 
-#include "libmpiprof/base/basics.h"
 #include "libmpiprof/base/text.h"
 
 // libc's own loader, which it exported (and private to itself) as long as there was a libdl.
@@ -53,6 +52,25 @@ int look_at(dl_phdr_info* object, std::size_t, void* argument) {
     return search.visit(search.context, object->dlpi_name);
 }
 
+struct AddressSearch {
+    Word address;
+    void* context;
+    ObjectVisit visit;
+};
+
+int look_for_address(dl_phdr_info* object, std::size_t, void* argument) {
+    const AddressSearch& search = *static_cast<const AddressSearch*>(argument);
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+        const auto& header = object->dlpi_phdr[i];
+        const auto begin = static_cast<Word>(object->dlpi_addr + header.p_vaddr);
+        const auto end = static_cast<Word>(object->dlpi_addr + header.p_vaddr + header.p_memsz);
+        if (header.p_type != PT_LOAD || search.address < begin || search.address >= end) continue;
+        search.visit(search.context, *object, begin, end);
+        return 1;
+    }
+    return 0;
+}
+
 }  // namespace
 
 unsigned long long objects_loaded() {
@@ -69,6 +87,11 @@ unsigned long long objects_loaded() {
 bool any_loaded(const char* prefixes, void* context, bool (*visit)(void* context, const char* path)) {
     Search search{prefixes, context, visit};
     return dl_iterate_phdr(look_at, &search) != 0;
+}
+
+bool with_object_at(const void* address, void* context, ObjectVisit visit) {
+    AddressSearch search{reinterpret_cast<Word>(address), context, visit};
+    return dl_iterate_phdr(look_for_address, &search) != 0;
 }
 
 const Loader& loader() {

@@ -1,0 +1,13 @@
+// The job as people call it: the scheduler's number, or what the launcher makes of it. All ranks of the job have to
+// come to the same answer, each by itself.
+#pragma once
+
+#include "libmpiprof/host/processes.h"
+#include "libmpiprof/host/who.h"
+
+namespace mpiprof {
+
+// Fills the header's job. `chosen`: the name that the user gave it; empty: none.
+void describe_job(format::Header& header, const char* chosen, const ProcessStat& self);
+
+}  // namespace mpiprof

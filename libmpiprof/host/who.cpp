@@ -1,0 +1,94 @@
+// The node and the process; what launcher and scheduler say is in launch.cpp and job.cpp.
+#include "libmpiprof/host/who.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/base/text.h"
+#include "libmpiprof/host/environment.h"
+#include "libmpiprof/host/job.h"
+#include "libmpiprof/host/launch.h"
+
+namespace mpiprof {
+
+using format::Header;
+
+namespace {
+
+void describe_node(Header& header) {
+    if (gethostname(header.host, sizeof header.host - 1) != 0) copy(header.host, "?");
+    // Under Slurm two nodes may live on one machine (and one host name); its own node name tells them apart.
+    const char* name = variable("SLURMD_NODENAME");
+    if (name && variable("SLURM_JOB_ID")) copy(header.host, name);
+    char boot[64];
+    slurp("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+    cut(boot, "\n");
+    snprintf(header.node, sizeof header.node, "%s/%s", boot, header.host);
+}
+
+// "--api-key=abc" and "--token abc" are stored as "--api-key=***" and "--token ***".
+void describe_command(Header& header) {
+    char line[2048];
+    const std::size_t length = command_line(header.pid, line, sizeof line);
+    bool hide_next = false;
+    for (const char* a = line; a < line + length; a += strlen(a) + 1) {
+        if (a != line) append(header.command, " ");
+        const char* equals = strchr(a, '=');
+        const std::size_t name = equals ? static_cast<std::size_t>(equals - a) : strlen(a);
+        const bool secret = a != line && looks_secret(a, name);
+        if (hide_next && *a != '-')
+            append(header.command, "***");
+        else
+            append(header.command, a, secret && equals ? name + 1 : strlen(a));
+        if (secret && equals) append(header.command, "***");
+        hide_next = secret && !equals;
+    }
+}
+
+void describe_start(Header& header, const ProcessStat& self) {
+    timespec boot{}, real{};
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    clock_gettime(CLOCK_REALTIME, &real);
+    const auto hertz = static_cast<unsigned long long>(sysconf(_SC_CLK_TCK));
+    if (self.start == 0 || hertz == 0) return;
+    const auto since_boot =
+        static_cast<unsigned long long>(boot.tv_sec) * 1'000'000'000u + static_cast<unsigned long long>(boot.tv_nsec);
+    const auto now =
+        static_cast<unsigned long long>(real.tv_sec) * 1'000'000'000u + static_cast<unsigned long long>(real.tv_nsec);
+    const auto start = self.start * (1'000'000'000u / hertz);
+    if (start < since_boot) header.process_start_ns = now - (since_boot - start);
+}
+
+}  // namespace
+
+void describe_world(Header& header, const World& world) {
+    header.rank = world.rank;
+    header.size = world.size;
+    header.thread_level = world.thread_level;
+    header.mpi_family = world.family;
+    header.local_rank = rank_by_launcher().local_rank;
+    header.flags &= ~std::uint32_t{format::world_is_spawned | format::no_world | format::initialized_by_session};
+    if (world.is_spawned) header.flags |= format::world_is_spawned;
+    if (!world.is_world) header.flags |= format::no_world | format::initialized_by_session;
+    if (world.library != header.mpi_library) copy(header.mpi_library, world.library);
+    describe_launch(header, world, stat_of(header.pid));
+}
+
+void describe_process(Header& header, const World& world, const char* job) {
+    header.pid = static_cast<std::uint32_t>(getpid());
+    const ProcessStat self = stat_of(header.pid);
+    header.parent_pid = self.parent;
+    describe_world(header, world);
+    describe_job(header, job, self);
+    describe_node(header);
+    describe_command(header);
+    describe_start(header, self);
+    const ssize_t n = readlink("/proc/self/exe", header.executable, sizeof header.executable - 1);
+    if (n < 0) header.executable[0] = 0;
+    (void)working_directory(header.directory, sizeof header.directory);
+}
+
+}  // namespace mpiprof

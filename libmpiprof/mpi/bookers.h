@@ -1,0 +1,92 @@
+// What the second half of a row does with what was stored: sizes that a status tells, means, requests that are posted
+// and completed. The partners of a call are added to these by peers.h.
+#pragma once
+
+#include "libmpiprof/mpi/completion.h"
+#include "libmpiprof/mpi/library.h"
+
+namespace mpiprof::mpi {
+
+// What arrived, by the status; where there is none to read (Fortran's STATUS_IGNORE), the posted count and type.
+template <class Language>
+struct Received : wrap::AsStored {
+    static bool look(const CallInHand& hand, std::int64_t& seen) {
+        seen = quick_bytes_in_status(library.facts, hand.words[0]);
+        return !(Language::fortran && Language::ignores_status(hand.words[0]));
+    }
+    static Word quick_type(const CallInHand&) { return no_handle; }
+    static std::int64_t quick_count(const CallInHand&, std::int64_t seen) { return seen; }
+    static Bytes quick_bytes(const CallInHand&, std::int64_t seen, std::uint64_t) { return static_cast<Bytes>(seen); }
+    static Booking booking(const CallInHand& hand) {
+        if (!library.is_known() || Language::ignores_status(hand.words[0])) return {hand.type, hand.count};
+        return {no_handle, static_cast<std::int64_t>(bytes_in_status(library.facts, library.ask,
+                                                                     reinterpret_cast<const void*>(hand.words[0])))};
+    }
+};
+
+// What was sent, and what arrived by the status: words[0], 0 if nothing is added.
+struct Exchanged : wrap::AsStored {
+    static Bytes bytes(const CallInHand& hand, const Booking& b, std::uint64_t type_size) {
+        Bytes sum = static_cast<Bytes>(b.count) * type_size;
+        if (hand.words[0] != 0)
+            sum += bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0]));
+        return sum;
+    }
+    static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) {
+        return bytes(hand, booking(hand), type_size);
+    }
+};
+
+// The mean over so many blocks.
+struct Averaged : wrap::AsStored {
+    static Bytes bytes(const CallInHand& hand, const Booking& b, std::uint64_t type_size) {
+        const Bytes sum = static_cast<Bytes>(b.count) * type_size;
+        return hand.members > 1 ? sum / static_cast<Bytes>(hand.members) : sum;
+    }
+    static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) {
+        return bytes(hand, booking(hand), type_size);
+    }
+};
+
+// A nonblocking call leaves a request behind: remember whose it is and since when. Its sizes are as `Sized` books them.
+template <class Language, class Sized>
+struct Posting : Sized {
+    static bool quick_after(Ledger& ledger, const Memo& memo, Bytes, Ticks) {
+        const Word request = Language::handle_at(ledger.hand.words[4], 0);
+        return Language::is_no_request(request) || ledger.post_fast(memo, request);
+    }
+    static void after(Ledger& ledger, Memo& memo, Bytes, Ticks) {
+        if (!library.is_known()) return;
+        const Word request = Language::handle_at(ledger.hand.words[4], 0);
+        if (!Language::is_no_request(request)) ledger.post(memo, request, ledger.since());
+    }
+};
+
+// Wait* and Test* complete requests.
+template <Id I, class Language>
+struct Completing : wrap::Sizeless {
+    static bool quick_after(Ledger& ledger, const Memo&, Bytes, Ticks) { return ledger.hand.requests == 0; }
+    [[gnu::always_inline]] static void after(Ledger& ledger, Memo& memo, Bytes, Ticks ticks) {
+        if (ledger.hand.requests == 0) return;
+        ledger.add_completed(memo, complete_requests<I, Language>(ledger, ledger.since() + ticks, ticks));
+    }
+    // Polls that completed nothing leave no trace.
+    static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        if (trace_completed<I, Language>(ledger, ledger.since() + ticks) != 0 ||
+            row_of(I).treatment != Treatment::polled)
+            ledger.trace_call(memo, bytes, ticks);
+    }
+    static constexpr bool has_after_untimed = true;
+    static void after_untimed(Ledger& ledger) {
+        constexpr int flag = find(row_of(I).roles, Role::flag);
+        if (ledger.hand.requests == 0) return;
+        if constexpr (flag >= 0)
+            if (*reinterpret_cast<const int*>(ledger.hand.words[flag]) == 0) return;
+        complete_untimed(ledger);
+    }
+    [[gnu::noinline]] static void complete_untimed(Ledger& ledger) {
+        complete_requests<I, Language>(ledger, ledger.read_clock(), 0);
+    }
+};
+
+}  // namespace mpiprof::mpi
