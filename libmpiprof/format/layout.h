@@ -142,6 +142,15 @@ struct ResourceUse {  // getrusage(RUSAGE_SELF), at the last update
     std::uint64_t involuntary_switches;
 };
 
+// /proc/<pid>/task/*/schedstat since `started`, at the last update; all 0 where the kernel does not keep it. "First" is
+// the thread that began MPI; the others' are summed, with those that ended; our helper's is left out.
+struct ProcessorTime {
+    std::uint64_t first_ran_ns;
+    std::uint64_t first_waited_ns;  // was ready to run, and no processor was free for it
+    std::uint64_t others_ran_ns;
+    std::uint64_t others_waited_ns;
+};
+
 // What could not be kept. Every figure is said in every report when it is not zero.
 struct Drops {
     std::uint64_t cells;          // calls booked in their call's "other" cell because the cell table was full
@@ -205,6 +214,7 @@ struct Header {
     // Of the image: the file's own pages; 0 in the written store. Fewer than image_bytes where the disk was full: the
     // rest was in memory, and is here only if it could be written later.
     std::uint64_t mapped_bytes;
+    ProcessorTime processor;
 };
 
 enum HeaderFlags : std::uint32_t {
@@ -564,7 +574,8 @@ static_assert(offsetof(Header, command) == 1128);
 static_assert(offsetof(Header, parent_pid) == 2696);
 static_assert(offsetof(Header, usage_at_start) == 2704);
 static_assert(offsetof(Header, mapped_bytes) == 2800);
-static_assert(sizeof(Header) == 2808);
+static_assert(offsetof(Header, processor) == 2808);
+static_assert(sizeof(ProcessorTime) == 32 && sizeof(Header) == 2840);
 static_assert(sizeof(Directory) == 16);
 static_assert(sizeof(Table) == 32 && offsetof(Table, offset) == 8 && offsetof(Table, used) == 16);
 static_assert(sizeof(CallRecord) == 48 && offsetof(CallRecord, name) == 8);

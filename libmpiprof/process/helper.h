@@ -41,7 +41,8 @@ class Helper {
     // Ends the thread and waits for it, but not for work that hangs on a dead file system.
     void stop();
     bool is_told() const { return __atomic_load_n(&stop_, __ATOMIC_ACQUIRE) != 0; }  // to stop
-    bool is_running() const { return __atomic_load_n(&thread_, __ATOMIC_ACQUIRE) != 0; }
+    bool is_running() const { return thread() != 0; }
+    std::uint32_t thread() const { return __atomic_load_n(&thread_, __ATOMIC_ACQUIRE); }  // 0: it does not run
 
   private:
     static void run(Helper* self);

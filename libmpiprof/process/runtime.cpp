@@ -187,6 +187,7 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     header.updated = header.started;
     fill(header.usage);
     header.usage_at_start = header.usage;
+    processor_time_.open(static_cast<std::uint32_t>(raw(SYS_gettid)));
     const CgroupUse cgroup = cgroup_use();
     header.memory_limit = cgroup.memory_limit;
     header.throttled_us = header.throttled_us_at_start = cgroup.throttled_us;
@@ -247,6 +248,7 @@ std::uint64_t Runtime::refresh(void* self, std::uint64_t period_ns) {
     }
     header.updated = take_anchor(r.records_.clock);
     fill(header.usage);
+    r.processor_time_.read(header.processor, r.helper_.thread());
     r.node_counters_.update();
     if (!r.records_.image.is_mapped()) header.store_period_ms = static_cast<std::uint32_t>(period_ns / 1'000'000);
     if (r.helper_.is_told()) return next_ns;  // the end of the profile is written by whoever told it
@@ -281,6 +283,7 @@ void Runtime::update_header(State state, int exit_code) {
     count_pause();
     fill(header.usage);
     header.throttled_us = cgroup_use().throttled_us;
+    processor_time_.read(header.processor, helper_.thread());
     node_counters_.update();
     unseen_.record(records_.image);
     header.ended = take_anchor(records_.clock);

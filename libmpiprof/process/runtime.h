@@ -3,6 +3,7 @@
 #pragma once
 
 #include "libmpiprof/host/node_counters.h"
+#include "libmpiprof/host/processor_time.h"
 #include "libmpiprof/host/unseen.h"
 #include "libmpiprof/host/who.h"
 #include "libmpiprof/process/helper.h"
@@ -107,6 +108,7 @@ class Runtime {
     Helper helper_;
     std::uint64_t second_work_after_ns_ = Helper::when_asked;  // the first is at once, where the profile is written
     NodeCounters node_counters_;
+    ProcessorTime processor_time_;
     Unseen unseen_;
     Ledger* ledgers_ = nullptr;
     Ledger* suspect_ = nullptr;  // the next whose thread may be gone without a word

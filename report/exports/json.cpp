@@ -35,6 +35,11 @@ void write_usage(JsonWriter& json, const Usage& usage) {
         json.field("blocks_out", usage.blocks_out);
         json.field("voluntary_switches", usage.voluntary_switches);
         json.field("involuntary_switches", usage.involuntary_switches);
+        if (usage.ran_ns != 0) {
+            json.field("ran_ns", usage.ran_ns);
+            json.field("processor_wait_ns", usage.waited_ns);
+            json.field("others_processor_wait_ns", usage.others_waited_ns);
+        }
     });
 }
 

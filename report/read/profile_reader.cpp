@@ -114,6 +114,9 @@ class Reader {
         p.is_written = header_.store == StoreKind::written;
         p.store_period_ns = std::uint64_t{header_.store_period_ms} * 1'000'000;
         p.usage = usage_of(header_.usage);
+        p.usage.ran_ns = header_.processor.first_ran_ns;
+        p.usage.waited_ns = header_.processor.first_waited_ns;
+        p.usage.others_waited_ns = header_.processor.others_waited_ns;
         p.usage_at_start = usage_of(header_.usage_at_start);
         p.memory_limit = header_.memory_limit;
         if (header_.throttled_us > header_.throttled_us_at_start)

@@ -33,7 +33,8 @@ std::string ending(const Rank& rank, const Job& job) {
     return text;
 }
 
-std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors, bool has_waiting, const Vocabulary& words) {
+std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors, bool has_waiting, bool has_processor_times,
+                                     const Vocabulary& words) {
     using L = const Line&;
     return {
         {{.id = "rank", .title = "RANK", .unit = Unit::rank}, [](L l) { return std::uint64_t{l.rank->rank}; }},
@@ -94,6 +95,14 @@ std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors, bool has_w
          [](L l) { return l.rank->usage.voluntary_switches; }},
         {{.id = "involuntary_switches", .title = {}, .unit = Unit::count, .only_data = true},
          [](L l) { return l.rank->usage.involuntary_switches; }},
+        {{.id = "processor_wait_ns",
+          .title = "CPU WAIT",
+          .unit = Unit::time,
+          .drop = 8,
+          .only_data = !has_processor_times},
+         [](L l) { return l.rank->usage.ran_ns ? Value(l.rank->usage.waited_ns) : Value(); }},
+        {{.id = "others_processor_wait_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return l.rank->usage.ran_ns ? Value(l.rank->usage.others_waited_ns) : Value(); }},
     };
 }
 
@@ -113,7 +122,9 @@ Table rank_table(const std::vector<Line>& lines, const Vocabulary& words) {
     const bool has_hosts = !lines.empty() && lines.front().job->hosts.size() > 1;
     const bool has_waiting =
         std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->judged_ns != 0; });
-    auto fields = rank_fields(has_hosts, has_errors, has_waiting, words);
+    const bool has_processor_times =
+        std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->usage.ran_ns != 0; });
+    auto fields = rank_fields(has_hosts, has_errors, has_waiting, has_processor_times, words);
     if (!has_endings) std::erase_if(fields, [](const auto& field) { return field.column.id == "ending"; });
     Table table = table_of("ranks", fields, lines);
     if (has_waiting)

@@ -1,5 +1,6 @@
 """Placement: the cores that a launcher gave each rank, what is wrong with them, and the settings of others."""
 
+import json
 import os
 
 from cases.communicators import tables
@@ -58,3 +59,26 @@ def overlapping_cores_and_differing_settings_are_said(scene):
     threads = {row["value"]: row["which"] for row in settings if row["name"] == "OMP_NUM_THREADS"}
     same(threads, {"1": "all others", "2": "1"}, "OMP_NUM_THREADS")
     check("[placement]" in scene.run_report("summary").succeeded().out, "the summary does not mention it")
+
+
+def processor_times(scene, way, milliseconds=600):
+    """(ns on a processor, ns waited for one, elapsed ns) over both ranks of two on one core."""
+    cwd = scene.subdir(way)
+    core = cores_of_this_process()[0]
+    scene.mpirun(2, [scene.tool("taskset"), "-c", core, scene.compile("busy.c"), way, milliseconds], cwd=cwd).succeeded()
+    job = json.loads(scene.run_report("export", "-f", "json", cwd=cwd).succeeded().out)
+    usages = [rank["usage"] for rank in job["ranks"]]
+    if any("ran_ns" not in usage for usage in usages): raise Skip("the kernel keeps no schedstat of threads")
+    elapsed = max(rank["elapsed_ns"] for rank in job["ranks"])
+    return sum(usage["ran_ns"] for usage in usages), sum(usage["processor_wait_ns"] for usage in usages), elapsed
+
+
+@case(ranks=2)
+def time_waited_for_a_processor_is_the_kernels(scene):
+    ran, waited, elapsed = processor_times(scene, "busy")
+    check(ran <= 1.05 * elapsed, f"two ranks on one core ran {ran} ns of {elapsed}")
+    check(waited >= 0.9 * elapsed, f"one of them waited at any time: {waited} ns of {elapsed}")
+    _, slept, _ = processor_times(scene, "sleep")
+    check(slept < waited / 2, f"ranks that sleep wait for no processor: {slept} ns")
+    screen = scene.run_report("ranks", "--width", "200", cwd=scene.dir / "busy").succeeded().out
+    check("CPU WAIT" in screen, screen)
