@@ -14,6 +14,7 @@
 #include "report/model/units.h"
 #include "report/options.h"
 #include "report/say.h"
+#include "report/scaling.h"
 #include "report/sections/section.h"
 #include "report/views/terminal.h"
 #include "report/views/view.h"
@@ -165,6 +166,8 @@ int answer(Job& job, RankReader& reader, const Options& options) {
             return export_data(job, reader, options);
         case Task::check:
         case Task::watch:
+        case Task::scaling:
+        case Task::diff:
             break;  // they read by themselves
     }
     return fine;
@@ -178,6 +181,7 @@ int run(int argc, char** argv) {
 
     if (options.task == Task::check) return check(options);
     if (options.task == Task::watch) return watch(options);
+    if (options.task == Task::scaling) return scaling(options);
 
     Load loaded = options.wait_s ? load_when_final(options) : load(options);
     if (!loaded) {

@@ -14,8 +14,8 @@ import re
 import sys
 
 # Not report/read, whose files are texts of others, and not report/symbols, which asks another process.
-ROOMS = ("report", "report/analysis", "report/exports", "report/layouts", "report/merge", "report/model", "report/sections",
-         "report/views")
+ROOMS = ("report", "report/analysis", "report/compare", "report/exports", "report/layouts", "report/merge", "report/model", "report/sections",
+         "report/statistics", "report/views")
 
 # Functions that look into a text, and comparisons of one with a literal.
 LOOKS = re.compile(
@@ -48,8 +48,10 @@ TEXTS = [
     ("report/model/visible.cpp", r"\b(text|plain)\.", "any text, one character after the other"),
     ("report/no_profile.cpp", r"filename\(\)\.string\(\)\.starts_with", "names of files"),
     ("report/help.h", r"usage\.", "usage lines, as CLI11 makes them"),
-    ("report/options.cpp", r"from_chars|\bword\.|\bwords\[i\]|\boption\.find", "the command line"),
+    ("report/options.cpp", r"from_chars|\bword\.|\bwords\[i\]|\boption\.find|\btext\.", "the command line"),
     ("report/say.cpp", r"\btext\.(find|substr|remove_prefix)", "lines of any message"),
+    ("report/operands.cpp", r"\b(path|word|before|text)\.|from_chars", "the command line, and files of times"),
+    ("report/scaling.cpp", r"item\.|number\.(find|substr)|ends_with\(\".csv\"\)", "the command line"),
     ("report/sections/comm_labels.cpp", r"\bname\.(starts_with|substr)", "names of functions and communicators"),
     ("report/sections/nccl.cpp", r'find\("libmpiprof"\)', "NCCL_PROFILER_PLUGIN"),
     ("report/sections/peers.cpp", r"values\.front\(\)\.value !=", "the value of a setting"),
