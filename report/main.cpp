@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "report/check.h"
+#include "report/diff.h"
 #include "report/exports/export.h"
 #include "report/layouts/layout.h"
 #include "report/load.h"
@@ -182,6 +183,7 @@ int run(int argc, char** argv) {
     if (options.task == Task::check) return check(options);
     if (options.task == Task::watch) return watch(options);
     if (options.task == Task::scaling) return scaling(options);
+    if (options.task == Task::diff) return diff(options);
 
     Load loaded = options.wait_s ? load_when_final(options) : load(options);
     if (!loaded) {

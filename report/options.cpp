@@ -138,6 +138,7 @@ class Parser {
         add_watch();
         add_check();
         add_scaling();
+        add_diff();
         app_.require_subcommand(0, 1);
         app_.footer(
             "Without a command: summary of the newest launch found. A directory with the name of a command is\n"
@@ -331,6 +332,22 @@ class Parser {
         command.footer(
             "Operands: [LABEL=]DIR[:JOB] of a job each; [LABEL=]N=SECONDS; files *.csv of n,seconds[,series]. What has\n"
             "one label is one series. mpiprof-report scaling --unit gpu 1=226 2=134 3=95 4=76");
+    }
+
+    void add_diff() {
+        CLI::App& command = *app_.add_subcommand("diff", "what differs between two jobs, or two sets of repeats");
+        command.callback([this] { options_.task = Task::diff; });
+        add_compare_options(command);
+        command.add_option("--against", options_.compare.against, "The runs that the others are compared with")
+            ->type_name("RUN...");
+        command
+            .add_option("--fail-on", raw_.fail_on,
+                        "Exit code 1 if it became slower by more than this for certain, 3 if that cannot be told")
+            ->type_name("PERCENT");
+        command.add_option("--fail-on-point", raw_.fail_on_point, "Exit code 1 if the bare change is more than this")
+            ->type_name("PERCENT");
+        command.footer(
+            "diff A B, or with repeats: diff A1 A2 ... --against B1 B2 ...; each [LABEL=]DIR[:JOB] or a profile.");
     }
 
     // A word that is no file may be a command: a second one, or one that is nearly right.

@@ -33,6 +33,7 @@ TEXTS = [
     ("report/analysis/connections.cpp", r"path\.(substr|remove_prefix)", "the kernel's paths of devices"),
     ("report/analysis/placed_nodes.cpp", r"from_chars\(visible", "CUDA_VISIBLE_DEVICES"),
     ("report/analysis/placement_findings.cpp", r"from_chars\(text->data", "OMP_NUM_THREADS"),
+    ("report/compare/run_detail.cpp", r"path\.(substr|rfind)", "paths of programs and their sources"),
     ("report/exports/clocks.cpp", r"from_chars\(at, end", "numbers of a fact"),
     ("report/layouts/ddp.cpp", r"\bpath\.(substr|rfind)", "paths, and names of regions that the program gives"),
     ("report/layouts/ddp.cpp", r"job\.command\.substr", "the command"),
