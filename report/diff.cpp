@@ -18,13 +18,20 @@ namespace {
 
 constexpr std::size_t lines_on_screen = 8;
 
-// What a side is called: what all its runs are called, else its first one.
+// What a side is called: what all its runs are called, else what their names begin with, else its first one.
 std::string name_of(const Side& side, const char* fallback) {
-    const std::string& first = side.runs.front().run.label;
-    return first.empty() ? fallback : first;
+    std::string name = side.runs.front().run.label;
+    for (const ComparedRun& one : side.runs) {
+        const auto [end, other] = std::mismatch(name.begin(), name.end(), one.run.label.begin(), one.run.label.end());
+        name.erase(end, name.end());
+    }
+    if (name.size() < side.runs.front().run.label.size())
+        while (!name.empty() && std::string_view("-_. ").find(name.back()) != std::string_view::npos) name.pop_back();
+    if (name.empty()) name = side.runs.front().run.label;
+    return name.empty() ? fallback : name;
 }
 
-// The sides' words; two directories with one name are told apart by theirs.
+// The sides' words.
 struct Words {
     std::vector<std::string> a, b;
 };

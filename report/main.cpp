@@ -14,6 +14,7 @@
 #include "report/merge/merge.h"
 #include "report/model/units.h"
 #include "report/options.h"
+#include "report/plot.h"
 #include "report/say.h"
 #include "report/scaling.h"
 #include "report/sections/section.h"
@@ -169,6 +170,7 @@ int answer(Job& job, RankReader& reader, const Options& options) {
         case Task::watch:
         case Task::scaling:
         case Task::diff:
+        case Task::plot:
             break;  // they read by themselves
     }
     return fine;
@@ -184,6 +186,7 @@ int run(int argc, char** argv) {
     if (options.task == Task::watch) return watch(options);
     if (options.task == Task::scaling) return scaling(options);
     if (options.task == Task::diff) return diff(options);
+    if (options.task == Task::plot) return plot(options);
 
     Load loaded = options.wait_s ? load_when_final(options) : load(options);
     if (!loaded) {

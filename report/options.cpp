@@ -139,6 +139,7 @@ class Parser {
         add_check();
         add_scaling();
         add_diff();
+        add_plot();
         app_.require_subcommand(0, 1);
         app_.footer(
             "Without a command: summary of the newest launch found. A directory with the name of a command is\n"
@@ -311,11 +312,7 @@ class Parser {
                          "Each launch in a directory is a run, not the newest alone");
     }
 
-    void add_scaling() {
-        CLI::App& command =
-            *app_.add_subcommand("scaling", "speedup and cost over several sizes, and how many are worth asking for");
-        command.callback([this] { options_.task = Task::scaling; });
-        add_compare_options(command);
+    void add_scaling_options(CLI::App& command) {
         command.add_option("--unit", options_.compare.unit, "What N counts: rank (default), node, core or gpu")
             ->check(CLI::IsMember({"rank", "node", "core", "gpu"}))
             ->type_name("UNIT");
@@ -329,6 +326,14 @@ class Parser {
                         "What a further unit must add to be worth it, in parts of one (default 0.25)")
             ->check(CLI::Range(0.0, 1.0))
             ->type_name("GAIN");
+    }
+
+    void add_scaling() {
+        CLI::App& command =
+            *app_.add_subcommand("scaling", "speedup and cost over several sizes, and how many are worth asking for");
+        command.callback([this] { options_.task = Task::scaling; });
+        add_compare_options(command);
+        add_scaling_options(command);
         command.footer(
             "Operands: [LABEL=]DIR[:JOB] of a job each; [LABEL=]N=SECONDS; files *.csv of n,seconds[,series]. What has\n"
             "one label is one series. mpiprof-report scaling --unit gpu 1=226 2=134 3=95 4=76");
@@ -348,6 +353,31 @@ class Parser {
             ->type_name("PERCENT");
         command.footer(
             "diff A B, or with repeats: diff A1 A2 ... --against B1 B2 ...; each [LABEL=]DIR[:JOB] or a profile.");
+    }
+
+    CLI::App& add_plot_kind(CLI::App& plot, const char* name, const char* about, PlotKind kind) {
+        CLI::App& command = *plot.add_subcommand(name, about);
+        command.callback([this, kind] {
+            options_.task = Task::plot;
+            options_.compare.plot = kind;
+        });
+        add_compare_options(command);
+        command.add_option("-o,--output", options_.output, "The picture: F.svg, F.png or F.pdf")
+            ->type_name("FILE")
+            ->required();
+        return command;
+    }
+
+    void add_plot() {
+        CLI::App& command = *app_.add_subcommand("plot", "pictures of several runs: scaling, bandwidth, sizes");
+        command.fallthrough();
+        command.require_subcommand(1);
+        add_scaling_options(
+            add_plot_kind(command, "scaling", "speedup over N, and perfect scaling", PlotKind::scaling));
+        add_plot_kind(command, "bandwidth", "MB/s over the size of a call", PlotKind::bandwidth)
+            .add_option("--call", options_.compare.call, "Of this function (default: the one that moved most bytes)")
+            ->type_name("NAME");
+        add_plot_kind(command, "sizes", "how many calls have which size", PlotKind::sizes);
     }
 
     // A word that is no file may be a command: a second one, or one that is nearly right.

@@ -14,7 +14,8 @@
 
 namespace mpiprof::report {
 
-enum class Task { section, text, data, check, watch, scaling, diff };
+enum class Task { section, text, data, check, watch, scaling, diff, plot };
+enum class PlotKind { scaling, bandwidth, sizes };
 
 // Of the commands that compare several jobs.
 struct CompareOptions {
@@ -25,6 +26,9 @@ struct CompareOptions {
     std::string su;  // core=1,gpu=2
     bool is_weak = false;
     double worth = 0.25;
+    // plot
+    PlotKind plot = PlotKind::scaling;
+    std::string call;  // bandwidth: of this function
     // diff
     std::vector<std::string> against;
     std::optional<double> fail_on, fail_on_point;  // 0.05 is 5 %

@@ -112,7 +112,7 @@ class Command {
           unit_(*find_unit(options.compare.unit)),
           time_(options.compare.time.value_or(TimeChoice{})) {}
 
-    int run() {
+    int read(ScalingReport& report) {
         auto weights = weights_of(compare_.su);
         if (!weights) return fail(weights.error(), usage_error);
         weights_ = std::move(*weights);
@@ -124,7 +124,8 @@ class Command {
         if (!options_.is_quiet)
             for (const std::string& line : remarks_) say(line);
         if (series_.empty()) return fail({"scaling", "no run is left to compare", ""}, no_profile);
-        return show();
+        report = report_of();
+        return fine;
     }
 
   private:
@@ -220,15 +221,14 @@ class Command {
         return static_cast<std::size_t>(std::clamp(3 - static_cast<int>(std::floor(std::log10(least))), 0, 6));
     }
 
-    int show() {
+    ScalingReport report_of() {
         const bool has_runs =
             std::any_of(series_.begin(), series_.end(), [](const Building& one) { return !one.runs.empty(); });
-        const View& view = *find_view(options_.format);
         ScalingReport report{.series = {},
                              .unit = unit_.words,
                              .time = time_text(time_, has_runs),
                              .su = su_text(weights_, compare_.is_weak),
-                             .is_for_screen = view.is_for_screen};
+                             .is_for_screen = true};
         for (Building& built : series_) {
             ScalingSeries& series = report.series.emplace_back(
                 ScalingSeries{.scaling = scaling_of(built.name, built.samples, compare_.is_weak, compare_.worth),
@@ -236,9 +236,7 @@ class Command {
                               .runs = {}});
             series.runs = std::move(built.runs);
         }
-        auto output = Output::open("");
-        output->write(view.show({"scaling", scaling_tables(report)}, screen_for(stdout, options_.screen)));
-        return finish(*output);
+        return report;
     }
 
     const Options& options_;
@@ -252,6 +250,16 @@ class Command {
 
 }  // namespace
 
-int scaling(const Options& options) { return Command(options).run(); }
+int read_scaling(const Options& options, ScalingReport& report) { return Command(options).read(report); }
+
+int scaling(const Options& options) {
+    ScalingReport report;
+    if (const int code = read_scaling(options, report); code != fine) return code;
+    const View& view = *find_view(options.format);
+    report.is_for_screen = view.is_for_screen;
+    auto output = Output::open("");
+    output->write(view.show({"scaling", scaling_tables(report)}, screen_for(stdout, options.screen)));
+    return finish(*output);
+}
 
 }  // namespace mpiprof::report

@@ -289,7 +289,8 @@ std::vector<DifferingRegion> regions_of(const Side& a, const Side& b) {
             const double parts = row.is_iteration ? static_cast<double>(row.entered) : row.ranks;
             times.add(key, is_b, i, static_cast<double>(row.entered) / row.ranks);
             ns.add(key, is_b, i, static_cast<double>(row.time_ns) / parts);
-            mpi.add(key, is_b, i, static_cast<double>(row.inner_mpi_ns) / parts);
+            // Marks hold no calls: what was done between them belongs to the regions around them.
+            if (!row.is_iteration) mpi.add(key, is_b, i, static_cast<double>(row.inner_mpi_ns) / parts);
             if (row.p50_ns) p50.add(key, is_b, i, *row.p50_ns);
             if (row.p95_ns) p95.add(key, is_b, i, *row.p95_ns);
         }

@@ -219,9 +219,11 @@ std::string part_name(DifferingPart::Kind kind, const std::string& library) {
     return "";
 }
 
-// The columns of a line of two times: A, B, the change, and how much of A's run that is.
+// The columns of a line of two times: A, B, the change, and how much of A's run that is, where they are parts of runs.
 template <class T>
-void add_times(std::vector<Field<T>>& fields, const std::function<Both(const T&)>& ns, double run_ns, int drop = 1) {
+void add_times(
+    std::vector<Field<T>>& fields, const std::function<Both(const T&)>& ns, double run_ns, int drop = 1,
+    const std::function<bool(const T&)>& is_part = [](const T&) { return true; }) {
     fields.push_back({{.id = "a_ns", .title = "TIME A", .unit = Unit::time, .same_unit = true},
                       [ns](const T& t) { return known(ns(t).a); }});
     fields.push_back({{.id = "b_ns", .title = "TIME B", .unit = Unit::time, .same_unit = true},
@@ -231,9 +233,10 @@ void add_times(std::vector<Field<T>>& fields, const std::function<Both(const T&)
              const auto change = ns(t).change();
              return change ? Value(100 * *change) : Value();
          }});
-    fields.push_back(
-        {{.id = "of_run_percent", .title = "% OF RUN", .unit = Unit::number, .drop = drop, .decimals = 1},
-         [ns, run_ns](const T& t) { return run_ns > 0 ? Value(100 * ns(t).difference() / run_ns) : Value(); }});
+    fields.push_back({{.id = "of_run_percent", .title = "% OF RUN", .unit = Unit::number, .drop = drop, .decimals = 1},
+                      [ns, run_ns, is_part](const T& t) {
+                          return run_ns > 0 && is_part(t) ? Value(100 * ns(t).difference() / run_ns) : Value();
+                      }});
 }
 
 Table times_table(const Side& a, const Difference& difference) {
@@ -245,7 +248,8 @@ Table times_table(const Side& a, const Difference& difference) {
     for (const DifferingPart& part : difference.parts) lines.push_back({part_name(part.kind, library), part.ns});
     std::vector<Field<TimeLine>> fields{{{.id = "what", .title = "TIME"}, [](const TimeLine& t) { return t.name; }}};
     add_times<TimeLine>(
-        fields, [](const TimeLine& t) { return t.ns; }, difference.run_ns);
+        fields, [](const TimeLine& t) { return t.ns; }, difference.run_ns, 1,
+        [](const TimeLine& t) { return !t.is_tested; });
     const auto of_tested = [&](const char* id, auto value) {
         fields.push_back({{.id = id, .title = {}, .unit = Unit::number, .only_data = true},
                           [value](const TimeLine& t) { return t.is_tested ? value() : Value(); }});
@@ -254,7 +258,11 @@ Table times_table(const Side& a, const Difference& difference) {
     of_tested("ratio_low", [&tested] { return known(tested.ratio.low); });
     of_tested("ratio_high", [&tested] { return known(tested.ratio.high); });
     Table table = table_of("times", fields, lines);
-    if (a.runs.size() > 1) table.notes.push_back("medians over the runs of each side");
+    if (tested.a.size() > 1 || tested.b.size() > 1)
+        table.notes.push_back(
+            fmt::format("medians over the runs of each side, and their change; tested is the median of the "
+                        "changes of all pairs of runs, {}",
+                        signed_share(tested.ratio.estimate - 1)));
     table.notes.push_back(Note::on("of_run_percent", "how much of A's run the change is"));
     return table;
 }
@@ -342,12 +350,14 @@ Table pairs_table(const Difference& difference, const DifferenceQuestion& questi
 Table regions_table(const Difference& difference) {
     using R = const DifferingRegion&;
     std::vector<Field<DifferingRegion>> fields{
-        {{.id = "region", .title = "REGION"}, [](R r) { return r.is_iteration ? r.path + " (iteration)" : r.path; }},
+        {{.id = "region", .title = "REGION"}, [](R r) { return r.path; }},
+        {{.id = "is_iteration", .title = {}, .only_data = true},
+         [](R r) { return std::string(r.is_iteration ? "yes" : "no"); }},
         {{.id = "times_a", .title = {}, .unit = Unit::count, .only_data = true}, [](R r) { return known(r.times.a); }},
         {{.id = "times_b", .title = {}, .unit = Unit::count, .only_data = true}, [](R r) { return known(r.times.b); }},
     };
     add_times<DifferingRegion>(
-        fields, [](R r) { return r.ns; }, difference.run_ns);
+        fields, [](R r) { return r.ns; }, difference.run_ns, 1, [](R r) { return !r.is_iteration; });
     const std::tuple<const char*, const char*, Both DifferingRegion::*> others[] = {
         {"mpi", "IN MPI", &DifferingRegion::mpi_ns},
         {"p50", "MEDIAN", &DifferingRegion::p50_ns},

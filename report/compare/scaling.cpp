@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "report/statistics/statistics.h"
 
@@ -29,24 +30,29 @@ ScalingPoint point_of(double n, const std::vector<const Sample*>& repeats) {
             .items_per_second = median_of_known(repeats, &Sample::items_per_second)};
 }
 
-// What each unit between two points adds, in units of the smallest, where they took so long.
-struct Gain {
-    double base_n, base_seconds, before_n, n;
-    bool is_weak;
+// The repeats of both points that make the gain between them smallest, or largest.
+enum class Edge : std::uint8_t { middle, least, most };
 
-    double speedup(double at, double seconds) const { return (is_weak ? at / base_n : 1) * base_seconds / seconds; }
-    double of(double before_seconds, double seconds) const {
-        return (speedup(n, seconds) - speedup(before_n, before_seconds)) / ((n - before_n) / base_n);
-    }
-};
+// What each unit between two points adds, in units of the smallest.
+double gain_between(const Scaling& scaling, const ScalingPoint& from, const ScalingPoint& to,
+                    Edge edge = Edge::middle) {
+    const ScalingPoint& smallest = scaling.smallest();
+    const auto speedup = [&](const ScalingPoint& at, double seconds) {
+        return (scaling.is_weak ? at.n / smallest.n : 1) * smallest.seconds / seconds;
+    };
+    const double before = edge == Edge::middle ? from.seconds : edge == Edge::least ? from.least : from.most;
+    const double after = edge == Edge::middle ? to.seconds : edge == Edge::least ? to.most : to.least;
+    return (speedup(to, after) - speedup(from, before)) / ((to.n - from.n) / smallest.n);
+}
 
 }  // namespace
 
 bool Scaling::is_close() const {
-    const auto might_be_worth = [&](const ScalingPoint& point) { return point.most_gain >= worth; };
-    if (std::any_of(points.begin() + static_cast<std::ptrdiff_t>(last_worth) + 1, points.end(), might_be_worth))
+    if (last_worth > 0 && gain_between(*this, points[worth_before], points[last_worth], Edge::least) < worth)
         return true;
-    return points[last_worth].gain && points[last_worth].least_gain < worth;
+    return std::any_of(
+        points.begin() + static_cast<std::ptrdiff_t>(last_worth) + 1, points.end(),
+        [&](const ScalingPoint& p) { return gain_between(*this, points[last_worth], p, Edge::most) >= worth; });
 }
 
 Scaling scaling_of(std::string name, const std::vector<Sample>& samples, bool is_weak, double worth) {
@@ -66,12 +72,10 @@ Scaling scaling_of(std::string name, const std::vector<Sample>& samples, bool is
         point.relative_su = grown / point.speedup;
         if (!scaling.points.empty()) {
             const ScalingPoint& before = scaling.points.back();
-            const Gain gain{smallest.n, smallest.seconds, before.n, n, is_weak};
-            point.gain = gain.of(before.seconds, point.seconds);
-            point.least_gain = gain.of(before.least, point.most);
-            point.most_gain = gain.of(before.most, point.least);
+            point.gain = gain_between(scaling, before, point);
             if (!is_weak) point.karp_flatt = (1 / point.speedup - 1 / p) / (1 - 1 / p);
-            if (*point.gain >= worth) scaling.last_worth = scaling.points.size();
+            if (gain_between(scaling, scaling.points[scaling.last_worth], point) >= worth)
+                scaling.worth_before = std::exchange(scaling.last_worth, scaling.points.size());
         }
         scaling.points.push_back(point);
     }

@@ -25,10 +25,9 @@ struct ScalingPoint {
     double least = 0, most = 0;  // of the repeats
     double speedup = 1;          // weak: scaled, how much more work is done in the same time
     double efficiency = 1;
-    double relative_su = 1;                // weak: for the same work
-    std::optional<double> gain{};          // of each unit since the point before, in units of the smallest
-    double least_gain = 0, most_gain = 0;  // by the repeats that lie furthest apart
-    std::optional<double> karp_flatt{};    // the serial share that would explain the speedup; never of weak scaling
+    double relative_su = 1;              // weak: for the same work
+    std::optional<double> gain{};        // of each unit since the point before, in units of the smallest
+    std::optional<double> karp_flatt{};  // the serial share that would explain the speedup; never of weak scaling
     std::optional<double> items_per_second{};
 };
 
@@ -37,7 +36,10 @@ struct Scaling {
     std::vector<ScalingPoint> points;  // by n, ascending
     bool is_weak = false;
     double worth = 0.25;
-    std::size_t last_worth = 0;  // index of the last point whose units gain `worth` each; the first gains by definition
+    // Index of the last point that is worth it: since the one before that is, its units gain `worth` each on the whole.
+    // So one dip stops nobody, and what only makes up for a dip is no gain. The first is worth it by definition.
+    std::size_t last_worth = 0;
+    std::size_t worth_before = 0;  // the one before it
 
     // The repeats lie so far apart that another point might be the last.
     bool is_close() const;

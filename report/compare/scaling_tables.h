@@ -30,7 +30,7 @@ struct ScalingSeries {
 
 struct ScalingReport {
     std::vector<ScalingSeries> series;
-    UnitWords unit;
+    UnitWords unit{};
     std::string time;  // what is measured: "the process, from its start to MPI_Finalize"
     std::string su;    // what the relative SU is, as a formula
     bool is_for_screen = true;

@@ -169,6 +169,14 @@ TEST(scaling_law, one_dip_is_no_plateau_if_later_units_gain_again) {
     EXPECT_FALSE(report::scaling_of("", samples, false, 0.25).has_plateau());
 }
 
+TEST(scaling_law, what_only_makes_up_for_a_dip_is_no_gain) {
+    // As two cores were seen with 1 to 4 ranks: the 3rd and 4th gain, but all four together do no more than one.
+    const std::vector<Sample> samples{
+        {.n = 1, .seconds = 4.2}, {.n = 2, .seconds = 9.5}, {.n = 3, .seconds = 5.6}, {.n = 4, .seconds = 4.0}};
+    EXPECT_NE(report::advice_of(report::scaling_of("", samples, false, 0.25), gpus).find("more than 1 GPU"),
+              std::string::npos);
+}
+
 TEST(scaling_law, without_one_unit_all_is_relative_to_the_smallest) {
     const Scaling scaling = of_law([](double n) { return 80 / n; }, 8, false, 4);
     EXPECT_NEAR(scaling.points.back().speedup, 2, 1e-12);
@@ -201,6 +209,7 @@ TEST(scaling_law, noise_moves_the_limit_by_little_and_repeats_say_when_it_might)
     const double exact = last_worth(of_law(seconds, 24));
     std::mt19937_64 random(18);
     std::normal_distribution<double> noise(0, 0.002);
+    int silently_moved = 0;
     for (int trial = 0; trial < 200; ++trial) {
         std::vector<Sample> samples;
         for (double n = 1; n <= 24; ++n)
@@ -208,11 +217,12 @@ TEST(scaling_law, noise_moves_the_limit_by_little_and_repeats_say_when_it_might)
                 samples.push_back({.n = n, .seconds = seconds(n) * std::exp(noise(random))});
         const Scaling scaling = report::scaling_of("", samples, false, 0.25);
         EXPECT_NEAR(last_worth(scaling), exact, 2) << trial;
-        if (last_worth(scaling) != exact) {
-            EXPECT_TRUE(scaling.is_close()) << trial;
-            EXPECT_NE(report::advice_of(scaling, gpus).find("might be another"), std::string::npos);
-        }
+        if (last_worth(scaling) == exact) continue;
+        const bool is_said = report::advice_of(scaling, gpus).find("might be another") != std::string::npos;
+        EXPECT_EQ(is_said, scaling.is_close());
+        silently_moved += !is_said;
     }
+    EXPECT_LE(silently_moved, 10) << "of 200";
 }
 
 TEST_F(scaling, repeats_are_used_by_their_median_and_their_spread_is_shown) {

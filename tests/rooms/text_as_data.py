@@ -14,7 +14,7 @@ import re
 import sys
 
 # Not report/read, whose files are texts of others, and not report/symbols, which asks another process.
-ROOMS = ("report", "report/analysis", "report/compare", "report/exports", "report/layouts", "report/merge", "report/model", "report/sections",
+ROOMS = ("report", "report/analysis", "report/compare", "report/exports", "report/layouts", "report/merge", "report/model", "report/plots", "report/sections",
          "report/statistics", "report/views")
 
 # Functions that look into a text, and comparisons of one with a literal.
@@ -44,6 +44,8 @@ TEXTS = [
     ("report/merge/node_use.cpp", r"\b(domain|label|name)\.", "names of the kernel's energy and network counters"),
     ("report/merge/origin.cpp", r"mpi_family !=|fact\.value ==|setting\.value !=|cuda_awareness_\.contains", "values of facts and settings"),
     ("report/merge/regions.cpp", r"path\.(rfind|substr|starts_with)", "names of regions that the program gives"),
+    ("report/plots/canvas.cpp", r"\b(text|element)\b", "numbers and elements of a picture, while it is written"),
+    ("report/plots/picture.cpp", r"path\.ends_with", "the end of a file's name"),
     ("report/model/job.h", r"mpi_family ==", "the name of an MPI family"),
     ("report/model/number_list.cpp", r"\btext\.|from_chars", "the kernel's lists of numbers"),
     ("report/model/visible.cpp", r"\b(text|plain)\.", "any text, one character after the other"),
