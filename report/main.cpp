@@ -7,13 +7,16 @@
 #include <optional>
 
 #include "report/check.h"
+#include "report/diff.h"
 #include "report/exports/export.h"
 #include "report/layouts/layout.h"
 #include "report/load.h"
 #include "report/merge/merge.h"
 #include "report/model/units.h"
 #include "report/options.h"
+#include "report/plot.h"
 #include "report/say.h"
+#include "report/scaling.h"
 #include "report/sections/section.h"
 #include "report/views/terminal.h"
 #include "report/views/view.h"
@@ -165,6 +168,9 @@ int answer(Job& job, RankReader& reader, const Options& options) {
             return export_data(job, reader, options);
         case Task::check:
         case Task::watch:
+        case Task::scaling:
+        case Task::diff:
+        case Task::plot:
             break;  // they read by themselves
     }
     return fine;
@@ -178,6 +184,9 @@ int run(int argc, char** argv) {
 
     if (options.task == Task::check) return check(options);
     if (options.task == Task::watch) return watch(options);
+    if (options.task == Task::scaling) return scaling(options);
+    if (options.task == Task::diff) return diff(options);
+    if (options.task == Task::plot) return plot(options);
 
     Load loaded = options.wait_s ? load_when_final(options) : load(options);
     if (!loaded) {

@@ -76,7 +76,31 @@ struct Raw {
     std::string job_part = "rank0";
     std::optional<unsigned> width;
     std::optional<std::size_t> top;
+    std::string time;
+    std::string fail_on, fail_on_point;
 };
+
+// "mpi", "region:solve"; empty on anything else.
+std::optional<TimeChoice> time_of(const std::string& text) {
+    using Kind = TimeChoice::Kind;
+    constexpr std::pair<std::string_view, Kind> kinds[] = {
+        {"process", Kind::process}, {"mpi", Kind::mpi}, {"iteration", Kind::iteration}};
+    for (const auto& [word, kind] : kinds)
+        if (text == word) return TimeChoice{kind, {}};
+    constexpr std::string_view region = "region:";
+    if (text.starts_with(region) && text.size() > region.size())
+        return TimeChoice{Kind::region, text.substr(region.size())};
+    return std::nullopt;
+}
+
+// "5%" or "5" as 0.05.
+std::optional<double> share_of(std::string text) {
+    if (text.ends_with('%')) text.pop_back();
+    double value = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_all = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+    return is_all && value >= 0 && value <= 1e6 ? std::optional(value / 100) : std::nullopt;
+}
 
 class Parser {
   public:
@@ -113,6 +137,9 @@ class Parser {
         add_export();
         add_watch();
         add_check();
+        add_scaling();
+        add_diff();
+        add_plot();
         app_.require_subcommand(0, 1);
         app_.footer(
             "Without a command: summary of the newest launch found. A directory with the name of a command is\n"
@@ -272,10 +299,91 @@ class Parser {
         add_view_options(command);
     }
 
+    // What the commands that compare several jobs have in common.
+    void add_compare_options(CLI::App& command) {
+        command.fallthrough();
+        add_view_options(command);
+        command
+            .add_option("--time", raw_.time,
+                        "What is compared: process (from its start to MPI_Finalize), mpi (from MPI_Init on), iteration "
+                        "(the mean one), or region:NAME")
+            ->type_name("TIME");
+        command.add_flag("--all-launches", options_.compare.takes_all_launches,
+                         "Each launch in a directory is a run, not the newest alone");
+    }
+
+    void add_scaling_options(CLI::App& command) {
+        command.add_option("--unit", options_.compare.unit, "What N counts: rank (default), node, core or gpu")
+            ->check(CLI::IsMember({"rank", "node", "core", "gpu"}))
+            ->type_name("UNIT");
+        command
+            .add_option("--su", options_.compare.su,
+                        "What a run is charged for, by the resources of each: core=1,gpu=2 (default: N)")
+            ->type_name("WEIGHTS");
+        command.add_flag("--weak", options_.compare.is_weak, "The work grew with N: efficiency is t1 / tN");
+        command
+            .add_option("--worth", options_.compare.worth,
+                        "What a further unit must add to be worth it, in parts of one (default 0.25)")
+            ->check(CLI::Range(0.0, 1.0))
+            ->type_name("GAIN");
+    }
+
+    void add_scaling() {
+        CLI::App& command =
+            *app_.add_subcommand("scaling", "speedup and cost over several sizes, and how many are worth asking for");
+        command.callback([this] { options_.task = Task::scaling; });
+        add_compare_options(command);
+        add_scaling_options(command);
+        command.footer(
+            "Operands: [LABEL=]DIR[:JOB] of a job each; [LABEL=]N=SECONDS; files *.csv of n,seconds[,series]. What has\n"
+            "one label is one series. mpiprof-report scaling --unit gpu 1=226 2=134 3=95 4=76");
+    }
+
+    void add_diff() {
+        CLI::App& command = *app_.add_subcommand("diff", "what differs between two jobs, or two sets of repeats");
+        command.callback([this] { options_.task = Task::diff; });
+        add_compare_options(command);
+        command.add_option("--against", options_.compare.against, "The runs that the others are compared with")
+            ->type_name("RUN...");
+        command
+            .add_option("--fail-on", raw_.fail_on,
+                        "Exit code 1 if it became slower by more than this for certain, 3 if that cannot be told")
+            ->type_name("PERCENT");
+        command.add_option("--fail-on-point", raw_.fail_on_point, "Exit code 1 if the bare change is more than this")
+            ->type_name("PERCENT");
+        command.footer(
+            "diff A B, or with repeats: diff A1 A2 ... --against B1 B2 ...; each [LABEL=]DIR[:JOB] or a profile.");
+    }
+
+    CLI::App& add_plot_kind(CLI::App& plot, const char* name, const char* about, PlotKind kind) {
+        CLI::App& command = *plot.add_subcommand(name, about);
+        command.callback([this, kind] {
+            options_.task = Task::plot;
+            options_.compare.plot = kind;
+        });
+        add_compare_options(command);
+        command.add_option("-o,--output", options_.output, "The picture: F.svg, F.png or F.pdf")
+            ->type_name("FILE")
+            ->required();
+        return command;
+    }
+
+    void add_plot() {
+        CLI::App& command = *app_.add_subcommand("plot", "pictures of several runs: scaling, bandwidth, sizes");
+        command.fallthrough();
+        command.require_subcommand(1);
+        add_scaling_options(
+            add_plot_kind(command, "scaling", "speedup over N, and perfect scaling", PlotKind::scaling));
+        add_plot_kind(command, "bandwidth", "MB/s over the size of a call", PlotKind::bandwidth)
+            .add_option("--call", options_.compare.call, "Of this function (default: the one that moved most bytes)")
+            ->type_name("NAME");
+        add_plot_kind(command, "sizes", "how many calls have which size", PlotKind::sizes);
+    }
+
     // A word that is no file may be a command: a second one, or one that is nearly right.
     std::string mistaken(const std::string& word) const {
         std::error_code error;
-        if (word.find('/') != std::string::npos || std::filesystem::exists(word, error)) return "";
+        if (word.find_first_of("/=:") != std::string::npos || std::filesystem::exists(word, error)) return "";
         std::string nearest;
         std::size_t least = 3;
         for (const CLI::App* command : app_.get_subcommands(every)) {
@@ -291,13 +399,25 @@ class Parser {
                    : word + ": no such file or command; did you mean " + nearest + "?";
     }
 
+    // What is wrong with the options of scaling and diff; empty: nothing.
+    std::string take_compared() {
+        CompareOptions& compare = options_.compare;
+        if (!raw_.time.empty() && !(compare.time = time_of(raw_.time)))
+            return fmt::format("--time {}: is none of process, mpi, iteration, region:NAME", raw_.time);
+        if (!raw_.fail_on.empty() && !(compare.fail_on = share_of(raw_.fail_on)))
+            return fmt::format("--fail-on {}: is no percentage; try 5%", raw_.fail_on);
+        if (!raw_.fail_on_point.empty() && !(compare.fail_on_point = share_of(raw_.fail_on_point)))
+            return fmt::format("--fail-on-point {}: is no percentage; try 5%", raw_.fail_on_point);
+        return "";
+    }
+
     Parsed take() {
         for (const std::string& word : options_.paths)
             if (const std::string text = mistaken(word); !text.empty()) return usage(text);
         if (options_.section.empty()) options_.section = sections().front().name;
         if (options_.layout.empty()) options_.layout = layouts().front().name;
-        if (options_.format.empty() && (options_.task == Task::section || options_.task == Task::check))
-            options_.format = views().front().name;
+        if (options_.format.empty() && options_.task != Task::data) options_.format = views().front().name;
+        if (const std::string text = take_compared(); !text.empty()) return usage(text);
         options_.question.top = raw_.top;
         options_.screen.width = raw_.width;
         options_.screen.color = raw_.color == "always"  ? ColorChoice::always

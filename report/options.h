@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "report/compare/run.h"
 #include "report/layouts/layout.h"
 #include "report/read/job_dir.h"
 #include "report/sections/section.h"
@@ -13,7 +14,25 @@
 
 namespace mpiprof::report {
 
-enum class Task { section, text, data, check, watch };
+enum class Task { section, text, data, check, watch, scaling, diff, plot };
+enum class PlotKind { scaling, bandwidth, sizes };
+
+// Of the commands that compare several jobs.
+struct CompareOptions {
+    std::optional<TimeChoice> time;
+    bool takes_all_launches = false;
+    // scaling
+    std::string unit = "rank";
+    std::string su;  // core=1,gpu=2
+    bool is_weak = false;
+    double worth = 0.25;
+    // plot
+    PlotKind plot = PlotKind::scaling;
+    std::string call;  // bandwidth: of this function
+    // diff
+    std::vector<std::string> against;
+    std::optional<double> fail_on, fail_on_point;  // 0.05 is 5 %
+};
 
 struct Options {
     Task task = Task::section;
@@ -28,6 +47,7 @@ struct Options {
     bool is_strict = false;
     std::optional<double> wait_s;  // for the end of all ranks
     double interval_s = 2;         // watch
+    CompareOptions compare;
     // text
     bool wants_all_ranks = false;
     std::string layout;

@@ -45,6 +45,8 @@ struct Column {
     bool only_data = false;     // in csv and json, never on screens
     bool only_screen = false;   // never in csv and json
     bool is_place = false;      // "file:line scope::function": the scopes are what is cut first
+    int decimals = -1;          // of a number: always so many; -1: as many as say something
+    std::string heading = {};   // in documents, where it is not the title: "Time (s)"
 };
 
 using Series = std::vector<double>;

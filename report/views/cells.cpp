@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "report/model/units.h"
 #include "report/model/visible.h"
@@ -57,7 +58,15 @@ struct TimeScale {
     }
 };
 
-std::string print(const Value& value, Unit unit, bool utf8) {
+// What rounds to nothing has no sign.
+std::string fixed(double number, int decimals) {
+    const std::string text = fmt::format("{:.{}f}", std::abs(number), decimals);
+    const bool is_zero = std::all_of(text.begin(), text.end(), [](char c) { return c == '0' || c == '.'; });
+    return number < 0 && !is_zero ? "-" + text : text;
+}
+
+std::string print(const Value& value, const Column& column, bool utf8) {
+    const Unit unit = column.unit;
     if (const auto* text = std::get_if<std::string>(&value)) return visible(*text, utf8);
     if (!is_number(value)) return unit == Unit::text ? "" : "-";
     const double number = number_of(value);
@@ -76,7 +85,7 @@ std::string print(const Value& value, Unit unit, bool utf8) {
         case Unit::rank:
             return fmt::format("{:.0f}", number);
         case Unit::number:
-            return human_number(number);
+            return column.decimals < 0 ? human_number(number) : fixed(number, column.decimals);
         case Unit::moment:
             return human_moment(std::get<std::uint64_t>(value));
     }
@@ -93,11 +102,18 @@ std::vector<std::string> cells_of(const Table& table, std::size_t column, bool u
         const TimeScale scale(largest_compared(table));
         for (const auto& row : table.rows)
             cells.push_back(is_number(row[column]) ? scale.print(number_of(row[column]))
-                                                   : print(row[column], about.unit, utf8));
+                                                   : print(row[column], about, utf8));
         return cells;
     }
-    for (const auto& row : table.rows) cells.push_back(print(row[column], about.unit, utf8));
+    for (const auto& row : table.rows) cells.push_back(print(row[column], about, utf8));
     return cells;
+}
+
+bool says_something(const Table& table, std::size_t column) {
+    return table.rows.empty() || std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+               const auto* text = std::get_if<std::string>(&row[column]);
+               return text ? !text->empty() : !std::holds_alternative<std::monostate>(row[column]);
+           });
 }
 
 bool is_right_aligned(const Column& column) {

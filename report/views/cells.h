@@ -11,6 +11,9 @@ namespace mpiprof::report {
 // One text per row; "-" where a number is not known. Drawn columns stay empty: their width is not known yet.
 std::vector<std::string> cells_of(const Table& table, std::size_t column, bool utf8);
 
+// Some row has a value there; a table without rows shows all its columns.
+bool says_something(const Table& table, std::size_t column);
+
 bool is_right_aligned(const Column& column);
 
 }  // namespace mpiprof::report

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::array all{
     View{"text", "for the terminal", true, show_text},
+    View{"markdown", "tables for merge requests and notes", true, show_markdown},
     View{"csv", "numbers in ns and bytes, one line per row", false, show_csv},
     View{"json", "the same, for programs", false, show_json},
 };

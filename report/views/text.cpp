@@ -35,7 +35,7 @@ class GridPrinter {
   public:
     GridPrinter(const Table& table, const Screen& screen) : table_(table), screen_(screen) {
         for (std::size_t i = 0; i < table.columns.size(); ++i) {
-            if (table.columns[i].only_data || !says_something(i)) continue;
+            if (table.columns[i].only_data || !says_something(table, i)) continue;
             shown_.push_back({i, cells_of(table, i, screen.has_utf8), 0});
             measure(shown_.back());
         }
@@ -73,13 +73,6 @@ class GridPrinter {
     // One character for each value of a Series.
     bool is_line(const Shown& shown) const {
         return column(shown).draw == Draw::sparkline || column(shown).draw == Draw::shared_sparkline || is_heat(shown);
-    }
-
-    bool says_something(std::size_t index) const {
-        return table_.rows.empty() || std::any_of(table_.rows.begin(), table_.rows.end(), [&](const auto& row) {
-                   const auto* text = std::get_if<std::string>(&row[index]);
-                   return text ? !text->empty() : !std::holds_alternative<std::monostate>(row[index]);
-               });
     }
 
     void measure(Shown& shown) const {

@@ -34,6 +34,7 @@ std::span<const View> views();  // the first is the default
 const View* find_view(std::string_view name);
 
 std::string show_text(const Answer& answer, const Screen& screen);
+std::string show_markdown(const Answer& answer, const Screen& screen);
 std::string show_csv(const Answer& answer, const Screen& screen);
 std::string show_json(const Answer& answer, const Screen& screen);
 

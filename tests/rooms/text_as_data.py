@@ -14,8 +14,8 @@ import re
 import sys
 
 # Not report/read, whose files are texts of others, and not report/symbols, which asks another process.
-ROOMS = ("report", "report/analysis", "report/exports", "report/layouts", "report/merge", "report/model", "report/sections",
-         "report/views")
+ROOMS = ("report", "report/analysis", "report/compare", "report/exports", "report/layouts", "report/merge", "report/model", "report/plots", "report/sections",
+         "report/statistics", "report/views")
 
 # Functions that look into a text, and comparisons of one with a literal.
 LOOKS = re.compile(
@@ -33,6 +33,7 @@ TEXTS = [
     ("report/analysis/connections.cpp", r"path\.(substr|remove_prefix)", "the kernel's paths of devices"),
     ("report/analysis/placed_nodes.cpp", r"from_chars\(visible", "CUDA_VISIBLE_DEVICES"),
     ("report/analysis/placement_findings.cpp", r"from_chars\(text->data", "OMP_NUM_THREADS"),
+    ("report/compare/run_detail.cpp", r"path\.(substr|rfind)", "paths of programs and their sources"),
     ("report/exports/clocks.cpp", r"from_chars\(at, end", "numbers of a fact"),
     ("report/layouts/ddp.cpp", r"\bpath\.(substr|rfind)", "paths, and names of regions that the program gives"),
     ("report/layouts/ddp.cpp", r"job\.command\.substr", "the command"),
@@ -43,13 +44,17 @@ TEXTS = [
     ("report/merge/node_use.cpp", r"\b(domain|label|name)\.", "names of the kernel's energy and network counters"),
     ("report/merge/origin.cpp", r"mpi_family !=|fact\.value ==|setting\.value !=|cuda_awareness_\.contains", "values of facts and settings"),
     ("report/merge/regions.cpp", r"path\.(rfind|substr|starts_with)", "names of regions that the program gives"),
+    ("report/plots/canvas.cpp", r"\b(text|element)\b", "numbers and elements of a picture, while it is written"),
+    ("report/plots/picture.cpp", r"path\.ends_with", "the end of a file's name"),
     ("report/model/job.h", r"mpi_family ==", "the name of an MPI family"),
     ("report/model/number_list.cpp", r"\btext\.|from_chars", "the kernel's lists of numbers"),
     ("report/model/visible.cpp", r"\b(text|plain)\.", "any text, one character after the other"),
     ("report/no_profile.cpp", r"filename\(\)\.string\(\)\.starts_with", "names of files"),
     ("report/help.h", r"usage\.", "usage lines, as CLI11 makes them"),
-    ("report/options.cpp", r"from_chars|\bword\.|\bwords\[i\]|\boption\.find", "the command line"),
+    ("report/options.cpp", r"from_chars|\bword\.|\bwords\[i\]|\boption\.find|\btext\.", "the command line"),
     ("report/say.cpp", r"\btext\.(find|substr|remove_prefix)", "lines of any message"),
+    ("report/operands.cpp", r"\b(path|word|before|text)\.|from_chars", "the command line, and files of times"),
+    ("report/scaling.cpp", r"item\.|number\.(find|substr)|ends_with\(\".csv\"\)", "the command line"),
     ("report/sections/comm_labels.cpp", r"\bname\.(starts_with|substr)", "names of functions and communicators"),
     ("report/sections/nccl.cpp", r'find\("libmpiprof"\)', "NCCL_PROFILER_PLUGIN"),
     ("report/sections/peers.cpp", r"values\.front\(\)\.value !=", "the value of a setting"),

@@ -1,0 +1,434 @@
+// What explains comes first, then what is tested, then what attributes it.
+#include "report/compare/difference_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/model/units.h"
+#include "report/sections/section.h"
+#include "report/statistics/statistics.h"
+
+namespace mpiprof::report {
+namespace {
+
+std::string_view name_of(RunFact::Kind kind) {
+    switch (kind) {
+        case RunFact::Kind::program:
+            return "program";
+        case RunFact::Kind::size:
+            return "size";
+        case RunFact::Kind::place:
+            return "place";
+        case RunFact::Kind::library:
+            return "library";
+        case RunFact::Kind::code:
+            return "code";
+        case RunFact::Kind::setting:
+            return "setting";
+        case RunFact::Kind::environment:
+            return "environment";
+    }
+    return "";
+}
+
+std::string_view id_of(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::slower:
+            return "slower";
+        case Verdict::faster:
+            return "faster";
+        case Verdict::none_seen:
+            return "none_seen";
+        case Verdict::one_run:
+            return "one_run";
+        case Verdict::too_few:
+            return "too_few";
+        case Verdict::not_in_turns:
+            return "not_in_turns";
+        case Verdict::no_time:
+            return "no_time";
+    }
+    return "";
+}
+
+std::string time_name(const TimeChoice& time) {
+    switch (time.kind) {
+        case TimeChoice::Kind::process:
+            return "wall time of the process";
+        case TimeChoice::Kind::mpi:
+            return "time from MPI_Init to MPI_Finalize";
+        case TimeChoice::Kind::iteration:
+            return "mean time of an iteration";
+        case TimeChoice::Kind::region:
+            return fmt::format("time in {}", time.region);
+    }
+    return "";
+}
+
+std::string signed_share(double share) { return fmt::format("{}{:.1f}%", share >= 0 ? "+" : "", 100 * share); }
+
+// "is slower than before by 9.8%"
+std::string change_words(double ratio, const std::string& than) {
+    if (std::abs(ratio - 1) < 0.0005) return "takes as long as " + than;
+    return fmt::format("is {} than {} by {:.1f}%", ratio > 1 ? "slower" : "faster", than, 100 * std::abs(ratio - 1));
+}
+
+// What makes two sides hard to compare, and what follows.
+std::vector<std::string> cautions_of(const Side& a, const Side& b, const Difference& difference) {
+    std::vector<std::string> texts;
+    if (difference.is_same_run) texts.push_back("Both sides are the same run: nothing can differ.");
+    if (difference.are_other_programs)
+        texts.push_back(fmt::format("These are different programs, {} and {}: only what both do can be compared.",
+                                    a.runs.front().detail.program, b.runs.front().detail.program));
+    if (difference.are_other_sizes)
+        texts.push_back(fmt::format(
+            "{} against {}: times below are those of a rank, calls those of all. How time goes with "
+            "size is asked of mpiprof-report scaling.",
+            plural(a.runs.front().run.ranks, "rank", "ranks"), plural(b.runs.front().run.ranks, "rank", "ranks")));
+    for (const Side* side : {&a, &b})
+        for (const ComparedRun& one : side->runs) {
+            if (one.run.ending != Ending::whole)
+                texts.push_back(
+                    fmt::format("{} {}: its numbers are those until then, and its time is not compared.", one.run.label,
+                                one.run.ending == Ending::running ? "still runs" : "did not reach MPI_Finalize"));
+            if (one.run.profiles < one.run.expected)
+                texts.push_back(fmt::format("{}: {} of {} ranks have a profile; its counts are those of these.",
+                                            one.run.label, one.run.profiles, one.run.expected));
+        }
+    return texts;
+}
+
+// ---- the head ----
+
+std::string side_text(const Side& side) {
+    const Run& run = side.runs.front().run;
+    return fmt::format("{}: {} on {}{}", side.name, plural(run.ranks, "rank", "ranks"),
+                       plural(run.nodes, "node", "nodes"),
+                       side.runs.size() > 1 ? fmt::format(", {} runs", side.runs.size()) : "");
+}
+
+Table head_table(const Side& a, const Side& b) {
+    Table table{.id = "head", .title = {}, .columns = {}, .rows = {}, .notes = {}};
+    table.picture = Headline{{{.line = 0, .key = "a", .value = a.name, .text = "A " + side_text(a)},
+                              {.line = 1, .key = "b", .value = b.name, .text = "B " + side_text(b)},
+                              {.line = 2, .key = "runs_a", .value = std::uint64_t{a.runs.size()}, .text = {}},
+                              {.line = 2, .key = "runs_b", .value = std::uint64_t{b.runs.size()}, .text = {}}}};
+    return table;
+}
+
+Table verdict_table(const Side& a, const Side& b, const Difference& difference) {
+    const TestedTime& tested = difference.tested;
+    const bool is_change = tested.verdict == Verdict::slower || tested.verdict == Verdict::faster;
+    Remarks remarks{{{.is_serious = is_change,
+                      .text = verdict_text(tested, a.name, b.name),
+                      .rule = std::string(id_of(tested.verdict))}}};
+    for (const std::string& text : cautions_of(a, b, difference)) remarks.remarks.push_back({false, text, "caution"});
+    Table table{.id = "verdict", .title = {}, .columns = {}, .rows = {}, .notes = {}};
+    table.picture = std::move(remarks);
+    return table;
+}
+
+// ---- what explains it ----
+
+Table facts_table(const Side& a, const Side& b, const Difference& difference) {
+    using F = const DifferingFact&;
+    const std::vector<Field<DifferingFact>> fields{
+        {{.id = "kind", .title = {}}, [](F f) { return std::string(name_of(f.kind)); }},
+        {{.id = "name", .title = "WHAT DIFFERS"}, [](F f) { return f.name; }},
+        {{.id = "a", .title = a.name}, [](F f) { return f.a.empty() ? std::string("-") : f.a; }},
+        {{.id = "b", .title = b.name}, [](F f) { return f.b.empty() ? std::string("-") : f.b; }},
+    };
+    Table table = table_of("facts", fields, difference.facts);
+    if (difference.facts.empty())
+        table.notes.push_back("settings, environment, libraries, hosts, ranks and code: no difference");
+    return table;
+}
+
+Value count_value(const CountRange& range) {
+    if (!range.varies()) return fmt::format("{}", human_count(static_cast<double>(range.most)));
+    return fmt::format("{}-{}", human_count(static_cast<double>(range.least)),
+                       human_count(static_cast<double>(range.most)));
+}
+Value bytes_value(const CountRange& range) {
+    if (!range.varies()) return human_bytes(static_cast<double>(range.most));
+    return fmt::format("{}-{}", human_bytes(static_cast<double>(range.least)),
+                       human_bytes(static_cast<double>(range.most)));
+}
+
+Table counts_table(const Difference& difference, const DifferenceQuestion& question) {
+    using C = const DifferingCount&;
+    std::vector<Field<DifferingCount>> fields{
+        {{.id = "call", .title = "COUNTS THAT DIFFER"}, [](C c) { return c.call; }},
+        {{.id = "calls_a_text", .title = "CALLS A", .only_screen = true}, [](C c) { return count_value(c.calls_a); }},
+        {{.id = "calls_b_text", .title = "CALLS B", .only_screen = true}, [](C c) { return count_value(c.calls_b); }},
+        {{.id = "bytes_a_text", .title = "BYTES A", .only_screen = true}, [](C c) { return bytes_value(c.bytes_a); }},
+        {{.id = "bytes_b_text", .title = "BYTES B", .only_screen = true}, [](C c) { return bytes_value(c.bytes_b); }},
+    };
+    const std::pair<const char*, CountRange DifferingCount::*> ranges[] = {{"calls_a", &DifferingCount::calls_a},
+                                                                           {"calls_b", &DifferingCount::calls_b},
+                                                                           {"bytes_a", &DifferingCount::bytes_a},
+                                                                           {"bytes_b", &DifferingCount::bytes_b}};
+    for (const auto& [id, range] : ranges) {
+        fields.push_back({{.id = std::string(id) + "_least", .title = {}, .unit = Unit::count, .only_data = true},
+                          [range = range](C c) { return (c.*range).least; }});
+        fields.push_back({{.id = std::string(id) + "_most", .title = {}, .unit = Unit::count, .only_data = true},
+                          [range = range](C c) { return (c.*range).most; }});
+    }
+    Table table = table_of("counts", fields, difference.counts);
+    const std::size_t left_out = keep_top(table, question.top);
+    if (difference.counts.empty())
+        table.notes.push_back(
+            difference.has_counts_that_vary
+                ? "numbers of calls and bytes: those that vary from run to run overlap, all others are equal"
+                : "numbers of calls and bytes: equal, function by function");
+    else
+        table.notes.push_back("of all ranks; a fact from one run on: no noise changes it");
+    if (left_out) table.notes.push_back(fmt::format("{} more: --top {}", left_out, left_out + question.top));
+    return table;
+}
+
+// ---- what is tested, and its parts ----
+
+struct TimeLine {
+    std::string name;
+    Both ns;
+    bool is_tested = false;
+};
+
+std::string part_name(DifferingPart::Kind kind, const std::string& library) {
+    switch (kind) {
+        case DifferingPart::Kind::start:
+            return fmt::format("before {} is ready", library);
+        case DifferingPart::Kind::inside:
+            return fmt::format("in {}, of a rank", library);
+        case DifferingPart::Kind::outside:
+            return fmt::format("outside {}, of a rank", library);
+        case DifferingPart::Kind::small:
+            return "  messages <= 1 KiB";
+        case DifferingPart::Kind::large:
+            return "  larger messages";
+        case DifferingPart::Kind::waiting:
+            return "  waiting calls";
+        case DifferingPart::Kind::file:
+            return "  files";
+        case DifferingPart::Kind::other:
+            return "  other calls";
+    }
+    return "";
+}
+
+// The columns of a line of two times: A, B, the change, and how much of A's run that is, where they are parts of runs.
+template <class T>
+void add_times(
+    std::vector<Field<T>>& fields, const std::function<Both(const T&)>& ns, double run_ns, int drop = 1,
+    const std::function<bool(const T&)>& is_part = [](const T&) { return true; }) {
+    fields.push_back({{.id = "a_ns", .title = "TIME A", .unit = Unit::time, .same_unit = true},
+                      [ns](const T& t) { return known(ns(t).a); }});
+    fields.push_back({{.id = "b_ns", .title = "TIME B", .unit = Unit::time, .same_unit = true},
+                      [ns](const T& t) { return known(ns(t).b); }});
+    fields.push_back(
+        {{.id = "change_percent", .title = "CHANGE %", .unit = Unit::number, .decimals = 1}, [ns](const T& t) {
+             const auto change = ns(t).change();
+             return change ? Value(100 * *change) : Value();
+         }});
+    fields.push_back({{.id = "of_run_percent", .title = "% OF RUN", .unit = Unit::number, .drop = drop, .decimals = 1},
+                      [ns, run_ns, is_part](const T& t) {
+                          return run_ns > 0 && is_part(t) ? Value(100 * ns(t).difference() / run_ns) : Value();
+                      }});
+}
+
+Table times_table(const Side& a, const Difference& difference) {
+    std::vector<TimeLine> lines;
+    const TestedTime& tested = difference.tested;
+    if (tested.has_ratio())
+        lines.push_back({time_name(tested.time), {1e9 * median_of(tested.a), 1e9 * median_of(tested.b)}, true});
+    const std::string library(a.runs.front().run.library);
+    for (const DifferingPart& part : difference.parts) lines.push_back({part_name(part.kind, library), part.ns});
+    std::vector<Field<TimeLine>> fields{{{.id = "what", .title = "TIME"}, [](const TimeLine& t) { return t.name; }}};
+    add_times<TimeLine>(
+        fields, [](const TimeLine& t) { return t.ns; }, difference.run_ns, 1,
+        [](const TimeLine& t) { return !t.is_tested; });
+    const auto of_tested = [&](const char* id, auto value) {
+        fields.push_back({{.id = id, .title = {}, .unit = Unit::number, .only_data = true},
+                          [value](const TimeLine& t) { return t.is_tested ? value() : Value(); }});
+    };
+    of_tested("ratio", [&tested] { return Value(tested.ratio.estimate); });
+    of_tested("ratio_low", [&tested] { return known(tested.ratio.low); });
+    of_tested("ratio_high", [&tested] { return known(tested.ratio.high); });
+    Table table = table_of("times", fields, lines);
+    if (tested.a.size() > 1 || tested.b.size() > 1)
+        table.notes.push_back(
+            fmt::format("medians over the runs of each side, and their change; tested is the median of the "
+                        "changes of all pairs of runs, {}",
+                        signed_share(tested.ratio.estimate - 1)));
+    table.notes.push_back(Note::on("of_run_percent", "how much of A's run the change is"));
+    return table;
+}
+
+// ---- what attributes it ----
+
+template <class T>
+std::vector<T> shown_of(const std::vector<T>& list, const DifferenceQuestion& question) {
+    return {list.begin(), list.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), question.top))};
+}
+
+void note_rest(Table& table, std::size_t all, const DifferenceQuestion& question) {
+    if (all > question.top) table.notes.push_back(fmt::format("{} more: --top {}", all - question.top, all));
+}
+
+Table calls_table(const Difference& difference, const DifferenceQuestion& question) {
+    using C = const DifferingCall&;
+    std::vector<Field<DifferingCall>> fields{
+        {{.id = "call", .title = "CALL"}, [](C c) { return c.call; }},
+        {{.id = "size_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
+         [](C c) { return c.size.a ? known(c.size.a) : known(c.size.b); }},
+        {{.id = "buffer", .title = "BUFFER", .drop = 2},
+         [](C c) { return c.buffer == Buffer::host ? std::string() : std::string(name_of(c.buffer)); }},
+        {{.id = "calls_a", .title = "CALLS A", .unit = Unit::count, .drop = 4}, [](C c) { return known(c.calls.a); }},
+        {{.id = "calls_b", .title = "CALLS B", .unit = Unit::count, .drop = 4}, [](C c) { return known(c.calls.b); }},
+    };
+    add_times<DifferingCall>(
+        fields, [](C c) { return c.ns; }, difference.run_ns, 3);
+    fields.push_back(
+        {{.id = "rate_a", .title = "RATE A", .unit = Unit::rate, .drop = 1}, [](C c) { return known(c.rate.a); }});
+    fields.push_back(
+        {{.id = "rate_b", .title = "RATE B", .unit = Unit::rate, .drop = 1}, [](C c) { return known(c.rate.b); }});
+    fields.push_back({{.id = "gpu_a_ns", .title = "GPU A", .unit = Unit::time, .drop = 5, .same_unit = true},
+                      [](C c) { return known(c.gpu_ns.a); }});
+    fields.push_back({{.id = "gpu_b_ns", .title = "GPU B", .unit = Unit::time, .drop = 5, .same_unit = true},
+                      [](C c) { return known(c.gpu_ns.b); }});
+    fields.push_back({{.id = "gpu_rate_a", .title = {}, .unit = Unit::rate, .only_data = true},
+                      [](C c) { return known(c.gpu_rate.a); }});
+    fields.push_back({{.id = "gpu_rate_b", .title = {}, .unit = Unit::rate, .only_data = true},
+                      [](C c) { return known(c.gpu_rate.b); }});
+    Table table = table_of("calls", fields, shown_of(difference.calls, question));
+    table.title = "CALLS BY SIZE";
+    table.notes.push_back({{"times: mean of the ranks"}, {"bytes of a call over its time", "rate_a"}});
+    note_rest(table, difference.calls.size(), question);
+    return table;
+}
+
+Table sites_table(const Difference& difference, const DifferenceQuestion& question) {
+    using S = const DifferingSite&;
+    std::vector<Field<DifferingSite>> fields{
+        {{.id = "place", .title = "FROM", .is_place = true}, [](S s) { return s.place; }},
+        {{.id = "call", .title = "CALL"}, [](S s) { return s.call; }},
+        {{.id = "calls_a", .title = {}, .unit = Unit::count, .only_data = true}, [](S s) { return known(s.calls.a); }},
+        {{.id = "calls_b", .title = {}, .unit = Unit::count, .only_data = true}, [](S s) { return known(s.calls.b); }},
+    };
+    add_times<DifferingSite>(
+        fields, [](S s) { return s.ns; }, difference.run_ns);
+    Table table = table_of("sites", fields, shown_of(difference.sites, question));
+    table.title = "FROM WHERE";
+    note_rest(table, difference.sites.size(), question);
+    return table;
+}
+
+Table pairs_table(const Difference& difference, const DifferenceQuestion& question) {
+    using P = const DifferingPair&;
+    const auto rank = [](std::uint32_t r) { return Value(std::uint64_t{r}); };
+    const std::vector<Field<DifferingPair>> fields{
+        {{.id = "from", .title = "FROM", .unit = Unit::rank}, [rank](P p) { return rank(p.from); }},
+        {{.id = "to", .title = "TO", .unit = Unit::rank}, [rank](P p) { return rank(p.to); }},
+        {{.id = "messages_a", .title = "MESSAGES A", .unit = Unit::count}, [](P p) { return known(p.messages.a); }},
+        {{.id = "messages_b", .title = "MESSAGES B", .unit = Unit::count}, [](P p) { return known(p.messages.b); }},
+        {{.id = "bytes_a", .title = "BYTES A", .unit = Unit::bytes}, [](P p) { return known(p.bytes.a); }},
+        {{.id = "bytes_b", .title = "BYTES B", .unit = Unit::bytes}, [](P p) { return known(p.bytes.b); }},
+    };
+    Table table = table_of("pairs", fields, shown_of(difference.pairs, question));
+    table.title = "WHO SENDS TO WHOM";
+    const Both &all = difference.bytes_of_pairs, &between = difference.bytes_between_nodes;
+    table.notes.push_back(fmt::format("A: {} in all, {} of it between nodes; B: {} and {}", human_bytes(all.of_a()),
+                                      human_bytes(between.of_a()), human_bytes(all.of_b()),
+                                      human_bytes(between.of_b())));
+    note_rest(table, difference.pairs.size(), question);
+    return table;
+}
+
+Table regions_table(const Difference& difference) {
+    using R = const DifferingRegion&;
+    std::vector<Field<DifferingRegion>> fields{
+        {{.id = "region", .title = "REGION"}, [](R r) { return r.path; }},
+        {{.id = "is_iteration", .title = {}, .only_data = true},
+         [](R r) { return std::string(r.is_iteration ? "yes" : "no"); }},
+        {{.id = "times_a", .title = {}, .unit = Unit::count, .only_data = true}, [](R r) { return known(r.times.a); }},
+        {{.id = "times_b", .title = {}, .unit = Unit::count, .only_data = true}, [](R r) { return known(r.times.b); }},
+    };
+    add_times<DifferingRegion>(
+        fields, [](R r) { return r.ns; }, difference.run_ns, 1, [](R r) { return !r.is_iteration; });
+    const std::tuple<const char*, const char*, Both DifferingRegion::*> others[] = {
+        {"mpi", "IN MPI", &DifferingRegion::mpi_ns},
+        {"p50", "MEDIAN", &DifferingRegion::p50_ns},
+        {"p95", "P95", &DifferingRegion::p95_ns}};
+    int drop = 2;
+    for (const auto& [id, title, member] : others) {
+        fields.push_back({{.id = fmt::format("{}_a_ns", id),
+                           .title = fmt::format("{} A", title),
+                           .unit = Unit::time,
+                           .drop = drop,
+                           .same_unit = true},
+                          [member = member](R r) { return known((r.*member).a); }});
+        fields.push_back({{.id = fmt::format("{}_b_ns", id),
+                           .title = fmt::format("{} B", title),
+                           .unit = Unit::time,
+                           .drop = drop,
+                           .same_unit = true},
+                          [member = member](R r) { return known((r.*member).b); }});
+        ++drop;
+    }
+    Table table = table_of("regions", fields, difference.regions);
+    table.title = "REGIONS";
+    table.notes.push_back("times: mean of the ranks; of iterations that of one");
+    return table;
+}
+
+}  // namespace
+
+std::string verdict_text(const TestedTime& tested, const std::string& a, const std::string& b) {
+    const std::string what = time_name(tested.time);
+    if (!tested.has_ratio())
+        return fmt::format("No {} is known of {}: it cannot be compared.", what, tested.a.empty() ? a : b);
+    const std::string change = fmt::format("{}: {} {}", what, b, change_words(tested.ratio.estimate, a));
+    const auto interval = [&] {
+        return fmt::format("{} to {}", signed_share(*tested.ratio.low - 1), signed_share(*tested.ratio.high - 1));
+    };
+    switch (tested.verdict) {
+        case Verdict::slower:
+        case Verdict::faster:
+            return fmt::format("{}; with 95% confidence {}.", change, interval());
+        case Verdict::none_seen:
+            return fmt::format("{}, which may be noise: with 95% confidence the change is {}.", change, interval());
+        case Verdict::one_run:
+            return fmt::format("{}. {}: cannot tell what is noise.", change,
+                               tested.a.size() == 1 && tested.b.size() == 1 ? "One run each" : "One run of one side");
+        case Verdict::too_few:
+            return fmt::format("{}. {} and {} runs: cannot tell what is noise; 5 of each can.", change, tested.a.size(),
+                               tested.b.size());
+        case Verdict::not_in_turns:
+            return fmt::format(
+                "{}. The runs of the two did not take turns: their order and the change cannot be told apart; run "
+                "A B B A A B B A ...",
+                change);
+        case Verdict::no_time:
+            break;
+    }
+    return change + ".";
+}
+
+std::vector<Table> difference_tables(const Side& a, const Side& b, const Difference& difference,
+                                     const DifferenceQuestion& question) {
+    std::vector<Table> tables{head_table(a, b),
+                              verdict_table(a, b, difference),
+                              facts_table(a, b, difference),
+                              counts_table(difference, question),
+                              times_table(a, difference),
+                              calls_table(difference, question)};
+    if (!difference.sites.empty()) tables.push_back(sites_table(difference, question));
+    if (!difference.pairs.empty()) tables.push_back(pairs_table(difference, question));
+    if (!difference.regions.empty()) tables.push_back(regions_table(difference));
+    return tables;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,76 @@
+// Run: a job reduced to what it takes to be compared with others, so that many and large ones fit into memory at once.
+// Made of a Job as soon as it is read; scaling and difference are made of Runs. It holds values, never words for
+// people.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/analysis/figures.h"
+#include "report/model/job.h"
+
+namespace mpiprof::report {
+
+// Which time of a run is compared.
+struct TimeChoice {
+    enum class Kind : std::uint8_t {
+        process,    // from the start of the process to MPI_Finalize, of the rank that took longest
+        mpi,        // the same from the end of MPI_Init
+        iteration,  // of one marked iteration: the mean
+        region,     // in a region, of the rank that spent most there
+    };
+    Kind kind = Kind::process;
+    std::string region;  // its path
+};
+
+enum class Ending : std::uint8_t { whole, stopped, running };  // stopped: some rank did not reach MPI_Finalize
+
+// One (call, size bin, buffer) of a run.
+struct RunCall {
+    std::string call;
+    Traffic traffic = Traffic::none;
+    std::uint8_t bin = 0;
+    Buffer buffer = Buffer::host;
+    bool is_timed = true;
+    std::uint64_t calls = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t time_ns = 0;  // over all ranks
+    std::uint64_t gpu_bytes = 0;
+    std::uint64_t gpu_ns = 0;
+};
+
+struct Run {
+    std::string label;
+    std::uint64_t started_at_ns = 0;  // 0 = not known
+    Ending ending = Ending::whole;
+    std::uint32_t ranks = 0;     // of MPI_COMM_WORLD
+    std::uint32_t profiles = 0;  // of these have one
+    std::uint32_t expected = 0;  // should have one
+    std::uint32_t nodes = 0;
+    std::optional<std::uint64_t> cores;  // that its ranks were allowed
+    std::optional<std::uint64_t> gpus;   // that they saw, or that NCCL counts
+    std::string_view library{};          // what it communicates by: "MPI", "NCCL", ...
+    double process_s = 0;
+    double mpi_s = 0;
+    bool is_process_known = false;  // else process_s is from MPI_Init on
+    Figures figures;
+    std::vector<RegionRow> regions;
+    std::vector<RunCall> calls;
+
+    double per_rank_s(std::uint64_t ns) const {
+        return static_cast<double>(ns) / 1e9 / (profiles != 0 ? static_cast<double>(profiles) : 1.0);
+    }
+};
+
+Run run_of(const Job& job, std::string label);
+
+// Empty where the run has no such time.
+std::optional<double> seconds_of(const Run& run, const TimeChoice& choice);
+
+// The marks of the iterations that took most of the run; null: it marks none.
+const RegionRow* iterations_of(const Run& run);
+
+}  // namespace mpiprof::report

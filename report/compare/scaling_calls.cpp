@@ -1,0 +1,144 @@
+// Times of a rank by N: of the parts of a run, and of single calls, held against perfect scaling.
+#include "report/compare/scaling_calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "report/sections/section.h"
+#include "report/statistics/statistics.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t calls_shown = 10;
+
+using RunsByN = std::map<double, std::vector<const Run*>>;
+
+RunsByN runs_by_n(const ScalingSeries& series) {
+    RunsByN runs;
+    for (const SizedRun& sized : series.runs) runs[sized.n].push_back(&sized.run);
+    return runs;
+}
+
+// The median over the repeats.
+double middle(const std::vector<const Run*>& runs, const std::function<double(const Run&)>& value) {
+    std::vector<double> values;
+    for (const Run* run : runs) values.push_back(value(*run));
+    return median_of(std::move(values));
+}
+
+Table budget_table(const RunsByN& by_n) {
+    struct Line {
+        double n;
+        const std::vector<const Run*>* runs;
+    };
+    using L = const Line&;
+    std::vector<Line> lines;
+    for (const auto& [n, runs] : by_n) lines.push_back({n, &runs});
+    std::vector<Field<Line>> fields{
+        {{.id = "n", .title = "N", .unit = Unit::number, .decimals = 0}, [](L l) { return l.n; }}};
+    const auto add = [&](const char* id, const char* title, std::function<double(const Run&)> ns) {
+        fields.push_back({{.id = id, .title = title, .unit = Unit::time, .same_unit = true}, [ns](L l) {
+                              const double value = middle(*l.runs, ns);
+                              return value > 0 ? Value(value) : Value();
+                          }});
+    };
+    const auto part = [](double Shares::*share) {
+        return
+            [share](const Run& run) { return run.figures.shares.*share * run.per_rank_s(run.figures.wall_ns) * 1e9; };
+    };
+    add("start_ns", "START", [](const Run& run) { return std::max(run.process_s - run.mpi_s, 0.0) * 1e9; });
+    add("outside_ns", "OUTSIDE", part(&Shares::outside));
+    add("small_ns", "<= 1 KiB", part(&Shares::small));
+    add("large_ns", "LARGER", part(&Shares::large));
+    add("waiting_ns", "WAITING", part(&Shares::waiting));
+    add("file_ns", "FILES", part(&Shares::file));
+    add("other_ns", "OTHER", part(&Shares::other));
+    Table table = table_of("budget", fields, lines);
+    const Run& first = *by_n.begin()->second.front();
+    table.title = "WHERE THE TIME OF A RANK GOES";
+    table.notes.push_back(fmt::format(
+        "START: before {0} is ready; OUTSIDE: of {0}; then inside, by the size of messages; mean of the ranks",
+        first.library));
+    return table;
+}
+
+struct CallLine {
+    std::string name;
+    std::vector<double> ns;  // of a rank, by N
+    double lost_ns = 0;      // at the largest N, above perfect scaling
+};
+
+CallLine line_of(std::string name, const RunsByN& by_n, bool is_weak, const std::function<double(const Run&)>& ns) {
+    CallLine line{.name = std::move(name), .ns = {}};
+    for (const auto& [n, runs] : by_n) line.ns.push_back(middle(runs, ns));
+    const double p = is_weak ? 1 : by_n.rbegin()->first / by_n.begin()->first;
+    line.lost_ns = line.ns.back() - line.ns.front() / p;
+    return line;
+}
+
+std::vector<CallLine> call_lines(const RunsByN& by_n, bool is_weak) {
+    std::map<std::string, bool> names;
+    for (const auto& [n, runs] : by_n)
+        for (const Run* run : runs)
+            for (const RunCall& call : run->calls) names[call.call] |= call.is_timed;
+    std::vector<CallLine> lines;
+    for (const auto& [name, is_timed] : names) {
+        if (!is_timed) continue;
+        lines.push_back(line_of(name, by_n, is_weak, [&name = name](const Run& run) {
+            std::uint64_t ns = 0;
+            for (const RunCall& call : run.calls)
+                if (call.call == name) ns += call.time_ns;
+            return run.per_rank_s(ns) * 1e9;
+        }));
+    }
+    lines.push_back(line_of(fmt::format("(outside {})", by_n.begin()->second.front()->library), by_n, is_weak,
+                            [](const Run& run) { return run.figures.outside.mean_ns; }));
+    std::erase_if(lines, [](const CallLine& line) { return line.lost_ns <= 0; });
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const CallLine& a, const CallLine& b) { return a.lost_ns > b.lost_ns; });
+    if (lines.size() > calls_shown) lines.resize(calls_shown);
+    return lines;
+}
+
+// What does not become shorter as it should: the time of a rank in each call at each N.
+Table calls_table(const RunsByN& by_n, bool is_weak) {
+    using L = const CallLine&;
+    std::vector<Field<CallLine>> fields{{{.id = "call", .title = "CALL"}, [](L l) { return l.name; }}};
+    std::size_t i = 0;
+    for (const auto& [n, runs] : by_n) {
+        const bool is_end = i == 0 || i + 1 == by_n.size();
+        fields.push_back({{.id = fmt::format("n{:.0f}_ns", n),
+                           .title = fmt::format("N={:.0f}", n),
+                           .unit = Unit::time,
+                           .drop = is_end ? 0 : static_cast<int>(by_n.size() - i),
+                           .same_unit = true},
+                          [i](L l) { return l.ns[i]; }});
+        ++i;
+    }
+    fields.push_back(
+        {{.id = "lost_ns", .title = "LOST", .unit = Unit::time, .same_unit = true}, [](L l) { return l.lost_ns; }});
+    Table table = table_of("stops_scaling", fields, call_lines(by_n, is_weak));
+    table.title = "WHAT STOPS SCALING";
+    table.notes.push_back(Note::on(
+        "lost_ns", fmt::format("at N={:.0f}, above {}", by_n.rbegin()->first,
+                               is_weak ? "the time at the smallest N"
+                                       : "what would be left of the time at the smallest N if it scaled perfectly")));
+    return table;
+}
+
+}  // namespace
+
+std::vector<Table> scaling_call_tables(const ScalingSeries& series) {
+    const RunsByN by_n = runs_by_n(series);
+    if (by_n.empty()) return {};
+    std::vector<Table> tables{budget_table(by_n)};
+    if (by_n.size() > 1) tables.push_back(calls_table(by_n, series.scaling.is_weak));
+    return tables;
+}
+
+}  // namespace mpiprof::report

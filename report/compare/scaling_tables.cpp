@@ -1,0 +1,249 @@
+// The tables of scaling, and its sentence.
+#include "report/compare/scaling_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "report/compare/scaling_calls.h"
+#include "report/sections/section.h"
+
+namespace mpiprof::report {
+namespace {
+
+struct Line {
+    const ScalingSeries* series;
+    const ScalingPoint* point;
+    bool is_worth;
+
+    bool is_repeated() const { return point->repeats > 1; }
+};
+
+std::vector<Line> lines_of(const ScalingSeries& series) {
+    std::vector<Line> lines;
+    for (std::size_t i = 0; i < series.scaling.points.size(); ++i)
+        lines.push_back({&series, &series.scaling.points[i], i <= series.scaling.last_worth});
+    return lines;
+}
+
+bool has_repeats(const Scaling& scaling) {
+    return std::any_of(scaling.points.begin(), scaling.points.end(),
+                       [](const ScalingPoint& point) { return point.repeats > 1; });
+}
+
+std::vector<Field<Line>> fields_of(bool is_weak, bool has_repeats, int decimals) {
+    using L = const Line&;
+    return {
+        {{.id = "series", .title = {}, .only_data = true}, [](L l) { return l.series->scaling.name; }},
+        {{.id = "n", .title = "N", .unit = Unit::number, .decimals = 0}, [](L l) { return l.point->n; }},
+        {{.id = "seconds", .title = "TIME (s)", .unit = Unit::number, .decimals = decimals, .heading = "Time (s)"},
+         [](L l) { return l.point->seconds; }},
+        {{.id = "repeats", .title = "RUNS", .unit = Unit::count, .drop = 4, .only_data = !has_repeats},
+         [](L l) { return std::uint64_t{l.point->repeats}; }},
+        {{.id = "spread_share", .title = "SPREAD", .unit = Unit::share, .drop = 1, .only_data = !has_repeats},
+         [](L l) { return l.is_repeated() ? Value((l.point->most - l.point->least) / l.point->seconds) : Value(); }},
+        {{.id = "least_seconds", .title = {}, .unit = Unit::number, .only_data = true},
+         [](L l) { return l.point->least; }},
+        {{.id = "most_seconds", .title = {}, .unit = Unit::number, .only_data = true},
+         [](L l) { return l.point->most; }},
+        {{.id = "items_per_second", .title = "ITEMS/S", .unit = Unit::count},
+         [](L l) { return known(l.point->items_per_second); }},
+        {{.id = "speedup",
+          .title = is_weak ? "SCALED SPEEDUP" : "SPEEDUP",
+          .unit = Unit::number,
+          .decimals = 2,
+          .heading = is_weak ? "Scaled speedup" : "Speedup"},
+         [](L l) { return l.point->speedup; }},
+        {{.id = "efficiency",
+          .title = "EFFICIENCY",
+          .unit = Unit::share,
+          .drop = is_weak ? 0 : 1,
+          .heading = "Efficiency"},
+         [](L l) { return l.point->efficiency; }},
+        {{.id = "relative_su", .title = "RELATIVE SU", .unit = Unit::number, .decimals = 2, .heading = "Relative SU"},
+         [](L l) { return l.point->relative_su; }},
+        {{.id = "karp_flatt",
+          .title = "KARP-FLATT",
+          .unit = Unit::number,
+          .drop = 3,
+          .only_data = is_weak,
+          .decimals = 3},
+         [](L l) { return known(l.point->karp_flatt); }},
+        {{.id = "gain", .title = "GAIN", .unit = Unit::number, .drop = 1, .decimals = 2},
+         [](L l) { return known(l.point->gain); }},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .drop = 5, .only_screen = true},
+         [](L l) { return l.point->gain ? Value(std::clamp(*l.point->gain, 0.0, 1.0)) : Value(); }},
+        {{.id = "is_worth_it", .title = {}, .only_data = true},
+         [](L l) { return std::string(l.is_worth ? "yes" : "no"); }},
+    };
+}
+
+std::string sizes_text(double n, const UnitWords& unit) {
+    return fmt::format("{:.0f} {}", n, n == 1 ? unit.one : unit.many);
+}
+
+std::string ordinal(double n) {
+    const auto whole = static_cast<std::uint64_t>(n);
+    const std::uint64_t tens = whole % 100, ones = whole % 10;
+    const char* const end = tens >= 11 && tens <= 13 ? "th"
+                            : ones == 1              ? "st"
+                            : ones == 2              ? "nd"
+                            : ones == 3              ? "rd"
+                                                     : "th";
+    return fmt::format("{}{}", whole, end);
+}
+
+// "raises the SU from 1.82 to 2.09"; what is printed alike is not called a change.
+std::string cost_text(double from, double to) {
+    const std::string before = fmt::format("{:.2f}", from), after = fmt::format("{:.2f}", to);
+    if (before == after) return fmt::format("leaves the SU at {}", after);
+    return fmt::format("{} the SU from {} to {}", to > from ? "raises" : "lowers", before, after);
+}
+
+std::string gain_text(double gain) {
+    return gain < 0 ? fmt::format("takes away {:.2f} of one", -gain) : fmt::format("adds {:.2f} of one", gain);
+}
+
+std::string plateau_text(const Scaling& scaling, const UnitWords& unit) {
+    const ScalingPoint& last = scaling.points[scaling.last_worth];
+    const ScalingPoint& next = scaling.points[scaling.last_worth + 1];
+    const std::string cost = cost_text(last.relative_su, next.relative_su);
+    const double more = next.n - last.n;
+    if (more == 1)
+        return fmt::format("Do not ask for more than {}: the {} {} and {}.", sizes_text(last.n, unit), ordinal(next.n),
+                           gain_text(*next.gain), cost);
+    return fmt::format(
+        "Do not ask for {}: beyond {:.0f}, each of {:.0f} more {}, which {}. Between {:.0f} and {:.0f} nothing was measured.",
+        sizes_text(next.n, unit), last.n, more, gain_text(*next.gain), cost, last.n, next.n);
+}
+
+std::vector<Note> notes_of(const ScalingReport& report, const Scaling& scaling) {
+    const bool is_relative = scaling.smallest().n != 1;
+    const std::string smallest = sizes_text(scaling.smallest().n, report.unit);
+    std::vector<Note> notes{fmt::format("TIME: {}", report.time)};
+    if (is_relative)
+        notes.push_back(fmt::format(
+            "all is relative to {}, the smallest that was measured, as if these scaled perfectly", smallest));
+    if (has_repeats(scaling)) notes.push_back("repeats: the median, and how far the longest lies from the shortest");
+    notes.push_back(Note::on("relative_su", scaling.is_weak ? report.su + ", for the same work" : report.su));
+    if (!scaling.is_weak)
+        notes.push_back(Note::on(
+            "karp_flatt",
+            "the serial share that would explain the speedup; where it grows with N, so does what running on more costs"));
+    notes.push_back(Note::on(
+        "gain", fmt::format("what each {0} since the line before adds, in {1}", report.unit.one,
+                            is_relative ? fmt::format("parts of what each of the {:.0f} does", scaling.smallest().n)
+                                        : fmt::format("parts of what a {} does alone", report.unit.one))));
+    return notes;
+}
+
+std::string title_of(const ScalingReport& report, const Scaling& scaling) {
+    const std::string what = fmt::format("{} (N: {})", scaling.is_weak ? "WEAK SCALING" : "SCALING", report.unit.many);
+    return scaling.name.empty() ? what : fmt::format("{}: {}", scaling.name, what);
+}
+
+Table advice_table(const Scaling& scaling, const UnitWords& unit) {
+    const std::string whose = scaling.name.empty() ? "" : scaling.name + ": ";
+    Table table{.id = "advice", .title = {}, .columns = {}, .rows = {}, .notes = {}};
+    table.picture =
+        Remarks{{{.is_serious = scaling.has_plateau(), .text = whose + advice_of(scaling, unit), .rule = "plateau"}}};
+    return table;
+}
+
+// ---- several series ----
+
+struct BesideLine {
+    double n;
+    std::vector<const ScalingPoint*> points;  // one for each series; null: not measured
+};
+
+std::vector<BesideLine> beside_lines(const ScalingReport& report) {
+    std::map<double, BesideLine> lines;
+    for (std::size_t i = 0; i < report.series.size(); ++i)
+        for (const ScalingPoint& point : report.series[i].scaling.points) {
+            BesideLine& line = lines.try_emplace(point.n, BesideLine{point.n, {}}).first->second;
+            line.points.resize(report.series.size());
+            line.points[i] = &point;
+        }
+    std::vector<BesideLine> result;
+    for (auto& [n, line] : lines) result.push_back(std::move(line));
+    return result;
+}
+
+// Series beside each other: times, speedups, and how many times as fast as the first each other one is at that N.
+Table beside_table(const ScalingReport& report) {
+    using L = const BesideLine&;
+    std::vector<Field<BesideLine>> fields{
+        {{.id = "n", .title = "N", .unit = Unit::number, .decimals = 0}, [](L l) { return l.n; }}};
+    const auto add = [&](std::string id, std::string title, int decimals, int drop, auto value) {
+        fields.push_back(
+            {{.id = std::move(id), .title = std::move(title), .unit = Unit::number, .drop = drop, .decimals = decimals},
+             value});
+    };
+    const std::string& first = report.series.front().scaling.name;
+    for (std::size_t i = 0; i < report.series.size(); ++i) {
+        const std::string& name = report.series[i].scaling.name;
+        add(name + "_seconds", name + " (s)", report.series[i].decimals, 0,
+            [i](L l) { return l.points[i] ? Value(l.points[i]->seconds) : Value(); });
+    }
+    for (std::size_t i = 0; i < report.series.size(); ++i) {
+        const std::string& name = report.series[i].scaling.name;
+        add(name + "_speedup", name + " SPEEDUP", 2, 2,
+            [i](L l) { return l.points[i] ? Value(l.points[i]->speedup) : Value(); });
+    }
+    for (std::size_t i = 1; i < report.series.size(); ++i) {
+        const std::string& name = report.series[i].scaling.name;
+        add(name + "_times_as_fast", fmt::format("{} / {}", first, name), 2, 0, [i](L l) {
+            return l.points[0] && l.points[i] ? Value(l.points[0]->seconds / l.points[i]->seconds) : Value();
+        });
+    }
+    Table table = table_of("beside", fields, beside_lines(report));
+    table.title = fmt::format("{} SERIES (N: {})", report.series.size(), report.unit.many);
+    table.notes.push_back(fmt::format("{0} / {1}: the time of {0} over that of {1}, which is so many times as fast",
+                                      first, report.series.size() == 2 ? report.series[1].scaling.name : "another"));
+    return table;
+}
+
+}  // namespace
+
+std::string advice_of(const Scaling& scaling, const UnitWords& unit) {
+    if (scaling.points.size() < 2)
+        return fmt::format("Only {} measured: nothing follows for other sizes.",
+                           sizes_text(scaling.smallest().n, unit) + (scaling.smallest().n == 1 ? " was" : " were"));
+    std::string text = scaling.has_plateau() ? plateau_text(scaling, unit)
+                                             : fmt::format("No plateau up to {}, the most measured: the last still {}.",
+                                                           sizes_text(scaling.points.back().n, unit),
+                                                           gain_text(*scaling.points.back().gain));
+    if (scaling.is_close()) text += " The repeats lie so far apart that the limit might be another.";
+    return text;
+}
+
+std::vector<Table> scaling_tables(const ScalingReport& report) {
+    std::vector<Table> tables;
+    if (report.series.size() > 1 && report.is_for_screen) tables.push_back(beside_table(report));
+    if (!report.is_for_screen) {
+        std::vector<Line> all;
+        for (const ScalingSeries& series : report.series)
+            for (const Line& line : lines_of(series)) all.push_back(line);
+        tables.push_back(table_of("scaling", fields_of(report.series.front().scaling.is_weak, true, 0), all));
+    }
+    for (const ScalingSeries& series : report.series) {
+        const Scaling& scaling = series.scaling;
+        if (report.is_for_screen) {
+            Table table = table_of("scaling", fields_of(scaling.is_weak, has_repeats(scaling), series.decimals),
+                                   lines_of(series));
+            table.title = title_of(report, scaling);
+            // What the columns mean is the same below each series.
+            if (&series == &report.series.front()) table.notes = notes_of(report, scaling);
+            tables.push_back(std::move(table));
+        }
+        tables.push_back(advice_table(scaling, report.unit));
+        for (Table& table : scaling_call_tables(series)) tables.push_back(std::move(table));
+    }
+    return tables;
+}
+
+}  // namespace mpiprof::report

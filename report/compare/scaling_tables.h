@@ -1,0 +1,44 @@
+// Scaling in tables and words: what `mpiprof-report scaling` shows. The command hands over what it read.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/compare/run.h"
+#include "report/compare/scaling.h"
+#include "report/model/table.h"
+
+namespace mpiprof::report {
+
+// What N counts: "rank", "ranks".
+struct UnitWords {
+    std::string_view one, many;
+};
+
+// A run of a series, where it is known as more than a time.
+struct SizedRun {
+    double n = 1;
+    Run run;
+};
+
+struct ScalingSeries {
+    Scaling scaling;
+    int decimals = 0;  // of its times in s
+    std::vector<SizedRun> runs;
+};
+
+struct ScalingReport {
+    std::vector<ScalingSeries> series;
+    UnitWords unit{};
+    std::string time;  // what is measured: "the process, from its start to MPI_Finalize"
+    std::string su;    // what the relative SU is, as a formula
+    bool is_for_screen = true;
+};
+
+std::vector<Table> scaling_tables(const ScalingReport& report);
+
+// How many to ask for, in one sentence; nothing is said of sizes beyond those that were measured.
+std::string advice_of(const Scaling& scaling, const UnitWords& unit);
+
+}  // namespace mpiprof::report

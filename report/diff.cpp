@@ -1,0 +1,118 @@
+// Operands to two sides, sides to a difference, and what a gate says of it.
+#include "report/diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "report/compare/difference.h"
+#include "report/compare/difference_tables.h"
+#include "report/operands.h"
+#include "report/say.h"
+#include "report/views/terminal.h"
+#include "report/views/view.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t lines_on_screen = 8;
+
+// What a side is called: what all its runs are called, else what their names begin with, else its first one.
+std::string name_of(const Side& side, const char* fallback) {
+    std::string name = side.runs.front().run.label;
+    for (const ComparedRun& one : side.runs) {
+        const auto [end, other] = std::mismatch(name.begin(), name.end(), one.run.label.begin(), one.run.label.end());
+        name.erase(end, name.end());
+    }
+    if (name.size() < side.runs.front().run.label.size())
+        while (!name.empty() && std::string_view("-_. ").find(name.back()) != std::string_view::npos) name.pop_back();
+    if (name.empty()) name = side.runs.front().run.label;
+    return name.empty() ? fallback : name;
+}
+
+// The sides' words.
+struct Words {
+    std::vector<std::string> a, b;
+};
+Result<Words> words_of(const Options& options) {
+    const std::vector<std::string>& before = options.paths;
+    const std::vector<std::string>& behind = options.compare.against;
+    if (!behind.empty() && !before.empty()) return Words{before, behind};
+    if (behind.empty() && before.size() == 2) return Words{{before[0]}, {before[1]}};
+    return problem("diff", "needs two sides", "diff A B, or with repeats diff A1 A2 ... --against B1 B2 ...");
+}
+
+int load_side(const Options& options, const std::vector<std::string>& words, Side& side, Symbols& symbols,
+              std::vector<std::string>& remarks) {
+    for (const std::string& word : words) {
+        const Operand operand = operand_of(word);
+        if (operand.is_pair())
+            return fail({word, "is a bare time", "diff compares jobs; scaling takes times"}, usage_error);
+        const auto ok = load_runs(
+            options, operand,
+            [&](LoadedRun&& loaded) {
+                side.runs.push_back({run_of(loaded.job, loaded.label), detail_of(loaded.job, symbols)});
+            },
+            remarks);
+        if (!ok) return fail(ok.error(), no_profile);
+    }
+    return fine;
+}
+
+int gate(const Options& options, const TestedTime& tested, const Side& a, const Side& b) {
+    const CompareOptions& compare = options.compare;
+    int code = fine;
+    if (compare.fail_on) {
+        const Gate result = gate_of(tested, *compare.fail_on);
+        if (result == Gate::cannot_tell)
+            return fail({fmt::format("--fail-on {:g}%", 100 * *compare.fail_on),
+                         "cannot tell: " + verdict_text(tested, a.name, b.name), ""},
+                        no_profile);
+        if (result == Gate::failed)
+            code =
+                fail({fmt::format("--fail-on {:g}%", 100 * *compare.fail_on), verdict_text(tested, a.name, b.name), ""},
+                     check_failed);
+    }
+    if (compare.fail_on_point) {
+        const std::string which = fmt::format("--fail-on-point {:g}%", 100 * *compare.fail_on_point);
+        if (!tested.has_ratio()) return fail({which, verdict_text(tested, a.name, b.name), ""}, no_profile);
+        if (tested.ratio.estimate > 1 + *compare.fail_on_point)
+            code = fail({which, verdict_text(tested, a.name, b.name), ""}, check_failed);
+    }
+    return code;
+}
+
+}  // namespace
+
+int diff(const Options& options) {
+    const auto words = words_of(options);
+    if (!words) return fail(words.error(), usage_error);
+    Symbols symbols;
+    Side a, b;
+    std::vector<std::string> remarks;
+    for (const auto& [from, side] : {std::pair(&words->a, &a), std::pair(&words->b, &b)})
+        if (const int code = load_side(options, *from, *side, symbols, remarks); code != fine) return code;
+    a.name = name_of(a, "A");
+    b.name = name_of(b, "B");
+    if (a.name == b.name) {
+        a.name += " (A)";
+        b.name += " (B)";
+    }
+    if (!options.is_quiet)
+        for (const std::string& line : remarks) say(line);
+
+    const Difference difference = difference_of(a, b, options.compare.time);
+    const View& view = *find_view(options.format);
+    const std::size_t everything = ~std::size_t{0};
+    const DifferenceQuestion question{
+        .top = options.question.top.value_or(view.is_for_screen ? lines_on_screen : everything),
+        .is_for_screen = view.is_for_screen};
+    auto output = Output::open("");
+    output->write(
+        view.show({"diff", difference_tables(a, b, difference, question)}, screen_for(stdout, options.screen)));
+    if (const int code = finish(*output); code != fine) return code;
+    return gate(options, difference.tested, a, b);
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,188 @@
+// Words to operands, operands to Jobs, lines to times.
+#include "report/operands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "report/merge/merge.h"
+#include "report/no_profile.h"
+#include "report/read/file.h"
+#include "report/read/job_dir.h"
+#include "report/views/progress_line.h"
+
+namespace mpiprof::report {
+namespace {
+
+bool exists(const std::string& path) {
+    std::error_code error;
+    return !path.empty() && std::filesystem::exists(path, error);
+}
+
+std::string trimmed(const std::string& text) {
+    const auto first = text.find_first_not_of(" \t\r\"");
+    if (first == std::string::npos) return "";
+    return text.substr(first, text.find_last_not_of(" \t\r\"") - first + 1);
+}
+
+// DIR:JOB, where DIR is there and DIR:JOB is not.
+void take_job(Operand& operand) {
+    const auto colon = operand.path.rfind(':');
+    if (colon == std::string::npos || exists(operand.path) || !exists(operand.path.substr(0, colon))) return;
+    operand.job = operand.path.substr(colon + 1);
+    operand.path.resize(colon);
+}
+
+std::vector<std::string> fields_of(const std::string& line) {
+    std::vector<std::string> fields;
+    std::istringstream in(line);
+    for (std::string field; std::getline(in, field, ',');) fields.push_back(trimmed(field));
+    return fields;
+}
+
+// Which field is what, by the headings that people give them; N first and the time second where there are none.
+struct Columns {
+    std::size_t n = 0, seconds = 1, series = 2;
+
+    static Columns of(const std::vector<std::string>& headings) {
+        const std::map<std::string, std::size_t Columns::*> known{
+            {"n", &Columns::n},           {"ranks", &Columns::n},          {"nodes", &Columns::n},
+            {"gpus", &Columns::n},        {"cores", &Columns::n},          {"seconds", &Columns::seconds},
+            {"time", &Columns::seconds},  {"time (s)", &Columns::seconds}, {"t", &Columns::seconds},
+            {"series", &Columns::series}, {"label", &Columns::series}};
+        Columns columns;
+        columns.series = headings.size();
+        for (std::size_t i = 0; i < headings.size(); ++i) {
+            std::string heading = headings[i];
+            std::transform(heading.begin(), heading.end(), heading.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+            if (const auto found = known.find(heading); found != known.end()) columns.*found->second = i;
+        }
+        return columns;
+    }
+};
+
+}  // namespace
+
+std::string Operand::name() const {
+    if (!label.empty() || is_pair()) return label;
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
+    const std::string last = whole.filename().string();
+    const std::string directory = last.empty() ? whole.parent_path().filename().string() : last;
+    return job.empty() ? directory : directory + ":" + job;
+}
+
+std::optional<double> positive_of(const std::string& text) {
+    double value = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_all = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+    return is_all && std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
+}
+
+std::optional<double> size_of(const std::string& text) {
+    constexpr double most = 1e9;
+    const auto value = positive_of(text);
+    return value && *value >= 1 && *value <= most && *value == std::floor(*value) ? value : std::nullopt;
+}
+
+Operand operand_of(const std::string& word) {
+    Operand operand{.word = word, .label = {}, .path = word, .job = {}, .n = {}, .seconds = {}};
+    if (exists(word)) return operand;
+    const auto last = word.rfind('=');
+    if (last != std::string::npos && positive_of(word.substr(last + 1))) {
+        const std::string before = word.substr(0, last);
+        const auto first = before.rfind('=');
+        const std::string n = first == std::string::npos ? before : before.substr(first + 1);
+        if (size_of(n) && !exists(word.substr(last + 1)))
+            return {.word = word,
+                    .label = first == std::string::npos ? "" : before.substr(0, first),
+                    .path = {},
+                    .job = {},
+                    .n = n,
+                    .seconds = word.substr(last + 1)};
+    }
+    take_job(operand);
+    if (exists(operand.path)) return operand;
+    if (const auto equals = word.find('='); equals != std::string::npos) {
+        operand.label = word.substr(0, equals);
+        operand.path = word.substr(equals + 1);
+        take_job(operand);
+    }
+    return operand;
+}
+
+Result<std::monostate> load_runs(const Options& options, const Operand& operand,
+                                 const std::function<void(LoadedRun&&)>& take, std::vector<std::string>& remarks) {
+    if (!exists(operand.path))
+        return problem(operand.word, "is no directory or file", "nor N=SECONDS, which scaling takes");
+    Progress progress;
+    const ProgressLine line(progress, !options.is_quiet);
+    const Found found = find_profiles({operand.path}, options.threads, progress);
+    if (found.launches.empty()) return problem("", explain_no_profile(found));
+    std::vector<std::size_t> chosen;
+    const std::string& job_name = operand.job.empty() ? options.choice.job : operand.job;
+    const bool takes_all = options.compare.takes_all_launches;
+    if (takes_all) {
+        for (std::size_t i = found.launches.size(); i-- > 0;)  // oldest first
+            if (job_name.empty() || found.launches[i].job == job_name) chosen.push_back(i);
+    }
+    if (chosen.empty()) {
+        const auto one = choose_launch(found.launches, {job_name, takes_all ? "" : options.choice.launch});
+        if (!one) return tl::make_unexpected(one.error());
+        chosen.push_back(*one);
+        if (found.launches.size() > 1)
+            remarks.push_back(fmt::format("{}: launch {} of {} (job {}); --all-launches takes each as a run",
+                                          operand.path, *one + 1, found.launches.size(), found.launches[*one].job));
+    }
+    remarks.insert(remarks.end(), found.problems.begin(), found.problems.end());
+    for (const std::size_t i : chosen) {
+        Result<Job> job = merge(found.launches[i], options.threads, progress);
+        if (!job) return tl::make_unexpected(job.error());
+        job->is_partial_on_purpose = found.only_files;
+        remarks.insert(remarks.end(), job->problems.begin(), job->problems.end());
+        take({std::move(*job), operand.name()});
+    }
+    return std::monostate{};
+}
+
+Result<std::vector<TimeRow>> read_times(const std::string& path) {
+    FileReader reader;
+    const auto file = reader.read(path);
+    if (!file) return tl::make_unexpected(file.error());
+    const std::string bytes(reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size());
+    std::istringstream in(bytes);
+    std::vector<TimeRow> rows;
+    Columns columns;
+    bool has_headings = false;
+    std::size_t number = 0;
+    for (std::string line; std::getline(in, line);) {
+        ++number;
+        const std::string text = trimmed(line);
+        if (text.empty() && !rows.empty()) break;  // the next table of ours
+        if (text.empty() || text[0] == '#') continue;
+        const std::vector<std::string> fields = fields_of(line);
+        const auto field = [&](std::size_t i) { return i < fields.size() ? fields[i] : std::string(); };
+        const auto n = size_of(field(columns.n));
+        const auto seconds = positive_of(field(columns.seconds));
+        if (!n || !seconds) {
+            if (!rows.empty() || has_headings)
+                return problem(fmt::format("{}:{}", path, number), "is no N and a time in seconds",
+                               "try a line like 4,95.2");
+            columns = Columns::of(fields);
+            has_headings = true;
+            continue;
+        }
+        rows.push_back({*n, *seconds, field(columns.seconds), field(columns.series)});
+    }
+    if (rows.empty()) return problem(path, "has no lines of n,seconds");
+    return rows;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,55 @@
+// What the commands that compare several jobs are given: [LABEL=]DIR[:JOB], a profile, and for scaling N=SECONDS and
+// files of them. Words become operands here, and directories Jobs, one after the other: a Job is handed over and gone.
+// For the commands beside main.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/model/job.h"
+#include "report/model/result.h"
+#include "report/options.h"
+
+namespace mpiprof::report {
+
+struct Operand {
+    std::string word;   // all of it
+    std::string label;  // as it was given; empty: none
+    std::string path;   // of a directory or file
+    std::string job;    // of DIR:JOB
+    // N=SECONDS, as it was typed.
+    std::string n, seconds;
+
+    bool is_pair() const { return !n.empty(); }
+    // What heads columns: the label, else the name of the directory.
+    std::string name() const;
+};
+
+Operand operand_of(const std::string& word);
+
+// Hands each job over with its label; of a directory the newest launch, or each. Problems with single files go to
+// `remarks`. An operand without a profile is a problem.
+struct LoadedRun {
+    Job job;
+    std::string label;
+};
+Result<std::monostate> load_runs(const Options& options, const Operand& operand,
+                                 const std::function<void(LoadedRun&&)>& take, std::vector<std::string>& remarks);
+
+// Lines of `n,seconds` or `n,seconds,series`, with or without a line of headings, as people write them and as
+// `scaling --format csv` does.
+struct TimeRow {
+    double n = 1;
+    double seconds = 0;
+    std::string seconds_text;
+    std::string series;
+};
+Result<std::vector<TimeRow>> read_times(const std::string& path);
+
+// A number of units, or of seconds; empty: it is none.
+std::optional<double> size_of(const std::string& text);
+std::optional<double> positive_of(const std::string& text);
+
+}  // namespace mpiprof::report

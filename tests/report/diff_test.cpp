@@ -1,0 +1,231 @@
+// `mpiprof-report diff`: what differs is said first, one time is tested, and what cannot be told is not.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "tests/report/goldens.h"
+#include "tests/report/run_reporter.h"
+#include "tests/report/stories.h"
+
+namespace mpiprof::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Change = std::function<void(ProfileSpec&)>;
+
+// Text without its line breaks, to look for sentences.
+std::string unwrapped(const std::string& text) {
+    std::string out;
+    for (const char c : text)
+        if (c != '\n' && c != ' ')
+            out += c;
+        else if (!out.ends_with(' '))
+            out += ' ';
+    return out;
+}
+
+class diff : public testing::Test {
+  protected:
+    Ran run(std::vector<std::string> words) {
+        words.insert(words.begin(), "diff");
+        return run_reporter(directory_.path(), std::move(words));
+    }
+    void write(const std::string& name, std::vector<ProfileSpec> ranks, const Change& change = {}) {
+        fs::create_directories(directory_.path() / name);
+        for (ProfileSpec& spec : ranks) {
+            spec.launch += name;
+            if (change) change(spec);
+            write_profile(directory_.path() / name, spec);
+        }
+    }
+    // The `order`-th run of all, of so many seconds.
+    void write_run(const std::string& name, int order, double seconds) {
+        write(name, uneven_work(), [&](ProfileSpec& spec) {
+            spec.start_realtime_ns += static_cast<std::uint64_t>(order) * 60'000'000'000;
+            spec.elapsed_ns = static_cast<std::uint64_t>(seconds * 1e9) - spec.init_ns - spec.before_init_ns;
+        });
+    }
+    // So many runs a side; `in_turns`: A B A B ..., else all of A first. B takes `change` times as long.
+    std::vector<std::string> write_sides(int runs, double change, bool in_turns = true) {
+        std::vector<std::string> words, behind{"--against"};
+        for (int i = 0; i < runs; ++i) {
+            const double noise = 1 + 0.004 * ((i * 7) % 5);
+            write_run(fmt::format("a{}", i), in_turns ? 2 * i : i, 20 * noise);
+            write_run(fmt::format("b{}", i), in_turns ? 2 * i + 1 : runs + i,
+                      20 * change * (1.016 - 0.004 * ((i * 3) % 5)));
+            words.push_back(fmt::format("a{}", i));
+            behind.push_back(fmt::format("b{}", i));
+        }
+        words.insert(words.end(), behind.begin(), behind.end());
+        return words;
+    }
+
+  private:
+    TemporaryDirectory directory_;
+};
+
+std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.begin(), more.begin(), more.end());
+    return words;
+}
+
+// Fewer, larger messages, another setting and another library.
+void tuned(ProfileSpec& spec) {
+    spec.mpi_library = "Open MPI v5.0.1";
+    spec.facts.push_back({format::FactKind::environment, "OMPI_MCA_btl", "self,vader"});
+    for (CallSpec& call : spec.calls)
+        for (CellSpec& cell : call.cells) {
+            if (cell.calls < 2 || cell.bytes == 0) continue;
+            cell.calls /= 2;
+            cell.time_ns = cell.time_ns * 3 / 4;
+        }
+}
+
+TEST_F(diff, what_explains_comes_first_then_times_and_what_they_are_made_of) {
+    write("before", balanced_stencil());
+    write("after", balanced_stencil(), tuned);
+    const Ran ran = run({"before", "after"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.err, "");
+    expect_golden("screens/diff_of_a_tuned_stencil.txt", ran.out);
+    expect_fits(ran.out, 80);
+    const auto settings = ran.out.find("OMPI_MCA_btl"), counts = ran.out.find("COUNTS THAT DIFFER"),
+               times = ran.out.find("TIME A"), calls = ran.out.find("CALLS BY SIZE");
+    ASSERT_NE(settings, std::string::npos);
+    EXPECT_LT(settings, counts);
+    EXPECT_LT(counts, times);
+    EXPECT_LT(times, calls);
+    EXPECT_NE(ran.out.find("Open MPI v5.0.1"), std::string::npos);
+    EXPECT_NE(unwrapped(ran.out).find("One run each: cannot tell what is noise."), std::string::npos);
+    expect_golden("screens/diff_of_a_tuned_stencil.md", run({"before", "after", "--format", "markdown"}).out);
+    EXPECT_NE(run({"before", "after", "--format", "csv"}).out.find("# facts\nkind,name,a,b\n"), std::string::npos);
+}
+
+TEST_F(diff, labels_head_the_columns) {
+    write("before", balanced_stencil());
+    write("after", balanced_stencil(), tuned);
+    const Ran ran = run({"bucket 25=before", "bucket 1=after"});
+    EXPECT_NE(ran.out.find("bucket 25"), std::string::npos) << ran.out;
+    EXPECT_EQ(ran.out.find("before:"), std::string::npos) << ran.out;
+}
+
+TEST_F(diff, a_job_and_itself_do_not_differ) {
+    write("run", balanced_stencil());
+    const Ran ran = run({"run", "run"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const std::string text = unwrapped(ran.out);
+    EXPECT_NE(text.find("Both sides are the same run"), std::string::npos) << text;
+    EXPECT_NE(text.find("run (B) takes as long as run (A)"), std::string::npos);
+    EXPECT_NE(text.find("code: no difference"), std::string::npos);
+    EXPECT_NE(text.find("equal, function by function"), std::string::npos);
+    EXPECT_EQ(run({"run", "run", "--fail-on", "5%"}).code, 3) << "one run each tells nothing";
+    EXPECT_EQ(run({"run", "run", "--fail-on-point", "5%"}).code, 0);
+}
+
+TEST_F(diff, different_programs_sizes_killed_jobs_and_missing_ranks_are_said) {
+    write("stencil", balanced_stencil());
+    write("other", uneven_work(), [](ProfileSpec& spec) { spec.executable = "/opt/cg"; });
+    EXPECT_NE(unwrapped(run({"stencil", "other"}).out).find("These are different programs, "), std::string::npos);
+    EXPECT_NE(unwrapped(run({"stencil", "other"}).out).find("8 ranks against 4 ranks"), std::string::npos);
+
+    write("killed", killed_in_receive());
+    write("whole", killed_in_receive(), [](ProfileSpec& spec) { spec.state = format::State::finalized; });
+    const Ran killed = run({"whole", "killed"});
+    EXPECT_EQ(killed.code, 0) << killed.err;
+    EXPECT_NE(unwrapped(killed.out).find("killed did not reach MPI_Finalize"), std::string::npos) << killed.out;
+    EXPECT_NE(unwrapped(killed.out).find("No wall time of the process is known of killed"), std::string::npos);
+    EXPECT_NE(unwrapped(killed.out).find("killed: 3 of 4 ranks have a profile"), std::string::npos);
+    EXPECT_EQ(run({"whole", "killed", "--fail-on", "5%"}).code, 3);
+    EXPECT_EQ(run({"whole", "killed", "--fail-on-point", "5%"}).code, 3);
+}
+
+TEST_F(diff, one_rank_and_many_are_compared_by_rank) {
+    std::vector<ProfileSpec> many;
+    for (std::uint32_t rank = 0; rank < 128; ++rank) {
+        many.push_back(uneven_work().front());
+        many.back().rank = rank;
+        many.back().size = 128;
+    }
+    ProfileSpec one = uneven_work().front();
+    one.size = 1;
+    write("one", {one});
+    write("many", many);
+    const Ran ran = run({"one", "many"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_NE(unwrapped(ran.out).find("1 rank against 128 ranks"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("mpiprof-report scaling"), std::string::npos);
+    expect_fits(ran.out, 80);
+}
+
+TEST_F(diff, a_change_is_certain_where_repeats_that_took_turns_show_it) {
+    const std::vector<std::string> slower = write_sides(5, 1.1);
+    const Ran ran = run(slower);
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_NE(unwrapped(ran.out).find("b is slower than a by 10."), std::string::npos) << ran.out;
+    EXPECT_NE(unwrapped(ran.out).find("with 95% confidence +"), std::string::npos);
+    const Ran gate = run(with(slower, {"--fail-on", "5%"}));
+    EXPECT_EQ(gate.code, 1);
+    EXPECT_NE(gate.err.find("--fail-on 5%: "), std::string::npos) << gate.err;
+    EXPECT_EQ(run(with(slower, {"--fail-on", "20%"})).code, 0);
+    EXPECT_EQ(run(with(slower, {"--fail-on", "10%"})).code, 3) << "the interval holds it";
+    EXPECT_EQ(run(with(slower, {"--fail-on-point", "5%"})).code, 1);
+    EXPECT_EQ(run(with(slower, {"--fail-on-point", "15"})).code, 0);
+    EXPECT_NE(run(with(slower, {"--format", "csv"})).out.find(",ratio,ratio_low,ratio_high"), std::string::npos);
+}
+
+TEST_F(diff, no_change_is_called_none_and_passes) {
+    const std::vector<std::string> same = write_sides(5, 1.0);
+    EXPECT_NE(unwrapped(run(same).out).find("which may be noise"), std::string::npos) << run(same).out;
+    EXPECT_EQ(run(with(same, {"--fail-on", "5%"})).code, 0);
+}
+
+TEST_F(diff, order_and_change_cannot_be_told_apart_where_one_side_came_first) {
+    const std::vector<std::string> blocks = write_sides(5, 1.1, false);
+    const Ran ran = run(with(blocks, {"--fail-on", "5%"}));
+    EXPECT_EQ(ran.code, 3);
+    EXPECT_NE(unwrapped(ran.out).find("did not take turns: their order and the change cannot be told apart"),
+              std::string::npos)
+        << ran.out;
+    EXPECT_NE(ran.err.find("cannot tell"), std::string::npos) << ran.err;
+}
+
+TEST_F(diff, three_runs_a_side_are_too_few) {
+    const std::vector<std::string> few = write_sides(3, 1.5);
+    EXPECT_NE(unwrapped(run(few).out).find("3 and 3 runs: cannot tell what is noise"), std::string::npos)
+        << run(few).out;
+    EXPECT_EQ(run(with(few, {"--fail-on", "5%"})).code, 3);
+}
+
+TEST_F(diff, marked_iterations_are_what_is_tested) {
+    const auto marked = [](std::uint64_t step_ns) {
+        return [step_ns](ProfileSpec& spec) {
+            spec.regions = {
+                {.name = "step", .durations_ns = std::vector<std::uint64_t>(10, step_ns), .is_iteration = true}};
+        };
+    };
+    write("before", uneven_work(), marked(20'000'000));
+    write("after", uneven_work(), marked(25'000'000));
+    const Ran ran = run({"before", "after"});
+    EXPECT_NE(unwrapped(ran.out).find("mean time of an iteration: after is slower than before by 25.0%"),
+              std::string::npos)
+        << ran.out;
+    EXPECT_NE(unwrapped(run({"before", "after", "--time", "process"}).out)
+                  .find("wall time of the process: after takes as long as before"),
+              std::string::npos);
+}
+
+TEST_F(diff, words_that_are_no_two_sides_are_told_so) {
+    write("run", uneven_work());
+    EXPECT_EQ(run({}).code, 2);
+    EXPECT_EQ(run({"run"}).code, 2);
+    EXPECT_EQ(run({"run", "run", "run"}).code, 2);
+    EXPECT_EQ(run({"run", "nowhere"}).code, 3);
+    EXPECT_EQ(run({"run", "4=2.5"}).code, 2);
+    EXPECT_EQ(run({"run", "run", "--fail-on", "much"}).code, 2);
+}
+
+}  // namespace
+}  // namespace mpiprof::test
