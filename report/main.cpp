@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <optional>
 
+#include "report/brief.h"
 #include "report/check.h"
+#include "report/explain.h"
 #include "report/exports/export.h"
 #include "report/layouts/layout.h"
 #include "report/load.h"
@@ -165,6 +167,8 @@ int answer(Job& job, RankReader& reader, const Options& options) {
             return export_data(job, reader, options);
         case Task::check:
         case Task::watch:
+        case Task::brief:
+        case Task::explain:
             break;  // they read by themselves
     }
     return fine;
@@ -178,6 +182,8 @@ int run(int argc, char** argv) {
 
     if (options.task == Task::check) return check(options);
     if (options.task == Task::watch) return watch(options);
+    if (options.task == Task::brief) return brief(options);
+    if (options.task == Task::explain) return explain(options);
 
     Load loaded = options.wait_s ? load_when_final(options) : load(options);
     if (!loaded) {

@@ -13,7 +13,7 @@
 
 namespace mpiprof::report {
 
-enum class Task { section, text, data, check, watch };
+enum class Task { section, text, data, check, watch, brief, explain };
 
 struct Options {
     Task task = Task::section;
@@ -28,6 +28,7 @@ struct Options {
     bool is_strict = false;
     std::optional<double> wait_s;  // for the end of all ranks
     double interval_s = 2;         // watch
+    std::string rule;              // explain; empty = all
     // text
     bool wants_all_ranks = false;
     std::string layout;
