@@ -64,6 +64,15 @@ std::uint64_t now_ns() {
             .count());
 }
 
+Result<Job> job_of(const Found& found, std::size_t chosen, unsigned threads, Progress& progress) {
+    Result<Job> job = merge(found.launches[chosen], threads, progress);
+    if (!job) return job;
+    job->problems.insert(job->problems.begin(), found.problems.begin(), found.problems.end());
+    job->is_partial_on_purpose = found.only_files;
+    list_others(*job, found.launches, chosen);
+    return job;
+}
+
 Load load(const Options& options) {
     Progress progress;
     auto line = std::make_unique<ProgressLine>(progress, !options.is_quiet);
@@ -74,12 +83,8 @@ Load load(const Options& options) {
     const auto chosen = choose_launch(found.launches, options.choice);
     if (!chosen) return tl::make_unexpected(NotLoaded{chosen.error().line()});
     loaded->chosen = *chosen;
-    Result<Job> job = merge(loaded->launch(), options.threads, progress);
+    Result<Job> job = job_of(found, *chosen, options.threads, progress);
     if (!job) return tl::make_unexpected(NotLoaded{job.error().line()});
-
-    job->problems.insert(job->problems.begin(), found.problems.begin(), found.problems.end());
-    job->is_partial_on_purpose = found.only_files;
-    list_others(*job, found.launches, *chosen);
     if (const std::uint32_t ranks = late_writers(*job); ranks != 0) {
         loaded->late_writes = late_writes_text(*job, ranks);
         job->notes.push_back(loaded->late_writes);

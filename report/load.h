@@ -7,6 +7,8 @@
 #include <string>
 
 #include "report/model/job.h"
+#include "report/model/progress.h"
+#include "report/model/result.h"
 #include "report/options.h"
 #include "report/read/job_dir.h"
 
@@ -29,6 +31,9 @@ struct NotLoaded {
 
 using Load = tl::expected<std::unique_ptr<Loaded>, NotLoaded>;
 Load load(const Options& options);
+
+// One of the launches that were found, merged; it knows the others.
+Result<Job> job_of(const Found& found, std::size_t chosen, unsigned threads, Progress& progress);
 
 // The same until all ranks' profiles are final, or `options.wait_s` are over.
 Load load_when_final(const Options& options);

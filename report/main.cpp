@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "report/brief.h"
 #include "report/check.h"
 #include "report/diff.h"
+#include "report/explain.h"
 #include "report/exports/export.h"
 #include "report/layouts/layout.h"
 #include "report/load.h"
@@ -171,6 +173,8 @@ int answer(Job& job, RankReader& reader, const Options& options) {
         case Task::scaling:
         case Task::diff:
         case Task::plot:
+        case Task::brief:
+        case Task::explain:
             break;  // they read by themselves
     }
     return fine;
@@ -187,6 +191,8 @@ int run(int argc, char** argv) {
     if (options.task == Task::scaling) return scaling(options);
     if (options.task == Task::diff) return diff(options);
     if (options.task == Task::plot) return plot(options);
+    if (options.task == Task::brief) return brief(options);
+    if (options.task == Task::explain) return explain(options);
 
     Load loaded = options.wait_s ? load_when_final(options) : load(options);
     if (!loaded) {

@@ -78,4 +78,12 @@ std::string explain_no_profile(const Found& found) {
     return fmt::to_string(out);
 }
 
+std::string no_profile_in_short(const Found& found) {
+    if (!found.problems.empty()) return "no readable profile: " + found.problems.front();
+    for (const std::string& directory : found.directories)
+        if (const auto below = directories_with_profiles(directory); !below.empty())
+            return fmt::format("no profile here, but in {}: mpiprof-report {}", below.front(), below.front());
+    return "no profile here: LD_PRELOAD did not reach the ranks (mpirun -x LD_PRELOAD)?";
+}
+
 }  // namespace mpiprof::report

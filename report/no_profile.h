@@ -1,4 +1,4 @@
-// What to say when there is nothing to report on: the likely causes and what to do. For main.
+// What to say when there is nothing to report on: the likely causes and what to do. For main and --brief.
 #pragma once
 
 #include <string>
@@ -8,5 +8,8 @@
 namespace mpiprof::report {
 
 std::string explain_no_profile(const Found& found);
+
+// The same in one line: the likeliest cause.
+std::string no_profile_in_short(const Found& found);
 
 }  // namespace mpiprof::report

@@ -126,6 +126,8 @@ class Parser {
         app_.add_option("-j", options_.threads, "Threads that read (default: all cores)")
             ->check(CLI::Range(1u, 1024u))
             ->type_name("N");
+        app_.add_flag("--brief", is_brief_, "At most six lines, for the end of a job's own output; the exit code is 0")
+            ->excludes(app_.get_option("--width"));
         app_.add_flag("-q,--quiet", options_.is_quiet, "No remarks on stderr");
         app_.add_flag("--strict", options_.is_strict, "Exit code 1 if a rank is missing, unfinished or unreadable");
         app_.add_option("--wait", options_.wait_s, "Wait for the end of all ranks, at most so long")
@@ -140,6 +142,7 @@ class Parser {
         add_scaling();
         add_diff();
         add_plot();
+        add_explain();
         app_.require_subcommand(0, 1);
         app_.footer(
             "Without a command: summary of the newest launch found. A directory with the name of a command is\n"
@@ -380,6 +383,12 @@ class Parser {
         add_plot_kind(command, "sizes", "how many calls have which size", PlotKind::sizes);
     }
 
+    void add_explain() {
+        CLI::App& command = *app_.add_subcommand("explain", "what a word in brackets behind a finding means");
+        command.fallthrough();
+        command.callback([this] { options_.task = Task::explain; });
+    }
+
     // A word that is no file may be a command: a second one, or one that is nearly right.
     std::string mistaken(const std::string& word) const {
         std::error_code error;
@@ -412,12 +421,22 @@ class Parser {
     }
 
     Parsed take() {
+        if (options_.task == Task::explain) {
+            if (options_.paths.size() > 1) return usage("one rule at a time");
+            if (!options_.paths.empty()) options_.rule = options_.paths.front();
+            return {std::move(options_), 0};
+        }
+        if (is_brief_ && (options_.task != Task::section || !options_.section.empty()))
+            return usage("--brief stands alone, without a command");
         for (const std::string& word : options_.paths)
             if (const std::string text = mistaken(word); !text.empty()) return usage(text);
         if (options_.section.empty()) options_.section = sections().front().name;
         if (options_.layout.empty()) options_.layout = layouts().front().name;
-        if (options_.format.empty() && options_.task != Task::data) options_.format = views().front().name;
         if (const std::string text = take_compared(); !text.empty()) return usage(text);
+        const bool is_shown_as_tables =
+            options_.task != Task::text && options_.task != Task::data && options_.task != Task::explain;
+        if (options_.format.empty() && is_shown_as_tables) options_.format = views().front().name;
+        if (is_brief_) options_.task = Task::brief;
         options_.question.top = raw_.top;
         options_.screen.width = raw_.width;
         options_.screen.color = raw_.color == "always"  ? ColorChoice::always
@@ -438,6 +457,7 @@ class Parser {
                   "mpiprof-report"};
     Options options_;
     Raw raw_;
+    bool is_brief_ = false;
 };
 
 }  // namespace

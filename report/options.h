@@ -14,7 +14,7 @@
 
 namespace mpiprof::report {
 
-enum class Task { section, text, data, check, watch, scaling, diff, plot };
+enum class Task { section, text, data, check, watch, scaling, diff, plot, brief, explain };
 enum class PlotKind { scaling, bandwidth, sizes };
 
 // Of the commands that compare several jobs.
@@ -48,6 +48,7 @@ struct Options {
     std::optional<double> wait_s;  // for the end of all ranks
     double interval_s = 2;         // watch
     CompareOptions compare;
+    std::string rule;  // explain; empty = all
     // text
     bool wants_all_ranks = false;
     std::string layout;

@@ -1,6 +1,7 @@
 // The names of the rules.
 #include "report/analysis/finding.h"
 
+#include <algorithm>
 #include <array>
 
 namespace mpiprof::report {
@@ -26,6 +27,19 @@ constexpr std::array names{
     Name{Rule::nccl_waiting, "nccl-waiting"},
     Name{Rule::nccl_exposed, "nccl-exposed"},
     Name{Rule::dropped, "dropped"},
+    Name{Rule::wrong_launcher, "wrong-launcher"},
+    Name{Rule::slow_rank, "slow-rank"},
+    Name{Rule::growing_work, "growing-work"},
+    Name{Rule::varying, "varying-lateness"},
+    Name{Rule::serial_chain, "serial-chain"},
+    Name{Rule::one_serves_all, "one-serves-all"},
+    Name{Rule::small_messages, "small-messages"},
+    Name{Rule::cheap_calls, "cheap-calls"},
+    Name{Rule::unequal_comms, "unequal-communicators"},
+    Name{Rule::init, "init"},
+    Name{Rule::file_io, "file-io"},
+    Name{Rule::transfers, "transfers"},
+    Name{Rule::healthy, "healthy"},
     Name{Rule::masks, "masks"},
     Name{Rule::too_many, "too-many"},
     Name{Rule::threads, "threads"},
@@ -49,5 +63,19 @@ static_assert(are_in_order(), "every rule has its name, in the order of the enum
 }  // namespace
 
 std::string_view id_of(Rule rule) { return names[static_cast<std::size_t>(rule)].id; }
+
+std::span<const Rule> all_rules() {
+    static constexpr auto rules = [] {
+        std::array<Rule, names.size()> all{};
+        for (std::size_t i = 0; i < names.size(); ++i) all[i] = names[i].rule;
+        return all;
+    }();
+    return rules;
+}
+
+std::optional<Rule> rule_called(std::string_view id) {
+    const auto found = std::find_if(names.begin(), names.end(), [&](const Name& name) { return name.id == id; });
+    return found == names.end() ? std::nullopt : std::optional(found->rule);
+}
 
 }  // namespace mpiprof::report

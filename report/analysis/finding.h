@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -31,6 +32,20 @@ enum class Rule : std::uint8_t {
     nccl_waiting,
     nccl_exposed,
     dropped,
+    // causes that the report may begin with, see verdict.h
+    wrong_launcher,
+    slow_rank,
+    growing_work,
+    varying,
+    serial_chain,
+    one_serves_all,
+    small_messages,
+    cheap_calls,
+    unequal_comms,
+    init,
+    file_io,
+    transfers,
+    healthy,
     // of the placement
     masks,
     too_many,
@@ -47,6 +62,16 @@ enum class Rule : std::uint8_t {
 
 // What people read in brackets behind a finding, and scripts find in csv and json: "slow-node".
 std::string_view id_of(Rule rule);
+std::span<const Rule> all_rules();
+std::optional<Rule> rule_called(std::string_view id);
+
+// When something began and ended, where it was not so all the time.
+struct Stretch {
+    std::uint64_t began_ns = 0;  // after the first MPI_Init; 0: from the start on
+    std::uint64_t began_at = 0;  // the same since 1970
+    std::uint64_t ended_ns = 0;  // 0: it lasts to the end
+    std::uint64_t ended_at = 0;
+};
 
 // The figures of each rule. Shares are of 1, times in ns.
 namespace evidence {
@@ -58,6 +83,14 @@ struct Unfinished {
     int exit_code = 0;
     std::uint64_t longest_ns = 0;  // in the call
     bool points_to_hang = false;   // some rank is inside a call, and this is the last of these findings
+    // Of the verdict alone: Finding::ranks are those with whom the end began, Finding::calls what they were in last.
+    bool is_inside = false;             // in that call, else after it
+    std::uint32_t place = 0;            // index into Job::places: from where
+    std::uint64_t after_ns = 0;         // after MPI_Init
+    std::uint32_t alike = 0;            // ranks that ended in the same way, these included
+    std::uint32_t waiting = 0;          // ranks that were in a call which these had not entered
+    std::uint64_t waited_ns = 0;        // so long
+    std::optional<std::uint16_t> call;  // index into Job::calls: that call; empty with `waiting`: MPI_Finalize
 };
 struct Errors {
     std::vector<std::uint64_t> times;  // by Finding::calls, the most frequent first
@@ -90,14 +123,84 @@ struct Requests {
     double run_share = 0;
     std::optional<double> overlapped;
 };
+// Ranks that are longer outside MPI than the others, who wait for them.
 struct Imbalance {
-    std::string node;  // its label, where its ranks are the slow ones; else empty
-    double longer_ns = 0;
+    bool is_all_of_node = false;  // they are all ranks of their node, and there are others
+    double longer_share = 0;      // than the mean of the others, while it was so
+    double longer_ns = 0;         // the longest, above the mean of all
     double load_balance = 0;
-    double others_share = 0;  // of the others' time in MPI, at most
+    double others_share = 0;          // of the others' time in MPI, at most
+    double others_run_share = 0;      // of the others' run
+    std::optional<double> cpu_share;  // of their time outside MPI, at most: they had a processor; empty: not known
+    std::optional<Stretch> when;
+    bool is_at_least = false;      // others poll: a part of their waiting is outside MPI, between their calls
+    std::uint32_t least_rank = 0;  // who has least to do
 };
 struct Polling {
-    double calls_per_s = 0;
+    double calls_per_s = 0;   // of each rank that does so
+    std::uint32_t ranks = 0;  // how many; of one Finding::ranks says which
+    double run_share = 0;
+};
+// Nobody is slower than others over the run, and still all wait.
+struct Varying {
+    double mpi_share = 0;  // of the time in MPI
+    double run_share = 0;
+    double slow_share = 0;  // of the run, besides: waiting for ranks that are slow all the time
+    double load_balance = 0;
+};
+struct SerialChain {
+    double at_work = 0;  // ranks outside MPI at the same time, on average
+    double run_share = 0;
+};
+struct OneServesAll {
+    double messages_share = 0;  // of all messages: to or from it
+    double busy_share = 0;      // of its run: outside MPI
+    double others_run_share = 0;
+};
+struct SmallMessages {
+    std::uint64_t calls_of_rank = 0;
+    double mean_bytes = 0;
+    double mean_ns = 0;
+    double calls_per_s = 0;  // of each rank
+    double run_share = 0;
+};
+struct CheapCalls {
+    double calls_per_s = 0;  // of each rank that does so
+    std::uint32_t ranks = 0;
+    double run_share = 0;  // estimated
+};
+// Communicators made by the same calls of the same parent.
+struct UnequalComms {
+    std::string made_by;
+    std::uint32_t least_size = 0, most_size = 0;
+    double least_calls = 0, most_calls = 0;  // of a member
+    double least_bytes = 0, most_bytes = 0;
+    double run_share = 0;
+};
+struct Init {
+    std::uint64_t longest_ns = 0;
+    double process_share = 0;     // of the longest process
+    std::uint64_t waited_ns = 0;  // of that: until the last rank, Finding::ranks, entered it; 0: nobody was late
+};
+struct FileIo {
+    double run_share = 0;
+    double bytes_per_s = 0;
+};
+struct Transfers {
+    double run_share = 0;
+    double mean_bytes = 0;
+    double bytes_per_s = 0;               // of each rank, while in that call
+    std::optional<double> waiting_share;  // of the time in MPI, at most
+};
+struct Healthy {
+    double mpi_share = 0;  // of the run
+    std::optional<double> load_balance;
+    bool is_gpu_unseen = false;      // NCCL's calls return at once, and no time on the GPU was recorded
+    bool is_something_else = false;  // serious, but no time that is lost
+};
+struct WrongLauncher {
+    std::uint32_t launches = 0;
+    std::string launcher, family;  // who started the ranks, whose library they called
 };
 struct NcclWaiting {
     double collectives_share = 0;  // of their time on the GPU
@@ -165,10 +268,11 @@ struct FarAdapter {
     std::uint64_t free_cores = 0;
 };
 
-// Ranks that had no processor to themselves: too many of them on their cores, where that is known.
+// Ranks that wanted to run and waited for a processor: too many of them on their cores, where that is known.
 struct Crowded {
-    double cores_busy = 0;
+    double waited_share = 0;  // of their run
     double pushed_off_per_s = 0;
+    double waited_ns = 0;  // each time
     bool have_own_cores = false;
     std::optional<TooMany> too_many;
 };
@@ -178,9 +282,12 @@ struct Crowded {
 using Evidence =
     std::variant<evidence::Unfinished, evidence::Errors, evidence::Paused, evidence::Overlap, evidence::Crowded,
                  evidence::Waiting, evidence::Waits, evidence::Requests, evidence::Imbalance, evidence::Polling,
-                 evidence::NcclWaiting, evidence::NcclExposed, evidence::Dropped, evidence::Masks, evidence::TooMany,
-                 evidence::Threads, evidence::Starved, evidence::Beyond, evidence::Throttled, evidence::Memory,
-                 evidence::Unbound, evidence::Spread, evidence::FarGpu, evidence::FarAdapter>;
+                 evidence::NcclWaiting, evidence::NcclExposed, evidence::Dropped, evidence::Varying,
+                 evidence::SerialChain, evidence::OneServesAll, evidence::SmallMessages, evidence::CheapCalls,
+                 evidence::UnequalComms, evidence::Init, evidence::FileIo, evidence::Transfers, evidence::Healthy,
+                 evidence::WrongLauncher, evidence::Masks, evidence::TooMany, evidence::Threads, evidence::Starved,
+                 evidence::Beyond, evidence::Throttled, evidence::Memory, evidence::Unbound, evidence::Spread,
+                 evidence::FarGpu, evidence::FarAdapter>;
 
 struct Finding {
     Rule rule{};
@@ -189,6 +296,7 @@ struct Finding {
     std::vector<std::uint32_t> ranks;  // sorted
     std::vector<std::uint32_t> nodes;  // index into Job::nodes; of placements
     Evidence evidence;
+    double run_share = 0;  // of the time of all ranks: what it costs, where that is known
 };
 
 }  // namespace mpiprof::report

@@ -6,24 +6,13 @@
 #include <tuple>
 #include <utility>
 
+#include "report/analysis/causes.h"
 #include "report/analysis/placement_findings.h"
 
 namespace mpiprof::report {
 namespace {
 
 using Findings = std::vector<Finding>;
-
-Finding& add(Findings& findings, Rule rule, bool is_serious, Evidence evidence) {
-    return findings.emplace_back(Finding{.rule = rule,
-                                         .is_serious = is_serious,
-                                         .calls = {},
-                                         .ranks = {},
-                                         .nodes = {},
-                                         .evidence = std::move(evidence)});
-}
-
-// Below this share of the wall time nothing is worth a person's minute.
-constexpr double worth_a_look = 0.05;
 
 // The calls that some time is in, the largest first.
 using ByCall = std::vector<std::pair<std::uint64_t, std::uint16_t>>;
@@ -119,44 +108,12 @@ void not_recorded(const Job& job, const Figures& figures, Findings& findings) {
 // MPI on a thread beside the program's own work: time in MPI is then not time lost.
 void overlap(const Job& job, const Figures& figures, Findings& findings) {
     if (figures.share_of_wall(figures.mpi_ns) < worth_a_look) return;
+    evidence::Overlap overlap{.background_share = {}, .cores_busy = figures.cores_busy};
     if (figures.may_be_beside())
-        add(findings, Rule::overlap, true,
-            evidence::Overlap{.background_share = figures.background_share, .cores_busy = figures.cores_busy});
-    else if (job.is_text && figures.cores_busy >= 1.5)
-        add(findings, Rule::overlap, true, evidence::Overlap{.background_share = {}, .cores_busy = figures.cores_busy});
-}
-
-// Ranks that had no processor to themselves. A rank that waits busily uses a whole core; one that sleeps in a
-// blocking call is not pushed off.
-void crowded(const Job& job, const Figures& figures, Findings& findings) {
-    constexpr double busy_enough = 0.75;
-    constexpr double pushed_off_often = 20;  // times a second
-    double switches = 0;
-    double seconds = 0;
-    double cpu_ns = 0;
-    for (const Rank& rank : job.ranks) {
-        if (!rank.has_profile || rank.is_text) continue;  // mpitrace's text gives one kind of switches
-        cpu_ns += static_cast<double>(rank.usage.user_ns + rank.usage.system_ns);
-        switches += static_cast<double>(rank.usage.involuntary_switches);
-        seconds += static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns) / 1e9;
-    }
-    if (seconds <= 0 || figures.cores_busy >= busy_enough || switches / seconds < pushed_off_often) return;
-    // Less CPU time than time in MPI: a program that only slept or read files between its calls is no such case.
-    const bool is_waiting_without = cpu_ns < busy_enough * static_cast<double>(figures.mpi_ns);
-    if (!is_waiting_without || figures.share_of_wall(figures.mpi_ns) < worth_a_look) return;
-    evidence::Crowded crowd{.cores_busy = figures.cores_busy,
-                            .pushed_off_per_s = switches / seconds,
-                            .have_own_cores = all_have_own_cores(job),
-                            .too_many = {}};
-    for (const Finding& wrong : placement_findings(job)) {
-        if (wrong.rule != Rule::too_many) continue;
-        crowd.too_many = std::get<evidence::TooMany>(wrong.evidence);
-        Finding& finding = add(findings, Rule::crowded, true, std::move(crowd));
-        finding.ranks = wrong.ranks;
-        finding.nodes = wrong.nodes;
+        overlap.background_share = figures.background_share;
+    else if (!job.is_text || figures.cores_busy < 1.5)
         return;
-    }
-    add(findings, Rule::crowded, true, std::move(crowd));
+    add(findings, Rule::overlap, true, overlap).run_share = 1 - figures.shares.outside;
 }
 
 // Small collectives that take many times what the fastest took: waiting for others, not moving data. The 5th
@@ -225,51 +182,6 @@ void waited_for(const Job& job, const Figures& figures, Findings& findings) {
         .calls = {row->sum.call};
 }
 
-// The node's label, if these are all its ranks, several, and other nodes have ranks too; else empty.
-std::string node_of_all(const Job& job, const std::vector<std::uint32_t>& ranks) {
-    if (job.nodes.size() < 2 || ranks.size() < 2) return "";
-    const std::uint32_t node = job.find(ranks.front())->node;
-    std::size_t on_node = 0;
-    for (const Rank& rank : job.ranks) on_node += rank.node == node;
-    for (const std::uint32_t rank : ranks)
-        if (job.find(rank)->node != node) return "";
-    return on_node == ranks.size() ? job.hosts[job.find(ranks.front())->host] : "";
-}
-
-// Judged on time outside MPI: time in MPI is its complement and hides imbalance.
-void imbalance(const Job& job, const Figures& figures, Findings& findings) {
-    if (!figures.efficiency || figures.mpi_ns == 0) return;
-    const double mean = figures.outside.mean_ns;
-    const double longer = static_cast<double>(figures.outside.most.ns) - mean;
-    if (longer < worth_a_look * static_cast<double>(figures.largest_elapsed_ns)) return;
-    std::vector<std::uint32_t> slow;
-    for (const Rank& rank : job.ranks)
-        if (static_cast<double>(rank.outside_ns()) > mean + longer / 2) slow.push_back(rank.rank);
-    evidence::Imbalance imbalance{.node = node_of_all(job, slow),
-                                  .longer_ns = longer,
-                                  .load_balance = figures.efficiency->load_balance,
-                                  .others_share = std::min(1.0, longer / figures.in_mpi.mean_ns)};
-    const Rule rule = imbalance.node.empty() ? Rule::imbalance : Rule::slow_node;
-    add(findings, rule, true, std::move(imbalance)).ranks = std::move(slow);
-}
-
-// Test and Probe called again and again: their time is the calls' own cost more than waiting.
-void polling(const Job& job, const Figures& figures, Findings& findings) {
-    constexpr double often = 50'000;  // calls a second by each rank
-    std::vector<std::pair<double, std::uint16_t>> polled;
-    for (const Row& row : job.rows) {
-        const Traffic traffic = job.calls[row.sum.call].traffic;
-        if ((traffic != Traffic::completion && traffic != Traffic::probe) || figures.wall_ns == 0) continue;
-        const double rate = static_cast<double>(row.sum.calls) / (static_cast<double>(figures.wall_ns) / 1e9);
-        const double per_call =
-            row.sum.calls ? static_cast<double>(row.sum.time_ns) / static_cast<double>(row.sum.calls) : 0;
-        if (rate >= often && per_call < 5'000) polled.emplace_back(rate, row.sum.call);
-    }
-    std::sort(polled.rbegin(), polled.rend());
-    if (polled.empty()) return;
-    add(findings, Rule::polling, false, evidence::Polling{.calls_per_s = polled[0].first}).calls = {polled[0].second};
-}
-
 // The first of what is seriously wrong with the placement and not said yet; its section has the rest, and what to do.
 void placed(const Job& job, const Figures&, Findings& findings) {
     const bool is_crowd_said = std::any_of(findings.begin(), findings.end(), [](const Finding& said) {
@@ -288,8 +200,8 @@ void placed(const Job& job, const Figures&, Findings& findings) {
 
 std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
     Findings findings;
-    for (const auto rule : {unfinished, errors, not_recorded, overlap, crowded, waiting, waits, waited_for, imbalance,
-                            polling, placed, find_on_gpus, dropped})
+    for (const auto rule : {find_how_it_ended, unfinished, errors, not_recorded, overlap, find_crowds, find_late_ranks,
+                            find_costly_calls, waiting, waits, waited_for, placed, find_on_gpus, dropped})
         rule(job, figures, findings);
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
     return findings;

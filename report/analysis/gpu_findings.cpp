@@ -32,7 +32,8 @@ void stragglers(const Job& job, const Figures& figures, std::vector<Finding>& fi
                                                           .run_share = of_run,
                                                           .last_share = blame,
                                                           .last = last.operations,
-                                                          .compared = worst->compared}});
+                                                          .compared = worst->compared},
+                        .run_share = of_run});
 }
 
 // Communication that no computation hides.

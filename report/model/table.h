@@ -84,6 +84,7 @@ struct Remarks {
         bool is_serious = false;
         std::string text;
         std::string rule;
+        std::string because = {};  // the rule of the remark above that explains it
     };
     std::vector<Remark> remarks;
 };

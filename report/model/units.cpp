@@ -79,13 +79,20 @@ std::string human_rate(double bytes_per_second) {
 
 std::string human_number(double number) { return significant(number, 2); }
 
-std::string human_moment(std::uint64_t ns_since_1970) {
+namespace {
+
+std::string moment_as(const char* form, std::uint64_t ns_since_1970) {
     const auto seconds = static_cast<std::time_t>(ns_since_1970 / 1'000'000'000);
     std::tm parts{};
     if (!localtime_r(&seconds, &parts)) return "";
     char text[32];
-    return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts)};
+    return {text, std::strftime(text, sizeof text, form, &parts)};
 }
+
+}  // namespace
+
+std::string human_moment(std::uint64_t ns_since_1970) { return moment_as("%Y-%m-%d %H:%M:%S", ns_since_1970); }
+std::string human_clock(std::uint64_t ns_since_1970) { return moment_as("%H:%M:%S", ns_since_1970); }
 
 std::string plural(std::uint64_t count, const char* one, const char* many) {
     return fmt::format("{} {}", with_commas(count), count == 1 ? one : many);

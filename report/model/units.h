@@ -15,6 +15,7 @@ std::string human_share(double share);                  // 36.6%; <0.1%
 std::string human_rate(double bytes_per_second);        // 253 MB/s
 std::string human_number(double number);                // 8.5
 std::string human_moment(std::uint64_t ns_since_1970);  // 2026-11-20 10:42:40, local time
+std::string human_clock(std::uint64_t ns_since_1970);   // 10:42:40
 
 std::string plural(std::uint64_t count, const char* one, const char* many);  // "1 rank", "16 ranks"
 

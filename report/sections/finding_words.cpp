@@ -91,14 +91,17 @@ std::string FindingWords::operator()(const evidence::Overlap& e) const {
 }
 
 std::string FindingWords::operator()(const evidence::Crowded& e) const {
-    if (e.too_many)
-        return fmt::format("{} Each rank had a processor {} of the time.{}", (*this)(*e.too_many),
-                           human_share(e.cores_busy), more_of_placement);
+    const std::string why = e.too_many ? (*this)(*e.too_many)
+                            : e.have_own_cores
+                                ? std::string("Each has cores of its own, but other programs run on them, too.")
+                                : std::string("They share cores with each other or with other programs.");
     return fmt::format(
-        "Each rank had a processor {} of the time and lost it {} times a second: {}, and every wait takes longer for it.",
-        human_share(e.cores_busy), human_count(e.pushed_off_per_s),
-        e.have_own_cores ? "each has cores of its own, but other programs run on them, too"
-                         : "ranks share cores (more ranks than cores, or bound to the same ones)");
+               "{} wanted to run and waited for a processor {} of the time: the kernel took it away {} times a second, for {} "
+               "each. {}{}",
+               ranks_text(finding.ranks, most_items, At::begin), human_share(e.waited_share),
+               human_count(std::round(e.pushed_off_per_s)), human_time(e.waited_ns), why,
+               e.too_many ? " " + advice_of(finding, job) : std::string()) +
+           std::string(more_of_placement);
 }
 
 std::string FindingWords::operator()(const evidence::Waiting& e) const {
@@ -126,21 +129,28 @@ std::string FindingWords::operator()(const evidence::Requests& e) const {
 }
 
 std::string FindingWords::operator()(const evidence::Imbalance& e) const {
-    const std::string who =
-        e.node.empty() ? ranks_text(finding.ranks, most_items, At::begin)
-                       : fmt::format("All ranks of node {} ({})", e.node, rank_list(finding.ranks, most_items));
-    return fmt::format(
+    const std::string who = !e.is_all_of_node
+                                ? ranks_text(finding.ranks, most_items, At::begin)
+                                : fmt::format("All ranks of node {} ({})", host_of(job, finding.nodes.front()),
+                                              rank_list(finding.ranks, most_items));
+    std::string text = fmt::format(
         "{} {} up to {} longer outside {} than the mean (load balance {}): at most {} of the others' time in {} is "
         "waiting for that.",
         who, finding.ranks.size() == 1 ? "is" : "are", human_time(e.longer_ns), words.library,
         human_share(e.load_balance), human_share(e.others_share), words.library);
+    if (e.cpu_share && *e.cpu_share < 0.7)
+        text += fmt::format(" With a processor for at most {} of that: {} asleep, in files or sockets, or kept off it.",
+                            human_share(*e.cpu_share), finding.ranks.size() == 1 ? "it is" : "they are");
+    return text + " Rank by rank: mpiprof-report ranks; when: mpiprof-report time.";
 }
 
 std::string FindingWords::operator()(const evidence::Polling& e) const {
+    const std::string who = !finding.ranks.empty()      ? ranks_text(finding.ranks, most_items, At::begin) + " calls"
+                            : e.ranks == job.profiles() ? std::string("Each rank calls")
+                                                        : fmt::format("{} ranks call", e.ranks);
     return fmt::format(
-        "Each rank calls {} {} times a second: the program polls. At such rates the calls themselves, and timing them, "
-        "cost time.",
-        call(), human_count(std::round(e.calls_per_s / 1000) * 1000));
+        "{} {} {} times a second: the program polls. At such rates the calls themselves, and timing them, cost time.",
+        who, call(), human_count(std::round(e.calls_per_s / 1000) * 1000));
 }
 
 std::string FindingWords::operator()(const evidence::NcclWaiting& e) const {
@@ -168,7 +178,9 @@ std::string FindingWords::operator()(const evidence::Dropped& e) const {
 
 std::string words_of(const Finding& finding, const Job& job) {
     std::string text = std::visit(FindingWords{finding, job, vocabulary_of(job)}, finding.evidence);
-    return finding.rule == Rule::placement ? text.append(more_of_placement) : text;
+    if (finding.rule != Rule::placement) return text;
+    if (const std::string advice = advice_of(finding, job); !advice.empty()) text += " " + advice;
+    return text.append(more_of_placement);
 }
 
 Table remark_table(std::string title, Remarks remarks) {

@@ -39,6 +39,19 @@ struct FindingWords {
     std::string operator()(const evidence::NcclExposed& e) const;
     std::string operator()(const evidence::Dropped& e) const;
 
+    // cause_words.cpp
+    std::string operator()(const evidence::Varying& e) const;
+    std::string operator()(const evidence::SerialChain& e) const;
+    std::string operator()(const evidence::OneServesAll& e) const;
+    std::string operator()(const evidence::SmallMessages& e) const;
+    std::string operator()(const evidence::CheapCalls& e) const;
+    std::string operator()(const evidence::UnequalComms& e) const;
+    std::string operator()(const evidence::Init& e) const;
+    std::string operator()(const evidence::FileIo& e) const;
+    std::string operator()(const evidence::Transfers& e) const;
+    std::string operator()(const evidence::Healthy& e) const;
+    std::string operator()(const evidence::WrongLauncher& e) const;
+
     // placement_words.cpp
     std::string operator()(const evidence::Masks& e) const;
     std::string operator()(const evidence::TooMany& e) const;

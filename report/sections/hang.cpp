@@ -7,7 +7,10 @@
 #include <tuple>
 
 #include "report/analysis/arrivals.h"
+#include "report/analysis/hangs.h"
 #include "report/model/units.h"
+#include "report/sections/hang_words.h"
+#include "report/sections/places.h"
 #include "report/sections/sections.h"
 #include "report/sections/vocabulary.h"
 #include "report/symbols/symbols.h"
@@ -17,12 +20,14 @@ namespace {
 
 constexpr std::uint64_t worth_a_word_ns = 1'000'000'000;  // a shorter wait is no hang
 constexpr std::size_t lines_on_screen = 24;
-constexpr std::size_t items_on_screen = 5;  // of a list of ranks
+constexpr std::size_t items_on_screen = 5;  // of a list of ranks in a column
+constexpr std::size_t items_in_sentence = 12;
+constexpr std::size_t most_others = 3;  // lines that the first sentence names
 constexpr std::size_t items_in_data = 100'000;
 
 using Ranks = std::vector<std::uint32_t>;
 
-std::string ranks_text(const Ranks& ranks, At at = At::middle) { return ranks_text(ranks, items_on_screen, at); }
+std::string ranks_text(const Ranks& ranks, At at = At::middle) { return ranks_text(ranks, items_in_sentence, at); }
 
 // "0-6,8-15", for columns.
 std::string short_list(const Ranks& ranks, std::size_t most_items) {
@@ -115,6 +120,7 @@ struct Line {
     std::uint64_t most_entered = 0;  // collective calls only
     Symbol symbol;
     std::string from;
+    std::string line;  // the same in one word
     const Place* at = nullptr;
     const Module* module = nullptr;
 
@@ -172,7 +178,7 @@ class Lines {
     }
 
     static Line plain(Ending ending) {
-        return {.ending = ending, .call = {}, .group = {}, .ranks = {}, .symbol = {}, .from = {}};
+        return {.ending = ending, .call = {}, .group = {}, .ranks = {}, .symbol = {}, .from = {}, .line = {}};
     }
 
     void add(const Rank& rank, const Standing& standing) {
@@ -220,6 +226,7 @@ class Lines {
             line.module = &job_.modules[line.at->module];
             line.symbol = symbols.at(*line.module, line.at->offset);
             line.from = place_text(line.symbol, *line.module, line.at->offset);
+            line.line = short_place_text(line.symbol, *line.module, line.at->offset);
             if (!line.symbol.problem.empty())
                 problems_.insert(fmt::format("{}: {}", line.module->path, line.symbol.problem));
         }
@@ -299,7 +306,7 @@ std::string what_they_do(const Ranks& ranks, const Lines& lines, bool has_ended)
     if (!alike) return has_ended ? "they stood at different places" : "they stand at different places";
     const std::string they = ranks.size() == 1 ? "it" : "they";
     const std::string are = ranks.size() == 1 ? (has_ended ? "was" : "is") : (has_ended ? "were" : "are");
-    const std::string from = line->from.empty() ? "" : " (" + line->from + ")";
+    const std::string from = in_brackets(line->line);
     const std::string time = human_time(static_cast<double>(line->for_ns));
     if (line->is_inside) return fmt::format("{} {} inside {}, for {}{}", they, are, line->call, time, from);
     if (line->ending.condition == Condition::no_profile)
@@ -336,6 +343,8 @@ std::string who_waits(const Job& job, const Arrival& arrival, const Lines& lines
         text = fmt::format("Rank {} {} in {}", arrival.inside[0], has_ended ? "waited" : "waits", arrival.call);
     const std::string group = group_name(job.groups[arrival.group]);
     if (!group.empty()) text += " on " + group;
+    if (!arrival.inside.empty())
+        if (const Line* line = lines.of(arrival.inside.front())) text += in_brackets(line->line);
     text += ", for " + human_time(static_cast<double>(arrival.for_ns));
     if (arrival.missing.empty()) {
         if (arrival.passed == 0)
@@ -366,13 +375,17 @@ std::string longest_wait(const Job& job, const Lines& lines, bool has_ended) {
         return has_ended
                    ? fmt::format("No rank was inside one {} call for longer than {}", library, time)
                    : fmt::format("Nobody hangs: no rank has been inside one {} call for longer than {}", library, time);
-    std::string text = fmt::format("{} {} been inside {} for {}", ranks_text(longest->ranks, At::begin),
+    std::string text = fmt::format("{} {} been inside {}{} for {}", ranks_text(longest->ranks, At::begin),
                                    has_ended                    ? "had"
                                    : longest->ranks.size() == 1 ? "has"
                                                                 : "have",
-                                   longest->call, time);
+                                   longest->call, in_brackets(longest->line), time);
+    std::size_t others = 0;
+    for (const Line& line : lines.all())
+        if (line.is_inside && &line != longest && others++ < most_others)
+            text += fmt::format(", {} inside {}{}", ranks_text(line.ranks), line.call, in_brackets(line.line));
     if (inside.size() == job.size && job.size > 1)
-        text += fmt::format("; every rank was inside {}, waiting for others", library);
+        text += fmt::format("; every rank {} inside {}, waiting for others", has_ended ? "was" : "is", library);
     return text;
 }
 
@@ -401,6 +414,10 @@ std::string conclusion(const Job& job, const Lines& lines, const std::vector<Arr
             vocabulary_of(job).finalize);
     const bool is_over = has_ended(job);
     const std::string ending = is_over ? end_of(job) : "";
+    if (const auto hang = hang_of(job)) {
+        const std::string proven = words_of(*hang, job, is_over);
+        return ending.empty() ? proven : proven + ". " + ending;
+    }
     std::string text;
     const auto worst = std::find_if(arrivals.begin(), arrivals.end(),
                                     [](const Arrival& a) { return a.for_ns >= worth_a_word_ns && !a.inside.empty(); });
@@ -412,6 +429,10 @@ std::string conclusion(const Job& job, const Lines& lines, const std::vector<Arr
         text = who_lags(job, *lag, lines, is_over);
     else
         text = longest_wait(job, lines, is_over);
+    if (const auto quiet = quiet_of(job); quiet && !is_over)
+        text = fmt::format("No {} call has {} on any rank for {}. ", vocabulary_of(job).library,
+                           quiet->are_all_inside ? "ended" : "begun", human_time(static_cast<double>(quiet->for_ns))) +
+               text;
     return ending.empty() ? text : ending + ". " + text;
 }
 

@@ -17,13 +17,6 @@ constexpr std::size_t most_items = 4;  // of a list of ranks or NUMA nodes
 std::string cores(std::uint64_t n) { return plural(n, "core", "cores"); }
 std::string cores(const NumberList& cpus) { return fmt::format("{} ({})", cores(cpus.count()), cpus.text()); }
 
-// The node's label: the host of its first rank.
-std::string host_of(const Job& job, std::uint32_t node) {
-    for (const RankPlace& place : job.placement.ranks)
-        if (const Rank* rank = job.find(place.rank); rank && rank->node == node) return job.hosts[rank->host];
-    return "";
-}
-
 // "Ranks 0-3 on node nid10001"
 std::string who(const Finding& finding, const Job& job) {
     return fmt::format("{} on {}", ranks_text(finding.ranks, most_items, At::begin),
@@ -39,6 +32,8 @@ const char* verb(const Finding& finding, const char* one, const char* many) {
 
 enum class Wish { own_cores, cores_for_threads, one_numa_node };
 
+constexpr std::string_view slurm = "Slurm";
+
 struct Advice {
     std::string_view launcher;
     std::array<std::string_view, 3> text;  // by Wish
@@ -47,7 +42,7 @@ constexpr Advice advices[] = {
     {"Open MPI",
      {"mpirun --map-by core --bind-to core", "mpirun --map-by slot:PE={threads} --bind-to core",
       "mpirun --map-by numa --bind-to numa"}},
-    {"Slurm", {"srun --cpu-bind=cores", "srun --cpus-per-task={threads} --cpu-bind=cores", "srun --cpu-bind=ldoms"}},
+    {slurm, {"srun --cpu-bind=cores", "srun --cpus-per-task={threads} --cpu-bind=cores", "srun --cpu-bind=ldoms"}},
     {"Hydra",
      {"mpiexec -bind-to core -map-by core", "mpiexec -bind-to core:{threads}", "mpiexec -bind-to numa -map-by numa"}},
     {"PALS", {"mpiexec --cpu-bind core", "mpiexec --depth {threads} --cpu-bind depth", "mpiexec --cpu-bind numa"}},
@@ -91,6 +86,12 @@ struct AdviceWords {
     std::string operator()(const evidence::Memory&) const {
         return "Ask for more memory, or start fewer ranks per node: the kernel kills who exceeds it.";
     }
+    std::string operator()(const evidence::Crowded& e) const { return e.too_many ? (*this)(*e.too_many) : ""; }
+    std::string operator()(const evidence::WrongLauncher&) const {
+        if (job.launcher == slurm)
+            return "Try srun --mpi=pmix (Open MPI) or srun --mpi=pmi2 (MPICH): srun --mpi=list names those that are there.";
+        return "Take the mpirun that came with the program's library: module list, which mpirun, ldd PROGRAM.";
+    }
     std::string operator()(const auto&) const { return ""; }
 };
 
@@ -107,7 +108,7 @@ std::string FindingWords::operator()(const evidence::Masks& e) const {
 
 std::string FindingWords::operator()(const evidence::TooMany& e) const {
     return fmt::format(
-        "{} are more than their cores: {} ranks on {}. They take turns, and every wait takes longer for it.",
+        "{} may use fewer cores than they are: {} ranks, {}. Whenever more of them want to run, they take turns.",
         who(finding, job), e.ranks, cores(e.cpus));
 }
 

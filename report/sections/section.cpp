@@ -116,4 +116,21 @@ std::string ranks_text(std::span<const std::uint32_t> ranks, std::size_t most_it
     return what + rank_list(ranks, most_items);
 }
 
+std::string host_of(const Job& job, std::uint32_t node) {
+    for (const Rank& rank : job.ranks)
+        if (rank.node == node && !job.hosts[rank.host].empty()) return job.hosts[rank.host];
+    return "";
+}
+
+std::string on_node_text(const Job& job, std::span<const std::uint32_t> ranks) {
+    std::string host;
+    for (const std::uint32_t number : ranks) {
+        const Rank* rank = job.find(number);
+        if (!rank || job.hosts[rank->host].empty()) return "";
+        if (host.empty()) host = job.hosts[rank->host];
+        if (host != job.hosts[rank->host]) return "";
+    }
+    return host.empty() ? "" : " on node " + host;
+}
+
 }  // namespace mpiprof::report

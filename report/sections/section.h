@@ -80,6 +80,11 @@ inline Value waiting_share(std::uint64_t waiting_ns, std::uint64_t judged_ns, st
 enum class At : std::uint8_t { middle, begin };  // of a sentence
 std::string ranks_text(std::span<const std::uint32_t> ranks, std::size_t most_items, At at = At::middle);
 
+// The node's label: the host of its first rank.
+std::string host_of(const Job& job, std::uint32_t node);
+// " on node mph3", where the ranks are all on one and the job has several or names it.
+std::string on_node_text(const Job& job, std::span<const std::uint32_t> ranks);
+
 inline Value known(std::uint64_t ns) { return ns ? Value(ns) : Value(); }  // 0 means not known
 inline Value value_of(const std::optional<std::uint64_t>& ns) { return ns ? Value(*ns) : Value(); }
 inline Value known(const std::optional<double>& ns) { return ns ? Value(*ns) : Value(); }

@@ -6,13 +6,15 @@
 #include <tuple>
 
 #include "report/analysis/figures.h"
-#include "report/analysis/findings.h"
+#include "report/analysis/verdict.h"
 #include "report/model/units.h"
 #include "report/sections/call_notes.h"
+#include "report/sections/completeness.h"
 #include "report/sections/finding_words.h"
 #include "report/sections/headline.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/sections.h"
+#include "report/sections/verdict_words.h"
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
@@ -56,46 +58,6 @@ std::string where_it_ran(const Job& job) {
     if (job.hosts.size() == 1 && !job.hosts[0].empty()) text += " (" + job.hosts[0] + ")";
     if (job.hosts.size() == 2 && job.nodes.size() == 2) text += " (" + job.hosts[0] + ", " + job.hosts[1] + ")";
     return text;
-}
-
-struct Completeness {
-    std::vector<NumberList::Range> missing;
-    std::uint32_t unfinished = 0;
-    std::uint32_t running = 0;
-    std::uint32_t profiles = 0;
-    bool is_complete = false;
-    std::string text;
-};
-
-Completeness completeness_of(const Job& job) {
-    Completeness result;
-    result.profiles = job.profiles();
-    result.missing = job.missing();
-    for (const Rank& rank : job.ranks) {
-        if (!rank.has_profile) continue;
-        result.running += rank.state == State::running && rank.life == Life::running;
-        result.unfinished += rank.state != State::finalized;
-    }
-
-    const std::string counted =
-        fmt::format("{} of {}", human_count(result.profiles), plural(job.size, "rank", "ranks"));
-    result.is_complete = result.missing.empty() && result.unfinished == 0;
-    if (result.is_complete) {
-        result.text = "profile complete: " + counted + (result.profiles < job.size ? ", as chosen" : "");
-    } else if (job.is_text && job.ranks.size() == job.size) {
-        result.text = counted + "; the others by the table of all ranks";  // mpitrace writes a few ranks only
-    } else if (!result.missing.empty() && job.is_partial_on_purpose) {
-        result.text = counted + ", as named";
-    } else if (!result.missing.empty()) {
-        result.text = fmt::format("INCOMPLETE: {}, missing {}", counted, rank_list(result.missing, 6));
-    } else {
-        result.text = counted;
-    }
-    if (result.running) result.text += fmt::format("; {} still running", human_count(result.running));
-    if (result.unfinished > result.running)
-        result.text += fmt::format("; {} did not reach {}", human_count(result.unfinished - result.running),
-                                   vocabulary_of(job).finalize);
-    return result;
 }
 
 // Where the elapsed time ends.
@@ -155,7 +117,7 @@ std::vector<std::pair<double, std::string>> leading_calls(const Job& job, const 
     return calls;
 }
 
-std::string verdict(const Job& job, const Figures& figures) {
+std::string time_inside(const Job& job, const Figures& figures) {
     const Vocabulary& words = vocabulary_of(job);
     const double share = 1 - figures.shares.outside;
     const auto calls = leading_calls(job, figures);
@@ -189,7 +151,7 @@ Table share_bar(const Job& job, const Figures& figures) {
     add("file I/O", figures.shares.file);
     add("other calls", figures.shares.other);
     return {.id = "shares",
-            .title = verdict(job, figures),
+            .title = time_inside(job, figures),
             .columns = {},
             .rows = {},
             .notes = {},
@@ -336,7 +298,35 @@ Table efficiency_table(const Efficiency& efficiency, const Vocabulary& words) {
     return table;
 }
 
-Table findings(const Job& job, const Figures& figures) {
+// The cause of the time lost, in one sentence; of a damaged or paused profile, too.
+Table verdict_table(const Job& job, const Verdict& verdict) {
+    const Finding& finding = verdict.finding;
+    HeadlineTable lines("verdict");
+    const std::string sentence = sentence_of(finding, job);
+    lines.add("rule", std::string(id_of(finding.rule)));
+    lines.add("text", sentence);
+    NumberList ranks;
+    for (const std::uint32_t rank : finding.ranks) ranks.add(NumberList::of({rank, rank}));
+    lines.add("ranks", ranks.empty() ? Value() : Value(ranks.text()));
+    lines.add("node", finding.nodes.size() == 1 ? Value(host_of(job, finding.nodes.front())) : Value());
+    lines.add("run_share", finding.run_share > 0 ? Value(finding.run_share) : Value());
+    const auto* imbalance = std::get_if<evidence::Imbalance>(&finding.evidence);
+    const Stretch when = imbalance && imbalance->when ? *imbalance->when : Stretch{};
+    lines.add("since_ns", known(when.began_at));
+    lines.add("until_ns", known(when.ended_at));
+    Table table = lines.take();
+    table.title = fmt::format("{} [{}]", sentence, id_of(finding.rule));
+    return table;
+}
+
+// What the first line has said whole.
+bool is_said_above(const Verdict& verdict) {
+    const Finding& cause = verdict.finding;
+    return cause.rule == Rule::healthy || cause.rule == Rule::transfers ||
+           (cause.rule == Rule::unfinished && cause.run_share > 0);
+}
+
+Table findings(const Job& job, const std::vector<Verdict>& verdicts) {
     Remarks remarks;
     const auto add = [&](bool is_serious, std::string text, std::string rule) {
         remarks.remarks.push_back({is_serious, std::move(text), std::move(rule)});
@@ -344,13 +334,23 @@ Table findings(const Job& job, const Figures& figures) {
     for (std::size_t i = 0; i < std::min(job.problems.size(), problems_shown); ++i) add(true, job.problems[i], "file");
     if (job.problems.size() > problems_shown)
         add(true, fmt::format("{} more files with problems", job.problems.size() - problems_shown), "file");
-    for (const Finding& finding : findings_of(job, figures))
-        add(finding.is_serious, words_of(finding, job), std::string(id_of(finding.rule)));
+    for (const Verdict& verdict : verdicts) {
+        const Finding& cause = verdict.finding;
+        const std::string rule(id_of(cause.rule));
+        if (!is_said_above(verdict)) add(cause.is_serious, words_of(cause, job), rule);
+        for (const Finding& follows : verdict.explained) {
+            const bool is_part = follows.rule == cause.rule;  // of how it ended: group by group
+            remarks.remarks.push_back({is_part && follows.is_serious, words_of(follows, job),
+                                       std::string(id_of(follows.rule)), is_part ? "" : rule});
+        }
+    }
     for (std::size_t i = 0; i < std::min(job.notes.size(), problems_shown); ++i) add(false, job.notes[i], "note");
     if (job.notes.size() > problems_shown)
         add(false, fmt::format("{} more such notes (export -f json has them)", job.notes.size() - problems_shown),
             "note");
-    return remark_table("WHAT TO LOOK AT", std::move(remarks));
+    Table table = remark_table("WHAT TO LOOK AT", std::move(remarks));
+    if (!table.is_empty()) table.notes.push_back("what a word in brackets means: mpiprof-report explain WORD");
+    return table;
 }
 
 Table other_launches(const Job& job) {
@@ -377,7 +377,9 @@ Table other_launches(const Job& job) {
 Result<std::vector<Table>> summary(const Job& job, const Question& question) {
     const Figures figures = figures_of(job);
     const Completeness completeness = completeness_of(job);
+    const std::vector<Verdict> verdicts = verdicts_of(job, figures);
     std::vector<Table> tables;
+    tables.push_back(verdict_table(job, verdicts.front()));
     tables.push_back(headline(job, figures, completeness));
     tables.push_back(share_bar(job, figures));
     tables.push_back(top_table(job, figures, question));
@@ -385,7 +387,7 @@ Result<std::vector<Table>> summary(const Job& job, const Question& question) {
     // Efficiencies of a run that was cut off would be those of its end.
     const bool is_cut_off = completeness.unfinished > completeness.running;
     if (figures.efficiency && !is_cut_off) tables.push_back(efficiency_table(*figures.efficiency, vocabulary_of(job)));
-    tables.push_back(findings(job, figures));
+    tables.push_back(findings(job, verdicts));
     if (!job.other_launches.empty()) tables.push_back(other_launches(job));
     return tables;
 }

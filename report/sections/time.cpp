@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/analysis/figures.h"
+#include "report/analysis/periods.h"
 #include "report/model/units.h"
 #include "report/sections/sections.h"
 #include "report/sections/vocabulary.h"
@@ -16,87 +17,6 @@ namespace {
 constexpr std::size_t periods_on_screen = 12;
 constexpr std::size_t periods_in_data = 60;  // and columns of the map
 constexpr std::size_t lines_on_screen = 32;  // of the map; more ranks are put together
-
-// What one rank, or several, did in one period.
-struct Period {
-    double time_ns = 0;
-    double bytes = 0;
-    double lived_ns = 0;  // of ranks, between their MPI_Init and their end
-    double off_ns = 0;    // of that, recording was off
-
-    double recorded_ns() const { return std::max(lived_ns - off_ns, 0.0); }
-    // Of what was hardly seen nothing is said.
-    bool is_recorded() const { return off_ns == 0 || recorded_ns() >= 0.1 * lived_ns; }
-};
-using Periods = std::vector<Period>;
-
-// From the first MPI_Init to the last end.
-struct Axis {
-    std::uint64_t begin_ns = ~std::uint64_t{0};
-    std::uint64_t end_ns = 0;
-
-    double length() const { return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) : 0; }
-};
-
-struct Lane {
-    const Rank* rank;
-    const Activity* activity;
-    const Activity* pauses;
-};
-
-Axis axis_of(const std::vector<Lane>& lanes) {
-    Axis axis;
-    for (const Lane& lane : lanes) {
-        axis.begin_ns = std::min(axis.begin_ns, lane.rank->started_at_ns);
-        axis.end_ns = std::max(axis.end_ns, lane.rank->started_at_ns + lane.rank->elapsed_ns);
-    }
-    return axis;
-}
-
-// Adds what happened in [begin, end) to the periods that it covers, in proportion.
-template <class Add>
-void spread(Periods& periods, double width, double begin, double end, Add add) {
-    if (!(end > begin) || !(width > 0)) return;
-    const auto last = static_cast<double>(periods.size() - 1);
-    const auto first = static_cast<std::size_t>(std::clamp(begin / width, 0.0, last));
-    for (std::size_t i = first; i < periods.size(); ++i) {
-        const double from = i == first ? begin : static_cast<double>(i) * width;
-        const bool is_last = i + 1 == periods.size() || end <= static_cast<double>(i + 1) * width;
-        const double to = is_last ? end : static_cast<double>(i + 1) * width;
-        add(periods[i], (to - from) / (end - begin));
-        if (is_last) return;
-    }
-}
-
-void add_lane(Periods& periods, const Lane& lane, const Axis& axis) {
-    const double width = axis.length() / static_cast<double>(periods.size());
-    const auto start = static_cast<double>(lane.rank->started_at_ns - axis.begin_ns);
-    const auto lived = static_cast<double>(lane.rank->elapsed_ns);
-    spread(periods, width, start, start + lived, [&](Period& p, double part) { p.lived_ns += part * lived; });
-    const auto each_bin = [&](const Activity& activity, auto add) {
-        for (std::size_t i = 0; i < activity.bins.size(); ++i) {
-            const ActivityBin& bin = activity.bins[i];
-            if (bin.time_ns == 0 && bin.bytes == 0) continue;
-            const double begin = start + static_cast<double>(i) * activity.width_ns;
-            // The last bin is not over when the rank ends.
-            const double end = std::max(std::min(begin + activity.width_ns, start + lived), begin + 1);
-            spread(periods, width, begin, end, [&](Period& p, double part) { add(p, part, bin); });
-        }
-    };
-    each_bin(*lane.activity, [](Period& p, double part, const ActivityBin& bin) {
-        p.time_ns += part * static_cast<double>(bin.time_ns);
-        p.bytes += part * static_cast<double>(bin.bytes);
-    });
-    each_bin(*lane.pauses, [](Period& p, double part, const ActivityBin& bin) {
-        p.off_ns += part * static_cast<double>(bin.time_ns);
-    });
-}
-
-Periods periods_of(const std::vector<Lane>& lanes, const Axis& axis, std::size_t count) {
-    Periods periods(count);
-    for (const Lane& lane : lanes) add_lane(periods, lane, axis);
-    return periods;
-}
 
 // Of the time that ranks lived and were recorded; several threads in MPI at once may make it more than 1.
 double share_of(const Period& period) { return period.recorded_ns() > 0 ? period.time_ns / period.recorded_ns() : 0; }
@@ -192,22 +112,10 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Job& job
     return table;
 }
 
-std::vector<Lane> lanes_of(const Job& job, const Question& question) {
-    std::vector<Lane> lanes;
-    for (const RankActivity& activity : job.activities) {
-        const Rank* rank = job.find(activity.rank);
-        const auto& asked = question.ranks;
-        if (!rank || rank->elapsed_ns == 0) continue;
-        if (asked.empty() || std::binary_search(asked.begin(), asked.end(), rank->rank))
-            lanes.push_back({rank, &activity.activity, &activity.pauses});
-    }
-    return lanes;
-}
-
 }  // namespace
 
 Result<std::vector<Table>> time(const Job& job, const Question& question) {
-    const std::vector<Lane> lanes = lanes_of(job, question);
+    const std::vector<Lane> lanes = lanes_of(job, question.ranks);
     const Axis axis = axis_of(lanes);
     if (lanes.empty() || axis.length() <= 0) {
         Table none{.id = "periods", .title = {}, .columns = {}, .rows = {}, .notes = {}};

@@ -113,8 +113,13 @@ const Symbol& Symbols::at(const Module& module, std::uint64_t offset) {
     return symbol->second;
 }
 
+namespace {
+
+std::string base(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
 std::string place_text(const Symbol& symbol, const Module& module, std::uint64_t offset) {
-    const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
     std::string text;
     for (const SourceLine& line : symbol.lines) {
         std::string part;
@@ -125,6 +130,12 @@ std::string place_text(const Symbol& symbol, const Module& module, std::uint64_t
     if (!text.empty()) return text;
     if (!module.path.empty()) return fmt::format("{}+{:#x}", base(module.path), offset);
     return offset ? fmt::format("{:#x}", offset) : "";
+}
+
+std::string short_place_text(const Symbol& symbol, const Module& module, std::uint64_t offset) {
+    if (symbol.lines.empty() || symbol.lines.front().file.empty())
+        return module.path.empty() ? "" : place_text(symbol, module, offset);
+    return fmt::format("{}:{}", base(symbol.lines.front().file), symbol.lines.front().line);
 }
 
 }  // namespace mpiprof::report

@@ -41,4 +41,8 @@ class Symbols {
 // what is known of it; "app+0x1234" if nothing is.
 std::string place_text(const Symbol& symbol, const Module& module, std::uint64_t offset);
 
+// The line alone, the innermost: "halo.f90:123", or what place_text() says where that is not known; no bare
+// address.
+std::string short_place_text(const Symbol& symbol, const Module& module, std::uint64_t offset);
+
 }  // namespace mpiprof::report

@@ -33,9 +33,9 @@ struct Rows {
         return data;
     }
     DataRows operator()(const Remarks& remarks) const {
-        DataRows data{.names = {"weight", "text", "rule"}, .rows = {}};
+        DataRows data{.names = {"weight", "text", "rule", "because"}, .rows = {}};
         for (const Remarks::Remark& remark : remarks.remarks)
-            data.rows.push_back({std::string(remark.is_serious ? "!" : "."), remark.text, remark.rule});
+            data.rows.push_back({std::string(remark.is_serious ? "!" : "."), remark.text, remark.rule, remark.because});
         return data;
     }
 };

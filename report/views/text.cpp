@@ -63,6 +63,7 @@ class GridPrinter {
         std::size_t index;
         std::vector<std::string> cells;
         std::size_t width;
+        std::size_t least = least_name;  // a name may be narrowed to
     };
 
     const Column& column(const Shown& shown) const { return table_.columns[shown.index]; }
@@ -81,12 +82,26 @@ class GridPrinter {
         if (is_line(shown)) shown.width = std::max(shown.width, least_line);
         if (column(shown).draw == Draw::bar || column(shown).draw == Draw::full_bar)
             shown.width = std::max(shown.width, least_bar);
+        if (!column(shown).is_place || column(shown).drop == 0) return;
+        for (const std::string& cell : shown.cells)
+            shown.least = std::max(shown.least, std::min(most_line, display_width(line_of(cell))));
+    }
+
+    // "file:line" of "file:line function".
+    static std::string_view line_of(std::string_view place) {
+        const std::size_t begin = std::min(place.find_first_not_of(' '), place.size());
+        return place.substr(0, place.find(' ', begin));
     }
 
     std::size_t total() const {
         std::size_t width = indent;
         for (const Shown& shown : shown_) width += shown.width + gap;
         return width - gap;
+    }
+
+    // A place that can be left out is shown as soon as there is room for its line.
+    std::size_t needed(const Shown& shown) const {
+        return column(shown).is_place && column(shown).drop != 0 ? shown.least : shown.width;
     }
 
     // Columns that are always shown, then the others by rank as far as they fit; those of one rank go together.
@@ -97,7 +112,7 @@ class GridPrinter {
         const auto width_with = [&](int rank) {
             std::size_t width = indent;
             for (const Shown& shown : shown_)
-                if (chosen.contains(column(shown).drop) || column(shown).drop == rank) width += shown.width + gap;
+                if (chosen.contains(column(shown).drop) || column(shown).drop == rank) width += needed(shown) + gap;
             return width - gap;
         };
         for (const int rank : ranks)
@@ -115,12 +130,12 @@ class GridPrinter {
     bool narrow_widest_name() {
         Shown* widest = nullptr;
         for (Shown& shown : shown_)
-            if (column(shown).unit == Unit::text && column(shown).draw == Draw::nothing && shown.width > least_name &&
+            if (column(shown).unit == Unit::text && column(shown).draw == Draw::nothing && shown.width > shown.least &&
                 (!widest || shown.width > widest->width))
                 widest = &shown;
         if (!widest) return false;
         const std::size_t excess = total() - screen_.width;
-        widest->width = std::max(least_name, widest->width - std::min(excess, widest->width));
+        widest->width = std::max(widest->least, widest->width - std::min(excess, widest->width));
         return true;
     }
 
@@ -268,9 +283,10 @@ std::string show_remarks(const Remarks& remarks, const Screen& screen) {
         const std::string text =
             visible(remark.text, screen.has_utf8) + " [" + visible(remark.rule, screen.has_utf8) + "]";
         const std::string padding = blanks(2);
+        const std::size_t margin = remark.because.empty() ? indent : indent + padding.size();  // below what explains it
         bool is_first = true;
-        for (const std::string& line : wrapped(text, screen.width - 2 * indent - padding.size())) {
-            out += blanks(indent) + (is_first ? mark + " " : padding) + line;
+        for (const std::string& line : wrapped(text, screen.width - indent - margin - padding.size())) {
+            out += blanks(margin) + (is_first ? mark + " " : padding) + line;
             end_line(out);
             is_first = false;
         }

@@ -51,7 +51,8 @@ std::string cell(const Table& table, std::size_t row, std::string_view column) {
 
 TEST(hang, names_the_rank_that_never_entered_the_barrier) {
     EXPECT_EQ(conclusion(one_never_arrived()),
-              "15 of 16 ranks wait in MPI_Barrier, for 48.00 s, for rank 7: "
+              "No MPI call has begun on any rank for 47.85 s. "
+              "15 of 16 ranks wait in MPI_Barrier (halo+0x1234), for 48.00 s, for rank 7: "
               "it is in the program, 48.30 s after entering MPI_Send (halo+0x22ff)");
 }
 
@@ -99,7 +100,7 @@ TEST(hang, all_in_one_barrier_are_nobodys_fault) {
 
 TEST(hang, everybody_in_receives_is_said) {
     EXPECT_NE(conclusion(stuck(4, receives("MPI_Recv", {calls_of(9)})))
-                  .find("Ranks 0-3 have been inside MPI_Recv for 5.000 s; every rank was inside MPI, waiting"),
+                  .find("Ranks 0-3 have been inside MPI_Recv for 5.000 s; every rank is inside MPI, waiting"),
               std::string::npos)
         << conclusion(stuck(4, receives("MPI_Recv", {calls_of(9)})));
 }
@@ -132,6 +133,57 @@ TEST(hang, a_waiting_thread_beside_the_main_thread_is_shown_as_one) {
     const auto tables = hang(job);
     ASSERT_EQ(tables[0].rows.size(), 1);
     EXPECT_EQ(cell(tables[0], 0, "thread"), "other");
+}
+
+TEST(hang, different_collectives_on_one_communicator_are_proven) {
+    auto job = stuck(4, sync("MPI_Barrier", {calls_of(9)}));
+    job[3].calls = {sync("MPI_Barrier", {calls_of(9)}), collective("MPI_Allreduce", {calls_of(0)})};
+    job[3].threads = {{.in_call = "MPI_Allreduce", .in_call_for_ns = 4 * s}};
+    EXPECT_TRUE(
+        conclusion(job).starts_with("It hangs: different collectives on MPI_COMM_WORLD: ranks 0-2 are in "
+                                    "MPI_Barrier, rank 3 is in MPI_Allreduce, for 5.000 s"))
+        << conclusion(job);
+}
+
+TEST(hang, a_rank_that_is_behind_is_no_mismatch) {
+    auto job = stuck(4, sync("MPI_Barrier", {calls_of(9)}));
+    job[3].calls = {sync("MPI_Barrier", {calls_of(8)}), collective("MPI_Allreduce", {calls_of(0)})};
+    for (std::uint32_t rank = 0; rank < 3; ++rank)
+        job[rank].calls.push_back(collective("MPI_Allreduce", {calls_of(1)}));
+    job[3].threads = {{.in_call = "MPI_Allreduce", .in_call_for_ns = 4 * s}};
+    EXPECT_EQ(conclusion(job).find("hangs"), std::string::npos) << conclusion(job);
+    EXPECT_TRUE(conclusion(job).starts_with("No MPI call has ended on any rank for 4.000 s. 3 of 4 ranks wait"))
+        << conclusion(job);
+}
+
+TEST(hang, counts_with_holes_prove_nothing) {
+    auto job = stuck(2, sync("MPI_Barrier", {calls_of(9)}));
+    job[1].calls = {collective("MPI_Allreduce", {calls_of(9)})};
+    job[1].threads = {{.in_call = "MPI_Allreduce", .in_call_for_ns = 4 * s}};
+    EXPECT_NE(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
+    job[0].drops.cells = 3;
+    EXPECT_EQ(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
+}
+
+TEST(hang, a_member_that_is_finalized_never_comes) {
+    auto job = stuck(3, sync("MPI_Barrier", {calls_of(9)}));
+    job[1].state = format::State::finalized;
+    job[1].threads = {ThreadSpec{}};
+    EXPECT_EQ(
+        conclusion(job).find("It hangs: not everybody comes to a collective on MPI_COMM_WORLD: ranks 0 and 2 are in "
+                             "MPI_Barrier, for 5.000 s; rank 1 has called MPI_Finalize"),
+        0u)
+        << conclusion(job);
+}
+
+TEST(hang, a_receive_when_all_others_are_finalized_is_never_answered) {
+    auto job = stuck(3, receives("MPI_Recv", {calls_of(9)}));
+    for (const std::uint32_t rank : {0u, 2u}) {
+        job[rank].state = format::State::finalized;
+        job[rank].threads = {ThreadSpec{}};
+    }
+    EXPECT_TRUE(conclusion(job).starts_with("It hangs: nobody is left to answer: rank 1 is in MPI_Recv, for 5.000 s"))
+        << conclusion(job);
 }
 
 TEST(hang, ten_thousand_ranks_fit_on_a_screen) {

@@ -241,12 +241,12 @@ TEST(placement_rules, tell_the_summary_why_a_rank_has_no_processor) {
     };
     const At alone{.cpus = "0", .busy = 0.2, .pushed_off = 120};
     const At beside{.cpus = "1", .busy = 0.2, .pushed_off = 120};
-    EXPECT_NE(summary({alone, beside}).find("each has cores of its own, but other programs run on them, too"),
+    EXPECT_NE(summary({alone, beside}).find("Each has cores of its own, but other programs run on them, too"),
               std::string::npos);
     const std::string shared = summary({alone, alone});
     EXPECT_NE(
         shared.find(
-            "2 ranks on 1 core (0). They take turns, and every wait takes longer for it. Each rank had a processor"),
+            "2 ranks, 1 core (0). Whenever more of them want to run, they take turns. Start fewer ranks per node"),
         std::string::npos)
         << shared;
     EXPECT_EQ(shared.find("[placement]"), std::string::npos) << "said once";

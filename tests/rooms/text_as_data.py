@@ -34,6 +34,7 @@ TEXTS = [
     ("report/analysis/placed_nodes.cpp", r"from_chars\(visible", "CUDA_VISIBLE_DEVICES"),
     ("report/analysis/placement_findings.cpp", r"from_chars\(text->data", "OMP_NUM_THREADS"),
     ("report/compare/run_detail.cpp", r"path\.(substr|rfind)", "paths of programs and their sources"),
+    ("report/brief.cpp", r"path\.substr", "paths"),
     ("report/exports/clocks.cpp", r"from_chars\(at, end", "numbers of a fact"),
     ("report/layouts/ddp.cpp", r"\bpath\.(substr|rfind)", "paths, and names of regions that the program gives"),
     ("report/layouts/ddp.cpp", r"job\.command\.substr", "the command"),
@@ -63,6 +64,7 @@ TEXTS = [
     ("report/sections/settings.cpp", r"value == \"none\"", "the value of a setting"),
     ("report/sections/sites.cpp", r"path\.(rfind|substr)|source\.function", "paths and functions of the program"),
     ("report/sections/summary.cpp", r"\b(full|text)\.(substr|find|find_first_of|replace)\(", "MPI_Get_library_version"),
+    ("report/views/text.cpp", r"place\.(find_first_not_of|substr)", "lines and functions of the program"),
     ("report/views/fitting.cpp", r"\b(function|text|word)\.", "any text, cut to a width; scopes of the program's functions"),
     ("report/views/terminal.cpp", r"force|environment\(|nl_langinfo", "the environment"),
 ]

@@ -44,7 +44,8 @@ def hang_names_the_rank_that_does_not_arrive(scene):
     try:
         said = until(lambda: (text := scene.run_report("hang", cwd=directory).out) and "for rank 2" in text and text)
         check(said, "the report does not name rank 2:\n" + scene.run_report("hang", cwd=directory).out)
-        check("2 of 3 ranks wait in MPI_Barrier" in said, said)
+        said = " ".join(said.split())
+        check("2 of 3 ranks wait in MPI_Barrier (waits.c:" in said and "hangs" not in said, said)
         standings, arrivals = tables(scene, directory)
     finally:
         job.join()
@@ -115,3 +116,44 @@ def check_calls_profiles_of_real_jobs_whole_and_says_which_ranks_were_killed(sce
         check("all 2 profiles are whole" in ran.out, ran.out)
         check(("did not reach MPI_Finalize" in ran.out) == bool(how), ran.out)
         check(("2 finalized" in ran.out) != bool(how), ran.out)
+
+
+def line_of(words, program="mismatch.c"):
+    lines = (PROGRAMS / program).read_text().splitlines()
+    return f"{program}:" + str(next(number for number, line in enumerate(lines, 1) if f"// {words}" in line))
+
+
+def first_sentence(scene, kind, ranks=3):
+    """What `hang` says first at 80 columns of programs/mismatch.c while it hangs, on one line."""
+    directory = scene.subdir(kind)
+    job = in_background(scene, ranks, [scene.compile("mismatch.c", "-pthread"), kind, 10], directory)
+    try:
+        said = until(lambda: (text := scene.run_report("hang", "--width", "80", cwd=directory).out) and "It hangs" in text and text)
+        check(said, "nothing is proven:\n" + scene.run_report("hang", cwd=directory).out)
+    finally:
+        job.join()
+    check(max(map(len, said.splitlines())) <= 80, said)
+    return " ".join(said.split("\n  RANKS")[0].split())
+
+
+@case(ranks=3)
+def different_collectives_are_named_with_both_lines(scene):
+    said = first_sentence(scene, "collectives")
+    check(said.startswith("It hangs: different collectives on MPI_COMM_WORLD: "), said)
+    check(f"ranks 1 and 2 are in MPI_Allreduce ({line_of('the line of the others')})" in said, said)
+    check(f"rank 0 is in MPI_Barrier ({line_of('the line of rank 0')})" in said, said)
+
+
+@case(ranks=3)
+def a_barrier_without_a_rank_that_is_finalized_is_named(scene):
+    said = first_sentence(scene, "finalize")
+    check(said.startswith("It hangs: not everybody comes to a collective on MPI_COMM_WORLD: "), said)
+    check(f"ranks 1 and 2 are in MPI_Barrier ({line_of('the line that hangs')})" in said, said)
+    check("rank 0 has called MPI_Finalize" in said, said)
+
+
+@case(ranks=2)
+def a_receive_that_nobody_can_answer_any_more_is_named(scene):
+    said = first_sentence(scene, "receive", ranks=2)
+    check(said.startswith(f"It hangs: nobody is left to answer: rank 0 is in MPI_Recv ({line_of('the line that waits')})"), said)
+    check("rank 1 has called MPI_Finalize" in said, said)

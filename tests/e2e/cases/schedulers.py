@@ -52,7 +52,9 @@ def run_example(scene, script, command):
     outputs = [p for p in path.parent.iterdir() if job in p.name and not p.name.startswith("mpi_profile")]
     output = "\n".join(p.read_text() for p in outputs)
     check("data_parallel: 4 ranks, 100 steps, loss 35.000 -> 8.671" in output, f"the job's output:\n{output}")
-    check("MPI_Allreduce" in output, f"no report at the end of the job's output:\n{output}")
+    said = [line for line in output.splitlines() if line.startswith("mpiprof: ")]
+    same(len(said), 1, f"verdicts at the end of the job's output:\n{output}")
+    check("profile complete: 4 of 4 ranks" in output, output)
     same(names(scene, path.parent), [f"mpi_profile.{job}.{rank}" for rank in range(4)], "profiles")
 
 

@@ -1,0 +1,245 @@
+// Calls that cost time by themselves, whoever comes late: too small, too many, asked too often, files, MPI_Init; and
+// what remains where no rule names a cause.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "report/analysis/causes.h"
+
+namespace mpiprof::report {
+namespace {
+
+using Findings = std::vector<Finding>;
+
+constexpr double worth_a_word = 0.1;  // of the run: what costs less has to be there at all
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+double seconds_of_rank(const Figures& figures) {
+    return figures.ranks ? static_cast<double>(figures.wall_ns) / 1e9 / figures.ranks : 0;
+}
+
+// So many calls of few bytes that nobody can be late between two of them: what they take is their own cost.
+void small_messages(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr double often = 5'000;           // calls a second by each rank
+    constexpr double too_short_ns = 100'000;  // a call: longer ones wait
+    double calls_of_rank = 0, all_calls = 0, bytes = 0, time = 0, completions = 0, posts = 0;
+    std::uint64_t most_ns = 0;
+    std::optional<std::uint16_t> most;
+    for (const Row& row : job.rows) {
+        const Call& call = job.calls[row.sum.call];
+        if (row.sum.timed_calls() == 0 || row.ranks == 0 || call.family != Family::mpi) continue;
+        const auto calls = static_cast<double>(row.sum.calls);
+        const bool is_short = static_cast<double>(row.sum.time_ns) < too_short_ns * calls;
+        if (call.traffic == Traffic::completion && !call.is_sampled && is_short)
+            completions += static_cast<double>(row.sum.time_ns);
+        const bool is_small =
+            carries_messages(call.traffic) && static_cast<double>(row.sum.bytes) <= small_message * calls;
+        if (!is_small || !is_short) continue;
+        calls_of_rank += calls / row.ranks;
+        all_calls += calls;
+        bytes += static_cast<double>(row.sum.bytes);
+        time += static_cast<double>(row.sum.time_ns);
+        posts += static_cast<double>(row.requests);
+        if (row.sum.time_ns <= most_ns) continue;
+        most_ns = row.sum.time_ns;
+        most = row.sum.call;
+    }
+    if (posts > 0) time += completions;
+    const double rate = share(calls_of_rank, seconds_of_rank(figures));
+    const double cost = share(time, static_cast<double>(figures.wall_ns));
+    if (!most || rate < often || cost < worth_a_word) return;
+    Finding& finding = add(findings, Rule::small_messages, true,
+                           evidence::SmallMessages{.calls_of_rank = static_cast<std::uint64_t>(calls_of_rank),
+                                                   .mean_bytes = share(bytes, all_calls),
+                                                   .mean_ns = share(time, all_calls),
+                                                   .calls_per_s = rate,
+                                                   .run_share = cost});
+    finding.calls = {*most};
+    finding.run_share = cost;
+}
+
+// Queries that are counted and not timed: by what one of them takes on processors of today.
+void cheap_calls(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr double query_ns = 5;
+    const Row* most = nullptr;
+    for (const Row& row : job.rows)
+        if (job.calls[row.sum.call].treatment == Treatment::counted && (!most || row.sum.calls > most->sum.calls))
+            most = &row;
+    if (!most || most->ranks == 0) return;
+    const double rate = share(static_cast<double>(most->sum.calls) / most->ranks, seconds_of_rank(figures));
+    const double of_callers = rate * query_ns / 1e9;
+    if (of_callers < worth_a_look) return;
+    Finding& finding =
+        add(findings, Rule::cheap_calls, true,
+            evidence::CheapCalls{.calls_per_s = rate, .ranks = most->ranks, .run_share = std::min(1.0, of_callers)});
+    finding.calls = {most->sum.call};
+    if (most->ranks == 1) finding.ranks = {most->largest_rank};
+    finding.run_share = std::min(1.0, of_callers) * most->ranks / std::max(1u, figures.ranks);
+}
+
+// Test and Probe called again and again: their time is the calls' own cost more than waiting.
+void polling(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr double often = 50'000;  // calls a second by each rank that does so
+    const Row* most = nullptr;
+    double most_rate = 0;
+    for (const Row& row : job.rows) {
+        const Traffic traffic = job.calls[row.sum.call].traffic;
+        if ((traffic != Traffic::completion && traffic != Traffic::probe) || row.ranks == 0 || row.sum.calls == 0)
+            continue;
+        const double rate = share(static_cast<double>(row.sum.calls) / row.ranks, seconds_of_rank(figures));
+        const double per_call = share(static_cast<double>(row.sum.time_ns), static_cast<double>(row.sum.calls));
+        if (rate < often || per_call >= 5'000 || rate <= most_rate) continue;
+        most = &row;
+        most_rate = rate;
+    }
+    if (!most) return;
+    const double cost = figures.share_of_wall(most->sum.time_ns);
+    Finding& finding = add(findings, Rule::polling, false,
+                           evidence::Polling{.calls_per_s = most_rate, .ranks = most->ranks, .run_share = cost});
+    finding.calls = {most->sum.call};
+    if (most->ranks == 1) finding.ranks = {most->largest_rank};
+    finding.run_share = cost;
+}
+
+// Communicators that the same call made of the same parent, of which some have much more to do than others.
+void unequal_comms(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr double unequal = 1.5;
+    struct Family {
+        std::vector<const Comm*> comms;
+        double time_ns = 0;
+    };
+    std::map<std::pair<std::string, std::uint64_t>, Family> families;
+    for (const Comm& comm : job.comms)
+        if (comm.kind == CommKind::known && !comm.is_world && !comm.made_by.empty() && comm.members > 1) {
+            Family& family = families[{comm.made_by, comm.parent}];
+            family.comms.push_back(&comm);
+            for (const CommSum& sum : comm.sums) family.time_ns += static_cast<double>(sum.time_ns);
+        }
+    std::optional<evidence::UnequalComms> worst;
+    for (const auto& [key, family] : families) {
+        if (family.comms.size() < 2) continue;
+        evidence::UnequalComms e{.made_by = key.first, .least_calls = 1e300, .least_bytes = 1e300};
+        e.least_size = ~0u;
+        for (const Comm* comm : family.comms) {
+            double calls = 0, bytes = 0;
+            for (const CommSum& sum : comm->sums) {
+                calls += static_cast<double>(sum.calls) / comm->members;
+                bytes += static_cast<double>(sum.bytes) / comm->members;
+            }
+            e.least_size = std::min(e.least_size, comm->size);
+            e.most_size = std::max(e.most_size, comm->size);
+            e.least_calls = std::min(e.least_calls, calls);
+            e.most_calls = std::max(e.most_calls, calls);
+            e.least_bytes = std::min(e.least_bytes, bytes);
+            e.most_bytes = std::max(e.most_bytes, bytes);
+        }
+        const bool is_unequal = e.most_size > unequal * e.least_size || e.most_calls > unequal * e.least_calls ||
+                                e.most_bytes > unequal * e.least_bytes;
+        e.run_share = share(family.time_ns, static_cast<double>(figures.wall_ns));
+        if (is_unequal && e.most_calls >= 10 && (!worst || e.most_calls > worst->most_calls)) worst = std::move(e);
+    }
+    if (!worst) return;
+    // What it costs is seen as ranks that wait for others, or as time on these communicators.
+    const bool waits = std::any_of(findings.begin(), findings.end(), [](const Finding& said) {
+        return std::holds_alternative<evidence::Imbalance>(said.evidence);
+    });
+    if (!waits && worst->run_share < worth_a_word) return;
+    add(findings, Rule::unequal_comms, false, std::move(*worst));
+}
+
+void init(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr std::uint64_t long_ns = 1'000'000'000;
+    constexpr std::uint64_t by_itself_ns = 5'000'000'000;  // where nobody was late
+    const Rank* longest = nullptr;
+    const Rank* shortest = nullptr;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile || rank.init_ns == 0) continue;
+        if (!longest || rank.init_ns > longest->init_ns) longest = &rank;
+        if (!shortest || rank.init_ns < shortest->init_ns) shortest = &rank;
+    }
+    if (!longest || longest->init_ns < long_ns) return;
+    const double of_process =
+        share(static_cast<double>(longest->init_ns), static_cast<double>(figures.largest_process_ns));
+    if (of_process < worth_a_word) return;
+    const std::uint64_t waited = longest->init_ns - shortest->init_ns;
+    const bool was_late = waited >= long_ns && waited >= longest->init_ns / 2;
+    Finding& finding =
+        add(findings, Rule::init, true,
+            evidence::Init{
+                .longest_ns = longest->init_ns, .process_share = of_process, .waited_ns = was_late ? waited : 0});
+    if (was_late) {
+        finding.ranks = {shortest->rank};
+        finding.nodes = {shortest->node};
+    }
+    finding.run_share = of_process;
+}
+
+// The rows of a kind of calls together: time, bytes, and the call that most time is in.
+struct Whole {
+    double time_ns = 0, bytes = 0;
+    const Row* most = nullptr;
+};
+template <class Wanted>
+Whole add_up(const Job& job, Wanted wanted) {
+    Whole whole;
+    for (const Row& row : job.rows) {
+        const Call& call = job.calls[row.sum.call];
+        if (call.treatment == Treatment::counted || !wanted(call)) continue;
+        whole.time_ns += static_cast<double>(row.sum.time_ns);
+        whole.bytes += static_cast<double>(row.sum.bytes);
+        if (!whole.most || row.sum.time_ns > whole.most->sum.time_ns) whole.most = &row;
+    }
+    return whole;
+}
+
+void file_io(const Job& job, const Figures& figures, Findings& findings) {
+    const Whole files = add_up(job, [](const Call& call) { return call.traffic == Traffic::file; });
+    const double cost = share(files.time_ns, static_cast<double>(figures.wall_ns));
+    if (!files.most || cost < worth_a_word) return;
+    Finding& finding =
+        add(findings, Rule::file_io, true,
+            evidence::FileIo{.run_share = cost, .bytes_per_s = share(files.bytes, seconds_of_rank(figures) * cost)});
+    finding.calls = {files.most->sum.call};
+    finding.run_share = cost;
+}
+
+}  // namespace
+
+void find_costly_calls(const Job& job, const Figures& figures, Findings& findings) {
+    for (const auto rule : {small_messages, cheap_calls, polling, unequal_comms, init, file_io})
+        rule(job, figures, findings);
+}
+
+// What remains of the time in MPI where no rule above names a cause.
+void find_remainder(const Job& job, const Figures& figures, Findings& findings) {
+    const Whole mpi =
+        add_up(job, [](const Call& call) { return call.traffic != Traffic::file && call.family != Family::nccl; });
+    const double cost = share(mpi.time_ns, static_cast<double>(figures.wall_ns));
+    if (!mpi.most || cost < worth_a_word || figures.may_be_beside()) {
+        evidence::Healthy healthy{
+            .mpi_share = 1 - figures.shares.outside,
+            .load_balance = {},
+            .is_gpu_unseen = job.has(Family::nccl) && job.gpu.ranks_by_events + job.gpu.ranks_by_cupti == 0,
+            .is_something_else =
+                std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; })};
+        if (figures.efficiency) healthy.load_balance = figures.efficiency->load_balance;
+        add(findings, Rule::healthy, false, healthy);
+        return;
+    }
+    const Row& most = *mpi.most;
+    evidence::Transfers e{
+        .run_share = cost,
+        .mean_bytes = share(static_cast<double>(most.sum.bytes), static_cast<double>(most.sum.calls)),
+        .bytes_per_s = share(static_cast<double>(most.sum.bytes), static_cast<double>(most.sum.time_ns) / 1e9),
+        .waiting_share = {}};
+    if (figures.ranks > 1 && 2 * figures.judged_ns >= figures.inside_ns())
+        e.waiting_share = share(static_cast<double>(figures.waiting_ns), static_cast<double>(figures.inside_ns()));
+    Finding& finding = add(findings, Rule::transfers, false, e);
+    finding.calls = {most.sum.call};
+    finding.run_share = cost;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,66 @@
+// Ranks that wanted to run and waited for a processor. The evidence is how often the kernel took it away, and for how
+// long: who sleeps gives it up by himself, and who yields has it back at once.
+#include <algorithm>
+#include <optional>
+
+#include "report/analysis/causes.h"
+#include "report/analysis/placement_findings.h"
+
+namespace mpiprof::report {
+namespace {
+
+struct Loss {
+    double per_s = 0;      // the kernel took the processor away
+    double waited_ns = 0;  // in all
+    double each_ns = 0;
+    double run_ns = 0;
+};
+
+// What a rank lost; nothing where it may have been off the processor for another reason.
+std::optional<Loss> loss_of(const Rank& rank) {
+    constexpr double often = 25, too_often = 500;                       // times a second; more than that is sched_yield
+    constexpr double worth_a_look_ns = 500'000, slice_ns = 12'000'000;  // the kernel's slices lie between them
+    constexpr double by_itself = 0.25;  // so many times less often it gave the processor up
+    const auto run = static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns);
+    const auto cpu = static_cast<double>(rank.usage.user_ns + rank.usage.system_ns);
+    const auto taken = static_cast<double>(rank.usage.involuntary_switches);
+    if (!rank.has_profile || rank.is_text || run <= 0 || cpu <= 0 || taken <= 0) return std::nullopt;
+    const Loss loss{.per_s = taken / run * 1e9, .waited_ns = run - cpu, .each_ns = (run - cpu) / taken, .run_ns = run};
+    const bool gave_it_up = static_cast<double>(rank.usage.voluntary_switches) > by_itself * taken;
+    if (loss.per_s < often || loss.per_s > too_often || gave_it_up || loss.waited_ns < worth_a_look * run)
+        return std::nullopt;
+    if (loss.each_ns < worth_a_look_ns || loss.each_ns > slice_ns) return std::nullopt;
+    return loss;
+}
+
+}  // namespace
+
+void find_crowds(const Job& job, const Figures&, std::vector<Finding>& findings) {
+    Finding finding{.rule = Rule::crowded, .is_serious = true, .calls = {}, .ranks = {}, .nodes = {}, .evidence = {}};
+    Loss all;
+    double taken = 0, run_of_job = 0;
+    for (const Rank& rank : job.ranks) {
+        run_of_job += static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns);
+        const auto loss = loss_of(rank);
+        if (!loss) continue;
+        finding.ranks.push_back(rank.rank);
+        if (std::find(finding.nodes.begin(), finding.nodes.end(), rank.node) == finding.nodes.end())
+            finding.nodes.push_back(rank.node);
+        all.waited_ns += loss->waited_ns;
+        all.run_ns += loss->run_ns;
+        taken += static_cast<double>(rank.usage.involuntary_switches);
+    }
+    if (finding.ranks.empty() || all.waited_ns < worth_a_look * run_of_job) return;
+    evidence::Crowded crowd{.waited_share = all.waited_ns / all.run_ns,
+                            .pushed_off_per_s = taken / all.run_ns * 1e9,
+                            .waited_ns = all.waited_ns / taken,
+                            .have_own_cores = all_have_own_cores(job),
+                            .too_many = {}};
+    for (const Finding& wrong : placement_findings(job))
+        if (wrong.rule == Rule::too_many) crowd.too_many = std::get<evidence::TooMany>(wrong.evidence);
+    finding.run_share = all.waited_ns / run_of_job;
+    finding.evidence = std::move(crowd);
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace mpiprof::report

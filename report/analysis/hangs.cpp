@@ -1,0 +1,186 @@
+// Members of a communicator make its collectives in one order. So what one has entered is a beginning of what another
+// has, and no call is in it more often.
+#include "report/analysis/hangs.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::uint64_t worth_a_word_ns = 1'000'000'000;  // a shorter wait is no hang
+
+// A rank that will enter no call any more, or only MPI_Finalize.
+bool is_gone(const Rank& rank) {
+    if (!rank.has_profile) return false;
+    if (rank.is_in_finalize || rank.state == State::finalized) return true;
+    return rank.state != State::running || rank.life == Life::ended;
+}
+
+std::vector<const Standing*> long_inside(const Job& job) {
+    std::vector<const Standing*> inside;
+    for (const Standing& standing : job.standings)
+        if (standing.is_inside && standing.call && standing.since_ns && standing.for_ns >= worth_a_word_ns)
+            inside.push_back(&standing);
+    return inside;
+}
+
+std::vector<Party> parties_of(const std::vector<const Standing*>& standings) {
+    std::map<std::pair<std::uint16_t, std::uint32_t>, Party> parties;
+    for (const Standing* standing : standings) {
+        Party& party = parties[{*standing->call, standing->place}];
+        party.call = *standing->call;
+        party.place = standing->place;
+        party.for_ns = std::max(party.for_ns, standing->for_ns);
+        if (party.ranks.empty() || party.ranks.back() != standing->rank) party.ranks.push_back(standing->rank);
+    }
+    std::vector<Party> result;
+    for (auto& [key, party] : parties) result.push_back(std::move(party));
+    std::stable_sort(result.begin(), result.end(),
+                     [](const Party& a, const Party& b) { return a.ranks.size() > b.ranks.size(); });
+    return result;
+}
+
+bool is_blocking_collective(const Job& job, const Standing& standing) {
+    const Call& call = job.calls[*standing.call];
+    return standing.group != 0 && call.family == Family::mpi && is_collective(call.traffic);
+}
+
+// How often a rank has entered each collective of a communicator, the one in hand included.
+using Counts = std::map<std::uint16_t, std::uint64_t>;
+
+std::uint64_t total_of(const Counts& counts) {
+    std::uint64_t total = 0;
+    for (const auto& [call, times] : counts) total += times;
+    return total;
+}
+
+// Neither can be a beginning of the other, or both are as long and end in different calls.
+bool part_ways(const Counts& a, const Counts& b, std::uint16_t now_a, std::uint16_t now_b) {
+    const std::uint64_t of_a = total_of(a), of_b = total_of(b);
+    if (of_a == of_b && now_a != now_b) return true;
+    const Counts& shorter = of_a <= of_b ? a : b;
+    const Counts& longer = of_a <= of_b ? b : a;
+    return std::any_of(shorter.begin(), shorter.end(), [&](const auto& entry) {
+        const auto other = longer.find(entry.first);
+        return entry.second > (other == longer.end() ? 0 : other->second);
+    });
+}
+
+std::optional<Hang> different_collectives(const Job& job, const std::vector<const Standing*>& inside) {
+    // Counts with holes prove nothing.
+    const bool has_holes =
+        job.drops.cells != 0 || job.drops.communicators != 0 || job.drops.threads != 0 ||
+        std::any_of(job.ranks.begin(), job.ranks.end(), [](const Rank& r) { return r.paused_ns != 0; });
+    if (has_holes) return std::nullopt;
+    std::map<std::uint32_t, std::vector<const Standing*>> by_group;
+    for (const Standing* standing : inside)
+        if (is_blocking_collective(job, *standing)) by_group[standing->group].push_back(standing);
+    for (const auto& [group, members] : by_group) {
+        std::map<std::uint32_t, Counts> counts;
+        std::set<std::uint32_t> wanted;
+        for (const Standing* member : members) wanted.insert(member->rank);
+        for (const Entries& entry : job.entries)
+            if (entry.group == group && entry.call != Entries::none && entry.entered != 0 &&
+                wanted.contains(entry.rank))
+                counts[entry.rank][entry.call] = entry.entered;
+        const Standing& first = *members.front();
+        const bool differ = std::any_of(members.begin(), members.end(), [&](const Standing* other) {
+            return part_ways(counts[first.rank], counts[other->rank], *first.call, *other->call);
+        });
+        if (!differ) continue;
+        Hang hang{
+            .kind = Hang::Kind::different_collectives, .group = group, .parties = parties_of(members), .gone = {}};
+        for (const Party& party : hang.parties) hang.for_ns = std::max(hang.for_ns, party.for_ns);
+        return hang;
+    }
+    return std::nullopt;
+}
+
+// Whether the rank belongs to the communicator, as far as is known.
+bool is_member(const Job& job, std::uint32_t group, std::uint32_t rank) {
+    if (job.groups[group].is_world) return true;
+    return std::any_of(job.entries.begin(), job.entries.end(), [&](const Entries& entry) {
+        return entry.group == group && entry.rank == rank && entry.call == Entries::none;
+    });
+}
+
+// Killed ranks prove something only while others run on; who is finalized never comes.
+bool will_never_come(const Job& job, const Rank& rank) {
+    if (rank.is_in_finalize || rank.state == State::finalized) return true;
+    const bool others_run = std::any_of(job.ranks.begin(), job.ranks.end(), [](const Rank& other) {
+        return other.has_profile && other.state == State::running && other.life == Life::running;
+    });
+    return others_run && is_gone(rank);
+}
+
+std::optional<Hang> member_is_gone(const Job& job, const std::vector<const Standing*>& inside) {
+    std::map<std::uint32_t, std::vector<const Standing*>> by_group;
+    for (const Standing* standing : inside)
+        if (is_blocking_collective(job, *standing)) by_group[standing->group].push_back(standing);
+    for (const auto& [group, members] : by_group) {
+        Hang hang{.kind = Hang::Kind::member_is_gone, .group = group, .parties = parties_of(members), .gone = {}};
+        for (const Rank& rank : job.ranks)
+            if (rank.has_profile && will_never_come(job, rank) && is_member(job, group, rank.rank))
+                hang.gone.push_back(rank.rank);
+        if (hang.gone.empty()) continue;
+        hang.for_ns = hang.parties.front().for_ns;
+        return hang;
+    }
+    return std::nullopt;
+}
+
+std::optional<Hang> nobody_is_left(const Job& job, const std::vector<const Standing*>& inside) {
+    const auto waits_for_messages = [&](const Standing* standing) {
+        const Traffic traffic = job.calls[*standing->call].traffic;
+        return traffic == Traffic::receive || traffic == Traffic::send || traffic == Traffic::exchange ||
+               traffic == Traffic::completion || traffic == Traffic::probe;
+    };
+    Hang hang{.kind = Hang::Kind::nobody_is_left, .group = 0, .parties = {}, .gone = {}};
+    std::set<std::uint32_t> waiting;
+    std::vector<const Standing*> standings;
+    for (const Standing* standing : inside)
+        if (waits_for_messages(standing)) {
+            waiting.insert(standing->rank);
+            standings.push_back(standing);
+        }
+    // One rank may still talk to itself, and several to each other.
+    if (waiting.size() != 1 || job.size < 2 || job.profiles() != job.size) return std::nullopt;
+    for (const Rank& rank : job.ranks) {
+        if (waiting.contains(rank.rank)) continue;
+        if (!will_never_come(job, rank)) return std::nullopt;
+        hang.gone.push_back(rank.rank);
+    }
+    hang.parties = parties_of(standings);
+    hang.for_ns = hang.parties.front().for_ns;
+    return hang;
+}
+
+}  // namespace
+
+std::optional<Hang> hang_of(const Job& job) {
+    const std::vector<const Standing*> inside = long_inside(job);
+    if (inside.empty() || job.is_text) return std::nullopt;
+    for (const auto kind : {different_collectives, member_is_gone, nobody_is_left})
+        if (auto hang = kind(job, inside)) return hang;
+    return std::nullopt;
+}
+
+std::optional<Quiet> quiet_of(const Job& job) {
+    Quiet quiet{.for_ns = ~std::uint64_t{0}, .are_all_inside = true};
+    std::set<std::uint32_t> seen;
+    for (const Standing& standing : job.standings) {
+        if (standing.since_ns == 0) return std::nullopt;
+        seen.insert(standing.rank);
+        quiet.for_ns = std::min(quiet.for_ns, standing.for_ns);
+        quiet.are_all_inside &= standing.is_inside;
+    }
+    for (const Rank& rank : job.ranks)
+        if (!rank.has_profile || (!seen.contains(rank.rank) && !is_gone(rank))) return std::nullopt;
+    if (seen.empty() || job.profiles() != job.expected() || quiet.for_ns < worth_a_word_ns) return std::nullopt;
+    return quiet;
+}
+
+}  // namespace mpiprof::report

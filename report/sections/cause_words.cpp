@@ -1,0 +1,96 @@
+// Causes in words: the figures that each rests on, and how to check it. The sentence that a report begins with is in
+// verdict_words.cpp.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/model/units.h"
+#include "report/sections/finding_words.h"
+#include "report/sections/section.h"
+#include "report/sections/vocabulary.h"
+
+namespace mpiprof::report {
+
+std::string FindingWords::operator()(const evidence::Varying& e) const {
+    return fmt::format(
+        "The ranks are even over the run (load balance {}), and still {} of their time in {} is waiting, {} of the run (an "
+        "estimate): each time another rank is late. Where: mpiprof-report sites.",
+        human_share(e.load_balance), human_share(e.mpi_share), words.library, human_share(e.run_share));
+}
+
+std::string FindingWords::operator()(const evidence::SerialChain& e) const {
+    return fmt::format(
+        "On average {:.2f} of {} ranks are outside {} at the same time; what the others do inside takes far longer than their "
+        "messages could: at least {} of the run is waiting. Who hands on to whom: mpiprof-report peers.",
+        e.at_work, job.ranks.size(), words.library, human_share(e.run_share));
+}
+
+std::string FindingWords::operator()(const evidence::OneServesAll& e) const {
+    return fmt::format(
+        "{} of all messages go to or from rank {}, which is outside {} {} of its run, working for one after the other. Who "
+        "talks to whom: mpiprof-report peers.",
+        human_share(e.messages_share), finding.ranks.front(), words.library, human_share(e.busy_share));
+}
+
+std::string FindingWords::operator()(const evidence::SmallMessages& e) const {
+    return fmt::format(
+        "Each rank makes {} calls a second of {} on average, mostly {}: {} each, {} of the run. At such rates a call costs more "
+        "than what it carries, and the profiler's part is not small either. From where: mpiprof-report sites.",
+        human_count(std::round(e.calls_per_s / 100) * 100), human_bytes(e.mean_bytes), call(), human_time(e.mean_ns),
+        human_share(e.run_share));
+}
+
+std::string FindingWords::operator()(const evidence::CheapCalls& e) const {
+    return fmt::format(
+        "{} is called {} times a second by {}: at about 5 ns a call, {} of the run, and counting it costs as much again. Ask "
+        "once and keep the answer.",
+        call(), human_count(std::round(e.calls_per_s / 1000) * 1000), plural(e.ranks, "rank", "ranks"),
+        human_share(e.run_share));
+}
+
+std::string FindingWords::operator()(const evidence::UnequalComms& e) const {
+    std::string differ;
+    const auto add = [&](std::string text) { differ += (differ.empty() ? "" : "; ") + std::move(text); };
+    if (e.most_size != e.least_size) add(fmt::format("{} to {} ranks", e.least_size, e.most_size));
+    if (e.most_calls > e.least_calls)
+        add(fmt::format("{} to {} calls by each member", human_count(std::round(e.least_calls)),
+                        human_count(std::round(e.most_calls))));
+    if (e.most_bytes > e.least_bytes)
+        add(fmt::format("{} to {} by each member", human_bytes(e.least_bytes), human_bytes(e.most_bytes)));
+    return fmt::format("The communicators made by {} are unequal: {}. Which: mpiprof-report comms.", e.made_by, differ);
+}
+
+std::string FindingWords::operator()(const evidence::Init& e) const {
+    std::string text = fmt::format("{} takes up to {}, {} of the process.", words.init,
+                                   human_time(static_cast<double>(e.longest_ns)), human_share(e.process_share));
+    if (e.waited_ns)
+        text += fmt::format(" {} of it is waiting for {}, which entered it last.",
+                            human_time(static_cast<double>(e.waited_ns)), ranks_text(finding.ranks, 4));
+    return text + " Each rank's: mpiprof-report export -f csv.";
+}
+
+std::string FindingWords::operator()(const evidence::FileIo& e) const {
+    return fmt::format("MPI-IO is {} of the run, mostly {}: {} by each rank while it is in there.",
+                       human_share(e.run_share), call(), human_rate(e.bytes_per_s));
+}
+
+std::string FindingWords::operator()(const evidence::Transfers& e) const {
+    std::string text =
+        fmt::format("{} of the run is inside {}, mostly in {}", human_share(e.run_share), words.library, call());
+    if (e.mean_bytes >= 1)
+        text += fmt::format(" of {}, {} by each rank", human_bytes(e.mean_bytes), human_rate(e.bytes_per_s));
+    return text + ". No rule names a cause.";
+}
+
+std::string FindingWords::operator()(const evidence::Healthy& e) const {
+    return fmt::format("{} of the run is inside {}, and no rule found anything.", human_share(e.mpi_share),
+                       words.library);
+}
+
+std::string FindingWords::operator()(const evidence::WrongLauncher& e) const {
+    return fmt::format(
+        "Each of {} processes was the only rank of its own job: {} started them, the program is linked with {}. {}",
+        e.launches, e.launcher, e.family.empty() ? "another MPI" : e.family, advice_of(finding, job));
+}
+
+}  // namespace mpiprof::report

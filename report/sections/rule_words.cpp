@@ -1,0 +1,166 @@
+// The texts, in the order of the rules.
+#include "report/sections/rule_words.h"
+
+#include <array>
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::array texts{
+    RuleText{
+        Rule::unfinished, "The job, or some of its ranks, did not reach MPI_Finalize.",
+        "The state that each profile was left in: aborted, exited, killed. With whom it began: the rank that called "
+        "MPI_Abort, else the one that exited, else the one that the others waited for in a collective, else those whose "
+        "records stop 2 s (or two periods of the store) before the others'.",
+        "mpiprof-report hang shows where every rank stood; mpiprof-report check names the states. Look into the job's "
+        "own output for signals and the scheduler's messages."},
+    RuleText{Rule::errors, "Calls returned error codes and the program went on.",
+             "The return value of each call. Such calls are in no other figure.",
+             "mpiprof-report calls has them by call."},
+    RuleText{Rule::paused, "Recording was off for a part of the run.",
+             "MPI_Pcontrol by the program, or MPIPROF_BEGIN_TIME and MPIPROF_END_TIME.",
+             "mpiprof-report settings; mpiprof-report time shows when. All shares are of the rest."},
+    RuleText{
+        Rule::overlap, "MPI is called by a thread beside the program's own work: its time is not lost.",
+        "A tenth of the time in MPI, or more, is on other threads than the main thread; from half on it is the verdict, "
+        "and no rank is called slow.",
+        "mpiprof-report calls --format csv has the time of other threads. What remains to ask is whether the main thread "
+        "waits for that thread, which MPI does not see."},
+    RuleText{Rule::crowded, "Ranks wanted to run and waited for a processor.",
+             "25 to 500 involuntary context switches a second, 0.5 to 12 ms off the processor for each, and hardly any "
+             "voluntary ones. Sleeping, polling and sched_yield are no crowding; CPU time alone is no evidence.",
+             "mpiprof-report placement: which cores were allowed. On the node: pidstat -w -p PID, or perf sched."},
+    RuleText{
+        Rule::waiting, "Small collectives take many times what they take when nobody is late.",
+        "The mean call of at most 1 KiB takes five times the 5th percentile or more, and the difference is 5 % of the "
+        "run.",
+        "mpiprof-report calls, sites. It says that ranks wait there, not who is late: see the verdict above it."},
+    RuleText{
+        Rule::waits, "Much of the time in MPI is waiting rather than moving data.",
+        "Time above the fastest call of the same function, size and number of ranks: an upper bound where the fastest "
+        "did not wait itself.",
+        "mpiprof-report calls, column WAITING; docs/waiting.md."},
+    RuleText{Rule::requests, "Wait and its like wait for the requests of one call.",
+             "Each request is followed from the call that posted it to the one that completed it.",
+             "mpiprof-report calls, column WAITED FOR. Post earlier, or do something else meanwhile."},
+    RuleText{Rule::imbalance, "Work is uneven, without a clear group of slow ranks.",
+             "The longest time outside MPI is above the mean by 5 % of the run or more, and the slowest ranks are not "
+             "clearly apart from the others.",
+             "mpiprof-report ranks --sort outside; mpiprof-report time."},
+    RuleText{
+        Rule::slow_node, "All ranks of one node, and only they, are slower than the others.",
+        "As slow-rank, and the slow ranks are all ranks of one node of several.",
+        "mpiprof-report ranks --by node; mpiprof-report placement (throttled, memory). On the node: clock rates, other "
+        "processes, dmesg. Ask for another node."},
+    RuleText{Rule::polling, "The program asks with Test or Probe again and again.",
+             "50,000 such calls a second by each rank that makes them, of less than 5 us each.",
+             "mpiprof-report sites --by line. Use Wait, or do more between two questions."},
+    RuleText{
+        Rule::placement, "Something is seriously wrong with the cores that ranks were allowed.",
+        "The masks that the kernel had for each rank in MPI_Init, against its node's other ranks.",
+        "mpiprof-report placement has the rule, the ranks and the launcher's option that cures it; docs/placement.md."},
+    RuleText{Rule::nccl_waiting, "NCCL's collectives wait on the GPU for the rank that comes last.",
+             "Times of the same collectives on the GPUs of all ranks: whoever comes last is done soonest.",
+             "mpiprof-report nccl; docs/nccl.md."},
+    RuleText{Rule::nccl_exposed, "NCCL's kernels run while no other kernel does.",
+             "CUPTI's times of kernels: those of NCCL that nothing overlapped.", "mpiprof-report nccl; docs/nccl.md."},
+    RuleText{Rule::dropped, "Something could not be kept apart, or was not recorded.",
+             "The recorder's own counts of what did not fit into its tables.",
+             "mpiprof-report check; docs/settings.md has the sizes of the tables."},
+    RuleText{
+        Rule::wrong_launcher, "The ranks are jobs of one rank each: the launcher belongs to another MPI.",
+        "Several profiles of worlds of one rank, of one job and command, started within a minute of each other by a "
+        "launcher that is not that of the library they called.",
+        "ldd PROGRAM names the library, which mpirun the launcher: both from one MPI. With srun: --mpi=pmix (Open MPI) or "
+        "--mpi=pmi2 (MPICH)."},
+    RuleText{
+        Rule::slow_rank, "Some ranks are longer outside MPI than the others, which wait for them.",
+        "Time outside MPI: theirs is above the mean by 5 % of the run or more and clearly apart from the others'. The "
+        "others wait for as much as they are shorter outside. `since` is from 48 periods of the run.",
+        "mpiprof-report ranks --sort outside; mpiprof-report time. More work, or a slower processor? Compare what they "
+        "did, and CPU time with time outside MPI."},
+    RuleText{Rule::growing_work, "The work of a rank grows, or falls, with its number.",
+             "Time outside MPI goes with the number of the rank (correlation 0.95 or more, four ranks or more).",
+             "mpiprof-report ranks. Divide the work otherwise: triangular loops, remainders that all go to the last."},
+    RuleText{
+        Rule::varying, "Nobody is slow over the run, but each time another rank is late.",
+        "Waiting (time above the fastest call, and above what the slowest network would take) is 5 % of the run or more, "
+        "beyond what slow ranks explain.",
+        "mpiprof-report sites, column WAITING. Random work, noise of the system, or work that moves about. Fewer "
+        "collectives make fewer such waits."},
+    RuleText{
+        Rule::serial_chain, "The ranks work one after the other.",
+        "The times outside MPI of all ranks together are about one run (0.5 to 1.15 of it), none has most of it, and what "
+        "they do inside MPI takes far longer than its messages could.",
+        "mpiprof-report peers shows who hands on to whom; mpiprof-report sites where they wait."},
+    RuleText{
+        Rule::one_serves_all, "One rank works for all others in turn, and they wait for it.",
+        "90 % of all messages are to or from one rank, with nearly all others; it is outside MPI for half of its run or "
+        "more, and the others wait in calls between two ranks.",
+        "mpiprof-report peers; mpiprof-report ranks. Several servers, larger portions, or collectives."},
+    RuleText{
+        Rule::small_messages, "The time goes into calls that carry next to nothing.",
+        "5,000 calls a second by each rank, or more, of at most 1 KiB and less than 100 us each; together 10 % of the run.",
+        "mpiprof-report sites. Send many at once, or combine collectives."},
+    RuleText{Rule::cheap_calls, "A query is called so often that it shows.",
+             "Calls that are counted and not timed, at 5 ns each: 5 % of a rank's run or more. An estimate.",
+             "mpiprof-report calls has the number; perf record the line. Ask once and keep the answer."},
+    RuleText{
+        Rule::unequal_comms, "Communicators made by one call are unequal.",
+        "Of communicators that the same function made of the same parent, the largest has 1.5 times the ranks, or each "
+        "member 1.5 times the calls or bytes, of the smallest.",
+        "mpiprof-report comms --format csv."},
+    RuleText{
+        Rule::init, "MPI_Init takes a good part of the run.",
+        "The longest MPI_Init is 5 s or more, a second if one rank was late, and a tenth of the process. If another rank's is much shorter, that one "
+        "entered it last.",
+        "What does the late rank do before MPI_Init? Else the start of the MPI itself: its network, the file system that "
+        "its libraries lie on."},
+    RuleText{
+        Rule::file_io, "MPI-IO takes a good part of the run.",
+        "Time in MPI's calls on files: 10 % of the run or more. Files that are read "
+        "and written without MPI are not seen.",
+        "mpiprof-report calls --sort bytes; fewer and larger accesses, collective ones, stripes of the file system."},
+    RuleText{Rule::transfers, "A good part of the run is inside MPI, and no rule names a cause.",
+             "10 % of the run or more, no slow rank, no lateness, calls of some size.",
+             "mpiprof-report calls, peers, sites: which calls, how large, to whom."},
+    RuleText{Rule::healthy, "Nothing that the report can see is worth your time.",
+             "No cause costs 5 % of the run, and less than 10 % of it is inside MPI.",
+             "What the program does outside MPI is for another profiler: perf record."},
+    RuleText{Rule::masks, "Allowed cores of ranks overlap without being the same.", "The masks in MPI_Init.",
+             "mpiprof-report placement; bind each rank to cores of its own."},
+    RuleText{Rule::too_many, "Ranks may use fewer cores than they are.", "The masks in MPI_Init.",
+             "mpiprof-report placement. Whether it costs time is said by crowded."},
+    RuleText{Rule::threads, "OMP_NUM_THREADS is more than the cores allowed.", "The variable and the masks.",
+             "mpiprof-report placement; more cores for each rank, or fewer threads."},
+    RuleText{Rule::starved, "A rank's own threads push each other off its cores.",
+             "All its cores are busy, and it is pushed off 50 times a second and core.",
+             "mpiprof-report placement; more cores for each rank, or fewer threads."},
+    RuleText{Rule::beyond, "A rank kept more cores busy than it was allowed in MPI_Init.", "CPU time against the mask.",
+             "mpiprof-report placement; find the library that pins the threads."},
+    RuleText{Rule::throttled, "The cgroup of a rank was kept from the processors: its quota was used up.",
+             "cpu.stat of the cgroup: 1 % of the time or more.", "Ask for a larger quota, or run fewer threads."},
+    RuleText{Rule::memory, "Memory comes near the limit of the cgroup.", "Peak memory above 90 % of the limit.",
+             "mpiprof-report ranks; ask for more memory, or start fewer ranks per node."},
+    RuleText{Rule::unbound, "Ranks may run on all cores and be moved about.", "The masks in MPI_Init.",
+             "mpiprof-report placement."},
+    RuleText{Rule::spread, "The cores of a rank lie on several NUMA nodes although one has enough.",
+             "The masks and the NUMA nodes.", "mpiprof-report placement."},
+    RuleText{Rule::far_gpu, "A rank's GPU is on another NUMA node than its cores.",
+             "CUDA_VISIBLE_DEVICES, the masks and the NUMA nodes.", "mpiprof-report placement."},
+    RuleText{Rule::far_adapter, "Ranks are far from the only network adapter while cores beside it are free.",
+             "The masks and the NUMA nodes.", "mpiprof-report placement."},
+};
+
+constexpr bool are_in_order() {
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        if (texts[i].rule != static_cast<Rule>(i)) return false;
+    return texts.back().rule == Rule::far_adapter;
+}
+static_assert(are_in_order(), "every rule is explained, in the order of the enumeration");
+
+}  // namespace
+
+const RuleText& text_of(Rule rule) { return texts[static_cast<std::size_t>(rule)]; }
+
+}  // namespace mpiprof::report

@@ -1,0 +1,219 @@
+// One function for each kind of evidence that a report may begin with.
+#include "report/sections/verdict_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/model/units.h"
+#include "report/sections/finding_words.h"
+#include "report/sections/places.h"
+#include "report/sections/section.h"
+#include "report/sections/vocabulary.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t most_items = 4;  // of a list of ranks
+constexpr std::uint64_t worth_a_word_ns = 1'000'000'000;
+
+std::string share(double of_one) { return human_share(of_one); }
+std::string time(std::uint64_t ns) { return human_time(static_cast<double>(ns)); }
+
+struct Sentence {
+    const Finding& finding;
+    const Job& job;
+    const Vocabulary& words;
+
+    bool is_one() const { return finding.ranks.size() == 1; }
+    const char* verb(const char* one, const char* many) const { return is_one() ? one : many; }
+    std::string ranks(At at = At::begin) const { return ranks_text(finding.ranks, most_items, at); }
+    std::string who() const { return ranks() + on_node_text(job, finding.ranks); }
+    const std::string& call() const { return job.calls[finding.calls.front()].name; }
+
+    // "since 14:32:07, 41 min after MPI_Init, until ..."
+    std::string when(const evidence::Imbalance& e) const {
+        std::string text;
+        if (!e.when) return text;
+        if (e.when->began_ns)
+            text += fmt::format(" since {}, {} after {}", human_clock(e.when->began_at), time(e.when->began_ns),
+                                words.first_init);
+        if (e.when->ended_ns)
+            text += fmt::format(" until {}, {} after {}", human_clock(e.when->ended_at), time(e.when->ended_ns),
+                                words.first_init);
+        return text;
+    }
+    // They compute, or are only outside the library: all of their CPU time is less than that.
+    std::string longer(const evidence::Imbalance& e, std::string_view how_much) const {
+        if (e.cpu_share && *e.cpu_share >= 0.7) return fmt::format("{} {}", verb("computes", "compute"), how_much);
+        return fmt::format("{} outside {} {}", verb("is", "are"), words.library, how_much);
+    }
+    std::string_view others() const {
+        return finding.ranks.size() + 1 == job.ranks.size() ? "the other rank waits" : "the others wait";
+    }
+
+    std::string operator()(const evidence::Imbalance& e) const {
+        const std::string waiting =
+            fmt::format("{} {}{} of the run for {}.", others(), e.is_at_least ? "at least " : "",
+                        share(e.others_run_share), verb("it", "them"));
+        if (finding.rule == Rule::growing_work)
+            return fmt::format(
+                "Work grows by rank: {} {}; {}", ranks(At::middle) + on_node_text(job, finding.ranks),
+                longer(e, fmt::format("{:.1f} times as long as rank {}", e.longer_share + 1, e.least_rank)), waiting);
+        if (finding.rule == Rule::imbalance)
+            return fmt::format("Work is uneven: {} {}; {}", ranks(At::middle) + on_node_text(job, finding.ranks),
+                               longer(e, share(e.longer_share) + " longer than the mean of the others"), waiting);
+        const std::string who_it_is =
+            finding.rule == Rule::slow_node
+                ? fmt::format("All ranks of node {} ({})", host_of(job, finding.nodes.front()),
+                              rank_list(finding.ranks, most_items))
+                : who();
+        const std::string how_much = e.is_at_least ? "at least " + share(e.longer_share) : share(e.longer_share);
+        return fmt::format("{} {}{}; {}", who_it_is, longer(e, how_much + " longer than the others"), when(e), waiting);
+    }
+
+    std::string operator()(const evidence::Varying& e) const {
+        if (e.slow_share > 0)
+            return fmt::format(
+                "Each time another rank comes late: {} of the run is waiting for whoever comes last, and {} more for those "
+                "that are slow all the time.",
+                share(e.run_share), share(e.slow_share));
+        return fmt::format(
+            "No rank is slower than the others, but each time another one comes late: {} of the run is waiting for "
+            "whoever comes last.",
+            share(e.run_share));
+    }
+    std::string operator()(const evidence::SerialChain& e) const {
+        return fmt::format(
+            "The ranks work one after the other: on average {:.1f} of {} are outside {}, and they wait {} of the run for "
+            "each other.",
+            e.at_work, job.ranks.size(), words.library, share(e.run_share));
+    }
+    std::string operator()(const evidence::OneServesAll& e) const {
+        return fmt::format(
+            "{} serves all others, one after the other: {} of the messages are to or from it, and {} {} of the run for it.",
+            who(), share(e.messages_share), others(), share(e.others_run_share));
+    }
+    std::string operator()(const evidence::SmallMessages& e) const {
+        return fmt::format(
+            "Too many small messages: each rank makes {} calls of {} on average, mostly {}; they take {} of the run.",
+            human_count(static_cast<double>(e.calls_of_rank)), human_bytes(e.mean_bytes), call(), share(e.run_share));
+    }
+    std::string operator()(const evidence::CheapCalls& e) const {
+        return fmt::format("{} calls {} {} times a second: about {} of its run (an estimate).", callers(e.ranks),
+                           call(), human_count(e.calls_per_s), share(e.run_share));
+    }
+    std::string operator()(const evidence::Polling& e) const {
+        return fmt::format("{} polls: it calls {} {} times a second, and these calls are {} of the run.",
+                           callers(e.ranks), call(), human_count(std::round(e.calls_per_s / 1000) * 1000),
+                           share(e.run_share));
+    }
+    std::string callers(std::uint32_t ranks) const {
+        if (!finding.ranks.empty()) return who();
+        return ranks == job.profiles() ? "Each rank" : fmt::format("Each of {} ranks", ranks);
+    }
+    std::string operator()(const evidence::Init& e) const {
+        const std::string text =
+            fmt::format("{} takes {}, {} of the run", words.init, time(e.longest_ns), share(e.process_share));
+        if (e.waited_ns == 0) return text + ".";
+        return fmt::format("{}: {} entered it {} after the first.", text,
+                           ranks(At::middle) + on_node_text(job, finding.ranks), time(e.waited_ns));
+    }
+    std::string operator()(const evidence::FileIo& e) const {
+        return fmt::format("MPI-IO takes {} of the run, mostly {}: {} by each rank.", share(e.run_share), call(),
+                           human_rate(e.bytes_per_s));
+    }
+    std::string operator()(const evidence::Transfers& e) const {
+        std::string text =
+            fmt::format("{} of the run is inside MPI, mostly in {}{}, and no rank is slower than others",
+                        share(e.run_share), call(), e.mean_bytes >= 1 ? " of " + human_bytes(e.mean_bytes) : "");
+        if (job.ranks.size() < 2)
+            text = fmt::format("{} of the run is inside MPI, mostly in {}", share(e.run_share), call());
+        if (e.waiting_share) text += fmt::format("; at most {} of that is waiting", share(*e.waiting_share));
+        return text + ".";
+    }
+    std::string operator()(const evidence::Healthy& e) const {
+        std::string text = fmt::format("{}: {} of the run is inside {}",
+                                       e.is_gpu_unseen || e.is_something_else ? "No cause of lost time was found"
+                                                                              : "Nothing here is worth your time",
+                                       share(e.mpi_share), words.library);
+        if (e.load_balance) text += fmt::format(", and the ranks are even (load balance {})", share(*e.load_balance));
+        if (e.is_gpu_unseen) text += "; what NCCL did on the GPUs was not recorded";
+        return text + ".";
+    }
+    std::string operator()(const evidence::Overlap& e) const {
+        if (!e.background_share) return words_of(finding, job);
+        return fmt::format(
+            "{} runs on a thread beside the program's own work, during {} of the run: this time is not lost.",
+            words.library, share(finding.run_share));
+    }
+    std::string operator()(const evidence::Crowded& e) const {
+        return fmt::format(
+            "{} waited for a processor {} of the run: the kernel took it away {} times a second, for {} each.", who(),
+            share(e.waited_share), human_count(std::round(e.pushed_off_per_s)), human_time(e.waited_ns));
+    }
+    std::string operator()(const evidence::WrongLauncher& e) const {
+        return fmt::format(
+            "These are {} jobs of one rank each, not one of {}: {} started a program that is linked with {}.",
+            e.launches, e.launches, e.launcher, e.family.empty() ? "another MPI" : e.family);
+    }
+
+    // How the job ended: with whom it began, or that all ended alike.
+    std::string operator()(const evidence::Unfinished& e) const {
+        const std::string after = fmt::format("{} after {}", time(e.after_ns), words.init);
+        if (e.state == State::aborted)
+            return fmt::format("{} called MPI_Abort({}) {}{}{}", who(), e.exit_code, after, last_call(e), rest(e));
+        if (e.state == State::exited)
+            return fmt::format("{} ended without {} {}{}{}", who(), words.finalize, after, last_call(e), rest(e));
+        const std::string_view killed = e.life == Life::ended ? "killed" : "killed (or out of sight)";
+        if (e.waiting != 0) {
+            const std::string waited = e.waited_ns >= worth_a_word_ns ? " for " + time(e.waited_ns) : "";
+            return fmt::format("{} {} {} {}; {} waited{} in {} for {}{}", ended(e.alike), e.alike == 1 ? "was" : "were",
+                               killed, after, plural(e.waiting, "rank", "ranks"), waited,
+                               e.call ? job.calls[*e.call].name : std::string(words.finalize),
+                               ranks(At::middle) + on_node_text(job, finding.ranks), last_call(e) + ".");
+        }
+        if (finding.ranks.size() < e.alike)
+            return fmt::format("{} {} {} first, {}{}{}", who(), verb("was", "were"), killed, after, last_call(e),
+                               rest(e));
+        return fmt::format("{} {} {} {}{}.", ended(e.alike), e.alike == 1 ? "was" : "were", killed, after,
+                           last_call(e));
+    }
+    std::string ended(std::uint32_t ranks) const {
+        if (ranks == finding.ranks.size() && ranks != job.size) return who();
+        return ranks == job.size ? (ranks == 1 ? "The only rank" : fmt::format("All {} ranks", ranks))
+                                 : fmt::format("{} of {} ranks", ranks, job.size);
+    }
+    std::string last_call(const evidence::Unfinished& e) const {
+        if (finding.calls.empty()) return "";
+        return fmt::format(", {} {}{}", e.is_inside ? "inside" : "in the program after", call(),
+                           in_brackets(line_text(job, e.place)));
+    }
+    std::string rest(const evidence::Unfinished& e) const {
+        const auto more = e.alike - std::min<std::size_t>(e.alike, finding.ranks.size());
+        return more ? fmt::format("; {} more ended with {}.", more, verb("it", "them")) : ".";
+    }
+
+    template <class Other>
+    std::string operator()(const Other&) const {
+        return words_of(finding, job);
+    }
+};
+
+}  // namespace
+
+std::string sentence_of(const Finding& verdict, const Job& job) {
+    return std::visit(Sentence{verdict, job, vocabulary_of(job)}, verdict.evidence);
+}
+
+std::string short_sentence_of(const Finding& verdict, const Job& job) {
+    std::string text(id_of(verdict.rule));
+    if (!verdict.ranks.empty())
+        text += ": " + ranks_text(verdict.ranks, 3, At::middle) + on_node_text(job, verdict.ranks);
+    if (verdict.run_share > 0 && verdict.run_share < 1)
+        text += fmt::format(", {} of the run", human_share(verdict.run_share));
+    return text;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,235 @@
+// Small programs with one known cause of lost time each: what the first line of the report has to name.
+//   causes CAUSE STEPS [sleep]    work is done by a processor, or slept through
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int rank, size, steps, sleeps;
+static volatile double sink;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void work(double ms) {
+    if (sleeps) {
+        usleep((useconds_t)(1000 * ms));
+        return;
+    }
+    for (const double end = now() + ms / 1000; now() < end;)
+        for (int i = 0; i < 1000; ++i) sink += i;
+}
+
+static void sum_up(MPI_Comm comm) {
+    double mine = rank, all;
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, comm);
+}
+
+// A number that looks drawn, the same on all ranks.
+static unsigned drawn(unsigned step) { return (step * 2654435761u) >> 8; }
+
+static void halo(void) {
+    static char out[4096], in[4096];
+    const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    MPI_Sendrecv(out, sizeof out, MPI_CHAR, right, 0, in, sizeof in, MPI_CHAR, left, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+}
+
+static void healthy(void) {
+    for (int i = 0; i < steps; ++i) {
+        work(10);
+        halo();
+        if (i % 10 == 0) sum_up(MPI_COMM_WORLD);
+    }
+}
+
+// The last rank takes 60 % longer.
+static void slow_rank(void) {
+    for (int i = 0; i < steps; ++i) {
+        work(rank == size - 1 ? 16 : 10);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
+// Ranks 1 and 2 do so from the middle on.
+static void slow_later(void) {
+    for (int i = 0; i < steps; ++i) {
+        work((rank == 1 || rank == 2) && i >= steps / 2 ? 16 : 10);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
+// Each rank has more to do than the one before it.
+static void growing(void) {
+    for (int i = 0; i < steps; ++i) {
+        work(5 + 5 * rank);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
+// Another rank is late each time.
+static void varying(void) {
+    for (int i = 0; i < steps; ++i) {
+        work((int)(drawn((unsigned)i) % (unsigned)size) == rank ? 15 : 5);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
+// Each waits for the one before it.
+static void chain(void) {
+    char token = 0;
+    for (int i = 0; i < steps; ++i) {
+        if (rank > 0 || i > 0)
+            MPI_Recv(&token, 1, MPI_CHAR, (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        work(5);
+        if (rank < size - 1 || i < steps - 1) MPI_Send(&token, 1, MPI_CHAR, (rank + 1) % size, 0, MPI_COMM_WORLD);
+    }
+}
+
+// Rank 0 has an answer for each, one after the other.
+static void serving(void) {
+    double question = rank, answer;
+    if (rank == 0) {
+        for (int i = 0; i < steps * (size - 1); ++i) {
+            MPI_Status from;
+            MPI_Recv(&question, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &from);
+            work(4);
+            MPI_Send(&question, 1, MPI_DOUBLE, from.MPI_SOURCE, 0, MPI_COMM_WORLD);
+        }
+        return;
+    }
+    for (int i = 0; i < steps; ++i) {
+        work(3);
+        MPI_Send(&question, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
+        MPI_Recv(&answer, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+// Pairs of ranks exchange 8 bytes at a time.
+static void small_messages(void) {
+    double one = rank;
+    const int other = rank ^ 1;
+    if (other >= size) return;
+    for (int i = 0; i < steps * 1000; ++i)
+        if (rank < other)
+            MPI_Send(&one, 1, MPI_DOUBLE, other, 0, MPI_COMM_WORLD);
+        else
+            MPI_Recv(&one, 1, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void cheap_calls(void) {
+    int n, total = 0;
+    for (int i = 0; i < steps; ++i) {
+        for (int j = 0; j < 1000000; ++j) {
+            MPI_Comm_size(MPI_COMM_WORLD, &n);
+            total += n;
+        }
+        sum_up(MPI_COMM_WORLD);
+    }
+    sink += total;
+}
+
+// The last rank is late, and the others ask again and again.
+static void polling(void) {
+    for (int i = 0; i < steps; ++i) {
+        MPI_Request request;
+        int is_done = 0;
+        work(rank == size - 1 ? 16 : 10);
+        MPI_Ibarrier(MPI_COMM_WORLD, &request);
+        while (!is_done) MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    }
+}
+
+// The upper half, with a communicator of its own, has more to do.
+static void halves(void) {
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, rank >= size / 2, rank, &half);
+    for (int i = 0; i < steps; ++i) {
+        for (int j = 0; j < (rank >= size / 2 ? 4 : 2); ++j) {
+            work(4);
+            sum_up(half);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Comm_free(&half);
+}
+
+static void* communicate(void* nothing) {
+    for (int i = 0; i < steps; ++i) {
+        work(rank == 0 ? 2 : 1);
+        sum_up(MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    return nothing;
+}
+
+// MPI on a thread beside the work.
+static void beside(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, communicate, NULL);
+    work(3 * steps);
+    pthread_join(thread, NULL);
+}
+
+// Much is moved, and nobody is late.
+static void transfers(void) {
+    const int bytes = 4 << 20;
+    char* out = calloc((size_t)size, (size_t)bytes);
+    char* in = calloc((size_t)size, (size_t)bytes);
+    for (int i = 0; i < steps; ++i) MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD);
+    free(out);
+    free(in);
+}
+
+static void killed(void) {
+    for (int i = 0; i < steps; ++i) {
+        work(10);
+        if (rank == 1 && i == steps / 2) raise(SIGKILL);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
+static void aborted(void) {
+    for (int i = 0; i < steps; ++i) {
+        work(10);
+        if (rank == 2 && i == steps / 2) MPI_Abort(MPI_COMM_WORLD, 7);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
+static const struct {
+    const char* name;
+    void (*run)(void);
+} causes[] = {{"healthy", healthy},         {"slow_rank", slow_rank},
+              {"slow_later", slow_later},   {"growing", growing},
+              {"varying", varying},         {"chain", chain},
+              {"serving", serving},         {"small_messages", small_messages},
+              {"cheap_calls", cheap_calls}, {"polling", polling},
+              {"halves", halves},           {"beside", beside},
+              {"transfers", transfers},     {"killed", killed},
+              {"aborted", aborted},         {"late_in_init", healthy}};
+
+int main(int argc, char** argv) {
+    if (argc < 3) return 2;
+    steps = atoi(argv[2]);
+    sleeps = argc > 3;
+    // The launchers' variables, since MPI_Comm_rank is not there yet.
+    const char* number = getenv("OMPI_COMM_WORLD_RANK");
+    if (!number) number = getenv("PMI_RANK");
+    if (strcmp(argv[1], "late_in_init") == 0 && number && atoi(number) == 1) sleep(3);
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; ++i)
+        if (strcmp(argv[1], causes[i].name) == 0) causes[i].run();
+    MPI_Finalize();
+    return 0;
+}

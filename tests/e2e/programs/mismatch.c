@@ -1,0 +1,35 @@
+// Ranks whose calls can never match: they hang, for SECONDS, until rank 0's thread ends them all.
+//   mismatch KIND SECONDS
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void* end_all(void* seconds) {
+    sleep((unsigned)atoi(seconds));
+    _exit(3);
+}
+
+int main(int argc, char** argv) {
+    if (argc < 3) return 2;
+    int rank, size, sum = 0, level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < 3; ++i) MPI_Barrier(MPI_COMM_WORLD);
+    pthread_t thread;
+    pthread_create(&thread, NULL, end_all, argv[2]);
+    if (strcmp(argv[1], "collectives") == 0) {
+        if (rank == 0)
+            MPI_Barrier(MPI_COMM_WORLD);  // the line of rank 0
+        else
+            MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);  // the line of the others
+    } else if (strcmp(argv[1], "finalize") == 0) {
+        if (rank != 0) MPI_Barrier(MPI_COMM_WORLD);  // the line that hangs
+    } else if (strcmp(argv[1], "receive") == 0) {
+        if (rank == 0) MPI_Recv(&sum, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);  // the line that waits
+    }
+    MPI_Finalize();
+    return 0;
+}

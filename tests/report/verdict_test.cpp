@@ -1,0 +1,330 @@
+// What a report begins with: the cause, the culprit, and what follows from it. Jobs with one known cause each, and what
+// must not be said of them.
+#include "report/analysis/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "report/sections/rule_words.h"
+#include "report/sections/section.h"
+#include "report/sections/verdict_words.h"
+#include "report/views/view.h"
+#include "tests/report/stories.h"
+#include "tests/report/whole_pipeline.h"
+
+namespace mpiprof::test {
+namespace {
+
+using report::Job;
+using report::Rule;
+using report::Verdict;
+using Ranks = std::vector<std::uint32_t>;
+
+constexpr std::uint64_t us = 1'000;
+constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint64_t s = 1'000'000'000;
+
+std::vector<Verdict> verdicts(const Job& job) { return report::verdicts_of(job, report::figures_of(job)); }
+Verdict top(const Job& job) { return verdicts(job).front(); }
+Verdict top(const std::vector<ProfileSpec>& ranks) { return top(job_of(ranks)); }
+std::string sentence(const Job& job) { return report::sentence_of(top(job).finding, job); }
+std::string sentence(const std::vector<ProfileSpec>& ranks) { return sentence(job_of(ranks)); }
+std::string name(const Verdict& verdict) { return std::string(report::id_of(verdict.finding.rule)); }
+
+bool explains(const Verdict& verdict, Rule rule) {
+    return std::any_of(verdict.explained.begin(), verdict.explained.end(),
+                       [&](const report::Finding& f) { return f.rule == rule; });
+}
+
+bool is_said(const Job& job, Rule rule) {
+    for (const Verdict& verdict : verdicts(job))
+        if (verdict.finding.rule == rule || explains(verdict, rule)) return true;
+    return false;
+}
+
+// Ranks of a run of 10 s on one node that were busy all the time.
+std::vector<ProfileSpec> ranks_of_job(std::uint32_t size) {
+    std::vector<ProfileSpec> job(size);
+    for (std::uint32_t rank = 0; rank < size; ++rank) {
+        job[rank].rank = rank;
+        job[rank].size = size;
+        job[rank].elapsed_ns = 10 * s;
+        job[rank].usage.user_us = 9'900'000;
+        job[rank].usage.involuntary_switches = 30;
+        job[rank].usage.voluntary_switches = 10;
+    }
+    return job;
+}
+
+CellSpec calls_of(std::uint64_t calls, std::uint64_t size, std::uint64_t total_ns, std::uint64_t least_ns) {
+    return {.calls = calls, .bytes = calls * size, .time_ns = total_ns, .min_ns = least_ns, .max_ns = total_ns / 10};
+}
+
+// Each rank spends so long in 1000 Allreduces; the fastest of them took 5 us.
+std::vector<ProfileSpec> in_allreduce(const std::vector<std::uint64_t>& total_ns) {
+    auto job = ranks_of_job(static_cast<std::uint32_t>(total_ns.size()));
+    for (std::size_t rank = 0; rank < job.size(); ++rank)
+        job[rank].calls = {collective("MPI_Allreduce", {calls_of(1000, 8, total_ns[rank], 5 * us)})};
+    return job;
+}
+
+// ---- who is late ----
+
+TEST(verdict, a_slow_rank_comes_before_the_calls_that_wait_for_it) {
+    const Verdict found = top(uneven_work());
+    EXPECT_EQ(found.finding.rule, Rule::slow_rank) << name(found);
+    EXPECT_EQ(found.finding.ranks, (Ranks{2}));
+    EXPECT_TRUE(explains(found, Rule::waiting));
+    EXPECT_EQ(
+        sentence(uneven_work()),
+        "Rank 2 on node nid10001 computes 65.6% longer than the others; the others wait 39.2% of the run for it.");
+}
+
+TEST(verdict, a_slow_rank_that_sleeps_is_not_said_to_compute) {
+    auto job = uneven_work();
+    for (ProfileSpec& rank : job) rank.usage.user_us = 100'000;
+    EXPECT_NE(sentence(job).find("Rank 2 on node nid10001 is outside MPI 65.6% longer"), std::string::npos)
+        << sentence(job);
+}
+
+TEST(verdict, a_slow_node_is_named_by_its_host) {
+    const Verdict found = top(slow_node());
+    EXPECT_EQ(found.finding.rule, Rule::slow_node) << name(found);
+    EXPECT_EQ(found.finding.ranks, (Ranks{40, 41, 42, 43, 44, 45, 46, 47}));
+    EXPECT_NE(sentence(slow_node()).find("All ranks of node nid10006 (40-47) compute"), std::string::npos);
+}
+
+// Ranks 0 and 1 are inside MPI 0.5 of each of 100 periods, rank 2 from the 60th on 0.1.
+TEST(verdict, a_rank_that_became_slow_is_told_since_when) {
+    auto ranks = in_allreduce({5 * s, 5 * s, 3400 * ms});
+    for (ProfileSpec& rank : ranks) rank.calls[0].cells[0].min_ns = 3400 * us;
+    Job job = job_of(ranks);
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+        report::RankActivity activity{.rank = rank, .activity = {.width_ns = 100e6, .bins = {}}};
+        for (std::size_t bin = 0; bin < 100; ++bin)
+            activity.activity.bins.push_back({.time_ns = (rank == 2 && bin >= 60 ? 10 : 50) * ms});
+        job.activities.push_back(activity);
+    }
+    const auto& e = std::get<report::evidence::Imbalance>(top(job).finding.evidence);
+    ASSERT_TRUE(e.when);
+    EXPECT_NEAR(static_cast<double>(e.when->began_ns), 6e9, 3e8);
+    EXPECT_EQ(e.when->ended_ns, 0u);
+    EXPECT_NEAR(e.longer_share, 0.8, 0.05) << "0.9 instead of 0.5 outside, while it was slow";
+    EXPECT_NE(sentence(job).find(" since "), std::string::npos) << sentence(job);
+
+    for (std::size_t bin = 0; bin < 100; ++bin)  // slow all the time: no onset
+        job.activities[2].activity.bins[bin].time_ns = 34 * ms;
+    EXPECT_FALSE(std::get<report::evidence::Imbalance>(top(job).finding.evidence).when);
+}
+
+TEST(verdict, work_that_grows_by_rank_is_not_one_slow_rank) {
+    const auto job = in_allreduce({6 * s, 4500 * ms, 3 * s, 1500 * ms, 10 * ms});
+    EXPECT_EQ(top(job).finding.rule, Rule::growing_work);
+    EXPECT_EQ(sentence(job),
+              "Work grows by rank: rank 4 on node node1 computes 2.5 times as long as rank 0; the others wait 37.5% "
+              "of the run for it.");
+}
+
+TEST(verdict, even_ranks_that_wait_have_varying_lateness) {
+    const auto job = in_allreduce({3 * s, 3100 * ms, 3050 * ms, 3 * s});
+    EXPECT_EQ(name(top(job)), "varying-lateness");
+    EXPECT_TRUE(explains(top(job), Rule::waits));
+    EXPECT_TRUE(top(job).finding.ranks.empty());
+}
+
+TEST(verdict, ranks_that_work_one_after_the_other_are_a_chain) {
+    auto job = ranks_of_job(4);
+    for (ProfileSpec& rank : job)
+        rank.calls = {receives("MPI_Recv", {calls_of(500, 1, 7500 * ms, 10 * ms)}),
+                      sends("MPI_Send", {calls_of(500, 1, 1 * ms, 1 * us)})};
+    EXPECT_EQ(name(top(job)), "serial-chain");
+    // The same shares of the run, but the time is in what is moved.
+    for (ProfileSpec& rank : job)
+        rank.calls = {collective("MPI_Alltoall", {calls_of(500, 10'000'000, 7500 * ms, 14 * ms)})};
+    EXPECT_EQ(name(top(job)), "transfers") << sentence(job);
+}
+
+TEST(verdict, one_rank_that_serves_all_comes_before_its_being_slow) {
+    auto job = ranks_of_job(5);
+    for (std::uint32_t rank = 0; rank < 5; ++rank) {
+        job[rank].calls = {receives("MPI_Recv", {calls_of(1000, 8, rank == 0 ? 100 * ms : 7 * s, 5 * us)}),
+                           sends("MPI_Send", {calls_of(1000, 8, 5 * ms, 1 * us)})};
+        for (std::uint32_t other = 0; other < 5; ++other)
+            if (other != rank && (rank == 0 || other == 0))
+                job[rank].peers.push_back(
+                    {.rank = other, .sent = {1000, 8000, 5 * ms}, .received = {1000, 8000, 7 * s}});
+    }
+    const Verdict found = top(job);
+    EXPECT_EQ(name(found), "one-serves-all");
+    EXPECT_EQ(found.finding.ranks, (Ranks{0}));
+    EXPECT_TRUE(explains(found, Rule::slow_rank));
+    // Workers that compute, and a master that waits for them, are as they should be.
+    for (std::uint32_t rank = 0; rank < 5; ++rank)
+        job[rank].calls = {receives("MPI_Recv", {calls_of(1000, 8, rank == 0 ? 9900 * ms : 50 * ms, 5 * us)})};
+    EXPECT_FALSE(is_said(job_of(job), Rule::one_serves_all)) << sentence(job);
+}
+
+// ---- calls that cost time themselves ----
+
+TEST(verdict, millions_of_tiny_calls_are_no_waiting) {
+    auto job = ranks_of_job(2);
+    for (ProfileSpec& rank : job) rank.calls = {collective("MPI_Allreduce", {calls_of(4'000'000, 8, 4 * s, 300)})};
+    EXPECT_EQ(name(top(job)), "small-messages");
+    EXPECT_FALSE(is_said(job_of(job), Rule::varying));
+    EXPECT_NE(
+        sentence(job).find("each rank makes 4,000,000 calls of 8 B on average, mostly MPI_Allreduce; they take 40.0%"),
+        std::string::npos)
+        << sentence(job);
+}
+
+TEST(verdict, a_query_that_is_asked_too_often_is_named_with_who_asks) {
+    auto job = ranks_of_job(2);
+    job[1].calls = {counted("MPI_Comm_size", 800'000'000)};
+    EXPECT_EQ(name(top(job)), "cheap-calls");
+    EXPECT_EQ(sentence(job),
+              "Rank 1 on node node1 calls MPI_Comm_size 80.00 M times a second: about 40.0% of its run (an estimate).");
+}
+
+TEST(verdict, polling_names_the_rank_that_polls) {
+    auto job = ranks_of_job(4);
+    job[3].calls = {{.name = "MPI_Test",
+                     .traffic = format::Traffic::completion,
+                     .cells = {calls_of(400'000, 0, 300 * ms, 100)},
+                     .treatment = format::Treatment::polled,
+                     .calls = 4'000'000}};
+    const Job merged = job_of(job);
+    for (const Verdict& verdict : verdicts(merged))
+        if (verdict.finding.rule == Rule::polling) {
+            EXPECT_EQ(verdict.finding.ranks, (Ranks{3}));
+            EXPECT_EQ(report::sentence_of(verdict.finding, merged).find("Each rank"), std::string::npos);
+            return;
+        }
+    FAIL() << "polling is not seen";
+}
+
+TEST(verdict, a_rank_that_is_late_to_init_is_named) {
+    auto job = ranks_of_job(4);
+    for (ProfileSpec& rank : job) rank.init_ns = rank.rank == 1 ? 300 * ms : 5300 * ms;
+    EXPECT_EQ(name(top(job)), "init");
+    EXPECT_EQ(top(job).finding.ranks, (Ranks{1}));
+    EXPECT_NE(sentence(job).find("rank 1 on node node1 entered it 5.000 s after the first"), std::string::npos)
+        << sentence(job);
+}
+
+// ---- what is no cause ----
+
+TEST(verdict, a_balanced_job_is_healthy) {
+    EXPECT_EQ(name(top(balanced_stencil())), "healthy");
+    EXPECT_EQ(verdicts(job_of(balanced_stencil())).size(), 1u);
+}
+
+TEST(verdict, mpi_beside_the_work_is_not_lost) {
+    EXPECT_EQ(name(top(background_training())), "overlap");
+    EXPECT_FALSE(is_said(job_of(background_training()), Rule::varying));
+}
+
+TEST(verdict, ranks_that_lose_their_processor_are_crowded) {
+    EXPECT_EQ(name(top(crowded_cores())), "crowded");
+    EXPECT_NE(sentence(crowded_cores()).find("waited for a processor 76.2% of the run"), std::string::npos);
+}
+
+TEST(verdict, sleeping_and_yielding_is_no_crowding) {
+    auto yields = crowded_cores();  // as often as sched_yield does it: it has the processor back at once
+    for (ProfileSpec& rank : yields) rank.usage.involuntary_switches = 400'000;
+    EXPECT_FALSE(is_said(job_of(yields), Rule::crowded));
+    auto sleeps = crowded_cores();  // it gave the processor up itself
+    for (ProfileSpec& rank : sleeps) rank.usage.voluntary_switches = 1'000;
+    EXPECT_FALSE(is_said(job_of(sleeps), Rule::crowded));
+    auto quiet = crowded_cores();
+    for (ProfileSpec& rank : quiet) rank.usage.involuntary_switches = 50;
+    EXPECT_FALSE(is_said(job_of(quiet), Rule::crowded));
+}
+
+TEST(verdict, a_rank_that_is_slow_for_want_of_a_processor_is_crowded) {
+    auto job = uneven_work();
+    job[2].usage.user_us = 5'000'000;
+    job[2].usage.involuntary_switches = 1'200;
+    const Verdict found = top(job);
+    EXPECT_EQ(name(found), "crowded");
+    EXPECT_EQ(found.finding.ranks, (Ranks{2}));
+    EXPECT_TRUE(explains(found, Rule::slow_rank));
+}
+
+// ---- how it ended ----
+
+TEST(verdict, who_aborted_is_named_with_the_code) {
+    EXPECT_EQ(sentence(killed_in_receive()),
+              "Rank 1 on node nid10001 called MPI_Abort(3) 10.00 s after MPI_Init; 2 more ended with it.");
+}
+
+TEST(verdict, a_killed_job_names_whom_the_others_waited_for) {
+    const Verdict found = top(one_never_arrived());
+    EXPECT_EQ(name(found), "unfinished");
+    EXPECT_EQ(found.finding.ranks, (Ranks{7}));
+    EXPECT_TRUE(explains(found, Rule::slow_rank)) << "that rank 7 was outside MPI longest follows from it";
+    EXPECT_NE(
+        sentence(one_never_arrived()).find("15 ranks waited for 48.00 s in MPI_Barrier for rank 7 on node nid10001"),
+        std::string::npos)
+        << sentence(one_never_arrived());
+}
+
+TEST(verdict, the_rank_whose_record_stops_first_is_named) {
+    auto job = ranks_of_job(4);
+    for (ProfileSpec& rank : job) {
+        rank.state = format::State::running;
+        rank.calls = {sends("MPI_Send", {calls_of(10, 8, 1 * ms, 1 * us)})};
+        rank.threads = {{.in_call_for_ns = 1 * ms, .last_call = "MPI_Send"}};
+    }
+    job[2].elapsed_ns = 5 * s;
+    EXPECT_EQ(top(job).finding.ranks, (Ranks{2}));
+    EXPECT_NE(sentence(job).find("Rank 2 on node node1 was killed (or out of sight) first, 5.000 s after MPI_Init"),
+              std::string::npos)
+        << sentence(job);
+}
+
+TEST(verdict, many_jobs_of_one_rank_have_the_wrong_launcher) {
+    auto ranks = ranks_of_job(1);
+    ranks[0].launcher = "Hydra";
+    Job job = job_of(ranks);
+    const report::OtherLaunch alike{.number = 2,
+                                    .launch = "x",
+                                    .job = job.job,
+                                    .command = job.command,
+                                    .started_at_ns = job.ranks[0].started_at_ns + s,
+                                    .files = 1,
+                                    .size = 1};
+    job.other_launches = {alike, alike, alike};
+    EXPECT_EQ(sentence(job),
+              "These are 4 jobs of one rank each, not one of 4: Hydra started a program that is linked with Open MPI.");
+    job.launcher = "Open MPI";  // its own: a script that runs four serial programs
+    EXPECT_FALSE(is_said(job, Rule::wrong_launcher));
+    job.launcher = "none";
+    EXPECT_FALSE(is_said(job, Rule::wrong_launcher));
+}
+
+// ---- what is said of rules ----
+
+TEST(verdict, is_the_first_line_of_the_summary_and_the_first_object_of_its_data) {
+    const Job job = job_of(uneven_work());
+    const auto tables = report::find_section("summary")->answer(job, {});
+    ASSERT_TRUE(tables);
+    EXPECT_EQ(tables->front().title, sentence(job) + " [slow-rank]");
+    const std::string json = report::find_view("json")->show({"summary", *tables}, {});
+    EXPECT_NE(json.find(R"("rule": "slow-rank")"), std::string::npos) << json.substr(0, 600);
+    EXPECT_NE(json.find(R"("ranks": "2")"), std::string::npos) << json.substr(0, 600);
+    EXPECT_NE(json.find(R"("because": "slow-rank")"), std::string::npos);
+}
+
+TEST(explain, every_rule_has_its_words) {
+    for (const Rule rule : report::all_rules()) {
+        const report::RuleText& text = report::text_of(rule);
+        for (const std::string_view part : {text.means, text.evidence, text.check})
+            EXPECT_TRUE(part.size() > 10 && part.ends_with('.')) << report::id_of(rule) << ": " << part;
+        EXPECT_EQ(report::rule_called(report::id_of(rule)), rule);
+    }
+    EXPECT_FALSE(report::rule_called("no-such-rule"));
+}
+
+}  // namespace
+}  // namespace mpiprof::test
