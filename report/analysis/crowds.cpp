@@ -1,5 +1,6 @@
-// Ranks that wanted to run and waited for a processor. The evidence is how often the kernel took it away, and for how
-// long: who sleeps gives it up by himself, and who yields has it back at once.
+// Ranks that wanted to run and waited for a processor: by the kernel's own account where the profile has it. Else the
+// evidence is how often the kernel took it away, and for how long: who sleeps gives it up by himself, and who yields
+// has it back at once.
 #include <algorithm>
 #include <optional>
 
@@ -14,10 +15,19 @@ struct Loss {
     double waited_ns = 0;  // in all
     double each_ns = 0;
     double run_ns = 0;
+    bool is_counted = false;  // by the kernel
 };
+
+std::optional<Loss> counted_loss(const Rank& rank) {
+    const auto run = static_cast<double>(rank.elapsed_ns);
+    const auto waited = static_cast<double>(rank.usage.waited_ns);
+    if (run <= 0 || waited < worth_a_look * run) return std::nullopt;
+    return Loss{.waited_ns = waited, .run_ns = run, .is_counted = true};
+}
 
 // What a rank lost; nothing where it may have been off the processor for another reason.
 std::optional<Loss> loss_of(const Rank& rank) {
+    if (rank.usage.ran_ns != 0) return counted_loss(rank);
     constexpr double often = 25, too_often = 500;                       // times a second; more than that is sched_yield
     constexpr double worth_a_look_ns = 500'000, slice_ns = 12'000'000;  // the kernel's slices lie between them
     constexpr double by_itself = 0.25;  // so many times less often it gave the processor up
@@ -48,12 +58,13 @@ void find_crowds(const Job& job, const Figures&, std::vector<Finding>& findings)
             finding.nodes.push_back(rank.node);
         all.waited_ns += loss->waited_ns;
         all.run_ns += loss->run_ns;
+        all.is_counted = loss->is_counted;
         taken += static_cast<double>(rank.usage.involuntary_switches);
     }
     if (finding.ranks.empty() || all.waited_ns < worth_a_look * run_of_job) return;
     evidence::Crowded crowd{.waited_share = all.waited_ns / all.run_ns,
-                            .pushed_off_per_s = taken / all.run_ns * 1e9,
-                            .waited_ns = all.waited_ns / taken,
+                            .pushed_off_per_s = all.is_counted ? 0 : taken / all.run_ns * 1e9,
+                            .waited_ns = all.is_counted || taken <= 0 ? 0 : all.waited_ns / taken,
                             .have_own_cores = all_have_own_cores(job),
                             .too_many = {}};
     for (const Finding& wrong : placement_findings(job))

@@ -270,9 +270,9 @@ struct FarAdapter {
 
 // Ranks that wanted to run and waited for a processor: too many of them on their cores, where that is known.
 struct Crowded {
-    double waited_share = 0;  // of their run
-    double pushed_off_per_s = 0;
-    double waited_ns = 0;  // each time
+    double waited_share = 0;      // of their run
+    double pushed_off_per_s = 0;  // 0: the kernel counted the time itself
+    double waited_ns = 0;         // each time
     bool have_own_cores = false;
     std::optional<TooMany> too_many;
 };

@@ -90,17 +90,20 @@ std::string FindingWords::operator()(const evidence::Overlap& e) const {
         human_share(*e.background_share), words.library, busy, words.library);
 }
 
+std::string how_it_was_found(const evidence::Crowded& e) {
+    if (e.pushed_off_per_s == 0) return ", by the kernel's account";
+    return fmt::format(": the kernel took it away {} times a second, for {} each",
+                       human_count(std::round(e.pushed_off_per_s)), human_time(e.waited_ns));
+}
+
 std::string FindingWords::operator()(const evidence::Crowded& e) const {
     const std::string why = e.too_many ? (*this)(*e.too_many)
                             : e.have_own_cores
                                 ? std::string("Each has cores of its own, but other programs run on them, too.")
                                 : std::string("They share cores with each other or with other programs.");
-    return fmt::format(
-               "{} wanted to run and waited for a processor {} of the time: the kernel took it away {} times a second, for {} "
-               "each. {}{}",
-               ranks_text(finding.ranks, most_items, At::begin), human_share(e.waited_share),
-               human_count(std::round(e.pushed_off_per_s)), human_time(e.waited_ns), why,
-               e.too_many ? " " + advice_of(finding, job) : std::string()) +
+    return fmt::format("{} wanted to run and waited for a processor {} of the time{}. {}{}",
+                       ranks_text(finding.ranks, most_items, At::begin), human_share(e.waited_share),
+                       how_it_was_found(e), why, e.too_many ? " " + advice_of(finding, job) : std::string()) +
            std::string(more_of_placement);
 }
 

@@ -12,6 +12,9 @@ namespace mpiprof::report {
 
 std::string words_of(const Finding& finding, const Job& job);
 
+// What stands behind the share of time that ranks waited for a processor: how it is known.
+std::string how_it_was_found(const evidence::Crowded& e);
+
 // What to do about it, in the words of whoever started the ranks; of placements only, else empty.
 std::string advice_of(const Finding& finding, const Job& job);
 

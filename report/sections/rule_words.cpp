@@ -26,10 +26,12 @@ constexpr std::array texts{
         "and no rank is called slow.",
         "mpiprof-report calls --format csv has the time of other threads. What remains to ask is whether the main thread "
         "waits for that thread, which MPI does not see."},
-    RuleText{Rule::crowded, "Ranks wanted to run and waited for a processor.",
-             "25 to 500 involuntary context switches a second, 0.5 to 12 ms off the processor for each, and hardly any "
-             "voluntary ones. Sleeping, polling and sched_yield are no crowding; CPU time alone is no evidence.",
-             "mpiprof-report placement: which cores were allowed. On the node: pidstat -w -p PID, or perf sched."},
+    RuleText{
+        Rule::crowded, "Ranks wanted to run and waited for a processor.",
+        "The time in which the thread that began MPI was ready to run and had no processor, by the kernel's account "
+        "(CPU WAIT in mpiprof-report ranks). Where a kernel keeps none: 25 to 500 involuntary context switches a "
+        "second, 0.5 to 12 ms off the processor for each, and hardly any voluntary ones. Sleeping, polling and sched_yield are no crowding; CPU time alone is no evidence.",
+        "mpiprof-report placement: which cores were allowed. On the node: pidstat -w -p PID, or perf sched."},
     RuleText{
         Rule::waiting, "Small collectives take many times what they take when nobody is late.",
         "The mean call of at most 1 KiB takes five times the 5th percentile or more, and the difference is 5 % of the "

@@ -149,9 +149,8 @@ struct Sentence {
             words.library, share(finding.run_share));
     }
     std::string operator()(const evidence::Crowded& e) const {
-        return fmt::format(
-            "{} waited for a processor {} of the run: the kernel took it away {} times a second, for {} each.", who(),
-            share(e.waited_share), human_count(std::round(e.pushed_off_per_s)), human_time(e.waited_ns));
+        return fmt::format("{} waited for a processor {} of the run{}.", who(), share(e.waited_share),
+                           how_it_was_found(e));
     }
     std::string operator()(const evidence::WrongLauncher& e) const {
         return fmt::format(

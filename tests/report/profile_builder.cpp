@@ -430,6 +430,7 @@ class Builder {
         header.paused_ticks = ticks(spec_.paused_ns);
         header.usage = spec_.usage;
         header.usage_at_start = spec_.usage_at_start;
+        header.processor = spec_.processor;
         header.memory_limit = spec_.memory_limit;
         header.throttled_us_at_start = spec_.throttled_us_at_start;
         header.throttled_us = spec_.throttled_us;

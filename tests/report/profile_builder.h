@@ -205,6 +205,7 @@ struct ProfileSpec {
 
     format::ResourceUse usage{};
     format::ResourceUse usage_at_start{};
+    format::ProcessorTime processor{};
     std::uint64_t memory_limit = 0;
     std::uint64_t throttled_us_at_start = 0;
     std::uint64_t throttled_us = 0;

@@ -241,6 +241,16 @@ TEST(verdict, sleeping_and_yielding_is_no_crowding) {
     EXPECT_FALSE(is_said(job_of(quiet), Rule::crowded));
 }
 
+TEST(verdict, the_kernels_account_of_waiting_for_a_processor_decides) {
+    auto job = crowded_cores();  // by its switches
+    for (ProfileSpec& rank : job) rank.processor = {8'000'000'000, 10'000'000, 0, 0};
+    EXPECT_FALSE(is_said(job_of(job), Rule::crowded)) << "it hardly waited";
+    for (ProfileSpec& rank : job) rank.usage.involuntary_switches = 0;
+    for (ProfileSpec& rank : job) rank.processor.first_waited_ns = 5'000'000'000;
+    EXPECT_EQ(name(top(job)), "crowded");
+    EXPECT_NE(sentence(job).find("by the kernel's account"), std::string::npos) << sentence(job);
+}
+
 TEST(verdict, a_rank_that_is_slow_for_want_of_a_processor_is_crowded) {
     auto job = uneven_work();
     job[2].usage.user_us = 5'000'000;
