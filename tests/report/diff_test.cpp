@@ -160,6 +160,23 @@ TEST_F(diff, mpitraces_text_is_compared_as_far_as_it_tells) {
     EXPECT_EQ(run({"cpu", "gpu", "--strict"}).code, 1) << "one rank of many";
 }
 
+TEST_F(diff, whatever_two_jobs_are_they_fit_a_screen) {
+    write("stencil", balanced_stencil());
+    const std::pair<const char*, std::vector<ProfileSpec>> others[] = {
+        {"gpu", gpu_training_with_cupti()}, {"both", nccl_beside_mpi()},   {"device", device_buffers()},
+        {"errors", errors_and_drops()},     {"files", file_writer()},      {"hung", one_never_arrived()},
+        {"threads", background_training()}, {"requests", late_messages()}, {"nodes", slow_node()}};
+    for (const auto& [name, ranks] : others) {
+        write(name, ranks);
+        for (const Ran& ran : {run({"stencil", name}), run({name, "stencil"}), run({name, name})}) {
+            EXPECT_EQ(ran.code, 0) << name << ran.err;
+            expect_fits(ran.out, 80);
+        }
+        EXPECT_EQ(run({"stencil", name, "--format", "json"}).code, 0);
+        EXPECT_EQ(run({"stencil", name, "--format", "markdown", "--top", "3"}).code, 0);
+    }
+}
+
 TEST_F(diff, one_rank_and_many_are_compared_by_rank) {
     std::vector<ProfileSpec> many;
     for (std::uint32_t rank = 0; rank < 128; ++rank) {
