@@ -44,7 +44,7 @@ Result<Words> words_of(const Options& options) {
 }
 
 int load_side(const Options& options, const std::vector<std::string>& words, Side& side, Symbols& symbols,
-              std::vector<std::string>& remarks) {
+              LoadRemarks& remarks) {
     for (const std::string& word : words) {
         const Operand operand = operand_of(word);
         if (operand.is_pair())
@@ -53,6 +53,7 @@ int load_side(const Options& options, const std::vector<std::string>& words, Sid
             options, operand,
             [&](LoadedRun&& loaded) {
                 side.runs.push_back({run_of(loaded.job, loaded.label), detail_of(loaded.job, symbols)});
+                side.runs.back().detail.source = loaded.source;
             },
             remarks);
         if (!ok) return fail(ok.error(), no_profile);
@@ -90,7 +91,7 @@ int diff(const Options& options) {
     if (!words) return fail(words.error(), usage_error);
     Symbols symbols;
     Side a, b;
-    std::vector<std::string> remarks;
+    LoadRemarks remarks;
     for (const auto& [from, side] : {std::pair(&words->a, &a), std::pair(&words->b, &b)})
         if (const int code = load_side(options, *from, *side, symbols, remarks); code != fine) return code;
     a.name = name_of(a, "A");
@@ -100,7 +101,7 @@ int diff(const Options& options) {
         b.name += " (B)";
     }
     if (!options.is_quiet)
-        for (const std::string& line : remarks) say(line);
+        for (const std::string& line : remarks.lines) say(line);
 
     const Difference difference = difference_of(a, b, options.compare.time);
     const View& view = *find_view(options.format);
@@ -112,7 +113,8 @@ int diff(const Options& options) {
     output->write(
         view.show({"diff", difference_tables(a, b, difference, question)}, screen_for(stdout, options.screen)));
     if (const int code = finish(*output); code != fine) return code;
-    return gate(options, difference.tested, a, b);
+    const int code = gate(options, difference.tested, a, b);
+    return code == fine && options.is_strict && !remarks.is_complete ? check_failed : code;
 }
 
 }  // namespace mpiprof::report

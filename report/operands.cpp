@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "report/load.h"
 #include "report/merge/merge.h"
 #include "report/no_profile.h"
 #include "report/read/file.h"
@@ -119,7 +120,7 @@ Operand operand_of(const std::string& word) {
 }
 
 Result<std::monostate> load_runs(const Options& options, const Operand& operand,
-                                 const std::function<void(LoadedRun&&)>& take, std::vector<std::string>& remarks) {
+                                 const std::function<void(LoadedRun&&)>& take, LoadRemarks& remarks) {
     if (!exists(operand.path))
         return problem(operand.word, "is no directory or file", "nor N=SECONDS, which scaling takes");
     Progress progress;
@@ -127,6 +128,7 @@ Result<std::monostate> load_runs(const Options& options, const Operand& operand,
     const Found found = find_profiles({operand.path}, options.threads, progress);
     if (found.launches.empty()) return problem("", explain_no_profile(found));
     std::vector<std::size_t> chosen;
+    std::error_code error;
     const std::string& job_name = operand.job.empty() ? options.choice.job : operand.job;
     const bool takes_all = options.compare.takes_all_launches;
     if (takes_all) {
@@ -138,16 +140,19 @@ Result<std::monostate> load_runs(const Options& options, const Operand& operand,
         if (!one) return tl::make_unexpected(one.error());
         chosen.push_back(*one);
         if (found.launches.size() > 1)
-            remarks.push_back(fmt::format("{}: launch {} of {} (job {}); --all-launches takes each as a run",
-                                          operand.path, *one + 1, found.launches.size(), found.launches[*one].job));
+            remarks.lines.push_back(fmt::format("{}: launch {} of {} (job {}); --all-launches takes each as a run",
+                                                operand.path, *one + 1, found.launches.size(),
+                                                found.launches[*one].job));
     }
-    remarks.insert(remarks.end(), found.problems.begin(), found.problems.end());
+    remarks.lines.insert(remarks.lines.end(), found.problems.begin(), found.problems.end());
     for (const std::size_t i : chosen) {
         Result<Job> job = merge(found.launches[i], options.threads, progress);
         if (!job) return tl::make_unexpected(job.error());
         job->is_partial_on_purpose = found.only_files;
-        remarks.insert(remarks.end(), job->problems.begin(), job->problems.end());
-        take({std::move(*job), operand.name()});
+        remarks.lines.insert(remarks.lines.end(), job->problems.begin(), job->problems.end());
+        remarks.is_complete &= is_whole(*job);
+        const std::string source = job->launch + " " + std::filesystem::weakly_canonical(operand.path, error).string();
+        take({std::move(*job), operand.name(), source});
     }
     return std::monostate{};
 }

@@ -29,14 +29,19 @@ struct Operand {
 
 Operand operand_of(const std::string& word);
 
-// Hands each job over with its label; of a directory the newest launch, or each. Problems with single files go to
-// `remarks`. An operand without a profile is a problem.
+// Hands each job over with its label; of a directory the newest launch, or each. What is to be said beside the answer,
+// such as problems with single files, goes to `remarks`. An operand without a profile is a problem.
 struct LoadedRun {
     Job job;
     std::string label;
+    std::string source;  // the same of the same launch in the same place
+};
+struct LoadRemarks {
+    std::vector<std::string> lines;
+    bool is_complete = true;  // every rank of every job is there and has reached its end
 };
 Result<std::monostate> load_runs(const Options& options, const Operand& operand,
-                                 const std::function<void(LoadedRun&&)>& take, std::vector<std::string>& remarks);
+                                 const std::function<void(LoadedRun&&)>& take, LoadRemarks& remarks);
 
 // Lines of `n,seconds` or `n,seconds,series`, with or without a line of headings, as people write them and as
 // `scaling --format csv` does.

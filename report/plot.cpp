@@ -15,7 +15,7 @@ namespace mpiprof::report {
 namespace {
 
 int read_runs(const Options& options, std::vector<Run>& runs) {
-    std::vector<std::string> remarks;
+    LoadRemarks remarks;
     const std::vector<std::string> here{"."};
     for (const std::string& word : options.paths.empty() ? here : options.paths) {
         const Operand operand = operand_of(word);
@@ -25,7 +25,7 @@ int read_runs(const Options& options, std::vector<Run>& runs) {
         if (!ok) return fail(ok.error(), no_profile);
     }
     if (!options.is_quiet)
-        for (const std::string& line : remarks) say(line);
+        for (const std::string& line : remarks.lines) say(line);
     return fine;
 }
 

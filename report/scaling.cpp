@@ -122,9 +122,10 @@ class Command {
         for (const std::string& word : options_.paths)
             if (const int code = take(word); code != fine) return code;
         if (!options_.is_quiet)
-            for (const std::string& line : remarks_) say(line);
+            for (const std::string& line : remarks_.lines) say(line);
         if (series_.empty()) return fail({"scaling", "no run is left to compare", ""}, no_profile);
         report = report_of();
+        report.is_complete = remarks_.is_complete;
         return fine;
     }
 
@@ -176,16 +177,16 @@ class Command {
 
     int add_run(Run&& run, const std::string& series) {
         if (run.ending != Ending::whole) {
-            remarks_.push_back(fmt::format(
+            remarks_.lines.push_back(fmt::format(
                 "{}: {}: it is left out", run.label,
                 run.ending == Ending::running ? "still runs" : "did not reach MPI_Finalize, so its time says nothing"));
             return fine;
         }
         if (run.profiles < run.expected)
-            remarks_.push_back(fmt::format("{}: {} of {} ranks have a profile; its time is that of these", run.label,
-                                           run.profiles, run.expected));
+            remarks_.lines.push_back(fmt::format("{}: {} of {} ranks have a profile; its time is that of these",
+                                                 run.label, run.profiles, run.expected));
         if (time_.kind == TimeChoice::Kind::process && !run.is_process_known)
-            remarks_.push_back(
+            remarks_.lines.push_back(
                 fmt::format("{}: does not say when its processes began; its time is from MPI_Init on", run.label));
         const auto seconds = seconds_of(run, time_);
         if (!seconds)
@@ -245,7 +246,7 @@ class Command {
     TimeChoice time_;
     std::vector<Weight> weights_;
     std::vector<Building> series_;
-    std::vector<std::string> remarks_;
+    LoadRemarks remarks_;
 };
 
 }  // namespace
@@ -259,7 +260,8 @@ int scaling(const Options& options) {
     report.is_for_screen = view.is_for_screen;
     auto output = Output::open("");
     output->write(view.show({"scaling", scaling_tables(report)}, screen_for(stdout, options.screen)));
-    return finish(*output);
+    const int code = finish(*output);
+    return code == fine && options.is_strict && !report.is_complete ? check_failed : code;
 }
 
 }  // namespace mpiprof::report

@@ -321,10 +321,10 @@ Difference difference_of(const Side& a, const Side& b, const std::optional<TimeC
                           .bytes_between_nodes = {},
                           .bytes_of_pairs = {},
                           .regions = regions_of(a, b)};
-    difference.is_same_run = a.runs.size() == 1 && b.runs.size() == 1 &&
-                             first_a.detail.launch == first_b.detail.launch &&
-                             first_a.run.started_at_ns == first_b.run.started_at_ns;
-    difference.are_other_programs = first_a.detail.program != first_b.detail.program;
+    difference.is_same_run = a.runs.size() == 1 && b.runs.size() == 1 && first_a.detail.source == first_b.detail.source;
+    // mpitrace's text names none.
+    const std::string &program_a = first_a.detail.program, &program_b = first_b.detail.program;
+    difference.are_other_programs = !program_a.empty() && !program_b.empty() && program_a != program_b;
     difference.are_other_sizes = first_a.run.ranks != first_b.run.ranks;
     add_counts(difference, a, b);
     add_pairs(difference, a, b);

@@ -91,7 +91,6 @@ class Facts {
 };
 
 std::string place_of(const CallSite& site, const CallSites& sites, Symbols& symbols) {
-    if (site.frames.empty()) return "(not told apart)";
     const Place& place = site.frames.front();
     const Module& module = sites.modules[place.module];
     const Symbol& symbol = symbols.at(module, place.offset);
@@ -104,6 +103,7 @@ std::string place_of(const CallSite& site, const CallSites& sites, Symbols& symb
 std::vector<RunSite> sites_of(const Job& job, Symbols& symbols) {
     std::map<std::pair<std::string, std::string>, RunSite> sites;
     for (const CallSite& site : job.sites.sites) {
+        if (site.frames.empty()) continue;  // of no place is more known than the calls themselves tell
         const std::string& call = job.calls[site.call].name;
         const std::string place = place_of(site, job.sites, symbols);
         RunSite& to = sites.try_emplace({call, place}, RunSite{.call = call, .place = place}).first->second;
@@ -138,7 +138,7 @@ void add_pairs(RunDetail& detail, const Job& job) {
 }  // namespace
 
 RunDetail detail_of(const Job& job, Symbols& symbols) {
-    RunDetail detail{.launch = job.launch,
+    RunDetail detail{.source = {},
                      .program = base(job.executable),
                      .facts = Facts(job).all(),
                      .sites = sites_of(job, symbols),

@@ -34,7 +34,7 @@ struct RunPair {
 };
 
 struct RunDetail {
-    std::string launch;
+    std::string source;   // the same of the same launch in the same place
     std::string program;  // the name of its file
     std::vector<RunFact> facts;
     std::vector<RunSite> sites;       // by call, place

@@ -34,6 +34,7 @@ struct ScalingReport {
     std::string time;  // what is measured: "the process, from its start to MPI_Finalize"
     std::string su;    // what the relative SU is, as a formula
     bool is_for_screen = true;
+    bool is_complete = true;  // every rank of every job was there to its end
 };
 
 std::vector<Table> scaling_tables(const ScalingReport& report);

@@ -9,6 +9,7 @@
 #include "tests/report/goldens.h"
 #include "tests/report/run_reporter.h"
 #include "tests/report/stories.h"
+#include "tests/report/whole_pipeline.h"
 
 namespace mpiprof::test {
 namespace {
@@ -62,6 +63,8 @@ class diff : public testing::Test {
         words.insert(words.end(), behind.begin(), behind.end());
         return words;
     }
+
+    const fs::path& path() { return directory_.path(); }
 
   private:
     TemporaryDirectory directory_;
@@ -140,6 +143,38 @@ TEST_F(diff, different_programs_sizes_killed_jobs_and_missing_ranks_are_said) {
     EXPECT_NE(unwrapped(killed.out).find("killed: 3 of 4 ranks have a profile"), std::string::npos);
     EXPECT_EQ(run({"whole", "killed", "--fail-on", "5%"}).code, 3);
     EXPECT_EQ(run({"whole", "killed", "--fail-on-point", "5%"}).code, 3);
+}
+
+TEST_F(diff, mpitraces_text_is_compared_as_far_as_it_tells) {
+    for (const char* name : {"cpu", "gpu"}) {
+        fs::create_directories(path() / name);
+        write_file(path() / name / "mpi_profile.1.0", read_file(golden(fmt::format("seed003_{}.txt", name))));
+    }
+    const Ran ran = run({"cpu", "gpu"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const std::string text = unwrapped(ran.out);
+    EXPECT_NE(text.find("MPI_Allreduce 8,161 11,658"), std::string::npos) << text;
+    EXPECT_NE(text.find("16 ranks against 8 ranks"), std::string::npos);
+    EXPECT_EQ(text.find("same run"), std::string::npos);
+    EXPECT_EQ(text.find("different programs"), std::string::npos);
+    EXPECT_EQ(run({"cpu", "gpu", "--strict"}).code, 1) << "one rank of many";
+}
+
+TEST_F(diff, whatever_two_jobs_are_they_fit_a_screen) {
+    write("stencil", balanced_stencil());
+    const std::pair<const char*, std::vector<ProfileSpec>> others[] = {
+        {"gpu", gpu_training_with_cupti()}, {"both", nccl_beside_mpi()},   {"device", device_buffers()},
+        {"errors", errors_and_drops()},     {"files", file_writer()},      {"hung", one_never_arrived()},
+        {"threads", background_training()}, {"requests", late_messages()}, {"nodes", slow_node()}};
+    for (const auto& [name, ranks] : others) {
+        write(name, ranks);
+        for (const Ran& ran : {run({"stencil", name}), run({name, "stencil"}), run({name, name})}) {
+            EXPECT_EQ(ran.code, 0) << name << ran.err;
+            expect_fits(ran.out, 80);
+        }
+        EXPECT_EQ(run({"stencil", name, "--format", "json"}).code, 0);
+        EXPECT_EQ(run({"stencil", name, "--format", "markdown", "--top", "3"}).code, 0);
+    }
 }
 
 TEST_F(diff, one_rank_and_many_are_compared_by_rank) {
