@@ -79,6 +79,11 @@ bool crowds_only_these(const Finding& crowd, const Finding& slow, const Job& job
            std::includes(crowd.ranks.begin(), crowd.ranks.end(), slow.ranks.begin(), slow.ranks.end());
 }
 
+// Each of many calls takes as long as its partners wait for a processor, where that is most of it.
+bool makes_calls_long(const Finding& cause, const Finding& other) {
+    return cause.rule == Rule::crowded && other.rule == Rule::small_messages && cause.run_share >= other.run_share / 2;
+}
+
 // Somebody who serves all need not be the one that is slow.
 bool speaks_of_others(const Finding& cause, const Finding& other) {
     return cause.rule == Rule::one_serves_all && std::holds_alternative<evidence::Imbalance>(other.evidence) &&
@@ -86,7 +91,7 @@ bool speaks_of_others(const Finding& cause, const Finding& other) {
 }
 
 bool explains(const Finding& cause, const Finding& other, const Job& job) {
-    if (crowds_only_these(cause, other, job)) return true;
+    if (crowds_only_these(cause, other, job) || makes_calls_long(cause, other)) return true;
     if (speaks_of_others(cause, other)) return false;
     for (const Explains& row : table)
         if (row.cause == cause.rule && std::find(row.others.begin(), row.others.end(), other.rule) != row.others.end())

@@ -251,6 +251,18 @@ TEST(verdict, the_kernels_account_of_waiting_for_a_processor_decides) {
     EXPECT_NE(sentence(job).find("by the kernel's account"), std::string::npos) << sentence(job);
 }
 
+TEST(verdict, tiny_calls_whose_partners_have_no_processor_are_explained_by_that) {
+    auto job = ranks_of_job(2);
+    for (ProfileSpec& rank : job) {
+        rank.calls = {collective("MPI_Allreduce", {calls_of(4'000'000, 8, 4 * s, 300)})};
+        rank.processor = {7'000'000'000, 3'000'000'000, 0, 0};
+    }
+    EXPECT_EQ(name(top(job)), "crowded");
+    EXPECT_TRUE(explains(top(job), Rule::small_messages));
+    for (ProfileSpec& rank : job) rank.processor.first_waited_ns = 1'000'000'000;
+    EXPECT_EQ(name(top(job)), "small-messages") << "which cost four times what was waited";
+}
+
 TEST(verdict, a_rank_that_is_slow_for_want_of_a_processor_is_crowded) {
     auto job = uneven_work();
     job[2].usage.user_us = 5'000'000;
