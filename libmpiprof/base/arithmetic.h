@@ -8,7 +8,7 @@
 
 namespace mpiprof {
 
-// As a process begins: rounding to nearest, nothing trapped, no flag raised.
+// What a process begins with: rounding to nearest, nothing trapped, no flag raised.
 #if defined(__x86_64__)
 inline constexpr std::uint32_t plain_mxcsr = 0x1f80;
 inline constexpr std::uint16_t plain_x87 = 0x37f;

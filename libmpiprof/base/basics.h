@@ -94,7 +94,7 @@ inline std::uint64_t top_bit(std::uint64_t x) {
 #endif
 }
 
-// The same hash for the hot path, of the lower half of x and for at most 12 bits: an instruction shorter.
+// A hash for the hot path, of the lower half of x and for at most 12 bits: an instruction shorter than mix().
 template <unsigned Bits>
 std::size_t short_hash(std::uint64_t x) {
     static_assert(Bits <= 12);

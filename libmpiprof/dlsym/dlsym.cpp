@@ -14,7 +14,8 @@
 #include <cstdint>
 #include <initializer_list>
 
-// As in process/old_glibc.h: the oldest versions, and weakly, since before glibc 2.34 they live in libdl.
+// These are bound as process/old_glibc.h does it: to the oldest versions, and weakly, since before glibc 2.34 they live
+// in libdl.
 #if defined(__x86_64__)
 #define OLDEST "GLIBC_2.2.5"
 #elif defined(__aarch64__)

@@ -18,7 +18,7 @@ constinit Cupti the_cupti{};
 
 namespace {
 
-// In the order of cupti::Functions; some versions lack the last ones.
+// The names stand in the order of cupti::Functions; some versions lack the last ones.
 constexpr char function_names[] =
     "cuptiGetVersion\0cuptiSubscribe\0cuptiUnsubscribe\0cuptiActivityRegisterCallbacks\0cuptiActivityEnable\0cuptiActivityDisable\0"
     "cuptiActivityPushExternalCorrelationId\0cuptiActivityPopExternalCorrelationId\0cuptiActivityFlushAll\0cuptiActivityGetNextRecord\0"

@@ -72,7 +72,7 @@ using Requested = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::size_
 using Completed = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
                            std::size_t valid);
 
-// In the order of the names in cupti.cpp.
+// These stand in the order of the names in cupti.cpp.
 struct Functions {
     int (*version)(std::uint32_t* version);
     int (*subscribe)(void** subscriber, void (*callback)(void*, int, std::uint32_t, const void*), void* data);

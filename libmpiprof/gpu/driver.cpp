@@ -4,7 +4,7 @@
 namespace mpiprof::gpu {
 namespace {
 
-// In the order of Driver's members.
+// The names stand in the order of Driver's members.
 constexpr char names_of_cuda[] =
     "cuDriverGetVersion\0cuCtxGetCurrent\0cuStreamGetCtx\0cuCtxGetDevice\0cuCtxPushCurrent_v2\0cuCtxPopCurrent_v2\0"
     "cuStreamIsCapturing\0cuThreadExchangeStreamCaptureMode\0cuEventCreate\0cuEventDestroy_v2\0cuEventRecord\0cuEventQuery\0cuEventElapsedTime\0?\0?\0";

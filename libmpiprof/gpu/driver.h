@@ -10,7 +10,7 @@ namespace mpiprof::gpu {
 // What streams and events belong to is a context here: CUDA's, or the number of a device of HIP's and one more. 0:
 // none.
 struct Driver {
-    // In the order of the names in driver.cpp.
+    // These stand in the order of the names in driver.cpp.
     int (*version)(int* version);
     int (*current)(Word* context);
     int (*of_stream)(Word stream, Word* context);

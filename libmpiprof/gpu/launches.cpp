@@ -73,7 +73,7 @@ Launches::Source Launches::decide() {
     return Source::some;
 }
 
-// With the lock. Asked early, so that a window does not begin with what takes CUPTI seconds.
+// The caller holds the lock. Asked early, so that a window does not begin with what takes CUPTI seconds.
 void Launches::try_cupti() {
     char text[80] = "";
     const bool was_there = the_cupti.is_there();
@@ -228,7 +228,7 @@ void add_to(Share& share, const Operation& operation) {
         what.communicator = 0;
     what.bytes += operation.bytes;
     if (!operation.is_collective) return;
-    // Of several collectives that end together the first stands for their time.
+    // Several collectives that end together have one time, which the first stands for.
     const std::uint64_t number = times.enqueue(operation.communicator);
     if (what.number != 0) return;
     what.number = number;

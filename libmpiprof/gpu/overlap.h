@@ -1,4 +1,4 @@
-// For how long other kernels ran beside those of NCCL, on the same device: the share of communication that is hidden.
+// How long other kernels ran beside those of NCCL, on the same device: the share of communication that is hidden.
 // Told intervals in any order, in portions (a buffer of CUPTI's); an interval is compared with those of its own
 // portion, the one before and the one behind. Used by cupti_records.cpp, under its lock.
 #pragma once

@@ -7,7 +7,7 @@
 
 namespace mpiprof::gpu {
 
-// The same numbers in both.
+// Both platforms have these numbers.
 inline constexpr int success = 0, not_initialized = 3, not_ready = 600;
 
 enum class Platform : std::uint8_t { none, cuda, hip };

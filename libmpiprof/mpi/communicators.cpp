@@ -97,7 +97,7 @@ int Communicators::world_rank_in_window(Word window, int rank) const {
     return translated;
 }
 
-// Of the members' world ranks in their order; 0 if one is of another world.
+// A hash of the members' world ranks in their order; 0 if one is of another world.
 std::uint64_t Communicators::hash_of_group(Word group) const {
     constexpr int at_once = 256;
     int size = 0, mine[at_once], theirs[at_once];

@@ -79,7 +79,7 @@ std::uint64_t ask_bytes_in_status(const FamilyFacts& facts, const Questions& que
     return (word & 0xffffffff) | (word >> 33) << 32;
 }
 
-// The same if it takes but a look (count_at), and if it is at most 2 GiB: MPICH's status has its `cancelled` above, so
+// How many bytes arrived, if a look tells (count_at), and at most 2 GiB: MPICH's status has its `cancelled` above, so
 // what is more may be something else, which no memo is made of.
 [[gnu::always_inline]] inline std::int64_t quick_bytes_in_status(const FamilyFacts& facts, Word status) {
     std::int64_t bytes;

@@ -84,7 +84,7 @@ void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
     ledger.learn_comm(comm, meaning.communicator);
 }
 
-// As FortranBinding::group_key() has it.
+// Fortran's calls remember it by a key of their own: FortranBinding::group_key().
 void Library::end_of_communicator(Word comm) {
     const Word fortran = ask.comm_c2f ? ask.comm_c2f(comm) : comm;
     runtime.end_of({HandleKind::communicator, comm, FortranBinding<false, false>::group_key(fortran)});

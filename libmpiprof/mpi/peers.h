@@ -72,7 +72,7 @@ struct PeersOfCall {
     }
 };
 
-// In every call of MPI that has tags each follows the rank that it goes with.
+// A tag follows the rank that it goes with, in every call of MPI that has tags.
 template <Id I, class Language>
 void remember_tags(Trace& trace, const Word* words) {
     constexpr int dest = find(row_of(I).roles, Role::dest), source = find(row_of(I).roles, Role::source);
@@ -146,7 +146,7 @@ struct WithTwoPeers : Base {
     static constexpr bool has_status = find(row_of(I).roles, Role::status) >= 0;
     static constexpr bool has_partner = true;
 
-    // Of the bytes that were booked.
+    // How many of the bytes that were booked went out.
     static Bytes sent(const CallInHand& hand, Bytes bytes) {
         if (!has_status || hand.words[0] == 0) return hand.sent;
         return bytes - bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0]));
@@ -161,7 +161,7 @@ struct WithTwoPeers : Base {
         return {ledger.quick_peer(OfCall::key(ledger), ledger.hand.peer),
                 ledger.quick_peer(OfCall::key(ledger), source_in(ledger.hand.words[0]))};
     }
-    // The same by a memo that holds the type in hand, and so knows its size; that of any other memo is another's.
+    // By a memo that holds the type in hand, and so knows its size. Any other memo holds another type: see below.
     static void add_partner(Both both, const CallInHand& hand, const Memo& memo, Bytes bytes, Ticks ticks) {
         add(*both.to, *both.from, static_cast<Bytes>(hand.count) * memo.type_size, bytes, ticks);
     }

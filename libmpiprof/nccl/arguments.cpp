@@ -31,7 +31,7 @@ void init_rank(const Word* words, bool has_config, MadeBy& made) {
 }
 #endif
 
-// In any order.
+// The ranks of a list have one hash in any order.
 std::uint64_t hash_of_ranks(Word list, int n) {
     std::uint64_t result = 0;
     for (int i = 0; i < n; ++i)

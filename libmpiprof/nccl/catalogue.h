@@ -43,7 +43,7 @@ constexpr std::array<Call, calls> build_table() {
         if (call.treatment != Treatment::timed) call.counter = counter++;
     return table;
 }
-// For constant expressions only, as mpi/catalogue.h says.
+// It is for constant expressions only, as mpi/catalogue.h says.
 inline constexpr std::array<Call, calls> table = build_table();
 
 constexpr Call row_of(Id id) { return table[static_cast<std::size_t>(id) - first_id]; }

@@ -34,14 +34,14 @@ class Communicators {
     bool made(const Made& made);
     // The id of what is made from `parent` now by all its members, told apart by `salt`; 0 if the parent is not known.
     std::uint64_t id_of_child(Word parent, std::uint64_t salt);
-    // The same of what is made by some of its members, whom `salt` tells; the others do not know of it. One that the
+    // The id of what some of its members make, whom `salt` tells; the others do not know of it. One that the
     // same members make again has the same id.
     std::uint64_t id_of_part(Word parent, std::uint64_t salt);
     std::uint64_t id_of(Word handle);
     void forget(Word handle);
-    // Into the profile's communicators, of a handle that is known; else 0.
+    // The index into the profile's communicators of a handle that is known; else 0.
     std::uint16_t known_index(Records& records, Word handle);
-    // The same of the only one that is alive of this rank and size.
+    // The index of the only one of this rank and size that is alive; 0: there are none, or several.
     std::uint16_t only_index(Records& records, int rank, int size);
     int size_at(std::uint16_t index);  // 0: not known
     // How many members of a communicator this process is, one for each of its GPUs that are, and the lowest of their

@@ -56,7 +56,7 @@ class Library {
     bool is_ours(const void* real) const;
     // Begins the profile if nothing else has. A job of its own, unless MPI is initialised later.
     void begin(const void* real, Membership membership);
-    // The same for a communicator that is not made through us, as NCCL itself tells.
+    // Begins it with a communicator that is not made through us, as NCCL itself tells.
     void begin_unseen(Membership membership);
     // A communicator was initialised here: where no launcher says who we are, it does.
     void learn_world(Membership membership, std::uint64_t id);

@@ -7,7 +7,7 @@ namespace mpiprof {
 
 // Unless the user named a plugin, or NCCL is left alone (MPIPROF_NCCL=off).
 void invite_nccl();
-// The same where NCCL may come later and unseen (linked statically): if there is a GPU to use it on.
+// Invites NCCL that may come later and unseen (linked statically): if there is a GPU to use it on.
 void invite_nccl_if_there_is_a_gpu();
 
 // Whether such a value is ours, and not the user's own.

@@ -76,7 +76,7 @@ void Runtime::count_pause() {
 
 // ---- pauses ----
 
-// Not when the first is over, which the helper thread may find: the image grows in the program's threads alone.
+// Opened before the first pause, whose end the helper may find: the image grows in the program's threads alone.
 void Runtime::open_pauses() {
     if (!pauses_.is_open())
         pauses_.open(records_.image, 0, records_.image.header().started.ticks, format::TableType::pauses);

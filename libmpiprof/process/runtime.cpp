@@ -365,12 +365,8 @@ void Runtime::begin_after_mpi() {
 
 void Runtime::process_ends() {
     int over = 0;
-    if (is_recording() && has_mpi_ended_)
-        finish(State::finalized, 0);
-    else if (is_recording() && finalized_ && finalized_(&over) == 0 && over)
-        finish(State::finalized, 0);
-    else
-        finish(State::exited, 0);
+    const bool is_finalized = is_recording() && (has_mpi_ended_ || (finalized_ && finalized_(&over) == 0 && over));
+    finish(is_finalized ? State::finalized : State::exited, 0);
     if (is_recording() && moved_nothing()) file_.remove();
 }
 

@@ -22,7 +22,7 @@ void say(const char* format, ...) {
     for (int i = begin; i < begin + n; ++i)  // a path may hold anything
         if (static_cast<unsigned char>(line[i]) < ' ' || line[i] == 0x7f) line[i] = '?';
     line[begin + n] = '\n';
-    (void)!write(2, line, static_cast<size_t>(begin + n + 1));
+    (void)!write(2, line, static_cast<size_t>(begin) + static_cast<size_t>(n) + 1);
     errno = saved;
 }
 

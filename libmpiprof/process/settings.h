@@ -50,13 +50,13 @@ const SettingRow& row_of(Setting setting);
 // names, else the default. Never null.
 const char* value_of(Setting setting);
 bool is_on(Setting setting);
-// In nanoseconds; `fallback` where the setting is at its default, which is a word.
+// A number of seconds, in nanoseconds; `fallback` where the setting is at its default, which is a word.
 std::uint64_t seconds_of(Setting setting, std::uint64_t fallback);
 
-// Of a choice among numbers.
+// The value of a setting that is a choice among numbers.
 unsigned number_of(Setting setting);
 
-// Of a trace; 0: off.
+// How many events a trace keeps of each thread; 0: there is no trace.
 std::uint32_t events_of(Setting setting);
 
 // Says one line for each MPIPROF_* name that does not exist and each value that is not valid.

@@ -45,15 +45,15 @@ struct AsStored {
     static Bytes bytes(const CallInHand&, const Booking& b, std::uint64_t type_size) {
         return static_cast<Bytes>(b.count) * type_size;
     }
-    // The same for the fast form, which reads what is in hand where it is used. False: it takes more than a look at
-    // what the call has left, which is `seen` then.
+    // What is booked, for the fast form, which reads what is in hand where it is used. False: it takes more than to
+    // look at what the call has left, which is `seen` then.
     static bool look(const CallInHand&, std::int64_t&) { return true; }
     static Word quick_type(const CallInHand& hand) { return hand.type; }
     static std::int64_t quick_count(const CallInHand& hand, std::int64_t) { return hand.count; }
     static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) {
         return static_cast<Bytes>(hand.count) * type_size;
     }
-    // With whom it exchanged messages, if that takes but a look; it is then counted by the fast form itself.
+    // The partner that it exchanged messages with, if a look tells: then the fast form itself counts it.
     static constexpr bool has_partner = false;
     static std::true_type quick_partner(const Ledger&, std::size_t) { return {}; }
     static void add_partner(std::true_type, const CallInHand&, const Memo&, Bytes, Ticks) {}

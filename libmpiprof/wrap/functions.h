@@ -47,7 +47,7 @@ struct Found {
     bool is_first;   // this process had not called it before
 };
 
-// Of a library that is off: passed through, unrecorded, and looked for but once.
+// The function of a library that is off: its calls pass through, unrecorded, and it is looked for but once.
 template <class Library, int Spelling>
 Found find_while_off(std::uint16_t id, const char* name, Word return_address) {
     void*& slot = reals_aside<Library>[Spelling][id - Library::first_id];

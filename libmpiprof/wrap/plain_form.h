@@ -176,19 +176,24 @@ Word call_followed(Word (*real)(Words...), Word return_address, Words... args) {
 }
 
 // A call in the plain form, as its pieces hand it on.
-template <class... Words>
 struct PlainCall {
-    Word (*real)(Words...);
-    const Word* frame;  // that of the exported symbol
+    const Found& found;  // a copy would cost each call some instructions
+    const Word* frame;   // that of the exported symbol
     Word return_address;
-    bool is_foreign;
-    bool is_first;
+    template <class... Words>
+    auto real_as() const {
+        return reinterpret_cast<Word (*)(Words...)>(found.function);
+    }
+    template <class... Words>
+    [[gnu::always_inline]] Word real(Words... args) const {
+        return real_as<Words...>()(args...);
+    }
 };
 
 // The barrier that the user wants before calls of this row: all ranks come to it, also those that record nothing.
 template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline void wait_for_others(const PlainCall<Words...>& call, Ledger* ledger, Words... args) {
-    if (!runtime.puts_barrier_before(static_cast<std::uint16_t>(Id)) || call.is_foreign) return;
+[[gnu::always_inline]] inline void wait_for_others(const PlainCall& call, Ledger* ledger, Words... args) {
+    if (!runtime.puts_barrier_before(static_cast<std::uint16_t>(Id)) || call.found.foreign) return;
     if (!ledger && is_nested(call.return_address)) return;
     const Word words[] = {args..., 0};
     Library::template wait_first<Id, Language>(ledger, call.frame, call.return_address, words);
@@ -196,22 +201,23 @@ template <class Library, auto Id, class Language, class... Words>
 
 // A call that is not recorded: not ours, or there is nowhere to record it.
 template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline Word call_without_ledger(const PlainCall<Words...>& call, Words... args) {
+[[gnu::always_inline]] inline Word call_without_ledger(const PlainCall& call, Words... args) {
     if constexpr (Library::may_be_watched(Id)) {
         const Word result = call.real(args...);
         const Word words[] = {args..., 0};
-        if (!call.is_foreign && Library::watches(static_cast<std::uint16_t>(Id)) && gate_epoch() == 0 &&
+        if (!call.found.foreign && Library::watches(static_cast<std::uint16_t>(Id)) && gate_epoch() == 0 &&
             !is_nested(call.return_address))
             Library::template unrecorded<Id>(words, result);
         return result;
     } else if constexpr (Library::follows(Id) || Library::frees(Id)) {
-        if (!call.is_foreign) return call_followed<Library, Id, Language>(call.real, call.return_address, args...);
+        if (!call.found.foreign)
+            return call_followed<Library, Id, Language>(call.real_as<Words...>(), call.return_address, args...);
     }
     return call.real(args...);
 }
 
 template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline Word call_counted(const PlainCall<Words...>& call, Ledger& ledger, Words... args) {
+[[gnu::always_inline]] inline Word call_counted(const PlainCall& call, Ledger& ledger, Words... args) {
     constexpr std::uint16_t counter = Library::row(Id).counter;
     const Word result = call.real(args...);
     if (thread_state.token != untimed(call.frame)) return result;  // overtaken: what is in hand is another's
@@ -228,11 +234,11 @@ template <class Library, auto Id, class Language, class... Words>
 
 // A poll that is no sample.
 template <class Library, auto Id, class Language, class Booker, class... Words>
-[[gnu::always_inline]] inline Word call_untimed_poll(const PlainCall<Words...>& call, Ledger& ledger, Words... args) {
+[[gnu::always_inline]] inline Word call_untimed_poll(const PlainCall& call, Ledger& ledger, Words... args) {
     constexpr std::uint16_t counter = Library::row(Id).counter;
     if (!Booker::has_after_untimed || !ledger.is_traced())
         return leave_untimed_poll<Language, Booker>(call.real(args...), counter);
-    begin<Library>(ledger, static_cast<std::uint16_t>(Id), call.return_address, call.is_first);
+    begin<Library>(ledger, static_cast<std::uint16_t>(Id), call.return_address, call.found.is_first);
     const Word result = call.real(args...);
     const Ticks end = ledger.read_clock();
     ledger.leave_call();
@@ -243,20 +249,19 @@ template <class Library, auto Id, class Language, class Booker, class... Words>
 
 // A call whose clock is read. What is asked about it once it has succeeded is asked outside the timed interval.
 template <class Library, auto Id, class Language, class Size, class... Words>
-[[gnu::always_inline]] inline Word call_timed(const PlainCall<Words...>& call, Ledger& ledger, bool is_sized,
-                                              Words... args) {
+[[gnu::always_inline]] inline Word call_timed(const PlainCall& call, Ledger& ledger, bool is_sized, Words... args) {
     using Booker = typename Size::Booker;
     constexpr Call row = Library::row(Id);
     constexpr auto id = static_cast<std::uint16_t>(Id);
     thread_state.token = call.frame;
     // A site is learned when its call has returned; the first one may never do so.
-    if (call.is_first) ledger.know_site(call.return_address);
+    if (call.found.is_first) ledger.know_site(call.return_address);
     if constexpr (Library::may_be_watched(Id))
         if (Library::watches(id)) {
             const Word words[] = {args..., 0};
             Library::template before_real<Id, Language>(ledger, words);
         }
-    begin<Library>(ledger, id, call.return_address, call.is_first);
+    begin<Library>(ledger, id, call.return_address, call.found.is_first);
     const Word result = call.real(args...);
     const Ticks end = ledger.read_clock();
     if constexpr (Library::may_be_watched(Id))
@@ -278,7 +283,7 @@ template <class Library, auto Id, class Language, class Size, class... Words>
 }
 
 template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline Word call_recorded(const PlainCall<Words...>& call, Ledger& ledger, Words... args) {
+[[gnu::always_inline]] inline Word call_recorded(const PlainCall& call, Ledger& ledger, Words... args) {
     constexpr Call row = Library::row(Id);
     thread_state.token = row.treatment == Treatment::timed ? call.frame : untimed(call.frame);
     if constexpr (Library::frees(Id)) {
@@ -307,14 +312,13 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     const Word* frame = MPIPROF_FRAME();
     constexpr auto id = static_cast<std::uint16_t>(Id);
     const Found found = find_function<Library, Spelling>(id, Name::text(), return_address);
-    const PlainCall<Words...> call{reinterpret_cast<Word (*)(Words...)>(found.function), frame, return_address,
-                                   found.foreign, found.is_first};
+    const PlainCall call{found, frame, return_address};
     Ledger* ledger = enter_plainly(thread_state, frame, return_address, found.foreign);
-    if (!call.real) return Library::missing(Name::text());
+    if (!found.function) return Library::missing(Name::text());
     if constexpr (Library::may_wait_first(Id)) wait_for_others<Library, Id, Language>(call, ledger, args...);
     if (!ledger) return call_without_ledger<Library, Id, Language>(call, args...);
     if constexpr (!Library::frees(Id) && !Library::follows(Id))
-        if (!runtime.records_call(id)) return call_unrecorded(call.real, frame, args...);
+        if (!runtime.records_call(id)) return call_unrecorded(call.real_as<Words...>(), frame, args...);
     return call_recorded<Library, Id, Language>(call, *ledger, args...);
 }
 

@@ -30,7 +30,7 @@ constexpr Layout layouts[] = {
     {11, 56, 8, 48, 32, 56, 184, 0, 0, 48, 72},   {12, 56, 0, 8, 0, 56, 192, 0, 70, 40, 56},
     {13, 72, none, 8, 0, 56, 200, 0, 70, 40, 56},
 };
-// The same in all of them.
+// These are where all of them have them.
 constexpr std::size_t object_type = 8, text_length = 16, text_state = 32;
 constexpr std::size_t code_filename[] = {104, 112}, code_name[] = {112, 120};  // before 3.11, and since
 
@@ -56,7 +56,7 @@ const void* first_frame(const char* thread) {
     return l.cframe_to == none || !next ? next : at<const void*>(next, l.cframe_to);
 }
 
-// Of a frame that C made to call Python there is nothing to tell.
+// A frame that C made to call Python has neither a file nor a line.
 bool is_of_script(const void* frame, const void* code) {
     const Layout& l = python.layout;
     return code && at<const void*>(code, object_type) == python.code_type &&

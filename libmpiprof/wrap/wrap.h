@@ -76,7 +76,7 @@ template <class Library, class Language, class Booker>
     return book_again<Library, Language, Booker>(result, ledger, *memo, bytes, ticks);
 }
 
-// The same where the first place is another call's.
+// The second half of a call whose place holds the memo of another call.
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_disputed(Word result, Ledger& ledger, Ticks ticks) {
     if (ledger.takes_turn(ledger.key())) [[unlikely]]
