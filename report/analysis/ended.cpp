@@ -49,14 +49,20 @@ std::vector<std::uint32_t> stopped_first(const Job& job) {
     return ranks;
 }
 
+// Where they stood, if all of them stood at one place.
 void look_where(const Job& job, Finding& finding, evidence::Unfinished& e) {
+    const Standing* first = nullptr;
     for (const Standing& standing : job.standings) {
-        if (standing.rank != finding.ranks.front() || !standing.call) continue;
-        finding.calls = {*standing.call};
-        e.is_inside = standing.is_inside;
-        e.place = standing.place;
-        return;
+        if (!standing.call || !std::binary_search(finding.ranks.begin(), finding.ranks.end(), standing.rank)) continue;
+        if (first &&
+            (first->call != standing.call || first->place != standing.place || first->is_inside != standing.is_inside))
+            return;
+        if (!first) first = &standing;
     }
+    if (!first) return;
+    finding.calls = {*first->call};
+    e.is_inside = first->is_inside;
+    e.place = first->place;
 }
 
 void killed(const Job& job, const Figures&, std::vector<Finding>& findings) {

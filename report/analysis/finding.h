@@ -145,7 +145,8 @@ struct Polling {
 struct Varying {
     double mpi_share = 0;  // of the time in MPI
     double run_share = 0;
-    double slow_share = 0;  // of the run, besides: waiting for ranks that are slow all the time
+    double slow_share = 0;        // of the run, besides: waiting for ranks that are slow all the time
+    double pushed_off_per_s = 0;  // of each rank: the kernel took its processor away, or it yielded
     double load_balance = 0;
 };
 struct SerialChain {

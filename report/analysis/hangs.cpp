@@ -99,21 +99,27 @@ std::optional<Hang> different_collectives(const Job& job, const std::vector<cons
     return std::nullopt;
 }
 
-// Whether the rank belongs to the communicator, as far as is known.
-bool is_member(const Job& job, std::uint32_t group, std::uint32_t rank) {
-    if (job.groups[group].is_world) return true;
-    return std::any_of(job.entries.begin(), job.entries.end(), [&](const Entries& entry) {
-        return entry.group == group && entry.rank == rank && entry.call == Entries::none;
-    });
-}
-
-// Killed ranks prove something only while others run on; who is finalized never comes.
-bool will_never_come(const Job& job, const Rank& rank) {
-    if (rank.is_in_finalize || rank.state == State::finalized) return true;
+// The ranks that will enter nothing any more. Killed ones prove something only while others run on.
+std::vector<std::uint32_t> never_come(const Job& job) {
     const bool others_run = std::any_of(job.ranks.begin(), job.ranks.end(), [](const Rank& other) {
         return other.has_profile && other.state == State::running && other.life == Life::running;
     });
-    return others_run && is_gone(rank);
+    std::vector<std::uint32_t> ranks;
+    for (const Rank& rank : job.ranks) {
+        const bool is_at_its_end = rank.has_profile && (rank.is_in_finalize || rank.state == State::finalized);
+        if (is_at_its_end || (others_run && is_gone(rank))) ranks.push_back(rank.rank);
+    }
+    return ranks;
+}
+
+// Of these ranks the ones that belong to the communicator, as far as is known.
+std::vector<std::uint32_t> members_among(const Job& job, std::uint32_t group, std::vector<std::uint32_t> ranks) {
+    if (job.groups[group].is_world) return ranks;
+    std::set<std::uint32_t> members;
+    for (const Entries& entry : job.entries)
+        if (entry.group == group && entry.call == Entries::none) members.insert(entry.rank);
+    std::erase_if(ranks, [&](std::uint32_t rank) { return !members.contains(rank); });
+    return ranks;
 }
 
 std::optional<Hang> member_is_gone(const Job& job, const std::vector<const Standing*>& inside) {
@@ -122,9 +128,7 @@ std::optional<Hang> member_is_gone(const Job& job, const std::vector<const Stand
         if (is_blocking_collective(job, *standing)) by_group[standing->group].push_back(standing);
     for (const auto& [group, members] : by_group) {
         Hang hang{.kind = Hang::Kind::member_is_gone, .group = group, .parties = parties_of(members), .gone = {}};
-        for (const Rank& rank : job.ranks)
-            if (rank.has_profile && will_never_come(job, rank) && is_member(job, group, rank.rank))
-                hang.gone.push_back(rank.rank);
+        hang.gone = members_among(job, group, never_come(job));
         if (hang.gone.empty()) continue;
         hang.for_ns = hang.parties.front().for_ns;
         return hang;
@@ -148,11 +152,9 @@ std::optional<Hang> nobody_is_left(const Job& job, const std::vector<const Stand
         }
     // One rank may still talk to itself, and several to each other.
     if (waiting.size() != 1 || job.size < 2 || job.profiles() != job.size) return std::nullopt;
-    for (const Rank& rank : job.ranks) {
-        if (waiting.contains(rank.rank)) continue;
-        if (!will_never_come(job, rank)) return std::nullopt;
-        hang.gone.push_back(rank.rank);
-    }
+    hang.gone = never_come(job);
+    if (hang.gone.size() + 1 != job.ranks.size() || std::ranges::count(hang.gone, *waiting.begin()) != 0)
+        return std::nullopt;
     hang.parties = parties_of(standings);
     hang.for_ns = hang.parties.front().for_ns;
     return hang;

@@ -301,6 +301,17 @@ void serial_chain(const Job& job, const Figures& figures, Findings& findings) {
         cost;
 }
 
+// Whoever loses its processor comes late, too; how long it waited for one is not known.
+double pushed_off_per_s(const Job& job) {
+    double times = 0, run_ns = 0;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile || rank.is_text) continue;
+        times += static_cast<double>(rank.usage.involuntary_switches);
+        run_ns += static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns);
+    }
+    return share(times, run_ns / 1e9);
+}
+
 void varying(const Job& job, const Figures& figures, Findings& findings) {
     if (!figures.efficiency || figures.inside_ns() == 0) return;
     // Both are upper bounds where the other is not: of calls whose fastest waited, too, and of calls that are merely
@@ -315,6 +326,7 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
         evidence::Varying{.mpi_share = share(waiting, static_cast<double>(figures.inside_ns())),
                           .run_share = cost,
                           .slow_share = for_slow,
+                          .pushed_off_per_s = pushed_off_per_s(job),
                           .load_balance = figures.efficiency->load_balance})
         .run_share = cost;
 }

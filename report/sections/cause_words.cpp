@@ -12,10 +12,22 @@
 namespace mpiprof::report {
 
 std::string FindingWords::operator()(const evidence::Varying& e) const {
-    return fmt::format(
+    constexpr double often = 25;  // times a second
+    std::string text = fmt::format(
         "The ranks are even over the run (load balance {}), and still {} of their time in {} is waiting, {} of the run (an "
-        "estimate): each time another rank is late. Where: mpiprof-report sites.",
+        "estimate): each time another rank is late.",
         human_share(e.load_balance), human_share(e.mpi_share), words.library, human_share(e.run_share));
+    if (e.slow_share > 0)
+        text = fmt::format(
+            "{} of the time in {} is waiting, {} of the run beyond what slow ranks explain (an estimate): each time another "
+            "rank is late.",
+            human_share(e.mpi_share), words.library, human_share(e.run_share));
+    if (e.pushed_off_per_s >= often)
+        text += fmt::format(
+            " Each rank lost its processor, or yielded it, {} times a second: that may be why; how long it waited for one is not "
+            "known.",
+            human_count(std::round(e.pushed_off_per_s)));
+    return text + " Where: mpiprof-report sites.";
 }
 
 std::string FindingWords::operator()(const evidence::SerialChain& e) const {

@@ -74,15 +74,17 @@ struct Sentence {
     }
 
     std::string operator()(const evidence::Varying& e) const {
+        constexpr double often = 25;  // times a second
+        std::string text =
+            fmt::format("{} another {} late: {} of the run is waiting for whoever comes last",
+                        e.slow_share > 0 ? "Each time" : "No rank is slower than the others, but each time",
+                        e.slow_share > 0 ? "rank comes" : "one comes", share(e.run_share));
         if (e.slow_share > 0)
-            return fmt::format(
-                "Each time another rank comes late: {} of the run is waiting for whoever comes last, and {} more for those "
-                "that are slow all the time.",
-                share(e.run_share), share(e.slow_share));
-        return fmt::format(
-            "No rank is slower than the others, but each time another one comes late: {} of the run is waiting for "
-            "whoever comes last.",
-            share(e.run_share));
+            text += fmt::format(", and {} more for those that are slow all the time", share(e.slow_share));
+        if (e.pushed_off_per_s >= often)
+            text += fmt::format(" (it may be for want of a processor: each lost or yielded it {} times a second)",
+                                human_count(std::round(e.pushed_off_per_s)));
+        return text + ".";
     }
     std::string operator()(const evidence::SerialChain& e) const {
         return fmt::format(

@@ -134,7 +134,7 @@ def a_healthy_program_is_called_healthy(scene):
     check(all(row["weight"] != "!" or row["rule"] == "placement" for row in said["findings"]), said["findings"])
 
 
-@case(ranks=4)
+@case(ranks=4, attempts=3)
 def a_killed_job_names_the_rank_that_the_others_waited_for(scene):
     found = expect(judged(scene, "killed", 100, "sleep"), "unfinished", "1")
     check("rank 1 on node " in found["text"], found["text"])
