@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 SKIPPED = 77
 NAMES = ("clang-tidy-14", "clang-tidy")
-SOUND = "int size_of(const int (&numbers)[4]) { return static_cast<int>(sizeof numbers / sizeof numbers[0]); }\n"
-FAULT = "int size_of(const int* numbers) { return static_cast<int>(sizeof(numbers) / sizeof(numbers[0])); }\n"
+SOUND = "double half(int n) { return n / 2.0; }\n"
+FAULT = "double half(int n) { return n / 2; }\n"
 
 
 def sources_in(root, build):
@@ -41,12 +41,12 @@ def planted(tidy, root):
         shutil.copy(os.path.join(root, ".clang-tidy"), here)
         found = []
         for text in (SOUND, FAULT):
-            path = os.path.join(here, "sizes.cpp")
+            path = os.path.join(here, "half.cpp")
             with open(path, "w", encoding="utf-8") as source: source.write(text)
             command = [tidy, "--quiet", path, "--", "-std=c++20"]
             found.append(subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
     if found[0].strip(): return "a sound file is found fault with:\n" + found[0]
-    if "bugprone-sizeof-expression" not in found[1]: return "the planted fault is not found:\n" + found[1]
+    if "bugprone-integer-division" not in found[1]: return "the planted fault is not found:\n" + found[1]
     return 0
 
 
