@@ -198,6 +198,7 @@ struct Healthy {
     std::optional<double> load_balance;
     bool is_gpu_unseen = false;      // NCCL's calls return at once, and no time on the GPU was recorded
     bool is_something_else = false;  // serious, but no time that is lost
+    std::uint64_t too_short_ns = 0;  // the run is so short that nothing is judged; 0: it is not
 };
 struct WrongLauncher {
     std::uint32_t launches = 0;

@@ -99,13 +99,33 @@ bool explains(const Finding& cause, const Finding& other, const Job& job) {
     return false;
 }
 
+// How long the longest rank ran, if that is too short to tell a slow rank from one that was disturbed: a few slices of
+// the kernel's. Otherwise 0.
+std::uint64_t short_run_ns(const Job& job) {
+    constexpr std::uint64_t shortest_ns = 20'000'000;
+    std::uint64_t longest = 0;
+    for (const Rank& rank : job.ranks) longest = std::max(longest, rank.elapsed_ns);
+    return longest < shortest_ns ? longest : 0;
+}
+
+Finding too_short(std::uint64_t elapsed_ns) {
+    evidence::Healthy nothing;
+    nothing.too_short_ns = elapsed_ns;
+    return {.rule = Rule::healthy, .is_serious = false, .calls = {}, .ranks = {}, .nodes = {}, .evidence = nothing};
+}
+
 }  // namespace
 
 std::vector<Verdict> verdicts_of(const Job& job, const Figures& figures) {
     std::vector<Finding> findings = findings_of(job, figures);
-    const auto is_remark = [](const Finding& finding) { return kind_of(finding) == Kind::remark; };
+    const std::uint64_t too_short_ns = short_run_ns(job);
+    const auto is_remark = [too_short_ns](const Finding& finding) {
+        const Kind kind = kind_of(finding);
+        return kind == Kind::remark || (kind == Kind::cause && too_short_ns != 0);
+    };
     if (std::all_of(findings.begin(), findings.end(), is_remark)) {
         find_remainder(job, figures, findings);
+        if (too_short_ns != 0) findings.back() = too_short(too_short_ns);
         std::rotate(findings.begin(), findings.end() - 1, findings.end());
     } else {
         std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {

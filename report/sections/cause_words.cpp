@@ -95,6 +95,7 @@ std::string FindingWords::operator()(const evidence::Transfers& e) const {
 }
 
 std::string FindingWords::operator()(const evidence::Healthy& e) const {
+    if (e.too_short_ns != 0) return fmt::format("The run took {}.", human_time(static_cast<double>(e.too_short_ns)));
     return fmt::format("{} of the run is inside {}, and no rule found anything.", human_share(e.mpi_share),
                        words.library);
 }

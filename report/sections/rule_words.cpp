@@ -127,7 +127,8 @@ constexpr std::array texts{
              "10 % of the run or more, no slow rank, no lateness, calls of some size.",
              "mpiprof-report calls, peers, sites: which calls, how large, to whom."},
     RuleText{Rule::healthy, "Nothing that the report can see is worth your time.",
-             "No cause costs 5 % of the run, and less than 10 % of it is inside MPI.",
+             "No cause costs 5 % of the run, and less than 10 % of it is inside MPI. Of a run below 20 ms nothing is "
+             "said: a disturbance looks like a slow rank there.",
              "What the program does outside MPI is for another profiler: perf record."},
     RuleText{Rule::masks, "Allowed cores of ranks overlap without being the same.", "The masks in MPI_Init.",
              "mpiprof-report placement; bind each rank to cores of its own."},

@@ -136,6 +136,9 @@ struct Sentence {
         return text + ".";
     }
     std::string operator()(const evidence::Healthy& e) const {
+        if (e.too_short_ns != 0)
+            return fmt::format("The run is too short to say where time is lost: {} from {} to {}.",
+                               time(e.too_short_ns), words.init, words.finalize);
         std::string text = fmt::format("{}: {} of the run is inside {}",
                                        e.is_gpu_unseen || e.is_something_else ? "No cause of lost time was found"
                                                                               : "Nothing here is worth your time",

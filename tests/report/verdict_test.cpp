@@ -263,6 +263,16 @@ TEST(verdict, tiny_calls_whose_partners_have_no_processor_are_explained_by_that)
     EXPECT_EQ(name(top(job)), "small-messages") << "which cost four times what was waited";
 }
 
+TEST(verdict, a_run_of_milliseconds_is_not_judged) {
+    auto job = uneven_work();
+    for (ProfileSpec& rank : job) rank.elapsed_ns /= 1000;
+    for (ProfileSpec& rank : job)
+        for (auto& call : rank.calls)
+            for (CellSpec& cell : call.cells) cell.time_ns /= 1000;
+    EXPECT_EQ(name(top(job)), "healthy");
+    EXPECT_NE(sentence(job).find("too short"), std::string::npos) << sentence(job);
+}
+
 TEST(verdict, a_rank_that_is_slow_for_want_of_a_processor_is_crowded) {
     auto job = uneven_work();
     job[2].usage.user_us = 5'000'000;
