@@ -4,10 +4,11 @@
 
 #if defined(__x86_64__)
 
+#include <elf.h>
 #include <errno.h>
-#include <sys/auxv.h>
 #include <sys/uio.h>
 
+#include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/record/frame_rules.h"
 
 namespace mpiprof {
@@ -17,17 +18,30 @@ constinit FrameRules rules;
 
 // What the process began on reaches from the stack pointer up to the name of the program, which the kernel laid at its
 // top; it leaves at least 128 MiB below it to no other mapping. Other stacks have ends that nobody tells.
-struct FirstStack {
-    static constexpr std::uintptr_t surely_one = std::uintptr_t{64} << 20;
+class FirstStack {
+  public:
     static std::uintptr_t bytes_above(std::uintptr_t stack_pointer) {
-        static constinit std::uintptr_t known = 0;
-        std::uintptr_t end = relaxed(known);
+        std::uintptr_t end = __atomic_load_n(&end_, __ATOMIC_RELAXED);
         if (end == 0) {
-            end = getauxval(AT_EXECFN) / sizeof(Word) * sizeof(Word);
-            __atomic_store_n(&known, end, __ATOMIC_RELAXED);
+            end = find_end();
+            __atomic_store_n(&end_, end, __ATOMIC_RELAXED);
         }
         return end - stack_pointer < surely_one ? end - stack_pointer : 0;
     }
+
+  private:
+    static constexpr std::uintptr_t surely_one = std::uintptr_t{64} << 20, not_known = 1;
+    // Not by getauxval(), which every process would pay with a relocation.
+    static std::uintptr_t find_end() {
+        struct {
+            std::uintptr_t type, value;
+        } entries[40];
+        const std::size_t bytes = slurp("/proc/self/auxv", reinterpret_cast<char*>(entries), sizeof entries);
+        for (std::size_t i = 0; i < bytes / sizeof *entries; ++i)
+            if (entries[i].type == AT_EXECFN) return entries[i].value / sizeof(Word) * sizeof(Word);
+        return not_known;
+    }
+    static inline constinit std::uintptr_t end_ = 0;
 };
 
 // The stack from here upwards: the first one is read as it is. A piece of any other is handed over by the kernel, which

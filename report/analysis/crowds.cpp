@@ -10,6 +10,8 @@
 namespace mpiprof::report {
 namespace {
 
+constexpr double worth_a_look_ns = 500'000, slice_ns = 12'000'000;  // the kernel's slices lie between them
+
 struct Loss {
     double per_s = 0;      // the kernel took the processor away
     double waited_ns = 0;  // in all
@@ -18,19 +20,21 @@ struct Loss {
     bool is_counted = false;  // by the kernel
 };
 
+// A rank that polls and yields waits for its turn all the time, microseconds each, and loses nothing by it; who is kept
+// from work waits for slices of the kernel's.
 std::optional<Loss> counted_loss(const Rank& rank) {
     const auto run = static_cast<double>(rank.elapsed_ns);
     const auto waited = static_cast<double>(rank.usage.waited_ns);
     if (run <= 0 || waited < worth_a_look * run) return std::nullopt;
+    if (waited < worth_a_look_ns * static_cast<double>(rank.usage.switches())) return std::nullopt;
     return Loss{.waited_ns = waited, .run_ns = run, .is_counted = true};
 }
 
 // What a rank lost; nothing where it may have been off the processor for another reason.
 std::optional<Loss> loss_of(const Rank& rank) {
     if (rank.usage.ran_ns != 0) return counted_loss(rank);
-    constexpr double often = 25, too_often = 500;                       // times a second; more than that is sched_yield
-    constexpr double worth_a_look_ns = 500'000, slice_ns = 12'000'000;  // the kernel's slices lie between them
-    constexpr double by_itself = 0.25;  // so many times less often it gave the processor up
+    constexpr double often = 25, too_often = 500;  // times a second; more than that is sched_yield
+    constexpr double by_itself = 0.25;             // so many times less often it gave the processor up
     const auto run = static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns);
     const auto cpu = static_cast<double>(rank.usage.user_ns + rank.usage.system_ns);
     const auto taken = static_cast<double>(rank.usage.involuntary_switches);
