@@ -25,7 +25,7 @@ double seconds_of_rank(const Figures& figures) {
 void small_messages(const Job& job, const Figures& figures, Findings& findings) {
     constexpr double often = 5'000;           // calls a second by each rank
     constexpr double too_short_ns = 100'000;  // a call: longer ones wait
-    double calls_of_rank = 0, all_calls = 0, bytes = 0, time = 0, completions = 0, posts = 0;
+    double calls_of_rank = 0, all_calls = 0, bytes = 0, time = 0;
     std::uint64_t most_ns = 0;
     std::optional<std::uint16_t> most;
     for (const Row& row : job.rows) {
@@ -33,21 +33,18 @@ void small_messages(const Job& job, const Figures& figures, Findings& findings) 
         if (row.sum.timed_calls() == 0 || row.ranks == 0 || call.family != Family::mpi) continue;
         const auto calls = static_cast<double>(row.sum.calls);
         const bool is_short = static_cast<double>(row.sum.time_ns) < too_short_ns * calls;
-        if (call.traffic == Traffic::completion && !call.is_sampled && is_short)
-            completions += static_cast<double>(row.sum.time_ns);
         const bool is_small =
             carries_messages(call.traffic) && static_cast<double>(row.sum.bytes) <= small_message * calls;
         if (!is_small || !is_short) continue;
         calls_of_rank += calls / row.ranks;
         all_calls += calls;
         bytes += static_cast<double>(row.sum.bytes);
-        time += static_cast<double>(row.sum.time_ns);
-        posts += static_cast<double>(row.requests);
+        // With its share of the time in the Wait or Test that completed it.
+        time += static_cast<double>(row.sum.time_ns + row.blocked_ns);
         if (row.sum.time_ns <= most_ns) continue;
         most_ns = row.sum.time_ns;
         most = row.sum.call;
     }
-    if (posts > 0) time += completions;
     const double rate = share(calls_of_rank, seconds_of_rank(figures));
     const double cost = share(time, static_cast<double>(figures.wall_ns));
     if (!most || rate < often || cost < worth_a_word) return;
