@@ -12,7 +12,8 @@ namespace mpiprof {
 
 class ProcessorTime {
   public:
-    // Time counts from here on. `first`: the thread that began MPI. `root` is put before /proc, for tests.
+    // Time counts from here on. `first`: the thread that began MPI. `root` is put before /proc, for tests, and has to
+    // live as long.
     void open(std::uint32_t first, const char* root = "");
     // Since then, without the thread `helper` (0: there is none). Waits for nobody: `time` stays as it is while another
     // thread reads.

@@ -84,7 +84,8 @@ TEST_F(processor_time, is_nothing_where_the_kernel_keeps_no_account) {
     ends(first);
     ends(101);
     ProcessorTime none;
-    none.open(first, (root / "nowhere").c_str());
+    const std::filesystem::path nowhere = root / "nowhere";  // it is kept as it is handed over
+    none.open(first, nowhere.c_str());
 
     format::ProcessorTime time{1, 2, 3, 4};
     none.read(time, helper);
