@@ -68,7 +68,7 @@ def a_slow_rank_is_the_first_line_and_what_waits_for_it_stands_below(scene):
     check("crowded" not in below, "sleeping is no crowding")
 
 
-@case(ranks=4, attempts=3)
+@case(ranks=4, tier="full", attempts=3)
 def ranks_that_became_slow_in_the_middle_are_told_since_when(scene):
     ranks = several(scene)
     said = judged(scene, "slow_later", 200, "sleep", ranks=ranks)
@@ -78,27 +78,27 @@ def ranks_that_became_slow_in_the_middle_are_told_since_when(scene):
     check(0.3 < since < 0.5, f"began after {since:.2f} of the run: 10 of 26 are the truth")
 
 
-@case(mpis=("openmpi",), ranks=4, attempts=3)
+@case(mpis=("openmpi",), ranks=4, tier="full", attempts=3)
 def work_that_grows_by_rank_is_called_so(scene):
     expect(judged(scene, "growing", 100, "sleep"), "growing-work", "3")
 
 
-@case(ranks=4, attempts=3)
+@case(ranks=4, tier="full", attempts=3)
 def lateness_that_varies_blames_nobody(scene):
     expect(judged(scene, "varying", 150, "sleep", ranks=several(scene)), "varying-lateness", None)
 
 
-@case(ranks=4, attempts=3)
+@case(ranks=4, tier="full", attempts=3)
 def a_chain_of_ranks_is_called_serial(scene):
     expect(judged(scene, "chain", 100, "sleep", ranks=several(scene)), "serial-chain", None)
 
 
-@case(mpis=("openmpi",), ranks=4, attempts=3)
+@case(mpis=("openmpi",), ranks=4, tier="full", attempts=3)
 def one_rank_that_serves_all_is_named(scene):
     expect(judged(scene, "serving", 100, "sleep"), "one-serves-all", "0")
 
 
-@case(ranks=4, attempts=3)
+@case(ranks=4, tier="full", attempts=3)
 def who_is_waited_for_by_polling_is_named(scene):
     ranks = several(scene)
     expect(judged(scene, "polling", 150, "sleep", ranks=ranks), "slow-rank", str(ranks - 1))
@@ -110,14 +110,14 @@ def small_messages_are_named_and_are_no_waiting(scene):
     expect(said, "small-messages", None)
 
 
-@case(ranks=2, attempts=3)
+@case(ranks=2, tier="full", attempts=3)
 def a_query_that_is_asked_too_often_is_named(scene):
     said = judged(scene, "cheap_calls", 200, ranks=2)
     expect(said, "cheap-calls", None)
     check("MPI_Comm_size" in json.dumps(said["findings"]), said["findings"])
 
 
-@case(ranks=3, attempts=3)
+@case(ranks=3, tier="full", attempts=3)
 def a_rank_that_comes_late_to_init_is_named(scene):
     expect(judged(scene, "late_in_init", 50, "sleep", ranks=3), "init", "1")
 
