@@ -11,6 +11,9 @@
 
 namespace mpiprof::report {
 
+// Part of a whole; 0 of nothing.
+inline double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
 // Below this share of the run nothing is worth a person's minute.
 inline constexpr double worth_a_look = 0.05;
 

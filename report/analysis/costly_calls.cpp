@@ -15,8 +15,6 @@ using Findings = std::vector<Finding>;
 
 constexpr double worth_a_word = 0.1;  // of the run: what costs less has to be there at all
 
-double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
 double seconds_of_rank(const Figures& figures) {
     return figures.ranks ? static_cast<double>(figures.wall_ns) / 1e9 / figures.ranks : 0;
 }

@@ -7,6 +7,7 @@
 
 #include "report/analysis/causes.h"
 #include "report/analysis/periods.h"
+#include "report/model/waiting.h"
 
 namespace mpiprof::report {
 namespace {
@@ -14,28 +15,12 @@ namespace {
 using Findings = std::vector<Finding>;
 using Ranks = std::vector<std::uint32_t>;
 
-double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
 // What moving alone would take at most, on a slow network: the rest of the time in MPI was waiting, whatever the
 // fastest call took.
 constexpr double slow_call_ns = 100'000;
 constexpr double slow_bytes_per_ns = 0.1;
 
-bool may_wait(const Call& call) {
-    if (call.family == Family::nccl) return false;
-    switch (call.traffic) {
-        case Traffic::send:
-        case Traffic::receive:
-        case Traffic::exchange:
-        case Traffic::collective:
-        case Traffic::completion:
-        case Traffic::probe:
-        case Traffic::sync:
-            return true;
-        default:
-            return false;
-    }
-}
+bool may_wait(const Call& call) { return call.family != Family::nccl && may_wait_for_others(call.traffic); }
 
 double moving_ns(const Row& row) {
     return static_cast<double>(row.sum.calls) * slow_call_ns + static_cast<double>(row.sum.bytes) / slow_bytes_per_ns;

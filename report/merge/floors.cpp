@@ -3,24 +3,15 @@
 
 #include <algorithm>
 
+#include "report/model/waiting.h"
+
 namespace mpiprof::report {
 namespace {
 
 // Calls of NCCL only put work on a stream.
 bool may_wait(const Call& call) {
-    if (call.family != Family::mpi || call.treatment != Treatment::timed || call.is_sampled) return false;
-    switch (call.traffic) {
-        case Traffic::send:
-        case Traffic::receive:
-        case Traffic::exchange:
-        case Traffic::collective:
-        case Traffic::completion:
-        case Traffic::probe:
-        case Traffic::sync:
-            return true;
-        default:
-            return false;
-    }
+    return call.family == Family::mpi && call.treatment == Treatment::timed && !call.is_sampled &&
+           may_wait_for_others(call.traffic);
 }
 
 }  // namespace
