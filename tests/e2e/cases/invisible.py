@@ -11,7 +11,9 @@ def without_pids(text):
     return re.sub(r"\b(PID|pid|process|Process)\b[^\w\n]*\d+", "PID", text)
 
 
-@case(ranks=2)
+# MPICH's launcher kills the ranks that are still in exit() as soon as one has gone without MPI_Finalize, so on a busy
+# machine its exit code is 9 now and then: three attempts (2 of 90 runs at a load of 6 on two cores).
+@case(ranks=2, attempts=3)
 def program_output_and_exit_code_unchanged(scene):
     ring = scene.compile("ring.c")
     known = scene.compile("known.c")
