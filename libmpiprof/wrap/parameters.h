@@ -31,3 +31,19 @@
 #define MPIPROF_ARGUMENTS_11 MPIPROF_ARGUMENTS_10, a10
 #define MPIPROF_ARGUMENTS_12 MPIPROF_ARGUMENTS_11, a11
 #define MPIPROF_ARGUMENTS_13 MPIPROF_ARGUMENTS_12, a12
+
+// What separates a list of that arity from a word that follows or precedes it.
+#define MPIPROF_COMMA_0
+#define MPIPROF_COMMA_1 ,
+#define MPIPROF_COMMA_2 ,
+#define MPIPROF_COMMA_3 ,
+#define MPIPROF_COMMA_4 ,
+#define MPIPROF_COMMA_5 ,
+#define MPIPROF_COMMA_6 ,
+#define MPIPROF_COMMA_7 ,
+#define MPIPROF_COMMA_8 ,
+#define MPIPROF_COMMA_9 ,
+#define MPIPROF_COMMA_10 ,
+#define MPIPROF_COMMA_11 ,
+#define MPIPROF_COMMA_12 ,
+#define MPIPROF_COMMA_13 ,

@@ -61,30 +61,16 @@ Word arrive(const char* name, int words, const Word* word) {
 
 // ---- what programs call ----
 #define EXPORT extern "C" [[gnu::visibility("default")]]
-#define FUNCTION(Name, arity)                                             \
-    EXPORT Word MPI_##Name(MPIPROF_PARAMETERS_##arity) {                  \
-        const Word words[] = {0 COMMA_##arity MPIPROF_ARGUMENTS_##arity}; \
-        return arrive("MPI_" #Name, arity, words + 1);                    \
+#define FUNCTION(Name, arity)                                                     \
+    EXPORT Word MPI_##Name(MPIPROF_PARAMETERS_##arity) {                          \
+        const Word words[] = {0 MPIPROF_COMMA_##arity MPIPROF_ARGUMENTS_##arity}; \
+        return arrive("MPI_" #Name, arity, words + 1);                            \
     }
-#define FORTRAN(symbol, arity)                                                                   \
-    EXPORT Word symbol(MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, Word h1) { \
-        const Word words[] = {0 COMMA_##arity MPIPROF_ARGUMENTS_##arity, ierror, h0, h1};        \
-        return arrive(#symbol, arity + 3, words + 1);                                            \
+#define FORTRAN(symbol, arity)                                                                           \
+    EXPORT Word symbol(MPIPROF_PARAMETERS_##arity MPIPROF_COMMA_##arity Word ierror, Word h0, Word h1) { \
+        const Word words[] = {0 MPIPROF_COMMA_##arity MPIPROF_ARGUMENTS_##arity, ierror, h0, h1};        \
+        return arrive(#symbol, arity + 3, words + 1);                                                    \
     }
-#define COMMA_0
-#define COMMA_1 ,
-#define COMMA_2 ,
-#define COMMA_3 ,
-#define COMMA_4 ,
-#define COMMA_5 ,
-#define COMMA_6 ,
-#define COMMA_7 ,
-#define COMMA_8 ,
-#define COMMA_9 ,
-#define COMMA_10 ,
-#define COMMA_11 ,
-#define COMMA_12 ,
-#define COMMA_13 ,
 #ifdef FAKE_STANDARD  // the standard ABI says nothing of Fortran
 #define IN_FORTRAN(name, arity)
 #else

@@ -16,27 +16,13 @@
 using mpiprof::Role;
 
 // ---- the functions ----
-#define COMMA_0
-#define COMMA_1 ,
-#define COMMA_2 ,
-#define COMMA_3 ,
-#define COMMA_4 ,
-#define COMMA_5 ,
-#define COMMA_6 ,
-#define COMMA_7 ,
-#define COMMA_8 ,
-#define COMMA_9 ,
-#define COMMA_10 ,
-#define COMMA_11 ,
-#define COMMA_12 ,
-#define COMMA_13 ,
 #ifdef FAKE_STANDARD
 #define FORTRAN(name, arity)
 #define FORTRAN_POINTERS(name) nullptr, nullptr
 #else
-#define FORTRAN(name, arity)                                                                    \
-    Word mpi_##name##_(MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, Word h1); \
-    Word mpi_##name##_f08_(MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, Word h1);
+#define FORTRAN(name, arity)                                                                            \
+    Word mpi_##name##_(MPIPROF_PARAMETERS_##arity MPIPROF_COMMA_##arity Word ierror, Word h0, Word h1); \
+    Word mpi_##name##_f08_(MPIPROF_PARAMETERS_##arity MPIPROF_COMMA_##arity Word ierror, Word h0, Word h1);
 #define FORTRAN_POINTERS(name) reinterpret_cast<void*>(mpi_##name##_), reinterpret_cast<void*>(mpi_##name##_f08_)
 #endif
 #define MPI_SPECIAL(...)

@@ -32,31 +32,16 @@ template <Id I, int Spelling, class Language, class Name, class... Words>
 
 }  // namespace
 
-#define COMMA_0
-#define COMMA_1 ,
-#define COMMA_2 ,
-#define COMMA_3 ,
-#define COMMA_4 ,
-#define COMMA_5 ,
-#define COMMA_6 ,
-#define COMMA_7 ,
-#define COMMA_8 ,
-#define COMMA_9 ,
-#define COMMA_10 ,
-#define COMMA_11 ,
-#define COMMA_12 ,
-#define COMMA_13 ,
-
-#define SYMBOL(symbol, Name, arity, Spelling, Large, Descriptor)                                                \
-    namespace {                                                                                                 \
-    struct Text_##symbol {                                                                                      \
-        static const char* text() { return #symbol; }                                                           \
-    };                                                                                                          \
-    }                                                                                                           \
-    extern "C" [[gnu::visibility("default")]] Word symbol(MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, \
-                                                          Word h0, Word h1) {                                   \
-        return call<Id::Name, Spelling, FortranBinding<Large, Descriptor>, Text_##symbol>(                      \
-            h0, h1 COMMA_##arity MPIPROF_ARGUMENTS_##arity, ierror);                                            \
+#define SYMBOL(symbol, Name, arity, Spelling, Large, Descriptor)                           \
+    namespace {                                                                            \
+    struct Text_##symbol {                                                                 \
+        static const char* text() { return #symbol; }                                      \
+    };                                                                                     \
+    }                                                                                      \
+    extern "C" [[gnu::visibility("default")]] Word symbol(                                 \
+        MPIPROF_PARAMETERS_##arity MPIPROF_COMMA_##arity Word ierror, Word h0, Word h1) {  \
+        return call<Id::Name, Spelling, FortranBinding<Large, Descriptor>, Text_##symbol>( \
+            h0, h1 MPIPROF_COMMA_##arity MPIPROF_ARGUMENTS_##arity, ierror);               \
     }
 #define MPI_SPECIAL(...)  // special.cpp
 #define MPI_PASSED(...)

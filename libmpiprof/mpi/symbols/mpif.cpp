@@ -3,7 +3,7 @@
 
 #define ALIAS(symbol, name, arity)                                                       \
     extern "C" [[gnu::visibility("default"), gnu::alias("mpi_" #name "_")]] Word symbol( \
-        MPIPROF_PARAMETERS_##arity COMMA_##arity Word ierror, Word h0, Word h1);
+        MPIPROF_PARAMETERS_##arity MPIPROF_COMMA_##arity Word ierror, Word h0, Word h1);
 
 #define MPI(Name, name, arity, ...)                                      \
     SYMBOL(mpi_##name##_, Name, arity, Mpi::mpif_spelling, false, false) \

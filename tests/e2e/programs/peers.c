@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "world.h"
+
 enum { sent, received, put, fetched, kinds, most = 64 };
 static const char* names[] = {"sent", "received", "put", "fetched"};
 static long messages[kinds][most], bytes[kinds][most], any_messages, any_bytes;
@@ -33,17 +35,6 @@ static void ring(void) {
 }
 
 /* A 2-D grid without wrap-around, numbered by the library. */
-static int world_of(MPI_Comm comm, int rank) {
-    MPI_Group group, world;
-    int there = rank;
-    MPI_Comm_group(comm, &group);
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_translate_ranks(group, 1, &rank, world, &there);
-    MPI_Group_free(&group);
-    MPI_Group_free(&world);
-    return there;
-}
-
 static void halo(void) {
     int dims[2] = {2, ranks / 2}, periods[2] = {0, 0}, low, high;
     MPI_Comm grid;

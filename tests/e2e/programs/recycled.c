@@ -4,21 +4,11 @@
 #include <mpi.h>
 
 #include "book.h"
+#include "world.h"
 
 enum { most = 4 };
 static long sent[most], sent_bytes[most], received[most], received_bytes[most], put[most], put_bytes[most];
 static int me, ranks, came_back;
-
-static int world_of(MPI_Comm comm, int rank) {
-    MPI_Group group, world;
-    int there = rank;
-    MPI_Comm_group(comm, &group);
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
-    MPI_Group_translate_ranks(group, 1, &rank, world, &there);
-    MPI_Group_free(&group);
-    MPI_Group_free(&world);
-    return there;
-}
 
 /* Open MPI 4 fails to make windows at the same time over communicators that share no rank. */
 #ifdef OPEN_MPI
