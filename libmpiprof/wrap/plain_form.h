@@ -305,6 +305,16 @@ template <class Library, auto Id, class Language, class... Words>
     }
 }
 
+// A poll that is a sample, and that the fast form could have recorded but for its clock: nothing has to be found out
+// about it. Reached by a tail call, as call_plainly() is.
+template <class Library, auto Id, int Spelling, class Language, class... Words>
+[[gnu::noinline]] Word call_sampled(Words... args) {
+    void* const real = __atomic_load_n(&slot_of<Library, Spelling>(static_cast<std::uint16_t>(Id)), __ATOMIC_RELAXED);
+    const Found found{real, false, false};
+    const PlainCall call{found, MPIPROF_FRAME(), reinterpret_cast<Word>(__builtin_return_address(0))};
+    return call_recorded<Library, Id, Language>(call, *thread_state.ledger, args...);
+}
+
 // Reached by a tail call: the frame and the return address are those of the exported symbol.
 template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
 [[gnu::noinline, gnu::cold]] Word call_plainly(Words... args) {

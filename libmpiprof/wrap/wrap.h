@@ -168,8 +168,10 @@ requires WrappedLibrary<Library, Language>
     } else if constexpr (row.treatment == Treatment::polled) {
         using Size = typename Library::template Size<Id, Language>;
         const auto real = reinterpret_cast<Function>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
-        if (!real || state.ledger->is_sample(row.counter)) [[unlikely]]
+        if (!real) [[unlikely]]
             return plainly(args...);
+        if (state.ledger->is_sample(row.counter)) [[unlikely]]
+            return call_sampled<Library, Id, Spelling, Language>(args...);
         state.token = untimed(frame);
         Ledger& ledger = *state.ledger;
         if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
