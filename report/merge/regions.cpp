@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "report/model/tally.h"
 #include "report/model/words.h"
 
 namespace mpiprof::report {
@@ -22,12 +23,6 @@ std::vector<std::string> paths_of(const std::vector<Region>& regions) {
         paths[i] = parent.empty() ? level_of(regions[i].name) : parent + "/" + level_of(regions[i].name);
     }
     return paths;
-}
-
-void take_larger(RegionRow& row, std::uint64_t ns, std::uint32_t rank) {
-    if (ns < row.largest_ns || (ns == row.largest_ns && row.ranks != 0 && rank >= row.largest_rank)) return;
-    row.largest_ns = ns;
-    row.largest_rank = rank;
 }
 
 }  // namespace
@@ -59,7 +54,7 @@ void RegionsPart::add(const RankProfile& from) {
     for (std::size_t i = 1; i < profile.regions.size(); ++i) {
         const Region& region = profile.regions[i];
         Entry& to = entry(paths[i], region.is_iteration);
-        take_larger(to.row, region.time_ns, profile.rank);
+        take_largest(to.row, region.time_ns, profile.rank);
         to.row.ranks += 1;
         to.row.entered += region.entered;
         to.row.time_ns += region.time_ns;
@@ -100,7 +95,7 @@ void RegionsPart::absorb(RegionsPart&& other) {
     has_regions_ |= other.has_regions_;
     for (auto& [key, from] : other.entries_) {
         Entry& to = entry(key.first, key.second);
-        if (from.row.ranks != 0) take_larger(to.row, from.row.largest_ns, from.row.largest_rank);
+        take_largest(to.row, from.row);
         to.row.ranks += from.row.ranks;
         to.row.entered += from.row.entered;
         to.row.time_ns += from.row.time_ns;

@@ -10,12 +10,6 @@
 namespace mpiprof::report {
 namespace {
 
-void take_larger(Row& row, std::uint64_t ns, std::uint32_t rank) {
-    if (ns < row.largest_ns || (ns == row.largest_ns && rank >= row.largest_rank && row.ranks != 0)) return;
-    row.largest_ns = ns;
-    row.largest_rank = rank;
-}
-
 auto key(const Sum& sum) { return std::make_tuple(sum.call, sum.bin, sum.buffer); }
 
 }  // namespace
@@ -48,7 +42,7 @@ void RowsPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
     for (const Sum& sum : from.sums) {
         Row& row = row_of(from.calls[sum.call], sum.bin, sum.buffer);
-        take_larger(row, sum.time_ns, profile.rank);
+        take_largest(row, sum.time_ns, profile.rank);
         add_sum(row.sum, sum);
         ++row.ranks;
     }
@@ -65,7 +59,7 @@ void RowsPart::add(const RankProfile& from) {
 void RowsPart::absorb(RowsPart&& other) {
     for (const Row& from : other.rows_) {
         Row& row = row_of(from.sum.call, from.sum.bin, from.sum.buffer);
-        if (from.ranks != 0) take_larger(row, from.largest_ns, from.largest_rank);
+        take_largest(row, from);
         add_sum(row.sum, from.sum);
         row.ranks += from.ranks;
     }

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "report/merge/comms.h"
-#include "report/model/least.h"
+#include "report/model/tally.h"
 
 namespace mpiprof::report {
 namespace {
@@ -28,12 +27,6 @@ std::uint64_t hash_of(std::string_view text) {
 std::uint64_t hash_of(const Module& module) {
     if (module.is_script) return mix(hash_of(module.path) + hash_of(module.build_id));
     return hash_of(module.build_id.empty() ? module.path : module.build_id);
-}
-
-void take_larger(CallSite& site, std::uint64_t ns, std::uint32_t rank) {
-    if (site.ranks != 0 && std::tie(ns, site.largest_rank) <= std::tie(site.largest_ns, rank)) return;
-    site.largest_ns = ns;
-    site.largest_rank = rank;
 }
 
 }  // namespace
@@ -84,12 +77,7 @@ class SitesPart::OfOneRank {
         CallSite& site = entry.site;
         if (is_known) at->second.site = &profile_.sites[cell.site];
         site.call = calls_[cell.call];
-        site.calls += cell.calls;
-        site.bytes += cell.bytes;
-        site.time_ns += cell.time_ns;
-        site.errors += cell.errors;
-        site.min_ns = least_of(site.min_ns, cell.min_ns);
-        site.max_ns = std::max(site.max_ns, cell.max_ns);
+        add_tally(site, cell);
         if (cell.communicator != 0 && cell.communicator < profile_.communicators.size())
             add_comm(entry, ranked(profile_.communicators[cell.communicator]));
         if (const auto wait = wait_of(profile_, cell, site.call)) add_wait(entry.waits, *wait);
@@ -150,13 +138,8 @@ void SitesPart::add_comm(Entry& entry, const RankedComm& comm) {
 
 void SitesPart::merge(Entry& to, Entry&& from) {
     CallSite& site = to.site;
-    take_larger(site, from.site.largest_ns, from.site.largest_rank);
-    site.calls += from.site.calls;
-    site.bytes += from.site.bytes;
-    site.time_ns += from.site.time_ns;
-    site.errors += from.site.errors;
-    site.min_ns = least_of(site.min_ns, from.site.min_ns);
-    site.max_ns = std::max(site.max_ns, from.site.max_ns);
+    take_largest(site, from.site);
+    add_tally(site, from.site);
     site.ranks += from.site.ranks;
     site.has_more_comms |= from.site.has_more_comms;
     for (const RankedComm& comm : from.comms) add_comm(to, comm);

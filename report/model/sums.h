@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "report/model/job.h"
-#include "report/model/least.h"
 #include "report/model/profile.h"
+#include "report/model/tally.h"
 
 namespace mpiprof::report {
 
@@ -14,12 +14,7 @@ std::vector<Sum> sums_of(const Profile& profile);
 
 // `to` += `from`; of the same (call, bin, buffer).
 inline void add_sum(Sum& to, const Sum& from) {
-    to.calls += from.calls;
-    to.bytes += from.bytes;
-    to.time_ns += from.time_ns;
-    to.min_ns = least_of(to.min_ns, from.min_ns);
-    to.max_ns = to.max_ns < from.max_ns ? from.max_ns : to.max_ns;
-    to.errors += from.errors;
+    add_tally(to, from);
     to.untimed_calls += from.untimed_calls;
     to.other_thread_calls += from.other_thread_calls;
     to.other_thread_ns += from.other_thread_ns;

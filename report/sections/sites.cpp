@@ -5,7 +5,7 @@
 #include <set>
 
 #include "report/analysis/figures.h"
-#include "report/model/least.h"
+#include "report/model/tally.h"
 #include "report/model/units.h"
 #include "report/sections/call_notes.h"
 #include "report/sections/comm_labels.h"
@@ -199,14 +199,9 @@ GroupKey group_of(const Line& line, By by, const Job& job) {
 
 // How many ranks, and which spent most, is known of single sites alone.
 void add(Line& to, const Line& from) {
-    to.site.calls += from.site.calls;
-    to.site.bytes += from.site.bytes;
-    to.site.time_ns += from.site.time_ns;
-    to.site.errors += from.site.errors;
+    add_tally(to.site, from.site);
     to.site.judged_ns += from.site.judged_ns;
     to.site.waiting_ns += from.site.waiting_ns;
-    to.site.min_ns = least_of(to.site.min_ns, from.site.min_ns);
-    to.site.max_ns = std::max(to.site.max_ns, from.site.max_ns);
     to.site.ranks = to.site.largest_rank = 0;
     to.site.largest_ns = 0;
     to.calls.insert(from.calls.begin(), from.calls.end());
