@@ -89,6 +89,55 @@ std::uint32_t intern(std::vector<Key>& values, Index& index, Key value) {
     return found->second;
 }
 
+constexpr std::uint32_t not_set = 0xffffffff;
+
+// Of each environment, of each variable: the assignment, or the place among the variable's values.
+using ValuesOfEnvironments = std::vector<std::vector<std::uint32_t>>;
+
+// Environments in the order of their first ranks, how many ranks have each. The ranks get these numbers.
+struct UsedEnvironments {
+    std::vector<const std::vector<std::uint32_t>*> environments;
+    std::vector<std::uint32_t> ranks;
+};
+
+UsedEnvironments used_environments(const std::vector<std::vector<std::uint32_t>>& all, std::vector<RankPlace>& places) {
+    UsedEnvironments used;
+    std::vector<std::uint32_t> number(all.size(), not_set);
+    for (RankPlace& place : places) {
+        std::uint32_t& n = number[place.environment];
+        if (n == not_set) {
+            n = static_cast<std::uint32_t>(used.environments.size());
+            used.environments.push_back(&all[place.environment]);
+            used.ranks.push_back(0);
+        }
+        place.environment = n;
+        ++used.ranks[n];
+    }
+    return used;
+}
+
+// The value of most ranks.
+void put_usual_value_first(std::vector<VariableValue>& values, ValuesOfEnvironments& of, std::size_t variable) {
+    const auto most =
+        std::max_element(values.begin(), values.end(), [](const auto& a, const auto& b) { return a.count < b.count; });
+    const auto at = static_cast<std::uint32_t>(most - values.begin());
+    std::rotate(values.begin(), most, most + 1);
+    for (auto& environment : of) {
+        std::uint32_t& value = environment[variable];
+        value = value == at ? 0 : value < at ? value + 1 : value;
+    }
+}
+
+void list_ranks_of_other_values(Placement& placement, const ValuesOfEnvironments& values) {
+    std::vector<std::vector<std::uint32_t>> differing(values.size());
+    for (std::size_t e = 0; e < values.size(); ++e)
+        for (std::uint32_t v = 0; v < values[e].size(); ++v)
+            if (values[e][v] != 0) differing[e].push_back(v);
+    for (const RankPlace& place : placement.ranks)
+        for (const std::uint32_t v : differing[place.environment])
+            placement.variables[v].values[values[place.environment][v]].ranks.push_back(place.rank);
+}
+
 }  // namespace
 
 std::uint32_t FactsPart::list_index(const std::string& text) { return intern(lists_, list_index_, text); }
@@ -172,61 +221,29 @@ void FactsPart::sort_variables(Placement& placement) const {
         index = static_cast<std::uint32_t>(placement.variables.size());
         placement.variables.push_back({.name = name, .values = {}});
     }
-    const std::size_t variables = placement.variables.size();
-    constexpr std::uint32_t not_set = 0xffffffff;
-
-    // Environments in the order of their first ranks, how many ranks have each.
-    std::vector<std::uint32_t> number(environments_.size(), not_set), count;
-    std::vector<const Environment*> environments;
-    for (RankPlace& place : placement.ranks) {
-        std::uint32_t& n = number[place.environment];
-        if (n == not_set) {
-            n = static_cast<std::uint32_t>(environments.size());
-            environments.push_back(&environments_[place.environment]);
-            count.push_back(0);
-        }
-        place.environment = n;
-        ++count[n];
-    }
-
-    // What each of them has of each variable; values with their ranks counted, in the order of their first ranks.
-    std::vector<std::vector<std::uint32_t>> assigned(environments.size(), std::vector(variables, not_set));
-    std::vector<std::map<std::uint32_t, std::uint32_t>> index(variables);  // assignment -> into values
-    for (std::size_t e = 0; e < environments.size(); ++e) {
-        for (const std::uint32_t assignment : *environments[e])
-            assigned[e][variable_of.at(assignments_[assignment].first)] = assignment;
-        for (std::size_t v = 0; v < variables; ++v) {
-            std::vector<VariableValue>& values = placement.variables[v].values;
-            const std::uint32_t assignment = assigned[e][v];
-            const auto [found, is_new] = index[v].try_emplace(assignment, static_cast<std::uint32_t>(values.size()));
+    const UsedEnvironments used = used_environments(environments_, placement.ranks);
+    ValuesOfEnvironments values(used.environments.size(), std::vector(variable_of.size(), not_set));
+    std::vector<std::map<std::uint32_t, std::uint32_t>> index(variable_of.size());  // assignment -> into its values
+    for (std::size_t e = 0; e < values.size(); ++e) {
+        for (const std::uint32_t assignment : *used.environments[e])
+            values[e][variable_of.at(assignments_[assignment].first)] = assignment;
+        for (std::size_t v = 0; v < values[e].size(); ++v) {
+            std::vector<VariableValue>& known = placement.variables[v].values;
+            const std::uint32_t assignment = values[e][v];
+            const auto [found, is_new] = index[v].try_emplace(assignment, static_cast<std::uint32_t>(known.size()));
             if (is_new)
-                values.push_back(
+                known.push_back(
                     {.value = assignment == not_set ? std::nullopt : std::optional(assignments_[assignment].second),
                      .count = 0,
                      .ranks = {}});
-            values[found->second].count += count[e];
-            assigned[e][v] = found->second;
+            known[found->second].count += used.ranks[e];
+            values[e][v] = found->second;
         }
     }
-
-    // The value of most ranks comes first.
-    for (std::size_t v = 0; v < variables; ++v) {
-        std::vector<VariableValue>& values = placement.variables[v].values;
-        const auto most = std::max_element(values.begin(), values.end(),
-                                           [](const auto& a, const auto& b) { return a.count < b.count; });
-        const auto at = static_cast<std::uint32_t>(most - values.begin());
-        std::rotate(values.begin(), most, most + 1);
-        for (auto& environment : assigned)
-            environment[v] = environment[v] == at ? 0 : environment[v] < at ? environment[v] + 1 : environment[v];
-    }
-    std::vector<std::vector<std::uint32_t>> differing(environments.size());
-    for (std::size_t e = 0; e < environments.size(); ++e)
-        for (std::uint32_t v = 0; v < variables; ++v)
-            if (assigned[e][v] != 0) differing[e].push_back(v);
-    for (const RankPlace& place : placement.ranks)
-        for (const std::uint32_t v : differing[place.environment])
-            placement.variables[v].values[assigned[place.environment][v]].ranks.push_back(place.rank);
-    if (!assigned.empty()) placement.environments = std::move(assigned);
+    for (std::size_t v = 0; v < placement.variables.size(); ++v)
+        put_usual_value_first(placement.variables[v].values, values, v);
+    list_ranks_of_other_values(placement, values);
+    if (!values.empty()) placement.environments = std::move(values);
 }
 
 void FactsPart::finish(Finishing& end) {

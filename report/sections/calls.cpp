@@ -125,8 +125,7 @@ Interest interest_of(const std::vector<Line>& lines) {
     return interest;
 }
 
-std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, bool is_for_screen) {
-    const Vocabulary& words = vocabulary_of(job);
+std::vector<Field<Line>> call_fields(const Interest& interest, bool is_for_screen) {
     using L = const Line&;
     return {
         {{.id = "call", .title = "CALL"},
@@ -146,6 +145,13 @@ std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, boo
              return l.is_whole_call || l.row.is_unfinished ? Value() : Value(std::string(name_of(l.row.sum.buffer)));
          }},
         {{.id = "traffic", .title = {}, .only_data = true}, [](L l) { return std::string(name_of(l.call->traffic)); }},
+    };
+}
+
+std::vector<Field<Line>> time_fields(const Job& job, const Interest& interest) {
+    const Vocabulary& words = vocabulary_of(job);
+    using L = const Line&;
+    return {
         {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
          [](L l) { return l.row.sum.calls; }},
         {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.calls() / l.ranks; }},
@@ -175,6 +181,12 @@ std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, boo
          [](L l) { return known(l.row.p99_ns); }},
         {{.id = "max_ns", .title = "MAX", .unit = Unit::time, .drop = 6, .only_data = !interest.extremes},
          [](L l) { return known(l.row.sum.max_ns); }},
+    };
+}
+
+std::vector<Field<Line>> bandwidth_fields() {
+    using L = const Line&;
+    return {
         {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 10},
          [](L l) { return l.bandwidth(1); }},
         {{.id = "busbw_bytes_per_s", .title = "BUSBW", .unit = Unit::rate, .drop = 12},
@@ -184,6 +196,12 @@ std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, boo
          }},
         {{.id = "bus_factor", .title = {}, .only_data = true},
          [](L l) { return l.bus_factor ? Value(*l.bus_factor) : Value(); }},
+    };
+}
+
+std::vector<Field<Line>> rank_fields(const Interest& interest) {
+    using L = const Line&;
+    return {
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !interest.errors},
          [](L l) { return l.row.sum.errors; }},
         {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = 9, .only_data = !interest.ranks},
@@ -200,6 +218,12 @@ std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, boo
          [](L l) {
              return l.is_timed() ? ratio(static_cast<double>(l.row.sum.other_thread_ns), l.time_ns()) : Value();
          }},
+    };
+}
+
+std::vector<Field<Line>> request_fields(const Interest& interest) {
+    using L = const Line&;
+    return {
         {{.id = "waited_ns", .title = "WAITED FOR", .unit = Unit::time, .drop = 5, .only_data = !interest.requests},
          [](L l) { return l.row.in_flight_ns ? Value(static_cast<double>(l.row.blocked_ns) / l.ranks) : Value(); }},
         {{.id = "overlap_share", .title = "%OVERLAP", .unit = Unit::share, .drop = 5, .only_data = !interest.requests},
@@ -207,6 +231,12 @@ std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, boo
         {{.id = "requests", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.row.requests; }},
         {{.id = "waiting_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return l.row.judged_ns ? Value(static_cast<double>(l.row.waiting_ns) / l.ranks) : Value(); }},
+    };
+}
+
+std::vector<Field<Line>> total_fields() {
+    using L = const Line&;
+    return {
         {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true},
          [](L l) { return l.row.sum.calls; }},
         {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
@@ -216,6 +246,11 @@ std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, boo
         {{.id = "unfinished", .title = {}, .only_data = true},
          [](L l) { return std::string(l.row.is_unfinished ? "yes" : "no"); }},
     };
+}
+
+std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, bool is_for_screen) {
+    return side_by_side<Line>({call_fields(interest, is_for_screen), time_fields(job, interest), bandwidth_fields(),
+                               rank_fields(interest), request_fields(interest), total_fields()});
 }
 
 std::string what_is_shown(const Job& job, const Question& question, double ranks) {

@@ -54,6 +54,52 @@ Line total_of(const std::vector<Line>& lines) {
     return total;
 }
 
+Value number(const std::optional<double>& value) { return value ? Value(*value) : Value(); }
+
+std::vector<Field<Line>> energy_fields(const std::vector<Line>& lines) {
+    const bool has_energy = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.joules.has_value(); });
+    const bool has_accelerators =
+        std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.accelerator_joules.has_value(); });
+    using L = const Line&;
+    return {
+        {{.id = "node", .title = "NODE"}, [](L l) { return l.node; }},
+        {{.id = "joules", .title = "ENERGY kJ", .unit = Unit::number, .only_data = true},
+         [](L l) { return number(l.joules); }},
+        {{.id = "kilojoules",
+          .title = "ENERGY kJ",
+          .unit = Unit::number,
+          .only_data = !has_energy,
+          .only_screen = true},
+         [](L l) { return l.joules ? Value(*l.joules / 1000) : Value(); }},
+        {{.id = "watts", .title = "MEAN W", .unit = Unit::number, .only_data = !has_energy},
+         [](L l) { return l.joules && l.seconds > 0 ? Value(*l.joules / l.seconds) : Value(); }},
+        {{.id = "accelerator_joules", .title = "GPUS kJ", .unit = Unit::number, .only_data = true},
+         [](L l) { return number(l.accelerator_joules); }},
+        {{.id = "accelerator_kilojoules",
+          .title = "GPUS kJ",
+          .unit = Unit::number,
+          .only_data = !has_accelerators,
+          .only_screen = true},
+         [](L l) { return l.accelerator_joules ? Value(*l.accelerator_joules / 1000) : Value(); }},
+    };
+}
+
+std::vector<Field<Line>> link_fields(const std::vector<Line>& lines) {
+    const bool has_links = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.has_links; });
+    using L = const Line&;
+    return {
+        {{.id = "sent_bytes", .title = "SENT", .unit = Unit::bytes, .only_data = !has_links},
+         [](L l) { return l.has_links ? Value(l.sent) : Value(); }},
+        {{.id = "received_bytes", .title = "RECEIVED", .unit = Unit::bytes, .only_data = !has_links},
+         [](L l) { return l.has_links ? Value(l.received) : Value(); }},
+        {{.id = "sent_bytes_per_s", .title = "SENT AT", .unit = Unit::rate, .drop = 1, .only_data = !has_links},
+         [](L l) { return l.rate(l.sent); }},
+        {{.id = "received_bytes_per_s", .title = "RECEIVED AT", .unit = Unit::rate, .drop = 1, .only_data = !has_links},
+         [](L l) { return l.rate(l.received); }},
+        {{.id = "seconds", .title = {}, .unit = Unit::number, .only_data = true}, [](L l) { return l.seconds; }},
+    };
+}
+
 }  // namespace
 
 Table node_use_table(std::span<const PlacedNode> nodes, bool is_for_screen) {
@@ -63,53 +109,12 @@ Table node_use_table(std::span<const PlacedNode> nodes, bool is_for_screen) {
         if (line.joules || line.has_links) lines.push_back(std::move(line));
     }
     const std::size_t telling = lines.size();
-    const bool has_energy = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.joules.has_value(); });
-    const bool has_links = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.has_links; });
-    const bool has_accelerators =
-        std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.accelerator_joules.has_value(); });
+    const auto fields = side_by_side<Line>({energy_fields(lines), link_fields(lines)});
     if (is_for_screen && telling > 1) {
         lines.insert(lines.begin(), total_of(lines));
         if (lines.size() > nodes_on_screen) lines.resize(nodes_on_screen);
     }
-    using L = const Line&;
-    const auto number = [](const std::optional<double>& value) { return value ? Value(*value) : Value(); };
-    Table table = table_of(
-        "node_use",
-        std::vector<Field<Line>>{
-            {{.id = "node", .title = "NODE"}, [](L l) { return l.node; }},
-            {{.id = "joules", .title = "ENERGY kJ", .unit = Unit::number, .only_data = true},
-             [&](L l) { return number(l.joules); }},
-            {{.id = "kilojoules",
-              .title = "ENERGY kJ",
-              .unit = Unit::number,
-              .only_data = !has_energy,
-              .only_screen = true},
-             [&](L l) { return l.joules ? Value(*l.joules / 1000) : Value(); }},
-            {{.id = "watts", .title = "MEAN W", .unit = Unit::number, .only_data = !has_energy},
-             [](L l) { return l.joules && l.seconds > 0 ? Value(*l.joules / l.seconds) : Value(); }},
-            {{.id = "accelerator_joules", .title = "GPUS kJ", .unit = Unit::number, .only_data = true},
-             [&](L l) { return number(l.accelerator_joules); }},
-            {{.id = "accelerator_kilojoules",
-              .title = "GPUS kJ",
-              .unit = Unit::number,
-              .only_data = !has_accelerators,
-              .only_screen = true},
-             [&](L l) { return l.accelerator_joules ? Value(*l.accelerator_joules / 1000) : Value(); }},
-            {{.id = "sent_bytes", .title = "SENT", .unit = Unit::bytes, .only_data = !has_links},
-             [](L l) { return l.has_links ? Value(l.sent) : Value(); }},
-            {{.id = "received_bytes", .title = "RECEIVED", .unit = Unit::bytes, .only_data = !has_links},
-             [](L l) { return l.has_links ? Value(l.received) : Value(); }},
-            {{.id = "sent_bytes_per_s", .title = "SENT AT", .unit = Unit::rate, .drop = 1, .only_data = !has_links},
-             [](L l) { return l.rate(l.sent); }},
-            {{.id = "received_bytes_per_s",
-              .title = "RECEIVED AT",
-              .unit = Unit::rate,
-              .drop = 1,
-              .only_data = !has_links},
-             [](L l) { return l.rate(l.received); }},
-            {{.id = "seconds", .title = {}, .unit = Unit::number, .only_data = true}, [](L l) { return l.seconds; }},
-        },
-        lines);
+    Table table = table_of("node_use", fields, lines);
     table.title = "COUNTED BY THE NODES THEMSELVES";
     if (lines.size() < telling)
         table.notes.push_back(fmt::format("{} more nodes: placement --format csv", telling - lines.size() + 1));

@@ -33,8 +33,7 @@ std::string ending(const Rank& rank, const Job& job) {
     return text;
 }
 
-std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors, bool has_waiting, bool has_processor_times,
-                                     const Vocabulary& words) {
+std::vector<Field<Line>> time_fields(bool has_hosts, bool has_waiting, const Vocabulary& words) {
     using L = const Line&;
     return {
         {{.id = "rank", .title = "RANK", .unit = Unit::rank}, [](L l) { return std::uint64_t{l.rank->rank}; }},
@@ -52,6 +51,12 @@ std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors, bool has_w
          [](L l) { return ratio(l.rank->inside_ns(), l.recorded()); }},
         {{.id = "elapsed_ns", .title = "ELAPSED", .unit = Unit::time, .drop = 6, .same_unit = true},
          [](L l) { return l.rank->elapsed_ns; }},
+    };
+}
+
+std::vector<Field<Line>> usage_fields(bool has_errors) {
+    using L = const Line&;
+    return {
         {{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 3},
          [](L l) { return l.rank->message_bytes; }},
         {{.id = "max_resident_bytes", .title = "MAX RSS", .unit = Unit::bytes, .drop = 1},
@@ -72,6 +77,12 @@ std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors, bool has_w
         {{.id = "ending", .title = "ENDING", .only_screen = true}, [](L l) { return ending(*l.rank, *l.job); }},
         {{.id = "state", .title = {}, .only_data = true},
          [](L l) { return l.rank->has_profile ? std::string(name_of(l.rank->state)) : std::string("missing"); }},
+    };
+}
+
+std::vector<Field<Line>> data_fields() {
+    using L = const Line&;
+    return {
         {{.id = "node", .title = {}, .only_data = true}, [](L l) { return l.job->nodes[l.rank->node]; }},
         {{.id = "pid", .title = {}, .unit = Unit::rank, .only_data = true},
          [](L l) { return std::uint64_t{l.rank->pid}; }},
@@ -95,6 +106,12 @@ std::vector<Field<Line>> rank_fields(bool has_hosts, bool has_errors, bool has_w
          [](L l) { return l.rank->usage.voluntary_switches; }},
         {{.id = "involuntary_switches", .title = {}, .unit = Unit::count, .only_data = true},
          [](L l) { return l.rank->usage.involuntary_switches; }},
+    };
+}
+
+std::vector<Field<Line>> processor_fields(bool has_processor_times) {
+    using L = const Line&;
+    return {
         {{.id = "processor_wait_ns",
           .title = "CPU WAIT",
           .unit = Unit::time,
@@ -124,7 +141,8 @@ Table rank_table(const std::vector<Line>& lines, const Vocabulary& words) {
         std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->judged_ns != 0; });
     const bool has_processor_times =
         std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->usage.ran_ns != 0; });
-    auto fields = rank_fields(has_hosts, has_errors, has_waiting, has_processor_times, words);
+    auto fields = side_by_side<Line>({time_fields(has_hosts, has_waiting, words), usage_fields(has_errors),
+                                      data_fields(), processor_fields(has_processor_times)});
     if (!has_endings) std::erase_if(fields, [](const auto& field) { return field.column.id == "ending"; });
     Table table = table_of("ranks", fields, lines);
     if (has_waiting)

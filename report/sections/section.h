@@ -50,6 +50,14 @@ struct Field {
     std::function<Value(const T&)> value;
 };
 
+// The fields of several groups, in this order.
+template <class T>
+std::vector<Field<T>> side_by_side(std::initializer_list<std::vector<Field<T>>> groups) {
+    std::vector<Field<T>> all;
+    for (const std::vector<Field<T>>& group : groups) all.insert(all.end(), group.begin(), group.end());
+    return all;
+}
+
 template <class T>
 Table table_of(std::string id, const std::vector<Field<T>>& fields, const std::vector<T>& lines) {
     Table table{.id = std::move(id), .title = {}, .columns = {}, .rows = {}, .notes = {}};

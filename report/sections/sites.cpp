@@ -229,10 +229,9 @@ std::vector<Line> grouped(const std::vector<Line>& lines, By by, const Job& job)
     return groups;
 }
 
-std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors, const Vocabulary& words) {
+std::vector<Field<Line>> time_fields(By by, const Vocabulary& words) {
     using L = const Line&;
-    constexpr std::string_view titles[] = {"CALLED FROM", "LINE", "FUNCTION", "FILE", "CALL"};
-    std::vector<Field<Line>> fields{
+    return {
         {{.id = "call",
           .title = by == By::function || by == By::file ? "CALLS OF" : "CALL",
           .drop = by == By::function || by == By::file ? 3 : 0},
@@ -257,6 +256,12 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors, co
              if (l.site.ranks < 2 || l.site.time_ns == 0) return Value();
              return Value(static_cast<double>(l.site.largest_ns) * l.site.ranks / l.time() - 1);
          }},
+    };
+}
+
+std::vector<Field<Line>> rank_fields(By by, bool some_ranks_only, bool has_errors) {
+    using L = const Line&;
+    return {
         {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 7, .same_unit = true},
          [](L l) { return known(l.site.largest_ns); }},
         {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 7},
@@ -268,6 +273,13 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors, co
          [](L l) { return std::uint64_t{l.sites}; }},
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !has_errors},
          [](L l) { return l.site.errors; }},
+    };
+}
+
+std::vector<Field<Line>> place_fields(By by) {
+    using L = const Line&;
+    constexpr std::string_view titles[] = {"CALLED FROM", "LINE", "FUNCTION", "FILE", "CALL"};
+    return {
         {{.id = "from",
           .title = std::string(titles[static_cast<int>(by)]),
           .only_screen = true,
@@ -284,6 +296,12 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors, co
                                                            : std::string();
          }},
         {{.id = "stack", .title = {}, .only_data = true}, [](L l) { return l.stack; }},
+    };
+}
+
+std::vector<Field<Line>> total_fields() {
+    using L = const Line&;
+    return {
         {{.id = "min_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return value_of(l.site.min_ns); }},
         {{.id = "max_ns", .title = {}, .unit = Unit::time, .only_data = true},
@@ -295,10 +313,15 @@ std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors, co
         {{.id = "total_time_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return l.site.time_ns; }},
     };
+}
+
+std::vector<Field<Line>> fields(By by, bool some_ranks_only, bool has_errors, const Vocabulary& words) {
+    auto fields = side_by_side<Line>(
+        {time_fields(by, words), rank_fields(by, some_ranks_only, has_errors), place_fields(by), total_fields()});
     const std::string_view own = by == By::function ? "function_name" : by == By::file ? "file_name" : "";
     if (!own.empty())
         fields.insert(fields.begin(),
-                      {{.id = std::string(own), .title = {}, .only_data = true}, [](L l) { return l.name; }});
+                      {{.id = std::string(own), .title = {}, .only_data = true}, [](const Line& l) { return l.name; }});
     if (by == By::call) std::erase_if(fields, [](const auto& field) { return field.column.id == "from"; });
     return fields;
 }
