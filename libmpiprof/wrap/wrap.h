@@ -124,78 +124,98 @@ template <class Library, class Language, class Booker>
     return result;
 }
 
+// The three kinds of calls. `plainly`: the plain form, which takes over whatever is not the common case; the gate is
+// open and the call is not nested.
+template <class Library, auto Id, class Language, class... Words>
+[[gnu::always_inline]] inline Word call_counted_fast(ThreadState& state, void*& slot, const Word* frame,
+                                                     Word (*plainly)(Words...), Words... args) {
+    constexpr Call row = Library::row(Id);
+    const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
+    if (!real) [[unlikely]]
+        return plainly(args...);
+    state.token = untimed(frame);
+    if constexpr (Language::fortran) state.ledger->hand.ierror = ierror_of<row.arity>(args...);
+    if constexpr (Library::frees(Id)) {
+        const Word words[] = {args..., 0};
+        Library::template before_free<Id, Language>(*state.ledger, words);
+    }
+    const Word result = real(args...);
+    ThreadState& after = thread_state;
+    Ledger& same = *after.ledger;
+    if (Language::failed(result, same.hand)) [[unlikely]] {
+        same.count_error(row.counter);
+    } else {
+        same.count(row.counter);
+        if constexpr (Library::follows(Id)) {
+            const Word words[] = {args..., 0};
+            Library::template follow<Id, Language>(same, words);
+        }
+    }
+    after.token = nullptr;
+    return result;
+}
+
+template <class Library, auto Id, int Spelling, class Language, class... Words>
+[[gnu::always_inline]] inline Word call_polled_fast(ThreadState& state, void*& slot, const Word* frame,
+                                                    Word (*plainly)(Words...), Words... args) {
+    constexpr Call row = Library::row(Id);
+    using Size = typename Library::template Size<Id, Language>;
+    const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
+    if (!real) [[unlikely]]
+        return plainly(args...);
+    if (state.ledger->is_sample(row.counter)) [[unlikely]]
+        return call_sampled<Library, Id, Spelling, Language>(args...);
+    state.token = untimed(frame);
+    Ledger& ledger = *state.ledger;
+    if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
+    if constexpr (Size::completes)
+        if (!Size::store(ledger, args...)) [[unlikely]]
+            return plainly(args...);
+    return leave_untimed_poll<Language, typename Size::Booker>(real(args...), row.counter);
+}
+
+template <class Library, auto Id, class Language, class... Words>
+[[gnu::always_inline]] inline Word call_timed_fast(ThreadState& state, void*& slot, const Word* frame,
+                                                   Word (*plainly)(Words...), Words... args) {
+    constexpr Call row = Library::row(Id);
+    using Size = typename Library::template Size<Id, Language>;
+    if constexpr (!Size::can_be_quick) return plainly(args...);
+    state.token = frame;
+    Ledger& ledger = *state.ledger;
+    if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
+    if (!Size::store(ledger, args...)) [[unlikely]]
+        return plainly(args...);
+    const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
+    ledger.begin(call_key(static_cast<std::uint16_t>(Id), return_address));
+    ledger.begin_at(counter_among(args...));
+    // Read last: it needs no register before, and where it is missing the plain form takes all of this over.
+    const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
+    if (!real) [[unlikely]]
+        return plainly(args...);
+    return leave<Library, Language, typename Size::Booker>(real(args...));
+}
+
 template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
 requires WrappedLibrary<Library, Language>
 [[gnu::always_inline]] inline Word call(Words... args) {
-    constexpr Call row = Library::row(Id);
-    constexpr auto id = static_cast<std::uint16_t>(Id);
+    constexpr Treatment treatment = Library::row(Id).treatment;
     constexpr auto plainly = &call_plainly<Library, Id, Spelling, Language, Name, Words...>;
-    void*& slot = slot_of<Library, Spelling>(id);
-    using Function = Word (*)(Words...);
+    void*& slot = slot_of<Library, Spelling>(static_cast<std::uint16_t>(Id));
     ThreadState& state = thread_state;
-    constexpr bool is_counted = row.treatment == Treatment::counted;
-    if constexpr ((Library::frees(Id) || Library::follows(Id)) && !is_counted) return plainly(args...);
+    if constexpr ((Library::frees(Id) || Library::follows(Id)) && treatment != Treatment::counted)
+        return plainly(args...);
     if (state.epoch != gate_epoch()) [[unlikely]]
         return plainly(args...);
     const Word* frame = MPIPROF_FRAME();
     if (frame < state.token) [[unlikely]]
         return plainly(args...);
 
-    if constexpr (is_counted) {
-        const auto real = reinterpret_cast<Function>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
-        if (!real) [[unlikely]]
-            return plainly(args...);
-        state.token = untimed(frame);
-        if constexpr (Language::fortran) state.ledger->hand.ierror = ierror_of<row.arity>(args...);
-        if constexpr (Library::frees(Id)) {
-            const Word words[] = {args..., 0};
-            Library::template before_free<Id, Language>(*state.ledger, words);
-        }
-        const Word result = real(args...);
-        ThreadState& after = thread_state;
-        Ledger& same = *after.ledger;
-        if (Language::failed(result, same.hand)) [[unlikely]] {
-            same.count_error(row.counter);
-        } else {
-            same.count(row.counter);
-            if constexpr (Library::follows(Id)) {
-                const Word words[] = {args..., 0};
-                Library::template follow<Id, Language>(same, words);
-            }
-        }
-        after.token = nullptr;
-        return result;
-    } else if constexpr (row.treatment == Treatment::polled) {
-        using Size = typename Library::template Size<Id, Language>;
-        const auto real = reinterpret_cast<Function>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
-        if (!real) [[unlikely]]
-            return plainly(args...);
-        if (state.ledger->is_sample(row.counter)) [[unlikely]]
-            return call_sampled<Library, Id, Spelling, Language>(args...);
-        state.token = untimed(frame);
-        Ledger& ledger = *state.ledger;
-        if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
-        if constexpr (Size::completes)
-            if (!Size::store(ledger, args...)) [[unlikely]]
-                return plainly(args...);
-        return leave_untimed_poll<Language, typename Size::Booker>(real(args...), row.counter);
-    } else {
-        using Size = typename Library::template Size<Id, Language>;
-        if constexpr (!Size::can_be_quick) return plainly(args...);
-        state.token = frame;
-        Ledger& ledger = *state.ledger;
-        if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
-        if (!Size::store(ledger, args...)) [[unlikely]]
-            return plainly(args...);
-        const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
-        ledger.begin(call_key(id, return_address));
-        ledger.begin_at(counter_among(args...));
-        // Read last: it needs no register before, and where it is missing the plain form takes all of this over.
-        const auto real = reinterpret_cast<Function>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
-        if (!real) [[unlikely]]
-            return plainly(args...);
-        return leave<Library, Language, typename Size::Booker>(real(args...));
-    }
+    if constexpr (treatment == Treatment::counted)
+        return call_counted_fast<Library, Id, Language>(state, slot, frame, plainly, args...);
+    else if constexpr (treatment == Treatment::polled)
+        return call_polled_fast<Library, Id, Spelling, Language>(state, slot, frame, plainly, args...);
+    else
+        return call_timed_fast<Library, Id, Language>(state, slot, frame, plainly, args...);
 }
 
 }  // namespace mpiprof::wrap
