@@ -79,22 +79,19 @@ static void after_everything(void) {
     if (wrong) printf("callbacks: wrong after main\n");
 }
 
-int main(int argc, char** argv) {
-    int key, n, out[3] = {1, 2, 3}, in[3], done = 0;
-    MPI_Comm comm, dup;
-    MPI_Op op;
-    MPI_Request request;
-    MPI_Status status;
-    atexit(after_everything);
-    ask_anytime(0, 0);
-    MPI_Init(&argc, &argv);
-    ask_anytime(1, 0);
+static int ranks_of_world(void) {
+    int n;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     expect("MPI_Comm_rank", 0);
     MPI_Comm_size(MPI_COMM_WORLD, &n);
     expect("MPI_Comm_size", 0);
-    MPI_Comm_create_keyval(copy, drop, &key, NULL);
-    expect("MPI_Comm_create_keyval", 0);
+    return n;
+}
+
+/* Attributes are copied and dropped within MPI_Comm_dup and MPI_Comm_free. */
+static void communicators_with_attributes(int key, int n) {
+    int out[3] = {1, 2, 3}, in[3];
+    MPI_Comm comm, dup;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     expect("MPI_Comm_dup", 0);
     MPI_Comm_set_attr(comm, key, (void*)(intptr_t)n);
@@ -112,7 +109,11 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&comm);
     expect("MPI_Comm_free", 0);
     if (copied != 10 || deleted != 11) ++wrong;
+}
 
+static void own_reductions(int n) {
+    int out[3] = {1, 2, 3}, in[3];
+    MPI_Op op;
     MPI_Op_create(add, 1, &op);
     expect("MPI_Op_create", 0);
     for (int i = 0; i < 5; ++i) {
@@ -122,7 +123,12 @@ int main(int argc, char** argv) {
     if (in[2] != 3 * n || reductions == 0) ++wrong;
     MPI_Op_free(&op);
     expect("MPI_Op_free", 0);
+}
 
+static void own_requests(void) {
+    int done = 0;
+    MPI_Request request;
+    MPI_Status status;
     MPI_Grequest_start(query, release, cancel, NULL, &request);
     expect("MPI_Grequest_start", 0);
     MPI_Grequest_complete(request);
@@ -131,6 +137,20 @@ int main(int argc, char** argv) {
         MPI_Test(&request, &done, &status);
         expect("MPI_Test", 0);
     }
+}
+
+int main(int argc, char** argv) {
+    int key;
+    atexit(after_everything);
+    ask_anytime(0, 0);
+    MPI_Init(&argc, &argv);
+    ask_anytime(1, 0);
+    const int n = ranks_of_world();
+    MPI_Comm_create_keyval(copy, drop, &key, NULL);
+    expect("MPI_Comm_create_keyval", 0);
+    communicators_with_attributes(key, n);
+    own_reductions(n);
+    own_requests();
     MPI_Comm_set_attr(MPI_COMM_SELF, key, (void*)(intptr_t)1);
     expect("MPI_Comm_set_attr", 0);
     MPI_Comm_free_keyval(&key);

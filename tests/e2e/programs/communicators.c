@@ -39,16 +39,10 @@ static void use(MPI_Comm comm, const char* name) {
     fprintf(expected, "%s\n", line);
 }
 
-int main(int argc, char** argv) {
-    MPI_Comm row, column, copy, cart, line, ring, some, pair, bridge, merged, again;
-    MPI_Group world, first_two;
-    char name[40];
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    sprintf(name, "expected.%d.txt", me);
-    expected = fopen(name, "w");
+static MPI_Comm row, column;
 
+static void rows_and_columns(void) {
+    MPI_Comm copy;
     MPI_Comm_split(MPI_COMM_WORLD, me / 2, me, &row);
     MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &column); /* in reverse order */
     use(row, "row");
@@ -58,6 +52,10 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 50; ++i) MPI_Bcast(block, 128, MPI_DOUBLE, 0, column);
     MPI_Comm_dup(row, &copy);
     use(copy, "copy of row");
+}
+
+static void topologies(void) {
+    MPI_Comm cart, line, ring;
     int dims[2] = {ranks / 2, 2}, periods[2] = {1, 0}, keep[2] = {1, 0};
     MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &cart);
     use(cart, "cart");
@@ -67,7 +65,11 @@ int main(int argc, char** argv) {
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL,
                                    0, &ring);
     use(ring, "ring");
+}
 
+static void groups(void) {
+    MPI_Comm some, pair;
+    MPI_Group world, first_two;
     int two[2] = {0, 1};
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_incl(world, 2, two, &first_two);
@@ -79,17 +81,25 @@ int main(int argc, char** argv) {
     }
     MPI_Comm_split(MPI_COMM_WORLD, me == 0 ? MPI_UNDEFINED : 1, 0, &some);
     if (some != MPI_COMM_NULL) use(some, "all but one");
+}
 
-    MPI_Intercomm_create(row, 0, MPI_COMM_WORLD, me < 2 ? 2 : 0, 5, &bridge); /* rows 0 and 1; this takes 4 ranks */
-    use(bridge, "bridge");
-    MPI_Intercomm_merge(bridge, me < 2, &merged);
-    use(merged, "merged");
+static void handles_that_come_again(void) {
+    char name[40];
+    MPI_Comm again;
     for (int i = 0; i < 3; ++i) { /* a library gives a freed handle out again */
         MPI_Comm_dup(column, &again);
         sprintf(name, "again %d", i);
         use(again, name);
         MPI_Comm_free(&again);
     }
+}
+
+static void intercommunicators(void) {
+    MPI_Comm bridge, merged, again;
+    MPI_Intercomm_create(row, 0, MPI_COMM_WORLD, me < 2 ? 2 : 0, 5, &bridge); /* rows 0 and 1; this takes 4 ranks */
+    use(bridge, "bridge");
+    MPI_Intercomm_merge(bridge, me < 2, &merged);
+    use(merged, "merged");
     MPI_Comm_dup(bridge, &again); /* of two groups both times, whose members must agree over the bridge, too */
     use(again, "copy of bridge");
     MPI_Comm_split(bridge, me % 2, me, &again);
@@ -100,6 +110,10 @@ int main(int argc, char** argv) {
     MPI_Waitall(2, copying, MPI_STATUSES_IGNORE);
     use(copies[0], "later copy of row");
     use(copies[1], "later copy of bridge");
+}
+
+static void pauses(void) {
+    MPI_Comm again;
     if (me == 1) MPI_Pcontrol(0); /* what is made meanwhile counts for those that are made of the same later */
     MPI_Comm_dup(MPI_COMM_WORLD, &again);
     if (me == 1) MPI_Pcontrol(1);
@@ -111,6 +125,21 @@ int main(int argc, char** argv) {
     MPI_Comm_set_name(again, "made in a pause");
     MPI_Pcontrol(1);
     use(again, "made in a pause");
+}
+
+int main(int argc, char** argv) {
+    char name[40];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    sprintf(name, "expected.%d.txt", me);
+    expected = fopen(name, "w");
+    rows_and_columns();
+    topologies();
+    groups();
+    handles_that_come_again();
+    intercommunicators();
+    pauses();
     use(MPI_COMM_WORLD, "world");
     fclose(expected);
     MPI_Finalize();
