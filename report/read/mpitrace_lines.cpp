@@ -1,45 +1,19 @@
 #include "report/read/mpitrace_lines.h"
 
 #include <array>
-#include <charconv>
-#include <type_traits>
+
+#include "report/read/mpitrace_columns.h"
 
 namespace mpiprof::report {
 
 namespace {
 
-// More than any real file shows; few enough that sums over a whole file stay below 2^127.
-constexpr int most_digits = 15;
+// More than any real file shows.
 constexpr std::size_t most_routines = 4096;
 constexpr std::uint64_t most_calls = 1'000'000'000'000'000;
 
-Wide power_of_ten(int exponent) {
-    Wide power = 1;
-    while (exponent-- > 0) power *= 10;
-    return power;
-}
-
-// `units` of ns or bytes to one of what is printed. The ends are left out: a tie may round either way.
-Range range_of(Decimal number, Wide units) {
-    const Wide scale = power_of_ten(number.decimals);
-    const Wide twice = 2 * scale;
-    const Wide value = (number.digits * units + scale / 2) / scale;
-    const Wide low = (2 * Wide{number.digits} - 1) * units / twice + 1;
-    const Wide high = ((2 * Wide{number.digits} + 1) * units + twice - 1) / twice - 1;
-    return {value, std::max<Wide>(0, std::min(low, value)), std::max(high, value)};
-}
-
-constexpr Wide ns_per_second = 1'000'000'000;
 Range seconds(Decimal number) { return range_of(number, ns_per_second); }
 Range mean_bytes(Decimal mean, std::uint64_t calls) { return range_of(mean, calls); }
-
-template <typename T>
-std::optional<T> parse_integer(std::string_view text) {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
 
 bool starts_with(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
 bool contains(std::string_view text, std::string_view what) { return text.find(what) != std::string_view::npos; }
@@ -124,88 +98,6 @@ Wide unit_of_memory(std::string_view unit) {
     for (const std::string_view kib : {"KBytes", "KiB", "KB"})
         if (unit == kib) return 1024;
     return 0;
-}
-
-// The columns of the table of all ranks, by its heading: their number and order changed over the years.
-enum class RankColumn : std::uint8_t {
-    rank,
-    host,
-    cpu,
-    communication,
-    elapsed,
-    user,
-    system,
-    mib,
-    kib,
-    switches,
-    skip
-};
-struct Heading {
-    std::string_view title;
-    RankColumn column;
-};
-constexpr std::array headings{
-    Heading{"taskid", RankColumn::rank},
-    Heading{"hostname", RankColumn::host},
-    Heading{"host", RankColumn::host},
-    Heading{"cpu", RankColumn::cpu},
-    Heading{"comm(s)", RankColumn::communication},
-    Heading{"elapsed(s)", RankColumn::elapsed},
-    Heading{"user(s)", RankColumn::user},
-    Heading{"system(s)", RankColumn::system},
-    Heading{"size(MB)", RankColumn::mib},
-    Heading{"size(MiB)", RankColumn::mib},
-    Heading{"size(KB)", RankColumn::kib},
-    Heading{"switches", RankColumn::switches},
-};
-
-RankColumn column_of(std::string_view title) {
-    for (const Heading& heading : headings)
-        if (heading.title == title) return heading.column;
-    return RankColumn::skip;
-}
-
-// Puts one word into its place; false if it is no such thing.
-bool put(TextRank& line, RankColumn column, std::string_view word) {
-    const auto number = [&](Range& place, Wide units) {
-        const auto decimal = parse_decimal(word);
-        if (decimal) place = range_of(*decimal, units);
-        return decimal.has_value();
-    };
-    const auto integer = [&](auto& place) {
-        const auto value = parse_integer<std::remove_reference_t<decltype(place)>>(word);
-        if (value) place = *value;
-        return value.has_value();
-    };
-    switch (column) {
-        case RankColumn::rank:
-            return integer(line.rank);
-        case RankColumn::host:
-            line.host = word;
-            return true;
-        case RankColumn::cpu: {
-            const auto cpu = parse_integer<std::int32_t>(word);
-            if (cpu && *cpu >= 0) line.cpu = cpu;
-            return cpu.has_value();
-        }
-        case RankColumn::communication:
-            return number(line.communication, ns_per_second);
-        case RankColumn::elapsed:
-            return number(line.elapsed, ns_per_second);
-        case RankColumn::user:
-            return number(line.user, ns_per_second);
-        case RankColumn::system:
-            return number(line.system, ns_per_second);
-        case RankColumn::mib:
-            return number(line.resident, 1024 * 1024);
-        case RankColumn::kib:
-            return number(line.resident, 1024);
-        case RankColumn::switches:
-            return integer(line.switches);
-        case RankColumn::skip:
-            return true;
-    }
-    return false;
 }
 
 class Parser {
@@ -391,23 +283,6 @@ class Parser {
 };
 
 }  // namespace
-
-std::optional<Decimal> parse_decimal(std::string_view text) {
-    Decimal number;
-    int digits = 0;
-    bool is_fraction = false;
-    for (const char c : text) {
-        if (c == '.' && !is_fraction) {
-            is_fraction = true;
-            continue;
-        }
-        if (c < '0' || c > '9' || ++digits > most_digits) return std::nullopt;
-        number.digits = number.digits * 10 + static_cast<std::uint64_t>(c - '0');
-        number.decimals += is_fraction;
-    }
-    if (digits == 0) return std::nullopt;
-    return number;
-}
 
 Result<MpitraceText> parse_mpitrace(std::string_view text, std::string_view path) { return Parser().parse(text, path); }
 

@@ -25,6 +25,42 @@ template <class P, class... Types>
 constexpr bool is_one_of = (std::is_same_v<P, Types> || ...);
 
 template <class P>
+consteval bool fits_handle(Role role) {
+    switch (role) {
+        case Role::type:
+        case Role::stype:
+        case Role::rtype:
+            return is_one_of<P, MPI_Datatype>;
+        case Role::types:
+        case Role::stypes:
+        case Role::rtypes:
+            return is_one_of<P, const MPI_Datatype*>;
+        case Role::comm:
+            return is_one_of<P, MPI_Comm>;
+        case Role::win:
+            return is_one_of<P, MPI_Win>;
+        case Role::file:
+            return is_one_of<P, MPI_File>;
+        case Role::message:
+            return is_one_of<P, MPI_Message*>;
+        case Role::request:
+        case Role::requests:
+        case Role::newrequest:
+            return is_one_of<P, MPI_Request*>;
+        case Role::newcomm:
+            return is_one_of<P, MPI_Comm*>;
+        case Role::newwin:
+            return is_one_of<P, MPI_Win*>;
+        case Role::newfile:
+            return is_one_of<P, MPI_File*>;
+        case Role::newtype:
+            return is_one_of<P, MPI_Datatype*>;
+        default:
+            return false;
+    }
+}
+
+template <class P>
 consteval bool fits(Role role, bool large, bool sized) {
     // MPI_Psend_init counts in MPI_Count in MPI 4 and in int in MPI 5, without being a large-count twin: it is read as
     // int.
@@ -45,14 +81,6 @@ consteval bool fits(Role role, bool large, bool sized) {
         case Role::scounts:
         case Role::rcounts:
             return numbers;
-        case Role::type:
-        case Role::stype:
-        case Role::rtype:
-            return is_one_of<P, MPI_Datatype>;
-        case Role::types:
-        case Role::stypes:
-        case Role::rtypes:
-            return is_one_of<P, const MPI_Datatype*>;
         case Role::dest:
         case Role::source:
         case Role::root:
@@ -60,18 +88,6 @@ consteval bool fits(Role role, bool large, bool sized) {
         case Role::partitions:
         case Role::n:
             return is_one_of<P, int>;
-        case Role::comm:
-            return is_one_of<P, MPI_Comm>;
-        case Role::win:
-            return is_one_of<P, MPI_Win>;
-        case Role::file:
-            return is_one_of<P, MPI_File>;
-        case Role::message:
-            return is_one_of<P, MPI_Message*>;
-        case Role::request:
-        case Role::requests:
-        case Role::newrequest:
-            return is_one_of<P, MPI_Request*>;
         case Role::status:
         case Role::statuses:
             return is_one_of<P, MPI_Status*>;
@@ -80,20 +96,14 @@ consteval bool fits(Role role, bool large, bool sized) {
         case Role::outcount:
         case Role::flag:
             return is_one_of<P, int*>;
-        case Role::newcomm:
-            return is_one_of<P, MPI_Comm*>;
-        case Role::newwin:
-            return is_one_of<P, MPI_Win*>;
-        case Role::newfile:
-            return is_one_of<P, MPI_File*>;
-        case Role::newtype:
-            return is_one_of<P, MPI_Datatype*>;
         case Role::str:
             return is_one_of<P, char*, const char*, char**, char***>;
         case Role::arg:
             return true;
+        case Role::none:  // the row has fewer words than the function has parameters
+            return false;
         default:
-            return false;  // none: the row has fewer words than the function has parameters
+            return fits_handle<P>(role);
     }
 }
 
