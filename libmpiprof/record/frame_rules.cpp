@@ -160,27 +160,16 @@ FrameRule read_rule_at(Word address, bool is_return) {
     return {address, offset, rbp_offset, state.cfa, state.rbp};
 }
 
-int read_moment(dl_phdr_info* info, std::size_t, void* argument) {
-    *static_cast<FrameRules::Moment*>(argument) = {info->dlpi_adds, info->dlpi_subs};
-    return 1;
-}
-
 }  // namespace
 
-FrameRules::Moment FrameRules::now() {
-    Moment moment{0, 0};
-    dl_iterate_phdr(read_moment, &moment);
-    return moment;
-}
-
-void FrameRules::forget_other_moments(const Moment& moment) {
+void FrameRules::forget_other_moments(const LibraryMoment& moment) {
     if (moment_ == moment) return;
     moment_ = moment;
     for (FrameRule& rule : rules_)
         if (rule.address != 0) rule = {};
 }
 
-FrameRule FrameRules::find(Word address, bool is_return, const Moment& moment) {
+FrameRule FrameRules::find(Word address, bool is_return, const LibraryMoment& moment) {
     FrameRule& place = rules_[mix(static_cast<std::uint64_t>(address)) >> (64 - bits)];
     if (lock_.try_lock()) {
         forget_other_moments(moment);

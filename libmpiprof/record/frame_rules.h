@@ -1,9 +1,11 @@
 // How to get from a function's frame to its caller's, on x86-64: read from the .eh_frame of the object that a return
-// address lies in, and remembered by that address until a library comes or goes. Called by own_unwinder.cpp when a
-// thread meets a new place. Knows the rules that compilers make; of any other it says that there is none.
+// address lies in, and remembered by that address until a library comes or goes, which each walk asks once. Called by
+// own_unwinder.cpp when a thread meets a new place. Knows the rules that compilers make; of any other it says that there
+// is none.
 #pragma once
 
 #include "libmpiprof/base/basics.h"
+#include "libmpiprof/record/library_moment.h"
 
 namespace mpiprof {
 
@@ -23,22 +25,16 @@ struct FrameRule {
 
 class FrameRules {
   public:
-    // How many libraries came and went so far: rules are of one such moment. Asked once for each walk.
-    struct Moment {
-        unsigned long long adds, subs;
-        bool operator==(const Moment&) const = default;
-    };
-    static Moment now();
     // The rule at an address; `is_return`: the call before it is what counts. Waits for nobody: while another thread
     // (or this one, below a signal handler) is at the table, or was when the process forked, the rule is read anew.
-    FrameRule find(Word address, bool is_return, const Moment& moment);
+    FrameRule find(Word address, bool is_return, const LibraryMoment& moment);
 
   private:
-    void forget_other_moments(const Moment& moment);
+    void forget_other_moments(const LibraryMoment& moment);
 
     static constexpr unsigned bits = 9;
     Lock lock_;
-    Moment moment_{0, 0};
+    LibraryMoment moment_;
     FrameRule rules_[1u << bits] = {};
 };
 

@@ -141,7 +141,7 @@ bool leave_function(const FrameRule& rule, Cursor& cursor, Stack& stack) {
 }
 
 // To the caller, whose rule takes the place of this one.
-bool step(FrameRule& rule, Cursor& cursor, Stack& stack, const FrameRules::Moment& moment) {
+bool step(FrameRule& rule, Cursor& cursor, Stack& stack, const LibraryMoment& moment) {
     if (rule.cfa == CfaRule::none || rule.cfa == CfaRule::outermost) return false;
     if (!(rule.cfa == CfaRule::signal ? leave_signal(cursor, stack) : leave_function(rule, cursor, stack)))
         return false;
@@ -155,7 +155,7 @@ bool step(FrameRule& rule, Cursor& cursor, Stack& stack, const FrameRules::Momen
     asm volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
                  : "=&a"(cursor.address), "=&d"(cursor.cfa), "=&c"(cursor.rbp));  // none of them is %rbp itself
     cursor.is_return = false;
-    const FrameRules::Moment moment = FrameRules::now();
+    const LibraryMoment moment = LibraryMoment::now();
     FrameRule rule = rules.find(cursor.address, false, moment);
     while (step(rule, cursor, stack, moment))
         if (visit(&cursor, argument) != 0) return Unwinder::end_of_stack;

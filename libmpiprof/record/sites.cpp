@@ -1,5 +1,5 @@
-// New call sites: which module, which build-id, which offset. The module list is asked of the loader once per new
-// frame.
+// New call sites: which module, which build-id, which offset. The loader is asked once for each module, and again when
+// libraries have come or gone.
 #include "libmpiprof/record/sites.h"
 
 #include <elf.h>
@@ -18,8 +18,8 @@ constexpr unsigned most_script_frames = 8;
 struct Found {
     Word address;
     bool found;
-    std::uint64_t base;
-    std::uint64_t end;
+    std::uint64_t base, end;
+    std::uint64_t segment_begin, segment_bytes;
     const char* path;
     const std::uint8_t* build_id;
     std::uint32_t build_id_length;
@@ -46,16 +46,18 @@ int look_into(dl_phdr_info* info, std::size_t, void* argument) {
     auto& found = *static_cast<Found*>(argument);
     const auto address = static_cast<std::uint64_t>(found.address);
     std::uint64_t end = 0;
-    bool inside = false;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const auto& header = info->dlpi_phdr[i];
         if (header.p_type != PT_LOAD) continue;
         const std::uint64_t begin = info->dlpi_addr + header.p_vaddr;
-        if (address >= begin && address < begin + header.p_memsz) inside = true;
+        if (address - begin < header.p_memsz) {
+            found.found = true;
+            found.segment_begin = begin;
+            found.segment_bytes = header.p_memsz;
+        }
         if (begin + header.p_memsz > end) end = begin + header.p_memsz;
     }
-    if (!inside) return 0;
-    found.found = true;
+    if (!found.found) return 0;
     found.base = info->dlpi_addr;
     found.end = end;
     found.path = info->dlpi_name;
@@ -97,6 +99,7 @@ std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStac
     if (const std::uint32_t site = known_locked(hash)) return site;
     unsigned compared = 0;
     for (const Word address : identity.address) compared += address != 0;
+    forget_other_moments();
     const std::uint32_t site =
         add_locked(image, stack.depth, compared, [&](unsigned i) { return frame_of(image, stack.address[i]); });
     remember(image, hash, site);
@@ -125,6 +128,7 @@ std::uint32_t Sites::find_script(Image& image, Word return_address) {
 
 void Sites::know_module(Image& image, Word address) {
     const Guard guard(lock_);
+    forget_other_moments();
     if (make_records_zero(image)) (void)frame_of(image, address);
 }
 
@@ -159,14 +163,30 @@ std::uint32_t Sites::add_locked(Image& image, unsigned frames, unsigned compared
     return sites_++;
 }
 
+void Sites::forget_other_moments() {
+    const LibraryMoment moment = LibraryMoment::now();
+    if (moment == moment_) return;
+    moment_ = moment;
+    for (std::uint32_t i = 0; i < ranges_; ++i) modules_seen_[i].segment_bytes = 0;
+}
+
 Frame Sites::frame_of(Image& image, Word address) {
-    Found found{address, false, 0, 0, nullptr, nullptr, 0};
-    dl_iterate_phdr(look_into, &found);
     const auto absolute = static_cast<std::uint64_t>(address);
+    for (std::uint32_t i = 0; i < ranges_; ++i) {
+        const Range& range = modules_seen_[i];
+        if (absolute - range.segment_begin < range.segment_bytes) return {absolute - range.base, range.module, 0};
+    }
+    Found found{};
+    found.address = address;
+    dl_iterate_phdr(look_into, &found);
     if (!found.found) return {absolute, 0, 0};  // a JIT's code, for example
-    for (std::uint32_t i = 0; i < ranges_; ++i)
-        if (modules_seen_[i].base == found.base && modules_seen_[i].end == found.end)
-            return {absolute - found.base, modules_seen_[i].module, 0};
+    for (std::uint32_t i = 0; i < ranges_; ++i) {
+        Range& range = modules_seen_[i];
+        if (range.base != found.base || range.end != found.end) continue;
+        range.segment_begin = found.segment_begin;
+        range.segment_bytes = found.segment_bytes;
+        return {absolute - found.base, range.module, 0};
+    }
     if (ranges_ == max_modules) return {absolute, 0, 0};
     auto* module = static_cast<Module*>(image.next_record(module_table_, TableType::modules, sizeof(Module), 16, 0));
     if (!module) return {absolute, 0, 0};
@@ -187,7 +207,7 @@ Frame Sites::frame_of(Image& image, Word address) {
         module->build_id_length = found.build_id_length;
     }
     Image::publish(module_table_);
-    modules_seen_[ranges_++] = {found.base, found.end, modules_};
+    modules_seen_[ranges_++] = {found.base, found.end, found.segment_begin, found.segment_bytes, modules_};
     return {absolute - found.base, modules_++, 0};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "libmpiprof/record/image.h"
+#include "libmpiprof/record/library_moment.h"
 #include "libmpiprof/record/script.h"
 #include "libmpiprof/record/stack.h"
 
@@ -40,6 +41,7 @@ class Sites {
     template <class FrameOf>
     std::uint32_t add_locked(Image& image, unsigned depth, unsigned compared, FrameOf frame_of);
     bool make_records_zero(Image& image);
+    void forget_other_moments();
     format::Frame frame_of(Image& image, Word address);
     format::Frame frame_of(Image& image, const Interpreter& script, const ScriptFrame& frame);
     std::uint32_t add_function(Image& image, const ScriptPlace& place);
@@ -57,11 +59,13 @@ class Sites {
     std::uint32_t ranges_ = 0;
     static constexpr std::uint32_t max_modules = 256;
     struct Range {
-        std::uint64_t base;
-        std::uint64_t end;
+        std::uint64_t base, end;
+        // Of its segments, the one that an address was found in last, at the moment below; else empty.
+        std::uint64_t segment_begin, segment_bytes;
         std::uint32_t module;
     };
     Range modules_seen_[max_modules] = {};
+    LibraryMoment moment_;
     // The functions of scripts that are modules already, by their code objects; made at the first one.
     struct Function {
         const void* code;
