@@ -135,7 +135,8 @@ static void tell_of_end(ncclComm_t comm) {
     unload_profiler();
 }
 
-static const char* const type_names[] = {"ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
+/* NCCL has no name for ncclUint8, which is PyTorch's uint8 and bool. */
+static const char* const type_names[] = {"ncclInt8",    "Unknown",      "ncclInt32",      "ncclUint32",
                                          "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
                                          "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
 static const char* const functions_of_1[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",

@@ -3,6 +3,7 @@ every time exact."""
 
 import glob
 import os
+import shutil
 
 from cases.nccl import double as nccl_double, run as run_without_gpu, torchrun
 from harness import ROOT, Skip, case, check, same
@@ -182,6 +183,16 @@ def without_a_gpu_or_where_the_user_says_so_nothing_is_measured(scene):
     for directory, reason in ((without, "none: no GPU driver in this process"), (scene.dir / "off", "none: MPIPROF_GPU=off")):
         tables = Tables(scene.profiles(directory)[0])
         same((tables.times(), tables.sequences(), tables.facts()["gpu_times"]), ([], {}, [reason]), "times, sequences, why")
+
+
+@case(mpis=(), ranks=1)
+def a_driver_that_was_opened_by_another_of_its_names_is_seen(scene):
+    """numba asks for libcuda.so first, and the loader keeps that name."""
+    directory = scene.subdir("driver")
+    shutil.copy(doubles(scene)[1] / "libcuda.so.1", directory / "libcuda.so")
+    run_without_gpu(scene, "linked", "every", scene.dir, torchrun(0, 2, FAKE_GPU="libcuda.so", LD_LIBRARY_PATH=f"{nccl_double(scene)}:{directory}"))
+    tables = Tables(scene.profiles()[0])
+    check(tables.times() and tables.facts()["gpu_times"] != ["none: no GPU driver in this process"], f"{tables.facts()}")
 
 
 LONE = {("ncclAllReduce", 1): (9, 9 * 4000, 9 * 3000, 3000, 3000), ("ncclAllGather", 1): (3, 3 * 800, 3 * 2200, 2200, 2200),
