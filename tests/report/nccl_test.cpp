@@ -242,7 +242,7 @@ TEST(nccl, times_by_launches_of_kernels_are_what_they_are) {
     EXPECT_FALSE(says(show(job, "nccl"), "<=")) << show(job, "nccl");
     EXPECT_TRUE(says(show(job, "nccl"), "BUSBW ")) << show(job, "nccl");
     EXPECT_TRUE(says(show(job, "nccl"), "CAME LAST")) << show(job, "nccl");
-    EXPECT_TRUE(says(show(job, "summary"), "known by kernel launches")) << show(job, "summary");
+    EXPECT_TRUE(says(show(job, "calls"), "known by kernel launches")) << show(job, "calls");
 }
 
 TEST(nccl, a_communicator_without_a_name_has_one_label_in_all_tables) {
