@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
     ncclUniqueId id;
     // With a GPU each round waits for it: nobody has a thousand operations under way for ever.
     int (*const synchronize)(void*) = of_driver("cuStreamSynchronize");
-    if (ncclGetUniqueId(&id) || ncclCommInitRank(&comm, 1, id, 0)) return 1;
+    if (ncclGetUniqueId(&id) || ncclCommInitRank(&comm, 2, id, 0)) return 1;
     if (is_count)
         count(atoi(argv[2]), argv + 3, argc - 3, synchronize);
     else

@@ -473,7 +473,12 @@ enum NcclOperationFlags : std::uint16_t {
 
 // Time on the GPU of the operations of one (call, size bin, communicator), however it was measured. It begins when the
 // first kernel does, so it includes waiting on the GPU for the slowest rank.
-enum class GpuSource : std::uint8_t { none = 0, events = 1, cupti = 2 };
+enum class GpuSource : std::uint8_t {
+    none = 0,
+    events = 1,  // around the call of NCCL: at most, since the host may launch long after the first event
+    cupti = 2,
+    launches = 3,  // events around each launch of a kernel, of which NCCL tells
+};
 struct GpuTime {
     std::uint16_t call;  // of a group whose operations are several: ncclGroupEnd, as it is launched and ends as a whole
     std::uint8_t bin;
@@ -487,7 +492,7 @@ struct GpuTime {
     std::uint64_t ns;
     std::uint64_t min_ns;  // all ones while operations == 0
     std::uint64_t max_ns;
-    std::uint64_t kernels;  // 0 with events
+    std::uint64_t kernels;  // 0 with events around calls
 };
 enum GpuTimeFlags : std::uint16_t {
     from_graphs = 1,  // of replays of CUDA graphs, each of which is an operation here and no call in the cells

@@ -22,7 +22,7 @@ namespace {
 constexpr char function_names[] =
     "cuptiGetVersion\0cuptiSubscribe\0cuptiUnsubscribe\0cuptiActivityRegisterCallbacks\0cuptiActivityEnable\0cuptiActivityDisable\0"
     "cuptiActivityPushExternalCorrelationId\0cuptiActivityPopExternalCorrelationId\0cuptiActivityFlushAll\0cuptiActivityGetNextRecord\0"
-    "cuptiActivityGetNumDroppedRecords\0?cuptiActivityEnableDriverApi\0?cuptiActivityFlushPeriod\0?cuptiFinalize\0";
+    "cuptiActivityGetNumDroppedRecords\0?cuptiActivityEnableDriverApi\0?cuptiActivityFlushPeriod\0?cuptiFinalize\0?cuptiActivitySetAttribute\0";
 
 constexpr char sonames_13[] = "libcupti.so.13\0";
 constexpr char sonames_12[] = "libcupti.so.12\0";
@@ -162,7 +162,7 @@ bool Cupti::switch_on() {
     for (const std::uint32_t function : cupti::launches)
         by_function = by_function && functions_.enable_driver_api(function, 1) == cupti::success;
     if (!by_function) functions_.enable(cupti::driver);
-    if (functions_.flush_period) functions_.flush_period(1000);  // what a kill costs
+    if (functions_.flush_period) functions_.flush_period(1000);  // of full buffers
     return true;
 }
 
@@ -174,6 +174,8 @@ bool Cupti::start(const Driver& driver) {
     if (!find(driver)) return false;
     last_buffer_ = static_cast<std::uint8_t*>(private_pages(buffer_bytes));
     if (!last_buffer_ || !records_.open()) return say_why("there is no memory for CUPTI", 0), false;
+    std::size_t bytes = sizeof(std::size_t), most = cupti::most_device_buffers;
+    if (functions_.set_attribute) functions_.set_attribute(cupti::device_buffers, &bytes, &most);
     if (!switch_on()) return false;
     is_found_ = true;
     __atomic_store_n(&is_active_, true, __ATOMIC_RELAXED);
@@ -200,6 +202,7 @@ void Cupti::switch_off() {
     for (const int kind : {cupti::driver, cupti::memcpy_between_devices, cupti::memcpy, cupti::external_correlation,
                            cupti::concurrent_kernel})
         functions_.disable(kind);
+    if (functions_.flush_period) functions_.flush_period(0);  // it is not for the next client
     functions_.flush(0);
 }
 
@@ -215,47 +218,32 @@ bool Cupti::is_lent() const {
            nanoseconds(CLOCK_MONOTONIC) - seen < until_it_is_back_ns;
 }
 
-// Null: there is no CUPTI in this process, whoever asked.
-const cupti::Functions* Cupti::real() {
-    if (is_found_) return &functions_;
-    if (__atomic_load_n(&for_others_.finalize, __ATOMIC_ACQUIRE)) return &for_others_;
-    void* library = find_loaded_library();
-    if (!library) return nullptr;
-    cupti::Functions found{};
-    find_functions(library, function_names, &found);
-    if (!found.register_callbacks || !found.disable || !found.finalize) return nullptr;
-    for_others_ = found;  // two threads store the same
-    return &for_others_;
-}
-
 // The other client's buffers go to it, and ours, which CUPTI may still have, to us.
-int Cupti::lend(cupti::Requested their_requested, cupti::Completed their_completed) {
-    const cupti::Functions* f = real();
-    if (!f) return cupti::not_initialized;
-    if (is_switching() || !may_become_ours()) return f->register_callbacks(their_requested, their_completed);
+int Cupti::lend(decltype(cupti::Functions::register_callbacks) real, cupti::Requested their_requested,
+                cupti::Completed their_completed) {
+    const bool is_another = is_found_ && real != functions_.register_callbacks;
+    if (is_another || is_switching() || !may_become_ours()) return real(their_requested, their_completed);
     const Switching switching(*this);
     if (is_active()) switch_off();
     __atomic_store_n(&other_is_done_, false, __ATOMIC_RELAXED);
     __atomic_store_n(&other_completed_, their_completed, __ATOMIC_RELEASE);
     __atomic_store_n(&other_seen_ns_, nanoseconds(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
-    return f->register_callbacks(their_requested, buffer_count_ != 0 ? completed : their_completed);
+    return real(their_requested, buffer_count_ != 0 ? completed : their_completed);
 }
 
-int Cupti::disable_for_other(int kind) {
-    const cupti::Functions* f = real();
-    if (!f) return cupti::not_initialized;
-    if (__atomic_load_n(&other_seen_ns_, __ATOMIC_RELAXED) != 0 && !is_switching()) {
+int Cupti::disable_for_other(decltype(cupti::Functions::disable) real, int kind) {
+    const bool is_another = is_found_ && real != functions_.disable;
+    if (!is_another && __atomic_load_n(&other_seen_ns_, __ATOMIC_RELAXED) != 0 && !is_switching()) {
         __atomic_store_n(&other_seen_ns_, nanoseconds(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
         __atomic_store_n(&other_is_done_, true, __ATOMIC_RELAXED);
     }
-    return f->disable(kind);
+    return real(kind);
 }
 
 // Nobody has it afterwards.
-int Cupti::finalize_for_other() {
-    const cupti::Functions* f = real();
-    if (!f) return cupti::not_initialized;
-    if (may_become_ours() && !is_switching()) {
+int Cupti::finalize_for_other(decltype(cupti::Functions::finalize) real) {
+    const bool is_another = is_found_ && real != functions_.finalize;
+    if (!is_another && may_become_ours() && !is_switching()) {
         const Switching switching(*this);
         if (is_active()) switch_off();
         __atomic_store_n(&other_seen_ns_, 0, __ATOMIC_RELEASE);
@@ -265,12 +253,13 @@ int Cupti::finalize_for_other() {
             is_tried_ = true;
         }
     }
-    return f->finalize();
+    return real();
 }
 
 // ---- launches ----
 
 std::uint64_t Cupti::begin(const std::uint32_t* devices, unsigned count) {
+    flush_if_old();
     const std::uint64_t first = records_.number(devices, count);
     if (first != 0 && functions_.push(cupti::external_ids, first) == cupti::success) return first;
     for (unsigned i = 0; first != 0 && i < count; ++i) cancel(first + i);
@@ -317,7 +306,10 @@ void Cupti::give_back(std::uint8_t* buffer) {
 
 void Cupti::requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
     *buffer = the_cupti.take_buffer();
-    if (!*buffer) *buffer = the_cupti.last_buffer_;
+    if (*buffer)
+        the_cupti.with_cupti_ += 1;
+    else
+        *buffer = the_cupti.last_buffer_;
     *bytes = buffer_bytes;
     *most_records = 0;
 }
@@ -340,6 +332,7 @@ void Cupti::completed(void* context, std::uint32_t stream, std::uint8_t* buffer,
         if (the_cupti.functions_.dropped(context, stream, &dropped) == cupti::success && dropped != 0)
             __atomic_fetch_add(&the_cupti.dropped, dropped, __ATOMIC_RELAXED);
     }
+    the_cupti.with_cupti_ -= 1;
     the_cupti.give_back(buffer);
 }
 
@@ -349,9 +342,21 @@ void Cupti::flush() {
     if (is_active()) functions_.flush(0);
 }
 
+void Cupti::flush_if_old() {
+    const std::uint64_t now = nanoseconds(CLOCK_MONOTONIC);
+    std::uint64_t before = flushed_ns_.load(std::memory_order_relaxed);
+    if (now - before < old_ns || !flushed_ns_.compare_exchange_strong(before, now, std::memory_order_relaxed)) return;
+    if (before != 0) functions_.flush(0);
+}
+
+void Cupti::drain() {
+    if (is_found_ && with_cupti_ != 0 && !is_active() && !is_lent()) flush_if_old();
+}
+
 void Cupti::finish(bool forced) {
     if (!is_tried_ || is_over_) return;
-    if (is_active()) functions_.flush(forced ? 1 : 0);
+    const bool has_more = is_found_ && with_cupti_ != 0 && !is_lent();
+    if (is_active() || has_more) functions_.flush(forced ? 1 : 0);
     records_.finish();
     is_over_ = forced;
 }

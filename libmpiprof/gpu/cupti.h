@@ -38,13 +38,19 @@ class Cupti {
 
     // Has everything that is complete handed over, and waits for that, not for the GPU.
     void flush();
+    // The same, now and then, while there is still something of ours although it is switched off: what was not complete
+    // then.
+    void drain();
     // The end: what is known is booked. `forced`: the process ends, and records that are not complete come, too.
     void finish(bool forced);
 
     // Another client's calls.
-    int lend(cupti::Requested requested, cupti::Completed completed);
-    int disable_for_other(int kind);
-    int finalize_for_other();
+    // The real function is that of the CUPTI that the caller means, which may be another one than ours: then all of it
+    // is handed on and nothing else done.
+    int lend(decltype(cupti::Functions::register_callbacks) real, cupti::Requested requested,
+             cupti::Completed completed);
+    int disable_for_other(decltype(cupti::Functions::disable) real, int kind);
+    int finalize_for_other(decltype(cupti::Functions::finalize) real);
 
     std::uint64_t unfinished() const { return records_.unfinished(); }
     std::uint64_t dropped = 0;  // records that CUPTI had no room for
@@ -56,7 +62,7 @@ class Cupti {
     bool is_switching() const;
     bool switch_on();
     void switch_off();
-    const cupti::Functions* real();
+    void flush_if_old();
     bool owns(const std::uint8_t* buffer);
     static void requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
     static void completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
@@ -64,14 +70,14 @@ class Cupti {
     std::uint8_t* take_buffer();
     void give_back(std::uint8_t* buffer);
 
-    static constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+    // CUPTI hands over whole buffers: what lies in one that is not full is what a kill costs.
+    static constexpr std::size_t buffer_bytes = std::size_t{1} << 17;
 
     cupti::Functions functions_{};
     char text_[64] = {};
     bool is_tried_ = false, is_found_ = false, is_active_ = false, is_over_ = false;
     Lock switching_;                      // whose CUPTI is; held while CUPTI is called, by nobody who CUPTI calls
     std::uint32_t switching_thread_ = 0;  // what it calls meanwhile is not another client's
-    cupti::Functions for_others_{};       // the same, where ours was not started
     cupti::Completed other_completed_ = nullptr;
     std::uint64_t other_seen_ns_ = 0;  // when another client was heard of last; 0: there is none
     bool other_is_done_ = false;       // it has switched something off since it came
@@ -79,6 +85,9 @@ class Cupti {
     static constexpr unsigned most_buffers = 256;
     const std::uint8_t* buffers_[most_buffers] = {};
     unsigned buffer_count_ = 0;
+    std::atomic<unsigned> with_cupti_{0};       // of these
+    std::atomic<std::uint64_t> flushed_ns_{0};  // when that was asked for last
+    static constexpr std::uint64_t old_ns = 1'000'000'000;
     Lock buffers_lock_;
     std::uint8_t* free_buffers_ = nullptr;  // the next one's address lies in each
     // Where there is no other: CUPTI before CUDA 12.9 ends the process if it gets none. It may have it several times at

@@ -19,6 +19,10 @@ enum Kind : std::uint32_t {
     external_correlation = 39
 };
 
+// How many buffers of about 3 MB each CUPTI may take of each device's memory: 250 if nobody says.
+inline constexpr int device_buffers = 2;  // an attribute
+inline constexpr std::size_t most_device_buffers = 16;
+
 // Kineto takes the first two custom ones.
 inline constexpr int external_ids = 5;  // CUSTOM2
 
@@ -89,6 +93,7 @@ struct Functions {
     int (*enable_driver_api)(std::uint32_t function, std::uint8_t on);
     int (*flush_period)(std::uint32_t ms);
     int (*finalize)();
+    int (*set_attribute)(int attribute, std::size_t* bytes, void* value);
 };
 
 }  // namespace mpiprof::gpu::cupti

@@ -24,7 +24,8 @@ struct Driver {
     int (*record_event)(Word event, Word stream);
     int (*query_event)(Word event);
     int (*elapsed_time)(float* ms, Word begin, Word end);
-    int (*last_error)();  // of this thread; null where there is no such thing
+    int (*context_id)(Word context, unsigned long long* id);  // null before CUDA 12
+    int (*last_error)();                                      // of this thread; null where there is no such thing
     int (*take_last_error)();
     Platform platform;
 
@@ -33,6 +34,10 @@ struct Driver {
     bool is_hip() const { return platform == Platform::hip; }
     // Where what is enqueued on this stream goes; 0: nobody knows.
     Word context_of(Word stream) const;
+    // What tells a context from an earlier one with the same handle; 0: nothing does.
+    unsigned long long id_of(Word context) const;
+    // An event that is good for taking times.
+    int make_event(Word* event) const;
     // Whether an event of this stream may be asked for now.
     enum class Stream { fine, captured, gone };
     Stream look_at(Word stream) const;

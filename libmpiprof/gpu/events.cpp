@@ -5,6 +5,17 @@
 #include "libmpiprof/base/arithmetic.h"
 
 namespace mpiprof::gpu {
+namespace {
+
+constexpr int invalid_context = 201;  // the thread has none: as those of libraries that end communicators
+
+// The host's work is part of the time between events around a call if the stream was idle meanwhile; up to a fiftieth
+// of it that is left in. An operation that was shorter than the host cannot have waited for it.
+bool is_spoiled(const Pair& pair, std::uint64_t ns) {
+    return pair.kernels == 0 && pair.held_ns != 0 && ns >= Events::long_ns && pair.held_ns > ns / 50;
+}
+
+}  // namespace
 
 Context* Events::context_of(const Driver& driver, Word stream) {
     const Word handle = driver.context_of(stream);
@@ -12,9 +23,10 @@ Context* Events::context_of(const Driver& driver, Word stream) {
         count_drop(not_timed.failed);
         return nullptr;
     }
+    const unsigned long long id = driver.id_of(handle);
     const Guard guard(lock_);
     for (unsigned i = 0; i < context_count_; ++i)
-        if (contexts_[i].handle == handle) return &contexts_[i];
+        if (contexts_[i].handle == handle && contexts_[i].id == id) return &contexts_[i];
     if (context_count_ == most_contexts) {
         count_drop(not_timed.no_room);
         return nullptr;
@@ -26,6 +38,7 @@ Context* Events::context_of(const Driver& driver, Word stream) {
     }
     Context& context = contexts_[context_count_++];
     context.handle = handle;
+    context.id = id;
     context.device = static_cast<std::uint32_t>(device);
     return &context;
 }
@@ -51,15 +64,15 @@ Pair* Events::make(const Driver& driver, Context& context) {
     const Unnoticed unnoticed(driver);
     const InContext inside(driver, context.handle);
     Word begin = 0, end = 0;
-    const bool has_begin = driver.create_event(&begin, 0) == success;
-    const bool has_end = has_begin && driver.create_event(&end, 0) == success;
+    const bool has_begin = driver.make_event(&begin) == success;
+    const bool has_end = has_begin && driver.make_event(&end) == success;
     if (Pair* pair = has_end ? keep(begin, end, context) : nullptr) return pair;
     if (has_begin) driver.destroy_event(begin);
     if (has_end)
         driver.destroy_event(end);
     else
-        kill(context);
-    count_drop(has_end ? not_timed.no_room : not_timed.failed);
+        return failed(context), nullptr;
+    count_drop(not_timed.no_room);
     return nullptr;
 }
 
@@ -80,7 +93,15 @@ void Events::give_back(Pair& pair) {
     pair.context->free = &pair;
 }
 
-void Events::kill(Context& context) { __atomic_store_n(&context.is_dead, true, __ATOMIC_RELAXED); }
+void Events::succeeded(Context& context) {
+    if (__atomic_load_n(&context.failures, __ATOMIC_RELAXED) != 0)
+        __atomic_store_n(&context.failures, 0, __ATOMIC_RELAXED);
+}
+
+void Events::failed(Context& context) {
+    __atomic_fetch_add(&context.failures, 1, __ATOMIC_RELAXED);
+    count_drop(not_timed.failed);
+}
 
 // An error means that another stream is, and implicitly this one with it.
 bool Events::is_capturing(const Driver& driver, Word stream) {
@@ -91,7 +112,7 @@ bool Events::is_capturing(const Driver& driver, Word stream) {
 }
 
 Pair* Events::begin(const Driver& driver, Context& context, Word stream) {
-    if (__atomic_load_n(&context.is_dead, __ATOMIC_RELAXED)) {
+    if (context.is_dead()) {
         count_drop(not_timed.failed);
         return nullptr;
     }
@@ -99,17 +120,28 @@ Pair* Events::begin(const Driver& driver, Context& context, Word stream) {
     Pair* pair = take(driver, context);
     if (!pair) return nullptr;
     pair->stream = stream;
-    if (driver.record_event(pair->begin, stream) == success) return pair;
-    kill(context);
-    count_drop(not_timed.failed);
-    return nullptr;
+    pair->kernels = 0;
+    pair->held_ns = 0;
+    return is_usable(driver, *pair, stream, pair->begin) ? pair : nullptr;
 }
 
-bool Events::end(const Driver& driver, Pair& pair, Word stream) {
-    if (driver.record_event(pair.end, stream) == success) return true;
-    kill(*pair.context);
-    count_drop(not_timed.failed);
+// Records one of its events.
+bool Events::is_usable(const Driver& driver, Pair& pair, Word stream, Word event) {
+    if (driver.record_event(event, stream) == success) return succeeded(*pair.context), true;
+    failed(*pair.context);
     return false;
+}
+
+bool Events::begin_again(const Driver& driver, Pair& pair, Word stream) {
+    return pair.kernels++ != 0 || is_usable(driver, pair, stream, pair.begin);
+}
+
+bool Events::end(const Driver& driver, Pair& pair, Word stream) { return is_usable(driver, pair, stream, pair.end); }
+
+void Events::held_up(const Driver& driver, Pair& pair, std::uint64_t ns) {
+    const Unnoticed unnoticed(driver);
+    if (driver.look_at(pair.stream) == Driver::Stream::fine && driver.query_event(pair.begin) == success)
+        pair.held_ns = ns;
 }
 
 void Events::commit(Pair& pair, const Booked& what) {
@@ -124,7 +156,7 @@ void Events::commit(Pair& pair, const Booked& what) {
 }
 
 Events::Outcome Events::look_at(const Driver& driver, Pair& pair) {
-    if (__atomic_load_n(&pair.context->is_dead, __ATOMIC_RELAXED)) {
+    if (pair.context->is_dead()) {
         count_drop(not_timed.failed);
         return Outcome::lost;
     }
@@ -133,21 +165,32 @@ Events::Outcome Events::look_at(const Driver& driver, Pair& pair) {
         count_drop(not_timed.failed);
         return Outcome::missed;
     }
-    const int happened = driver.query_event(pair.end);
-    if (happened == not_ready) return Outcome::not_yet;
-    std::uint64_t ns = 0;
-    const bool is_told = happened == success && with_own_arithmetic([&] {
-                             float ms = 0;
-                             if (driver.elapsed_time(&ms, pair.begin, pair.end) != success) return false;
-                             ns = ms > 0 ? static_cast<std::uint64_t>(static_cast<double>(ms) * 1e6 + 0.5) : 0;
-                             return true;
-                         });
-    if (!is_told) {
-        kill(*pair.context);
-        count_drop(not_timed.failed);
-        return Outcome::lost;
+    int happened = driver.query_event(pair.end);
+    if (happened == invalid_context) {
+        const InContext inside(driver, pair.context->handle);
+        happened = driver.query_event(pair.end);
+        if (happened == success) return take_time(driver, pair);
     }
-    times.book(pair.what, GpuSource::events, ns, 0);
+    if (happened == not_ready) return succeeded(*pair.context), Outcome::not_yet;
+    if (happened == success) return take_time(driver, pair);
+    failed(*pair.context);
+    return Outcome::lost;
+}
+
+Events::Outcome Events::take_time(const Driver& driver, Pair& pair) {
+    std::uint64_t ns = 0;
+    const bool is_told = with_own_arithmetic([&] {
+        float ms = 0;
+        if (driver.elapsed_time(&ms, pair.begin, pair.end) != success) return false;
+        ns = ms > 0 ? static_cast<std::uint64_t>(static_cast<double>(ms) * 1e6 + 0.5) : 0;
+        return true;
+    });
+    if (!is_told) return failed(*pair.context), Outcome::lost;
+    succeeded(*pair.context);
+    if (is_spoiled(pair, ns))
+        count_drop(not_timed.held_up);
+    else
+        times.book(pair.what, pair.kernels ? GpuSource::launches : GpuSource::events, ns, pair.kernels);
     return Outcome::booked;
 }
 

@@ -1,7 +1,7 @@
-// Times by events of CUDA or HIP: one recorded on the stream before a launch and one behind it. What lies between
-// includes the launch itself on an idle stream, and waiting on the GPU. Events that have happened are harvested at
-// later launches; nobody ever waits for one, so what has not happened when the process ends is lost, and counted. Used
-// by launches.cpp.
+// Times by events of CUDA or HIP: one recorded on the stream before a launch and one behind it. Where NCCL tells of
+// each launch of a kernel they lie around that, else around the call, and contain what the host does in it while the
+// stream is idle. Waiting on the GPU is in both. Events that have happened are harvested at later launches; nobody ever
+// waits for one, so what has not happened when the process ends is lost, and counted. Used by launches.cpp.
 #pragma once
 
 #include "libmpiprof/gpu/driver.h"
@@ -17,15 +17,21 @@ struct Pair {
     Word begin, end;
     Word stream;
     Context* context;
-    Pair* next;  // free, or the next younger one whose time is not known yet
+    Pair* next;             // free, or the next younger one whose time is not known yet
+    std::uint32_t kernels;  // around which it was recorded; 0: around the call
+    std::uint64_t held_ns;  // the stream was idle while the host was so long in the call; 0: that was not long
     Booked what;
 };
 
 struct Context {
     Word handle;
+    unsigned long long id;  // of two with one handle, one after the other, only one is meant
     std::uint32_t device;
-    bool is_dead;  // something failed there: nothing is asked of it any more
+    unsigned failures;  // in a row
     Pair* free;
+    // An illegal address is for ever: then nothing is asked of it any more.
+    static constexpr unsigned most_failures = 3;
+    bool is_dead() const { return __atomic_load_n(&failures, __ATOMIC_RELAXED) >= most_failures; }
 };
 
 // What could not be timed, and why.
@@ -34,6 +40,7 @@ struct NotTimed {
     std::uint64_t nonblocking;  // launched by a thread of NCCL's, nobody knows when
     std::uint64_t no_room;      // too many were under way
     std::uint64_t failed;       // the driver returned an error, or could not be asked
+    std::uint64_t held_up;      // the GPU had nothing to do while the host was in the call: connecting, for one
     std::uint64_t unfinished;   // still under way at the end
     bool operator==(const NotTimed&) const = default;
 };
@@ -46,8 +53,13 @@ class Events {
     bool is_capturing(const Driver& driver, Word stream);
     // The first half of a pair, recorded on the stream; null if that is not possible, which is counted.
     Pair* begin(const Driver& driver, Context& context, Word stream);
+    // What comes now is a kernel: before its first one the first half is recorded once more. False as below.
+    bool begin_again(const Driver& driver, Pair& pair, Word stream);
     // The second half. False: the pair is of no use, and gone.
     bool end(const Driver& driver, Pair& pair, Word stream);
+    // The host was so long in the call. Asked when it has returned.
+    void held_up(const Driver& driver, Pair& pair, std::uint64_t ns);
+    static constexpr std::uint64_t long_ns = 50'000;  // several times what a launch takes
     void cancel(Pair& pair) { give_back(pair); }
     // The pair's time is to be booked when it is known.
     void commit(Pair& pair, const Booked& what);
@@ -66,7 +78,10 @@ class Events {
     void give_back(Pair& pair);
     enum class Outcome { booked, not_yet, missed, lost };  // lost: with the pair
     Outcome look_at(const Driver& driver, Pair& pair);
-    void kill(Context& context);
+    static void succeeded(Context& context);
+    void failed(Context& context);
+    bool is_usable(const Driver& driver, Pair& pair, Word stream, Word event);
+    Outcome take_time(const Driver& driver, Pair& pair);
 
     static constexpr unsigned most_pairs = 1024, most_contexts = 16;
     static constexpr unsigned patience = 2;  // pairs not ready yet after which a look at a few ends

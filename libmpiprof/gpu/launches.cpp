@@ -2,6 +2,7 @@
 #include "libmpiprof/gpu/launches.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "libmpiprof/base/loader.h"
@@ -29,12 +30,13 @@ void end_before_the_driver() {
 
 void before_the_end() { launches.end_of_profile(false); }
 
+bool is_default(Word stream) { return static_cast<std::uintptr_t>(stream) <= 2; }
+
 // What to enter to speak of a share's stream; 0: the current one is right. A default stream, which has a small number
 // for a name, means that of the current context, and at the end of a group this may be another than when the operation
 // was enqueued.
 Word context_to_enter(const Launch& launch, const Share& share) {
-    const bool is_default = static_cast<std::uintptr_t>(share.stream) <= 2;
-    return launch.count > 1 || (launch.group != 0 && is_default) ? share.context->handle : 0;
+    return launch.count > 1 || (launch.group != 0 && is_default(share.stream)) ? share.context->handle : 0;
 }
 
 }  // namespace
@@ -61,16 +63,48 @@ Launches::Source Launches::decide() {
     end_before_the_driver();
     runtime.ask_before_the_end(before_the_end);
     if (driver_.is_hip()) {
-        note_source("HIP events");
+        note_events();
         return Source::some;
     }
-    const char first = value_of(Setting::cupti)[1];  // on, window, off
-    wants_cupti_ = first == 'n' ? WantsCupti::always : first == 'i' ? WantsCupti::in_window : WantsCupti::never;
-    if (wants_cupti_ == WantsCupti::always || (wants_cupti_ == WantsCupti::in_window && runtime.has_window()))
+    switch (value_of(Setting::cupti)[1]) {  // on, sample, window, off
+        case 'n':
+            wants_cupti_ = WantsCupti::always;
+            break;
+        case 'a':
+            wants_cupti_ = WantsCupti::as_sample;
+            break;
+        case 'i':
+            wants_cupti_ = WantsCupti::in_window;
+            break;
+    }
+    cupti_ns_ = seconds_of(Setting::cupti_time, 0);
+    if (const char* other = getenv("CUDA_INJECTION64_PATH"); other && *other && wants_cupti_ != WantsCupti::never) {
+        wants_cupti_ = WantsCupti::never;
+        note_source("events: CUDA_INJECTION64_PATH names another tool");
+        return Source::some;
+    }
+    if (wants_cupti_ == WantsCupti::always ||
+        (wants_cupti_ == WantsCupti::in_window && runtime.has_window() && cupti_ns_ != 0))
         try_cupti();
     else
-        note_source("events");
+        note_events();
     return Source::some;
+}
+
+void Launches::note_events() {
+    const bool is_told = is_told_.load(std::memory_order_relaxed);
+    note_source(driver_.is_hip() ? is_told ? "HIP events at kernel launches" : "HIP events"
+                : is_told        ? "events at kernel launches"
+                                 : "events");
+}
+
+// NCCL makes a communicator.
+void Launches::will_be_told() {
+    if (is_told_.exchange(true, std::memory_order_relaxed)) return;
+    const Guard guard(lock_);
+    if (source_.load(std::memory_order_relaxed) == Source::some && strstr(noted_source_, "events") &&
+        !strstr(noted_source_, "CUPTI"))
+        note_events();
 }
 
 // The caller holds the lock. Asked early, so that a window does not begin with what takes CUPTI seconds.
@@ -92,14 +126,41 @@ void Launches::try_cupti() {
 
 // Where the time of the launch in hand is from: recording may have got a window since the last one.
 void Launches::choose_source() {
-    if (wants_cupti_ == WantsCupti::never || uses_cupti() || is_failure_noted_) return;
-    if (wants_cupti_ == WantsCupti::in_window && !runtime.has_window()) return;
+    if (wants_cupti_ == WantsCupti::never || is_failure_noted_) return;
+    const bool is_its_turn = is_cuptis_turn();
+    if (uses_cupti()) return;
+    the_cupti.drain();
+    if (!is_its_turn) return;
     const Guard guard(lock_);
     try_cupti();
 }
 
+// A window may have no end, and a sample is over soon: then CUPTI is switched off here.
+bool Launches::is_cuptis_turn() {
+    if (wants_cupti_ == WantsCupti::always) return true;
+    if (wants_cupti_ == WantsCupti::in_window && !runtime.has_window()) return false;
+    const Guard guard(lock_);
+    if (is_turn_over_) return false;
+    const bool is_sample = wants_cupti_ == WantsCupti::as_sample;
+    const std::uint64_t now = nanoseconds(CLOCK_MONOTONIC);
+    if (since_ns_ == 0) since_ns_ = now;
+    if (uses_cupti() && looked_ns_ != 0) used_ns_ += now - looked_ns_;
+    looked_ns_ = now;
+    if (used_ns_ >= (is_sample ? cupti_ns_ / 12 : cupti_ns_)) return end_cuptis_turn(), false;
+    if (!is_sample) return true;
+    // Who else comes is not waited for.
+    if (used_ns_ != 0 && !uses_cupti()) return end_cuptis_turn(), false;
+    return now - since_ns_ >= cupti_ns_;
+}
+
+void Launches::end_cuptis_turn() {
+    is_turn_over_ = true;
+    the_cupti.pause();
+    note_source(is_told_ ? "events at kernel launches, after a time of CUPTI" : "events, after a time of CUPTI");
+}
+
 void Launches::pass() {
-    if (!uses_cupti()) return;
+    if (!uses_cupti()) return the_cupti.drain();
     const Guard guard(lock_);
     the_cupti.pause();
 }
@@ -130,7 +191,9 @@ Launch* Launches::take() {
         if (!launch.is_taken.exchange(true, std::memory_order_acquire)) {
             launch.count = 0;
             launch.group = 0;
-            launch.is_pushed = false;
+            launch.is_pushed = launch.is_elsewhere = false;
+            launch.launched = nullptr;
+            launch.since = 0;
             return &launch;
         }
     count_drop(events_.not_timed.no_room);
@@ -159,7 +222,7 @@ Share* Launches::share_on(Launch& launch, Word stream) {
         return nullptr;
     }
     Share& share = launch.shares[launch.count++];
-    share = {stream, context, nullptr, 0, 0, {}};
+    share = {stream, context, nullptr, 0, 0, {}, {}};
     return &share;
 }
 
@@ -183,6 +246,7 @@ void Launches::begin_traced(Launch& launch) {
 
 void Launches::begin(Launch& launch) {
     if (uses_cupti()) return begin_traced(launch);
+    launch.since = nanoseconds(CLOCK_MONOTONIC);
     for (unsigned i = 0; i < launch.count; ++i) {
         Share& share = launch.shares[i];
         const InContext inside(driver_, context_to_enter(launch, share));
@@ -203,17 +267,74 @@ void Launches::end_real_call(bool is_launched, bool is_elsewhere) {
     if (!in_hand) return;
     if (in_hand->is_pushed) the_cupti.end();
     in_hand->is_pushed = false;
-    if (is_elsewhere) count_drop(events_.not_timed.nonblocking);
+    // A thread of NCCL's launches, and tells of it or does not.
+    const bool is_told = is_told_.load(std::memory_order_relaxed) && !uses_cupti();
+    if (is_elsewhere && !is_told) count_drop(events_.not_timed.nonblocking);
     if (!is_launched || is_elsewhere) return drop();
     const OwnErrors errors(driver_);  // after the real call
     if (!may_ask(errors)) return drop();
     for (unsigned i = 0; i < in_hand->count; ++i) {
         Share& share = in_hand->shares[i];
-        if (!share.pair) continue;
+        if (!share.pair || share.pair->kernels != 0) continue;
         const InContext inside(driver_, context_to_enter(*in_hand, share));
         if (!events_.end(driver_, *share.pair, share.stream)) share.pair = nullptr;
     }
+    look_whether_held_up(*in_hand);
     events_.harvest(driver_, Events::a_few);
+}
+
+void Launches::look_whether_held_up(Launch& launch) {
+    if (launch.since == 0) return;
+    const std::uint64_t ns = nanoseconds(CLOCK_MONOTONIC) - launch.since;
+    if (ns < Events::long_ns) return;
+    for (unsigned i = 0; i < launch.count; ++i)
+        if (Pair* pair = launch.shares[i].pair; pair && pair->kernels == 0) events_.held_up(driver_, *pair, ns);
+}
+
+// ---- kernels of which NCCL tells ----
+
+// A default stream has the same name on every GPU.
+bool Launches::is_here(const Share& share) const {
+    return !is_default(share.stream) || driver_.context_of(share.stream) == share.context->handle;
+}
+
+// By now the device is the right one: NCCL has made it current.
+void Launches::begin_kernel(Word stream, bool is_in_a_call) {
+    if (!is_on() || uses_cupti()) return;
+    if (!is_in_a_call) return begin_kernel_elsewhere(stream);
+    if (!in_hand || in_hand->is_elsewhere) return;  // that it has no time was counted
+    for (unsigned i = 0; i < in_hand->count; ++i) {
+        Share& share = in_hand->shares[i];
+        if (share.stream != stream || !share.pair || !is_here(share)) continue;
+        const OwnErrors errors(driver_);
+        if (may_ask(errors) && events_.begin_again(driver_, *share.pair, stream))
+            in_hand->launched = &share;
+        else
+            share.pair = nullptr;
+        return;
+    }
+}
+
+// A launch of its own, of which NCCL says what it was when it has been made.
+void Launches::begin_kernel_elsewhere(Word stream) {
+    end_of_kernels(0);
+    drop();
+    const OwnErrors errors(driver_);
+    if (!may_ask(errors) || !(in_hand = take())) return;
+    in_hand->is_elsewhere = true;
+    Share* share = share_on(*in_hand, stream);
+    if (share) share->pair = events_.begin(driver_, *share->context, stream);
+    if (!share || !share->pair) return drop();
+    share->pair->kernels = 1;
+    in_hand->launched = share;
+}
+
+void Launches::end_kernel() {
+    if (!in_hand || !in_hand->launched) return;
+    Share& share = *in_hand->launched;
+    in_hand->launched = nullptr;
+    const OwnErrors errors(driver_);
+    if (!may_ask(errors) || !events_.end(driver_, *share.pair, share.stream)) share.pair = nullptr;
 }
 
 // ---- what it consists of ----
@@ -226,13 +347,23 @@ void add_to(Share& share, const Operation& operation) {
         what = {operation.call, operation.bin, operation.communicator, 0, 0, 0, 0};
     else if (what.communicator != operation.communicator)
         what.communicator = 0;
-    what.bytes += operation.bytes;
-    if (!operation.is_collective) return;
-    // Several collectives that end together have one time, which the first stands for.
+    share.moved.add(operation);
+    what.bytes = share.moved.bytes();
+}
+
+// Several collectives that end together have one time, which the first stands for.
+void number(Booked& what, const Operation& operation) {
+    if (!operation.is_collective()) return;
     const std::uint64_t number = times.enqueue(operation.communicator);
-    if (what.number != 0) return;
+    if (what.number != 0 || !operation.needs_all) return;
     what.number = number;
     what.numbered_by = operation.communicator;
+}
+
+// A group of several operations has the group's end for its name: it is launched and ends as a whole.
+void name_as_group(Booked& what, std::uint16_t group_end) {
+    what.call = group_end;
+    what.bin = static_cast<std::uint8_t>(format::size_bin(what.bytes));
 }
 
 }  // namespace
@@ -244,13 +375,13 @@ void Launches::enqueue(std::uint64_t group, Word stream, const Operation& operat
     Share* share = nullptr;
     if (!in_hand) choose_source();
     const OwnErrors errors(driver_);
-    if (may_ask(errors) && (in_hand || (in_hand = take()))) {
+    if (operation.has_kernel && may_ask(errors) && (in_hand || (in_hand = take()))) {
         in_hand->group = group;
         share = share_on(*in_hand, stream);
     }
     if (share)
-        add_to(*share, operation);
-    else if (operation.is_collective)
+        add_to(*share, operation), number(share->what, operation);
+    else if (operation.is_collective())
         count_only(operation.communicator);
 }
 
@@ -262,14 +393,10 @@ void Launches::begin_group(std::uint64_t group) {
     begin(*in_hand);
 }
 
-// A group of several operations has the group's end for its name: it is launched and ends as a whole.
 void Launches::book(Launch& launch, std::uint16_t group_end) {
     for (unsigned i = 0; i < launch.count; ++i) {
         Share& share = launch.shares[i];
-        if (share.operations > 1) {
-            share.what.call = group_end;
-            share.what.bin = static_cast<std::uint8_t>(format::size_bin(share.what.bytes));
-        }
+        if (share.operations > 1) name_as_group(share.what, group_end);
         if (share.pair) events_.commit(*share.pair, share.what);
         if (share.traced) the_cupti.describe(share.traced, share.what);
         share.pair = nullptr;
@@ -279,16 +406,34 @@ void Launches::book(Launch& launch, std::uint16_t group_end) {
 }
 
 void Launches::is_of(const Operation& operation) {
-    if (in_hand && in_hand->count == 1 && in_hand->group == 0) {
+    if (in_hand && in_hand->count == 1 && in_hand->group == 0 && operation.has_kernel) {
         add_to(in_hand->shares[0], operation);
+        number(in_hand->shares[0].what, operation);
         return book(*in_hand, operation.call);
     }
     drop();
-    if (operation.is_collective) count_only(operation.communicator);
+    if (operation.is_collective()) count_only(operation.communicator);
 }
 
 void Launches::group_is_of(std::uint16_t call) {
     if (in_hand) book(*in_hand, call);
+}
+
+void Launches::kernel_did(const Operation& operation) {
+    if (in_hand && in_hand->is_elsewhere) add_to(in_hand->shares[0], operation);
+}
+
+void Launches::end_of_kernels(std::uint16_t group_end) {
+    if (!in_hand || !in_hand->is_elsewhere) return;
+    const unsigned operations = in_hand->shares[0].operations;
+    if (operations == 0) {  // nobody said what it was
+        count_drop(events_.not_timed.nonblocking);
+        return drop();
+    }
+    if (operations > 1) runtime.records().publish_call(group_end);
+    book(*in_hand, group_end);
+    const OwnErrors errors(driver_);
+    if (errors.may_ask()) events_.harvest(driver_, Events::a_few);
 }
 
 // ---- the end ----
@@ -315,11 +460,12 @@ void Launches::note_what_is_missing() {
     }
     if (n == noted_) return;
     noted_ = n;
-    char text[160];
-    snprintf(text, sizeof text, "captured %llu, nonblocking %llu, no room %llu, failed %llu, unfinished %llu",
+    char text[192];
+    snprintf(text, sizeof text,
+             "captured %llu, nonblocking %llu, no room %llu, failed %llu, held up %llu, unfinished %llu",
              static_cast<unsigned long long>(n.captured), static_cast<unsigned long long>(n.nonblocking),
              static_cast<unsigned long long>(n.no_room), static_cast<unsigned long long>(n.failed),
-             static_cast<unsigned long long>(n.unfinished));
+             static_cast<unsigned long long>(n.held_up), static_cast<unsigned long long>(n.unfinished));
     runtime.note_fact("gpu_not_timed", text);
 }
 

@@ -3,7 +3,8 @@
 // later. A group has a share on each stream that it uses, and each share has a time of its own.
 //
 // Called by nccl/ around the real calls, in the plain form of its wrappers alone, outside the timed interval; where
-// there is no GPU or the user wants none of this, is_on() is false and the wrappers keep their fast form.
+// there is no GPU or the user wants none of this, is_on() is false and the wrappers keep their fast form. Where NCCL
+// tells of the launches of its kernels, also around these, in whichever thread it makes them.
 #pragma once
 
 #include "libmpiprof/gpu/cupti.h"
@@ -17,7 +18,22 @@ struct Operation {
     std::uint8_t bin;
     std::uint16_t communicator;
     Bytes bytes;
-    bool is_collective;
+    Traffic traffic;
+    bool needs_all;   // no member is done before all others have come
+    bool has_kernel;  // with one rank, or without bytes, NCCL launches none
+    bool is_collective() const { return traffic == Traffic::collective; }
+};
+
+// What some operations that end together move. A link carries both directions at a time: of what is sent and received
+// the larger counts, as nccl-tests has it.
+struct Moved {
+    Bytes collective, sent, received;
+    void add(const Operation& operation) {
+        (operation.traffic == Traffic::send      ? sent
+         : operation.traffic == Traffic::receive ? received
+                                                 : collective) += operation.bytes;
+    }
+    Bytes bytes() const { return collective + (sent > received ? sent : received); }
 };
 
 // What of a launch lies on one stream.
@@ -27,6 +43,7 @@ struct Share {
     Pair* pair;            // its time by events,
     std::uint64_t traced;  // or by CUPTI, which knows it by this number; 0: it does not
     unsigned operations;
+    Moved moved;
     Booked what;  // of the first operation, with the bytes of all
 };
 
@@ -35,6 +52,9 @@ struct Launch {
     std::atomic<bool> is_taken;
     std::uint64_t group;  // which group of its thread it is
     bool is_pushed;       // CUPTI knows that it is in hand
+    bool is_elsewhere;    // no call of this thread makes it
+    Share* launched;      // whose kernel is being launched, as NCCL tells
+    std::uint64_t since;  // when the real call began, in nanoseconds
     unsigned count;
     Share shares[most_shares];
 };
@@ -60,6 +80,15 @@ class Launches {
     // Something was enqueued while nothing is recorded.
     void pass();
 
+    // NCCL tells of the launches of its kernels from now on.
+    void will_be_told();
+    // Such a launch, in the thread that makes it: before and behind it. Then, where no call of that thread is watched
+    // (NCCL that is static, or launches in a thread of its own), what the kernel did, and that this was all.
+    void begin_kernel(Word stream, bool is_in_a_call);
+    void end_kernel();
+    void kernel_did(const Operation& operation);
+    void end_of_kernels(std::uint16_t group_end);
+
     // Books what has happened by now: when a communicator ends, and at the end of the profile.
     void settle();
     void end_of_profile(bool forced);
@@ -67,18 +96,24 @@ class Launches {
 
   private:
     enum class Source : std::uint8_t { undecided, none, some };
-    enum class WantsCupti : std::uint8_t { never, in_window, always };
+    enum class WantsCupti : std::uint8_t { never, as_sample, in_window, always };
     Source decide();
     Launch* take();
     Share* share_on(Launch& launch, Word stream);
     void begin(Launch& launch);
     void choose_source();
+    bool is_cuptis_turn();
+    void end_cuptis_turn();
     void try_cupti();
     bool is_same(const Share& share, Word stream, const Context& context) const;
     bool uses_cupti() const { return the_cupti.is_active(); }
     void begin_traced(Launch& launch);
     void book(Launch& launch, std::uint16_t group_end);
     void note_source(const char* text);
+    void note_events();
+    bool is_here(const Share& share) const;
+    void begin_kernel_elsewhere(Word stream);
+    void look_whether_held_up(Launch& launch);
     void note_what_is_missing();
     bool may_ask(const OwnErrors& errors);
     void harvest_all();
@@ -86,7 +121,14 @@ class Launches {
     static constexpr unsigned most_launches = 64;  // under construction at the same time, one per thread
     std::atomic<Source> source_{Source::undecided};
     Lock lock_;  // of decisions
+    std::atomic<bool> is_told_{false};
     WantsCupti wants_cupti_ = WantsCupti::never;
+    // In a window CUPTI is on for that long in all; a sample begins after so long, and is a twelfth of it.
+    std::uint64_t cupti_ns_ = 0;
+    std::uint64_t since_ns_ = 0;   // when the first operation was enqueued
+    std::uint64_t used_ns_ = 0;    // CUPTI has been on so far
+    std::uint64_t looked_ns_ = 0;  // up to here
+    bool is_turn_over_ = false;    // for good
     static constexpr unsigned most_changes = 8;
     unsigned changes_ = 0;
     char noted_source_[80] = {};

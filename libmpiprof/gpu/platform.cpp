@@ -34,7 +34,8 @@ void* find_hip() {
 InUse look_for_gpu() {
     const unsigned long long loaded = objects_loaded();
     if (!loader().dlopen || loaded == objects_without.load(std::memory_order_relaxed)) return {};
-    if (!any_loaded("libcuda.so.1\0libamdhip64.so\0", [](const char*) { return true; })) {
+    // The loader keeps the name that a library was opened by: numba asks for libcuda.so.
+    if (!any_loaded("libcuda.so\0libamdhip64.so\0", [](const char*) { return true; })) {
         objects_without.store(loaded, std::memory_order_relaxed);
         return {};
     }

@@ -195,6 +195,8 @@ struct Nccl : private wrap::LibraryDefaults {
 };
 
 // What the GPU is at is told what it is (watch.cpp).
+gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t communicator, Bytes bytes,
+                          bool has_kernel);
 void watch_enqueued(const Memo& memo, Bytes bytes);
 void watch_ended(const Memo& memo);
 

@@ -11,6 +11,7 @@
 #include "libmpiprof/nccl/profiler_interface.h"
 #include "libmpiprof/nccl/told.h"
 #include "libmpiprof/process/invitation.h"
+#include "libmpiprof/process/settings.h"
 #include "libmpiprof/wrap/start.h"
 
 namespace mpiprof::nccl {
@@ -33,6 +34,7 @@ struct State {
     Lock lock;
     Context contexts[most];
     Context nowhere;            // of those without a place, and of a plugin that keeps quiet
+    char group, kernel;         // their addresses are the handles of such events
     unsigned highest;           // so many places were ever used
     std::atomic<int> expected;  // communicators that are being made through us
     std::atomic<Word> offset;   // from handle to context address; 0: not known
@@ -218,6 +220,7 @@ void record(Context& context, const Told& told) {
     if (told.protocol) copy(kind.protocol, told.protocol);
     records.publish_call(kind.call);
     state.operations.add(records, kind, bytes);
+    if (!where.is_in_a_call) gpu::launches.kernel_did(on_the_gpu(kind.call, kind.bin, index, bytes, true));
     if (is_counted) return;
     if (Ledger* ledger = thread.epoch == gate_epoch() ? thread.ledger : runtime.open(thread))
         ledger->add_untimed(kind.call, index, bytes);
@@ -230,19 +233,22 @@ constexpr int wanted = interface::collective | interface::point_to_point;
 // Inherited by a process that is not preloaded any more: not ours to look at.
 bool keeps_quiet() { return library.is_off() || (is_invited() && !wrap::is_preloaded()); }
 
-int begin(void** context, int* mask, const char* name, std::uint64_t hash, int size, int rank) {
+int begin(void** context, int* mask, const char* name, std::uint64_t hash, int size, int rank,
+          bool tells_launches = false) {
     if (!context || !mask) return 0;
     *context = &state.nowhere;
     *mask = 0;
     if (keeps_quiet()) return 0;
     // Opened by NCCL alone: it will close us when its last communicator ends, and our threads and state have to stay.
     if (!wrap::is_preloaded()) wrap::keep_loaded(reinterpret_cast<const void*>(&keeps_quiet));
+    tells_launches = tells_launches && mpiprof::is_on(Setting::gpu);
+    if (tells_launches) gpu::launches.will_be_told();
     const bool is_through_us = is_expected();
     if (!is_through_us) library.begin_unseen({rank, size > 0 ? size : 1});
     const Guard guard(state.lock);
     Context& made = *take_context(reinterpret_cast<Word>(context));
     *context = &made;
-    *mask = wanted;
+    *mask = tells_launches ? wanted | interface::kernel_launch : wanted;
     if (&made == &state.nowhere) return 0;
     made.is_through_us = is_through_us;
     made.rank = rank;
@@ -262,24 +268,42 @@ int begin_4(void** context, int* mask, const char* name, std::uint64_t hash, int
     return begin(context, mask, name, hash, size, rank);
 }
 int begin_5(void** context, std::uint64_t hash, int* mask, const char* name, int, int size, int rank, void*) {
-    return begin(context, mask, name, hash, size, rank);
+    return begin(context, mask, name, hash, size, rank, true);
 }
 
 // Some versions tell of nothing inside of what got no handle, so all gets one.
-template <class Collective, class PointToPoint>
+template <class Collective, class PointToPoint, bool tells_launches>
 int start_event(void* context, void** handle, const interface::Begun* event) {
     if (handle) *handle = &state.nowhere;
     if (!context || !event) return 0;
     Context& of = *static_cast<Context*>(context);
+    if constexpr (tells_launches) {
+        const auto* launch = reinterpret_cast<const interface::KernelLaunch5*>(event);
+        if (launch->type == interface::kernel_launch) {
+            if (!handle || gate_epoch() == 0) return 0;
+            const Where where = where_are_we(thread_state);
+            if (where.is_nested) return 0;
+            *handle = &state.kernel;
+            gpu::launches.begin_kernel(reinterpret_cast<Word>(launch->stream), where.is_in_a_call);
+            return 0;
+        }
+    }
+    if (event->type == interface::group && handle) *handle = &state.group;
     if (event->type == interface::collective)
         record(of, told_of_collective(*reinterpret_cast<const Collective*>(event)));
     if (event->type == interface::point_to_point)
         record(of, told_of_point_to_point(*reinterpret_cast<const PointToPoint*>(event)));
     return 0;
 }
-int stop_event(void*) { return 0; }
+// A group is what one kernel does: it is told of behind the launch.
+int stop_event(void* handle) {
+    if (handle == &state.kernel) gpu::launches.end_kernel();
+    if (handle == &state.group) gpu::launches.end_of_kernels(static_cast<std::uint16_t>(Id::GroupEnd));
+    return 0;
+}
 int record_event_state(void*, int, void*) { return 0; }
 int finalize(void* context) {
+    gpu::launches.settle();
     const Guard guard(state.lock);
     if (context && context != &state.nowhere) static_cast<Context*>(context)->address = 0;
     return 0;
@@ -289,9 +313,9 @@ using interface::Plugin;
 
 // Filled when NCCL asks for it: six tables of addresses would be as many relocations in every process.
 constinit Plugin plugins[7]{};
-template <class Collective, class PointToPoint, class Init>
+template <class Collective, class PointToPoint, bool tells_launches, class Init>
 Plugin* filled(Plugin& plugin, Init init) {
-    plugin = {"mpiprof",   reinterpret_cast<void*>(init), &start_event<Collective, PointToPoint>,
+    plugin = {"mpiprof",   reinterpret_cast<void*>(init), &start_event<Collective, PointToPoint, tells_launches>,
               &stop_event, &record_event_state,           &finalize};
     return &plugin;
 }
@@ -315,13 +339,13 @@ void link_communicator(Word handle) {
 // loader calls to learn the address that they stand for.
 using namespace mpiprof::nccl;
 using Symbol = void();
-#define PROFILER(version, Collective, PointToPoint, init)                                                            \
-    extern "C" {                                                                                                     \
-    static Symbol* mpiprof_resolve_profiler_##version() {                                                            \
-        void* table = filled<interface::Collective, interface::PointToPoint>(plugins[version], &init);               \
-        return reinterpret_cast<Symbol*>(table);                                                                     \
-    }                                                                                                                \
-    [[gnu::visibility("default"), gnu::ifunc("mpiprof_resolve_profiler_" #version)]] void ncclProfiler_v##version(); \
+#define PROFILER(version, Collective, PointToPoint, init)                                                              \
+    extern "C" {                                                                                                       \
+    static Symbol* mpiprof_resolve_profiler_##version() {                                                              \
+        void* table = filled<interface::Collective, interface::PointToPoint, (version >= 5)>(plugins[version], &init); \
+        return reinterpret_cast<Symbol*>(table);                                                                       \
+    }                                                                                                                  \
+    [[gnu::visibility("default"), gnu::ifunc("mpiprof_resolve_profiler_" #version)]] void ncclProfiler_v##version();   \
     }
 PROFILER(1, Collective1, PointToPoint1, begin_1)
 PROFILER(2, Collective2, PointToPoint2, begin_1)

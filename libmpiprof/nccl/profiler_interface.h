@@ -9,7 +9,8 @@
 namespace mpiprof::nccl::interface {
 
 // What is told of; a plugin says which of these it wants. Wanting a thing brings what it is a part of, too.
-enum Event : int { group = 1, collective = 2, point_to_point = 4 };
+// Launches of kernels are told of from version 5 on.
+enum Event : int { group = 1, collective = 2, point_to_point = 4, kernel_launch = 1 << 11 };
 
 // Functions of the first version, and what it calls algorithms and protocols: numbers. Later ones are given texts.
 inline constexpr char functions_1[][16] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
@@ -142,6 +143,15 @@ struct PointToPoint4 {
 static_assert(offsetof(PointToPoint4, function) == 24 && offsetof(PointToPoint4, type_of_data) == 40 &&
               offsetof(PointToPoint4, count) == 48);
 static_assert(offsetof(PointToPoint4, channels) == 60);
+
+// From version 5 on the type is as wide as this; told in the thread that launches, right before the launch.
+struct KernelLaunch5 {
+    std::uint64_t type;
+    void* parent;
+    int rank;
+    void* stream;
+};
+static_assert(offsetof(KernelLaunch5, rank) == 16 && offsetof(KernelLaunch5, stream) == 24);
 
 // What a plugin is, in all versions; the arguments of `init` differ. Results are NCCL's: 0 is success.
 struct Plugin {

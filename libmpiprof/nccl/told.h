@@ -94,7 +94,9 @@ inline const Function* function_of(const char* name) {
     return nullptr;
 }
 
+// NCCL, up to 2.30 at least, has a name for every type but ncclUint8, which PyTorch uses for bytes and booleans.
 inline std::uint64_t size_of_type(const char* name) {
+    if (name && strcmp(name, "Unknown") == 0) return 1;
     if (name)
         for (unsigned i = 0; i < std::size(types); ++i)
             if (strcmp(types[i], name) == 0) return nccl::size_of_type(static_cast<Word>(i));

@@ -1,5 +1,7 @@
 // What NCCL launches, told to gpu/: which stream, what it consists of, whether it went well. A group launches at its
 // outermost end; until then its operations are gathered.
+#include <initializer_list>
+
 #include "libmpiprof/nccl/library.h"
 
 namespace mpiprof::nccl {
@@ -26,11 +28,22 @@ void Nccl::watch_launched(Word result) {
     gpu::launches.end_real_call(code == success, code == in_progress);
 }
 
+// The root of a broadcast or a scatter is done when it has sent, and who only sends to one that reduces or gathers,
+// too: that it was short on the GPU does not mean that it came last.
+gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t communicator, Bytes bytes,
+                          bool has_kernel) {
+    bool needs_all = false;
+    for (const Id id : {Id::AllReduce, Id::AllReduceConfig, Id::AllGather, Id::AllGatherConfig, Id::ReduceScatter,
+                        Id::ReduceScatterConfig, Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll})
+        needs_all |= id == static_cast<Id>(call);
+    return {call, bin, communicator, bytes, whole_catalogue.calls[call].traffic, needs_all, has_kernel};
+}
+
 void watch_enqueued(const Memo& memo, Bytes bytes) {
     if (!gpu::launches.is_on()) return;
     const format::Cell& cell = *memo.cell;
-    const gpu::Operation operation{cell.call, cell.bin, cell.communicator, bytes,
-                                   whole_catalogue.calls[cell.call].traffic == Traffic::collective};
+    const bool has_kernel = bytes != 0 && library.communicators.size_at(cell.communicator) != 1;
+    const gpu::Operation operation = on_the_gpu(cell.call, cell.bin, cell.communicator, bytes, has_kernel);
     if (group.depth > 0)
         gpu::launches.enqueue(this_group(), group.stream, operation);
     else

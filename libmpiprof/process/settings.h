@@ -26,6 +26,7 @@ enum class Setting : unsigned {
     nccl,
     gpu,
     cupti,
+    cupti_time,
     depth,
     trace,
     clock_offsets,

@@ -214,12 +214,11 @@ void find_remainder(const Job& job, const Figures& figures, Findings& findings) 
         add_up(job, [](const Call& call) { return call.traffic != Traffic::file && call.family != Family::nccl; });
     const double cost = share(mpi.time_ns, static_cast<double>(figures.wall_ns));
     if (!mpi.most || cost < worth_a_word || figures.may_be_beside()) {
-        evidence::Healthy healthy{
-            .mpi_share = 1 - figures.shares.outside,
-            .load_balance = {},
-            .is_gpu_unseen = job.has(Family::nccl) && job.gpu.ranks_by_events + job.gpu.ranks_by_cupti == 0,
-            .is_something_else =
-                std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; })};
+        evidence::Healthy healthy{.mpi_share = 1 - figures.shares.outside,
+                                  .load_balance = {},
+                                  .is_gpu_unseen = job.has(Family::nccl) && job.gpu.rows.empty(),
+                                  .is_something_else = std::any_of(findings.begin(), findings.end(),
+                                                                   [](const Finding& f) { return f.is_serious; })};
         if (figures.efficiency) healthy.load_balance = figures.efficiency->load_balance;
         add(findings, Rule::healthy, false, healthy);
         return;

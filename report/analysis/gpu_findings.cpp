@@ -15,7 +15,7 @@ void stragglers(const Job& job, const Figures& figures, std::vector<Finding>& fi
     const GpuComm* worst = nullptr;
     for (const GpuComm& comm : job.gpu.comms)
         if (!comm.late.empty() && (!worst || comm.waiting_ns > worst->waiting_ns)) worst = &comm;
-    if (!worst || worst->compared < 20) return;
+    if (!worst || worst->compared < GpuComm::enough) return;
     const double share =
         static_cast<double>(worst->waiting_ns) / static_cast<double>(std::max<std::uint64_t>(1, worst->compared_ns));
     const double of_run = share * figures.share_of_wall(worst->time_ns);

@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::uint64_t ns_of(std::uint64_t us16) { return us16 * 1000 / 16; }
 
+// What two members' times have to differ by, in sixteenths of a microsecond, for it to mean anything: the resolution of
+// the GPU's clock, or how differently long a launch takes on an idle stream, and a tenth of the time.
+std::uint32_t resolution_of(GpuSource source) { return source == GpuSource::launches ? 10 * 16 : 2 * 16; }
+bool is_clear(std::uint32_t shortest, std::uint32_t next, std::uint32_t resolution) {
+    return next - shortest > std::max(resolution, shortest / 10);
+}
+
 void add_work(GpuWork& to, const GpuWork& from) {
     to.kind = from.kind;
     to.count += from.count;
@@ -59,6 +66,7 @@ void GpuPart::add_row(Entry& to, const GpuRow& from) {
     row.ranks += from.ranks;
     row.by_events |= from.by_events;
     row.by_cupti |= from.by_cupti;
+    row.by_launches |= from.by_launches;
 }
 
 void GpuPart::add(const RankProfile& from) {
@@ -78,6 +86,7 @@ void GpuPart::add(const RankProfile& from) {
                         .ranks = seen.insert(key).second ? 1u : 0u,
                         .by_events = time.source == GpuSource::events,
                         .by_cupti = time.source == GpuSource::cupti,
+                        .by_launches = time.source == GpuSource::launches,
                         .p50_ns = {},
                         .p99_ns = {}});
         for (std::uint32_t i = 0; i < time.buckets; ++i) {
@@ -135,11 +144,15 @@ void GpuPart::add_sequence(const Profile& profile, const GpuSequence& sequence, 
                   .fewest = sequence.enqueued,
                   .most = sequence.enqueued,
                   .fewest_rank = profile.rank,
+                  .resolution = resolution_of(sequence.source),
                   .first = sequence.first(),
                   .operations = {}};
     for (const std::uint32_t us16 : sequence.us16)
-        one.operations.push_back(
-            {.measured = us16 != 0 && !by_events, .last_rank = profile.rank, .shortest = us16, .sum = us16});
+        one.operations.push_back({.measured = us16 != 0 && !by_events,
+                                  .last_rank = profile.rank,
+                                  .shortest = us16,
+                                  .next = ~0u,
+                                  .sum = us16});
     merge(sequences_[id], std::move(one));
 }
 
@@ -150,6 +163,7 @@ void GpuPart::merge(Sequences& to, Sequences&& from) {
     }
     to.members += from.members;
     to.size = std::max(to.size, from.size);
+    to.resolution = std::max(to.resolution, from.resolution);
     if (std::tie(from.fewest, from.fewest_rank) < std::tie(to.fewest, to.fewest_rank))
         std::tie(to.fewest, to.fewest_rank) = std::tie(from.fewest, from.fewest_rank);
     to.most = std::max(to.most, from.most);
@@ -165,7 +179,12 @@ void GpuPart::merge(Sequences& to, Sequences&& from) {
 
 void GpuPart::add_operation(Operation& to, const Operation& from) {
     if (from.measured == 0) return;
-    if (to.measured == 0 || std::tie(from.shortest, from.last_rank) < std::tie(to.shortest, to.last_rank))
+    if (to.measured == 0) {
+        to = from;
+        return;
+    }
+    to.next = std::min({to.next, from.next, std::max(to.shortest, from.shortest)});
+    if (std::tie(from.shortest, from.last_rank) < std::tie(to.shortest, to.last_rank))
         std::tie(to.shortest, to.last_rank) = std::tie(from.shortest, from.last_rank);
     to.measured += from.measured;
     to.sum += from.sum;
@@ -209,6 +228,7 @@ GpuComm GpuPart::compare(std::uint64_t id, const Sequences& sequences) {
         ++comm.compared;
         comm.compared_ns += ns_of(operation.sum);
         comm.waiting_ns += waiting_ns;
+        if (!is_clear(operation.shortest, operation.next, sequences.resolution)) continue;  // several came at once
         GpuComm::Late& last = late[operation.last_rank];
         last.rank = operation.last_rank;
         ++last.operations;

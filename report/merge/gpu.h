@@ -46,6 +46,7 @@ class GpuPart {
         std::uint32_t measured = 0;
         std::uint32_t last_rank = 0;  // whose time was shortest; the lowest of several
         std::uint32_t shortest = 0;   // sixteenths of a microsecond
+        std::uint32_t next = ~0u;     // the shortest but one; all ones: there is none
         std::uint64_t sum = 0;
     };
     struct Sequences {
@@ -53,6 +54,7 @@ class GpuPart {
         std::uint32_t size = 0;  // of the communicator
         std::uint64_t fewest = 0, most = 0;
         std::uint32_t fewest_rank = 0;
+        std::uint32_t resolution = 0;       // sixteenths of a microsecond; differences below it mean nothing
         std::uint64_t first = 0;            // number of
         std::vector<Operation> operations;  // the last `most_compared` that any member enqueued, or fewer
     };

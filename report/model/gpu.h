@@ -2,6 +2,7 @@
 // read/ makes the one, merge/gpu the other; sections ask.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -35,8 +36,9 @@ struct GpuTime {
 // other members.
 struct GpuSequence {
     std::uint16_t communicator = 0;
-    std::uint64_t enqueued = 0;       // operations in all
-    std::vector<std::uint32_t> us16;  // of the last of these, in sixteenths of a microsecond; 0 = not measured
+    GpuSource source = GpuSource::none;  // of the last of these
+    std::uint64_t enqueued = 0;          // operations in all
+    std::vector<std::uint32_t> us16;     // of the last of these, in sixteenths of a microsecond; 0 = not measured
     std::uint64_t first() const { return enqueued - us16.size(); }  // number of the first of them
 };
 
@@ -71,7 +73,7 @@ struct GpuRow {
     std::uint64_t max_ns = 0;
     std::uint64_t kernels = 0;
     std::uint32_t ranks = 0;
-    bool by_events = false, by_cupti = false;
+    bool by_events = false, by_cupti = false, by_launches = false;
     std::optional<double> p50_ns, p99_ns;
 };
 
@@ -81,17 +83,18 @@ struct GpuRow {
 struct GpuComm {
     struct Late {
         std::uint32_t rank = 0;
-        std::uint64_t operations = 0;  // of those compared, it came last to so many
+        std::uint64_t operations = 0;  // of those compared, it came last to so many, and clearly
         std::uint64_t waited_ns = 0;   // for it, by all other members together
     };
     std::uint64_t id = 0;
-    std::uint32_t members = 0;      // that have been compared
-    std::uint64_t operations = 0;   // whose time is known, over all members
-    std::uint64_t time_ns = 0;      // of these
-    std::uint64_t compared = 0;     // operations that were measured on all members
-    std::uint64_t compared_ns = 0;  // their times on all members
-    std::uint64_t waiting_ns = 0;   // of these
-    std::vector<Late> late;         // those waited for longest first
+    std::uint32_t members = 0;                   // that have been compared
+    std::uint64_t operations = 0;                // whose time is known, over all members
+    std::uint64_t time_ns = 0;                   // of these
+    std::uint64_t compared = 0;                  // operations that were measured on all members
+    static constexpr std::uint64_t enough = 20;  // of them, for a share of waiting that means something
+    std::uint64_t compared_ns = 0;               // their times on all members
+    std::uint64_t waiting_ns = 0;                // of these
+    std::vector<Late> late;                      // those waited for longest first
     std::uint64_t fewest_enqueued = 0, most_enqueued = 0;
     std::uint32_t fewest_rank = 0;
 };
@@ -110,6 +113,9 @@ struct GpuJob {
     std::map<std::string, std::uint64_t> not_timed;
     std::uint64_t records_dropped = 0;  // by CUPTI
     bool is_empty() const { return rows.empty() && work.empty(); }
+    bool has_launches() const {
+        return std::any_of(rows.begin(), rows.end(), [](const GpuRow& row) { return row.by_launches; });
+    }
 };
 
 }  // namespace mpiprof::report

@@ -80,8 +80,8 @@ enum class SettingSource : std::uint8_t {
 };
 std::string_view name_of(SettingSource source);
 
-// How a time on the GPU is known.
-enum class GpuSource : std::uint8_t { none = 0, events = 1, cupti = 2 };
+// How a time on the GPU is known: by events around the call of NCCL, by CUPTI, by events around each kernel's launch.
+enum class GpuSource : std::uint8_t { none = 0, events = 1, cupti = 2, launches = 3 };
 
 enum class GpuWorkKind : std::uint8_t {
     nccl_kernels = 1,

@@ -6,11 +6,11 @@
 namespace mpiprof::report {
 namespace {
 
-static_assert(static_cast<int>(format::GpuSource::cupti) == static_cast<int>(GpuSource::cupti));
+static_assert(static_cast<int>(format::GpuSource::launches) == static_cast<int>(GpuSource::launches));
 static_assert(static_cast<int>(format::GpuWorkKind::graph_launches) == static_cast<int>(GpuWorkKind::graph_launches));
 
 GpuSource source_of(format::GpuSource source) {
-    return source <= format::GpuSource::cupti ? static_cast<GpuSource>(source) : GpuSource::none;
+    return source <= format::GpuSource::launches ? static_cast<GpuSource>(source) : GpuSource::none;
 }
 
 std::uint16_t known_communicator(std::uint16_t index, const Profile& profile) {
@@ -20,8 +20,10 @@ std::uint16_t known_communicator(std::uint16_t index, const Profile& profile) {
 // The ring of the last operations, unrolled.
 GpuSequence sequence_of(const format::GpuSequence& record, const Profile& profile) {
     constexpr std::uint64_t length = format::gpu_sequence_length;
-    GpuSequence sequence{
-        .communicator = known_communicator(record.communicator, profile), .enqueued = record.enqueued, .us16 = {}};
+    GpuSequence sequence{.communicator = known_communicator(record.communicator, profile),
+                         .source = source_of(record.source),
+                         .enqueued = record.enqueued,
+                         .us16 = {}};
     const std::uint64_t kept = std::min(record.enqueued, length);
     sequence.us16.reserve(kept);
     for (std::uint64_t n = record.enqueued - kept; n < record.enqueued; ++n)

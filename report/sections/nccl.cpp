@@ -69,7 +69,7 @@ Table communicators(const Job& job) {
              [](L l) { return l.gpu && l.gpu->time_ns ? Value(l.per_member(l.gpu->time_ns)) : Value(); }},
             {{.id = "gpu_waiting_share", .title = "WAITING", .unit = Unit::share, .only_data = !has_gpu},
              [](L l) {
-                 const bool is_compared = l.gpu && l.gpu->compared_ns != 0;
+                 const bool is_compared = l.gpu && l.gpu->compared >= GpuComm::enough && l.gpu->compared_ns != 0;
                  return is_compared
                             ? Value(static_cast<double>(l.gpu->waiting_ns) / static_cast<double>(l.gpu->compared_ns))
                             : Value();
@@ -222,7 +222,9 @@ Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
             ? Note::on("host_ns",
                        "inside the calls; what they enqueue takes its time on the GPU, which is not recorded")
             : Note{{"inside the calls", "host_ns"},
-                   {"from the first kernel on", "gpu_ns"},
+                   {job.gpu.ranks_by_events ? "at most, from when the stream is free for it"
+                                            : "from the first kernel on",
+                    "gpu_ns"},
                    {"of it, for the rank that came last", "gpu_waiting_share"}});
     for (std::string& note : gpu_time_notes(job)) table.notes.push_back(std::move(note));
     if (has_device_api(job))

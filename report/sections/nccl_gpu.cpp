@@ -16,9 +16,15 @@ namespace {
 
 constexpr std::size_t late_on_screen = 8;
 
-std::string source_of(bool by_events, bool by_cupti) {
-    if (by_events && by_cupti) return "CUPTI, events";
-    return by_cupti ? "CUPTI" : by_events ? "events" : "";
+std::string source_of(bool by_events, bool by_cupti, bool by_launches) {
+    std::string sources;
+    const auto add = [&](bool is, const char* source) {
+        if (is) sources += (sources.empty() ? "" : ", ") + std::string(source);
+    };
+    add(by_cupti, "CUPTI");
+    add(by_launches, "kernel launches");
+    add(by_events, "events");
+    return sources;
 }
 
 struct Operations {
@@ -43,7 +49,7 @@ Table operations(const Job& job) {
                          std::max(1.0, static_cast<double>(job.profiles())), gpu_ns});
     const bool has_others =
         std::any_of(lines.begin(), lines.end(), [](const Operations& l) { return l.row->is_replayed || l.is_group(); });
-    const bool is_mixed = job.gpu.ranks_by_events != 0 && job.gpu.ranks_by_cupti != 0;
+    const bool is_mixed = (job.gpu.ranks_by_events != 0) + (job.gpu.ranks_by_cupti != 0) + job.gpu.has_launches() > 1;
     using L = const Operations&;
     Table table = table_of(
         "nccl_gpu",
@@ -78,7 +84,7 @@ Table operations(const Job& job) {
             {{.id = "kernels", .title = "KERNELS", .unit = Unit::count, .drop = 9},
              [](L l) { return l.row->kernels ? Value(static_cast<double>(l.row->kernels) / l.ranks) : Value(); }},
             {{.id = "source", .title = "KNOWN BY", .drop = is_mixed ? 0 : 8},
-             [](L l) { return source_of(l.row->by_events, l.row->by_cupti); }},
+             [](L l) { return source_of(l.row->by_events, l.row->by_cupti, l.row->by_launches); }},
             {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true},
              [](L l) { return l.row->operations; }},
             {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
@@ -90,7 +96,11 @@ Table operations(const Job& job) {
     if (job.gpu.ranks_by_events != 0)
         table.notes.push_back(
             "<=: times by events are at most: they begin before the kernel, whatever the GPU still does then; ALGBW is "
-            "then at least; BUSBW, and who came last, CUPTI alone tells");
+            "then at least; BUSBW, and who came last, CUPTI or NCCL 2.28 and later tell");
+    if (job.gpu.has_launches())
+        table.notes.push_back(
+            "by kernel launches: events right before and behind each launch of which NCCL tells; on an idle stream they "
+            "contain the launch itself, some microseconds");
     (void)sort_rows(table, "gpu_ns");
     table.title = "ON THE GPU";
     table.notes.push_back(fmt::format(
@@ -142,8 +152,10 @@ Table late_ranks(const Job& job, bool is_for_screen) {
     for (const GpuComm& comm : job.gpu.comms) compared += comm.compared;
     const std::size_t left_out = keep_top(table, is_for_screen ? late_on_screen : table.rows.size());
     if (left_out) table.notes.push_back(fmt::format("{} more: nccl --format csv", left_out));
-    table.notes.push_back(fmt::format("from {} held against each other over all members; the shortest is the transfer",
-                                      plural(compared, "collective operation", "collective operations")));
+    table.notes.push_back(
+        fmt::format("from {} held against each other over all members; the shortest is the transfer; "
+                    "where several came at once, none came last",
+                    plural(compared, "collective operation", "collective operations")));
     return table;
 }
 
@@ -203,7 +215,11 @@ std::vector<std::string> gpu_time_notes(const Job& job) {
         sources += fmt::format(
             "{}{}{}", sources.empty() ? "" : "; ", source,
             job.gpu.sources.size() > 1 ? fmt::format(" ({})", plural(ranks, "rank", "ranks")) : std::string());
-    if (!sources.empty()) notes.push_back("GPU times: " + sources);
+    const bool may_ask_cupti = !job.gpu.rows.empty() && job.gpu.ranks_by_cupti == 0 && !sources.starts_with("HIP");
+    if (!sources.empty())
+        notes.push_back(
+            "GPU times: " + sources +
+            (may_ask_cupti ? "; those of the kernels themselves, and what computing hides: MPIPROF_CUPTI=sample" : ""));
     std::string missing;
     for (const auto& [why, operations] : job.gpu.not_timed)
         missing +=
@@ -223,7 +239,7 @@ std::string host_time_note(const Job& job) {
     std::string note = "nccl...: TIME is the host's, in the call; what they enqueue takes its time on the GPU, ";
     if (job.gpu.rows.empty()) return note + "which is not recorded";
     note += job.gpu.ranks_by_events != 0 ? "known at most, by " : "known by ";
-    note += source_of(job.gpu.ranks_by_events != 0, job.gpu.ranks_by_cupti != 0);
+    note += source_of(job.gpu.ranks_by_events != 0, job.gpu.ranks_by_cupti != 0, job.gpu.has_launches());
     return note + ": mpiprof-report nccl";
 }
 

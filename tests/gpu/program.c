@@ -133,11 +133,17 @@ static void* work(void* comm) {
     return NULL;
 }
 
+static void* end_without_context(void* comm) {
+    OK(cuCtxSetCurrent(NULL));
+    OK(NCCL(ncclCommAbort)(comm));
+    return NULL;
+}
+
 #define SCENE(name) if (strcmp(scene, name) == 0)
 int main(int argc, char** argv) {
     const char* scene = argc > 1 ? argv[1] : "lone";
     rank = number("RANK", 0);
-    size = number("WORLD_SIZE", 1);
+    size = number("WORLD_SIZE", 2);
     fetch();
 #ifdef WITH_MPI
     MPI_Init(&argc, &argv);
@@ -323,6 +329,31 @@ int main(int argc, char** argv) {
         OK(NCCL(ncclCommAbort)(c));
         return 0;
     }
+    SCENE("errors") { /* two questions fail, and then everything is as before */
+        for (int i = 0; i < 3; ++i) reduce(c, s), finish(s);
+        fake_cuda_fail(2);
+        for (int i = 0; i < 6; ++i) reduce(c, s), finish(s);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("bare") { /* a communicator is ended by a thread that has no context */
+        pthread_t thread;
+        for (int i = 0; i < 3; ++i) reduce(c, s);
+        finish(s);
+        pthread_create(&thread, NULL, end_without_context, c);
+        pthread_join(thread, NULL);
+        for (int i = 0; i < 3; ++i) reduce(world("other"), s), finish(s);
+        return 0;
+    }
+    SCENE("reset") { /* of the device: its context is another one, at the same address */
+        for (int i = 0; i < 3; ++i) reduce(c, s), finish(s);
+        OK(NCCL(ncclCommDestroy)(c));
+        fake_cuda_reset(0);
+        s = stream_on(0), c = world("other");
+        for (int i = 0; i < 5; ++i) reduce(c, s), finish(s);
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
     SCENE("many") { /* more under way than are remembered; nothing is waited for */
         for (int i = 0; i < 3000; ++i) reduce(c, s);
         finish(s);
@@ -401,6 +432,27 @@ int main(int argc, char** argv) {
         for (int i = 0; i < 7; ++i) reduce(c, s), finish(s);
         OK(NCCL(ncclCommDestroy)(c));
         return 0;
+    }
+    SCENE("tail") { /* the window ends while the GPU is behind, and nothing of it is recorded afterwards */
+        for (int i = 0; i < 5; ++i) reduce(c, s);
+        usleep(1500000);
+        for (int i = 0; i < 2; ++i) reduce(c, s);
+        finish(s);
+        return 0;
+    }
+    SCENE("paced") { /* for a second and a half */
+        for (int i = 0; i < 30; ++i) reduce(c, s), finish(s), usleep(50000);
+        void* cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
+        unsigned (*period)(void) = cupti ? (unsigned (*)(void))dlsym(cupti, "fake_cupti_period") : NULL;
+        size_t (*buffers)(void) = cupti ? (size_t(*)(void))dlsym(cupti, "fake_cupti_device_buffers") : NULL;
+        if (period && period() != 0) return fprintf(stderr, "CUPTI still flushes by itself\n"), 1;
+        if (buffers && buffers() > 32) return fprintf(stderr, "CUPTI may take all memory\n"), 1;
+        OK(NCCL(ncclCommDestroy)(c));
+        return 0;
+    }
+    SCENE("killed_slowly") {
+        for (int i = 0; i < 12; ++i) reduce(c, s), finish(s), usleep(250000);
+        raise(SIGKILL);
     }
     SCENE("killed_later") {
         ncclComm_t other = world("other");

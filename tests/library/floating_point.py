@@ -14,7 +14,7 @@ import tempfile
 # Functions by the names of their symbols, and by whom they are called under the program's nose.
 MAY_COMPUTE = {
     "the text profile, by write_text_profile()": r"done.*18write_text_profile|_GLOBAL__N_1(5write|11print_sizes|9print_mpi|10print_nccl|5print|4mean|16seconds_per_tick)",
-    "an event's time, by Events::look_at()": r"done.*gpu6Events7look_at",
+    "an event's time, by Events::take_time()": r"done.*gpu6Events9take_time",
 }
 ALLOWED = re.compile("|".join("(?:%s)" % pattern for pattern in MAY_COMPUTE.values()))
 

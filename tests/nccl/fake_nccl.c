@@ -3,10 +3,10 @@
  * preload meets it. At exit, and at each ncclCommDestroy, the counts go to $FAKE_NCCL_COUNTS.<pid>, one "name calls
  * bytes" a line: what the program called, without what the double called itself.
  *
- * Its profiler interface is tests/nccl/fake_profiler.h: like NCCL's, it tells a plugin of operations when they are
- * launched, which is at the end of the outermost group, and for nonblocking communicators in a thread of its own. */
+ * Operations are launched by their call, or by the end of the outermost group: eight of a communicator's to a kernel
+ * (launches.h), and the plugin is told of each when its kernel has been launched (fake_profiler.h). What is on a
+ * nonblocking communicator is launched and told of in a thread of its own. */
 #define _GNU_SOURCE
-#include "tests/nccl/launches.h"
 #include "tests/nccl/nccl.h"
 
 #include <pthread.h>
@@ -17,13 +17,22 @@
 
 struct fake_comm {
     int magic, rank, size, asked;
-    int is_nonblocking;
+    int is_nonblocking, is_connected;
     unsigned long hash;
     char name[32];
     char rest[40000]; /* as large as NCCL's */
     void* profiler_context;
 };
+struct task { /* an operation that is to be launched */
+    ncclComm_t comm;
+    const char* function; /* "AllReduce" */
+    size_t count, size_of_type;
+    int type, blocks;
+    unsigned long bytes;
+    void *stream, *context;
+};
 #include "tests/nccl/fake_profiler.h"
+#include "tests/nccl/launches.h"
 #ifdef OTHER_NCCL /* whose communicators the first would not know */
 enum { alive = 0x07e3, dead = 0xdead };
 #else
@@ -92,8 +101,8 @@ static int operation(int function, ncclComm_t comm, size_t n, int type, int bloc
     const unsigned long bytes = n * size_of(type) * (unsigned long)(blocks ? comm->size : 1);
     count(function, bytes);
     if (function != of_ncclBcast) {
-        tell_of_operation(comm, names[function] + 4, n, type, size_of(type), blocks);
-        launch_operation(names[function], comm, bytes, stream, comm->is_nonblocking);
+        const struct task task = {comm, names[function] + 4, n, size_of(type), type, blocks, bytes, stream, NULL};
+        launch_operation(task);
     }
     return comm->is_nonblocking ? ncclInProgress : ncclSuccess;
 }
@@ -148,13 +157,13 @@ int pncclCommInitAll(ncclComm_t* comms, int n, const int* devices) {
     (void)devices;
     static unsigned long made;
     const unsigned long hash = ++made << 32 | (unsigned)getpid();
-    tell_of_group_start();
+    launch_group_start();
     for (int i = 0; i < n; ++i) {
         comms[i] = make(n, i);
         comms[i]->hash = hash;
         tell_of_communicator(comms[i]);
     }
-    tell_of_group_end();
+    launch_group_end();
     count(of_ncclCommInitAll, 0);
     return 0;
 }
@@ -256,13 +265,11 @@ int pncclRecv(void* r, size_t n, int type, int peer, ncclComm_t comm, cudaStream
 }
 int pncclGroupStart(void) {
     count(of_ncclGroupStart, 0);
-    tell_of_group_start();
     launch_group_start();
     return 0;
 }
 int pncclGroupEnd(void) {
     count(of_ncclGroupEnd, 0);
-    tell_of_group_end();
     launch_group_end();
     return 0;
 }

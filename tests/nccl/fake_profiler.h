@@ -26,16 +26,9 @@ struct table {
     int (*state)(void*, int, void*);
     int (*finalize)(void*);
 };
-enum { event_group = 1, event_collective = 2, event_point_to_point = 4 };
+enum { event_group = 1, event_collective = 2, event_point_to_point = 4, event_kernel_launch = 1 << 11 };
 
-struct task {
-    ncclComm_t comm;
-    const char* function;
-    size_t count, size_of_type;
-    int type, blocks;
-};
-static _Thread_local struct task tasks[512];
-static _Thread_local int queued, group_depth;
+static _Thread_local int group_depth;
 static _Thread_local ncclComm_t born[64];
 static _Thread_local int unborn;
 
@@ -135,7 +128,8 @@ static void tell_of_end(ncclComm_t comm) {
     unload_profiler();
 }
 
-static const char* const type_names[] = {"ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
+/* NCCL has no name for ncclUint8, which is PyTorch's uint8 and bool. */
+static const char* const type_names[] = {"ncclInt8",    "Unknown",      "ncclInt32",      "ncclUint32",
                                          "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
                                          "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
 static const char* const functions_of_1[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
@@ -248,17 +242,7 @@ static void tell_of_message(const struct task* t, const char* function) {
     start_and_stop(t->comm, &d);
 }
 
-/* One kernel: a group event round the events of its operations, which versions before 5 tell of only inside it. */
-static void* tell_of_launch(void* argument) {
-    const struct task* t = argument;
-    if (!profiler || !t->comm->profiler_context || !(profiler_mask & (event_collective | event_point_to_point)))
-        return NULL;
-    union descriptor d;
-    memset(&d, 0, sizeof d);
-    put_type(&d, event_group);
-    void* group = NULL;
-    profiler->start(t->comm->profiler_context, &group, &d);
-    if (!group && profiler_version < 5) return NULL;
+static void tell_of_task(const struct task* t) {
     const int is_message = strcmp(t->function, "Send") == 0 || strcmp(t->function, "Recv") == 0;
     if (is_message)
         tell_of_message(t, t->function);
@@ -272,38 +256,50 @@ static void* tell_of_launch(void* argument) {
         tell_of_message(t, "Recv");
     } else if (t->comm->size > 1) /* a rank alone copies, and tells nobody */
         tell_of_collective(t);
-    if (group) profiler->stop(group);
-    return NULL;
 }
 
-static void tell_of_all(void) {
-    for (int i = 0; i < queued; ++i)
-        if (tasks[i].comm->is_nonblocking)
-            in_a_thread(tell_of_launch, &tasks[i]);
-        else
-            tell_of_launch(&tasks[i]);
-    queued = 0;
+/* Right before a kernel's launch: what is given to tell_of_launched() right behind it. From version 5 on. */
+static void* tell_of_launch(ncclComm_t comm, void* stream) {
+    if (!profiler || !comm->profiler_context || profiler_version < 5 || !(profiler_mask & event_kernel_launch))
+        return NULL;
+    union descriptor d;
+    memset(&d, 0, sizeof d);
+    d.words[0] = event_kernel_launch;
+    put_pointer(&d, 24, stream);
+    void* handle = NULL;
+    profiler->start(comm->profiler_context, &handle, &d);
+    return handle;
 }
+static void tell_of_launched(void* handle) {
+    if (handle) profiler->stop(handle);
+}
+
+/* What one kernel does, behind its launch: a group event round the events of its operations, which versions before 5
+ * tell of only inside it. */
+static void tell_of_plan(const struct task* const* tasks, int n) {
+    ncclComm_t comm = tasks[0]->comm;
+    if (!profiler || !comm->profiler_context || !(profiler_mask & (event_collective | event_point_to_point))) return;
+    union descriptor d;
+    memset(&d, 0, sizeof d);
+    put_type(&d, event_group);
+    void* group = NULL;
+    profiler->start(comm->profiler_context, &group, &d);
+    if (!group && profiler_version < 5) return;
+    for (int i = 0; i < n; ++i) tell_of_task(tasks[i]);
+    if (group) profiler->stop(group);
+}
+
 /* The last lone operation once more, as a graph with work for NCCL's proxy would be: in a thread of CUDA's. */
 static struct task last_lone;
+static void* replay_one(void* none) {
+    const struct task* one = &last_lone;
+    tell_of_plan(&one, 1);
+    return none;
+}
 void fake_nccl_replay(int times) {
-    for (int i = 0; i < times; ++i) in_a_thread(tell_of_launch, &last_lone);
+    for (int i = 0; i < times; ++i) in_a_thread(replay_one, NULL);
 }
-static void tell_of_operation(ncclComm_t comm, const char* function, size_t count, int type, size_t size_of_type,
-                              int blocks) {
-    if (count == 0) return;
-    const struct task t = {comm, function, count, size_of_type, type, blocks};
-    if (queued < 512) tasks[queued++] = t;
-    if (group_depth == 0) {
-        last_lone = t;
-        tell_of_all();
-    }
-}
-
-static void tell_of_group_start(void) { ++group_depth; }
-static void tell_of_group_end(void) {
-    if (--group_depth > 0) return;
+static void tell_of_births(void) {
     for (int i = 0; i < unborn; ++i) in_a_thread(tell_of_communicator_now, born[i]);
     unborn = 0;
-    tell_of_all();
 }

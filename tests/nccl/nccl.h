@@ -21,6 +21,7 @@ typedef struct {
 enum { ncclSuccess = 0, ncclInternalError = 3, ncclInvalidArgument = 4, ncclInProgress = 7 };
 enum {
     ncclInt8 = 0,
+    ncclUint8 = 1,
     ncclInt32 = 2,
     ncclFloat16 = 6,
     ncclFloat32 = 7,

@@ -58,6 +58,7 @@ static void every_operation(ncclComm_t c) {
         OK(NCCL(ncclAllReduce)(buffer, buffer, (size_t)1 << (10 * i), ncclBfloat16, ncclSum, c, s));
     OK(NCCL(ncclAllReduce)(buffer, buffer, (size_t)3 << 30, ncclFloat64, ncclSum, c, s)); /* 24 GiB */
     OK(NCCL(ncclAllReduce)(buffer, buffer, 0, ncclFloat32, ncclSum, c, s));
+    for (int i = 0; i < 2; ++i) OK(NCCL(ncclAllReduce)(buffer, buffer, 7777, ncclUint8, ncclSum, c, s));
     OK(NCCL(ncclBroadcast)(buffer, buffer, 300, ncclInt32, 0, c, s));
     for (int i = 0; i < 3; ++i) OK(NCCL(ncclBcast)(buffer, 70, ncclInt8, 0, c, s));
     OK(NCCL(ncclReduce)(buffer, buffer, 50, ncclFloat16, ncclSum, 0, c, s));

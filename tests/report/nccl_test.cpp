@@ -222,6 +222,29 @@ TEST(nccl, times_by_events_are_at_most_and_say_nothing_of_bus_bandwidth_or_of_wh
     EXPECT_TRUE(says(show(by_cupti, "summary"), "came last to")) << show(by_cupti, "summary");
 }
 
+TEST(nccl, who_came_last_is_told_beyond_the_resolution_of_the_clock_alone) {
+    auto ranks = gpu_training_with_cupti();
+    for (ProfileSpec& rank : ranks) rank.gpu_sequences[0].us.assign(100, 50.0 + (rank.rank == 1 ? 0.5 : 0));
+    const Job tied = job_of(ranks);
+    EXPECT_FALSE(says(show(tied, "nccl"), "CAME LAST")) << show(tied, "nccl");
+    EXPECT_FALSE(says(show(tied, "summary"), "came last to")) << show(tied, "summary");
+
+    for (ProfileSpec& rank : ranks) rank.gpu_sequences[0].us.assign(100, rank.rank < 2 ? 50.0 : 5000.0);
+    EXPECT_FALSE(says(show(job_of(ranks), "nccl"), "CAME LAST")) << "two came at once";
+}
+
+TEST(nccl, times_by_launches_of_kernels_are_what_they_are) {
+    auto ranks = gpu_training_with_cupti();
+    for (ProfileSpec& rank : ranks)
+        for (GpuTimeSpec& time : rank.gpu_times) time.source = format::GpuSource::launches;
+    const Job job = job_of(ranks);
+
+    EXPECT_FALSE(says(show(job, "nccl"), "<=")) << show(job, "nccl");
+    EXPECT_TRUE(says(show(job, "nccl"), "BUSBW ")) << show(job, "nccl");
+    EXPECT_TRUE(says(show(job, "nccl"), "CAME LAST")) << show(job, "nccl");
+    EXPECT_TRUE(says(show(job, "calls"), "known by kernel launches")) << show(job, "calls");
+}
+
 TEST(nccl, a_communicator_without_a_name_has_one_label_in_all_tables) {
     auto ranks = gpu_training_with_cupti();
     for (ProfileSpec& rank : ranks)

@@ -9,11 +9,11 @@ from cases.text import agree
 from harness import ROOT, case, check, same
 
 
-def two_ranks(scene, hows=(run, traced)):
-    """Rank 0 by events, whose times have the idle time before a kernel in them, rank 1 by CUPTI."""
-    for rank, how in enumerate(hows):
+def two_ranks(scene, ranks=((run, {"FAKE_NCCL_PROFILER": 4}), (traced, {}))):
+    """Rank 0 by events around calls, whose times have the idle time before a kernel in them and miss the first, rank 1 by CUPTI."""
+    for rank, (how, env) in enumerate(ranks):
         directory = scene.subdir(f"rank{rank}")
-        how(scene, "lone", directory=directory, env=torchrun(rank, 2))
+        how(scene, "lone", directory=directory, env=torchrun(rank, 2, **env))
         for file in directory.glob("mpi_profile.*"):
             file.rename(scene.dir / file.name)
 
@@ -29,9 +29,9 @@ def report_shows_how_long_the_gpu_was_at_nccls_operations(scene):
     tables = tables_of(scene, "nccl")
     rows = {row["operation"]: row for row in tables["nccl_gpu"]}
     reduce = rows["ncclAllReduce"]
-    total = 9 * 3000 + 6 * IDLE + 9 * 3000
-    same((reduce["total_operations"], reduce["total_bytes"], reduce["total_gpu_ns"]), (18, 18 * 4000, total), "AllReduce")
-    check(abs(reduce["algbw_bytes_per_s"] / (18 * 4000 / (total * 1e-9)) - 1) < 1e-6, f"algbw {reduce}")
+    total = 8 * 3000 + 5 * IDLE + 9 * 3000
+    same((reduce["total_operations"], reduce["total_bytes"], reduce["total_gpu_ns"]), (17, 17 * 4000, total), "AllReduce")
+    check(abs(reduce["algbw_bytes_per_s"] / (17 * 4000 / (total * 1e-9)) - 1) < 1e-6, f"algbw {reduce}")
     same(reduce["busbw_bytes_per_s"], None, "the bandwidth of the bus, from a time that is at most")
     same(sorted(rows), ["ncclAllGather", "ncclAllReduce", "ncclBcast"], "operations")
     check("nccl_late" not in tables, "idle time before a kernel is taken for waiting for another rank")
@@ -42,13 +42,20 @@ def report_shows_how_long_the_gpu_was_at_nccls_operations(scene):
 
 
 @case(mpis=(), ranks=1)
-def report_tells_bus_bandwidth_and_who_came_last_where_cupti_timed_all_ranks(scene):
-    two_ranks(scene, hows=(traced, traced))
+def report_tells_bus_bandwidth_and_who_came_last_where_kernels_were_timed_on_all_ranks(scene):
+    waits = {"FAKE_NCCL_WAITS": 50000}
+    two_ranks(scene, ((run, waits), (traced, {})))
     tables = tables_of(scene, "nccl")
     reduce = {row["operation"]: row for row in tables["nccl_gpu"]}["ncclAllReduce"]
-    same(reduce["busbw_bytes_per_s"], reduce["algbw_bytes_per_s"], "bus factor on 2 ranks")
-    check(reduce["algbw_bytes_per_s"] > 0 and tables["nccl_late"], f"{reduce} {tables.get('nccl_late')}")
-    check("<=" not in scene.run_report("nccl").succeeded().out, "CUPTI's times are what they are")
+    check(0 < reduce["busbw_bytes_per_s"] == reduce["algbw_bytes_per_s"], f"bus factor on 2 ranks: {reduce}")
+    same([(late["rank"], late["last"], late["compared"]) for late in tables["nccl_late"]], [(1, 12, 12)], "who came last, but to broadcasts")
+    check("<=" not in scene.run_report("nccl").succeeded().out, "times by launches and by CUPTI are what they are")
+
+
+@case(mpis=(), ranks=1)
+def nobody_came_last_where_all_came_at_once(scene):
+    two_ranks(scene, ((traced, {}), (run, {})))  # which differ by the 500 ns of a launch
+    check("nccl_late" not in tables_of(scene, "nccl"), "somebody is named")
 
 
 @case(ranks=2)
@@ -78,7 +85,7 @@ def script_for_gpu_machines_runs_and_finds_what_is_wrong(scene):
     same(ran.code, 0, ran.out + ran.err)
     figures = {name: stage["figures"] for name, stage in json.loads((scene.dir / "out" / "figures.json").read_text()).items()}
     same([figures["two_ranks"][way]["timed"] for way in ("cupti_off", "cupti_on")], [50, 50], "operations with a time")
-    same([figures["one_rank"][way] for way in ("cupti_off", "cupti_on")], ["events", "CUPTI 13.0"], "sources")
+    same([figures["one_rank"][way] for way in ("cupti_off", "cupti_on")], ["events at kernel launches", "CUPTI 13.0"], "sources")
     same(sorted(figures["overhead"]["ratio"]), ["calls", "cupti", "events", "off"], "ways to look")
     ran = on_doubles(scene, "pointers")  # which the double of CUDA cannot
     check(ran.code == 1 and "pointers         FAILED" in ran.out, f"{ran.code}: {ran.out}")

@@ -194,7 +194,7 @@ def whoever_only_tries_nccl_leaves_no_file(scene):
 def nccl_is_left_alone_where_the_user_says_so(scene):
     run(scene, "linked", "every", scene.dir, {"MPIPROF_NCCL": "off"})
     same(scene.profiles(), [], "profiles")
-    same(counted(scene.dir)["ncclAllReduce"][0], 11, "calls that reached NCCL")
+    same(counted(scene.dir)["ncclAllReduce"][0], 13, "calls that reached NCCL")
 
 
 @case(mpis=(), ranks=1)

@@ -18,11 +18,13 @@ enum {
     CUDA_SUCCESS = 0,
     CUDA_ERROR_INVALID_VALUE = 1,
     CUDA_ERROR_NOT_INITIALIZED = 3,
+    CUDA_ERROR_INVALID_CONTEXT = 201,
     CUDA_ERROR_INVALID_HANDLE = 400,
     CUDA_ERROR_NOT_READY = 600,
     CUDA_ERROR_ILLEGAL_ADDRESS = 700,
     CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
-    CUDA_ERROR_CAPTURE_INVALIDATED = 901
+    CUDA_ERROR_CAPTURE_INVALIDATED = 901,
+    CUDA_ERROR_UNKNOWN = 999
 };
 enum { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
 
@@ -34,6 +36,7 @@ enum { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
     F(cuCtxSetCurrent, (CUcontext))                                                                                 \
     F(cuCtxPushCurrent_v2, (CUcontext))                                                                             \
     F(cuCtxPopCurrent_v2, (CUcontext*))                                                                             \
+    F(cuCtxGetId, (CUcontext, unsigned long long*))                                                                 \
     F(cuCtxGetDevice, (int*))                                                                                       \
     F(cuStreamCreate, (CUstream*, unsigned))                                                                        \
     F(cuStreamDestroy_v2, (CUstream))                                                                               \
@@ -58,10 +61,13 @@ enum { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
 /* Of the double alone. A launch as NCCL makes it (cuLaunchKernelEx). */
 int fake_cuda_launch(const char* name, uint64_t ns, CUstream stream);
 uint64_t fake_cuda_now(void);
+void fake_cuda_host(uint64_t ns); /* the host is busy for so long */
 /* This memory is a device's (2) or managed (8), or the host's again (0). */
 void fake_cuda_claim(const void* begin, size_t bytes, int kind);
 unsigned long fake_cuda_pointer_queries(void);
-void fake_cuda_break(void); /* from now on everything fails, as after an illegal address */
+void fake_cuda_fail(int queries); /* so many questions for an event fail, and then none */
+void fake_cuda_reset(int device); /* its context is another one, with the same handle */
+void fake_cuda_break(void);       /* from now on everything fails, as after an illegal address */
 
 /* Who is told of everything that is done: the double of CUPTI. `api` returns the number by which what it launches is
  * known; graph_node is 0 outside graphs. */

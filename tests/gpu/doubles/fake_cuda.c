@@ -5,9 +5,10 @@
  *   event:  happens when its stream is free; is over once the clock has come there
  *   cuStreamSynchronize moves the clock to the end of the stream
  *
- * It is as strict as the real one where a profiler could hurt a program: events and streams of two contexts do not mix,
- * asking for an event while somebody captures globally invalidates that capture, and whoever calls it in a forked
- * child, or after its own end at exit, is ended. */
+ * It is as strict as the real one where a profiler could hurt a program or be refused: events and streams of two
+ * contexts do not mix, nor those of before and behind a reset of the device, a thread that said that it has no context
+ * has none, asking for an event while somebody captures globally invalidates that capture, and whoever calls it in a
+ * forked child, or after its own end at exit, is ended. */
 #define _GNU_SOURCE
 #include "tests/gpu/doubles/cuda.h"
 
@@ -26,11 +27,13 @@ struct fake_stream {
 };
 struct fake_context {
     int device;
+    unsigned long long id; /* another one after each reset */
     struct fake_stream null_stream;
 };
 struct fake_event {
     CUcontext context;
     CUstream stream;
+    unsigned long long context_id;
     uint64_t at;
     int is_recorded;
 };
@@ -44,14 +47,14 @@ struct fake_graph {
 
 static struct fake_context contexts[devices];
 static uint64_t clock_ns = 1000000;
-static int is_initialized, is_broken, is_child, is_gone;
+static int is_initialized, is_broken, is_child, is_gone, failing_queries;
 static int global_captures;
 static CUgraph captures[16];
 static const struct fake_watcher* watcher;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local CUcontext current;
 static _Thread_local CUcontext pushed[8];
-static _Thread_local int depth;
+static _Thread_local int depth, is_bare;
 static _Thread_local int thread_mode = capture_global;
 
 /* Every function begins so, and ends by giving the lock back. */
@@ -69,7 +72,7 @@ static int enter(void) {
     if (!is_initialized) return CUDA_ERROR_NOT_INITIALIZED;
     if (is_broken) return CUDA_ERROR_ILLEGAL_ADDRESS;
     pthread_mutex_lock(&lock);
-    if (!current) current = &contexts[0];
+    if (!current && !is_bare) current = &contexts[0];
     return 0;
 }
 static int leave(int result) {
@@ -86,6 +89,7 @@ static void in_child(void) { is_child = 1; }
 __attribute__((constructor)) static void loaded(void) {
     for (int i = 0; i < devices; ++i) {
         contexts[i].device = i;
+        contexts[i].id = (unsigned long long)i + 1;
         contexts[i].null_stream.context = &contexts[i];
     }
     pthread_atfork(NULL, NULL, in_child);
@@ -133,6 +137,12 @@ int cuCtxGetCurrent(CUcontext* context) {
 int cuCtxSetCurrent(CUcontext context) {
     ENTER();
     current = context;
+    is_bare = !context;
+    return leave(0);
+}
+int cuCtxGetId(CUcontext context, unsigned long long* id) {
+    ENTER();
+    *id = context->id;
     return leave(0);
 }
 int cuCtxPushCurrent_v2(CUcontext context) {
@@ -213,12 +223,14 @@ int cuEventCreate(CUevent* event, unsigned flags) {
     ENTER();
     *event = calloc(1, sizeof **event);
     (*event)->context = current;
+    (*event)->context_id = current->id;
     return leave(0);
 }
 int cuEventRecord(CUevent event, CUstream stream) {
     ENTER();
     CUstream s = stream_of(stream);
     if (s->context != event->context) return leave(CUDA_ERROR_INVALID_HANDLE);
+    if (event->context_id != event->context->id) return leave(CUDA_ERROR_CONTEXT_IS_DESTROYED);
     if (s->capture) s->capture->is_invalid = 1; /* it would be a node of the graph: nobody should have asked for one */
     event->at = s->free_at = later(clock_ns, s->free_at);
     event->is_recorded = 1;
@@ -228,10 +240,14 @@ int cuEventRecord(CUevent event, CUstream stream) {
 int cuEventQuery(CUevent event) {
     ENTER();
     unsafe_call();
+    if (!current) return leave(CUDA_ERROR_INVALID_CONTEXT);
+    if (failing_queries > 0) return --failing_queries, leave(CUDA_ERROR_UNKNOWN);
+    if (event->context_id != event->context->id) return leave(CUDA_ERROR_CONTEXT_IS_DESTROYED);
     return leave(event->at <= clock_ns ? 0 : CUDA_ERROR_NOT_READY);
 }
 int cuEventElapsedTime(float* ms, CUevent begin, CUevent end) {
     ENTER();
+    if (!current) return leave(CUDA_ERROR_INVALID_CONTEXT);
     if (!begin->is_recorded || !end->is_recorded || begin->context != end->context)
         return leave(CUDA_ERROR_INVALID_HANDLE);
     if (end->at > clock_ns) return leave(CUDA_ERROR_NOT_READY);
@@ -299,7 +315,14 @@ int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, CUstream stream)
 }
 
 uint64_t fake_cuda_now(void) { return clock_ns; }
+void fake_cuda_host(uint64_t ns) {
+    pthread_mutex_lock(&lock);
+    clock_ns += ns;
+    pthread_mutex_unlock(&lock);
+}
 void fake_cuda_break(void) { is_broken = 1; }
+void fake_cuda_fail(int queries) { failing_queries = queries; }
+void fake_cuda_reset(int device) { contexts[device].id += devices; }
 void fake_cuda_watch(const struct fake_watcher* w) { watcher = w; }
 
 /* ---- whose memory it is ---- */

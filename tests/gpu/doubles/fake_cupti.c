@@ -1,6 +1,10 @@
-/* A libcupti.so.13 that tells what the double of libcuda does, in records that lie as in the real one's buffers. They
- * are handed over by a thread of its own, when there are many or somebody flushes; kernels that have not ended stay for
- * later. Whoever registered last gets them, as with the real one.
+/* A libcupti.so.13 that tells what the double of libcuda does, in records that lie as in the real one's buffers. A
+ * buffer is asked for when there is something to write, and handed over as a whole, by a thread of its own, to whoever
+ * registered last, as its header has it:
+ *
+ *   once it is full, or somebody flushes: as soon as no record in it is of something that has not ended
+ *   forced, which is for the end: as it is, with times of 0 in records of what has not ended
+ *   periodically: full ones alone
  *
  *   FAKE_CUPTI_SUBSCRIBE=39   what cuptiSubscribe answers
  *   FAKE_CUPTI_KERNELS_FIRST  kernels come before the records that say whose they are
@@ -13,12 +17,14 @@
 #include "tests/gpu/doubles/cupti.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { most_records = 1 << 16, many = 500, kinds = 64, cbids = 1024 };
+enum { most_open = 4096, kinds = 64, cbids = 1024 };
 
 union record {
     uint32_t kind;
@@ -27,7 +33,13 @@ union record {
     struct api_record api;
     struct external_record external;
 };
-static union record records[most_records];
+struct buffer { /* in the order in which they were begun */
+    uint8_t* memory;
+    size_t size, valid;
+    uint64_t complete_at;
+    int is_full;
+};
+static struct buffer opened[most_open];
 static int used;
 static uint8_t enabled[kinds], api_enabled[cbids];
 static cupti_requested requested;
@@ -36,7 +48,9 @@ static uint32_t correlations;
 static void* subscriber;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int wanted, delivered; /* deliveries */
+static int wanted, wanted_how, delivered; /* deliveries */
+enum { full_ones, complete_ones, forced };
+static unsigned period_ms;
 static int has_worker;
 static _Thread_local struct {
     uint32_t kind;
@@ -58,8 +72,8 @@ static size_t size_of(const union record* r) {
             return sizeof r->external;
     }
 }
-static uint64_t end_of(const union record* r) {
-    return r->kind == KIND_CONCURRENT_KERNEL ? r->kernel.end : r->kind == KIND_MEMCPY ? r->copy.end : 0;
+static uint64_t* times_of(union record* r) {
+    return r->kind == KIND_CONCURRENT_KERNEL ? &r->kernel.start : r->kind == KIND_MEMCPY ? &r->copy.start : NULL;
 }
 
 static uint8_t* buffer_from(cupti_requested ask, size_t* size) {
@@ -77,52 +91,70 @@ static uint8_t* buffer_from(cupti_requested ask, size_t* size) {
     return buffer;
 }
 
-/* Moves what has ended from the list into buffers. With the lock held, which it gives back around the callbacks. */
-static void deliver(void) {
-    static union record out[most_records];
-    const uint64_t time = now();
+/* As it goes out: what has not ended by then has no times, and kernels may come before what says whose they are. */
+static void finish_buffer(struct buffer* b, uint64_t time) {
+    uint8_t* sorted = malloc(b->valid);
     const int kernels_first = getenv("FAKE_CUPTI_KERNELS_FIRST") != NULL;
-    int n = 0, kept = 0;
+    size_t at = 0;
     for (int pass = 0; pass < 2; ++pass)
-        for (int i = 0; i < used; ++i)
-            if (end_of(&records[i]) <= time && (records[i].kind == KIND_CONCURRENT_KERNEL) == (pass != kernels_first))
-                out[n++] = records[i];
-    for (int i = 0; i < used; ++i)
-        if (end_of(&records[i]) > time) records[kept++] = records[i];
+        for (size_t from = 0; from < b->valid;) {
+            union record* r = (union record*)(b->memory + from);
+            const size_t n = size_of(r);
+            uint64_t* times = times_of(r);
+            from += n;
+            if ((r->kind == KIND_CONCURRENT_KERNEL) != (pass != kernels_first)) continue;
+            if (times && times[1] > time) times[0] = times[1] = 0;
+            memcpy(sorted + at, r, n);
+            at += n;
+        }
+    memcpy(b->memory, sorted, b->valid);
+    free(sorted);
+}
+
+/* With the lock held, which it gives back around the callbacks. */
+static void deliver(int how) {
+    static struct buffer out[most_open];
+    const uint64_t time = now();
+    int n = 0, kept = 0;
+    for (int i = 0; i < used; ++i) {
+        const int goes =
+            how == forced || (opened[i].complete_at <= time && (how == complete_ones || opened[i].is_full));
+        if (goes)
+            out[n++] = opened[i];
+        else
+            opened[kept++] = opened[i];
+    }
     used = kept;
-    const cupti_requested ask = requested;
     const cupti_completed give = completed;
     pthread_mutex_unlock(&lock);
-    static int has_hoarded;
-    const int hoard = ask && n && !has_hoarded && getenv("FAKE_CUPTI_HOARD") ? atoi(getenv("FAKE_CUPTI_HOARD")) : 0;
-    uint8_t** hoarded = calloc(hoard + 1, sizeof *hoarded);
-    size_t size = 0;
-    for (int i = 0; i < hoard; ++i, has_hoarded = 1) hoarded[i] = buffer_from(ask, &size);
-    for (int i = 0; i < n && ask;) {
-        size_t valid = 0;
-        uint8_t* buffer = buffer_from(ask, &size);
-        for (; i < n && valid + size_of(&out[i]) <= size; ++i) {
-            memcpy(buffer + valid, &out[i], size_of(&out[i]));
-            valid += size_of(&out[i]);
-        }
-        give(NULL, 0, buffer, size, valid);
+    for (int i = 0; i < n && give; ++i) {
+        finish_buffer(&out[i], time);
+        give(NULL, 0, out[i].memory, out[i].size, out[i].valid);
     }
-    for (int i = 0; i < hoard; ++i) give(NULL, 0, hoarded[i], size, 0);
-    free(hoarded);
     pthread_mutex_lock(&lock);
 }
 static void* work(void* none) {
     pthread_mutex_lock(&lock);
     for (;;) {
-        while (delivered == wanted) pthread_cond_wait(&changed, &lock);
-        const int this_one = wanted;
-        deliver();
+        while (delivered == wanted) {
+            struct timespec until;
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_sec += period_ms / 1000, until.tv_nsec += period_ms % 1000 * 1000000;
+            if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, until.tv_sec += 1;
+            if (period_ms == 0)
+                pthread_cond_wait(&changed, &lock);
+            else if (pthread_cond_timedwait(&changed, &lock, &until) == ETIMEDOUT)
+                deliver(full_ones);
+        }
+        const int this_one = wanted, how = wanted_how;
+        wanted_how = full_ones;
+        deliver(how);
         delivered = this_one;
         pthread_cond_broadcast(&changed);
     }
     return none;
 }
-static void want_delivery(int and_wait) {
+static void want_delivery(int how, int and_wait) {
     if (!has_worker) {
         pthread_t thread;
         has_worker = 1;
@@ -130,17 +162,45 @@ static void want_delivery(int and_wait) {
         pthread_detach(thread);
     }
     const int this_one = ++wanted;
+    if (how > wanted_how) wanted_how = how;
     pthread_cond_broadcast(&changed);
     while (and_wait && delivered < this_one) pthread_cond_wait(&changed, &lock);
 }
-static void add(const union record* r) {
+
+/* Asked for with the lock given back, as the client may call us. */
+static void begin_buffer(void) {
+    static int has_hoarded;
+    const cupti_requested ask = requested;
+    const int hoard = !has_hoarded && getenv("FAKE_CUPTI_HOARD") ? atoi(getenv("FAKE_CUPTI_HOARD")) : 0;
+    struct buffer fresh = {NULL, 0, 0, 0, 0};
+    size_t size = 0;
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < hoard; ++i, has_hoarded = 1) buffer_from(ask, &size); /* and keeps them */
+    fresh.memory = buffer_from(ask, &fresh.size);
     pthread_mutex_lock(&lock);
-    if (used == most_records) {
-        fprintf(stderr, "fake CUPTI: too many records\n");
+    if (used == most_open) {
+        fprintf(stderr, "fake CUPTI: too many buffers\n");
         abort();
     }
-    records[used++] = *r;
-    if (used % many == 0) want_delivery(0);
+    opened[used++] = fresh;
+}
+static void add(const union record* r) {
+    const size_t n = size_of(r);
+    uint64_t* times = times_of((union record*)r);
+    pthread_mutex_lock(&lock);
+    while (requested && (used == 0 || opened[used - 1].is_full || opened[used - 1].valid + n > opened[used - 1].size)) {
+        if (used != 0 && !opened[used - 1].is_full) {
+            opened[used - 1].is_full = 1;
+            want_delivery(full_ones, 0);
+        }
+        begin_buffer();
+    }
+    if (requested) {
+        struct buffer* b = &opened[used - 1];
+        memcpy(b->memory + b->valid, r, n);
+        b->valid += n;
+        if (times && times[1] > b->complete_at) b->complete_at = times[1];
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -245,18 +305,28 @@ static int is_gone;
 static void end(void) { is_gone = 1; }
 __attribute__((constructor)) static void loaded(void) { atexit(end); }
 int cuptiActivityFlushAll(uint32_t flag) {
-    (void)flag;
     if (is_gone) {
         fprintf(stderr, "fake CUPTI: called after its own end\n");
         abort();
     }
     pthread_mutex_lock(&lock);
-    if (now) want_delivery(1);
+    if (now) want_delivery(flag ? forced : complete_ones, 1);
     pthread_mutex_unlock(&lock);
     return 0;
 }
 int cuptiActivityFlushPeriod(uint32_t ms) {
-    (void)ms;
+    pthread_mutex_lock(&lock);
+    period_ms = ms;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+unsigned fake_cupti_period(void) { return period_ms; }
+static size_t device_buffers = 250;
+size_t fake_cupti_device_buffers(void) { return device_buffers; }
+int cuptiActivitySetAttribute(int attribute, size_t* size, void* value) {
+    if (attribute != 2 || *size != sizeof device_buffers) return 1;
+    device_buffers = *(size_t*)value;
     return 0;
 }
 int cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, uint8_t** record) {
@@ -273,6 +343,7 @@ int cuptiActivityGetNumDroppedRecords(void* context, uint32_t stream, size_t* dr
 }
 int cuptiFinalize(void) {
     memset(enabled, 0, sizeof enabled);
+    used = 0;
     requested = NULL;
     completed = NULL;
     return 0;
