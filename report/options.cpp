@@ -142,6 +142,7 @@ class Parser {
         add_scaling();
         add_diff();
         add_plot();
+        add_transfers();
         add_explain();
         app_.require_subcommand(0, 1);
         app_.footer(
@@ -383,6 +384,30 @@ class Parser {
         add_plot_kind(command, "sizes", "how many calls have which size", PlotKind::sizes);
     }
 
+    void add_transfers() {
+        CLI::App& command = *app_.add_subcommand(
+            "transfers", "how fast data moved between two ranks: a line a message, or tables by size and pair");
+        command.fallthrough();
+        command.callback([this] { options_.task = Task::transfers; });
+        add_view_options(command);
+        command.add_option("--by", options_.compare.transfers_by, "Whose number a line begins with (default receiver)")
+            ->check(CLI::IsMember({"receiver", "sender"}))
+            ->type_name("WHOM");
+        command
+            .add_option("--peak", options_.compare.peak,
+                        "The fastest that it can be: net, memory, h2d, d2h, d2d; net=10Gbit,memory=12GB")
+            ->type_name("RATES");
+        command.add_flag("--follow", options_.compare.follows, "Print lines while the job runs, and end with it");
+        command.add_option("--interval", options_.interval_s, "Seconds between two looks (default 2)")
+            ->check(CLI::Range(0.1, 3600.0))
+            ->type_name("SECONDS");
+        command.add_flag("--all-launches", options_.compare.takes_all_launches,
+                         "Each launch in a directory is a run, not the newest alone");
+        command.footer(
+            "Single messages need MPIPROF_TRACE=on in the job. Without --format and --peak: one line a message. Several\n"
+            "runs, each [LABEL=]DIR[:JOB], are compared by size.");
+    }
+
     void add_explain() {
         CLI::App& command = *app_.add_subcommand("explain", "what a word in brackets behind a finding means");
         command.fallthrough();
@@ -433,8 +458,9 @@ class Parser {
         if (options_.section.empty()) options_.section = sections().front().name;
         if (options_.layout.empty()) options_.layout = layouts().front().name;
         if (const std::string text = take_compared(); !text.empty()) return usage(text);
-        const bool is_shown_as_tables =
-            options_.task != Task::text && options_.task != Task::data && options_.task != Task::explain;
+        const bool is_shown_as_tables = options_.task != Task::text && options_.task != Task::data &&
+                                        options_.task != Task::explain &&
+                                        options_.task != Task::transfers;  // which has lines of its own
         if (options_.format.empty() && is_shown_as_tables) options_.format = views().front().name;
         if (is_brief_) options_.task = Task::brief;
         options_.question.top = raw_.top;

@@ -14,7 +14,7 @@
 
 namespace mpiprof::report {
 
-enum class Task { section, text, data, check, watch, scaling, diff, plot, brief, explain };
+enum class Task { section, text, data, check, watch, scaling, diff, plot, transfers, brief, explain };
 enum class PlotKind { scaling, bandwidth, sizes };
 
 // Of the commands that compare several jobs.
@@ -29,6 +29,10 @@ struct CompareOptions {
     // plot
     PlotKind plot = PlotKind::scaling;
     std::string call;  // bandwidth: of this function
+    // transfers
+    std::string transfers_by = "receiver";
+    std::string peak;  // net=10Gbit
+    bool follows = false;
     // diff
     std::vector<std::string> against;
     std::optional<double> fail_on, fail_on_point;  // 0.05 is 5 %
