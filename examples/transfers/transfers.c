@@ -34,7 +34,8 @@ int main(int argc, char** argv) {
             const long long done = now_ns();
             MPI_Recv(&sender_there, 1, MPI_LONG_LONG, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             const double ns = (double)(done - (sender_there > there ? sender_there : there));
-            printf("Process %d transferred %g MB in %.1f ms (%.1f MB/sec)\n", rank, megabytes, ns / 1e6, bytes / ns * 1e3);
+            printf("Process %d transferred %g MB in %.1f ms (%.1f MB/sec)\n", rank, megabytes, ns / 1e6,
+                   bytes / ns * 1e3);
         }
     }
     free(data);

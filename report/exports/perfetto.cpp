@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "report/messages/clocks.h"
 #include "report/exports/export.h"
+#include "report/messages/clocks.h"
 #include "report/messages/messages.h"
 #include "report/symbols/symbols.h"
 
