@@ -9,7 +9,7 @@ from harness import ROOT, Skip, case, check, same
 
 EXAMPLE = ROOT / "examples" / "transfers"
 LINE = re.compile(r"Process (\d+) transferred ([\d.]+) MB in ([\d.]+) ms \(([\d.]+) MB/sec\)(.*)")
-MEGABYTES, REPEATS = (1, 4, 16), 9
+REPEATS = 9
 
 
 def rates_in(text, megabytes):
@@ -19,9 +19,10 @@ def rates_in(text, megabytes):
     return [float(line[4]) for line in found if float(line[2]) == megabytes]
 
 
-def check_against_the_program(scene, program):
-    """Message by message, of each size the middle one: a turn of the scheduler between two clocks spoils single ones."""
-    for megabytes in MEGABYTES:
+def check_against_the_program(scene, program, sizes):
+    """Message by message, of each size the middle one: a turn of the scheduler between two clocks spoils single ones. What a
+    program measures has the cost of its calls in it, the interpreter's and the recorder's work: so sizes of which that is little."""
+    for megabytes in sizes:
         directory = scene.subdir(f"{megabytes}MB")
         ran = scene.mpirun(2, [*program, megabytes, REPEATS], env={"MPIPROF_TRACE": "on"}, cwd=directory).succeeded()
         own = rates_in(ran.out, megabytes)
@@ -36,12 +37,12 @@ def check_against_the_program(scene, program):
 
 @case(ranks=2, attempts=5)
 def transfers_take_as_long_as_the_program_says(scene):
-    check_against_the_program(scene, [scene.compile(EXAMPLE / "transfers.c")])
+    check_against_the_program(scene, [scene.compile(EXAMPLE / "transfers.c")], (4, 16))
 
 
 @case(mpis=("openmpi",), ranks=2, attempts=5)
 def transfers_of_mpi4py_take_as_long_as_it_says(scene):
-    check_against_the_program(scene, [scene.python_with("mpi4py"), EXAMPLE / "transfers.py"])
+    check_against_the_program(scene, [scene.python_with("mpi4py"), EXAMPLE / "transfers.py"], (16, 64))
 
 
 @case(ranks=2)
