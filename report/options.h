@@ -15,7 +15,7 @@
 namespace mpiprof::report {
 
 enum class Task { section, text, data, check, watch, scaling, diff, plot, transfers, brief, explain };
-enum class PlotKind { scaling, bandwidth, sizes };
+enum class PlotKind { scaling, bandwidth, sizes, ranks, matrix, time, diff };
 
 // Of the commands that compare several jobs.
 struct CompareOptions {
@@ -28,7 +28,8 @@ struct CompareOptions {
     double worth = 0.25;
     // plot
     PlotKind plot = PlotKind::scaling;
-    std::string call;  // bandwidth: of this function
+    std::string call;                    // bandwidth: of this function
+    std::string plot_shows = "speedup";  // scaling: over N
     // transfers
     std::string transfers_by = "receiver";
     std::string peak;  // net=10Gbit

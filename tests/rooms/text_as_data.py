@@ -36,6 +36,7 @@ TEXTS = [
     ("report/compare/run_detail.cpp", r"path\.(substr|rfind)", "paths of programs and their sources"),
     ("report/compare/transfers.cpp", r"from_chars|\b(unit|text|item)\b", "the command line"),
     ("report/transfers.cpp", r"transfers_by ==", "the command line"),
+    ("report/plots/terminal_chart.cpp", r"\bline\.", "lines of a chart, while they are written"),
     ("report/brief.cpp", r"path\.substr", "paths"),
     ("report/messages/clocks.cpp", r"from_chars\(at, end", "numbers of a fact"),
     ("report/layouts/ddp.cpp", r"\bpath\.(substr|rfind)", "paths, and names of regions that the program gives"),
