@@ -88,19 +88,43 @@ class Drawing {
                                      plain_number(curve.points[i].x), plain_number(curve.points[i].y)));
     }
 
+    // The corner with the fewest points below the legend.
+    Point legend_corner() const {
+        constexpr double wide = 170;
+        const double high = 18 * static_cast<double>(chart_.curves.size() + chart_.has_diagonal) + 12;
+        const double right_side = width - right - wide, low = height - bottom - high;
+        Point best{};
+        std::size_t fewest = ~std::size_t{0};
+        for (const Point corner :
+             {Point{left, top}, Point{right_side, low}, Point{right_side, top}, Point{left, low}}) {
+            std::size_t covered = 0;
+            for (const Curve& curve : chart_.curves)
+                for (const Point& point : curve.points) {
+                    const double x = x_.at(point.x) - corner.x, y = y_.at(point.y) - corner.y;
+                    covered += x > -4 && x < wide && y > -4 && y < high;
+                }
+            if (covered >= fewest) continue;
+            fewest = covered;
+            best = corner;
+        }
+        return best;
+    }
+
     void legend() {
-        double y = top + 16;
+        const Point corner = legend_corner();
+        const double x = corner.x;
+        double y = corner.y + 16;
         for (std::size_t i = 0; i < chart_.curves.size(); ++i) {
             if (chart_.curves[i].name.empty()) continue;
             const Look& look = looks[i % looks.size()];
-            canvas_.line({left + 12, y}, {left + 44, y}, {.color = look.color, .width = 2, .dash = look.dash});
-            canvas_.mark({left + 28, y}, look.shape, look.color, chart_.curves[i].name);
-            canvas_.text({left + 52, y + 4}, chart_.curves[i].name, Anchor::begin);
+            canvas_.line({x + 12, y}, {x + 44, y}, {.color = look.color, .width = 2, .dash = look.dash});
+            canvas_.mark({x + 28, y}, look.shape, look.color, chart_.curves[i].name);
+            canvas_.text({x + 52, y + 4}, chart_.curves[i].name, Anchor::begin);
             y += 18;
         }
         if (!chart_.has_diagonal) return;
-        canvas_.line({left + 12, y}, {left + 44, y}, {.color = "#b8b8b8", .width = 1.5});
-        canvas_.text({left + 52, y + 4}, "perfect scaling", Anchor::begin);
+        canvas_.line({x + 12, y}, {x + 44, y}, {.color = "#b8b8b8", .width = 1.5});
+        canvas_.text({x + 52, y + 4}, "perfect scaling", Anchor::begin);
     }
 
     const Chart& chart_;
