@@ -86,12 +86,12 @@ int gate(const Options& options, const TestedTime& tested, const Side& a, const 
 
 }  // namespace
 
-int diff(const Options& options) {
+int read_sides(const Options& options, ReadSides& sides) {
     const auto words = words_of(options);
     if (!words) return fail(words.error(), usage_error);
     Symbols symbols;
-    Side a, b;
     LoadRemarks remarks;
+    auto& [a, b, is_complete] = sides;
     for (const auto& [from, side] : {std::pair(&words->a, &a), std::pair(&words->b, &b)})
         if (const int code = load_side(options, *from, *side, symbols, remarks); code != fine) return code;
     a.name = name_of(a, "A");
@@ -100,9 +100,16 @@ int diff(const Options& options) {
         a.name += " (A)";
         b.name += " (B)";
     }
+    is_complete = remarks.is_complete;
     if (!options.is_quiet)
         for (const std::string& line : remarks.lines) say(line);
+    return fine;
+}
 
+int diff(const Options& options) {
+    ReadSides sides;
+    if (const int code = read_sides(options, sides); code != fine) return code;
+    const Side &a = sides.a, &b = sides.b;
     const Difference difference = difference_of(a, b, options.compare.time);
     const View& view = *find_view(options.format);
     const std::size_t everything = ~std::size_t{0};
@@ -114,7 +121,7 @@ int diff(const Options& options) {
         view.show({"diff", difference_tables(a, b, difference, question)}, screen_for(stdout, options.screen)));
     if (const int code = finish(*output); code != fine) return code;
     const int code = gate(options, difference.tested, a, b);
-    return code == fine && options.is_strict && !remarks.is_complete ? check_failed : code;
+    return code == fine && options.is_strict && !sides.is_complete ? check_failed : code;
 }
 
 }  // namespace mpiprof::report

@@ -20,6 +20,7 @@
 #include "report/say.h"
 #include "report/scaling.h"
 #include "report/sections/section.h"
+#include "report/transfers.h"
 #include "report/views/terminal.h"
 #include "report/views/view.h"
 #include "report/watch.h"
@@ -173,6 +174,7 @@ int answer(Job& job, RankReader& reader, const Options& options) {
         case Task::scaling:
         case Task::diff:
         case Task::plot:
+        case Task::transfers:
         case Task::brief:
         case Task::explain:
             break;  // they read by themselves
@@ -191,6 +193,7 @@ int run(int argc, char** argv) {
     if (options.task == Task::scaling) return scaling(options);
     if (options.task == Task::diff) return diff(options);
     if (options.task == Task::plot) return plot(options);
+    if (options.task == Task::transfers) return transfers(options);
     if (options.task == Task::brief) return brief(options);
     if (options.task == Task::explain) return explain(options);
 

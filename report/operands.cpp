@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "report/load.h"
@@ -16,6 +17,7 @@
 #include "report/no_profile.h"
 #include "report/read/file.h"
 #include "report/read/job_dir.h"
+#include "report/say.h"
 #include "report/views/progress_line.h"
 
 namespace mpiprof::report {
@@ -119,40 +121,81 @@ Operand operand_of(const std::string& word) {
     return operand;
 }
 
-Result<std::monostate> load_runs(const Options& options, const Operand& operand,
-                                 const std::function<void(LoadedRun&&)>& take, LoadRemarks& remarks) {
-    if (!exists(operand.path))
-        return problem(operand.word, "is no directory or file", "nor N=SECONDS, which scaling takes");
-    Progress progress;
-    const ProgressLine line(progress, !options.is_quiet);
-    const Found found = find_profiles({operand.path}, options.threads, progress);
+namespace {
+
+// Which launches of a directory are meant, oldest first.
+Result<std::vector<std::size_t>> chosen_of(const Options& options, const Operand& operand, const Found& found) {
     if (found.launches.empty()) return problem("", explain_no_profile(found));
     std::vector<std::size_t> chosen;
-    std::error_code error;
     const std::string& job_name = operand.job.empty() ? options.choice.job : operand.job;
     const bool takes_all = options.compare.takes_all_launches;
     if (takes_all) {
-        for (std::size_t i = found.launches.size(); i-- > 0;)  // oldest first
+        for (std::size_t i = found.launches.size(); i-- > 0;)
             if (job_name.empty() || found.launches[i].job == job_name) chosen.push_back(i);
     }
     if (chosen.empty()) {
         const auto one = choose_launch(found.launches, {job_name, takes_all ? "" : options.choice.launch});
         if (!one) return tl::make_unexpected(one.error());
         chosen.push_back(*one);
-        if (found.launches.size() > 1)
-            remarks.lines.push_back(fmt::format("{}: launch {} of {} (job {}); --all-launches takes each as a run",
-                                                operand.path, *one + 1, found.launches.size(),
-                                                found.launches[*one].job));
     }
+    return chosen;
+}
+
+bool has_ended(const Options& options, const Operand& operand) {
+    Progress progress;
+    const Found found = find_profiles({operand.path}, options.threads, progress);
+    const auto chosen = chosen_of(options, operand, found);
+    return chosen && std::all_of(chosen->begin(), chosen->end(), [&](std::size_t i) {
+               const auto job = job_of(found, i, options.threads, progress);
+               return job && is_final(*job);
+           });
+}
+
+// Until all its ranks have ended, or no longer.
+void wait_for(const Options& options, const Operand& operand, LoadRemarks& remarks) {
+    using Clock = std::chrono::steady_clock;
+    if (!options.wait_s) return;
+    if (!remarks.wait_until)
+        remarks.wait_until =
+            Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*options.wait_s));
+    bool is_said = false;
+    while (!has_ended(options, operand)) {
+        const auto left = *remarks.wait_until - Clock::now();
+        if (left <= Clock::duration::zero()) return;
+        if (!is_said && !options.is_quiet)
+            say(fmt::format("{}: waiting up to {:.0f} s for the end of all ranks", operand.word,
+                            std::chrono::duration<double>(left).count()));
+        is_said = true;
+        std::this_thread::sleep_for(std::min<Clock::duration>(left, std::chrono::milliseconds(500)));
+    }
+}
+
+}  // namespace
+
+Result<std::monostate> load_runs(const Options& options, const Operand& operand,
+                                 const std::function<void(LoadedRun&&)>& take, LoadRemarks& remarks) {
+    if (!exists(operand.path))
+        return problem(operand.word, "is no directory or file", "nor N=SECONDS, which scaling takes");
+    wait_for(options, operand, remarks);
+    Progress progress;
+    const ProgressLine line(progress, !options.is_quiet);
+    const Found found = find_profiles({operand.path}, options.threads, progress);
+    const auto chosen = chosen_of(options, operand, found);
+    if (!chosen) return tl::make_unexpected(chosen.error());
+    if (!options.compare.takes_all_launches && found.launches.size() > 1)
+        remarks.lines.push_back(fmt::format("{}: launch {} of {} (job {}); --all-launches takes each as a run",
+                                            operand.path, chosen->front() + 1, found.launches.size(),
+                                            found.launches[chosen->front()].job));
     remarks.lines.insert(remarks.lines.end(), found.problems.begin(), found.problems.end());
-    for (const std::size_t i : chosen) {
+    std::error_code error;
+    for (const std::size_t i : *chosen) {
         Result<Job> job = merge(found.launches[i], options.threads, progress);
         if (!job) return tl::make_unexpected(job.error());
         job->is_partial_on_purpose = found.only_files;
         remarks.lines.insert(remarks.lines.end(), job->problems.begin(), job->problems.end());
         remarks.is_complete &= is_whole(*job);
         const std::string source = job->launch + " " + std::filesystem::weakly_canonical(operand.path, error).string();
-        take({std::move(*job), operand.name(), source});
+        take({std::move(*job), operand.name(), source, &found.launches[i]});
     }
     return std::monostate{};
 }

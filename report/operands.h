@@ -3,6 +3,7 @@
 // For the commands beside main.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "report/model/job.h"
 #include "report/model/result.h"
 #include "report/options.h"
+#include "report/read/job_dir.h"
 
 namespace mpiprof::report {
 
@@ -30,15 +32,19 @@ struct Operand {
 Operand operand_of(const std::string& word);
 
 // Hands each job over with its label; of a directory the newest launch, or each. What is to be said beside the answer,
-// such as problems with single files, goes to `remarks`. An operand without a profile is a problem.
+// such as problems with single files, goes to `remarks`. An operand without a profile is a problem. With --wait it is
+// waited for until all its ranks have ended.
 struct LoadedRun {
     Job job;
     std::string label;
-    std::string source;  // the same of the same launch in the same place
+    std::string source;              // the same of the same launch in the same place
+    const Launch* launch = nullptr;  // its files, while it is handed over
 };
 struct LoadRemarks {
     std::vector<std::string> lines;
     bool is_complete = true;  // every rank of every job is there and has reached its end
+    // Until when --wait waits, for all operands of a command together.
+    std::optional<std::chrono::steady_clock::time_point> wait_until{};
 };
 Result<std::monostate> load_runs(const Options& options, const Operand& operand,
                                  const std::function<void(LoadedRun&&)>& take, LoadRemarks& remarks);

@@ -142,6 +142,7 @@ class Parser {
         add_scaling();
         add_diff();
         add_plot();
+        add_transfers();
         add_explain();
         app_.require_subcommand(0, 1);
         app_.footer(
@@ -342,12 +343,16 @@ class Parser {
             "one label is one series. mpiprof-report scaling --unit gpu 1=226 2=134 3=95 4=76");
     }
 
+    void add_against(CLI::App& command) {
+        command.add_option("--against", options_.compare.against, "The runs that the others are compared with")
+            ->type_name("RUN...");
+    }
+
     void add_diff() {
         CLI::App& command = *app_.add_subcommand("diff", "what differs between two jobs, or two sets of repeats");
         command.callback([this] { options_.task = Task::diff; });
         add_compare_options(command);
-        command.add_option("--against", options_.compare.against, "The runs that the others are compared with")
-            ->type_name("RUN...");
+        add_against(command);
         command
             .add_option("--fail-on", raw_.fail_on,
                         "Exit code 1 if it became slower by more than this for certain, 3 if that cannot be told")
@@ -365,22 +370,59 @@ class Parser {
             options_.compare.plot = kind;
         });
         add_compare_options(command);
-        command.add_option("-o,--output", options_.output, "The picture: F.svg, F.png or F.pdf")
-            ->type_name("FILE")
-            ->required();
+        command
+            .add_option("-o,--output", options_.output,
+                        "The picture: F.svg, F.png or F.pdf (default: drawn on the terminal)")
+            ->type_name("FILE");
         return command;
     }
 
     void add_plot() {
-        CLI::App& command = *app_.add_subcommand("plot", "pictures of several runs: scaling, bandwidth, sizes");
+        CLI::App& command =
+            *app_.add_subcommand("plot", "pictures: scaling, bandwidth, sizes, ranks, matrix, time, diff");
         command.fallthrough();
         command.require_subcommand(1);
-        add_scaling_options(
-            add_plot_kind(command, "scaling", "speedup over N, and perfect scaling", PlotKind::scaling));
+        CLI::App& scaling = add_plot_kind(command, "scaling", "speedup over N, and perfect scaling", PlotKind::scaling);
+        add_scaling_options(scaling);
+        scaling
+            .add_option("--show", options_.compare.plot_shows,
+                        "speedup (default), time, or performance: how many times as fast as the first series at its "
+                        "smallest N")
+            ->check(CLI::IsMember({"speedup", "time", "performance"}))
+            ->type_name("WHAT");
         add_plot_kind(command, "bandwidth", "MB/s over the size of a call", PlotKind::bandwidth)
             .add_option("--call", options_.compare.call, "Of this function (default: the one that moved most bytes)")
             ->type_name("NAME");
         add_plot_kind(command, "sizes", "how many calls have which size", PlotKind::sizes);
+        add_plot_kind(command, "ranks", "time inside MPI and outside, rank by rank", PlotKind::ranks);
+        add_plot_kind(command, "matrix", "bytes from each rank to each other", PlotKind::matrix);
+        add_plot_kind(command, "time", "when ranks were inside MPI: a map of one job, curves of several",
+                      PlotKind::time);
+        add_against(add_plot_kind(command, "diff", "the calls of which two runs differ most", PlotKind::diff));
+    }
+
+    void add_transfers() {
+        CLI::App& command = *app_.add_subcommand(
+            "transfers", "how fast data moved between two ranks: a line a message, or tables by size and pair");
+        command.fallthrough();
+        command.callback([this] { options_.task = Task::transfers; });
+        add_view_options(command);
+        command.add_option("--by", options_.compare.transfers_by, "Whose number a line begins with (default receiver)")
+            ->check(CLI::IsMember({"receiver", "sender"}))
+            ->type_name("WHOM");
+        command
+            .add_option("--peak", options_.compare.peak,
+                        "The fastest that it can be: net, memory, h2d, d2h, d2d; net=10Gbit,memory=12GB")
+            ->type_name("RATES");
+        command.add_flag("--follow", options_.compare.follows, "Print lines while the job runs, and end with it");
+        command.add_option("--interval", options_.interval_s, "Seconds between two looks (default 2)")
+            ->check(CLI::Range(0.1, 3600.0))
+            ->type_name("SECONDS");
+        command.add_flag("--all-launches", options_.compare.takes_all_launches,
+                         "Each launch in a directory is a run, not the newest alone");
+        command.footer(
+            "Single messages need MPIPROF_TRACE=on in the job. Without --format and --peak: one line a message. Several\n"
+            "runs, each [LABEL=]DIR[:JOB], are compared by size.");
     }
 
     void add_explain() {
@@ -433,8 +475,9 @@ class Parser {
         if (options_.section.empty()) options_.section = sections().front().name;
         if (options_.layout.empty()) options_.layout = layouts().front().name;
         if (const std::string text = take_compared(); !text.empty()) return usage(text);
-        const bool is_shown_as_tables =
-            options_.task != Task::text && options_.task != Task::data && options_.task != Task::explain;
+        const bool is_shown_as_tables = options_.task != Task::text && options_.task != Task::data &&
+                                        options_.task != Task::explain &&
+                                        options_.task != Task::transfers;  // which has lines of its own
         if (options_.format.empty() && is_shown_as_tables) options_.format = views().front().name;
         if (is_brief_) options_.task = Task::brief;
         options_.question.top = raw_.top;

@@ -14,8 +14,8 @@
 
 namespace mpiprof::report {
 
-enum class Task { section, text, data, check, watch, scaling, diff, plot, brief, explain };
-enum class PlotKind { scaling, bandwidth, sizes };
+enum class Task { section, text, data, check, watch, scaling, diff, plot, transfers, brief, explain };
+enum class PlotKind { scaling, bandwidth, sizes, ranks, matrix, time, diff };
 
 // Of the commands that compare several jobs.
 struct CompareOptions {
@@ -28,7 +28,12 @@ struct CompareOptions {
     double worth = 0.25;
     // plot
     PlotKind plot = PlotKind::scaling;
-    std::string call;  // bandwidth: of this function
+    std::string call;                    // bandwidth: of this function
+    std::string plot_shows = "speedup";  // scaling: over N
+    // transfers
+    std::string transfers_by = "receiver";
+    std::string peak;  // net=10Gbit
+    bool follows = false;
     // diff
     std::vector<std::string> against;
     std::optional<double> fail_on, fail_on_point;  // 0.05 is 5 %

@@ -73,6 +73,9 @@ void record_node(Image& image) {
     record_devices(image, "/proc/driver/nvidia/gpus", "gpu_numa", "/sys/bus/pci/devices/%s/numa_node");
     record_devices(image, "/sys/class/kfd/kfd/topology/nodes", "kfd_gpu",
                    "/sys/class/kfd/kfd/topology/nodes/%s/gpu_id");
+    // Through these adapters reach the memory of GPUs (GPUDirect RDMA).
+    record_file(image, FactKind::node, "nvidia_peermem", "/sys/module/nvidia_peermem/initstate");
+    record_file(image, FactKind::node, "nv_peer_mem", "/sys/module/nv_peer_mem/initstate");
     record_pci_paths(image, "/proc/driver/nvidia/gpus", "gpu_pci", "/sys/bus/pci/devices/%s");
     record_pci_paths(image, "/sys/class/infiniband", "nic_pci", "/sys/class/infiniband/%s");
     record_pci_paths(image, "/sys/class/cxi", "nic_pci", "/sys/class/cxi/%s");

@@ -188,6 +188,22 @@ void improve(const Graph& graph, std::vector<std::uint32_t>& node_of) {
 
 }  // namespace
 
+std::string_view name_of(Nearness nearness) {
+    switch (nearness) {
+        case Nearness::itself:
+            return "itself";
+        case Nearness::numa_node:
+            return "same NUMA node";
+        case Nearness::node:
+            return "same node";
+        case Nearness::other_node:
+            return "other node";
+        case Nearness::unknown:
+            break;
+    }
+    return "not known";
+}
+
 RankPlaces::RankPlaces(const Job& job) : job_(job) {
     for (const RankPlace& place : job.placement.ranks) {
         const auto node = node_of(place.rank);

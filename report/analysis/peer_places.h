@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -13,6 +14,7 @@
 namespace mpiprof::report {
 
 enum class Nearness : std::uint8_t { itself, numa_node, node, other_node, unknown };
+std::string_view name_of(Nearness nearness);
 
 class RankPlaces {
   public:

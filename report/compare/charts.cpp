@@ -4,10 +4,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
+
+#include "report/analysis/periods.h"
+#include "report/model/units.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
+
+constexpr std::size_t most_points = 256;   // of a curve over ranks; neighbours are put together
+constexpr std::size_t most_lines = 64;     // of a map; the same
+constexpr std::size_t periods_drawn = 60;  // as many as `time` has in data
+constexpr std::size_t most_groups = 12;
+
+// Of a period; not a number where hardly anything was recorded.
+double share_of(const Period& period) {
+    if (!period.is_recorded()) return std::nan("");
+    return period.recorded_ns() > 0 ? std::min(period.time_ns / period.recorded_ns(), 1.0) : 0;
+}
 
 // Of one size bin, over its kinds of buffers.
 struct BySize {
@@ -28,53 +45,79 @@ std::map<unsigned, BySize> by_size(const Run& run, Wanted is_wanted) {
     return sizes;
 }
 
-std::string largest_call(const Run& run) {
+// The one that moved most bytes, in all of the runs together: what is compared should be one function.
+std::string largest_call(const std::vector<Run>& runs) {
     std::map<std::string, std::uint64_t> bytes;
-    for (const RunCall& call : run.calls)
-        if (call.is_timed && carries_messages(call.traffic)) bytes[call.call] += call.bytes;
+    for (const Run& run : runs)
+        for (const RunCall& call : run.calls)
+            if (call.is_timed && carries_messages(call.traffic)) bytes[call.call] += call.bytes;
     const auto most =
         std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     return most == bytes.end() ? "" : most->first;
 }
 
+bool makes(const Run& run, const std::string& name) {
+    return std::any_of(run.calls.begin(), run.calls.end(),
+                       [&](const RunCall& call) { return call.call == name && call.bytes != 0; });
+}
+
 }  // namespace
 
-Chart scaling_chart(const ScalingReport& report) {
-    const bool is_weak = report.series.front().scaling.is_weak;
-    Chart chart{.title = is_weak ? "Weak scaling" : "Scaling",
-                .x = {Axis::Kind::integers, fmt::format("N ({})", report.unit.many)},
-                .y = {Axis::Kind::linear, is_weak ? "Scaled speedup" : "Speedup"},
+Chart scaling_chart(const ScalingReport& report, ScalingCurve kind) {
+    const Scaling& first = report.series.front().scaling;
+    const std::string speedup = first.is_weak ? "Scaled speedup" : "Speedup";
+    Chart chart{.title = first.is_weak ? "Weak scaling" : "Scaling",
+                .x = {ChartAxis::Kind::integers, fmt::format("N ({})", report.unit.many)},
+                .y = {ChartAxis::Kind::linear, speedup},
                 .curves = {},
-                .has_diagonal = true};
+                .has_diagonal = kind == ScalingCurve::speedup};
+    const ScalingPoint& base = first.smallest();
+    if (kind == ScalingCurve::time) chart.y.title = "Time (s)";
+    if (kind == ScalingCurve::performance)
+        chart.y.title =
+            fmt::format("Times as fast as{}{} at N = {:g}", first.name.empty() ? "" : " ", first.name, base.n);
     for (const ScalingSeries& series : report.series) {
         Curve& curve = chart.curves.emplace_back(Curve{.name = series.scaling.name, .points = {}});
         const ScalingPoint& smallest = series.scaling.smallest();
-        // As if the smallest scaled perfectly, so that the diagonal is that of all series.
-        for (const ScalingPoint& point : series.scaling.points)
-            curve.points.push_back({point.n, smallest.n * point.speedup});
+        for (const ScalingPoint& point : series.scaling.points) {
+            // As if the smallest scaled perfectly, so that the diagonal is that of all series.
+            const double y = kind == ScalingCurve::time          ? point.seconds
+                             : kind == ScalingCurve::performance ? base.seconds / point.seconds
+                                                                 : smallest.n * point.speedup;
+            curve.points.push_back({point.n, y});
+        }
     }
     return chart;
 }
 
 Chart bandwidth_chart(const std::vector<Run>& runs, const std::string& call) {
     Chart chart{.title = "Bandwidth of single calls",
-                .x = {Axis::Kind::bytes, "Size of a call"},
-                .y = {Axis::Kind::decades, "MB/s"},
+                .x = {ChartAxis::Kind::bytes, "Size of a call"},
+                .y = {ChartAxis::Kind::decades, "MB/s"},
                 .curves = {}};
+    const std::string common = call.empty() ? largest_call(runs) : call;
     for (const Run& run : runs) {
-        const std::string name = call.empty() ? largest_call(run) : call;
-        Curve curve{.name = fmt::format("{}: {}", run.label, name), .points = {}};
-        for (const auto& [bin, sum] : by_size(run, [&](const RunCall& one) { return one.call == name; }))
-            if (sum.ns > 0) curve.points.push_back({sum.size(), sum.bytes / sum.ns * 1e3});
-        if (!curve.points.empty()) chart.curves.push_back(std::move(curve));
+        const std::string name = call.empty() && !makes(run, common) ? largest_call({run}) : common;
+        const auto is_it = [&](const RunCall& one) { return one.call == name && one.bytes != 0; };
+        std::set<Buffer> buffers;
+        for (const RunCall& one : run.calls)
+            if (is_it(one)) buffers.insert(one.buffer);
+        for (const Buffer buffer : buffers) {
+            Curve curve{.name = fmt::format("{}: {}", run.label, name), .points = {}};
+            if (buffers.size() > 1 || buffer != Buffer::host) curve.name += fmt::format(", {}", name_of(buffer));
+            const auto is_wanted = [&](const RunCall& one) { return is_it(one) && one.buffer == buffer; };
+            for (const auto& [bin, sum] : by_size(run, is_wanted))
+                if (sum.ns > 0) curve.points.push_back({sum.size(), sum.bytes / sum.ns * 1e3});
+            if (!curve.points.empty()) chart.curves.push_back(std::move(curve));
+        }
     }
     return chart;
 }
 
 Chart sizes_chart(const std::vector<Run>& runs) {
     Chart chart{.title = "Calls by size",
-                .x = {Axis::Kind::bytes, "Size of a call"},
-                .y = {Axis::Kind::decades, "Calls"},
+                .x = {ChartAxis::Kind::bytes, "Size of a call"},
+                .y = {ChartAxis::Kind::decades, "Calls"},
                 .curves = {}};
     for (const Run& run : runs) {
         Curve curve{.name = run.label, .points = {}};
@@ -83,6 +126,109 @@ Chart sizes_chart(const std::vector<Run>& runs) {
         if (!curve.points.empty()) chart.curves.push_back(std::move(curve));
     }
     return chart;
+}
+
+void add_ranks(Chart& chart, const Job& job, const std::string& label, bool is_alone) {
+    chart.title = "Ranks";
+    chart.x = {ChartAxis::Kind::integers, "Rank"};
+    chart.y = {ChartAxis::Kind::linear, "Time (s)"};
+    const std::string library(vocabulary_of(job).library), of = is_alone ? "" : label + ": ";
+    Curve inside{.name = fmt::format("{}in {}", of, library), .points = {}},
+        outside{.name = fmt::format("{}outside {}", of, library), .points = {}};
+    std::vector<const Rank*> ranks;
+    for (const Rank& rank : job.ranks)
+        if (rank.elapsed_ns != 0) ranks.push_back(&rank);
+    const std::size_t block = std::max<std::size_t>(1, (ranks.size() + most_points - 1) / most_points);
+    for (std::size_t begin = 0; begin < ranks.size(); begin += block) {
+        const std::size_t end = std::min(begin + block, ranks.size());
+        double in = 0, out = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            in += static_cast<double>(ranks[i]->inside_ns()) / 1e9;
+            out += static_cast<double>(ranks[i]->outside_ns()) / 1e9;
+        }
+        const auto count = static_cast<double>(end - begin);
+        inside.points.push_back({static_cast<double>(ranks[begin]->rank), in / count});
+        outside.points.push_back({static_cast<double>(ranks[begin]->rank), out / count});
+    }
+    if (block > 1) chart.x.title = fmt::format("Rank (the mean of {} neighbours each)", block);
+    if (inside.points.empty()) return;
+    chart.curves.push_back(std::move(inside));
+    chart.curves.push_back(std::move(outside));
+}
+
+HeatMap matrix_map(const Job& job) {
+    std::uint64_t ranks = 0;
+    for (const PeerPair& pair : job.peers.pairs)
+        ranks = std::max({ranks, std::uint64_t{pair.from} + 1, std::uint64_t{pair.to} + 1});
+    const std::uint64_t width = std::max<std::uint64_t>((ranks + most_lines - 1) / most_lines, 1);
+    const std::uint64_t blocks = (ranks + width - 1) / width;
+    HeatMap map{.title = "Bytes from rank to rank",
+                .x = width > 1 ? fmt::format("To rank, {} together", width) : "To rank",
+                .y = "From rank",
+                .first = "0",
+                .last = fmt::format("{}", ranks == 0 ? 0 : ranks - 1),
+                .values = HeatMap::Of::bytes,
+                .by_ratio = true,
+                .is_square = true,
+                .lines = {}};
+    for (std::uint64_t i = 0; i < blocks; ++i)
+        map.lines.push_back({fmt::format("{}", i * width), std::vector<double>(blocks, 0.0)});
+    for (const PeerPair& pair : job.peers.pairs)
+        map.lines[pair.from / width].values[pair.to / width] += static_cast<double>(pair.bytes());
+    return map;
+}
+
+HeatMap time_map(const Job& job) {
+    const std::vector<Lane> lanes = lanes_of(job, {});
+    const Axis axis = axis_of(lanes);
+    HeatMap map{.title = fmt::format("Time in {}", vocabulary_of(job).library),
+                .x = "Time",
+                .y = "Rank",
+                .first = "0",
+                .last = human_time(axis.length()),
+                .values = HeatMap::Of::shares,
+                .most = 1,
+                .lines = {}};
+    const std::size_t block = std::max<std::size_t>(1, (lanes.size() + most_lines - 1) / most_lines);
+    for (std::size_t begin = 0; begin < lanes.size(); begin += block) {
+        const std::vector<Lane> part(
+            lanes.begin() + static_cast<std::ptrdiff_t>(begin),
+            lanes.begin() + static_cast<std::ptrdiff_t>(std::min(begin + block, lanes.size())));
+        HeatMap::Line& line = map.lines.emplace_back(HeatMap::Line{fmt::format("{}", part.front().rank->rank), {}});
+        for (const Period& period : periods_of(part, axis, periods_drawn)) line.values.push_back(share_of(period));
+    }
+    return map;
+}
+
+void add_time(Chart& chart, const Job& job, const std::string& label) {
+    const std::vector<Lane> lanes = lanes_of(job, {});
+    if (lanes.empty()) return;
+    const Axis axis = axis_of(lanes);
+    chart.title = "Time in MPI";
+    chart.x = {ChartAxis::Kind::linear, "Time (s)"};
+    chart.y = {ChartAxis::Kind::linear, "Share of the time of all ranks"};
+    Curve curve{.name = label, .points = {}};
+    const Periods periods = periods_of(lanes, axis, periods_drawn);
+    const double width = axis.length() / 1e9 / static_cast<double>(periods.size());
+    for (std::size_t i = 0; i < periods.size(); ++i)
+        if (const double share = share_of(periods[i]); !std::isnan(share))
+            curve.points.push_back({(static_cast<double>(i) + 0.5) * width, share});
+    if (!curve.points.empty()) chart.curves.push_back(std::move(curve));
+}
+
+Bars difference_bars(const Side& a, const Side& b, const Difference& difference) {
+    Bars bars{.title = fmt::format("Where {} and {} differ most", a.name, b.name),
+              .axis = "Time of a rank (s)",
+              .series = {a.name, b.name},
+              .groups = {}};
+    for (const DifferingCall& call : difference.calls) {
+        if (bars.groups.size() == most_groups) break;
+        const double size = call.size.b.value_or(call.size.of_a());
+        bars.groups.push_back(
+            {fmt::format("{}{}{}", call.call, size > 0 ? ", " : "", size > 0 ? human_bytes(size) : std::string()),
+             {call.ns.of_a() / 1e9, call.ns.of_b() / 1e9}});
+    }
+    return bars;
 }
 
 }  // namespace mpiprof::report

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "report/exports/clocks.h"
 #include "report/exports/export.h"
-#include "report/exports/messages.h"
+#include "report/messages/clocks.h"
+#include "report/messages/messages.h"
 #include "report/symbols/symbols.h"
 
 namespace mpiprof::report {

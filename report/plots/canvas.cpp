@@ -103,6 +103,16 @@ void Canvas::mark(Point at, Shape shape, std::string_view color, std::string_vie
                    escaped(about), name);
 }
 
+void Canvas::box(Point from, Point to, std::string_view color, std::string_view about) {
+    fmt::format_to(std::back_inserter(body_),
+                   "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" shape-rendering=\"crispEdges\"",
+                   number(from.x), number(from.y), number(to.x - from.x), number(to.y - from.y), color);
+    if (about.empty())
+        body_ += "/>\n";
+    else
+        fmt::format_to(std::back_inserter(body_), "><title>{}</title></rect>\n", escaped(about));
+}
+
 void Canvas::text(Point at, std::string_view text, Anchor anchor, double size) {
     constexpr std::string_view anchors[] = {"start", "middle", "end"};
     fmt::format_to(std::back_inserter(body_), "<text x=\"{}\" y=\"{}\" font-size=\"{}\" text-anchor=\"{}\">{}</text>\n",

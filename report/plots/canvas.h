@@ -31,6 +31,8 @@ class Canvas {
     void polyline(const std::vector<Point>& points, const Stroke& stroke);
     // `about` is what a reader is told who points at it.
     void mark(Point at, Shape shape, std::string_view color, std::string_view about);
+    // Filled; `about` as of a mark.
+    void box(Point from, Point to, std::string_view color, std::string_view about = {});
     void text(Point at, std::string_view text, Anchor anchor, double size = 12);
     void vertical_text(Point at, std::string_view text, double size = 12);  // upwards, around its middle
 

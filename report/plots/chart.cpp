@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "report/model/units.h"
+#include "report/plots/scale.h"
 
 namespace mpiprof::report {
 namespace {
@@ -28,91 +28,12 @@ constexpr std::array<Look, 6> looks{{{"#0072b2", "", Shape::circle},
                                      {"#000000", "4 2", Shape::cross},
                                      {"#e69f00", "1 2", Shape::circle}}};
 
-struct Tick {
-    double value;
-    std::string label;
-};
-
-bool is_in_ratios(const Axis& axis) { return axis.kind == Axis::Kind::bytes || axis.kind == Axis::Kind::decades; }
-
-// 1, 2 or 5 times a power of ten, so that about five ticks fit.
-double nice_step(double span) {
-    const double raw = span / 5, power = std::pow(10, std::floor(std::log10(raw)));
-    for (const double factor : {1.0, 2.0, 5.0})
-        if (factor * power >= raw * (1 - 1e-9)) return factor * power;
-    return 10 * power;
-}
-
-std::string plain(double value) { return fmt::format("{:.6g}", value); }
-
-// The range of an axis and its ticks.
-class Scale {
-  public:
-    Scale(const Axis& axis, double least, double most, double from, double to)
-        : is_log_(is_in_ratios(axis)), from_(from), to_(to) {
-        if (axis.kind == Axis::Kind::bytes)
-            by_ratio(least, most, 2, 8);
-        else if (axis.kind == Axis::Kind::decades)
-            by_ratio(least, most, 10, 1);
-        else
-            by_step(most, axis.kind == Axis::Kind::integers);
-        for (Tick& tick : ticks_)
-            tick.label = axis.kind == Axis::Kind::bytes ? human_bytes(tick.value) : plain(tick.value);
-    }
-
-    double at(double value) const {
-        const double part = (place(value) - place(low_)) / (place(high_) - place(low_));
-        return from_ + part * (to_ - from_);
-    }
-    const std::vector<Tick>& ticks() const { return ticks_; }
-    double low() const { return low_; }
-    double high() const { return high_; }
-
-  private:
-    double place(double value) const { return is_log_ ? std::log(value) : value; }
-
-    // From 0 on.
-    void by_step(double most, bool only_integers) {
-        double step = nice_step(std::max(most, 1e-12));
-        if (only_integers) step = most <= 12 ? 1 : std::max(1.0, std::ceil(step));
-        low_ = 0;
-        high_ = step * std::ceil(most / step - 1e-9);
-        for (int i = 0; i * step <= high_ * (1 + 1e-9); ++i) ticks_.push_back({i * step, {}});
-    }
-
-    // Powers of a base; every so many are ticks where there are too many.
-    void by_ratio(double least, double most, double base, int most_between) {
-        const auto first = static_cast<int>(std::floor(std::log(least) / std::log(base) + 1e-9));
-        auto last = static_cast<int>(std::ceil(std::log(most) / std::log(base) - 1e-9));
-        last = std::max(last, first + 1);
-        low_ = std::pow(base, first);
-        high_ = std::pow(base, last);
-        const int every = std::clamp((last - first) / 6, 1, std::max(most_between, (last - first) / 6));
-        for (int power = first; power <= last; power += every) ticks_.push_back({std::pow(base, power), {}});
-    }
-
-    bool is_log_;
-    double from_, to_;
-    double low_ = 0, high_ = 1;
-    std::vector<Tick> ticks_;
-};
-
-struct Extent {
-    double least = 0, most = 0;
-    bool is_empty = true;
-
-    void add(double value) {
-        least = is_empty ? value : std::min(least, value);
-        most = is_empty ? value : std::max(most, value);
-        is_empty = false;
-    }
-};
-
 std::string description_of(const Chart& chart) {
     std::string text = fmt::format("{} over {}.", chart.y.title, chart.x.title);
     for (const Curve& curve : chart.curves) {
         text += fmt::format(" {}:", curve.name.empty() ? "values" : curve.name);
-        for (const Point& point : curve.points) text += fmt::format(" {} {};", plain(point.x), plain(point.y));
+        for (const Point& point : curve.points)
+            text += fmt::format(" {} {};", plain_number(point.x), plain_number(point.y));
     }
     return text;
 }
@@ -164,22 +85,46 @@ class Drawing {
         for (std::size_t i = 0; i < points.size(); ++i)
             canvas_.mark(points[i], look.shape, look.color,
                          fmt::format("{}{} {}: {}", curve.name, curve.name.empty() ? "" : " at",
-                                     plain(curve.points[i].x), plain(curve.points[i].y)));
+                                     plain_number(curve.points[i].x), plain_number(curve.points[i].y)));
+    }
+
+    // The corner with the fewest points below the legend.
+    Point legend_corner() const {
+        constexpr double wide = 170;
+        const double high = 18 * static_cast<double>(chart_.curves.size() + chart_.has_diagonal) + 12;
+        const double right_side = width - right - wide, low = height - bottom - high;
+        Point best{};
+        std::size_t fewest = ~std::size_t{0};
+        for (const Point corner :
+             {Point{left, top}, Point{right_side, low}, Point{right_side, top}, Point{left, low}}) {
+            std::size_t covered = 0;
+            for (const Curve& curve : chart_.curves)
+                for (const Point& point : curve.points) {
+                    const double x = x_.at(point.x) - corner.x, y = y_.at(point.y) - corner.y;
+                    covered += x > -4 && x < wide && y > -4 && y < high;
+                }
+            if (covered >= fewest) continue;
+            fewest = covered;
+            best = corner;
+        }
+        return best;
     }
 
     void legend() {
-        double y = top + 16;
+        const Point corner = legend_corner();
+        const double x = corner.x;
+        double y = corner.y + 16;
         for (std::size_t i = 0; i < chart_.curves.size(); ++i) {
             if (chart_.curves[i].name.empty()) continue;
             const Look& look = looks[i % looks.size()];
-            canvas_.line({left + 12, y}, {left + 44, y}, {.color = look.color, .width = 2, .dash = look.dash});
-            canvas_.mark({left + 28, y}, look.shape, look.color, chart_.curves[i].name);
-            canvas_.text({left + 52, y + 4}, chart_.curves[i].name, Anchor::begin);
+            canvas_.line({x + 12, y}, {x + 44, y}, {.color = look.color, .width = 2, .dash = look.dash});
+            canvas_.mark({x + 28, y}, look.shape, look.color, chart_.curves[i].name);
+            canvas_.text({x + 52, y + 4}, chart_.curves[i].name, Anchor::begin);
             y += 18;
         }
         if (!chart_.has_diagonal) return;
-        canvas_.line({left + 12, y}, {left + 44, y}, {.color = "#b8b8b8", .width = 1.5});
-        canvas_.text({left + 52, y + 4}, "perfect scaling", Anchor::begin);
+        canvas_.line({x + 12, y}, {x + 44, y}, {.color = "#b8b8b8", .width = 1.5});
+        canvas_.text({x + 52, y + 4}, "perfect scaling", Anchor::begin);
     }
 
     const Chart& chart_;
@@ -190,14 +135,7 @@ class Drawing {
 }  // namespace
 
 std::string svg_of(const Chart& chart) {
-    Extent x, y;
-    for (const Curve& curve : chart.curves) {
-        for (const Point& point : curve.points) {
-            x.add(point.x);
-            y.add(point.y);
-        }
-        for (const Point& spread : curve.spread) y.add(spread.y);
-    }
+    const auto [x, y] = extents_of(chart);
     return Drawing(chart, x, y).draw();
 }
 

@@ -9,7 +9,7 @@
 
 namespace mpiprof::report {
 
-struct Axis {
+struct ChartAxis {
     enum class Kind : std::uint8_t { linear, integers, bytes, decades };  // the last two in equal ratios
     Kind kind = Kind::linear;
     std::string title;
@@ -23,7 +23,7 @@ struct Curve {
 
 struct Chart {
     std::string title;
-    Axis x, y;
+    ChartAxis x, y;
     std::vector<Curve> curves;
     bool has_diagonal = false;  // light, y = x: perfect scaling
 };

@@ -21,22 +21,6 @@ constexpr std::size_t node_pairs_on_screen = 12;
 constexpr std::size_t differences_on_screen = 8;
 constexpr std::uint64_t blocks_in_map = 40;
 
-std::string_view name_of(Nearness nearness) {
-    switch (nearness) {
-        case Nearness::itself:
-            return "itself";
-        case Nearness::numa_node:
-            return "same NUMA node";
-        case Nearness::node:
-            return "same node";
-        case Nearness::other_node:
-            return "other node";
-        case Nearness::unknown:
-            break;
-    }
-    return "not known";
-}
-
 // The pairs that are asked for, messages and one-sided operations of the same two ranks apart, and their sums.
 struct Sums {
     std::uint64_t pairs = 0, messages = 0, bytes = 0, time_ns = 0;

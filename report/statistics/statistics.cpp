@@ -42,6 +42,13 @@ std::size_t pairs_outside(std::size_t n, std::size_t m) {
 
 }  // namespace
 
+double quantile_of(std::span<const double> sorted, double share) {
+    const double place = share * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const double above = sorted[std::min(below + 1, sorted.size() - 1)];
+    return sorted[below] + (place - static_cast<double>(below)) * (above - sorted[below]);
+}
+
 double median_of(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const std::size_t half = values.size() / 2;

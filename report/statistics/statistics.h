@@ -12,6 +12,10 @@ namespace mpiprof::report {
 // Of an even number the mean of the two in the middle. `values` must not be empty.
 double median_of(std::vector<double> values);
 
+// The value that `share` of them do not exceed, interpolated linearly between its neighbours as numpy does. `sorted`
+// must not be empty.
+double quantile_of(std::span<const double> sorted, double share);
+
 // P(U <= u) where both sets are drawn from one distribution: the exact distribution of Mann and Whitney's U (Annals of
 // Mathematical Statistics 18, 1947) by their recursion, and its normal limit for sets so large that it is as good.
 double mann_whitney_below(std::size_t n, std::size_t m, double u);

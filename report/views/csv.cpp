@@ -2,6 +2,7 @@
 // an empty line and a line "# name".
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
 
 #include "report/model/visible.h"
@@ -13,7 +14,8 @@ namespace {
 
 // Never with an exponent: spreadsheets and shell scripts read them alike.
 std::string plain(double number) {
-    return number >= 1e6 ? fmt::format("{:.0f}", number) : fmt::format("{:.10g}", number < 1e-9 ? 0 : number);
+    const double size = std::abs(number);
+    return size >= 1e6 ? fmt::format("{:.0f}", number) : fmt::format("{:.10g}", size < 1e-9 ? 0 : number);
 }
 
 std::string joined(const Series& series) {

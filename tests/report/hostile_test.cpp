@@ -62,7 +62,7 @@ void show_all(const Job& job) {
     ASSERT_TRUE(is_safe(report::final_line(job)));
 }
 
-const char* const commands[] = {"summary", "calls", "ranks", "hang", "check", "watch", "text"};
+const char* const commands[] = {"summary", "calls", "ranks", "hang", "check", "watch", "text", "transfers"};
 
 // Names and texts of every unpleasant kind.
 const std::string hostile_names[] = {"</script><script>alert(1)</script>",

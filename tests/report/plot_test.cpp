@@ -130,6 +130,129 @@ TEST_F(plot, bandwidth_is_that_of_the_calls) {
     EXPECT_GE(marks_of(sizes, "run").size(), 2u);
 }
 
+// The titles of boxes: what is pointed at, and its value.
+std::vector<std::pair<std::string, double>> boxes_of(const std::string& svg) {
+    std::vector<std::pair<std::string, double>> boxes;
+    const std::regex box("<title>([^<]*): ([0-9.e+-]+)</title></rect>");
+    for (std::sregex_iterator at(svg.begin(), svg.end(), box), end; at != end; ++at)
+        boxes.emplace_back((*at)[1], std::stod((*at)[2]));
+    return boxes;
+}
+
+TEST_F(plot, ranks_shows_the_times_of_the_table) {
+    write("run", uneven_work());
+    const std::string svg = picture({"ranks", "run"});
+    const auto rows = columns_of(run({"ranks", "run", "--format", "csv"}).out, {"rank", "mpi_ns", "outside_ns"});
+    const auto inside = marks_of(svg, "in MPI"), outside = marks_of(svg, "outside MPI");
+    ASSERT_EQ(rows.size(), 4u);
+    ASSERT_EQ(inside.size(), 4u);
+    ASSERT_EQ(outside.size(), 4u);
+    for (const auto& row : rows) {
+        const auto at = static_cast<std::size_t>(row[0]);
+        EXPECT_NEAR(inside[at].second, row[1] / 1e9, 1e-5 * inside[at].second);
+        EXPECT_NEAR(outside[at].second, row[2] / 1e9, 1e-5 * outside[at].second);
+    }
+    EXPECT_NE(svg.find(">Rank</text>"), std::string::npos);
+    EXPECT_NE(picture({"ranks", "A=run", "B=run"}).find(">B: in MPI</text>"), std::string::npos);
+}
+
+// The first table of csv that has these columns.
+std::string table_with(const std::string& csv, const std::vector<std::string>& names) {
+    std::size_t at = 0;
+    for (std::istringstream in(csv); at < csv.size();) {
+        std::string line;
+        std::getline(in, line);
+        const std::string fields = "," + line + ",";
+        if (std::all_of(names.begin(), names.end(),
+                        [&](const std::string& name) { return fields.find("," + name + ",") != std::string::npos; }))
+            return csv.substr(at);
+        at += line.size() + 1;
+    }
+    return "";
+}
+
+// 8 ranks around a ring, each of which sends a little more than the one before.
+std::vector<ProfileSpec> ring() {
+    std::vector<ProfileSpec> ranks = balanced_stencil();
+    const auto size = static_cast<std::uint32_t>(ranks.size());
+    const auto sent = [](std::uint32_t by) {
+        return FlowSpec{.messages = 10, .bytes = 1000 * (by + 1), .time_ns = 100};
+    };
+    for (std::uint32_t r = 0; r < size; ++r)
+        ranks[r].peers = {{.rank = (r + 1) % size, .sent = sent(r)},
+                          {.rank = (r + size - 1) % size, .received = sent((r + size - 1) % size)}};
+    return ranks;
+}
+
+TEST_F(plot, matrix_shows_the_bytes_of_the_pairs) {
+    write("run", ring());
+    const std::vector<std::string> names{"from", "to", "messages", "bytes"};
+    const auto pairs = columns_of(table_with(run({"peers", "run", "--format", "csv"}).out, names), names);
+    std::size_t found = 0;
+    const auto boxes = boxes_of(picture({"matrix", "run"}));
+    for (const auto& row : pairs)
+        for (const auto& [name, bytes] : boxes)
+            found += name == fmt::format("{:g}, {:g}", row[0], row[1]) && bytes == row[3];
+    EXPECT_EQ(found, boxes.size());
+    EXPECT_EQ(found, 8u);
+    EXPECT_EQ(run({"plot", "matrix", "run", "run"}).code, 2) << "one job a picture";
+}
+
+TEST_F(plot, diff_shows_the_times_of_the_calls) {
+    write("a", uneven_work());
+    write("b", balanced_stencil());
+    const std::string svg = picture({"diff", "a", "b"});
+    const std::vector<std::string> names{"call", "size_bytes", "a_ns", "b_ns"};
+    const std::string csv = run({"diff", "a", "b", "--format", "csv"}).out;
+    const auto rows = columns_of(table_with(csv, names), names);
+    const auto boxes = boxes_of(svg);
+    ASSERT_GE(boxes.size(), 4u) << svg;
+    std::size_t found = 0;
+    for (const auto& [name, seconds] : boxes)
+        for (const auto& row : rows)
+            if (seconds == 0 || std::abs(row[2] / 1e9 / seconds - 1) < 1e-4 ||
+                std::abs(row[3] / 1e9 / seconds - 1) < 1e-4) {
+                ++found;
+                break;
+            }
+    EXPECT_EQ(found, boxes.size()) << csv << svg;
+}
+
+TEST_F(plot, two_machines_are_compared_from_one_base) {
+    const std::string svg = picture(with({"scaling", "--unit", "gpu", "--show", "performance"}, both));
+    const auto k80 = marks_of(svg, "K80"), rtx = marks_of(svg, "RTX");
+    ASSERT_EQ(rtx.size(), 10u);
+    EXPECT_EQ(k80[0].second, 1);
+    EXPECT_NEAR(rtx[0].second, 226.0 / 171, 1e-4) << "the latter is 30% faster on one";
+    EXPECT_NE(svg.find("Times as fast as K80 at N = 1"), std::string::npos);
+    EXPECT_EQ(marks_of(picture(with({"scaling", "--show", "time"}, both)), "K80")[3].second, 76);
+}
+
+TEST_F(plot, without_a_file_it_is_drawn_on_the_terminal) {
+    const Ran ran = run(with({"plot", "scaling", "--unit", "gpu"}, both));
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    expect_fits(ran.out, 80);
+    expect_golden("screens/plot_of_two_series.txt", ran.out);
+    write("run", ring());
+    write("other", uneven_work());
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"ranks", "run"}, {"matrix", "run"}, {"sizes", "run"}, {"diff", "run", "other"}}) {
+        const Ran drawn = run(with({"plot"}, words));
+        EXPECT_EQ(drawn.code, 0) << words[0] << drawn.err;
+        expect_fits(drawn.out, 80);
+        EXPECT_GT(std::count(drawn.out.begin(), drawn.out.end(), '\n'), 4) << words[0];
+    }
+}
+
+TEST_F(plot, runs_that_are_waited_for_are_waited_for) {
+    auto ranks = uneven_work();
+    ranks.pop_back();
+    write("run", ranks);
+    const Ran ran = run({"plot", "ranks", "run", "--wait", "0.6"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_NE(ran.err.find("waiting up to"), std::string::npos) << ran.err;
+}
+
 TEST_F(plot, names_from_outside_cannot_break_the_picture) {
     const std::string svg = picture({"scaling", "<b>&\"\x1b=1=2", "<b>&\"\x1b=2=1"});
     EXPECT_EQ(svg.find("<b>"), std::string::npos);
@@ -137,7 +260,6 @@ TEST_F(plot, names_from_outside_cannot_break_the_picture) {
 }
 
 TEST_F(plot, what_cannot_be_written_is_said) {
-    EXPECT_EQ(run({"plot", "scaling", "1=2", "2=1"}).code, 2);
     EXPECT_EQ(run({"plot", "scaling", "1=2", "2=1", "-o", "p.gif"}).code, 2);
     EXPECT_EQ(run({"plot", "-o", "p.svg"}).code, 2);
     EXPECT_EQ(run({"plot", "sizes", "nowhere", "-o", "p.svg"}).code, 3);
@@ -156,7 +278,8 @@ TEST_F(plot, what_cannot_be_written_is_said) {
 }
 
 TEST(chart, one_point_and_equal_points_are_drawn) {
-    for (const auto kind : {report::Axis::Kind::linear, report::Axis::Kind::bytes, report::Axis::Kind::decades}) {
+    for (const auto kind :
+         {report::ChartAxis::Kind::linear, report::ChartAxis::Kind::bytes, report::ChartAxis::Kind::decades}) {
         const report::Chart chart{
             .title = "t", .x = {kind, "x"}, .y = {kind, "y"}, .curves = {{.name = "", .points = {{8, 3}}}}};
         const std::string svg = report::svg_of(chart);

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 
+#include "report/compare/charts.h"
 #include "report/merge/activities.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
@@ -149,6 +151,36 @@ TEST(time_section, periods_add_up_to_the_totals) {
         }
     EXPECT_NEAR(time, 5e9, 1);
     EXPECT_NEAR(bytes, 5e6, 1e-3);
+}
+
+TEST(time_plot, map_and_curve_are_those_of_the_tables) {
+    const report::Job job = two_ranks();
+    report::Question for_data;
+    for_data.is_for_screen = false;
+    const auto tables = report::find_section("time")->answer(job, for_data);
+    ASSERT_TRUE(tables);
+    const report::Table &periods = tables->at(0), &ranks = tables->at(1);
+    const auto column = [](const report::Table& table, std::string_view id) {
+        return static_cast<std::size_t>(std::find_if(table.columns.begin(), table.columns.end(),
+                                                     [&](const report::Column& c) { return c.id == id; }) -
+                                        table.columns.begin());
+    };
+    const report::HeatMap map = report::time_map(job);
+    ASSERT_EQ(map.lines.size(), ranks.rows.size());
+    const std::size_t shares = column(ranks, "share_by_period");
+    for (std::size_t i = 0; i < map.lines.size(); ++i) {
+        const auto& expected = std::get<report::Series>(ranks.rows[i][shares]);
+        ASSERT_EQ(map.lines[i].values.size(), expected.size());
+        for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_DOUBLE_EQ(map.lines[i].values[k], expected[k]);
+    }
+    report::Chart chart;
+    report::add_time(chart, job, "run");
+    ASSERT_EQ(chart.curves.size(), 1u);
+    ASSERT_EQ(chart.curves[0].points.size(), periods.rows.size());
+    const std::size_t share = column(periods, "mpi_share");
+    for (std::size_t i = 0; i < periods.rows.size(); ++i)
+        EXPECT_DOUBLE_EQ(chart.curves[0].points[i].y, std::get<double>(periods.rows[i][share]));
+    EXPECT_NE(report::svg_of(map).find("</svg>"), std::string::npos);
 }
 
 TEST(time_section, says_when_recording_was_off) {

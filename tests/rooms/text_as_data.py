@@ -14,7 +14,7 @@ import re
 import sys
 
 # Not report/read, whose files are texts of others, and not report/symbols, which asks another process.
-ROOMS = ("report", "report/analysis", "report/compare", "report/exports", "report/layouts", "report/merge", "report/model", "report/plots", "report/sections",
+ROOMS = ("report", "report/analysis", "report/compare", "report/exports", "report/layouts", "report/merge", "report/messages", "report/model", "report/plots", "report/sections",
          "report/statistics", "report/views")
 
 # Functions that look into a text, and comparisons of one with a literal.
@@ -34,8 +34,11 @@ TEXTS = [
     ("report/analysis/placed_nodes.cpp", r"from_chars\(visible", "CUDA_VISIBLE_DEVICES"),
     ("report/analysis/placement_findings.cpp", r"from_chars\(text->data", "OMP_NUM_THREADS"),
     ("report/compare/run_detail.cpp", r"path\.(substr|rfind)", "paths of programs and their sources"),
+    ("report/compare/transfers.cpp", r"from_chars|\b(unit|text|item)\b", "the command line"),
+    ("report/transfers.cpp", r"transfers_by ==", "the command line"),
+    ("report/plots/terminal_chart.cpp", r"\bline\.", "lines of a chart, while they are written"),
     ("report/brief.cpp", r"path\.substr", "paths"),
-    ("report/exports/clocks.cpp", r"from_chars\(at, end", "numbers of a fact"),
+    ("report/messages/clocks.cpp", r"from_chars\(at, end", "numbers of a fact"),
     ("report/layouts/ddp.cpp", r"\bpath\.(substr|rfind)", "paths, and names of regions that the program gives"),
     ("report/layouts/ddp.cpp", r"job\.command\.substr", "the command"),
     ("report/layouts/mpitrace.cpp", r"host\.(find_first_not_of|substr)", "names of hosts"),

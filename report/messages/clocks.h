@@ -21,6 +21,9 @@ class Clocks {
     // A moment of a rank, in nanoseconds since the first rank left MPI_Init; of one that was met.
     std::int64_t at(std::uint32_t rank, std::uint64_t ns_after_init) const;
 
+    // Whether moments of these two may be compared: they are of one node, or the clocks of all were measured.
+    bool agree(std::uint32_t a, std::uint32_t b) const;
+
     bool are_measured() const { return unmeasured_ == 0; }
     bool are_measured_in_part() const { return unmeasured_ != 0 && unmeasured_ != ranks_.size(); }
     std::uint64_t largest_error_ns() const { return largest_error_ns_; }
@@ -34,6 +37,7 @@ class Clocks {
     struct RankClock {
         std::int64_t node_ns = 0;  // of MPI_Init's end, on the clock of the node
         std::int64_t day_ns = 0;   // the same, since 1970
+        std::string node{};
         std::optional<Offset> at_start, at_end;
     };
     static std::optional<Offset> offset_in(const Profile& profile, const char* name);

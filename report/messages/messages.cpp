@@ -1,5 +1,5 @@
 // Keys are hashes of 64 bits. Where two messages have one, as two threads that send alike, neither is matched.
-#include "report/exports/messages.h"
+#include "report/messages/messages.h"
 
 #include <algorithm>
 
@@ -30,20 +30,35 @@ std::uint64_t key_of(const Profile& profile, const Event& event) {
 
 MessageEnds::MessageEnds(const Profile& profile, const ThreadTrace& trace) : ends_(trace.events.size()) {
     const auto end_of = [&](const Event& event, std::uint64_t key) {
-        return MessageEnd{key, event.is_send, event.begin_ns, event.end_ns()};
+        return MessageEnd{.key = key,
+                          .is_send = event.is_send,
+                          .begin_ns = event.begin_ns,
+                          .end_ns = event.end_ns(),
+                          .is_posted = event.kind == EventKind::started,
+                          .bytes = event.bytes,
+                          .call = event.call,
+                          .rank = profile.rank,
+                          .peer = event.peer.value_or(0),
+                          .tag = event.tag.value_or(0)};
     };
-    // Receives that may have been posted only, by when they were: the message arrives when the request is completed,
-    // which for a blocking call is never said.
+    // What may have been posted only, by when it was: a message arrives when the request is completed, which for a
+    // blocking call is never said.
     std::unordered_map<std::uint64_t, std::size_t> posted;
     for (std::size_t i = 0; i < trace.events.size(); ++i) {
         const Event& event = trace.events[i];
         const std::uint64_t key = event.is_send || event.is_receive ? key_of(profile, event) : 0;
         if (event.kind == EventKind::completed) {
             const auto found = posted.find(event.begin_ns);
-            if (key != 0 && event.is_receive) {
+            if (!event.is_receive && found != posted.end() && ends_[found->second] && ends_[found->second]->is_send) {
+                ends_[found->second]->is_posted = true;
+                ends_[found->second]->completed_ns = event.end_ns();
+            } else if (key != 0 && event.is_receive) {
                 ends_[i] = end_of(event, key);  // a persistent request, or one that received from anybody
             } else if (found != posted.end() && ends_[found->second]) {
-                ends_[i] = end_of(event, ends_[found->second]->key);
+                MessageEnd arrived = *ends_[found->second];
+                arrived.end_ns = event.end_ns();
+                if (event.bytes != 0) arrived.bytes = event.bytes;
+                ends_[i] = arrived;
                 ends_[found->second].reset();
             }
             if (found != posted.end()) posted.erase(found);
@@ -52,7 +67,7 @@ MessageEnds::MessageEnds(const Profile& profile, const ThreadTrace& trace) : end
         if (key == 0) continue;
         if (event.kind == EventKind::started && event.is_receive) continue;  // said again when it is completed
         ends_[i] = end_of(event, key);
-        if (event.is_receive && event.kind == EventKind::call) posted[event.begin_ns] = i;
+        if (event.kind == EventKind::call) posted[event.begin_ns] = i;
     }
 }
 
@@ -64,25 +79,12 @@ void Messages::add(const MessageEnd& end, std::uint32_t rank) {
 }
 
 void Messages::match(const std::function<std::int64_t(std::uint32_t rank, std::uint64_t ns)>& time_of) {
-    const auto by_key = [](const Moment& a, const Moment& b) { return a.key < b.key; };
-    std::sort(sends_.begin(), sends_.end(), by_key);
-    std::sort(receives_.begin(), receives_.end(), by_key);
-    const auto is_twice = [](const std::vector<Moment>& all, std::size_t i) {
-        return i + 1 < all.size() && all[i + 1].key == all[i].key;
-    };
-    for (std::size_t s = 0, r = 0; s < sends_.size() && r < receives_.size();) {
-        const std::uint64_t send = sends_[s].key, receive = receives_[r].key;
-        if (send == receive && !is_twice(sends_, s) && !is_twice(receives_, r)) {
-            matched_.push_back(send);
-            const std::int64_t early =
-                time_of(sends_[s].rank, sends_[s].ns) - time_of(receives_[r].rank, receives_[r].ns);
-            if (early > 0) ++backwards_;
-            most_backwards_ns_ = std::max(most_backwards_ns_, early);
-        }
-        const std::uint64_t least = std::min(send, receive);
-        while (s < sends_.size() && sends_[s].key == least) ++s;
-        while (r < receives_.size() && receives_[r].key == least) ++r;
-    }
+    each_matched(sends_, receives_, [&](const Moment& send, const Moment& receive) {
+        matched_.push_back(send.key);
+        const std::int64_t early = time_of(send.rank, send.ns) - time_of(receive.rank, receive.ns);
+        if (early > 0) ++backwards_;
+        most_backwards_ns_ = std::max(most_backwards_ns_, early);
+    });
 }
 
 std::uint64_t Messages::number(std::uint64_t key) const {

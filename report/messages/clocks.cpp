@@ -1,5 +1,5 @@
 // Offsets are facts of the profile: "<its own clock> <to be added> <at most so wrong>", in nanoseconds.
-#include "report/exports/clocks.h"
+#include "report/messages/clocks.h"
 
 #include <algorithm>
 #include <charconv>
@@ -37,6 +37,7 @@ std::optional<Clocks::Offset> Clocks::offset_in(const Profile& profile, const ch
 void Clocks::meet(const Profile& profile) {
     RankClock clock;
     clock.node_ns = sane(profile.started_monotonic_ns);
+    clock.node = profile.node;
     clock.day_ns = sane(profile.started_at_ns, last_day);
     if (!profile.node.empty() && clock.node_ns != 0)  // nobody sets it, unlike the time of day
         clock.day_ns = clock.node_ns + nodes_.try_emplace(profile.node, clock.day_ns - clock.node_ns).first->second;
@@ -69,6 +70,12 @@ std::int64_t Clocks::time_of(const RankClock& clock, std::uint64_t ns_after_init
 
 std::int64_t Clocks::at(std::uint32_t rank, std::uint64_t ns_after_init) const {
     return time_of(ranks_.at(rank), ns_after_init) - first_ns_;
+}
+
+bool Clocks::agree(std::uint32_t a, std::uint32_t b) const {
+    const RankClock &one = ranks_.at(a), &other = ranks_.at(b);
+    const bool is_one_node = !one.node.empty() && one.node == other.node && one.node_ns != 0 && other.node_ns != 0;
+    return a == b || is_one_node || are_measured();
 }
 
 }  // namespace mpiprof::report

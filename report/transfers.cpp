@@ -1,0 +1,119 @@
+// Operands to runs, runs to lines or tables; or the lines of a job while it runs.
+#include "report/transfers.h"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "report/compare/transfer_tables.h"
+#include "report/compare/transfers.h"
+#include "report/follow.h"
+#include "report/merge/merge.h"
+#include "report/operands.h"
+#include "report/say.h"
+#include "report/views/terminal.h"
+#include "report/views/view.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t pairs_on_screen = 12;
+
+TransferRun run_in(const Job& job, const Launch& launch, std::string label) {
+    TransferReader reader(job);
+    RankReader ranks(launch);
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile || rank.is_text) continue;
+        if (const auto profile = ranks.profile(rank.rank, Detail::events)) reader.add(*profile);
+    }
+    return reader.finish(std::move(label));
+}
+
+LineBy line_by(const Options& options) {
+    return options.compare.transfers_by == "sender" ? LineBy::sender : LineBy::receiver;
+}
+
+void say_remarks(const Options& options, const TransferRun& run) {
+    if (options.is_quiet) return;
+    for (const std::string& line : remarks_of(run)) say(line);
+}
+
+int show_lines(const Options& options, const TransferRun& run) {
+    auto output = Output::open("");
+    std::size_t left = options.question.top.value_or(~std::size_t{0});
+    for (const Transfer& transfer : run.transfers) {
+        if (left-- == 0) break;
+        output->write(line_of(transfer, line_by(options)) + "\n");
+    }
+    return finish(*output);
+}
+
+int show_tables(const Options& options, const std::vector<TransferRun>& runs, const Peaks& peaks) {
+    const View& view = *find_view(options.format.empty() ? views().front().name : std::string_view(options.format));
+    const std::size_t everything = ~std::size_t{0};
+    const TransferQuestion question{
+        .peaks = peaks,
+        .top = options.question.top.value_or(view.is_for_screen ? pairs_on_screen : everything),
+        .is_for_screen = view.is_for_screen,
+        .shows_messages = !view.is_for_screen || options.question.top.has_value()};
+    auto output = Output::open("");
+    output->write(
+        view.show({"transfers", runs.size() > 1 ? transfer_comparison(runs) : transfer_tables(runs.front(), question)},
+                  screen_for(stdout, options.screen)));
+    return finish(*output);
+}
+
+// Each message once, as soon as both its ends are known.
+int show_while_running(const Options& options) {
+    std::unordered_set<std::uint64_t> shown;
+    bool was_traced = false;
+    auto output = Output::open("");
+    const int code = follow(options, [&](std::unique_ptr<Loaded> now, bool ends) {
+        const TransferRun run = run_in(now->job, now->launch(), "");
+        was_traced |= run.is_traced;
+        for (const Transfer& transfer : run.transfers)
+            if (shown.insert(transfer.key).second) output->write(line_of(transfer, line_by(options)) + "\n");
+        output->flush();
+        if (ends) say_remarks(options, run);
+        return !std::ferror(stdout);
+    });
+    if (code != fine) return code;
+    if (!was_traced) return fail({"--follow", "no rank has a trace", "run the job with MPIPROF_TRACE=on"}, no_profile);
+    return finish(*output);
+}
+
+}  // namespace
+
+int transfers(const Options& options) {
+    Peaks peaks;
+    if (!options.compare.peak.empty()) {
+        const auto known = peaks_of(options.compare.peak);
+        if (!known) return fail(known.error(), usage_error);
+        peaks = *known;
+    }
+    if (options.compare.follows) {
+        if (options.paths.size() > 1 || !options.format.empty() || peaks.are_known())
+            return fail({"--follow", "prints the lines of one job", "leave --format, --peak and further runs out"},
+                        usage_error);
+        return show_while_running(options);
+    }
+    std::vector<TransferRun> runs;
+    LoadRemarks remarks;
+    const std::vector<std::string> here{"."};
+    for (const std::string& word : options.paths.empty() ? here : options.paths) {
+        const Operand operand = operand_of(word);
+        if (operand.is_pair()) return fail({word, "is a bare time", "transfers takes jobs"}, usage_error);
+        const auto ok = load_runs(
+            options, operand,
+            [&](LoadedRun&& loaded) { runs.push_back(run_in(loaded.job, *loaded.launch, loaded.label)); }, remarks);
+        if (!ok) return fail(ok.error(), no_profile);
+    }
+    if (!options.is_quiet)
+        for (const std::string& line : remarks.lines) say(line);
+    for (const TransferRun& run : runs) say_remarks(options, run);
+    const bool as_lines = runs.size() == 1 && runs.front().is_traced && options.format.empty() && !peaks.are_known();
+    const int code = as_lines ? show_lines(options, runs.front()) : show_tables(options, runs, peaks);
+    return code == fine && options.is_strict && !remarks.is_complete ? check_failed : code;
+}
+
+}  // namespace mpiprof::report
