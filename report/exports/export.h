@@ -33,6 +33,8 @@ const Export* find_export(std::string_view name);
 
 std::vector<std::string> export_csv(const Job& job, const ProfileSource& profile_of, const Sink& sink,
                                     const Complaint& complain);
+std::vector<std::string> export_folded(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+                                       const Complaint& complain);
 std::vector<std::string> export_json(const Job& job, const ProfileSource& profile_of, const Sink& sink,
                                      const Complaint& complain);
 std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& profile_of, const Sink& sink,

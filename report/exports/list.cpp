@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::array all{
     Export{"csv", "one line per rank, call, size bin and buffer", export_csv},
+    Export{"folded", "stacks of call sites with microseconds, for flame graphs", export_folded},
     Export{"json", "everything", export_json},
     Export{"perfetto", "the traces of MPIPROF_TRACE as a timeline for ui.perfetto.dev", export_perfetto, true},
 };
