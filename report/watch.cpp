@@ -70,7 +70,8 @@ class Watch {
             // A new launch in the same directory is another job.
             options_.choice = {.job = {}, .launch = (*loaded)->job.launch};
             const Job& job = (*loaded)->job;
-            const bool ends = is_over(job) && is_all_there(job, begun);
+            const bool is_merged = (*loaded)->launch().merged_at_ns != 0;  // nothing more will come
+            const bool ends = is_merged || (is_over(job) && is_all_there(job, begun));
             show(job, before ? &before->job : nullptr, ends);
             if (ends || std::ferror(stdout)) break;
             before = std::move(*loaded);

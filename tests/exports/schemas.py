@@ -51,7 +51,7 @@ class Seen:
 
     def never(self):
         promised = set(self.promised(self.schema, "#"))
-        for name, part in self.schema["$defs"].items(): promised |= set(self.promised(part, "#/$defs/" + name))
+        for name, part in self.schema.get("$defs", {}).items(): promised |= set(self.promised(part, "#/$defs/" + name))
         return sorted(promised - self.places)
 
 

@@ -108,5 +108,87 @@ TEST_F(exports, folded_says_what_no_stack_has) {
     EXPECT_NE(remarks_.find("calls that had not returned are in no stack"), std::string::npos) << remarks_;
 }
 
+// ---- line ----
+
+std::vector<json> lines_of(const std::string& text) {
+    std::vector<json> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(json::parse(line));
+    return lines;
+}
+
+TEST_F(exports, a_line_says_what_is_asked_of_a_thousand_jobs) {
+    write(slow_node());
+    const Ran ran = run({"export", "-f", "line"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
+    const json line = lines_of(ran.out).at(0);
+    const report::Job job = job_of(slow_node());
+    EXPECT_EQ(line.at("job"), job.job);
+    EXPECT_EQ(line.at("ranks"), 96);
+    EXPECT_EQ(line.at("nodes"), 12);
+    EXPECT_EQ(line.at("started_at"), "2023-11-14T22:13:20Z");
+    EXPECT_EQ(line.at("started_at_ns"), 1'700'000'000'000'000'000);
+    std::uint64_t mpi_ns = 0, elapsed_ns = 0, longest_ns = 0;
+    for (const report::Rank& rank : job.ranks) {
+        mpi_ns += rank.mpi_ns;
+        elapsed_ns += rank.elapsed_ns;
+        longest_ns = std::max(longest_ns, rank.elapsed_ns);
+    }
+    EXPECT_EQ(line.at("mpi_ns"), mpi_ns);
+    EXPECT_EQ(line.at("elapsed_ns"), longest_ns);
+    EXPECT_NEAR(line.at("mpi_share"), static_cast<double>(mpi_ns) / static_cast<double>(elapsed_ns), 1e-9);
+    EXPECT_EQ(line.at("verdict").at("rule"), "slow-node");
+    const std::string ranks = line.at("verdict").at("ranks");
+    const auto dash = ranks.find('-');
+    ASSERT_NE(dash, std::string::npos) << "eight neighbours are a range: " << ranks;
+    EXPECT_EQ(std::stoul(ranks.substr(dash + 1)) - std::stoul(ranks), 7u) << ranks;
+    EXPECT_EQ(line.at("verdict").at("host"), job.hosts[job.find(static_cast<std::uint32_t>(std::stoul(ranks)))->host]);
+    EXPECT_EQ(line.at("completeness").at("is_complete"), true);
+}
+
+TEST_F(exports, a_line_names_missing_and_unfinished_ranks) {
+    write(killed_in_receive());
+    const json line = lines_of(run({"export", "-f", "line"}).out).at(0);
+    const json& completeness = line.at("completeness");
+    EXPECT_EQ(completeness.at("is_complete"), false);
+    EXPECT_EQ(completeness.at("profiles"), 3);
+    EXPECT_EQ(completeness.at("expected"), 4);
+    const report::Job job = job_of(killed_in_receive());
+    EXPECT_EQ(completeness.at("missing"), std::to_string(job.missing().at(0).first));
+    EXPECT_EQ(completeness.at("unfinished"), 3);
+    EXPECT_EQ(line.at("verdict").at("rule"), "unfinished");
+    EXPECT_EQ(run({"--strict", "export", "-f", "line"}).code, 1);
+}
+
+TEST_F(exports, each_launch_in_a_directory_has_its_line_and_one_can_be_asked_for) {
+    write(uneven_work());
+    for (int later = 1; later <= 2; ++later) {
+        std::vector<ProfileSpec> ranks = balanced_stencil();
+        for (ProfileSpec& rank : ranks) {
+            rank.launch = "pmix:" + std::to_string(4711 + later) + ".0";
+            rank.job = std::to_string(4711 + later);
+            rank.start_realtime_ns += static_cast<std::uint64_t>(later) * 1'000'000'000;
+        }
+        write(ranks);
+    }
+    write_file(path() / "mpi_profile.4711.damaged", "nothing");
+    const auto jobs = [&](const std::vector<std::string>& words) {
+        std::vector<std::string> all{"export", "-f", "line"}, found;
+        all.insert(all.end(), words.begin(), words.end());
+        const Ran ran = run(all);
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        for (const json& line : lines_of(ran.out)) found.push_back(line.at("job"));
+        return found;
+    };
+    using Jobs = std::vector<std::string>;
+    EXPECT_EQ(jobs({}), (Jobs{"4711", "4712", "4713"})) << "in the order in which they began";
+    EXPECT_EQ(jobs({"--job", "4712"}), Jobs{"4712"});
+    EXPECT_EQ(jobs({"--launch", "1"}), Jobs{"4713"});
+    EXPECT_EQ(run({"export", "-f", "line", "--job", "9"}).code, 3);
+    ASSERT_EQ(run({"export", "-f", "line", "-o", "log.ndjson"}).code, 0);
+    EXPECT_EQ(read_file(path() / "log.ndjson"), run({"export", "-f", "line"}).out);
+}
+
 }  // namespace
 }  // namespace mpiprof::test

@@ -119,7 +119,7 @@ void report_on(const Profile& profile) {
             job, [&](std::uint32_t rank) -> Result<Profile> { return rank == profile.rank ? shown : beside; },
             [&](std::string_view piece) { text += piece; }, [](const Problem&) {});
         if (one.name == "folded") expect_safe_on_a_terminal(text);
-        if (!text.empty() && (one.name == "json" || one.name == "perfetto")) expect_json(text);
+        else if (!text.empty() && one.name != "csv") expect_json(text);
     }
 }
 
