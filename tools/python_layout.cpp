@@ -61,6 +61,8 @@ class Lines {
     bool is_first_ = true;
 };
 
+// A field a word: lines of it say what is read of a record.
+// clang-format off
 std::string layout() {
     Lines lines;
 #define RECORD(Type)            \
@@ -73,35 +75,43 @@ std::string layout() {
         lines.record("merged." #Type, sizeof(R));
 #define F(name) lines.field(#name, offsetof(R, name), kind_of<decltype(R::name)>());
 #define END }
-    RECORD(Anchor)
-    F(ticks) F(monotonic_ns) F(realtime_ns) END RECORD(ResourceUse) F(user_us) F(system_us) F(max_resident_kib)
-        END RECORD(Header) F(byte_order) F(format_major) F(header_size) F(directory_offset) F(image_bytes) F(state)
-            F(exit_code) F(rank) F(size) F(pid) F(clock) F(mpi_family) F(flags) F(loaded) F(started) F(updated) F(ended)
-                F(process_start_ns) F(init_ticks) F(finalize_ticks) F(paused_ticks) F(usage) F(launch) F(job) F(node)
-                    F(host) F(command) F(mapped_bytes) END RECORD(Directory) F(next) F(used) F(capacity)
-                        END RECORD(Table) F(type) F(record_size) F(offset) F(used) F(thread) END RECORD(CallRecord)
-                            F(call) F(treatment) F(traffic) F(counter) F(name) END RECORD(Counter) F(calls) F(errors)
-                                END RECORD(Cell) F(call) F(bin) F(buffer) F(communicator) F(region) F(site) F(calls)
-                                    F(bytes) F(ticks) F(min_ticks) F(max_ticks) F(errors) END RECORD(Thread) F(id)
-                                        F(kind) END RECORD(Module) F(path_offset) F(path_length) F(function_offset)
-                                            F(function_length) F(language) END RECORD(Site) F(first_frame) F(frames)
-                                                F(flags) END RECORD(Frame) F(offset) F(module) END RECORD(Flow)
-                                                    F(messages) F(bytes) F(ticks) END RECORD(Peer) F(rank) F(kind)
-                                                        F(sent) F(received) END RECORD(Activity) F(log2_width)
-                                                            F(current) F(changes) F(bins) END MERGED(Text) F(offset)
-                                                                F(length) END MERGED(Header) F(byte_order)
-                                                                    F(format_major) F(file_bytes) F(index_offset)
-                                                                        F(index_bytes) F(blocks) F(files) F(lines)
-                                                                            F(checksum) END MERGED(Block) F(offset)
-                                                                                F(bytes) F(size) END MERGED(File)
-                                                                                    F(rank) F(flags) F(block) F(offset)
-                                                                                        F(bytes) F(path) END
+    RECORD(Anchor) F(ticks) F(monotonic_ns) F(realtime_ns) END
+    RECORD(ResourceUse) F(user_us) F(system_us) F(max_resident_kib) END
+    RECORD(Header)
+        F(byte_order) F(format_major) F(header_size) F(directory_offset) F(image_bytes) F(state) F(exit_code) F(rank)
+        F(size) F(pid) F(clock) F(mpi_family) F(flags) F(loaded) F(started) F(updated) F(ended) F(process_start_ns)
+        F(init_ticks) F(finalize_ticks) F(paused_ticks) F(usage) F(launch) F(job) F(node) F(host) F(command)
+        F(mapped_bytes)
+    END
+    RECORD(Directory) F(next) F(used) F(capacity) END
+    RECORD(Table) F(type) F(record_size) F(offset) F(used) F(thread) END
+    RECORD(CallRecord) F(call) F(treatment) F(traffic) F(counter) F(name) END
+    RECORD(Counter) F(calls) F(errors) END
+    RECORD(Cell)
+        F(call) F(bin) F(buffer) F(communicator) F(region) F(site) F(calls) F(bytes) F(ticks) F(min_ticks) F(max_ticks)
+        F(errors)
+    END
+    RECORD(Thread) F(id) F(kind) END
+    RECORD(Module) F(path_offset) F(path_length) F(function_offset) F(function_length) F(language) END
+    RECORD(Site) F(first_frame) F(frames) F(flags) END
+    RECORD(Frame) F(offset) F(module) END
+    RECORD(Flow) F(messages) F(bytes) F(ticks) END
+    RECORD(Peer) F(rank) F(kind) F(sent) F(received) END
+    RECORD(Activity) F(log2_width) F(current) F(changes) F(bins) END
+    MERGED(Text) F(offset) F(length) END
+    MERGED(Header)
+        F(byte_order) F(format_major) F(file_bytes) F(index_offset) F(index_bytes) F(blocks) F(files) F(lines)
+        F(checksum)
+    END
+    MERGED(Block) F(offset) F(bytes) F(size) END
+    MERGED(File) F(rank) F(flags) F(block) F(offset) F(bytes) F(path) END
 #undef RECORD
 #undef MERGED
 #undef F
 #undef END
-        return lines.text();
+    return lines.text();
 }
+// clang-format on
 
 std::string generated() {
     std::string text = begin_mark;
