@@ -32,11 +32,14 @@ using Lines = std::vector<std::string>;
 
 std::string fitted(const std::string& text) { return cut(visible(text, utf8), columns, utf8); }
 
+// Or the merged file.
 std::string directory_of(const Launch& launch) {
     if (launch.files.empty()) return ".";
     std::error_code error;
-    const auto directory = std::filesystem::absolute(launch.files.front().path, error).parent_path();
-    return error ? "." : directory.lexically_normal().string();
+    const RankFile& first = launch.files.front();
+    const auto path = std::filesystem::absolute(first.merged ? first.merged->path() : first.path, error);
+    if (error) return ".";
+    return (first.merged ? path : path.parent_path()).lexically_normal().string();
 }
 
 // The end of a long path says more than its beginning.

@@ -73,7 +73,8 @@ int follow(const Options& given, const std::function<bool(std::unique_ptr<Loaded
         was_there = true;
         // A new launch in the same directory is another job.
         options.choice = {.job = {}, .launch = (*loaded)->job.launch};
-        const bool ends = is_over((*loaded)->job) && is_all_there((*loaded)->job, begun);
+        const bool is_merged = (*loaded)->launch().merged_at_ns != 0;  // nothing more will come
+        const bool ends = is_merged || (is_over((*loaded)->job) && is_all_there((*loaded)->job, begun));
         if (!look(std::move(*loaded), ends) || ends) break;
         pause_for(options.interval_s);
     }

@@ -85,7 +85,8 @@ Load load(const Options& options) {
     loaded->chosen = *chosen;
     Result<Job> job = job_of(found, *chosen, options.threads, progress);
     if (!job) return tl::make_unexpected(NotLoaded{job.error().line()});
-    if (const std::uint32_t ranks = late_writers(*job); ranks != 0) {
+    const bool may_change = found.launches[*chosen].merged_at_ns == 0;
+    if (const std::uint32_t ranks = may_change ? late_writers(*job) : 0; ranks != 0) {
         loaded->late_writes = late_writes_text(*job, ranks);
         job->notes.push_back(loaded->late_writes);
     }
@@ -101,7 +102,8 @@ Load load_when_final(const Options& options) {
     while (true) {
         Load loaded = load(options);
         const auto left = end - Clock::now();
-        if ((loaded && is_final((*loaded)->job)) || left <= Clock::duration::zero()) return loaded;
+        const bool is_merged = loaded && (*loaded)->launch().merged_at_ns != 0;  // nothing more will come
+        if (is_merged || (loaded && is_final((*loaded)->job)) || left <= Clock::duration::zero()) return loaded;
         if (!is_said && !options.is_quiet)
             say(fmt::format("waiting up to {} s for {}", *options.wait_s,
                             loaded ? "the end of all ranks" : "a profile to appear"));

@@ -4,16 +4,16 @@
 
 #include <clocale>
 #include <filesystem>
-#include <optional>
 
 #include "report/brief.h"
 #include "report/check.h"
 #include "report/diff.h"
 #include "report/explain.h"
-#include "report/exports/export.h"
+#include "report/export_data.h"
 #include "report/layouts/layout.h"
 #include "report/load.h"
 #include "report/merge/merge.h"
+#include "report/merge_files.h"
 #include "report/model/units.h"
 #include "report/options.h"
 #include "report/plot.h"
@@ -134,33 +134,6 @@ int show_text(Job& job, RankReader& reader, const Options& options) {
     return fine;
 }
 
-int export_data(const Job& job, RankReader& reader, const Options& options) {
-    int code = fine;
-    // Opened when there is something to write: an export that cannot be made leaves an older file as it is.
-    std::optional<Output> output;
-    bool is_refused = false;
-    const auto write = [&](std::string_view text) {
-        if (!output && !is_refused) {
-            auto opened = Output::open(options.output);
-            if (opened)
-                output.emplace(std::move(*opened));
-            else
-                code = fail(opened.error(), check_failed);
-            is_refused = !opened;
-        }
-        if (output) output->write(text);
-    };
-    const Export& chosen = *find_export(options.format);
-    const Detail detail = chosen.wants_events ? Detail::events : Detail::sums;
-    const std::vector<std::string> remarks = chosen.write(
-        job, [&](std::uint32_t rank) { return reader.profile(rank, detail); }, write,
-        [&](const Problem& problem) { code = fail(problem, check_failed); });
-    if (!options.is_quiet)
-        for (const std::string& line : remarks) say(line);
-    const int written = output ? finish(*output) : fine;
-    return code != fine ? code : written;
-}
-
 int answer(Job& job, RankReader& reader, const Options& options) {
     switch (options.task) {
         case Task::section:
@@ -177,6 +150,7 @@ int answer(Job& job, RankReader& reader, const Options& options) {
         case Task::transfers:
         case Task::brief:
         case Task::explain:
+        case Task::merge:
             break;  // they read by themselves
     }
     return fine;
@@ -196,6 +170,8 @@ int run(int argc, char** argv) {
     if (options.task == Task::transfers) return transfers(options);
     if (options.task == Task::brief) return brief(options);
     if (options.task == Task::explain) return explain(options);
+    if (options.task == Task::merge) return merge_files(options);
+    if (exports_each_launch(options)) return export_launches(options);
 
     Load loaded = options.wait_s ? load_when_final(options) : load(options);
     if (!loaded) {

@@ -77,7 +77,9 @@ std::string Operand::name() const {
     if (!label.empty() || is_pair()) return label;
     std::error_code error;
     const std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
-    const std::string last = whole.filename().string();
+    std::string last = whole.filename().string();
+    if (constexpr std::string_view merged = ".mpiprof"; last.size() > merged.size() && last.ends_with(merged))
+        last.resize(last.size() - merged.size());
     const std::string directory = last.empty() ? whole.parent_path().filename().string() : last;
     return job.empty() ? directory : directory + ":" + job;
 }

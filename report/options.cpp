@@ -108,8 +108,9 @@ class Parser {
         options_.threads = std::max(1u, std::thread::hardware_concurrency());
         app_.formatter(std::make_shared<Help>());  // the commands take it over
         app_.set_version_flag("--version", std::string("mpiprof-report ") + MPIPROF_VERSION, "Print the version");
-        app_.add_option("paths", options_.paths,
-                        "Directories of jobs, or their mpi_profile.* files (default: this directory)")
+        app_.add_option(
+                "paths", options_.paths,
+                "Directories of jobs, their mpi_profile.* files, or what merge made of them (default: this directory)")
             ->type_name("DIR|FILE");
         app_.add_option("--job", options_.choice.job, "The job, where profiles of several lie together")
             ->type_name("ID");
@@ -137,6 +138,7 @@ class Parser {
         add_sections();
         add_text();
         add_export();
+        add_merge();
         add_watch();
         add_check();
         add_scaling();
@@ -285,6 +287,16 @@ class Parser {
             ->type_name("FORMAT")
             ->required();
         command.add_option("-o,--output", options_.output, "Write to this file")->type_name("FILE");
+    }
+
+    void add_merge() {
+        CLI::App& command =
+            *app_.add_subcommand("merge", "the profiles of a launch as one file, which every command reads");
+        command.fallthrough();
+        command.callback([this] { options_.task = Task::merge; });
+        command.add_option("-o,--output", options_.output, "Write to this file; the name usually ends in .mpiprof")
+            ->type_name("FILE")
+            ->required();
     }
 
     void add_watch() {

@@ -14,7 +14,7 @@
 
 namespace mpiprof::report {
 
-enum class Task { section, text, data, check, watch, scaling, diff, plot, transfers, brief, explain };
+enum class Task { section, text, data, check, watch, scaling, diff, plot, transfers, brief, explain, merge };
 enum class PlotKind { scaling, bandwidth, sizes, ranks, matrix, time, diff };
 
 // Of the commands that compare several jobs.
@@ -58,7 +58,7 @@ struct Options {
     bool wants_all_ranks = false;
     std::string layout;
     JobPart job_part = JobPart::with_rank_0;
-    std::string output;  // a directory (text) or a file (export); empty = stdout
+    std::string output;  // a directory (text) or a file (export, merge); empty = stdout
 };
 
 // The options, or the exit code where there is nothing to do: --help and --version (0), a wrong command line (2).

@@ -75,6 +75,12 @@ std::string change_words(double ratio, const std::string& than) {
     return fmt::format("is {} than {} by {:.1f}%", ratio > 1 ? "slower" : "faster", than, 100 * std::abs(ratio - 1));
 }
 
+bool is_whole(const ComparedRun& one) {
+    return one.run.ending == Ending::whole && one.run.profiles >= one.run.expected;
+}
+
+bool are_whole(const Side& side) { return std::all_of(side.runs.begin(), side.runs.end(), is_whole); }
+
 // What makes two sides hard to compare, and what follows.
 std::vector<std::string> cautions_of(const Side& a, const Side& b, const Difference& difference) {
     std::vector<std::string> texts;
@@ -97,7 +103,11 @@ std::vector<std::string> cautions_of(const Side& a, const Side& b, const Differe
                 texts.push_back(fmt::format("{}: {} of {} ranks have a profile; its counts are those of these.",
                                             one.run.label, one.run.profiles, one.run.expected));
         }
-    return texts;
+    // Of a run that is on both sides once.
+    std::vector<std::string> once;
+    for (std::string& text : texts)
+        if (std::find(once.begin(), once.end(), text) == once.end()) once.push_back(std::move(text));
+    return once;
 }
 
 // ---- the head ----
@@ -157,7 +167,7 @@ Value bytes_value(const CountRange& range) {
                        human_bytes(static_cast<double>(range.most)));
 }
 
-Table counts_table(const Difference& difference, const DifferenceQuestion& question) {
+Table counts_table(const Side& a, const Side& b, const Difference& difference, const DifferenceQuestion& question) {
     using C = const DifferingCount&;
     std::vector<Field<DifferingCount>> fields{
         {{.id = "call", .title = "COUNTS THAT DIFFER"}, [](C c) { return c.call; }},
@@ -183,8 +193,10 @@ Table counts_table(const Difference& difference, const DifferenceQuestion& quest
             difference.has_counts_that_vary
                 ? "numbers of calls and bytes: those that vary from run to run overlap, all others are equal"
                 : "numbers of calls and bytes: equal, function by function");
-    else
+    else if (are_whole(a) && are_whole(b))
         table.notes.push_back("of all ranks; a fact from one run on: no noise changes it");
+    else
+        table.notes.push_back("of the ranks that have a profile, as far as they came: that may be all that differs");
     if (left_out) table.notes.push_back(fmt::format("{} more: --top {}", left_out, left_out + question.top));
     return table;
 }
@@ -217,6 +229,31 @@ std::string part_name(DifferingPart::Kind kind, const std::string& library) {
             return "  other calls";
     }
     return "";
+}
+
+// A figure of both sides, in two columns.
+template <class T>
+struct Twin {
+    const char* id;     // {}: a or b
+    const char* title;  // {}: A or B; null: only data
+    Unit unit;
+    Both T::*figure;
+    int drop = 0;
+};
+
+template <class T>
+void add_twins(std::vector<Field<T>>& fields, std::initializer_list<Twin<T>> twins) {
+    constexpr std::tuple<const char*, const char*, std::optional<double> Both::*> sides[] = {{"a", "A", &Both::a},
+                                                                                             {"b", "B", &Both::b}};
+    for (const Twin<T>& twin : twins)
+        for (const auto& [small, large, of] : sides)
+            fields.push_back({{.id = fmt::format(fmt::runtime(twin.id), small),
+                               .title = twin.title ? fmt::format(fmt::runtime(twin.title), large) : std::string(),
+                               .unit = twin.unit,
+                               .drop = twin.drop,
+                               .same_unit = twin.unit == Unit::time,
+                               .only_data = !twin.title},
+                              [figure = twin.figure, side = of](const T& line) { return known(line.*figure.*side); }});
 }
 
 // The columns of a line of two times: A, B, the change, and how much of A's run that is, where they are parts of runs.
@@ -286,23 +323,13 @@ Table calls_table(const Difference& difference, const DifferenceQuestion& questi
          [](C c) { return c.size.a ? known(c.size.a) : known(c.size.b); }},
         {{.id = "buffer", .title = "BUFFER", .drop = 2},
          [](C c) { return c.buffer == Buffer::host ? std::string() : std::string(name_of(c.buffer)); }},
-        {{.id = "calls_a", .title = "CALLS A", .unit = Unit::count, .drop = 4}, [](C c) { return known(c.calls.a); }},
-        {{.id = "calls_b", .title = "CALLS B", .unit = Unit::count, .drop = 4}, [](C c) { return known(c.calls.b); }},
     };
+    add_twins<DifferingCall>(fields, {{"calls_{}", "CALLS {}", Unit::count, &DifferingCall::calls, 4}});
     add_times<DifferingCall>(
         fields, [](C c) { return c.ns; }, difference.run_ns, 3);
-    fields.push_back(
-        {{.id = "rate_a", .title = "RATE A", .unit = Unit::rate, .drop = 1}, [](C c) { return known(c.rate.a); }});
-    fields.push_back(
-        {{.id = "rate_b", .title = "RATE B", .unit = Unit::rate, .drop = 1}, [](C c) { return known(c.rate.b); }});
-    fields.push_back({{.id = "gpu_a_ns", .title = "GPU A", .unit = Unit::time, .drop = 5, .same_unit = true},
-                      [](C c) { return known(c.gpu_ns.a); }});
-    fields.push_back({{.id = "gpu_b_ns", .title = "GPU B", .unit = Unit::time, .drop = 5, .same_unit = true},
-                      [](C c) { return known(c.gpu_ns.b); }});
-    fields.push_back({{.id = "gpu_rate_a", .title = {}, .unit = Unit::rate, .only_data = true},
-                      [](C c) { return known(c.gpu_rate.a); }});
-    fields.push_back({{.id = "gpu_rate_b", .title = {}, .unit = Unit::rate, .only_data = true},
-                      [](C c) { return known(c.gpu_rate.b); }});
+    add_twins<DifferingCall>(fields, {{"rate_{}", "RATE {}", Unit::rate, &DifferingCall::rate, 1},
+                                      {"gpu_{}_ns", "GPU {}", Unit::time, &DifferingCall::gpu_ns, 5},
+                                      {"gpu_rate_{}", nullptr, Unit::rate, &DifferingCall::gpu_rate}});
     Table table = table_of("calls", fields, shown_of(difference.calls, question));
     table.title = "CALLS BY SIZE";
     table.notes.push_back({{"times: mean of the ranks"}, {"bytes of a call over its time", "rate_a"}});
@@ -315,9 +342,8 @@ Table sites_table(const Difference& difference, const DifferenceQuestion& questi
     std::vector<Field<DifferingSite>> fields{
         {{.id = "place", .title = "FROM", .is_place = true}, [](S s) { return s.place; }},
         {{.id = "call", .title = "CALL"}, [](S s) { return s.call; }},
-        {{.id = "calls_a", .title = {}, .unit = Unit::count, .only_data = true}, [](S s) { return known(s.calls.a); }},
-        {{.id = "calls_b", .title = {}, .unit = Unit::count, .only_data = true}, [](S s) { return known(s.calls.b); }},
     };
+    add_twins<DifferingSite>(fields, {{"calls_{}", nullptr, Unit::count, &DifferingSite::calls}});
     add_times<DifferingSite>(
         fields, [](S s) { return s.ns; }, difference.run_ns);
     Table table = table_of("sites", fields, shown_of(difference.sites, question));
@@ -329,14 +355,12 @@ Table sites_table(const Difference& difference, const DifferenceQuestion& questi
 Table pairs_table(const Difference& difference, const DifferenceQuestion& question) {
     using P = const DifferingPair&;
     const auto rank = [](std::uint32_t r) { return Value(std::uint64_t{r}); };
-    const std::vector<Field<DifferingPair>> fields{
+    std::vector<Field<DifferingPair>> fields{
         {{.id = "from", .title = "FROM", .unit = Unit::rank}, [rank](P p) { return rank(p.from); }},
         {{.id = "to", .title = "TO", .unit = Unit::rank}, [rank](P p) { return rank(p.to); }},
-        {{.id = "messages_a", .title = "MESSAGES A", .unit = Unit::count}, [](P p) { return known(p.messages.a); }},
-        {{.id = "messages_b", .title = "MESSAGES B", .unit = Unit::count}, [](P p) { return known(p.messages.b); }},
-        {{.id = "bytes_a", .title = "BYTES A", .unit = Unit::bytes}, [](P p) { return known(p.bytes.a); }},
-        {{.id = "bytes_b", .title = "BYTES B", .unit = Unit::bytes}, [](P p) { return known(p.bytes.b); }},
     };
+    add_twins<DifferingPair>(fields, {{"messages_{}", "MESSAGES {}", Unit::count, &DifferingPair::messages},
+                                      {"bytes_{}", "BYTES {}", Unit::bytes, &DifferingPair::bytes}});
     Table table = table_of("pairs", fields, shown_of(difference.pairs, question));
     table.title = "WHO SENDS TO WHOM";
     const Both &all = difference.bytes_of_pairs, &between = difference.bytes_between_nodes;
@@ -353,31 +377,13 @@ Table regions_table(const Difference& difference) {
         {{.id = "region", .title = "REGION"}, [](R r) { return r.path; }},
         {{.id = "is_iteration", .title = {}, .only_data = true},
          [](R r) { return std::string(r.is_iteration ? "yes" : "no"); }},
-        {{.id = "times_a", .title = {}, .unit = Unit::count, .only_data = true}, [](R r) { return known(r.times.a); }},
-        {{.id = "times_b", .title = {}, .unit = Unit::count, .only_data = true}, [](R r) { return known(r.times.b); }},
     };
+    add_twins<DifferingRegion>(fields, {{"times_{}", nullptr, Unit::count, &DifferingRegion::times}});
     add_times<DifferingRegion>(
         fields, [](R r) { return r.ns; }, difference.run_ns, 1, [](R r) { return !r.is_iteration; });
-    const std::tuple<const char*, const char*, Both DifferingRegion::*> others[] = {
-        {"mpi", "IN MPI", &DifferingRegion::mpi_ns},
-        {"p50", "MEDIAN", &DifferingRegion::p50_ns},
-        {"p95", "P95", &DifferingRegion::p95_ns}};
-    int drop = 2;
-    for (const auto& [id, title, member] : others) {
-        fields.push_back({{.id = fmt::format("{}_a_ns", id),
-                           .title = fmt::format("{} A", title),
-                           .unit = Unit::time,
-                           .drop = drop,
-                           .same_unit = true},
-                          [member = member](R r) { return known((r.*member).a); }});
-        fields.push_back({{.id = fmt::format("{}_b_ns", id),
-                           .title = fmt::format("{} B", title),
-                           .unit = Unit::time,
-                           .drop = drop,
-                           .same_unit = true},
-                          [member = member](R r) { return known((r.*member).b); }});
-        ++drop;
-    }
+    add_twins<DifferingRegion>(fields, {{"mpi_{}_ns", "IN MPI {}", Unit::time, &DifferingRegion::mpi_ns, 2},
+                                        {"p50_{}_ns", "MEDIAN {}", Unit::time, &DifferingRegion::p50_ns, 3},
+                                        {"p95_{}_ns", "P95 {}", Unit::time, &DifferingRegion::p95_ns, 4}});
     Table table = table_of("regions", fields, difference.regions);
     table.title = "REGIONS";
     table.notes.push_back("times: mean of the ranks; of iterations that of one");
@@ -422,7 +428,7 @@ std::vector<Table> difference_tables(const Side& a, const Side& b, const Differe
     std::vector<Table> tables{head_table(a, b),
                               verdict_table(a, b, difference),
                               facts_table(a, b, difference),
-                              counts_table(difference, question),
+                              counts_table(a, b, difference, question),
                               times_table(a, difference),
                               calls_table(difference, question)};
     if (!difference.sites.empty()) tables.push_back(sites_table(difference, question));

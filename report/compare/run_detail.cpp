@@ -44,8 +44,8 @@ class Facts {
         add(Kind::program, "launcher", job_.launcher);
         add(Kind::size, "ranks", fmt::format("{}", job_.size));
         add(Kind::size, "nodes", fmt::format("{}", job_.nodes.size()));
-        if (job_.lacks_ranks())
-            add(Kind::size, "ranks with a profile", fmt::format("{} of {}", job_.profiles(), job_.expected()));
+        add(Kind::size, "ranks with a profile",
+            job_.lacks_ranks() ? fmt::format("{} of {}", job_.profiles(), job_.expected()) : "all");
         add(Kind::place, "hosts", first_names(job_.hosts));
         add_nodes();
         add(Kind::library, "MPI", job_.mpi_library);

@@ -25,7 +25,8 @@ struct Export {
     // Returns what is to be said besides, one line each.
     std::vector<std::string> (*write)(const Job& job, const ProfileSource& profile_of, const Sink& sink,
                                       const Complaint& complain);
-    bool wants_events = false;  // profiles with their traces
+    bool wants_events = false;    // profiles with their traces
+    bool is_of_launches = false;  // each launch that is found, one after the other
 };
 
 std::span<const Export> exports();
@@ -33,7 +34,11 @@ const Export* find_export(std::string_view name);
 
 std::vector<std::string> export_csv(const Job& job, const ProfileSource& profile_of, const Sink& sink,
                                     const Complaint& complain);
+std::vector<std::string> export_folded(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+                                       const Complaint& complain);
 std::vector<std::string> export_json(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+                                     const Complaint& complain);
+std::vector<std::string> export_line(const Job& job, const ProfileSource& profile_of, const Sink& sink,
                                      const Complaint& complain);
 std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& profile_of, const Sink& sink,
                                          const Complaint& complain);

@@ -9,6 +9,7 @@
 #include "report/merge/part.h"
 #include "report/merge/sites.h"
 #include "report/model/sums.h"
+#include "report/model/units.h"
 #include "report/read/liveness.h"
 #include "report/read/parallel.h"
 #include "report/read/profile_reader.h"
@@ -16,26 +17,29 @@
 namespace mpiprof::report {
 namespace {
 
-// A file grows by large segments of which the end is not in use yet: it is not read, unless it came into use meanwhile.
-Result<FileBytes> read_image(FileReader& reader, const RankFile& file) {
-    if (file.image_bytes == 0) return reader.read(file.path);
-    auto bytes = reader.read(file.path, file.image_bytes);
-    if (!bytes || image_bytes_of(bytes->bytes) <= file.image_bytes) return bytes;
-    return reader.read(file.path);
-}
-
-Result<Profile> read_rank(FileReader& reader, const Launch& launch, const RankFile& file, Progress* progress,
+Result<Profile> read_rank(RankFileReader& reader, const Launch& launch, const RankFile& file, Progress* progress,
                           Detail detail = Detail::sums) {
-    const auto bytes = read_image(reader, file);
+    const auto bytes = reader.read(file);
     if (!bytes) return tl::make_unexpected(bytes.error());
     if (progress) progress->bytes += bytes->bytes.size();
     auto profile = read_profile(bytes->bytes, file.path, detail);
     if (profile && (profile->state == State::running || profile->is_in_finalize))
-        look_for_life(*profile, FileReader::times(file.path));
+        look_for_life(*profile, RankFileReader::signs_of(file, *profile));
     // Between listing and reading a file may have become another launch's.
     if (profile && (profile->rank != file.rank || profile->launch != launch.launch || profile->size != launch.size))
         return problem(file.path, "belongs to another launch by now", "it is left out");
     return profile;
+}
+
+// Ranks that were running when their files were merged are as they were then.
+void note_snapshot(const Launch& launch, Job& job) {
+    const auto runs = [](const Rank& rank) { return rank.state == State::running && rank.life == Life::running; };
+    const auto running = std::count_if(job.ranks.begin(), job.ranks.end(), runs);
+    if (launch.merged_at_ns == 0 || running == 0) return;
+    job.notes.push_back(fmt::format(
+        "{} {} running when the profiles were merged, at {}: what is said here is of that "
+        "moment",
+        plural(running, "rank", "ranks"), running == 1 ? "was" : "were", human_moment(launch.merged_at_ns)));
 }
 
 // The numbers that calls have in a job.
@@ -60,7 +64,7 @@ Result<Job> merge(const Launch& launch, unsigned threads, Progress& progress) {
     progress.files = 0;
     progress.total_files = launch.files.size();
     const unsigned workers = worker_count(threads, launch.files.size());
-    std::vector<FileReader> readers(workers);
+    std::vector<RankFileReader> readers(workers);
     CallRegistry registry;
     std::vector<Part> parts;
     for (unsigned worker = 0; worker < workers; ++worker) parts.emplace_back(registry);
@@ -77,6 +81,7 @@ Result<Job> merge(const Launch& launch, unsigned threads, Progress& progress) {
     Job job = parts[0].finish();
     if (job.ranks.empty()) return problem("", job.problems.empty() ? "no profile" : job.problems.front());
     job.problems.insert(job.problems.begin(), launch.problems.begin(), launch.problems.end());
+    note_snapshot(launch, job);
     return job;
 }
 

@@ -10,9 +10,9 @@
 #include "report/model/job.h"
 #include "report/model/progress.h"
 #include "report/model/result.h"
-#include "report/read/file.h"
 #include "report/read/job_dir.h"
 #include "report/read/profile_reader.h"
+#include "report/read/rank_files.h"
 
 namespace mpiprof::report {
 
@@ -32,7 +32,7 @@ class RankReader {
 
   private:
     const Launch& launch_;
-    FileReader reader_;
+    RankFileReader reader_;
 };
 
 }  // namespace mpiprof::report

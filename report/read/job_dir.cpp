@@ -25,19 +25,25 @@ namespace {
 
 constexpr std::string_view file_prefix = "mpi_profile.";
 constexpr std::string_view text_suffix = ".txt";
+constexpr std::string_view merged_suffix = ".mpiprof";
 
 struct CloseDirectory {
     void operator()(DIR* directory) const { closedir(directory); }
 };
 
-// The names in a directory that profiles have, sorted.
+bool may_be_ours(std::string_view name) {
+    return (name.starts_with(file_prefix) && name.size() > file_prefix.size()) ||
+           (name.ends_with(merged_suffix) && name.size() > merged_suffix.size());
+}
+
+// The names in a directory that profiles and merged files have, sorted.
 Result<std::vector<std::string>> profiles_in(const std::string& directory) {
     const std::unique_ptr<DIR, CloseDirectory> open(opendir(directory.c_str()));
     if (!open) return problem(directory, fmt::format("cannot be listed: {}", std::strerror(errno)));
     std::vector<std::string> names;
     while (const dirent* entry = readdir(open.get())) {
         const std::string_view name = entry->d_name;
-        if (name.starts_with(file_prefix) && name.size() > file_prefix.size()) names.emplace_back(name);
+        if (may_be_ours(name)) names.emplace_back(name);
     }
     std::sort(names.begin(), names.end());
     std::vector<std::string> paths;
@@ -104,37 +110,76 @@ Head head_of(const Profile& profile, std::uint64_t modified_at_ns) {
             .is_text = true};
 }
 
-Result<Head> look_at(FileReader& reader, const std::string& path) {
+struct Looked {
+    RankFile file;
+    Head head;
+};
+
+// All that a merged file holds, as if its files were here.
+Result<std::vector<Looked>> look_into_merged(const std::string& path) {
+    auto opened = MergedFile::open(path);
+    if (!opened) return tl::make_unexpected(opened.error());
+    const MergedFile& merged = **opened;
+    const merged::Header& header = merged.header();
+    const Head common{.launch = merged.text(header.launch),
+                      .job = merged.text(header.job),
+                      .command = merged.text(header.command),
+                      .mpi_library = {},
+                      .size = header.world_size,
+                      .started_at_ns = header.started_at_ns,
+                      .is_spawned = merged.has(merged::world_was_spawned)};
+    std::vector<Looked> files;
+    files.reserve(merged.files().size());
+    for (const merged::File& record : merged.files()) {
+        Head head = common;
+        head.rank = record.rank;
+        head.is_text = (record.flags & merged::is_text) != 0;
+        files.push_back({{.rank = record.rank,
+                          .path = merged.text(record.path),
+                          .is_text = head.is_text,
+                          .merged = *opened,
+                          .number = files.size()},
+                         std::move(head)});
+    }
+    return files;
+}
+
+Result<std::vector<Looked>> look_at(FileReader& reader, const std::string& path) {
     auto file = reader.read(path, head_bytes);
-    if (!file) return tl::make_unexpected(file.error());
-    if (!looks_like_mpitrace(file->bytes)) return read_head(file->bytes, file->file_size, path);
+    // One that is too large for a profile may be many.
+    if (!file || looks_merged(file->bytes)) {
+        if (auto merged = look_into_merged(path); merged || file) return merged;
+        return tl::make_unexpected(file.error());
+    }
+    const auto one = [&](Head head) {
+        RankFile rank{.rank = head.rank, .path = path, .image_bytes = head.image_bytes, .is_text = head.is_text};
+        return std::vector{Looked{std::move(rank), std::move(head)}};
+    };
+    if (!looks_like_mpitrace(file->bytes)) return read_head(file->bytes, file->file_size, path).map(one);
     file = reader.read(path);
     if (!file) return tl::make_unexpected(file.error());
     const auto profile = read_mpitrace(file->bytes, path);
     if (!profile) return tl::make_unexpected(profile.error());
-    return head_of(*profile, FileReader::times(path).modified_at_ns);
+    return one(head_of(*profile, FileReader::times(path).modified_at_ns));
 }
-
-struct Looked {
-    std::string path;
-    Head head;
-};
 
 // Keeps one file of each rank: the one that started last.
 void drop_duplicates(std::vector<Looked>& files, Launch& launch) {
     std::stable_sort(files.begin(), files.end(), [](const Looked& a, const Looked& b) {
         if (a.head.rank != b.head.rank) return a.head.rank < b.head.rank;
         if (a.head.is_text != b.head.is_text) return b.head.is_text;
+        if (!a.file.merged != !b.file.merged) return !a.file.merged;
         return a.head.started_at_ns > b.head.started_at_ns;
     });
     for (const Looked& file : files) {
         if (!launch.files.empty() && launch.files.back().rank == file.head.rank) {
             if (file.head.is_text && !launch.is_text) continue;  // what the profile says, once more
+            if (file.file.merged) continue;                      // the same
             launch.problems.push_back(fmt::format("rank {} has two profiles: {} is used, {} is left out",
-                                                  file.head.rank, launch.files.back().path, file.path));
+                                                  file.head.rank, launch.files.back().path, file.file.path));
             continue;
         }
-        launch.files.push_back({file.head.rank, file.path, file.head.image_bytes});
+        launch.files.push_back(file.file);
     }
 }
 
@@ -147,7 +192,7 @@ void drop_other_sizes(std::vector<Looked>& files, Launch& launch) {
     std::erase_if(files, [&](const Looked& file) {
         if (file.head.size == launch.size) return false;
         launch.problems.push_back(fmt::format("{} is of a world of {} ranks, the others of {}: it is left out",
-                                              file.path, file.head.size, launch.size));
+                                              file.file.path, file.head.size, launch.size));
         return true;
     });
 }
@@ -166,6 +211,22 @@ void take_texts_into_their_job(std::vector<Looked>& looked) {
     }
 }
 
+void add_once(std::vector<std::string>& lines, std::string line) {
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+}
+
+// What was said of a launch's files when they were merged.
+void take_lines_of_merged(const std::vector<Looked>& files, Launch& launch) {
+    const MergedFile* last = nullptr;
+    for (const Looked& file : files) {
+        if (!file.file.merged || file.file.merged.get() == last) continue;
+        last = file.file.merged.get();
+        launch.merged_at_ns = std::max(launch.merged_at_ns, last->header().merged_at_ns);
+        for (const merged::Line& line : last->lines())
+            if (line.kind == merged::of_launch) add_once(launch.problems, last->text(line.text));
+    }
+}
+
 std::vector<Launch> group(std::vector<Looked> looked) {
     take_texts_into_their_job(looked);
     // A spawned world has ranks of its own, which may share the identity of the launch that spawned them.
@@ -174,6 +235,7 @@ std::vector<Launch> group(std::vector<Looked> looked) {
     std::vector<Launch> launches;
     for (auto& [world, files] : by_launch) {
         Launch launch{.launch = world.first, .job = {}, .command = {}, .files = {}, .problems = {}};
+        take_lines_of_merged(files, launch);
         drop_other_sizes(files, launch);
         const auto is_profile = [](const Looked& file) { return !file.head.is_text; };
         launch.is_text = std::none_of(files.begin(), files.end(), is_profile);
@@ -204,7 +266,7 @@ Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Pro
 
     const unsigned workers = worker_count(threads, files.size());
     std::vector<FileReader> readers(workers);
-    std::vector<Result<Head>> heads(files.size());
+    std::vector<Result<std::vector<Looked>>> heads(files.size());
     run_in_parallel(files.size(), workers, [&](std::size_t i, unsigned worker) {
         heads[i] = look_at(readers[worker], files[i]);
         ++progress.files;
@@ -217,10 +279,16 @@ Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Pro
     found.problems = std::move(listing.problems);
     std::vector<Looked> looked;
     for (std::size_t i = 0; i < files.size(); ++i) {
-        if (heads[i])
-            looked.push_back({files[i], std::move(*heads[i])});
-        else
+        if (!heads[i]) {
             found.problems.push_back(heads[i].error().line());
+            continue;
+        }
+        if (const auto& merged = heads[i]->front().file.merged) {
+            found.only_files &= merged->has(merged::ranks_were_chosen);
+            for (const merged::Line& line : merged->lines())
+                if (line.kind == merged::of_file) add_once(found.problems, merged->text(line.text));
+        }
+        std::move(heads[i]->begin(), heads[i]->end(), std::back_inserter(looked));
     }
     found.launches = group(std::move(looked));
     return found;

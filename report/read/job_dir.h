@@ -9,14 +9,9 @@
 
 #include "report/model/progress.h"
 #include "report/model/result.h"
+#include "report/read/rank_files.h"
 
 namespace mpiprof::report {
-
-struct RankFile {
-    std::uint32_t rank = 0;
-    std::string path;
-    std::uint64_t image_bytes = 0;  // in use when it was looked at; 0 = not known, all of it
-};
 
 struct Launch {
     std::string launch;
@@ -27,14 +22,15 @@ struct Launch {
     std::vector<RankFile> files;        // one per rank, sorted by rank
     std::vector<std::string> problems;  // duplicates, ranks of another size
     bool is_text = false;
-    bool is_spawned = false;  // by MPI_Comm_spawn
+    bool is_spawned = false;         // by MPI_Comm_spawn
+    std::uint64_t merged_at_ns = 0;  // some rank is from a merged file, made then; 0: none is
 };
 
 struct Found {
     std::vector<Launch> launches;          // newest first, spawned worlds last
     std::vector<std::string> problems;     // files that are no profiles: one line each
     std::vector<std::string> directories;  // that were searched
-    bool only_files = false;               // FILEs were named, no DIR
+    bool only_files = false;               // FILEs of ranks were named, no DIR and no merged file of one
     bool has_unknown_word = false;         // a name without a path is none of a file: a mistyped command?
 };
 

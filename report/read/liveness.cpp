@@ -87,28 +87,31 @@ std::uint64_t seen_ns(const Profile& profile) {
 }
 
 // Of a rank on another machine: it was updated a moment ago. (One that was not may be stopped, or out of sight.)
-bool was_seen_just_now(const Profile& profile) {
-    const std::uint64_t now = wall_clock();
+bool was_seen_just_now(const Profile& profile, std::uint64_t now) {
     const std::uint64_t patience = 5 * second + 2 * profile.store_period_ns;
     return profile.tells_its_life && profile.updated_at_ns < now + patience && now < profile.updated_at_ns + patience;
 }
 
 }  // namespace
 
-void look_for_life(Profile& profile, const FileTimes& times) {
-    profile.life = life_of(profile);
-    if (profile.life == Life::unknown && was_seen_just_now(profile)) profile.life = Life::running;
+SignsOfLife signs_here(const Profile& profile, const FileTimes& times) {
+    return {.times = times, .now_ns = wall_clock(), .process = life_of(profile)};
+}
+
+void look_for_life(Profile& profile, const SignsOfLife& signs) {
+    profile.life = signs.process;
+    if (profile.life == Life::unknown && was_seen_just_now(profile, signs.now_ns)) profile.life = Life::running;
     if (profile.state == State::finalized) {
         profile.is_in_finalize = profile.life == Life::running;
-        const std::uint64_t now = wall_clock();
-        if (profile.is_in_finalize && now > profile.updated_at_ns) profile.finalize_ns = now - profile.updated_at_ns;
+        if (profile.is_in_finalize && signs.now_ns > profile.updated_at_ns)
+            profile.finalize_ns = signs.now_ns - profile.updated_at_ns;
         return;
     }
     profile.is_end_estimated = profile.life != Life::running;
-    if (profile.life == Life::running) return lives_until(profile, wall_clock());
+    if (profile.life == Life::running) return lives_until(profile, signs.now_ns);
     const std::uint64_t seen = seen_ns(profile);
     if (seen > profile.elapsed_ns) lives_until(profile, profile.updated_at_ns + (seen - profile.elapsed_ns));
-    if (!profile.tells_its_life && is_original(profile, times)) lives_until(profile, times.modified_at_ns);
+    if (!profile.tells_its_life && is_original(profile, signs.times)) lives_until(profile, signs.times.modified_at_ns);
 }
 
 }  // namespace mpiprof::report

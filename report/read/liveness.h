@@ -8,6 +8,14 @@
 
 namespace mpiprof::report {
 
-void look_for_life(Profile& profile, const FileTimes& times);
+// What is seen of a process and its file at some moment.
+struct SignsOfLife {
+    FileTimes times;
+    std::uint64_t now_ns = 0;  // since 1970
+    Life process = Life::unknown;
+};
+SignsOfLife signs_here(const Profile& profile, const FileTimes& times);  // on this machine, now
+
+void look_for_life(Profile& profile, const SignsOfLife& signs);
 
 }  // namespace mpiprof::report

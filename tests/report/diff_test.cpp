@@ -145,6 +145,39 @@ TEST_F(diff, different_programs_sizes_killed_jobs_and_missing_ranks_are_said) {
     EXPECT_EQ(run({"whole", "killed", "--fail-on-point", "5%"}).code, 3);
 }
 
+std::size_t times_said(const std::string& text, const std::string& sentence) {
+    std::size_t times = 0;
+    for (auto at = text.find(sentence); at != std::string::npos; at = text.find(sentence, at + 1)) ++times;
+    return times;
+}
+
+TEST_F(diff, a_killed_job_with_itself_is_warned_of_once) {
+    write("killed", killed_in_receive());
+    const Ran ran = run({"killed", "killed"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const std::string text = unwrapped(ran.out);
+    EXPECT_NE(text.find("Both sides are the same run"), std::string::npos) << text;
+    EXPECT_EQ(times_said(text, "killed did not reach MPI_Finalize"), 1u) << text;
+    EXPECT_EQ(times_said(text, "killed: 3 of 4 ranks have a profile"), 1u) << text;
+    EXPECT_NE(text.find("equal, function by function"), std::string::npos) << text;
+}
+
+TEST_F(diff, counts_that_differ_by_missing_ranks_are_no_facts) {
+    write("whole", balanced_stencil());
+    std::vector<ProfileSpec> ranks = balanced_stencil();
+    ranks.erase(ranks.begin() + 2, ranks.begin() + 5);
+    write("holes", ranks);
+    const std::string text = unwrapped(run({"whole", "holes"}).out);
+    EXPECT_NE(text.find("ranks with a profile all 5 of 8"), std::string::npos) << text;
+    EXPECT_NE(text.find("MPI_Isend 32,000 20,000"), std::string::npos) << text;
+    EXPECT_EQ(text.find("no noise changes it"), std::string::npos) << text;
+    EXPECT_NE(text.find("of the ranks that have a profile, as far as they came: that may be all that differs"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("holes takes as long as whole"), std::string::npos) << "times are those of a rank: " << text;
+    EXPECT_EQ(run({"whole", "holes", "--strict"}).code, 1);
+}
+
 TEST_F(diff, mpitraces_text_is_compared_as_far_as_it_tells) {
     for (const char* name : {"cpu", "gpu"}) {
         fs::create_directories(path() / name);
@@ -179,10 +212,10 @@ TEST_F(diff, whatever_two_jobs_are_they_fit_a_screen) {
 
 TEST_F(diff, one_rank_and_many_are_compared_by_rank) {
     std::vector<ProfileSpec> many;
-    for (std::uint32_t rank = 0; rank < 128; ++rank) {
+    for (std::uint32_t rank = 0; rank < 10'000; ++rank) {
         many.push_back(uneven_work().front());
         many.back().rank = rank;
-        many.back().size = 128;
+        many.back().size = 10'000;
     }
     ProfileSpec one = uneven_work().front();
     one.size = 1;
@@ -190,7 +223,7 @@ TEST_F(diff, one_rank_and_many_are_compared_by_rank) {
     write("many", many);
     const Ran ran = run({"one", "many"});
     EXPECT_EQ(ran.code, 0) << ran.err;
-    EXPECT_NE(unwrapped(ran.out).find("1 rank against 128 ranks"), std::string::npos) << ran.out;
+    EXPECT_NE(unwrapped(ran.out).find("1 rank against 10,000 ranks"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("mpiprof-report scaling"), std::string::npos);
     expect_fits(ran.out, 80);
 }

@@ -7,6 +7,7 @@
 
 #include "report/sections/section.h"
 #include "report/views/view.h"
+#include "tests/report/all_stories.h"
 #include "tests/report/goldens.h"
 #include "tests/report/seed003_profiles.h"
 #include "tests/report/stories.h"
@@ -42,31 +43,8 @@ std::string unwrapped(const std::string& text) {
     return out;
 }
 
-struct Story {
-    const char* name;
-    std::vector<ProfileSpec> (*ranks)();
-};
-constexpr Story stories[] = {
-    {"balanced_stencil", balanced_stencil},
-    {"background_training", background_training},
-    {"uneven_work", uneven_work},
-    {"slow_node", slow_node},
-    {"killed_in_receive", killed_in_receive},
-    {"errors_and_drops", errors_and_drops},
-    {"file_writer", file_writer},
-    {"crowded_cores", crowded_cores},
-    {"device_buffers", device_buffers},
-    {"gpu_training", gpu_training},
-    {"gpu_training_with_cupti", gpu_training_with_cupti},
-    {"nccl_beside_mpi", nccl_beside_mpi},
-    {"late_messages", late_messages},
-    {"one_never_arrived", one_never_arrived},
-    {"seed003_cpu", seed003_cpu},
-    {"seed003_gpu", seed003_gpu},
-};
-
 TEST(screens, every_section_of_every_story_is_as_reviewed) {
-    for (const Story& story : stories) {
+    for (const Story& story : all_stories()) {
         const Job job = job_of(story.ranks());
         for (const auto& section : report::sections()) {
             const std::string text = show(job, std::string(section.name));
@@ -77,7 +55,7 @@ TEST(screens, every_section_of_every_story_is_as_reviewed) {
 }
 
 TEST(screens, fit_every_width_in_utf8_and_ascii) {
-    for (const Story& story : stories) {
+    for (const Story& story : all_stories()) {
         const Job job = job_of(story.ranks());
         for (const auto& section : report::sections())
             for (const unsigned width : {40u, 60u, 72u, 80u, 100u, 132u})
@@ -291,7 +269,7 @@ TEST(summary, file_traffic_is_no_message) {
 }
 
 TEST(summary, shares_of_the_run_add_up_to_all_of_it) {
-    for (const Story& story : stories) {
+    for (const Story& story : all_stories()) {
         const Job job = job_of(story.ranks());
         const auto tables = report::find_section("summary")->answer(job, {});
         ASSERT_TRUE(tables);

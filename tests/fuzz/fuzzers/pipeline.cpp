@@ -118,7 +118,10 @@ void report_on(const Profile& profile) {
         one.write(
             job, [&](std::uint32_t rank) -> Result<Profile> { return rank == profile.rank ? shown : beside; },
             [&](std::string_view piece) { text += piece; }, [](const Problem&) {});
-        if (!text.empty() && one.name != "csv") expect_json(text);
+        if (one.name == "folded")
+            expect_safe_on_a_terminal(text);
+        else if (!text.empty() && one.name != "csv")
+            expect_json(text);
     }
 }
 

@@ -1,0 +1,149 @@
+// line: a launch as one line of JSON, for the log collector of a computing centre and for `cat *.ndjson | duckdb`. What
+// one asks of a thousand jobs: who, when, how large, how much of it was MPI, what is wrong and whether it is all there.
+// It looks at no single rank again.
+#include <array>
+#include <ctime>
+#include <span>
+
+#include "report/analysis/figures.h"
+#include "report/analysis/verdict.h"
+#include "report/exports/export.h"
+
+namespace mpiprof::report {
+namespace {
+
+std::optional<std::uint64_t> known(std::uint64_t value) { return value ? std::optional(value) : std::nullopt; }
+
+std::uint64_t started_at_ns(const Job& job) {
+    std::uint64_t first = 0;
+    for (const Rank& rank : job.ranks)
+        if (rank.started_at_ns != 0 && (first == 0 || rank.started_at_ns < first)) first = rank.started_at_ns;
+    return first;
+}
+
+// "2023-11-14T22:13:20Z"
+std::optional<std::string> moment(std::uint64_t ns) {
+    const auto seconds = static_cast<std::time_t>(ns / 1'000'000'000);
+    std::tm utc{};
+    std::array<char, 40> text{};
+    if (ns == 0 || !gmtime_r(&seconds, &utc) || !std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc))
+        return std::nullopt;
+    return text.data();
+}
+
+// "0-3,7"; both are sorted.
+std::string list_text(const std::vector<NumberList::Range>& ranges) {
+    std::string text;
+    for (const auto& [first, last] : ranges) {
+        if (!text.empty()) text += ',';
+        text += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+    }
+    return text;
+}
+
+std::string list_text(const std::vector<std::uint32_t>& ranks) {
+    std::vector<NumberList::Range> ranges;
+    for (const std::uint32_t rank : ranks) {
+        if (!ranges.empty() && rank == ranges.back().last + 1)
+            ++ranges.back().last;
+        else
+            ranges.push_back({rank, rank});
+    }
+    return list_text(ranges);
+}
+
+// Where the ranks of a finding ran, if that was on one machine.
+std::optional<std::string> host_of(const Job& job, const Finding& finding) {
+    std::optional<std::string> host;
+    for (const std::uint32_t number : finding.ranks) {
+        const Rank* rank = job.find(number);
+        if (!rank || (host && *host != job.hosts[rank->host])) return std::nullopt;
+        host = job.hosts[rank->host];
+    }
+    return host;
+}
+
+void write_identity(JsonWriter& json, const Job& job) {
+    json.field("schema", 1);
+    json.field("mpiprof", MPIPROF_VERSION);
+    json.field("job", job.job);
+    json.field("launch", job.launch);
+    json.field("started_at", moment(started_at_ns(job)));
+    json.field("started_at_ns", known(started_at_ns(job)));
+    json.field("command", job.command);
+    json.field("executable", job.executable);
+    json.field("directory", job.directory);
+    json.field("launcher", job.launcher);
+    json.field("mpi_family", job.mpi_family);
+    json.field("mpi_library", job.mpi_library);
+    json.field("library_version", job.library_version);
+}
+
+void write_figures(JsonWriter& json, const Job& job, const Figures& figures) {
+    std::uint64_t message_bytes = 0, file_bytes = 0, errors = 0;
+    for (const Rank& rank : job.ranks) {
+        message_bytes += rank.message_bytes;
+        file_bytes += rank.file_bytes;
+        errors += rank.errors;
+    }
+    json.field("ranks", job.size);
+    json.field("nodes", job.nodes.size());
+    json.field("elapsed_ns", figures.largest_elapsed_ns);
+    json.field("process_ns", known(figures.largest_process_ns));
+    json.field("is_elapsed_estimated", figures.is_elapsed_estimated);
+    json.field("mpi_ns", figures.inside_ns());
+    json.field("mpi_share", figures.share_of_wall(figures.inside_ns()));
+    json.field("load_balance", figures.efficiency ? std::optional(figures.efficiency->load_balance) : std::nullopt);
+    json.field("message_bytes", message_bytes);
+    json.field("file_bytes", file_bytes);
+    json.field("errors", errors);
+}
+
+void write_verdict(JsonWriter& json, const Job& job, const std::vector<Verdict>& verdicts) {
+    const Finding& cause = verdicts.front().finding;
+    json.object("verdict", [&] {
+        json.field("rule", id_of(cause.rule));
+        json.field("is_serious", cause.is_serious);
+        json.field("ranks", list_text(cause.ranks));
+        json.field("host", host_of(job, cause));
+        json.field("run_share", cause.run_share);
+    });
+    const std::span others(verdicts.begin() + 1, verdicts.end());
+    json.array(
+        "also", others, [&](const Verdict& verdict) { json.put(id_of(verdict.finding.rule)); }, "");
+}
+
+void write_completeness(JsonWriter& json, const Job& job) {
+    std::uint32_t running = 0, unfinished = 0;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile || rank.state == State::finalized) continue;
+        const bool is_alive = rank.state == State::running && rank.life == Life::running;
+        ++(is_alive ? running : unfinished);
+    }
+    json.object("completeness", [&] {
+        json.field("is_complete", !job.lacks_ranks() && running == 0 && unfinished == 0 && job.problems.empty());
+        json.field("profiles", job.profiles());
+        json.field("expected", job.expected());
+        json.field("missing", list_text(job.missing()));
+        json.field("running", running);
+        json.field("unfinished", unfinished);
+        json.field("problems", job.problems.size());
+    });
+}
+
+}  // namespace
+
+std::vector<std::string> export_line(const Job& job, const ProfileSource&, const Sink& sink, const Complaint&) {
+    const Figures figures = figures_of(job);
+    JsonWriter json(sink);
+    json.object([&] {
+        write_identity(json, job);
+        write_figures(json, job, figures);
+        write_verdict(json, job, verdicts_of(job, figures));
+        write_completeness(json, job);
+    });
+    json.raw("\n");
+    return {};
+}
+
+}  // namespace mpiprof::report

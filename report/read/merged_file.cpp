@@ -1,0 +1,161 @@
+// Nothing that a damaged file promises is believed: offsets are checked before they are followed, and room is made only
+// for what the bytes that are there can hold.
+#include "report/read/merged_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <numeric>
+
+#include "report/read/deflate.h"
+
+namespace mpiprof::report {
+namespace {
+
+using namespace merged;
+
+constexpr std::uint64_t most_index = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_block = FileReader::largest_file;
+
+// Records of the index, which has been measured before.
+template <class T>
+void take(std::vector<T>& records, std::uint32_t count, ByteSpan& bytes) {
+    records.resize(count);
+    std::memcpy(static_cast<void*>(records.data()), bytes.data(), count * sizeof(T));
+    bytes = bytes.subspan(count * sizeof(T));
+}
+
+std::uint64_t index_size(const Header& header) {
+    return std::uint64_t{header.blocks} * sizeof(Block) + std::uint64_t{header.files} * sizeof(File) +
+           std::uint64_t{header.lines} * sizeof(Line) + header.texts_bytes;
+}
+
+}  // namespace
+
+bool looks_merged(ByteSpan beginning) { return as_text(beginning).starts_with(magic); }
+
+tl::unexpected<Problem> MergedFile::damaged(std::string_view what) const {
+    return problem(path_, fmt::format("is damaged: {}", what), "copy it again, or merge the profiles once more");
+}
+
+Result<std::shared_ptr<const MergedFile>> MergedFile::open(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return problem(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+    std::shared_ptr<MergedFile> file(new MergedFile(path, fd));
+    struct stat info {};
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return problem(path, "is no regular file");
+    if (const auto ok = file->read_header(static_cast<std::uint64_t>(info.st_size)); !ok)
+        return tl::make_unexpected(ok.error());
+    if (const auto ok = file->read_index(); !ok) return tl::make_unexpected(ok.error());
+    return file;
+}
+
+MergedFile::~MergedFile() { close(fd_); }
+
+bool MergedFile::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
+    while (!bytes.empty()) {
+        const ssize_t n = pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        bytes = bytes.subspan(static_cast<std::size_t>(n));
+        offset += static_cast<std::uint64_t>(n);
+    }
+    return true;
+}
+
+Result<std::monostate> MergedFile::read_header(std::uint64_t file_size) {
+    const auto bytes = std::as_writable_bytes(std::span(&header_, 1));
+    if (file_size < sizeof header_ || !read_at(0, bytes))
+        return problem(path_, fmt::format("is cut off: {} bytes", file_size), "copy it again");
+    if (header_.byte_order == __builtin_bswap64(byte_order_mark))
+        return problem(path_, "was written on a big-endian machine", "merge the profiles on this one");
+    if (!looks_merged(bytes) || header_.byte_order != byte_order_mark) return damaged("it does not begin as it should");
+    if (header_.format_major != format_major)
+        return problem(path_,
+                       fmt::format("has format {}, this mpiprof-report reads merged files of format {}",
+                                   header_.format_major, format_major),
+                       "use the mpiprof-report that wrote it");
+    if (header_.checksum != checksum(bytes.first(offsetof(Header, checksum))))
+        return damaged("its header does not have its checksum");
+    if (file_size < header_.file_bytes)
+        return problem(path_, fmt::format("is cut off: {} of {} bytes", file_size, header_.file_bytes),
+                       "copy it again, or merge the profiles once more");
+    return std::monostate{};
+}
+
+Result<std::monostate> MergedFile::read_index() {
+    const std::uint64_t size = index_size(header_);
+    if (!lies_within(header_.index_offset, header_.index_bytes, header_.file_bytes) || size > most_index ||
+        size > most_inflated(header_.index_bytes))
+        return damaged("its index cannot be where it should");
+    Bytes stream(header_.index_bytes), index(size);
+    if (!read_at(header_.index_offset, stream) || !inflate_into(index, stream)) return damaged("its index");
+    ByteSpan rest(index);
+    take(blocks_, header_.blocks, rest);
+    take(files_, header_.files, rest);
+    take(lines_, header_.lines, rest);
+    texts_ = as_text(rest);
+    first_file_.assign(blocks_.size(), 0);
+    for (std::size_t i = files_.size(); i-- > 0;)
+        if (files_[i].block < blocks_.size()) first_file_[files_[i].block] = static_cast<std::uint32_t>(i);
+    if (!is_index_sound()) return damaged("its index leads out of it");
+    return std::monostate{};
+}
+
+bool MergedFile::is_index_sound() const {
+    const auto is_block_sound = [&](const Block& block) {
+        return lies_within(block.offset, block.bytes, header_.file_bytes) && block.size <= most_block &&
+               block.size <= most_inflated(block.bytes);
+    };
+    if (files_.empty() || !std::all_of(blocks_.begin(), blocks_.end(), is_block_sound)) return false;
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+        const File& file = files_[i];
+        if (file.block >= blocks_.size() || !lies_within(file.offset, file.bytes, blocks_[file.block].size))
+            return false;
+        if (file.rank >= header_.world_size) return false;
+        if (i == 0) continue;
+        // In order, and the files of a block do not overlap: one is made from the one before it.
+        const File& before = files_[i - 1];
+        if (file.rank <= before.rank || file.block < before.block) return false;
+        if (file.block == before.block && file.offset < before.offset + before.bytes) return false;
+    }
+    return true;
+}
+
+std::string MergedFile::text(const Text& text) const {
+    return lies_within(text.offset, text.length, texts_.size()) ? texts_.substr(text.offset, text.length) : "";
+}
+
+std::shared_ptr<const MergedFile::Bytes> MergedFile::inflated(std::uint32_t number) const {
+    Kept& kept = kept_[number % kept_.size()];
+    const std::lock_guard lock(kept.mutex);
+    if (kept.block == number) return kept.bytes;
+    kept.block = number;
+    kept.bytes.reset();
+    const Block& block = blocks_[number];
+    Bytes stream(block.bytes);
+    auto bytes = std::make_shared<Bytes>(block.size);
+    if (!read_at(block.offset, stream) || !inflate_into(*bytes, stream)) return nullptr;
+    for (std::size_t i = first_file_[number] + 1; i < files_.size() && files_[i].block == number; ++i) {
+        if ((files_[i].flags & is_difference) == 0) continue;
+        const std::byte* before = bytes->data() + files_[i - 1].offset;
+        std::byte* at = bytes->data() + files_[i].offset;
+        const std::uint64_t common = std::min(files_[i].bytes, files_[i - 1].bytes);
+        for (std::uint64_t k = 0; k < common; ++k) at[k] ^= before[k];
+    }
+    return kept.bytes = std::move(bytes);
+}
+
+Result<MergedFile::Image> MergedFile::image(std::size_t number) const {
+    const File& file = files_[number];
+    auto block = inflated(file.block);
+    if (!block) return damaged(fmt::format("the part with rank {}", file.rank));
+    const ByteSpan bytes = ByteSpan(*block).subspan(file.offset, file.bytes);
+    return Image{std::move(block), bytes};
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,25 @@
+// Writes a merged file: the profiles of one launch in one file, of which the bytes that ranks have in common are kept
+// once. It appears under its name when it is whole. For `mpiprof-report merge`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/model/progress.h"
+#include "report/model/result.h"
+#include "report/read/job_dir.h"
+
+namespace mpiprof::report {
+
+struct MergedSizes {
+    std::uint64_t files = 0;
+    std::uint64_t bytes_in_use = 0;  // of the profiles
+    std::uint64_t file_bytes = 0;    // of the merged file
+};
+
+// `found` is where the launch is from: what was said of its files is kept, too.
+Result<MergedSizes> write_merged(const Found& found, const Launch& launch, const std::string& path, unsigned threads,
+                                 Progress& progress);
+
+}  // namespace mpiprof::report

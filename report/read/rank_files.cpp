@@ -1,0 +1,31 @@
+// One question, two places to look.
+#include "report/read/rank_files.h"
+
+#include "report/read/profile_reader.h"
+
+namespace mpiprof::report {
+
+// A file grows by large segments of which the end is not in use yet: it is not read, unless it came into use meanwhile.
+Result<FileBytes> RankFileReader::read(const RankFile& file) {
+    if (file.merged) {
+        auto image = file.merged->image(file.number);
+        if (!image) return tl::make_unexpected(image.error());
+        image_ = std::move(*image);
+        return FileBytes{image_.bytes, image_.bytes.size()};
+    }
+    if (file.image_bytes == 0) return reader_.read(file.path);
+    auto bytes = reader_.read(file.path, file.image_bytes);
+    if (!bytes || image_bytes_of(bytes->bytes) <= file.image_bytes) return bytes;
+    return reader_.read(file.path);
+}
+
+SignsOfLife RankFileReader::signs_of(const RankFile& file, const Profile& profile) {
+    if (!file.merged) return signs_here(profile, FileReader::times(file.path));
+    const merged::File& record = file.merged->files()[file.number];
+    return {.times = {.modified_at_ns = record.modified_at_ns, .born_at_ns = record.born_at_ns},
+            .now_ns = file.merged->header().merged_at_ns,
+            .process = record.life <= static_cast<std::uint32_t>(Life::ended) ? static_cast<Life>(record.life)
+                                                                              : Life::unknown};
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,39 @@
+// The file of one rank, wherever it is: a file of its own, or one of those in a merged file. What is read of it and
+// what its times say is the same. job_dir finds it; merge reads it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "report/model/result.h"
+#include "report/read/file.h"
+#include "report/read/liveness.h"
+#include "report/read/merged_file.h"
+
+namespace mpiprof::report {
+
+struct RankFile {
+    std::uint32_t rank = 0;
+    std::string path;               // of a merged one: where it was
+    std::uint64_t image_bytes = 0;  // in use when it was looked at; 0 = not known, all of it
+    bool is_text = false;           // mpitrace's
+    std::shared_ptr<const MergedFile> merged{};
+    std::size_t number = 0;  // in `merged`
+};
+
+// One per thread; the bytes last until it reads the next.
+class RankFileReader {
+  public:
+    // What is in use of it.
+    Result<FileBytes> read(const RankFile& file);
+
+    // What tells whether the process of a profile without an end lives: now, or when it was merged.
+    static SignsOfLife signs_of(const RankFile& file, const Profile& profile);
+
+  private:
+    FileReader reader_;
+    MergedFile::Image image_;
+};
+
+}  // namespace mpiprof::report
