@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "report/exports/export.h"
+#include "report/merge/merge.h"
 #include "tests/report/run_reporter.h"
 #include "tests/report/stories.h"
 #include "tests/report/whole_pipeline.h"
@@ -188,6 +189,33 @@ TEST_F(exports, each_launch_in_a_directory_has_its_line_and_one_can_be_asked_for
     EXPECT_EQ(run({"export", "-f", "line", "--job", "9"}).code, 3);
     ASSERT_EQ(run({"export", "-f", "line", "-o", "log.ndjson"}).code, 0);
     EXPECT_EQ(read_file(path() / "log.ndjson"), run({"export", "-f", "line"}).out);
+}
+
+// ---- json ----
+
+TEST_F(exports, json_of_many_ranks_is_handed_over_in_small_pieces) {
+    std::vector<ProfileSpec> ranks;
+    for (std::uint32_t rank = 0; rank < 500; ++rank) {
+        ranks.push_back(balanced_stencil()[1]);
+        ranks.back().rank = rank;
+        ranks.back().size = 500;
+    }
+    write(ranks);
+    report::Progress progress;
+    const auto found = report::find_profiles({path().string()}, 1, progress);
+    const auto job = report::merge(found.launches.at(0), 1, progress);
+    ASSERT_TRUE(job);
+    report::RankReader reader(found.launches[0]);
+    std::size_t largest = 0, all = 0;
+    report::find_export("json")->write(
+        *job, [&](std::uint32_t rank) { return reader.profile(rank); },
+        [&](std::string_view piece) {
+            largest = std::max(largest, piece.size());
+            all += piece.size();
+        },
+        [](const report::Problem& problem) { ADD_FAILURE() << problem.line(); });
+    EXPECT_GT(all, 1u << 20);
+    EXPECT_LT(largest, 1u << 18) << "the text of a hundred thousand ranks does not fit";
 }
 
 }  // namespace
