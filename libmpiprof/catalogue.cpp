@@ -53,14 +53,32 @@ constexpr auto build_names() {
     return names;
 }
 
+constexpr std::uint8_t arguments_of(const Call& call) {
+    const auto has = [&](Role role) { return find(call.roles, role) >= 0; };
+    const bool completes = call.traffic == Traffic::completion && call.treatment == Treatment::timed;
+    std::uint32_t arguments = 0;
+    if (has(Role::dest)) arguments |= format::has_dest;
+    if (has(Role::source)) arguments |= format::has_source;
+    if (has(Role::root)) arguments |= format::has_root;
+    if (completes && (has(Role::request) || has(Role::requests))) arguments |= format::has_requests;
+    if (call.family == Family::mpi && mpi::is_ordered(call)) arguments |= format::is_ordered;
+    if (has(Role::newrequest)) arguments |= format::is_posted;
+    return static_cast<std::uint8_t>(arguments);
+}
+
 constexpr auto build_infos() {
     std::array<CallInfo, calls> infos{};
     for (CallInfo& nobody : infos)
         nobody.treatment = Treatment::timed;  // ids between two libraries: no counter is theirs
     std::size_t at = 0;
     for_each_row([&](std::size_t id, const Call& call) {
-        infos[id] = {
-            static_cast<std::uint16_t>(at), call.family, call.treatment, call.traffic, call.size_rule, call.counter};
+        infos[id] = {static_cast<std::uint16_t>(at),
+                     call.family,
+                     call.treatment,
+                     call.traffic,
+                     call.size_rule,
+                     call.counter,
+                     arguments_of(call)};
         at += std::string_view(call.name).size() + 1;
     });
     return infos;

@@ -53,6 +53,7 @@ enum class TableType : std::uint32_t {
     gpu_work = 26,          // GpuWork: all that the GPU did
     node_counters = 27,     // NodeCounter: energy and links of the node, by one of its ranks
     pauses = 28,            // Activity, one of the process: when recording was off
+    requests = 31,          // Request, per thread: those that are open
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
     exact_sizes = 17,
@@ -253,6 +254,18 @@ struct CallRecord {
     SizeRule size_rule;
     std::uint16_t counter;  // index into `counters` tables if counted or polled
     char name[40];
+    std::uint32_t arguments;  // CallArguments
+    std::uint32_t reserved;
+};
+// What Thread says of a call in hand depends on what the call is given.
+enum CallArguments : std::uint32_t {
+    has_dest = 1,      // in_call_peer and in_call_tag are whom it sends to
+    has_source = 2,    // the same of whom it receives from; of a call with both in_call_source and in_call_source_tag
+    has_root = 4,      // in_call_peer is the root
+    has_requests = 8,  // it completes requests
+    // All members of its communicator make such calls in one order: Communicator::collectives counts them.
+    is_ordered = 16,
+    is_posted = 32,  // it returns at once and leaves a request behind
 };
 
 struct Counter {
@@ -409,12 +422,16 @@ struct Communicator {
     std::uint64_t handle;  // as C passes it, and as Fortran does: what Thread::in_call_communicator is one of
     std::uint64_t fortran_handle;
     char name[64];
-    std::uint64_t reserved[2];
+    // Of the calls that all members make in one order (CallRecord::arguments), those that have returned, whether they
+    // were recorded or not; and what order_of() makes of them, the same on all members.
+    std::uint64_t collectives;
+    std::uint64_t order;
 };
 enum Origin : std::uint16_t { origin_unknown = 0, origin_world = 1, origin_self = 2, origin_made = 3 };
 enum CommunicatorFlags : std::uint16_t {
     is_intercommunicator = 1,
     id_by_members = 2,  // others with the same members have the same id
+    is_not_used = 4,    // no call on it was recorded yet
 };
 
 // What one thread exchanged with one rank of MPI_COMM_WORLD, by messages or by one-sided operations. There is a record
@@ -446,12 +463,31 @@ struct Thread {
     std::uint64_t in_call;  // call id << 48 | return address; outside MPI the last one, and has_returned; 0 = none yet
     std::uint64_t in_call_since;  // ticks at which it began
     std::uint64_t nested;         // calls made by MPI inside MPI: forwarded, not recorded
-    std::uint64_t reserved0;
+    // Of the present or last call that has them (CallRecord::arguments): ranks and tags as they were passed.
+    std::int32_t in_call_peer;
+    std::int32_t in_call_tag;
     std::uint64_t in_call_communicator;  // the handle that the present or last call was given; all ones: none
     std::uint32_t script_call;           // lower half of in_call_since if a script made that call,
     std::uint32_t script_site;  // from here (index into `sites`, 0 = not known); else what is left of an earlier call
+    std::int32_t in_call_source;
+    std::int32_t in_call_source_tag;
+    // Of the last call that completes requests: how many it was given, 0 if this thread had posted none; and which, of
+    // a call that takes a single one, else 0.
+    std::uint64_t in_call_request;
+    std::uint32_t in_call_requests;
+    std::uint32_t reserved;
 };
 inline constexpr std::uint64_t has_returned = std::uint64_t{1} << 63;
+
+// A request of the thread that posted or set it up, by its handle as the program holds it; 0: a place that is free.
+struct Request {
+    std::uint64_t handle;
+    std::uint64_t posted_by;  // as Thread::in_call, of the call that posted it or set it up; not_started
+    std::int32_t peer;        // as Thread::in_call_peer and so on, of the call that posted it or set it up
+    std::int32_t tag;
+    std::uint64_t communicator;  // its handle
+};
+inline constexpr std::uint64_t not_started = std::uint64_t{1} << 63;  // it is persistent, and not in flight
 
 // Operations of NCCL by the algorithm, protocol and number of channels that NCCL chose, as it told its profiler
 // interface.
@@ -583,7 +619,7 @@ static_assert(offsetof(Header, processor) == 2808);
 static_assert(sizeof(ProcessorTime) == 32 && sizeof(Header) == 2840);
 static_assert(sizeof(Directory) == 16);
 static_assert(sizeof(Table) == 32 && offsetof(Table, offset) == 8 && offsetof(Table, used) == 16);
-static_assert(sizeof(CallRecord) == 48 && offsetof(CallRecord, name) == 8);
+static_assert(sizeof(CallRecord) == 56 && offsetof(CallRecord, name) == 8);
 static_assert(sizeof(Cell) == 64 && offsetof(Cell, site) == 8 && offsetof(Cell, calls) == 16 &&
               offsetof(Cell, errors) == 56);
 static_assert(sizeof(Histogram) == 288 && offsetof(Histogram, block) == 8 && offsetof(Histogram, completed) == 256);
@@ -591,11 +627,16 @@ static_assert(sizeof(HistogramBlock) == 128);
 static_assert(sizeof(Region) == 128 && offsetof(Region, entered) == 72);
 static_assert(sizeof(Site) == 8 && sizeof(Frame) == 16);
 static_assert(sizeof(Module) == 80 && offsetof(Module, build_id) == 32 && offsetof(Module, function_offset) == 64);
-static_assert(sizeof(Communicator) == 128 && offsetof(Communicator, name) == 48);
+static_assert(sizeof(Communicator) == 128 && offsetof(Communicator, name) == 48 &&
+              offsetof(Communicator, collectives) == 112);
 static_assert(sizeof(Counter) == 16);
 static_assert(sizeof(Flow) == 24);
 static_assert(sizeof(Peer) == 64 && offsetof(Peer, sent) == 8 && offsetof(Peer, received) == 32);
-static_assert(sizeof(Thread) == 64 && offsetof(Thread, in_call) == 16 && offsetof(Thread, in_call_communicator) == 48);
+static_assert(sizeof(Thread) == 88 && offsetof(Thread, in_call) == 16 && offsetof(Thread, in_call_communicator) == 48);
+static_assert(sizeof(Request) == 32 && offsetof(Request, peer) == 16);
+// The two halves that a posting call copies at once.
+static_assert(offsetof(Thread, in_call_communicator) - offsetof(Thread, in_call_peer) ==
+              offsetof(Request, communicator) - offsetof(Request, peer));
 static_assert(sizeof(Setting) == 136);
 static_assert(sizeof(ActivityBin) == 16 && sizeof(Activity) == 2072 && offsetof(Activity, bins) == 24);
 static_assert(sizeof(TraceEvent) == 48 && offsetof(TraceEvent, peer) == 24 && offsetof(TraceEvent, call) == 40);

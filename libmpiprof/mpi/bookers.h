@@ -89,4 +89,29 @@ struct Completing : wrap::Sizeless {
     }
 };
 
+// A call that all members of its communicator make in one order. It is counted there when it has returned, recorded or
+// not, with or without success.
+template <Id I, class Language, class Base>
+struct InOrder : Base {
+    static constexpr std::uint64_t word = format::order_word(row_of(I).name);
+    static constexpr bool has_root = find(row_of(I).roles, Role::root) >= 0;
+    static std::uint64_t word_in_hand(const Ledger& ledger) {
+        return has_root ? word + static_cast<std::uint64_t>(ledger.peer()) : word;
+    }
+    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        if (!Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
+            return false;
+        ledger.count_collective(memo, word_in_hand(ledger));
+        return true;
+    }
+    static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+        ledger.count_collective(memo, word_in_hand(ledger));
+        Base::after(ledger, memo, bytes, ticks);
+    }
+    static void after_failure(const Ledger& ledger) {
+        if (library.is_known())
+            library.communicators.count_known(Language::c_comm(ledger.comm()), word_in_hand(ledger));
+    }
+};
+
 }  // namespace mpiprof::mpi

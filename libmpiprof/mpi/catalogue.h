@@ -49,4 +49,16 @@ inline constexpr std::array<Call, calls> table = build_table();
 
 constexpr Call row_of(Id id) { return table[static_cast<std::size_t>(id)]; }
 
+// Calls that all members of their communicator make in one order: collectives, and what makes communicators, windows,
+// files and persistent collectives. Not MPI_Comm_create_group, which only some members make.
+constexpr bool is_ordered(const Call& row) {
+    const auto has = [&](Role role) { return find(row.roles, role) >= 0; };
+    if (row.treatment != Treatment::timed || !has(Role::comm)) return false;
+    if (row.traffic == Traffic::collective || row.traffic == Traffic::sync) return true;
+    if (row.traffic == Traffic::file) return has(Role::newfile);
+    if (row.traffic != Traffic::setup || std::string_view(row.name) == "MPI_Comm_create_group") return false;
+    return has(Role::newcomm) || has(Role::newwin) || has(Role::newrequest);
+}
+constexpr bool is_ordered(Id id) { return is_ordered(row_of(id)); }
+
 }  // namespace mpiprof::mpi

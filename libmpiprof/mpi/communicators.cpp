@@ -176,7 +176,7 @@ void Communicators::publish(Records& records, Known& k) {
     record.fortran_handle =
         library.ask.comm_c2f ? static_cast<std::uint64_t>(library.ask.comm_c2f(k.info.handle)) : record.handle;
     record.flags = static_cast<std::uint16_t>((k.info.inter ? format::is_intercommunicator : 0) |
-                                              (k.by_members ? format::id_by_members : 0));
+                                              (k.by_members ? format::id_by_members : 0) | format::is_not_used);
     record.made_by = k.made_by;
     record.how = k.info.handle == library.facts.world  ? format::origin_world
                  : k.info.handle == library.facts.self ? format::origin_self
@@ -185,16 +185,42 @@ void Communicators::publish(Records& records, Known& k) {
     name(k);
 }
 
-CommInfo Communicators::find(Records& records, Word handle) {
-    const Guard guard(lock_);
+Communicators::Known& Communicators::known_to_profile(Records& records, Word handle) {
     Known* k = known_.find(handle);
     if (!k) k = &learn(handle);
     if (k->info.index == 0) publish(records, *k);
-    if (k->info.index == 0) count_drop(records.image.header().drops.communicators);
-    return k->info;
+    return *k;
 }
 
-bool Communicators::made(Making making, std::uint16_t call, Word parent, Word handle, std::uint64_t salt) {
+CommInfo Communicators::find(Records& records, Word handle) {
+    const Guard guard(lock_);
+    Known& k = known_to_profile(records, handle);
+    if (k.info.index == 0)
+        count_drop(records.image.header().drops.communicators);
+    else
+        k.record->flags = static_cast<std::uint16_t>(k.record->flags & ~format::is_not_used);
+    return k.info;
+}
+
+void Communicators::know(Records& records, Word handle) {
+    const Guard guard(lock_);
+    known_to_profile(records, handle);
+}
+
+void Communicators::count(Records& records, Word handle, std::uint64_t word) {
+    const Guard guard(lock_);
+    const Known& k = known_to_profile(records, handle);
+    if (k.record) static_cast<CommunicatorTable::Counted*>(k.record)->count(word);
+}
+
+void Communicators::count_known(Word handle, std::uint64_t word) {
+    const Guard guard(lock_);
+    if (const Known* k = known_.find(handle); k && k->record)
+        static_cast<CommunicatorTable::Counted*>(k->record)->count(word);
+}
+
+bool Communicators::made(Records& records, Making making, std::uint16_t call, Word parent, Word handle,
+                         std::uint64_t salt) {
     const Guard guard(lock_);
     std::uint64_t parent_id = 0, before = 0;
     bool like_world = false;
@@ -212,7 +238,7 @@ bool Communicators::made(Making making, std::uint16_t call, Word parent, Word ha
         }
     }
     if (is_null(handle)) return false;
-    const bool was_stale = known_.forget(handle);
+    const bool was_stale = forget_known(records, handle);
     if (making == Making::unknown) return was_stale;
     Known& k = known_.add(handle);
     if (making == Making::later) {
@@ -231,12 +257,25 @@ bool Communicators::made(Making making, std::uint16_t call, Word parent, Word ha
         k.id = hash_of_members(handle, k.info.inter, hash_of_id(salt, 4));
     else if (parent_id != 0)
         k.id = hash_of_id(hash_of_id(parent_id, before), static_cast<std::uint64_t>(world_rank_of_first(k)));
+    if (making != Making::later) publish(records, k);
     return was_stale;
 }
 
-void Communicators::forget(Word handle) {
+// Its record stays, unless nothing is in it; its handle may be another's soon.
+bool Communicators::forget_known(Records& records, Word handle) {
+    Known* k = known_.find(handle);
+    if (!k) return false;
+    if (k->record) {
+        k->record->handle = k->record->fortran_handle = 0;
+        if ((k->record->flags & format::is_not_used) != 0 && k->record->collectives == 0)
+            records.communicators.give_back({k->record, k->info.index});
+    }
+    return known_.forget(handle);
+}
+
+void Communicators::forget(Records& records, Word handle) {
     const Guard guard(lock_);
-    known_.forget(handle);
+    forget_known(records, handle);
 }
 
 void Communicators::renamed(Word handle) {

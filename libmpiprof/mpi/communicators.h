@@ -25,6 +25,13 @@ class Communicators {
     // The communicator behind a valid C handle; in the profile from now on.
     CommInfo find(Records& records, Word handle);
 
+    // In the profile from now on, for whoever hangs in the first call on it.
+    void know(Records& records, Word handle);
+    // A call on it that was not recorded has returned, and was one that all members make in one order. The second of
+    // one that failed: of a handle that may mean nothing, nothing is asked.
+    void count(Records& records, Word handle, std::uint64_t word);
+    void count_known(Word handle, std::uint64_t word);
+
     // How a communicator was made, as far as its id depends on it.
     enum class Making {
         by_parent,   // collectively over `parent`, by all its members
@@ -37,8 +44,8 @@ class Communicators {
     // `call` made `handle` from `parent`; either may be null (MPI_COMM_NULL: this rank is not a member, but it
     // counted). True: the handle had another meaning up to now, whose end passed us by; nothing that was remembered of
     // it holds.
-    bool made(Making making, std::uint16_t call, Word parent, Word handle, std::uint64_t salt);
-    void forget(Word handle);
+    bool made(Records& records, Making making, std::uint16_t call, Word parent, Word handle, std::uint64_t salt);
+    void forget(Records& records, Word handle);
     // The rank in MPI_COMM_WORLD of a rank of a communicator, of the other group if there are two; -1: it has none, or
     // the communicator is not known (any more). Asks about no handle whose life may have ended.
     int world_rank(Word handle, int rank);
@@ -64,6 +71,8 @@ class Communicators {
 
     static constexpr int not_asked = -2;
     Known& learn(Word handle);
+    Known& known_to_profile(Records& records, Word handle);
+    bool forget_known(Records& records, Word handle);
     CommInfo describe(Word handle) const;
     int world_rank_of_first(Known& k) const;
     int world_rank_in_group(Word group, int rank) const;

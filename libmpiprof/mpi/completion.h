@@ -22,21 +22,31 @@ template <Id I, class Language>
 [[gnu::always_inline]] inline bool store_requests(Ledger& ledger, const Word* words) {
     using R = RequestArguments<I>;
     CallInHand& hand = ledger.hand;
+    constexpr bool is_shown = row_of(I).treatment == Treatment::timed;
     hand.requests = 0;
-    if (!ledger.has_requests()) return true;
+    if (!ledger.has_requests()) {
+        if constexpr (is_shown) ledger.set_requests(0);
+        return true;
+    }
     if constexpr (R::flag >= 0) hand.words[R::flag] = words[R::flag];
     if constexpr (R::index >= 0) hand.words[R::index] = words[R::index];
     if constexpr (R::outcount >= 0) hand.words[R::outcount] = words[R::outcount];
     if constexpr (R::indices >= 0) hand.words[R::indices] = words[R::indices];
     if constexpr (R::statuses >= 0) hand.words[R::statuses] = words[R::statuses];
     if constexpr (R::one >= 0) {
+        if constexpr (is_shown) ledger.set_requests(1);
         if (words[R::one] == 0) [[unlikely]]
             return true;  // an error, which is MPI's to report
         hand.handle = Language::handle_at(words[R::one], 0);
         hand.handles = &hand.handle;
         hand.requests = 1;
+        if constexpr (is_shown) ledger.set_request(hand.handle);
     } else {
         const std::int64_t n = words[R::many] != 0 ? Language::integer(words[R::n]) : 0;
+        if constexpr (is_shown) {
+            ledger.set_requests(n);
+            ledger.set_request(0);
+        }
         if (n <= 0) [[unlikely]]
             return true;
         Word* copy = ledger.ready_room_for_handles(n);

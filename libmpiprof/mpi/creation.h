@@ -71,7 +71,7 @@ template <Id I, class Language>
         bool stay = reorder == never_reordered;
         if constexpr (reorder >= 0) stay = Language::integer(words[reorder]) == 0;  // in Fortran .FALSE.
         if (stay) making = Communicators::Making::alike;
-        library.communicators.made(making, static_cast<std::uint16_t>(I), from, handle, tag);
+        library.communicators.made(runtime.records(), making, static_cast<std::uint16_t>(I), from, handle, tag);
         if (handle != library.facts.comm_null) library.end_of_communicator(handle);  // what its value meant before
     }
 }

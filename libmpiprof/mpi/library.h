@@ -164,6 +164,9 @@ struct Mpi {
     static void remember_set_up(Ledger& ledger, const Word* words);
     template <Id I, class Language>
     static void follow_communicator(const Word* words);  // creation.h
+    static constexpr bool is_in_order(Id id) { return is_ordered(id); }
+    template <Id I, class Language>
+    static void count_unrecorded(const Word* words, Word result);
     // Blocking collectives, which all members of the communicator enter in the same order. What has one among its
     // arguments only to make another is left alone.
     static constexpr bool may_wait_first(Id id) {
@@ -266,7 +269,7 @@ struct Mpi {
         if (!library.is_known())
             return;  // nor was anything asked, and its handles may be wider than they are taken for
         if constexpr (I == Id::Comm_free || I == Id::Comm_disconnect) {
-            library.communicators.forget(Language::c_comm(handle));
+            library.communicators.forget(runtime.records(), Language::c_comm(handle));
             library.end_of_communicator(Language::c_comm(handle));
         } else if constexpr (I == Id::Win_free) {
             library.end_of_window(Language::c_win(handle));
@@ -299,6 +302,22 @@ template <Id I, class Language>
     } else {
         runtime.forget_handles();
     }
+}
+
+template <Id I, class Language>
+[[gnu::noinline]] void Mpi::count_unrecorded(const Word* words, Word result) {
+    constexpr Call row = row_of(I);
+    constexpr int comm = find(row.roles, Role::comm), root = find(row.roles, Role::root);
+    if (!library.is_known() || !runtime.is_recording()) return;
+    CallInHand hand{};
+    if constexpr (Language::fortran) hand.ierror = reinterpret_cast<const int*>(words[row.arity]);
+    std::uint64_t word = format::order_word(row.name);
+    if constexpr (root >= 0) word += static_cast<std::uint64_t>(Language::integer(words[root]));
+    const Word handle = Language::c_comm(Language::handle(words[comm]));
+    if (Language::failed(result, hand))
+        library.communicators.count_known(handle, word);
+    else
+        library.communicators.count(runtime.records(), handle, word);
 }
 
 template <Id I, class Language>

@@ -93,14 +93,14 @@ struct WithPeer : Base {
     static format::Flow& flow(format::Peer& peer) { return outward ? peer.sent : peer.received; }
     [[gnu::always_inline]] static format::Peer* quick_partner(const Ledger& ledger, std::size_t place) {
         // The status that a look is enough for says all.
-        return OfCall::quick(ledger, place, by_status ? source_in(ledger.hand.words[0]) : ledger.hand.peer);
+        return OfCall::quick(ledger, place, by_status ? source_in(ledger.hand.words[0]) : ledger.peer());
     }
     static void add_partner(format::Peer* peer, const CallInHand&, const Memo&, Bytes bytes, Ticks ticks) {
         Peers::add(flow(*peer), bytes, ticks);
     }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         if (!library.is_known()) return Base::after(ledger, memo, bytes, ticks);
-        int who = ledger.hand.peer;
+        int who = ledger.peer();
         if constexpr (by_status)
             if (tells_source<Language>(ledger.hand.words[0])) who = source_in(ledger.hand.words[0]);
         format::Flow& counted = flow(OfCall::record(ledger, who));
@@ -129,8 +129,8 @@ struct WithPeer : Base {
         if (!library.is_known()) return Base::trace(ledger, memo, bytes, ticks);
         const CallInHand& hand = ledger.hand;
         if constexpr (way == Way::put || way == Way::fetched)
-            return ledger.trace_call(memo, bytes, ticks, {OfCall::record(ledger, hand.peer).rank});
-        int who = hand.peer, tag = outward ? ledger.trace()->sent_tag : ledger.trace()->received_tag;
+            return ledger.trace_call(memo, bytes, ticks, {OfCall::record(ledger, ledger.peer()).rank});
+        int who = ledger.peer(), tag = outward ? ledger.trace()->sent_tag : ledger.trace()->received_tag;
         if constexpr (by_status)
             if (tells_source<Language>(hand.words[0])) who = source_in(hand.words[0]), tag = tag_in(hand.words[0]);
         ledger.trace_call(memo, bytes, ticks,
@@ -158,7 +158,7 @@ struct WithTwoPeers : Base {
     [[gnu::always_inline]] static Both quick_partner(const Ledger& ledger, std::size_t) {
         if (!has_status || ledger.hand.words[0] == 0) [[unlikely]]
             return {};
-        return {ledger.quick_peer(OfCall::key(ledger), ledger.hand.peer),
+        return {ledger.quick_peer(OfCall::key(ledger), ledger.peer()),
                 ledger.quick_peer(OfCall::key(ledger), source_in(ledger.hand.words[0]))};
     }
     // By a memo that holds the type in hand, and so knows its size. Any other memo holds another type: see below.
@@ -173,7 +173,7 @@ struct WithTwoPeers : Base {
             const CallInHand& hand = ledger.hand;
             const bool is_told = has_status && hand.words[0] != 0;
             const int source = is_told ? source_in(hand.words[0]) : hand.source;
-            format::Peer& to = OfCall::record(ledger, hand.peer);
+            format::Peer& to = OfCall::record(ledger, ledger.peer());
             format::Peer& from = OfCall::record(ledger, source);
             add(to, from, sent(hand, bytes), bytes, ticks);
         }
@@ -184,7 +184,7 @@ struct WithTwoPeers : Base {
         const CallInHand& hand = ledger.hand;
         const bool is_told = has_status && hand.words[0] != 0;
         const int tag = is_told ? tag_in(hand.words[0]) : ledger.trace()->received_tag;
-        const std::uint32_t to = OfCall::record(ledger, hand.peer).rank;
+        const std::uint32_t to = OfCall::record(ledger, ledger.peer()).rank;
         const std::uint32_t from = OfCall::record(ledger, is_told ? source_in(hand.words[0]) : hand.source).rank;
         const Bytes outward = sent(hand, bytes);
         ledger.trace_call(memo, outward, ticks, {to, ledger.trace()->sent_tag, format::trace_sends});
@@ -205,7 +205,7 @@ struct Probed : Base {
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         const CallInHand& hand = ledger.hand;
         if (library.is_known() && row_of(I).treatment == Treatment::timed) {
-            const int source = tells_source<Language>(hand.words[2]) ? source_in(hand.words[2]) : hand.peer;
+            const int source = tells_source<Language>(hand.words[2]) ? source_in(hand.words[2]) : ledger.peer();
             ledger.remember_message({Language::handle_at(hand.words[1], 0), Language::group_key(ledger.comm()),
                                      Language::c_comm(ledger.comm()), source});
         }
@@ -253,6 +253,30 @@ struct ChooseWithPeers {
 };
 template <Id I, class Language, class Base>
 using WithPeers = typename ChooseWithPeers<I, Language, Base>::Type;
+
+// What the profile says of a persistent operation that the call in hand has set up.
+template <Id I, class Language>
+format::Request shown_of(const Ledger& ledger, const Word* words) {
+    constexpr Roles roles = row_of(I).roles;
+    constexpr int dest = find(roles, Role::dest), source = find(roles, Role::source), comm = find(roles, Role::comm);
+    constexpr int rank = dest >= 0 ? dest : source;
+    // Of a call that is not timed the token alone tells where it returns to.
+    const Word* token = thread_state.token;
+    Word returns_to = address_of(ledger.key());
+#if defined(__x86_64__)
+    if (const Word* frame = reinterpret_cast<const Word*>(reinterpret_cast<const char*>(token) - 1);
+        token == untimed(frame) && row_of(I).treatment != Treatment::timed)
+        returns_to = *frame;
+#endif
+    format::Request shown{};
+    shown.posted_by = call_key(static_cast<std::uint16_t>(I), returns_to);
+    shown.communicator = static_cast<std::uint64_t>(comm >= 0 ? Language::handle(words[comm]) : no_handle);
+    if constexpr (rank >= 0) {
+        shown.peer = Language::integer(words[rank]);
+        shown.tag = Language::integer(words[rank + 1]);
+    }
+    return shown;
+}
 
 // What a persistent operation's starts count with.
 template <Id I, class Language>

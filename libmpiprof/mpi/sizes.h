@@ -14,7 +14,7 @@ template <Id I, class Language>
     const Word handle = Language::handle_at(words[find(row_of(I).roles, Role::newrequest)], 0);
     if (!library.is_known() || Language::is_null_request(handle)) return;
     ledger.set_up(handle, any_size<I, Language>(ledger, words), static_cast<std::uint16_t>(I),
-                  partner_of<I, Language>(ledger, words));
+                  partner_of<I, Language>(ledger, words), shown_of<I, Language>(ledger, words));
 }
 
 template <Id I, class Language>
@@ -55,7 +55,8 @@ struct Mpi::Size {
     using WithHandles = std::conditional_t<posts, Posting<Language, Sized>,
                                            std::conditional_t<completes, Completing<I, Language>, Sized>>;
     using Complete = WithPeers<I, Language, WithHandles>;
-    using Booker = std::conditional_t<A::template has<Role::comm>, Complete, wrap::WithoutComm<Complete>>;
+    using Ordered = std::conditional_t<is_ordered(I), InOrder<I, Language, Complete>, Complete>;
+    using Booker = std::conditional_t<A::template has<Role::comm>, Ordered, wrap::WithoutComm<Ordered>>;
 
     // False: the size takes questions. Then measure() finds it after the call, and answers are remembered where they
     // can be.
@@ -71,7 +72,7 @@ struct Mpi::Size {
         else
             ledger.set_comm(no_handle);
         if constexpr (posts) hand.words[4] = a.template word<Role::newrequest>();
-        store_peer(hand, a);
+        store_peer(ledger, a);
         if constexpr (completes) return store_requests<I, Language>(ledger, words);
         if constexpr (rule == SizeRule::none || is_told) {
             return true;
@@ -100,22 +101,34 @@ struct Mpi::Size {
         no_bytes_to_nobody<Role::source>(hand, a);
         no_bytes_to_nobody<Role::target>(hand, a);
     }
-    [[gnu::always_inline]] static void store_peer(CallInHand& hand, const A& a) {
+    static constexpr bool has_root = find(row.roles, Role::root) >= 0;
+    // A tag follows the rank that it goes with, in every call of MPI that has tags.
+    template <Role Rank>
+    [[gnu::always_inline]] static int tag_behind(const A& a) {
+        return Language::integer(a.words[find(row.roles, Rank) + 1]);
+    }
+    [[gnu::always_inline]] static void store_peer(Ledger& ledger, const A& a) {
         constexpr Way way = way_of(I);
+        [[maybe_unused]] CallInHand& hand = ledger.hand;
         if constexpr (way == Way::put || way == Way::fetched) {
-            hand.peer = Language::integer(a.template word<Role::target>());
+            ledger.set_peer(Language::integer(a.template word<Role::target>()));
             hand.words[1] = Language::handle(a.template word<Role::win>());
         } else if constexpr (way == Way::to_peer || way == Way::both) {
-            hand.peer = Language::integer(a.template word<Role::dest>());
-        } else if constexpr (way == Way::from_peer && (Language::fortran || !A::template has<Role::status>)) {
-            hand.peer = Language::integer(a.template word<Role::source>());  // else the status says it
+            ledger.set_peer(Language::integer(a.template word<Role::dest>()));
+            ledger.set_tag(tag_behind<Role::dest>(a));
+            if constexpr (way == Way::both)
+                ledger.set_source(Language::integer(a.template word<Role::source>()), tag_behind<Role::source>(a));
+        } else if constexpr (way == Way::from_peer || has_root) {
+            ledger.set_peer(Language::integer(a.template word < has_root ? Role::root : Role::source > ()));
+            if constexpr (!has_root) ledger.set_tag(tag_behind<Role::source>(a));
         } else if constexpr (way == Way::from_message) {
             const Word message = a.template word<Role::message>();  // the library overwrites it
             hand.words[1] = message != 0 ? Language::handle_at(message, 0) : 0;
         } else if constexpr (way == Way::probed) {
             hand.words[1] = a.template word<Role::message>();
             hand.words[2] = a.template word<Role::status>();
-            hand.peer = Language::integer(a.template word<Role::source>());
+            ledger.set_peer(Language::integer(a.template word<Role::source>()));
+            ledger.set_tag(tag_behind<Role::source>(a));
         }
     }
     // What store() may not do on the fast path.

@@ -93,6 +93,8 @@ void look_for_tool_in_front() {
 void begin_profile(const void* real, Ticks init_ticks) {
     if (!library.is_identified) library.identify(real);
     wrap::start_profile(ask_world(), init_ticks);
+    if (library.communicators.has_world && library.is_known() && runtime.is_recording())
+        library.communicators.know(runtime.records(), library.facts.world);
     look_for_tool_in_front();
 }
 

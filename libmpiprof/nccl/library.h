@@ -104,6 +104,7 @@ constexpr bool is_operation(Traffic traffic) {
 struct Nccl : private wrap::LibraryDefaults {
     using Id = nccl::Id;
     using LibraryDefaults::free_unrecorded;
+    using LibraryDefaults::is_in_order, LibraryDefaults::count_unrecorded;
     using LibraryDefaults::looks_again;
     using LibraryDefaults::may_be_quick;
     using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first;

@@ -15,9 +15,20 @@ CommunicatorTable::Place CommunicatorTable::take(Image& image) {
         if (!next()) return {nullptr, 0};
         used_ = 1;
     }
+    if (given_back_count_ != 0) {
+        const std::uint16_t index = given_back_[--given_back_count_];
+        static_cast<format::Communicator&>(*at_[index]) = {};
+        return {at_[index], index};
+    }
     format::Communicator* record = used_ < most ? next() : nullptr;
     if (!record) return {nullptr, 0};
+    at_[used_] = static_cast<Counted*>(record);
     return {record, static_cast<std::uint16_t>(used_++)};
+}
+
+void CommunicatorTable::give_back(const Place& place) {
+    const Guard guard(lock_);
+    if (given_back_count_ < sizeof given_back_ / sizeof *given_back_) given_back_[given_back_count_++] = place.index;
 }
 
 }  // namespace mpiprof

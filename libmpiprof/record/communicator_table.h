@@ -2,6 +2,7 @@
 // whichever library made it. Record 0 stands for those that are not told apart.
 #pragma once
 
+#include "libmpiprof/format/collective_order.h"
 #include "libmpiprof/record/image.h"
 
 namespace mpiprof {
@@ -14,9 +15,26 @@ class CommunicatorTable {
     };
     // A place for one more.
     Place take(Image& image);
+    // Of one that was never used, and is not any more.
+    void give_back(const Place& place);
+
+    // The record of a communicator, or one that stands for those that are not told apart.
+    struct Counted : format::Communicator {
+        void count(std::uint64_t word) {
+            collectives += 1;
+            order = format::order_after(order, word);
+        }
+    };
+    Counted& at(std::uint16_t index) { return *at_[index]; }
+    // Before at().
+    void open() { at_[0] = &nobody_; }
 
   private:
     static constexpr unsigned most = 1024;  // in a profile
+    Counted* at_[most] = {};
+    Counted nobody_ = {};
+    std::uint16_t given_back_[64] = {};
+    unsigned given_back_count_ = 0;
     Lock lock_;
     format::Table* table_ = nullptr;
     unsigned used_ = 0;

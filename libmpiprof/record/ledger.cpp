@@ -57,6 +57,7 @@ void Records::publish_call(std::uint16_t call) {
         record->traffic = info.traffic;
         record->size_rule = info.size_rule;
         record->counter = info.counter;
+        record->arguments = info.arguments;
         copy(record->name, catalogue.row_name(call));
         append(record->name, Catalogue::name_suffix(call));
     }
@@ -95,6 +96,8 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     memo_peers_[first_memos].peer = MemoPeer::no_rank;
     callers_.open();
     seconds_.open();
+    requests_.show_in(&records.requests_of_nobody);
+    records.communicators.open();
     forgets_seen_ = relaxed(records.forgets);
     ended_seen_ = records.ended.count();
     adopt(static_cast<std::uint32_t>(raw(SYS_gettid)));

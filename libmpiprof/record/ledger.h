@@ -8,6 +8,7 @@
 
 #include "libmpiprof/base/clock.h"
 #include "libmpiprof/calls/call.h"
+#include "libmpiprof/format/collective_order.h"
 #include "libmpiprof/format/histogram.h"
 #include "libmpiprof/format/size_bins.h"
 #include "libmpiprof/record/activity.h"
@@ -33,6 +34,7 @@ struct CallInfo {
     Traffic traffic;
     SizeRule size_rule;
     std::uint16_t counter;
+    std::uint8_t arguments;  // format::CallArguments
 };
 struct Catalogue {
     const char* names;
@@ -51,6 +53,7 @@ struct Catalogue {
         info.treatment = Treatment::timed;
         info.traffic = Traffic::sync;
         info.size_rule = SizeRule::none;
+        info.arguments = 0;
         return info;
     }
     const char* row_name(std::uint16_t call) const { return names + calls[call % barrier_before].name; }
@@ -69,11 +72,12 @@ struct Records {
     format::ClockKind clock;
     Lock lock;  // for the dictionary
     format::Table* dictionary;
-    std::uint64_t in_dictionary[32];  // a bit per call id
-    std::uint32_t peers;              // records of them, of all threads
-    std::uint32_t trace_events;       // that each thread's trace keeps; 0: there is none
-    EndedHandles ended;               // for the other threads
-    std::uint64_t forgets;            // how often all that memos know became untrue
+    std::uint64_t in_dictionary[32];     // a bit per call id
+    std::uint32_t peers;                 // records of them, of all threads
+    std::uint32_t trace_events;          // that each thread's trace keeps; 0: there is none
+    EndedHandles ended;                  // for the other threads
+    std::uint64_t forgets;               // how often all that memos know became untrue
+    Requests::Shown requests_of_nobody;  // where threads show their requests that found no room for it
     void publish_call(std::uint16_t call);
 };
 
@@ -101,6 +105,22 @@ class Ledger {
     // whom.
     Word comm() const { return static_cast<Word>(thread_->in_call_communicator); }
     void set_comm(Word comm) { thread_->in_call_communicator = static_cast<std::uint64_t>(comm); }
+    // With whom it talks, as passed: the rank that is sent to, or else received from; or the root. Of calls that have
+    // none it is another call's.
+    int peer() const { return thread_->in_call_peer; }
+    void set_peer(int peer) { thread_->in_call_peer = peer; }
+    void set_tag(int tag) { thread_->in_call_tag = tag; }
+    void set_source(int source, int tag) {
+        thread_->in_call_source = source;
+        thread_->in_call_source_tag = tag;
+    }
+    // What it waits for.
+    void set_request(Word only) { thread_->in_call_request = static_cast<std::uint64_t>(only); }
+    void set_requests(std::int64_t n) { thread_->in_call_requests = static_cast<std::uint32_t>(n); }
+    // The call that this memo books has returned, and was one that all members make in one order.
+    void count_collective(const Memo& m, std::uint64_t word) {
+        records_->communicators.at(m.cell->communicator).count(word);
+    }
     // Ticks since begin(); sane() makes 0 of a clock that ran backwards.
     Ticks ticks_until(Ticks end) const { return end - thread_->in_call_since; }
     // Whether the call in hand, which ended then, did so behind the current bin of time. Then it is the plain form's.
@@ -262,12 +282,20 @@ class Ledger {
     // ---- requests (requests.cpp) ----
     // A request was posted by the call that `m` books; since when its begin says. False, and nothing done, if the table
     // does not take it as it is; then post().
-    bool post_fast(const Memo& m, Word handle) { return requests_.put_fast({handle, m.histogram, since(), 0}); }
+    bool post_fast(const Memo& m, Word handle) {
+        const Requests::Request* place = requests_.put_fast({handle, m.histogram, since(), 0});
+        if (!place) [[unlikely]]
+            return false;
+        show(*place, handle, m.key);
+        return true;
+    }
     void post(const Memo& m, Word handle, Ticks since) {
         // Without a place it will be completed as one that is not remembered, and counted as such there.
-        remember({handle, m.histogram, since, 0});
+        if (remember({handle, m.histogram, since, 0})) show_in_hand(handle);
     }
-    void set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests::Partner& partner = {});  // persistent
+    // Persistent. `shown`: what the profile is to say of it, but for the handle.
+    void set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests::Partner& partner = {},
+                format::Request shown = {});
     // The same as post() of a request to receive from whoever sends first. It is counted with `partner` until its
     // status tells.
     void post_open(const Memo& m, Word handle, const Requests::Partner& partner);
@@ -292,7 +320,10 @@ class Ledger {
         const bool was_active = request->since != 0;
         if (was_active) book(*request, end, blocked, inside);
         request->since = 0;
-        if (request->is_persistent()) return was_active;
+        if (request->is_persistent()) {
+            requests_.shown(*request).posted_by |= format::not_started;
+            return was_active;
+        }
         request->more &= ~Requests::with_partner;
         if (request->more == 0 || --request->more == 0) requests_.release(*request);
         return 1;
@@ -449,7 +480,17 @@ class Ledger {
         Ticks owed;   // what samples stood for beyond the time there was
     };
     static Ticks time_of_polls(Polls& polls, Ticks sample, Ticks end);
+    void show_requests();
     bool remember(const Requests::Request& request);
+    // Says in the profile who posted a request: the call in hand.
+    void show(const Requests::Request& place, Word handle, std::uint64_t key) {
+        format::Request& shown = requests_.shown(place);
+        shown.handle = static_cast<std::uint64_t>(handle);
+        shown.posted_by = key;
+        // Peer, tag and communicator at once.
+        __builtin_memcpy(&shown.peer, &thread_->in_call_peer, 2 * sizeof(Word));
+    }
+    void show_in_hand(Word handle) { show(*requests_.find(handle), handle, key()); }
     void book(const Requests::Request& request, Ticks end, Ticks blocked, Ticks inside) {
         format::Histogram& h = *request.posted_by;
         const Ticks in_flight = end - request.since;
@@ -486,6 +527,7 @@ class Ledger {
     bool monotonic_ = false;
     bool moved_ = false;
     bool has_messages_ = false;
+    bool are_requests_shown_ = false;
     bool has_open_sources_ = false;  // requests that receive from whoever sends first were posted
     std::uint64_t ended_seen_ = 0, forgets_seen_ = 0;
     Records* records_ = nullptr;

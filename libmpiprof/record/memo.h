@@ -28,7 +28,6 @@ struct CallInHand {
     const Word* handles;        // and a copy of their handles, since the library overwrites them
     Word handle;                // the copy's place if it is only one
     Word scratch[8];            // for a status that the caller does not want
-    int peer;                   // the rank that is sent to, or else received from, as passed
     int source;                 // of an exchange
     Bytes sent;                 // of an exchange whose size was asked for
 };

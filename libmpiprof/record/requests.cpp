@@ -3,7 +3,19 @@
 
 namespace mpiprof {
 
+// The first request of a thread takes the way through here.
+void Ledger::show_requests() {
+    if (are_requests_shown_) return;
+    are_requests_shown_ = true;
+    format::Table* table = records_->image.add_large_table(format::TableType::requests, sizeof(format::Request),
+                                                           Requests::places, thread_->id);
+    if (!table) return;
+    requests_.show_in(records_->image.at(table->offset));
+    __atomic_store_n(&table->used, table->capacity, __ATOMIC_RELEASE);
+}
+
 bool Ledger::remember(const Requests::Request& request) {
+    show_requests();
     const Requests::Put put = requests_.put(request);
     if (put != Requests::Put::shared) return put == Requests::Put::done;
     // A library gives one handle to all sends that are complete when they return: the older one is, then. Each will be
@@ -17,10 +29,14 @@ bool Ledger::remember(const Requests::Request& request) {
     return true;
 }
 
-void Ledger::set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests::Partner& partner) {
+void Ledger::set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests::Partner& partner,
+                    format::Request shown) {
     format::Histogram* h = histogram(call, static_cast<std::uint8_t>(format::size_bin(bytes)));
     const Bytes marks = Requests::persistent | (partner.flow ? Requests::with_partner : 0);
     if (!h || !remember({handle, h, 0, bytes | marks})) return count_unknown_request();
+    shown.handle = static_cast<std::uint64_t>(handle);
+    shown.posted_by |= format::not_started;
+    requests_.shown(*requests_.find(handle)) = shown;
     if (partner.flow) {
         Requests::Partner& kept = requests_.partner_of(*requests_.find(handle)) = partner;
         kept.bytes = bytes;
@@ -35,6 +51,7 @@ Bytes Ledger::start(Word handle, Ticks since) {
         return 0;
     }
     request->since = since;
+    requests_.shown(*request).posted_by &= ~format::not_started;
     const Bytes bytes = request->more & ~(Requests::persistent | Requests::with_partner);
     if (!request->has_partner()) return bytes;
     Requests::Partner& partner = requests_.partner_of(*request);
@@ -44,8 +61,9 @@ Bytes Ledger::start(Word handle, Ticks since) {
 }
 
 void Ledger::post_open(const Memo& m, Word handle, const Requests::Partner& partner) {
-    if (!remember({handle, m.histogram, since(), partner.key != 0 ? Requests::with_partner : 0}) || partner.key == 0)
-        return;
+    if (!remember({handle, m.histogram, since(), partner.key != 0 ? Requests::with_partner : 0})) return;
+    show_in_hand(handle);
+    if (partner.key == 0) return;
     requests_.partner_of(*requests_.find(handle)) = partner;
     has_open_sources_ = true;
 }

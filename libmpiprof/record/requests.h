@@ -50,17 +50,17 @@ class Requests {
         *place = request;
         return Put::done;
     }
-    // The same for one that is posted, is new, and finds its first place free. `more` of what is free is 0. False:
-    // put().
-    bool put_fast(const Request& request) {
+    // The same for one that is posted, is new, and finds its first place free. `more` of what is free is 0. Returns the
+    // place; null: put().
+    Request* put_fast(const Request& request) {
         Request(&set)[2] = set_of(request.handle);
         if (set[0].handle != 0 || set[1].handle == request.handle) [[unlikely]]
-            return false;
+            return nullptr;
         set[0].handle = request.handle;
         set[0].posted_by = request.posted_by;
         set[0].since = request.since;
         ++in_use_;
-        return true;
+        return &set[0];
     }
     Request* find(Word handle) {
         Request(&set)[2] = set_of(handle);
@@ -71,7 +71,16 @@ class Requests {
     // One whose `more` is 0.
     void release(Request& request) {
         request.handle = 0;
+        shown(request).handle = 0;
         --in_use_;
+    }
+    // What the profile says of the request in this place.
+    format::Request& shown(const Request& place) {
+        return *reinterpret_cast<format::Request*>(reinterpret_cast<std::uintptr_t>(&place) + to_shown_);
+    }
+    // Where that lies. There is always a place, be it one that no profile has.
+    void show_in(void* shown) {
+        to_shown_ = reinterpret_cast<std::uintptr_t>(shown) - reinterpret_cast<std::uintptr_t>(sets_);
     }
     void drop(Request& request) {
         request.more = 0;
@@ -92,12 +101,18 @@ class Requests {
                 partner_of(request).key = 0;
     }
 
-  private:
     static constexpr unsigned bits = 9;
-    Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
     static constexpr unsigned places = 2u << bits;
+    struct Shown {
+        format::Request requests[places];
+    };
+
+  private:
+    Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
     Request (&every())[places] { return reinterpret_cast<Request(&)[places]>(sets_); }
     std::uint64_t in_use_ = 0;
+    std::uintptr_t to_shown_ = 0;  // from each place to its format::Request
+    static_assert(sizeof(format::Request) == sizeof(Request));
     alignas(64) Request sets_[1u << bits][2];  // each handle has two places, in one cache line
     Partner partners_[1u << bits][2];          // behind what every request touches
 };

@@ -60,6 +60,7 @@ struct AsStored {
     // What there is to do besides. False, and nothing done: after() does it, partners included.
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return true; }
     static void after(Ledger&, Memo&, Bytes, Ticks) {}
+    static void after_failure(const Ledger&) {}  // of the real call
     // Writes the call into the trace that the user asked for; before after().
     static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
         ledger.trace_call(memo, bytes, ticks);

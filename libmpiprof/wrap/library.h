@@ -45,6 +45,12 @@ struct LibraryDefaults {
     template <auto Id, class Language>
     static void follow_unrecorded(const Word*, Word) {}
 
+    // ---- rows that all who take part make in one order, and are counted ----
+    static constexpr bool is_in_order(auto) { return false; }
+    // After the real call, where it is not recorded; recorded ones are their Booker's.
+    template <auto Id, class Language>
+    static void count_unrecorded(const Word*, Word) {}
+
     // ---- rows before which the user may put a barrier ----
     static constexpr bool may_wait_first(auto) { return false; }
     template <auto Id, class Language>
@@ -103,6 +109,12 @@ concept FollowsHandles = requires(Ledger& ledger, const Word* words, Word return
 };
 
 template <class L, class Language>
+concept CountsInOrder = requires(const Word* words, Word word) {
+    { L::is_in_order(any_row<L>) } -> std::same_as<bool>;
+    { L::template count_unrecorded<any_row<L>, Language>(words, word) } -> std::same_as<void>;
+};
+
+template <class L, class Language>
 concept WatchesCalls = requires(Ledger& ledger, const Word* words, Word word, std::uint16_t id) {
     { L::may_wait_first(any_row<L>) } -> std::same_as<bool>;
     { L::template wait_first<any_row<L>, Language>(&ledger, words, word, words) } -> std::same_as<void>;
@@ -116,7 +128,8 @@ concept WatchesCalls = requires(Ledger& ledger, const Word* words, Word word, st
 
 // Beside these it has, for its timed rows, a template Size<Id, Language> (HasSize, below).
 template <class L, class Language>
-concept WrappedLibrary = NamesRows<L> && FindsFunctions<L> && FollowsHandles<L, Language> && WatchesCalls<L, Language>;
+concept WrappedLibrary = NamesRows<L> && FindsFunctions<L> && FollowsHandles<L, Language> &&
+    CountsInOrder<L, Language> && WatchesCalls<L, Language>;
 
 // How the message size of a row is found. Besides, with the words of the call as they came:
 //     bool store(Ledger&, Words&...)     before the call, into ledger.hand; false: measure() finds it afterwards. It

@@ -65,6 +65,7 @@ template <class Library, class Language, class Booker>
         ledger.hand.buffer = format::BufferKind::host;
         ledger.add_error(key, 0, thread_state.token);
         if (ledger.is_traced()) ledger.trace_error(ticks);
+        Booker::after_failure(ledger);
         thread_state.token = nullptr;
         return result;
     }
@@ -201,7 +202,7 @@ template <class Library, auto Id, class Language, class... Words>
 
 // A call that is not recorded: not ours, or there is nowhere to record it.
 template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline Word call_without_ledger(const PlainCall& call, Words... args) {
+[[gnu::always_inline]] inline Word call_uncounted(const PlainCall& call, Words... args) {
     if constexpr (Library::may_be_watched(Id)) {
         const Word result = call.real(args...);
         const Word words[] = {args..., 0};
@@ -214,6 +215,18 @@ template <class Library, auto Id, class Language, class... Words>
             return call_followed<Library, Id, Language>(call.real_as<Words...>(), call.return_address, args...);
     }
     return call.real(args...);
+}
+
+// The same; and one that has its place in an order is counted there, whoever records it.
+template <class Library, auto Id, class Language, class... Words>
+[[gnu::always_inline]] inline Word call_without_ledger(const PlainCall& call, Words... args) {
+    const Word result = call_uncounted<Library, Id, Language>(call, args...);
+    if constexpr (Library::is_in_order(Id)) {
+        const Word words[] = {args..., 0};
+        if (!call.found.foreign && !is_nested(call.return_address))
+            Library::template count_unrecorded<Id, Language>(words, result);
+    }
+    return result;
 }
 
 template <class Library, auto Id, class Language, class... Words>
@@ -328,7 +341,14 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     if constexpr (Library::may_wait_first(Id)) wait_for_others<Library, Id, Language>(call, ledger, args...);
     if (!ledger) return call_without_ledger<Library, Id, Language>(call, args...);
     if constexpr (!Library::frees(Id) && !Library::follows(Id))
-        if (!runtime.records_call(id)) return call_unrecorded(call.real_as<Words...>(), frame, args...);
+        if (!runtime.records_call(id)) {
+            const Word result = call_unrecorded(call.real_as<Words...>(), frame, args...);
+            if constexpr (Library::is_in_order(Id)) {
+                const Word words[] = {args..., 0};
+                Library::template count_unrecorded<Id, Language>(words, result);
+            }
+            return result;
+        }
     return call_recorded<Library, Id, Language>(call, *ledger, args...);
 }
 

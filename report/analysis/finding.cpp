@@ -27,6 +27,7 @@ constexpr std::array names{
     Name{Rule::nccl_waiting, "nccl-waiting"},
     Name{Rule::nccl_exposed, "nccl-exposed"},
     Name{Rule::dropped, "dropped"},
+    Name{Rule::order, "order"},
     Name{Rule::wrong_launcher, "wrong-launcher"},
     Name{Rule::slow_rank, "slow-rank"},
     Name{Rule::growing_work, "growing-work"},

@@ -32,6 +32,7 @@ enum class Rule : std::uint8_t {
     nccl_waiting,
     nccl_exposed,
     dropped,
+    order,
     // causes that the report may begin with, see verdict.h
     wrong_launcher,
     slow_rank,
@@ -214,6 +215,17 @@ struct NcclExposed {
     double nccl_share = 0;
     double kernels_share = 0;
 };
+// Members of a communicator that ended as they should and have not made the same collectives; Finding::ranks: one of
+// each of two sides, Finding::calls: what they made where they parted, if that is known.
+struct Order {
+    std::string communicator;  // empty: it has no name
+    std::uint32_t size = 0;
+    std::uint64_t one = 0, other = 0;  // how many they made
+    std::uint64_t at = 0;              // the so manieth differs, from 1 on; 0: not known
+    std::int32_t root_of_one = any_rank, root_of_other = any_rank;
+    bool are_swapped = false;
+    std::uint64_t communicators = 0;  // of which this is so
+};
 struct Dropped {
     std::uint64_t Drops::*what = nullptr;
     std::uint64_t count = 0;
@@ -284,7 +296,7 @@ struct Crowded {
 using Evidence =
     std::variant<evidence::Unfinished, evidence::Errors, evidence::Paused, evidence::Overlap, evidence::Crowded,
                  evidence::Waiting, evidence::Waits, evidence::Requests, evidence::Imbalance, evidence::Polling,
-                 evidence::NcclWaiting, evidence::NcclExposed, evidence::Dropped, evidence::Varying,
+                 evidence::NcclWaiting, evidence::NcclExposed, evidence::Dropped, evidence::Order, evidence::Varying,
                  evidence::SerialChain, evidence::OneServesAll, evidence::SmallMessages, evidence::CheapCalls,
                  evidence::UnequalComms, evidence::Init, evidence::FileIo, evidence::Transfers, evidence::Healthy,
                  evidence::WrongLauncher, evidence::Masks, evidence::TooMany, evidence::Threads, evidence::Starved,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "report/analysis/causes.h"
+#include "report/analysis/orders.h"
 #include "report/analysis/placement_findings.h"
 
 namespace mpiprof::report {
@@ -196,12 +197,37 @@ void placed(const Job& job, const Figures&, Findings& findings) {
     }
 }
 
+// What all members have to make in one order, and have not: of the first communicator.
+void broken_orders(const Job& job, const Figures&, Findings& findings) {
+    if (job.broken_orders.empty()) return;
+    const BrokenOrder& broken = job.broken_orders.front();
+    const OrderOfMembers &one = broken.members[0], &other = broken.members[1];
+    evidence::Order e{.communicator = broken.is_world && broken.name.empty() ? "MPI_COMM_WORLD" : broken.name,
+                      .size = broken.size,
+                      .one = one.collectives,
+                      .other = other.collectives,
+                      .communicators = job.broken_orders.size()};
+    std::vector<std::uint16_t> calls;
+    if (one.collectives == other.collectives)
+        if (const auto parting = OrderedCalls(job, broken.size).parting(one.collectives, one.order, other.order)) {
+            calls = {parting->one.call, parting->other.call};
+            e.at = parting->at;
+            e.root_of_one = parting->one.root;
+            e.root_of_other = parting->other.root;
+            e.are_swapped = parting->are_swapped;
+        }
+    Finding& finding = add(findings, Rule::order, true, std::move(e));
+    finding.calls = std::move(calls);
+    finding.ranks = {one.first_rank, other.first_rank};
+}
+
 }  // namespace
 
 std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
     Findings findings;
-    for (const auto rule : {find_how_it_ended, unfinished, errors, not_recorded, overlap, find_crowds, find_late_ranks,
-                            find_costly_calls, waiting, waits, waited_for, placed, find_on_gpus, dropped})
+    for (const auto rule :
+         {find_how_it_ended, unfinished, errors, not_recorded, overlap, find_crowds, find_late_ranks, find_costly_calls,
+          broken_orders, waiting, waits, waited_for, placed, find_on_gpus, dropped})
         rule(job, figures, findings);
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
     return findings;

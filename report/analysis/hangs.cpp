@@ -2,6 +2,8 @@
 // has, and no call is in it more often.
 #include "report/analysis/hangs.h"
 
+#include "report/analysis/deadlocks.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -18,6 +20,8 @@ bool is_gone(const Rank& rank) {
     if (rank.is_in_finalize || rank.state == State::finalized) return true;
     return rank.state != State::running || rank.life == Life::ended;
 }
+
+}  // namespace
 
 std::vector<const Standing*> long_inside(const Job& job) {
     std::vector<const Standing*> inside;
@@ -42,6 +46,8 @@ std::vector<Party> parties_of(const std::vector<const Standing*>& standings) {
                      [](const Party& a, const Party& b) { return a.ranks.size() > b.ranks.size(); });
     return result;
 }
+
+namespace {
 
 bool is_blocking_collective(const Job& job, const Standing& standing) {
     const Call& call = job.calls[*standing.call];
@@ -99,7 +105,8 @@ std::optional<Hang> different_collectives(const Job& job, const std::vector<cons
     return std::nullopt;
 }
 
-// The ranks that will enter nothing any more. Killed ones prove something only while others run on.
+}  // namespace
+
 std::vector<std::uint32_t> never_come(const Job& job) {
     const bool others_run = std::any_of(job.ranks.begin(), job.ranks.end(), [](const Rank& other) {
         return other.has_profile && other.state == State::running && other.life == Life::running;
@@ -112,12 +119,16 @@ std::vector<std::uint32_t> never_come(const Job& job) {
     return ranks;
 }
 
+namespace {
+
 // Of these ranks the ones that belong to the communicator, as far as is known.
 std::vector<std::uint32_t> members_among(const Job& job, std::uint32_t group, std::vector<std::uint32_t> ranks) {
     if (job.groups[group].is_world) return ranks;
     std::set<std::uint32_t> members;
     for (const Entries& entry : job.entries)
         if (entry.group == group && entry.call == Entries::none) members.insert(entry.rank);
+    for (const Membership& membership : job.memberships)
+        if (membership.group == group) members.insert(membership.rank);
     std::erase_if(ranks, [&](std::uint32_t rank) { return !members.contains(rank); });
     return ranks;
 }
@@ -165,7 +176,7 @@ std::optional<Hang> nobody_is_left(const Job& job, const std::vector<const Stand
 std::optional<Hang> hang_of(const Job& job) {
     const std::vector<const Standing*> inside = long_inside(job);
     if (inside.empty() || job.is_text) return std::nullopt;
-    for (const auto kind : {different_collectives, member_is_gone, nobody_is_left})
+    for (const auto kind : {broken_order, different_collectives, deadlock, member_is_gone, cycle, nobody_is_left})
         if (auto hang = kind(job, inside)) return hang;
     return std::nullopt;
 }

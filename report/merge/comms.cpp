@@ -89,7 +89,10 @@ CommsPart::Entries CommsPart::entries_of(const RankProfile& from) {
     };
     entry_for({.kind = CommKind::none, .id = 0}, {.made_by = {}, .name = {}});
     for (std::size_t i = 1; i < profile.communicators.size(); ++i)
-        entry_for(key_of(profile.communicators[i]), profile.communicators[i]);
+        if (profile.communicators[i].is_unused)  // no cell names it
+            entry_of.push_back(entry_of.front());
+        else
+            entry_for(key_of(profile.communicators[i]), profile.communicators[i]);
     for (const Cell& cell : profile.cells) {
         Entry& entry = *entry_of[cell.communicator < entry_of.size() ? cell.communicator : 0];
         entry.comm.largest_ns += cell.time_ns;

@@ -14,6 +14,7 @@
 #include "report/merge/facts.h"
 #include "report/merge/gpu.h"
 #include "report/merge/nccl_choices.h"
+#include "report/merge/orders.h"
 #include "report/merge/origin.h"
 #include "report/merge/peers.h"
 #include "report/merge/ranks.h"
@@ -41,8 +42,9 @@ class Part {
 
   private:
     // In the order in which they finish: a part finds in the Job what those before it have put there.
-    using Parts = std::tuple<SettingsPart, OriginPart, RowsPart, RanksPart, StandingsPart, FactsPart, CommsPart,
-                             WaitsPart, SitesPart, PeersPart, RegionsPart, ActivitiesPart, GpuPart, NcclChoicesPart>;
+    using Parts =
+        std::tuple<SettingsPart, OriginPart, RowsPart, RanksPart, StandingsPart, FactsPart, CommsPart, WaitsPart,
+                   SitesPart, PeersPart, RegionsPart, ActivitiesPart, GpuPart, NcclChoicesPart, OrdersPart>;
 
     CallRegistry* registry_;
     CallNumbers numbers_;

@@ -16,7 +16,13 @@ Group group_of(const Communicator& communicator) {
                                                      : communicator.id,
             .size = communicator.size,
             .name = communicator.name,
-            .is_world = is_world};
+            .is_world = is_world,
+            .is_inter = communicator.is_inter};
+}
+
+Message message_of(std::optional<std::uint16_t> call, std::uint32_t group, std::int32_t peer, std::int32_t tag,
+                   bool is_sent) {
+    return {.call = call, .group = group, .peer = peer, .tag = tag, .is_sent = is_sent};
 }
 
 }  // namespace
@@ -44,6 +50,43 @@ std::uint32_t StandingsPart::group_index(const Group& group) {
     return found->second;
 }
 
+std::uint32_t StandingsPart::group_index(const Profile& profile, std::uint16_t communicator) {
+    return communicator < profile.communicators.size() ? group_index(group_of(profile.communicators[communicator])) : 0;
+}
+
+// Its own messages; of a call that completes requests, those of the requests, if it is clear which these are.
+void StandingsPart::say_what_it_waits_for(const RankProfile& from, const Thread& thread, Standing& standing) {
+    const Profile& profile = from.profile;
+    const Call& call = profile.calls[*thread.in_call];
+    const auto add = [&](const Message& message) {
+        if (message.is_collective || message.peer != no_rank) standing.waits_for.push_back(message);
+    };
+    if (call.has_root) standing.root = thread.peer;
+    if (call.sends) add(message_of(standing.call, standing.group, thread.peer, thread.tag, true));
+    if (call.receives && call.sends)
+        add(message_of(standing.call, standing.group, thread.source, thread.source_tag, false));
+    else if (call.receives)
+        add(message_of(standing.call, standing.group, thread.peer, thread.tag, false));
+    std::size_t found = 0;
+    for (const OpenRequest& request : thread.open_requests) {
+        const bool is_meant = call.has_requests && thread.requests != 0 &&
+                              (thread.only_request == 0 || request.handle == thread.only_request);
+        if (!request.is_started) continue;
+        found += is_meant;
+        const Call& posted_by = profile.calls[request.call];
+        Message message = message_of(from.calls[request.call], group_index(profile, request.communicator), request.peer,
+                                     request.tag, posted_by.sends);
+        message.place = place_index(profile, request.called_from);
+        message.is_collective = posted_by.is_ordered;
+        const bool is_told = posted_by.sends != posted_by.receives || posted_by.is_ordered;
+        if (!is_told || message.peer == no_rank)
+            standing.waits_for_more |= !is_told && is_meant;  // of files, one-sided
+        else
+            (is_meant ? standing.waits_for : standing.posted).push_back(message);
+    }
+    standing.waits_for_more |= profile.drops.requests != 0 || (call.has_requests && found == 0);
+}
+
 void StandingsPart::add_standings(const RankProfile& from) {
     const Profile& profile = from.profile;
     const auto is_inside = [](const Thread& thread) { return thread.in_call.has_value(); };
@@ -63,7 +106,51 @@ void StandingsPart::add_standings(const RankProfile& from) {
              .place = place_index(profile, thread.called_from),
              .since_ns = since,
              .for_ns = profile.elapsed_ns > since ? profile.elapsed_ns - since : 0});
+        standings_.back().is_only_thread = profile.threads.size() == 1;
+        if (thread.in_call) say_what_it_waits_for(from, thread, standings_.back());
     }
+}
+
+void StandingsPart::add_memberships(const RankProfile& from) {
+    for (const Communicator& communicator : from.profile.communicators)
+        if (const std::uint32_t group = group_index(group_of(communicator)))
+            memberships_.push_back({.group = group,
+                                    .rank = from.profile.rank,
+                                    .rank_in_group = communicator.rank,
+                                    .collectives = communicator.collectives,
+                                    .order = communicator.order});
+}
+
+// What may explain a hang, as far as a few lines do.
+void StandingsPart::add_made(const RankProfile& from) {
+    constexpr std::size_t most = 32;
+    const Profile& profile = from.profile;
+    std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint32_t>, std::uint64_t> calls;
+    for (const Cell& cell : profile.cells) {
+        const Call& call = profile.calls[cell.call];
+        if ((!call.is_ordered && !call.sends) || cell.calls + cell.errors == 0 || cell.communicator == 0) continue;
+        const std::vector<Frame>& frames =
+            profile.sites.empty() ? std::vector<Frame>{} : profile.sites[cell.site].frames;
+        const std::uint32_t place = frames.empty() ? 0 : place_index(profile, frames.front());
+        calls[{group_index(profile, cell.communicator), from.calls[cell.call], place}] += cell.calls + cell.errors;
+        if (calls.size() > most) return;
+    }
+    for (const auto& [key, n] : calls)
+        made_.push_back({.rank = profile.rank,
+                         .group = std::get<0>(key),
+                         .call = std::get<1>(key),
+                         .place = std::get<2>(key),
+                         .calls = n});
+    for (const Thread& thread : profile.threads)
+        for (const OpenRequest& request : thread.open_requests)
+            if (!request.is_started)
+                made_.push_back({.rank = profile.rank,
+                                 .group = group_index(profile, request.communicator),
+                                 .call = from.calls[request.call],
+                                 .place = place_index(profile, request.called_from),
+                                 .calls = 0,
+                                 .peer = request.peer,
+                                 .tag = request.tag});
 }
 
 void StandingsPart::add_entries(const RankProfile& from) {
@@ -109,6 +196,26 @@ void StandingsPart::finish(Finishing& end) {
         std::uint32_t& module = job.places.back().module;
         module = renumber(module, module_of, modules_, job.modules);
     }
+    const auto renumber_place = [&](std::uint32_t& place) {
+        const bool is_new = place != 0 && place_of[place] == 0;
+        place = renumber(place, place_of, places_, job.places);
+        if (!is_new) return;
+        std::uint32_t& module = job.places.back().module;
+        module = renumber(module, module_of, modules_, job.modules);
+    };
+    for (Standing& standing : standings_)
+        for (std::vector<Message>* messages : {&standing.waits_for, &standing.posted})
+            for (Message& message : *messages) {
+                if (message.call) message.call = end.order[*message.call];
+                message.group = renumber(message.group, group_of, groups_, job.groups);
+                renumber_place(message.place);
+            }
+    std::stable_sort(made_.begin(), made_.end(), [](const Made& a, const Made& b) { return a.rank < b.rank; });
+    for (Made& made : made_) {
+        made.call = end.order[made.call];
+        made.group = renumber(made.group, group_of, groups_, job.groups);
+        renumber_place(made.place);
+    }
     for (Entries& entries : entries_) {
         if (entries.call != Entries::none) entries.call = end.order[entries.call];
         entries.group = renumber(entries.group, group_of, groups_, job.groups);
@@ -116,12 +223,24 @@ void StandingsPart::finish(Finishing& end) {
     std::sort(entries_.begin(), entries_.end(), [](const Entries& a, const Entries& b) {
         return std::tie(a.group, a.call, a.rank) < std::tie(b.group, b.call, b.rank);
     });
+    for (Membership& membership : memberships_)
+        membership.group = renumber(membership.group, group_of, groups_, job.groups);
+    std::sort(memberships_.begin(), memberships_.end(), [](const Membership& a, const Membership& b) {
+        return std::tie(a.group, a.rank) < std::tie(b.group, b.rank);
+    });
+    job.memberships = std::move(memberships_);
+    job.made = std::move(made_);
     job.standings = std::move(standings_);
     job.entries = std::move(entries_);
 }
 
 void StandingsPart::add(const RankProfile& from) {
-    if (from.profile.state == State::finalized || from.profile.is_text) return;
+    const bool is_over = from.profile.state == State::finalized;
+    if (from.profile.is_text || (is_over && !from.profile.is_in_finalize)) return;
+    // Whoever is in MPI_Finalize may be why others wait.
+    add_memberships(from);
+    add_made(from);
+    if (is_over) return;
     add_standings(from);
     add_entries(from);
 }
@@ -133,7 +252,21 @@ void StandingsPart::absorb(StandingsPart&& other) {
         standing.group = group_index(other.groups_[standing.group]);
         const Place& place = other.places_[standing.place];
         standing.place = place_index(named, {.offset = place.offset, .module = place.module});
+        for (std::vector<Message>* messages : {&standing.waits_for, &standing.posted})
+            for (Message& message : *messages) {
+                message.group = group_index(other.groups_[message.group]);
+                const Place& posted = other.places_[message.place];
+                message.place = place_index(named, {.offset = posted.offset, .module = posted.module});
+            }
     }
+    for (Made& made : other.made_) {
+        made.group = group_index(other.groups_[made.group]);
+        const Place& place = other.places_[made.place];
+        made.place = place_index(named, {.offset = place.offset, .module = place.module});
+    }
+    made_.insert(made_.end(), other.made_.begin(), other.made_.end());
+    for (Membership& membership : other.memberships_) membership.group = group_index(other.groups_[membership.group]);
+    memberships_.insert(memberships_.end(), other.memberships_.begin(), other.memberships_.end());
     standings_.insert(standings_.end(), other.standings_.begin(), other.standings_.end());
     for (Entries& entries : other.entries_) {
         entries.group = group_index(other.groups_[entries.group]);

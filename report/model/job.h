@@ -14,6 +14,7 @@
 #include "report/model/call_sites.h"
 #include "report/model/comms.h"
 #include "report/model/gpu.h"
+#include "report/model/hanging.h"
 #include "report/model/number_list.h"
 #include "report/model/placement.h"
 #include "report/model/profile.h"
@@ -123,6 +124,7 @@ struct Group {
     std::uint32_t size = 0;
     std::string name;
     bool is_world = false;
+    bool is_inter = false;
 };
 
 // Where one thread of a rank stands, or stood when the rank ended: inside a call, or outside MPI since its last one.
@@ -137,6 +139,12 @@ struct Standing {
     std::uint32_t place = 0;            // index into Job::places: where it was called
     std::uint64_t since_ns = 0;         // it was entered so long after MPI_Init; 0 = not known
     std::uint64_t for_ns = 0;           // so long before now, or before the rank's last sign of life
+    std::int32_t root = any_rank;       // of a call that has one
+    // What it cannot end without, as far as is known: its own messages, or those of the requests that it was given.
+    std::vector<Message> waits_for{};
+    bool waits_for_more = false;    // and others
+    std::vector<Message> posted{};  // what other requests of its that are open stand for
+    bool is_only_thread = false;    // that ever called MPI
 };
 
 // How often a rank that is not finalized has entered a call that all members of a communicator have to enter; of the
@@ -183,8 +191,11 @@ struct Job {
     std::vector<RegionRow> regions;  // parents before what is inside them; the first is the whole run
     std::vector<std::string> hosts;
     std::vector<std::string> nodes;
-    std::vector<Standing> standings;       // sorted by rank
-    std::vector<Entries> entries;          // sorted by group, call, rank
+    std::vector<Standing> standings;      // sorted by rank
+    std::vector<Entries> entries;         // sorted by group, call, rank
+    std::vector<Membership> memberships;  // sorted by group, rank
+    std::vector<Made> made;               // sorted by rank
+    std::vector<BrokenOrder> broken_orders;
     std::vector<Group> groups;             // [0] = not known
     std::vector<Place> places;             // [0] = not known
     std::vector<Module> modules;           // [0] = not known

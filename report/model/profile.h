@@ -10,6 +10,7 @@
 
 #include "report/model/activity.h"
 #include "report/model/gpu.h"
+#include "report/model/hanging.h"
 #include "report/model/nccl_operation.h"
 #include "report/model/peers.h"
 #include "report/model/trace.h"
@@ -24,6 +25,13 @@ struct Call {
     Treatment treatment = Treatment::timed;
     Traffic traffic = Traffic::none;
     bool is_sampled = false;  // asked in loops (Test, Iprobe): a part of its calls was timed and stands for all
+    // What it is given; false where the file does not say.
+    bool sends = false, receives = false;
+    bool has_root = false;
+    bool has_requests = false;     // that it completes
+    bool is_ordered = false;       // all members of its communicator make such calls in one order
+    bool is_posted = false;        // it leaves a request behind
+    std::uint64_t order_word = 0;  // what a call that is ordered adds to Membership::order, its root besides
 };
 
 // One (call, size bin, buffer, communicator, region, site) of one thread.
@@ -84,6 +92,16 @@ struct Frame {
     std::uint32_t module = 0;  // index into Profile::modules; 0 = unknown
 };
 
+// A request that a thread posted or set up and that is not completed.
+struct OpenRequest {
+    std::uint64_t handle = 0;
+    std::uint16_t call = 0;  // index into Profile::calls: who posted it or set it up
+    bool is_started = true;
+    Frame called_from{};
+    std::int32_t peer = any_rank, tag = any_tag;
+    std::uint16_t communicator = 0;
+};
+
 struct Thread {
     ThreadKind kind = ThreadKind::main;
     std::uint32_t os_thread = 0;
@@ -95,6 +113,12 @@ struct Thread {
     std::uint32_t script_site = 0;           // index into Profile::sites of a script's, else 0
     std::uint16_t in_communicator = 0;  // index into Profile::communicators: what the present or last call was given
     std::uint64_t nested = 0;
+    // What the present call was given, as Call says; ranks are of that communicator, or any_rank, no_rank.
+    std::int32_t peer = any_rank, tag = any_tag;  // or the root
+    std::int32_t source = any_rank, source_tag = any_tag;
+    std::uint64_t only_request = 0;  // 0: it was given several, or none
+    std::uint32_t requests = 0;      // how many; 0: none that this thread posted
+    std::vector<OpenRequest> open_requests{};
 };
 
 enum class Origin : std::uint8_t { unknown, world, self, made };
@@ -110,6 +134,9 @@ struct Communicator {
     Origin origin = Origin::unknown;
     std::optional<std::uint16_t> made_by;  // index into Profile::calls
     std::string name;
+    bool is_unused = false;         // no call on it was recorded
+    std::uint64_t collectives = 0;  // see Membership
+    std::uint64_t order = 0;
 };
 
 struct Site {

@@ -17,12 +17,16 @@ struct Range {
 void find_modules_of_calls(std::vector<Range> ranges, Profile& profile) {
     std::erase_if(ranges, [](const Range& range) { return range.module == 0 || range.base >= range.end; });
     std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.base < b.base; });
-    for (Thread& thread : profile.threads) {
-        const std::uint64_t address = thread.called_from.offset;
+    const auto find = [&](Frame& frame) {
+        const std::uint64_t address = frame.offset;
         auto range = std::upper_bound(ranges.begin(), ranges.end(), address,
                                       [](std::uint64_t wanted, const Range& r) { return wanted < r.base; });
-        if (range == ranges.begin() || (--range)->end <= address) continue;
-        thread.called_from = {.offset = address - range->base, .module = range->module};
+        if (range == ranges.begin() || (--range)->end <= address) return;
+        frame = {.offset = address - range->base, .module = range->module};
+    };
+    for (Thread& thread : profile.threads) {
+        find(thread.called_from);
+        for (OpenRequest& request : thread.open_requests) find(request.called_from);
     }
 }
 

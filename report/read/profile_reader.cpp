@@ -2,10 +2,12 @@
 #include "report/read/profile_reader.h"
 
 #include <array>
+#include <deque>
 #include <limits>
 #include <unordered_map>
 #include <variant>
 
+#include "libmpiprof/format/collective_order.h"
 #include "libmpiprof/format/layout.h"
 #include "libmpiprof/format/size_bins.h"
 #include "report/read/activity.h"
@@ -40,6 +42,8 @@ static_assert(static_cast<int>(format::Treatment::counted) == static_cast<int>(m
 static_assert(static_cast<int>(format::State::exited) == static_cast<int>(model::State::exited));
 static_assert(static_cast<int>(format::BufferKind::managed) == static_cast<int>(model::Buffer::managed));
 
+static_assert(format::order_factor == model::order_factor);
+
 constexpr std::uint32_t nothing = 0xffffffff;
 
 class Reader {
@@ -54,6 +58,7 @@ class Reader {
         if (auto ok = collect_tables(); !ok) return tl::make_unexpected(ok.error());
         read_calls();
         read_threads();
+        read_requests();
         read_cells();
         read_counters();
         if (auto ok = read_histograms(); !ok) return tl::make_unexpected(ok.error());
@@ -211,7 +216,15 @@ class Reader {
                                                                      : model::Traffic::unknown});
             counter_of_call_.push_back(record.counter);
             is_polled_.push_back(record.treatment == format::Treatment::polled);
-            profile_.calls.back().is_sampled = is_polled_.back();
+            model::Call& call = profile_.calls.back();
+            call.is_sampled = is_polled_.back();
+            call.sends = record.arguments & format::has_dest;
+            call.receives = record.arguments & format::has_source;
+            call.has_root = record.arguments & format::has_root;
+            call.has_requests = record.arguments & format::has_requests;
+            call.is_ordered = record.arguments & format::is_ordered;
+            call.is_posted = record.arguments & format::is_posted;
+            if (call.is_ordered) call.order_word = format::order_word(call.name);
         });
     }
 
@@ -238,7 +251,13 @@ class Reader {
                 .in_call = {},
                 .last_call = {},
                 .called_from = {},
-                .nested = record.nested};
+                .nested = record.nested,
+                .peer = record.in_call_peer,
+                .tag = record.in_call_tag,
+                .source = record.in_call_source,
+                .source_tag = record.in_call_source_tag,
+                .only_request = record.in_call_request,
+                .requests = record.in_call_requests};
             const std::uint64_t key = record.in_call & ~format::has_returned;
             if (key != 0) {
                 (record.in_call == key ? thread.in_call : thread.last_call) =
@@ -249,9 +268,40 @@ class Reader {
                 if (record.script_call == static_cast<std::uint32_t>(record.in_call_since))
                     thread.script_site = record.script_site;
             }
+            for (std::int32_t* rank : {&thread.peer, &thread.source}) *rank = rank_of(*rank);
+            for (std::int32_t* tag : {&thread.tag, &thread.source_tag}) *tag = tag_of(*tag);
             index_of_thread_.emplace(record.id, static_cast<std::uint32_t>(profile_.threads.size()));
             profile_.threads.push_back(thread);
             handle_of_thread_.push_back(record.in_call_communicator);
+        });
+    }
+
+    // Ranks and tags that stand for several, or for none, as the model has them.
+    std::int32_t rank_of(std::int32_t passed) const {
+        const bool is_mpich = header_.mpi_family == MpiFamily::mpich;
+        if (passed >= 0) return passed;
+        return passed == (is_mpich ? -2 : -1) ? model::any_rank : model::no_rank;
+    }
+    static std::int32_t tag_of(std::int32_t passed) { return passed < 0 ? model::any_tag : passed; }
+
+    // Of ranks that may hang: those that are open, and few.
+    void read_requests() {
+        constexpr std::size_t most = 256;
+        handles_of_requests_.resize(profile_.threads.size());
+        if (header_.state == format::State::finalized && header_.finalize_ticks != 0) return;
+        tables_.each<format::Request>(TableType::requests, [&](const format::Request& record, const Table& table) {
+            const auto thread = index_of_thread_.find(table.thread);
+            if (record.handle == 0 || thread == index_of_thread_.end()) return;
+            std::vector<model::OpenRequest>& open = profile_.threads[thread->second].open_requests;
+            if (open.size() == most) return;
+            const std::uint64_t key = record.posted_by & ~format::not_started;
+            open.push_back({.handle = record.handle,
+                            .call = call_index(static_cast<std::uint16_t>(key >> 48)),
+                            .is_started = record.posted_by == key,
+                            .called_from = {.offset = key & 0xffff'ffff'ffff},
+                            .peer = rank_of(record.peer),
+                            .tag = tag_of(record.tag)});
+            handles_of_requests_[thread->second].push_back(record.communicator);
         });
     }
 
@@ -379,13 +429,24 @@ class Reader {
                                                                 ? static_cast<model::Origin>(record.how)
                                                                 : model::Origin::unknown,
                                                   .made_by = {},
-                                                  .name = std::string(text_of(record.name))});
+                                                  .name = std::string(text_of(record.name)),
+                                                  .is_unused = (record.flags & format::is_not_used) != 0,
+                                                  .collectives = record.collectives,
+                                                  .order = record.order});
                 if (record.how == format::origin_made)
                     profile_.communicators.back().made_by = call_index(record.made_by);
                 const auto index = static_cast<std::uint16_t>(profile_.communicators.size() - 1);
                 // A handle may have meant several communicators in turn: the last one counts.
                 for (const std::uint64_t handle : {record.handle, record.fortran_handle}) of_handle[handle] = index;
             });
+        of_handle.erase(0);  // those that were freed
+        for (std::size_t t = 0; t < profile_.threads.size(); ++t) {
+            for (model::OpenRequest& request : profile_.threads[t].open_requests) {
+                const auto found = of_handle.find(handles_of_requests_[t].front());
+                if (found != of_handle.end()) request.communicator = found->second;
+                handles_of_requests_[t].pop_front();
+            }
+        }
         for (std::size_t t = 0; t < handle_of_thread_.size(); ++t)
             if (const auto found = of_handle.find(handle_of_thread_[t]); found != of_handle.end())
                 profile_.threads[t].in_communicator = found->second;
@@ -490,6 +551,7 @@ class Reader {
     std::vector<std::uint16_t> counter_of_call_;
     std::vector<bool> is_polled_;
     std::unordered_map<std::uint32_t, std::uint32_t> index_of_thread_;
+    std::vector<std::deque<std::uint64_t>> handles_of_requests_;  // communicators, by thread
     std::vector<std::uint64_t> handle_of_thread_;  // the communicator that its present or last call was given
     std::uint32_t last_thread_ = nothing;
     std::uint32_t last_thread_index_ = 0;

@@ -179,6 +179,28 @@ std::string FindingWords::operator()(const evidence::Dropped& e) const {
     return fmt::format("{} {}.", human_count(static_cast<double>(e.count)), said->text);
 }
 
+std::string FindingWords::operator()(const evidence::Order& e) const {
+    const std::string on =
+        !e.communicator.empty() ? e.communicator : fmt::format("a communicator of {}", plural(e.size, "rank", "ranks"));
+    std::string text =
+        fmt::format("Ranks {} and {} have not made the same collectives on {}", finding.ranks[0], finding.ranks[1], on);
+    const auto made = [&](std::size_t side, std::int32_t root) {
+        const std::string& name = job.calls[finding.calls[side]].name;
+        return root == any_rank ? name : fmt::format("{} with root {}", name, root);
+    };
+    if (e.one != e.other)
+        text += fmt::format(": {} made {}, the other {}", finding.ranks[0], e.one, e.other);
+    else if (finding.calls.size() == 2)
+        text +=
+            fmt::format(": number {} of {} was {} on one and {} on the other{}", e.at, e.one, made(0, e.root_of_one),
+                        made(1, e.root_of_other), e.are_swapped ? ", and the next the other way round" : "");
+    else
+        text += fmt::format(", although {} each", e.one);
+    if (e.communicators > 1) text += fmt::format("; {} communicators more", e.communicators - 1);
+    return text +
+           ". That the job ended is luck: what they received may be another call's. Lines: mpiprof-report sites.";
+}
+
 std::string words_of(const Finding& finding, const Job& job) {
     std::string text = std::visit(FindingWords{finding, job, vocabulary_of(job)}, finding.evidence);
     if (finding.rule != Rule::placement) return text;

@@ -41,6 +41,7 @@ struct FindingWords {
     std::string operator()(const evidence::NcclWaiting& e) const;
     std::string operator()(const evidence::NcclExposed& e) const;
     std::string operator()(const evidence::Dropped& e) const;
+    std::string operator()(const evidence::Order& e) const;
 
     // cause_words.cpp
     std::string operator()(const evidence::Varying& e) const;

@@ -14,18 +14,55 @@ namespace {
 constexpr std::size_t most_items = 12;  // of a list of ranks: a sentence may wrap
 constexpr std::size_t most_parties = 4;
 
+// " from rank 1 with tag 7 on rows"
+std::string partner_text(const Message& message, const Job& job) {
+    std::string text;
+    if (!message.is_collective)
+        text += message.peer == any_rank ? std::string(" from any rank")
+                                         : fmt::format(" {} rank {}", message.is_sent ? "to" : "from", message.peer);
+    if (!message.is_collective)
+        text += message.tag == any_tag ? std::string(" with any tag") : fmt::format(" with tag {}", message.tag);
+    const std::string on = communicator_text(job.groups[message.group]);
+    return on.empty() ? text : text + " on " + on;
+}
+
+// What makes the difference, as far as the class needs it.
+std::string details_text(const Party& party, const Job& job, Hang::Kind kind) {
+    constexpr std::size_t most_messages = 2;
+    std::string text;
+    if (kind == Hang::Kind::different_roots && party.root != any_rank) text += fmt::format(" with root {}", party.root);
+    if (kind == Hang::Kind::different_communicators && party.messages.empty() && party.group)
+        text += " on " + communicator_text(job.groups[*party.group]);
+    for (std::size_t i = 0; i < std::min(party.messages.size(), most_messages); ++i) {
+        const Message& message = party.messages[i];
+        if (i != 0) text += ",";
+        if (message.place != 0 || message.is_collective)  // a request's
+            text +=
+                fmt::format(" for its {}{}", job.calls[*message.call].name, in_brackets(line_text(job, message.place)));
+        text += partner_text(message, job);
+    }
+    if (party.messages.size() > most_messages)
+        text += fmt::format(" and {} more", party.messages.size() - most_messages);
+    return text;
+}
+
 // "ranks 0 and 1 are in MPI_Barrier (halo.c:12)"
-std::string party_text(const Party& party, const Job& job, bool is_over) {
+std::string party_text(const Party& party, const Job& job, bool is_over, Hang::Kind kind) {
     const bool is_one = party.ranks.size() == 1;
-    return fmt::format("{} {} in {}{}", ranks_text(party.ranks, most_items),
+    const std::string details = details_text(party, job, kind);
+    if (party.has_passed)
+        return fmt::format("{} {} made {}{}{} there and gone on", ranks_text(party.ranks, most_items),
+                           is_over ? "had" : (is_one ? "has" : "have"), job.calls[party.call].name,
+                           in_brackets(line_text(job, party.place)), details);
+    return fmt::format("{} {} in {}{}{}", ranks_text(party.ranks, most_items),
                        is_over ? (is_one ? "was" : "were") : (is_one ? "is" : "are"), job.calls[party.call].name,
-                       in_brackets(line_text(job, party.place)));
+                       in_brackets(line_text(job, party.place)), details);
 }
 
 std::string parties_text(const Hang& hang, const Job& job, bool is_over) {
     std::string text;
     for (std::size_t i = 0; i < std::min(hang.parties.size(), most_parties); ++i)
-        text += (i ? ", " : "") + party_text(hang.parties[i], job, is_over);
+        text += (i ? ", " : "") + party_text(hang.parties[i], job, is_over, hang.kind);
     if (hang.parties.size() > most_parties) text += fmt::format(", and {} more", hang.parties.size() - most_parties);
     return text;
 }
@@ -42,6 +79,49 @@ std::string gone_text(const std::vector<std::uint32_t>& gone, const Job& job) {
     return ranks_text(gone, most_items) + (is_one ? " was killed" : " were killed");
 }
 
+// "; it has sent from MPI_Send (halo.c:12)"
+std::string made_text(const Hang& hang, const Job& job) {
+    std::string text;
+    for (const Made& made : hang.made) {
+        const std::string line = in_brackets(line_text(job, made.place));
+        const std::string what = job.calls[made.call].name + line;
+        text += text.empty() ? "; it " : ", and ";
+        text += made.calls == 0 ? fmt::format("has set up {} and not started it", what)
+                                : fmt::format("has sent from {}", what);
+    }
+    return text;
+}
+
+std::string class_text(const Hang& hang, const Job& job) {
+    const std::string group = communicator_text(job.groups[hang.group]);
+    const std::string on = group.empty() ? group : " on " + group;
+    switch (hang.kind) {
+        case Hang::Kind::different_collectives:
+            return "different collectives" + on;
+        case Hang::Kind::member_is_gone:
+            return "not everybody comes to a collective" + on;
+        case Hang::Kind::nobody_is_left:
+            return "nobody is left to answer";
+        case Hang::Kind::different_roots:
+            return "different roots" + on;
+        case Hang::Kind::different_order:
+            return "collectives in different order" + on;
+        case Hang::Kind::different_communicators:
+            return "different communicators";
+        case Hang::Kind::different_tags:
+            return "different tags";
+        case Hang::Kind::collective_and_message:
+            return "a collective and a message wait for each other";
+        case Hang::Kind::cycle:
+            return "a cycle of calls that wait for each other";
+        case Hang::Kind::not_sent:
+            return "a receive that nobody sends to";
+        case Hang::Kind::not_received:
+            break;
+    }
+    return "a send that nobody receives";
+}
+
 }  // namespace
 
 std::string communicator_text(const Group& group) {
@@ -53,19 +133,11 @@ std::string communicator_text(const Group& group) {
 std::string words_of(const Hang& hang, const Job& job, bool is_over) {
     const std::string begin = is_over ? "It hung" : "It hangs";
     const std::string time = human_time(static_cast<double>(hang.for_ns));
-    switch (hang.kind) {
-        case Hang::Kind::different_collectives:
-            return fmt::format("{}: different collectives on {}: {}, for {}", begin,
-                               communicator_text(job.groups[hang.group]), parties_text(hang, job, is_over), time);
-        case Hang::Kind::member_is_gone:
-            return fmt::format("{}: not everybody comes to a collective on {}: {}, for {}; {}", begin,
-                               communicator_text(job.groups[hang.group]), parties_text(hang, job, is_over), time,
-                               gone_text(hang.gone, job));
-        case Hang::Kind::nobody_is_left:
-            break;
-    }
-    return fmt::format("{}: nobody is left to answer: {}, for {}; {}", begin, parties_text(hang, job, is_over), time,
-                       gone_text(hang.gone, job));
+    std::string text =
+        fmt::format("{}: {}: {}, for {}", begin, class_text(hang, job), parties_text(hang, job, is_over), time);
+    if (hang.at > 1) text += fmt::format("; it is collective number {} there", hang.at);
+    if (!hang.gone.empty()) text += "; " + gone_text(hang.gone, job);
+    return text + made_text(hang, job);
 }
 
 }  // namespace mpiprof::report

@@ -12,7 +12,7 @@ RECORDS = {"calls": "CallRecord", "counters": "Counter", "cells": "Cell", "histo
            "sites": "Site", "frames": "Frame", "modules": "Module", "communicators": "Communicator", "threads": "Thread",
            "settings": "Setting", "facts": "Fact", "regions": "Region", "activity": "Activity", "peers": "Peer", "trace": "TraceEvent",
            "nccl_operations": "NcclOperation", "gpu_times": "GpuTime", "gpu_sequences": "GpuSequence", "gpu_work": "GpuWork",
-           "node_counters": "NodeCounter"}
+           "node_counters": "NodeCounter", "requests": "Request"}
 ELSEWHERE = {"Flow": "13 peers", "TraceHead": "21 trace", "Header": "Header", "Drops": "Header", "ResourceUse": "Header", "Anchor": "Header", "Directory": "Directory", "Table": "Directory"}
 
 

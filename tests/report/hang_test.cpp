@@ -1,6 +1,7 @@
 // Who hangs where, and who is to blame: what `mpiprof-report hang` concludes.
 #include <gtest/gtest.h>
 
+#include "report/analysis/orders.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
 #include "tests/report/goldens.h"
@@ -207,6 +208,174 @@ TEST(hang, data_have_all_ranks_and_the_place) {
     EXPECT_EQ(cell(tables[0], 0, "ranks"), "0-6,8-15");
     EXPECT_EQ(cell(tables[0], 0, "module"), "/home/user/halo");
     EXPECT_EQ(cell(tables[0], 0, "call"), "MPI_Barrier");
+}
+
+// ---- calls in hand: what they are given ----
+
+// Two ranks of MPI_COMM_WORLD, each inside a call for five seconds.
+std::vector<ProfileSpec> both_in(const CallSpec& call_of_0, const CallSpec& call_of_1) {
+    auto job = stuck(2, call_of_0);
+    job[1].calls[0] = call_of_1;
+    job[1].threads[0].in_call = call_of_1.name;
+    return job;
+}
+CallSpec rooted(std::string name) {
+    CallSpec call = collective(std::move(name), {calls_of(1)});
+    call.arguments = format::is_ordered | format::has_root;
+    return call;
+}
+CallSpec barrier() {
+    CallSpec call = sync("MPI_Barrier", {calls_of(1)});
+    call.arguments = format::is_ordered;
+    return call;
+}
+CallSpec receive() {
+    CallSpec call = receives("MPI_Recv", {calls_of(1)});
+    call.arguments = format::has_source;
+    return call;
+}
+CallSpec synchronous_send() {
+    CallSpec call = sends("MPI_Ssend", {calls_of(1)});
+    call.arguments = format::has_dest;
+    return call;
+}
+
+TEST(hang, different_roots_of_one_collective_are_proven) {
+    auto job = both_in(rooted("MPI_Bcast"), rooted("MPI_Bcast"));
+    job[1].threads[0].peer = 1;
+    for (ProfileSpec& rank : job) rank.communicators[0].made = {{"MPI_Barrier"}};
+    EXPECT_TRUE(conclusion(job).starts_with(
+        "It hangs: different roots on MPI_COMM_WORLD: rank 0 is in MPI_Bcast with root 0, rank 1 is in MPI_Bcast with "
+        "root 1, for 5.000 s; it is collective number 2 there"))
+        << conclusion(job);
+    job[1].threads[0].peer = 0;
+    EXPECT_EQ(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
+}
+
+TEST(hang, a_collective_that_one_rank_has_left_is_named) {
+    auto job = both_in(barrier(), barrier());
+    job[0].calls.push_back(rooted("MPI_Bcast"));
+    job[1].calls.push_back(rooted("MPI_Bcast"));
+    job[0].communicators[0].made = {{"MPI_Bcast", 0}};
+    EXPECT_TRUE(conclusion(job).starts_with(
+        "It hangs: different collectives on MPI_COMM_WORLD: rank 1 is in MPI_Barrier, rank 0 has made MPI_Bcast there "
+        "and gone on"))
+        << conclusion(job);
+}
+
+TEST(hang, tags_that_do_not_fit_are_proven_and_those_that_do_are_not) {
+    auto job = both_in(synchronous_send(), receive());
+    job[0].threads[0].peer = 1;
+    job[1].threads[0].tag = 7;
+    EXPECT_TRUE(conclusion(job).starts_with(
+        "It hangs: different tags: rank 0 is in MPI_Ssend to rank 1 with tag 0 on MPI_COMM_WORLD, rank 1 is in MPI_Recv "
+        "from rank 0 with tag 7 on MPI_COMM_WORLD, for 5.000 s"))
+        << conclusion(job);
+    job[1].threads[0].tag = 0;
+    EXPECT_EQ(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
+}
+
+TEST(hang, receives_that_wait_for_each_other_are_a_cycle) {
+    auto job = both_in(receive(), receive());
+    job[0].threads[0].peer = 1;
+    EXPECT_TRUE(conclusion(job).starts_with("It hangs: a cycle of calls that wait for each other: "))
+        << conclusion(job);
+    job[1].threads = {{.in_call_for_ns = 4 * s, .last_call = "MPI_Recv"}};  // it may still send
+    EXPECT_EQ(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
+}
+
+TEST(hang, threads_that_may_send_prove_nothing) {
+    auto job = both_in(receive(), receive());
+    job[0].threads[0].peer = 1;
+    for (ProfileSpec& rank : job) rank.thread_level = 3;
+    EXPECT_EQ(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
+}
+
+TEST(hang, a_wait_is_told_by_the_call_that_posted_its_request) {
+    CallSpec wait = completion("MPI_Wait", {calls_of(1, 0)});
+    wait.arguments = format::has_requests;
+    CallSpec post = receives("MPI_Irecv", {calls_of(1)});
+    post.arguments = format::has_source | format::is_posted;
+    auto job = both_in(wait, barrier());
+    job[0].calls.push_back(post);
+    job[0].threads[0].request = 0x77;
+    job[0].threads[0].requests = 1;
+    job[0].threads[0].open_requests = {{.handle = 0x77, .call = "MPI_Irecv", .peer = 1, .tag = 3},
+                                       {.handle = 0x99, .call = "MPI_Irecv", .peer = 0, .tag = 4}};
+    job[1].state = format::State::finalized;
+    job[1].finalize_ns = 0;  // it is in there
+    job[1].threads = {ThreadSpec{}};
+    EXPECT_TRUE(conclusion(job).starts_with(
+        "It hangs: a receive that nobody sends to: rank 0 is in MPI_Wait for its MPI_Irecv from rank 1 with tag 3 on "
+        "MPI_COMM_WORLD, for 5.000 s; rank 1 has called MPI_Finalize"))
+        << conclusion(job);
+}
+
+TEST(hang, two_communicators_used_crosswise_are_proven) {
+    auto job = both_in(barrier(), barrier());
+    for (std::uint32_t rank = 0; rank < 2; ++rank)
+        job[rank].communicators.push_back(
+            {.name = "rows", .id = 77, .parent = 1, .size = 2, .rank = rank, .how = format::origin_made, .handle = 5});
+    job[1].threads[0].communicator = 5;
+    EXPECT_TRUE(conclusion(job).starts_with(
+        "It hangs: different communicators: rank 0 is in MPI_Barrier on MPI_COMM_WORLD, rank 1 is in MPI_Barrier on "
+        "rows, for 5.000 s"))
+        << conclusion(job);
+}
+
+// ---- jobs that ended ----
+
+// Two ranks that reached MPI_Finalize and made these collectives on MPI_COMM_WORLD.
+report::Job ended(const std::vector<OrderedSpec>& by_rank_0, const std::vector<OrderedSpec>& by_rank_1) {
+    auto job = both_in(barrier(), barrier());
+    for (ProfileSpec& rank : job) {
+        rank.state = format::State::finalized;
+        rank.threads = {ThreadSpec{}};
+        rank.calls.push_back(rooted("MPI_Bcast"));
+    }
+    job[0].communicators[0].made = by_rank_0;
+    job[1].communicators[0].made = by_rank_1;
+    return job_of(job);
+}
+
+TEST(order, is_alike_where_members_made_the_same) {
+    EXPECT_TRUE(ended({{"MPI_Bcast", 1}, {"MPI_Barrier"}}, {{"MPI_Bcast", 1}, {"MPI_Barrier"}}).broken_orders.empty());
+}
+
+TEST(order, names_the_call_at_which_members_parted) {
+    const report::Job job = ended({{"MPI_Barrier"}, {"MPI_Bcast", 0}, {"MPI_Barrier"}, {"MPI_Barrier"}},
+                                  {{"MPI_Barrier"}, {"MPI_Barrier"}, {"MPI_Barrier"}, {"MPI_Barrier"}});
+    ASSERT_EQ(job.broken_orders.size(), 1u);
+    const auto& members = job.broken_orders[0].members;
+    const auto parting = report::OrderedCalls(job, 2).parting(4, members[0].order, members[1].order);
+    ASSERT_TRUE(parting);
+    EXPECT_EQ(parting->at, 2u);
+    EXPECT_EQ(job.calls[parting->one.call].name, "MPI_Bcast");
+    EXPECT_EQ(parting->one.root, 0);
+    EXPECT_EQ(job.calls[parting->other.call].name, "MPI_Barrier");
+    EXPECT_FALSE(parting->are_swapped);
+}
+
+TEST(order, names_two_calls_that_are_the_other_way_round) {
+    const report::Job job = ended({{"MPI_Bcast", 1}, {"MPI_Barrier"}, {"MPI_Barrier"}},
+                                  {{"MPI_Barrier"}, {"MPI_Bcast", 1}, {"MPI_Barrier"}});
+    ASSERT_EQ(job.broken_orders.size(), 1u);
+    const auto& members = job.broken_orders[0].members;
+    const auto parting = report::OrderedCalls(job, 2).parting(3, members[0].order, members[1].order);
+    ASSERT_TRUE(parting);
+    EXPECT_EQ(parting->at, 1u);
+    EXPECT_TRUE(parting->are_swapped);
+}
+
+TEST(order, says_nothing_of_a_member_without_a_profile) {
+    auto job = both_in(barrier(), barrier());
+    for (ProfileSpec& rank : job) {
+        rank.state = format::State::finalized;
+        rank.threads = {ThreadSpec{}};
+        rank.size = 3;
+    }
+    job[1].communicators[0].made = {{"MPI_Barrier"}};
+    EXPECT_TRUE(job_of(job).broken_orders.empty());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "libmpiprof/format/collective_order.h"
 #include "libmpiprof/format/histogram.h"
 #include "libmpiprof/format/size_bins.h"
 #include "tests/report/profile_tables.h"
@@ -61,6 +62,7 @@ class Builder {
             record.treatment = call.treatment;
             record.traffic = call.traffic;
             record.size_rule = call.size_rule;
+            record.arguments = call.arguments;
             set_text(record.name, call.name);
             if (call.treatment != format::Treatment::timed) {
                 record.counter = counter++;
@@ -190,7 +192,21 @@ class Builder {
                 thread.script_site = spec.script_site;
                 thread.script_call = static_cast<std::uint32_t>(thread.in_call_since) - spec.is_of_earlier_call;
             }
+            thread.in_call_peer = spec.peer;
+            thread.in_call_tag = spec.tag;
+            thread.in_call_request = spec.request;
+            thread.in_call_requests = spec.requests;
             tables_.add(TableType::threads, 0, thread);
+            for (const RequestSpec& open : spec.open_requests) {
+                format::Request request{};
+                request.handle = open.handle;
+                request.posted_by = std::uint64_t{call_ids_.at(open.call)} << 48 | open.address;
+                if (!open.is_started) request.posted_by |= format::not_started;
+                request.peer = open.peer;
+                request.tag = open.tag;
+                request.communicator = open.communicator;
+                tables_.add(TableType::requests, spec.id, request);
+            }
         }
     }
 
@@ -223,6 +239,10 @@ class Builder {
             record.handle = spec.handle;
             record.fortran_handle = spec.handle;
             set_text(record.name, spec.name);
+            for (const OrderedSpec& made : spec.made) {
+                record.collectives += 1;
+                record.order = format::order_after(record.order, format::order_word(made.call, made.root));
+            }
             tables_.add(TableType::communicators, 0, record);
         }
     }

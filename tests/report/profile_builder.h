@@ -49,6 +49,7 @@ struct CallSpec {
     std::uint64_t errors = 0;  // of a counted or polled call
     std::uint32_t thread = 1;  // of a counted or polled call
     format::Family family = format::Family::mpi;
+    std::uint32_t arguments = 0;  // format::CallArguments
 };
 
 // The usual kinds, so that a description reads as a list of calls.
@@ -71,6 +72,11 @@ struct ModuleSpec {
     std::vector<std::uint8_t> build_id{};
     std::string function{};  // of a script's; offsets are lines then
 };
+// A collective as the order counts it.
+struct OrderedSpec {
+    std::string call;
+    std::int32_t root = 0;  // 0 of a call without one
+};
 struct CommunicatorSpec {
     std::string name = "MPI_COMM_WORLD";
     std::uint64_t id = 1;
@@ -80,7 +86,16 @@ struct CommunicatorSpec {
     format::Origin how = format::origin_world;
     std::uint16_t flags = 0;
     std::uint64_t handle = 0x44000000;
-    std::string made_by{};  // name of a call of this profile
+    std::string made_by{};            // name of a call of this profile
+    std::vector<OrderedSpec> made{};  // what its members make in one order, and have returned from
+};
+struct RequestSpec {
+    std::uint64_t handle;
+    std::string call;  // name of a call of this profile
+    std::int32_t peer = 0, tag = 0;
+    std::uint64_t address = 0x401234;  // where that call returns to
+    bool is_started = true;
+    std::uint64_t communicator = 0x44000000;
 };
 struct ThreadSpec {
     std::uint32_t id = 1;
@@ -93,6 +108,10 @@ struct ThreadSpec {
     std::uint64_t address = 0x401234;         // where the call returns to
     std::uint32_t script_site = 0;    // index into ProfileSpec::sites, counted from 1: where a script made that call,
     bool is_of_earlier_call = false;  // or one before it
+    std::int32_t peer = 0, tag = 0;   // of that call
+    std::uint64_t request = 0;        // that it waits for, if it is one
+    std::uint32_t requests = 0;       // how many
+    std::vector<RequestSpec> open_requests{};
 };
 struct SettingSpec {
     std::string name;

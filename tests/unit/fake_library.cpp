@@ -81,6 +81,7 @@ struct Fake : private wrap::LibraryDefaults {
     using LibraryDefaults::before_real, LibraryDefaults::after_real, LibraryDefaults::unrecorded;
     using LibraryDefaults::begin_late, LibraryDefaults::may_be_quick, LibraryDefaults::missing;
     using LibraryDefaults::follow, LibraryDefaults::follow_unrecorded, LibraryDefaults::follows;
+    using LibraryDefaults::is_in_order, LibraryDefaults::count_unrecorded;
     using LibraryDefaults::looks_again;
     using LibraryDefaults::may_be_watched, LibraryDefaults::watches;
     using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first;

@@ -63,6 +63,31 @@ TEST_F(requests, completed_together_were_overlapped_only_outside_the_waitall) {
     EXPECT_EQ(sends.inside_ticks, 3200u);
 }
 
+TEST_F(requests, that_are_open_are_in_the_profile_and_tell_who_posted_them) {
+    const auto open = [&] {
+        std::vector<format::Request> found;
+        for (const auto& request : records_of<format::Request>(recording.image(), format::TableType::requests))
+            if (request.handle != 0) found.push_back(request);
+        return found;
+    };
+    post(0x1000, 4000);
+    complete(0x1000, 4500, 10);
+    ledger.set_peer(3);
+    ledger.set_tag(7);
+    ledger.set_comm(some_communicator);
+    ledger.begin(call_key(send, some_site), 5000);
+    ledger.post(record(ledger, some_bytes, 100, {.call = send}), 0x2000, 5000);
+
+    ASSERT_EQ(open().size(), 1u);
+    EXPECT_EQ(open()[0].handle, 0x2000u);
+    EXPECT_EQ(open()[0].posted_by, call_key(send, some_site));
+    EXPECT_EQ(open()[0].peer, 3);
+    EXPECT_EQ(open()[0].tag, 7);
+    EXPECT_EQ(open()[0].communicator, static_cast<std::uint64_t>(some_communicator));
+    complete(0x2000, 9000, 10);
+    EXPECT_TRUE(open().empty());
+}
+
 TEST_F(requests, of_two_sizes_are_booked_apart) {
     post(0x1000, 5000, 8);
     post(0x2000, 5000, 1 << 20);

@@ -23,6 +23,7 @@ struct Relay : private wrap::LibraryDefaults {
     using LibraryDefaults::before_real, LibraryDefaults::after_real, LibraryDefaults::unrecorded;
     using LibraryDefaults::follows, LibraryDefaults::follow, LibraryDefaults::follow_unrecorded;
     using LibraryDefaults::frees, LibraryDefaults::before_free, LibraryDefaults::free_unrecorded;
+    using LibraryDefaults::is_in_order, LibraryDefaults::count_unrecorded;
     using LibraryDefaults::may_be_watched, LibraryDefaults::watches, LibraryDefaults::looks_again;
     using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first, LibraryDefaults::may_be_quick;
     using LibraryDefaults::several, LibraryDefaults::is_foreign, LibraryDefaults::is_off, LibraryDefaults::missing;

@@ -155,5 +155,31 @@ def a_barrier_without_a_rank_that_is_finalized_is_named(scene):
 @case(ranks=2)
 def a_receive_that_nobody_can_answer_any_more_is_named(scene):
     said = first_sentence(scene, "receive", ranks=2)
-    check(said.startswith(f"It hangs: nobody is left to answer: rank 0 is in MPI_Recv ({line_of('the line that waits')})"), said)
+    check(said.startswith("It hangs: a receive that nobody sends to: rank 0 is in MPI_Recv "
+                          f"({line_of('the line that waits')}) from rank 1 with tag 7 on MPI_COMM_WORLD"), said)
     check("rank 1 has called MPI_Finalize" in said, said)
+
+
+@case(ranks=2)
+def tags_that_do_not_fit_are_named_with_the_line_that_posted(scene):
+    said = first_sentence(scene, "tags", ranks=2)
+    check(said.startswith("It hangs: different tags: "), said)
+    check(f"rank 0 is in MPI_Ssend ({line_of('the line that sends')}) to rank 1 with tag 3 on MPI_COMM_WORLD" in said, said)
+    check(f"rank 1 is in MPI_Wait ({line_of('the line of the wait')}) for its MPI_Irecv ({line_of('the line that posts')}) "
+          "from rank 0 with tag 4 on MPI_COMM_WORLD" in said, said)
+
+
+@case(ranks=2)
+def different_roots_are_named(scene):
+    said = first_sentence(scene, "roots", ranks=2)
+    line = line_of("the line of different roots")
+    check(said.startswith("It hangs: different roots on MPI_COMM_WORLD: "), said)
+    check(f"rank 0 is in MPI_Bcast ({line}) with root 1" in said and f"rank 1 is in MPI_Bcast ({line}) with root 0" in said, said)
+
+
+@case(ranks=2)
+def communicators_used_crosswise_are_named(scene):
+    said = first_sentence(scene, "communicators", ranks=2)
+    check(said.startswith("It hangs: different communicators: "), said)
+    check("rank 0 is in MPI_Barrier" in said and "rank 1 is in MPI_Barrier" in said, said)
+    check(line_of("the line of two communicators") in said, said)

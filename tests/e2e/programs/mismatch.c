@@ -29,6 +29,22 @@ int main(int argc, char** argv) {
         if (rank != 0) MPI_Barrier(MPI_COMM_WORLD);  // the line that hangs
     } else if (strcmp(argv[1], "receive") == 0) {
         if (rank == 0) MPI_Recv(&sum, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);  // the line that waits
+    } else if (strcmp(argv[1], "roots") == 0) {
+        static int many[1 << 20];
+        MPI_Bcast(many, 1 << 20, MPI_INT, rank == 0, MPI_COMM_WORLD);  // the line of different roots
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (strcmp(argv[1], "tags") == 0) {
+        if (rank == 0) {
+            MPI_Ssend(&sum, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);  // the line that sends
+        } else {
+            MPI_Request request;
+            MPI_Irecv(&sum, 1, MPI_INT, 0, 4, MPI_COMM_WORLD, &request);  // the line that posts
+            MPI_Wait(&request, MPI_STATUS_IGNORE);                        // the line of the wait
+        }
+    } else if (strcmp(argv[1], "communicators") == 0) {
+        MPI_Comm other;
+        MPI_Comm_dup(MPI_COMM_WORLD, &other);
+        MPI_Barrier(rank == 0 ? other : MPI_COMM_WORLD);  // the line of two communicators
     }
     MPI_Finalize();
     return 0;

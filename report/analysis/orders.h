@@ -1,0 +1,42 @@
+// Which call the members of a communicator parted at, told by what they add up of their collectives
+// (Membership::order): from two that are one call apart, and from two that differ in one call or have changed two for
+// each other. For hangs and for the finding `order`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "report/model/job.h"
+
+namespace mpiprof::report {
+
+struct OrderedCall {
+    std::uint16_t call = 0;  // index into Job::calls
+    std::int32_t root = any_rank;
+    bool operator==(const OrderedCall&) const = default;
+};
+
+// The calls of a job that are ordered, with each root that they may have on a communicator of `size`.
+class OrderedCalls {
+  public:
+    OrderedCalls(const Job& job, std::uint32_t size);
+    std::uint64_t word_of(const OrderedCall& call) const;
+    std::uint64_t after(std::uint64_t order, const OrderedCall& call) const;
+    // The one that makes `after` of `before`.
+    std::optional<OrderedCall> between(std::uint64_t before, std::uint64_t after) const;
+
+    struct Parting {
+        std::uint64_t at = 0;  // from 1 on
+        OrderedCall one, other;
+        bool are_swapped = false;  // and the next call the other way round
+    };
+    // Of two members that have made as many.
+    std::optional<Parting> parting(std::uint64_t collectives, std::uint64_t one, std::uint64_t other) const;
+
+  private:
+    const Job& job_;
+    std::vector<OrderedCall> calls_;
+};
+
+}  // namespace mpiprof::report

@@ -1,0 +1,70 @@
+// What the members of communicators and the messages of hung ranks are, beside where each rank stands (Job::standings):
+// who has made how many collectives and which, who has sent from where, what a Wait waits for. merge/standings and
+// merge/orders make it; analysis asks. No sentence.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mpiprof::report {
+
+// Ranks as a call was given them, but for these.
+inline constexpr std::int32_t any_rank = -1;
+inline constexpr std::int32_t no_rank = -2;  // MPI_PROC_NULL
+inline constexpr std::int32_t any_tag = -1;
+
+// Membership::order after a call: what it was before, times this, and the call's Call::order_word and root.
+inline constexpr std::uint64_t order_factor = 0x5bd1e995;
+
+// A message that a call waits for, or that a request stands for; of a collective only its communicator.
+struct Message {
+    std::optional<std::uint16_t> call;  // index into Job::calls: the call itself, or the one that posted the request
+    std::uint32_t place = 0;            // index into Job::places: where that was called
+    std::uint32_t group = 0;            // index into Job::groups
+    std::int32_t peer = any_rank;       // rank in that communicator
+    std::int32_t tag = any_tag;
+    bool is_sent = false;  // else it is received
+    bool is_collective = false;
+    bool operator==(const Message&) const = default;
+};
+
+// A rank of a job that is not finalized, as a member of a communicator.
+struct Membership {
+    std::uint32_t group = 0;  // index into Job::groups
+    std::uint32_t rank = 0;
+    std::uint32_t rank_in_group = 0;
+    std::uint64_t collectives = 0;  // that all members make in one order and that have returned
+    std::uint64_t order = 0;        // what tells whether these were the same ones
+};
+
+// Calls that such a rank has made at one place: collectives of a communicator, messages that it sent, and persistent
+// requests that it has set up and not started.
+struct Made {
+    std::uint32_t rank = 0;
+    std::uint32_t group = 0;
+    std::uint16_t call = 0;
+    std::uint32_t place = 0;
+    std::uint64_t calls = 0;  // 0: set up and not started
+    std::int32_t peer = any_rank, tag = any_tag;
+};
+
+// Members of one communicator that have made the same collectives.
+struct OrderOfMembers {
+    std::uint64_t collectives = 0;
+    std::uint64_t order = 0;
+    std::uint32_t first_rank = 0;
+    auto operator<=>(const OrderOfMembers&) const = default;
+};
+// A communicator all of whose members ended as they should and have not made the same.
+struct BrokenOrder {
+    std::uint64_t id = 0;
+    std::string name;
+    std::uint32_t size = 0;
+    bool is_world = false;
+    std::vector<OrderOfMembers> members;  // by their first ranks; two or more
+};
+
+}  // namespace mpiprof::report
