@@ -234,6 +234,11 @@ class Parser {
             add_view_options(command);
             if (section.takes_ranks)
                 command.add_option("--rank", raw_.ranks, "Only these ranks: 3 or 0,5-7")->type_name("LIST");
+            if (section.name == "placement")
+                command
+                    .add_option("--topology", options_.topology,
+                                "How the node's devices are connected, from a saved nvidia-smi topo -m")
+                    ->type_name("FILE");
             if (!section.takes_sort_and_top) continue;
             command
                 .add_option("--sort", options_.question.sort,
@@ -262,6 +267,8 @@ class Parser {
         command.add_option("--layout", options_.layout, about)
             ->check(CLI::IsMember(names_of(layouts())))
             ->type_name("NAME");
+        command.add_flag("--all-launches", options_.compare.takes_all_launches,
+                         "ddp: each launch in a directory is a run, as each of several paths is");
         command
             .add_option("--all-ranks-table", raw_.job_part,
                         "Where the table of all ranks stands: rank0, always or never")
@@ -284,6 +291,8 @@ class Parser {
             ->type_name("FORMAT")
             ->required();
         command.add_option("-o,--output", options_.output, "Write to this file")->type_name("FILE");
+        command.add_flag("--all-launches", options_.compare.takes_all_launches,
+                         "ddp-json: each launch in a directory is a run, as each of several paths is");
     }
 
     void add_watch() {
@@ -346,6 +355,11 @@ class Parser {
         CLI::App& command = *app_.add_subcommand("diff", "what differs between two jobs, or two sets of repeats");
         command.callback([this] { options_.task = Task::diff; });
         add_compare_options(command);
+        command
+            .add_option("--layout", options_.layout,
+                        "ddp: as diff.py of PyTorch's DDP benchmark prints it, and no more")
+            ->check(CLI::IsMember(std::vector<std::string>{"ddp"}))
+            ->type_name("NAME");
         command.add_option("--against", options_.compare.against, "The runs that the others are compared with")
             ->type_name("RUN...");
         command
@@ -431,7 +445,7 @@ class Parser {
         for (const std::string& word : options_.paths)
             if (const std::string text = mistaken(word); !text.empty()) return usage(text);
         if (options_.section.empty()) options_.section = sections().front().name;
-        if (options_.layout.empty()) options_.layout = layouts().front().name;
+        if (options_.layout.empty() && options_.task == Task::text) options_.layout = layouts().front().name;
         if (const std::string text = take_compared(); !text.empty()) return usage(text);
         const bool is_shown_as_tables =
             options_.task != Task::text && options_.task != Task::data && options_.task != Task::explain;

@@ -10,6 +10,7 @@ namespace {
 constexpr std::array all{
     Export{"csv", "one line per rank, call, size bin and buffer", export_csv},
     Export{"json", "everything", export_json},
+    Export{"ddp-json", "the iterations as the file of PyTorch's DDP benchmark", export_ddp},
     Export{"perfetto", "the traces of MPIPROF_TRACE as a timeline for ui.perfetto.dev", export_perfetto, true},
 };
 
