@@ -1,6 +1,6 @@
-/* Marks in a program for the profiler mpiprof: named regions, iterations, pauses. Copy this file into your sources; it
- * needs nothing else. The functions are weak: without the profiler they do nothing, at the cost of a test. C and C++;
- * docs/regions.md has the same for Fortran and Python. */
+/* Marks in a program for the profiler mpiprof: named regions, iterations, labels, pauses. Copy this file into your
+ * sources; it needs nothing else. The functions are weak: without the profiler they do nothing, at the cost of a test.
+ * C and C++; docs/regions.md has the same for Fortran and Python. */
 #ifndef MPIPROF_H
 #define MPIPROF_H
 
@@ -11,6 +11,7 @@ extern "C" {
 __attribute__((weak)) void mpiprof_region_begin(const char* name);
 __attribute__((weak)) void mpiprof_region_end(const char* name);
 __attribute__((weak)) void mpiprof_iteration(long items);
+__attribute__((weak)) void mpiprof_set_label(const char* key, const char* value);
 __attribute__((weak)) void mpiprof_pause(void);
 __attribute__((weak)) void mpiprof_resume(void);
 
@@ -26,6 +27,11 @@ static inline void mpiprof_end(const char* name) {
  * per iteration as percentiles, and items per second. */
 static inline void mpiprof_mark(long items) {
     if (mpiprof_iteration) mpiprof_iteration(items);
+}
+/* What the run is: mpiprof_label("model", "resnet50"). Reports show it and compare runs by it. Of one key the last
+ * value counts; MPIPROF_LABELS=model=resnet50 says the same from outside. */
+static inline void mpiprof_label(const char* key, const char* value) {
+    if (mpiprof_set_label) mpiprof_set_label(key, value);
 }
 /* What is called in between is not recorded; as MPI_Pcontrol(0) and MPI_Pcontrol(1). */
 static inline void mpiprof_off(void) {

@@ -8,6 +8,7 @@
 
 #include "report/compare/difference.h"
 #include "report/compare/difference_tables.h"
+#include "report/ddp.h"
 #include "report/operands.h"
 #include "report/say.h"
 #include "report/views/terminal.h"
@@ -29,18 +30,6 @@ std::string name_of(const Side& side, const char* fallback) {
         while (!name.empty() && std::string_view("-_. ").find(name.back()) != std::string_view::npos) name.pop_back();
     if (name.empty()) name = side.runs.front().run.label;
     return name.empty() ? fallback : name;
-}
-
-// The sides' words.
-struct Words {
-    std::vector<std::string> a, b;
-};
-Result<Words> words_of(const Options& options) {
-    const std::vector<std::string>& before = options.paths;
-    const std::vector<std::string>& behind = options.compare.against;
-    if (!behind.empty() && !before.empty()) return Words{before, behind};
-    if (behind.empty() && before.size() == 2) return Words{{before[0]}, {before[1]}};
-    return problem("diff", "needs two sides", "diff A B, or with repeats diff A1 A2 ... --against B1 B2 ...");
 }
 
 int load_side(const Options& options, const std::vector<std::string>& words, Side& side, Symbols& symbols,
@@ -87,7 +76,7 @@ int gate(const Options& options, const TestedTime& tested, const Side& a, const 
 }  // namespace
 
 int read_sides(const Options& options, ReadSides& sides) {
-    const auto words = words_of(options);
+    const auto words = sides_of(options);
     if (!words) return fail(words.error(), usage_error);
     Symbols symbols;
     LoadRemarks remarks;
@@ -107,6 +96,7 @@ int read_sides(const Options& options, ReadSides& sides) {
 }
 
 int diff(const Options& options) {
+    if (!options.layout.empty()) return ddp_diff(options);
     ReadSides sides;
     if (const int code = read_sides(options, sides); code != fine) return code;
     const Side &a = sides.a, &b = sides.b;

@@ -7,6 +7,7 @@
 
 #include "report/brief.h"
 #include "report/check.h"
+#include "report/ddp.h"
 #include "report/diff.h"
 #include "report/explain.h"
 #include "report/export_data.h"
@@ -17,6 +18,7 @@
 #include "report/model/units.h"
 #include "report/options.h"
 #include "report/plot.h"
+#include "report/read/topology_text.h"
 #include "report/say.h"
 #include "report/scaling.h"
 #include "report/sections/section.h"
@@ -69,6 +71,11 @@ int show_section(Job& job, RankReader& reader, const Options& options) {
         auto sites = reader.sites(job, question.ranks);
         if (!sites) return fail(sites.error(), usage_error);
         job.kept_sites = std::move(*sites);
+    }
+    if (!options.topology.empty()) {
+        auto devices = read_topology(options.topology);
+        if (!devices) return fail(devices.error(), usage_error);
+        question.devices = std::move(*devices);
     }
     const auto tables = section.answer(job, question);
     if (!tables) return fail(tables.error(), usage_error);
@@ -172,6 +179,7 @@ int run(int argc, char** argv) {
     if (options.task == Task::explain) return explain(options);
     if (options.task == Task::merge) return merge_files(options);
     if (exports_each_launch(options)) return export_launches(options);
+    if (wants_ddp_of_several(options)) return ddp_of_several(options);
 
     Load loaded = options.wait_s ? load_when_final(options) : load(options);
     if (!loaded) {

@@ -202,6 +202,14 @@ Result<std::monostate> load_runs(const Options& options, const Operand& operand,
     return std::monostate{};
 }
 
+Result<Sides> sides_of(const Options& options) {
+    const std::vector<std::string>& before = options.paths;
+    const std::vector<std::string>& behind = options.compare.against;
+    if (!behind.empty() && !before.empty()) return Sides{before, behind};
+    if (behind.empty() && before.size() == 2) return Sides{{before[0]}, {before[1]}};
+    return problem("diff", "needs two sides", "diff A B, or with repeats diff A1 A2 ... --against B1 B2 ...");
+}
+
 Result<std::vector<TimeRow>> read_times(const std::string& path) {
     FileReader reader;
     const auto file = reader.read(path);

@@ -49,6 +49,12 @@ struct LoadRemarks {
 Result<std::monostate> load_runs(const Options& options, const Operand& operand,
                                  const std::function<void(LoadedRun&&)>& take, LoadRemarks& remarks);
 
+// The words of the two sides that diff compares: A B, or A1 A2 ... --against B1 B2 ...
+struct Sides {
+    std::vector<std::string> a, b;
+};
+Result<Sides> sides_of(const Options& options);
+
 // Lines of `n,seconds` or `n,seconds,series`, with or without a line of headings, as people write them and as
 // `scaling --format csv` does.
 struct TimeRow {

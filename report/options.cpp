@@ -237,6 +237,11 @@ class Parser {
             add_view_options(command);
             if (section.takes_ranks)
                 command.add_option("--rank", raw_.ranks, "Only these ranks: 3 or 0,5-7")->type_name("LIST");
+            if (section.name == "placement")
+                command
+                    .add_option("--topology", options_.topology,
+                                "How the node's devices are connected, from a saved nvidia-smi topo -m")
+                    ->type_name("FILE");
             if (!section.takes_sort_and_top) continue;
             command
                 .add_option("--sort", options_.question.sort,
@@ -265,6 +270,8 @@ class Parser {
         command.add_option("--layout", options_.layout, about)
             ->check(CLI::IsMember(names_of(layouts())))
             ->type_name("NAME");
+        command.add_flag("--all-launches", options_.compare.takes_all_launches,
+                         "ddp: each launch in a directory is a run, as each of several paths is");
         command
             .add_option("--all-ranks-table", raw_.job_part,
                         "Where the table of all ranks stands: rank0, always or never")
@@ -287,6 +294,8 @@ class Parser {
             ->type_name("FORMAT")
             ->required();
         command.add_option("-o,--output", options_.output, "Write to this file")->type_name("FILE");
+        command.add_flag("--all-launches", options_.compare.takes_all_launches,
+                         "ddp-json: each launch in a directory is a run, as each of several paths is");
     }
 
     void add_merge() {
@@ -365,6 +374,11 @@ class Parser {
         command.callback([this] { options_.task = Task::diff; });
         add_compare_options(command);
         add_against(command);
+        command
+            .add_option("--layout", options_.layout,
+                        "ddp: as diff.py of PyTorch's DDP benchmark prints it, and no more")
+            ->check(CLI::IsMember(std::vector<std::string>{"ddp"}))
+            ->type_name("NAME");
         command
             .add_option("--fail-on", raw_.fail_on,
                         "Exit code 1 if it became slower by more than this for certain, 3 if that cannot be told")
@@ -485,7 +499,7 @@ class Parser {
         for (const std::string& word : options_.paths)
             if (const std::string text = mistaken(word); !text.empty()) return usage(text);
         if (options_.section.empty()) options_.section = sections().front().name;
-        if (options_.layout.empty()) options_.layout = layouts().front().name;
+        if (options_.layout.empty() && options_.task == Task::text) options_.layout = layouts().front().name;
         if (const std::string text = take_compared(); !text.empty()) return usage(text);
         const bool is_shown_as_tables = options_.task != Task::text && options_.task != Task::data &&
                                         options_.task != Task::explain &&

@@ -53,7 +53,8 @@ struct Options {
     std::optional<double> wait_s;  // for the end of all ranks
     double interval_s = 2;         // watch
     CompareOptions compare;
-    std::string rule;  // explain; empty = all
+    std::string topology;  // placement: a file; empty = none
+    std::string rule;      // explain; empty = all
     // text
     bool wants_all_ranks = false;
     std::string layout;

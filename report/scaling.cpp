@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "report/compare/scaling.h"
@@ -121,6 +122,7 @@ class Command {
                         usage_error);
         for (const std::string& word : options_.paths)
             if (const int code = take(word); code != fine) return code;
+        for (const Building& series : series_) compare_labels(series);
         if (!options_.is_quiet)
             for (const std::string& line : remarks_.lines) say(line);
         if (series_.empty()) return fail({"scaling", "no run is left to compare", ""}, no_profile);
@@ -212,6 +214,17 @@ class Command {
         to.samples.push_back(std::move(sample));
         to.runs.push_back({static_cast<double>(*n), std::move(run)});
         return fine;
+    }
+
+    // Runs that were not meant to differ in their size alone.
+    void compare_labels(const Building& series) {
+        std::map<std::string, std::set<std::string>> values;
+        for (const SizedRun& one : series.runs)
+            for (const auto& [key, value] : one.run.said) values[key].insert(value);
+        for (const auto& [key, of] : values)
+            if (of.size() > 1)
+                remarks_.lines.push_back(
+                    fmt::format("the runs differ in {} ({}), not in their size alone", key, fmt::join(of, ", ")));
     }
 
     // Of measured times four digits, of the shortest.

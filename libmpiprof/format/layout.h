@@ -53,6 +53,8 @@ enum class TableType : std::uint32_t {
     gpu_work = 26,          // GpuWork: all that the GPU did
     node_counters = 27,     // NodeCounter: energy and links of the node, by one of its ranks
     pauses = 28,            // Activity, one of the process: when recording was off
+    labels = 29,            // Label: what the user or the program says of the run
+    iterations = 30,        // Iterations: how long iterations took, each by itself
     requests = 31,          // Request, per thread: those that are open
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
@@ -328,6 +330,24 @@ struct Region {
     std::uint32_t reserved;
 };
 inline constexpr std::uint32_t is_iteration = 1;
+
+// How long the iterations of one region of marks took, each by itself. Number n (from 0 on) lies at us[n / stride] if
+// stride divides n. When there is no room every second one is left out and the stride doubles.
+inline constexpr unsigned most_iterations = 4096;
+struct Iterations {
+    std::uint32_t region;   // index into `regions`
+    std::uint32_t changes;  // odd: every second one is being left out at this moment, `us` means nothing
+    std::uint32_t stride;
+    std::uint32_t reserved;
+    std::uint64_t marked;  // iterations so far
+    std::uint32_t us[most_iterations];
+};
+
+// What the user (MPIPROF_LABELS) or the program says of the run. Of several records of one key the last one counts.
+struct Label {
+    char key[32];
+    char value[96];
+};
 
 // One thread's communication over time, in bins of 2^log2_width ticks from `origin` on. What its cells hold beyond the
 // sum of its bins belongs to the current one, which is added up when it is over. Of `pauses` the same of the header's
@@ -625,6 +645,8 @@ static_assert(sizeof(Cell) == 64 && offsetof(Cell, site) == 8 && offsetof(Cell, 
 static_assert(sizeof(Histogram) == 288 && offsetof(Histogram, block) == 8 && offsetof(Histogram, completed) == 256);
 static_assert(sizeof(HistogramBlock) == 128);
 static_assert(sizeof(Region) == 128 && offsetof(Region, entered) == 72);
+static_assert(sizeof(Iterations) == 16408 && offsetof(Iterations, us) == 24);
+static_assert(sizeof(Label) == 128);
 static_assert(sizeof(Site) == 8 && sizeof(Frame) == 16);
 static_assert(sizeof(Module) == 80 && offsetof(Module, build_id) == 32 && offsetof(Module, function_offset) == 64);
 static_assert(sizeof(Communicator) == 128 && offsetof(Communicator, name) == 48 &&

@@ -1,5 +1,6 @@
 // Whether anything is recorded at this moment, and under which region: the gate, pauses, the window in time, the marks
 // that the program makes. The other half of the runtime's life is in runtime.cpp.
+#include "libmpiprof/base/text.h"
 #include "libmpiprof/process/compat.h"
 #include "libmpiprof/process/runtime.h"
 #include "libmpiprof/process/say.h"
@@ -136,14 +137,14 @@ void Runtime::change_region(Change change) {
     const Guard guard(lock_);
     if (finished_) return;
     const std::uint16_t before = records_.regions.current();
-    const Ticks now = take_anchor(records_.clock).ticks;
+    const format::Anchor now = take_anchor(records_.clock);
     change(records_.regions, records_.image, now);
     const std::uint16_t after = records_.regions.current();
     if (gate.epoch != 0) open_gate();
     if (!traced) return;
     const bool is_entered = records_.regions.is_inside(after, before);
     traced->trace_region(is_entered ? format::TraceKind::region_entered : format::TraceKind::region_left,
-                         is_entered ? after : before, now, 0);
+                         is_entered ? after : before, now.ticks, 0);
 }
 
 // The trace of the calling thread; null: it has none, or nothing is recorded. Not under the lock.
@@ -154,20 +155,20 @@ Ledger* Runtime::traced_ledger() {
 }
 
 void Runtime::begin_region(const char* name) {
-    change_region([&](Regions& regions, Image& image, Ticks now) { regions.begin(image, name, now); });
+    change_region([&](Regions& regions, Image& image, const format::Anchor& now) { regions.begin(image, name, now); });
 }
 
 void Runtime::end_region(const char* name) {
-    change_region([&](Regions& regions, Image& image, Ticks now) {
+    change_region([&](Regions& regions, Image& image, const format::Anchor& now) {
         static bool said = false;
-        if (regions.end(image, name, now) || said || image.header().rank != 0) return;
+        if (regions.end(image, name, now.ticks) || said || image.header().rank != 0) return;
         said = true;
         say("a region \"%s\" is ended that was not begun; it is ignored", name ? name : "");
     });
 }
 
 void Runtime::new_region() {
-    change_region([](Regions& regions, Image& image, Ticks now) { regions.reset(image, now); });
+    change_region([](Regions& regions, Image& image, const format::Anchor& now) { regions.reset(image, now); });
 }
 
 void Runtime::end_iteration(std::uint64_t items) {
@@ -175,10 +176,22 @@ void Runtime::end_iteration(std::uint64_t items) {
     if (!is_recording()) return;
     const Guard guard(lock_);
     if (finished_) return;
-    const Ticks now = take_anchor(records_.clock).ticks;
+    const format::Anchor now = take_anchor(records_.clock);
     if (shut_ != 0) return records_.regions.pass_iteration(now);  // warm-up, for one
-    records_.regions.iterate(records_.image, items, records_.image.header().started.ticks, now);
-    if (traced) traced->trace_region(format::TraceKind::iteration, records_.regions.current(), now, items);
+    records_.regions.iterate(records_.image, items, records_.image.header().started, now);
+    if (traced) traced->trace_region(format::TraceKind::iteration, records_.regions.current(), now.ticks, items);
+}
+
+// ---- labels ----
+
+// Some programs know what they are before they begin MPI.
+void Runtime::set_label(const char* key, const char* value) {
+    if (is_child() || !key || !value) return;
+    const Guard guard(lock_);
+    if (started_)
+        labels_.set(records_.image, key, length_of(key), value, length_of(value));
+    else if (!disabled_)
+        labels_.keep(key, value);
 }
 
 }  // namespace mpiprof

@@ -123,6 +123,8 @@ bool Runtime::begin_image(const World& world) {
     memcpy(described.library, library_version, sizeof library_version);
     header = described;
     record_settings(records_.image);
+    record_labels(records_.image, labels_);
+    labels_.move_to(records_.image);
     const bool describes_node = header.local_rank == 0 || header.local_rank == format::no_local_rank;
     record_place(records_.image, describes_node);
     if (describes_node) node_counters_.open(records_.image);
@@ -160,11 +162,7 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     if (is_child()) return;
     const Guard guard(lock_);
     if (started_) {  // MPI initialised once more (sessions): recording goes on in the same profile
-        if (records_.image.header().mpi_family ==
-            format::MpiFamily::none) {  // or for the first time, after calls of NCCL
-            records_.image.header().init_ticks = init_ticks;
-            adopt_world(world);
-        }
+        begin_with_mpi(world, init_ticks);
         records_.image.header().state = State::running;
         finished_ = has_mpi_ended_ = is_after_mpi_ = false;
         unshut(ended);
@@ -201,6 +199,18 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
         open_gate();
     else
         paused_at_ = header.started.ticks;
+}
+
+// For the first time, after calls of NCCL or marks of the program. Where there were marks alone, "elapsed" begins now.
+void Runtime::begin_with_mpi(const World& world, Ticks init_ticks) {
+    format::Header& header = records_.image.header();
+    if (header.mpi_family != format::MpiFamily::none) return;
+    header.init_ticks = init_ticks;
+    if (world.family != format::MpiFamily::none && !ledgers_ && !has_window()) {
+        header.started = header.updated = take_anchor(records_.clock);
+        fill(header.usage_at_start);
+    }
+    adopt_world(world);
 }
 
 // The world is known better than when the file got its name.
@@ -292,10 +302,11 @@ void Runtime::update_header(State state, int exit_code) {
     header.state = state;
 }
 
-// `import h5py` and configure tests are worlds of one that move nothing: they leave no file.
+// `import h5py` and configure tests are worlds of one that move nothing: they leave no file. A program that marks its
+// parts wants to be seen: it is the serial run that others are compared with.
 bool Runtime::moved_nothing() const {
     const format::Header& header = records_.image.header();
-    if (header.size != 1 || (header.flags & format::world_is_spawned)) return false;
+    if (header.size != 1 || (header.flags & format::world_is_spawned) || records_.regions.has_any()) return false;
     for (const Ledger* l = ledgers_; l; l = l->next)
         if (l->has_moved_data()) return false;
     return true;

@@ -9,6 +9,7 @@
 #include "libmpiprof/process/helper.h"
 #include "libmpiprof/process/profile_file.h"
 #include "libmpiprof/process/selection.h"
+#include "libmpiprof/record/labels.h"
 #include "libmpiprof/record/ledger.h"
 #include "libmpiprof/record/token.h"
 
@@ -48,6 +49,7 @@ class Runtime {
     void end_region(const char* name);
     void new_region();
     void end_iteration(std::uint64_t items);
+    void set_label(const char* key, const char* value);
     // What the user chose of the functions; known once MPI has begun. The rest forwards and records nothing.
     bool records_call(std::uint16_t call) const { return !left_out_.has(call); }
     // Whatever is recorded and whatever not: all ranks have to do it.
@@ -79,6 +81,7 @@ class Runtime {
     bool begin_image(const World& world);
     ProfileFile::Name name() const;
     void adopt_world(const World& world);
+    void begin_with_mpi(const World& world, Ticks init_ticks);
     void move_file();
     void start_helper();
     static std::uint64_t refresh(void* self, std::uint64_t period_ns);
@@ -109,6 +112,7 @@ class Runtime {
     std::uint64_t second_work_after_ns_ = Helper::when_asked;  // the first is at once, where the profile is written
     NodeCounters node_counters_;
     ProcessorTime processor_time_;
+    Labels labels_;
     Unseen unseen_;
     Ledger* ledgers_ = nullptr;
     Ledger* suspect_ = nullptr;  // the next whose thread may be gone without a word

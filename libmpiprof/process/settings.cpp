@@ -55,6 +55,8 @@ constexpr SettingRow rows[settings] = {
      "so many events are kept of each thread, the last ones: a number such as 100k, on (64k), off"},
     {Setting::clock_offsets, "CLOCK_OFFSETS", "off", Accepts::choice, "on off",
      "on: how much the clocks of nodes differ is measured, with messages, in Init and Finalize"},
+    {Setting::labels, "LABELS", "", Accepts::labels, "",
+     "what the run is, for reports: a list such as model=resnet50,bucket_size=25"},
 };
 
 constexpr bool rows_follow_the_enumeration() {
@@ -144,6 +146,7 @@ bool is_valid(Setting setting, const char* value) {
     std::uint32_t events;
     switch (row.accepts) {
         case Accepts::anything:
+        case Accepts::labels:  // each for itself: report_wrong_labels()
             return true;
         case Accepts::choice:
             return is_one_of(value, row.choices);
@@ -207,7 +210,34 @@ unsigned number_of(Setting setting) {
 
 bool is_on(Setting setting) { return is_one_of(value_of(setting), "1 yes on"); }
 
+// The others count.
+static void report_wrong_labels(const char* list) {
+    const char* first = nullptr;
+    std::size_t length = 0;
+    unsigned wrong = 0;
+    walk_labels(
+        list, [](const char*, std::size_t, const char*, std::size_t) {},
+        [&](const char* word, std::size_t n) {
+            if (wrong++ != 0) return;
+            first = word;
+            length = n;
+        });
+    if (wrong != 0)
+        say("MPIPROF_LABELS: \"%.*s\" is no label such as model=resnet50; it is left out%s", static_cast<int>(length),
+            first, wrong > 1 ? ", and so are others" : "");
+}
+
+void record_labels(Image& image, Labels& labels) {
+    walk_labels(
+        value_of(Setting::labels),
+        [&](const char* key, std::size_t key_length, const char* value, std::size_t value_length) {
+            labels.set(image, key, key_length, value, value_length);
+        },
+        [](const char*, std::size_t) {});
+}
+
 void report_wrong_settings() {
+    report_wrong_labels(value_of(Setting::labels));
     for (char** variable = environ; variable && *variable; ++variable) {
         if (strncmp(*variable, prefix, prefix_length) != 0) continue;
         const char* name = *variable + prefix_length;

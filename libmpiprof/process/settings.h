@@ -4,6 +4,7 @@
 #pragma once
 
 #include "libmpiprof/record/image.h"
+#include "libmpiprof/record/labels.h"
 
 namespace mpiprof {
 
@@ -30,11 +31,12 @@ enum class Setting : unsigned {
     depth,
     trace,
     clock_offsets,
+    labels,
     count
 };
 
 // What a value has to be.
-enum class Accepts : std::uint8_t { anything, choice, ranks, seconds, functions, events };
+enum class Accepts : std::uint8_t { anything, choice, ranks, seconds, functions, events, labels };
 
 struct SettingRow {
     Setting setting;
@@ -65,6 +67,9 @@ void report_wrong_settings();
 
 // Writes what is in force into the profile.
 void record_settings(Image& image);
+
+// Puts what MPIPROF_LABELS says of the run there.
+void record_labels(Image& image, Labels& labels);
 
 // Whether `rank` is named by a list such as "0,3,8-11", "all" or "none".
 bool names_rank(const char* list, unsigned rank);

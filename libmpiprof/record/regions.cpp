@@ -55,8 +55,9 @@ void Regions::count(Image& image, Region& region, Ticks ticks, std::uint64_t ite
     durations_.count(image, region.durations, ticks);
 }
 
-void Regions::enter(std::uint16_t index, Ticks now) {
-    relaxed(record(index)->inside_since, now);
+void Regions::enter(std::uint16_t index, const format::Anchor& now) {
+    relaxed(record(index)->inside_since, now.ticks);
+    entered_ns_[depth_] = now.monotonic_ns;
     open_[depth_++] = index;
     __atomic_store_n(&current_, index, __ATOMIC_RELAXED);
 }
@@ -69,7 +70,7 @@ void Regions::leave(Image& image, Ticks now) {
     count(image, region, now > since ? now - since : 0, 0);
 }
 
-void Regions::begin(Image& image, const char* name, Ticks now) {
+void Regions::begin(Image& image, const char* name, const format::Anchor& now) {
     if (untold_ == 0 && depth_ < most_nested)
         if (const std::uint16_t index = find(image, named(name), current(), 0)) return enter(index, now);
     if (untold_++ != 0 || depth_ == most_nested)
@@ -89,15 +90,21 @@ bool Regions::end(Image& image, const char* name, Ticks now) {
     return true;
 }
 
-void Regions::iterate(Image& image, std::uint64_t items, Ticks since, Ticks now) {
-    const Ticks from = last_mark_ ? last_mark_ : since;
+void Regions::iterate(Image& image, std::uint64_t items, const format::Anchor& since, const format::Anchor& now) {
+    format::Anchor from = last_mark_.ticks ? last_mark_ : since;
     last_mark_ = now;
-    if (const std::uint16_t index = find(image, "iteration", current(), format::is_iteration))
-        count(image, *record(index), now > from ? now - from : 0, items);
+    if (depth_ > 0 && relaxed(record(current())->inside_since) > from.ticks) {
+        from.ticks = relaxed(record(current())->inside_since);
+        from.monotonic_ns = entered_ns_[depth_ - 1];
+    }
+    const std::uint16_t index = find(image, "iteration", current(), format::is_iteration);
+    if (!index) return;
+    count(image, *record(index), now.ticks > from.ticks ? now.ticks - from.ticks : 0, items);
+    iteration_times_.add(image, index, now.monotonic_ns > from.monotonic_ns ? now.monotonic_ns - from.monotonic_ns : 0);
 }
 
-void Regions::reset(Image& image, Ticks now) {
-    while (depth_ > 0) leave(image, now);
+void Regions::reset(Image& image, const format::Anchor& now) {
+    while (depth_ > 0) leave(image, now.ticks);
     untold_ = 0;
     char name[32];
     snprintf(name, sizeof name, "after reset %u", ++resets_);

@@ -15,6 +15,8 @@ namespace {
 
 std::string_view name_of(RunFact::Kind kind) {
     switch (kind) {
+        case RunFact::Kind::label:
+            return "label";
         case RunFact::Kind::program:
             return "program";
         case RunFact::Kind::size:

@@ -75,10 +75,17 @@ std::vector<RunCall> calls_of(const Job& job) {
 }  // namespace
 
 Run run_of(const Job& job, std::string label) {
-    Run run{.label = std::move(label), .cores = {}, .gpus = {}, .figures = figures_of(job), .regions = {}, .calls = {}};
+    Run run{.label = std::move(label),
+            .said = {},
+            .cores = {},
+            .gpus = {},
+            .figures = figures_of(job),
+            .regions = {},
+            .calls = {}};
     for (const Rank& rank : job.ranks)
         if (rank.started_at_ns != 0 && (run.started_at_ns == 0 || rank.started_at_ns < run.started_at_ns))
             run.started_at_ns = rank.started_at_ns;
+    for (const SettingRow& row : job.labels) run.said.emplace_back(row.name, row.values.front().value);
     run.ending = ending_of(job);
     run.ranks = job.size;
     run.profiles = job.profiles();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/analysis/figures.h"
@@ -44,7 +45,8 @@ struct RunCall {
 
 struct Run {
     std::string label;
-    std::uint64_t started_at_ns = 0;  // 0 = not known
+    std::vector<std::pair<std::string, std::string>> said{};  // by MPIPROF_LABELS and the program: key and value
+    std::uint64_t started_at_ns = 0;                          // 0 = not known
     Ending ending = Ending::whole;
     std::uint32_t ranks = 0;     // of MPI_COMM_WORLD
     std::uint32_t profiles = 0;  // of these have one

@@ -39,6 +39,8 @@ class Facts {
 
     std::vector<RunFact> all() {
         using Kind = RunFact::Kind;
+        for (const SettingRow& row : job_.labels)
+            add(Kind::label, row.name, value_text(row.values, [](const SettingValue& v) { return v.value; }));
         add(Kind::program, "command", job_.command);
         add(Kind::program, "program", job_.executable);
         add(Kind::program, "launcher", job_.launcher);

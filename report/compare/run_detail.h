@@ -13,7 +13,7 @@ namespace mpiprof::report {
 
 // What explains a difference: what the run was, before any of its times.
 struct RunFact {
-    enum class Kind : std::uint8_t { program, size, place, library, code, setting, environment };
+    enum class Kind : std::uint8_t { label, program, size, place, library, code, setting, environment };
     Kind kind = Kind::program;
     std::string name;
     std::string value;

@@ -40,6 +40,8 @@ std::vector<std::string> export_json(const Job& job, const ProfileSource& profil
                                      const Complaint& complain);
 std::vector<std::string> export_line(const Job& job, const ProfileSource& profile_of, const Sink& sink,
                                      const Complaint& complain);
+std::vector<std::string> export_ddp(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+                                    const Complaint& complain);
 std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& profile_of, const Sink& sink,
                                          const Complaint& complain);
 

@@ -263,6 +263,8 @@ std::vector<std::string> export_json(const Job& job, const ProfileSource& profil
         write_comms(json, job);
         write_placement(json, job);
         write_nccl_choices(json, job);
+        write_labels(json, job);
+        write_regions(json, job);
         json.array("ranks", job.ranks, [&](const Rank& rank) {
             const Result<Profile> profile = rank.has_profile ? profile_of(rank.rank) : problem("", "");
             if (rank.has_profile && !profile) complain(profile.error());

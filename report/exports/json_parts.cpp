@@ -122,6 +122,43 @@ void write_placement(JsonWriter& json, const Job& job) {
     });
 }
 
+void write_labels(JsonWriter& json, const Job& job) {
+    json.array("labels", job.labels, [&](const SettingRow& row) {
+        json.item([&] {
+            json.field("name", row.name);
+            json.array("values", row.values, [&](const SettingValue& value) {
+                json.item([&] {
+                    json.field("value", value.value);
+                    json.field("count", value.count);
+                    json.array("ranks", value.ranks, [&](std::uint32_t rank) { json.put(rank); });
+                });
+            });
+        });
+    });
+}
+
+void write_regions(JsonWriter& json, const Job& job) {
+    json.array("regions", job.regions, [&](const RegionRow& row) {
+        json.item([&] {
+            json.field("region", row.path);
+            json.field("is_iteration", row.is_iteration);
+            json.field("ranks", row.ranks);
+            json.field("entered", row.entered);
+            json.field("time_ns", row.time_ns);
+            json.field("largest_ns", row.largest_ns);
+            json.field("largest_rank", row.largest_rank);
+            json.field("items", row.items);
+            json.field("own_calls", row.calls);
+            json.field("own_mpi_ns", row.mpi_ns);
+            json.field("own_message_bytes", row.message_bytes);
+            json.field("p50_ns", row.p50_ns);
+            json.field("p75_ns", row.p75_ns);
+            json.field("p90_ns", row.p90_ns);
+            json.field("p95_ns", row.p95_ns);
+        });
+    });
+}
+
 void write_nccl_choices(JsonWriter& json, const Job& job) {
     json.array("nccl_choices", job.nccl_choices, [&](const NcclChoice& choice) {
         json.item([&] {

@@ -10,6 +10,8 @@ namespace mpiprof::report {
 void write_comms(JsonWriter& json, const Job& job);
 void write_placement(JsonWriter& json, const Job& job);
 void write_nccl_choices(JsonWriter& json, const Job& job);
+void write_labels(JsonWriter& json, const Job& job);
+void write_regions(JsonWriter& json, const Job& job);
 // Of one rank: where it ran and under whose settings, as its profile has it.
 void write_facts(JsonWriter& json, const Profile& profile);
 void write_peers(JsonWriter& json, const Profile& profile);  // what it exchanged with others

@@ -43,8 +43,8 @@ class Part {
   private:
     // In the order in which they finish: a part finds in the Job what those before it have put there.
     using Parts =
-        std::tuple<SettingsPart, OriginPart, RowsPart, RanksPart, StandingsPart, FactsPart, CommsPart, WaitsPart,
-                   SitesPart, PeersPart, RegionsPart, ActivitiesPart, GpuPart, NcclChoicesPart, OrdersPart>;
+        std::tuple<SettingsPart, LabelsPart, OriginPart, RowsPart, RanksPart, StandingsPart, FactsPart, CommsPart,
+                   WaitsPart, SitesPart, PeersPart, RegionsPart, ActivitiesPart, GpuPart, NcclChoicesPart, OrdersPart>;
 
     CallRegistry* registry_;
     CallNumbers numbers_;

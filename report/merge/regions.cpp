@@ -25,6 +25,10 @@ std::vector<std::string> paths_of(const std::vector<Region>& regions) {
     return paths;
 }
 
+void take_first(RegionRow& row, std::uint32_t number) {
+    if (row.first_number == 0 || number < row.first_number) row.first_number = number;
+}
+
 }  // namespace
 
 bool RegionsPart::Before::operator()(const Key& a, const Key& b) const {
@@ -55,10 +59,17 @@ void RegionsPart::add(const RankProfile& from) {
         const Region& region = profile.regions[i];
         Entry& to = entry(paths[i], region.is_iteration);
         take_largest(to.row, region.time_ns, profile.rank);
+        take_first(to.row, static_cast<std::uint32_t>(i));
         to.row.ranks += 1;
         to.row.entered += region.entered;
         to.row.time_ns += region.time_ns;
         to.row.items += region.items;
+        if (region.is_iteration) {
+            to.row.marked_by.push_back(profile.rank);
+            to.row.stride = std::max(to.row.stride, region.stride);
+            to.lacks_times |= region.singles == 0 && region.entered != 0;
+            to.times.add(std::span(profile.iteration_us).subspan(region.first_single, region.singles), region.stride);
+        }
         if (region.buckets != 0) to.take_extremes(region.min_ns, region.max_ns);
         for (std::uint32_t b = 0; b < region.buckets; ++b) {
             const Bucket& bucket = profile.buckets[region.first_bucket + b];
@@ -103,19 +114,37 @@ void RegionsPart::absorb(RegionsPart&& other) {
         to.row.calls += from.row.calls;
         to.row.mpi_ns += from.row.mpi_ns;
         to.row.message_bytes += from.row.message_bytes;
+        if (from.row.first_number != 0) take_first(to.row, from.row.first_number);
+        to.row.marked_by.insert(to.row.marked_by.end(), from.row.marked_by.begin(), from.row.marked_by.end());
+        to.row.stride = std::max(to.row.stride, from.row.stride);
+        to.lacks_times |= from.lacks_times;
+        to.times.absorb(std::move(from.times));
         to.durations.add(from.durations);
         to.take_extremes(from.shortest_ns, from.longest_ns);
     }
+}
+
+// From single times where they are all there, unless they are so short that 1 us is a coarse measure.
+void RegionsPart::Entry::finish() {
+    constexpr double coarse_below_s = 20e-6;
+    std::sort(row.marked_by.begin(), row.marked_by.end());
+    if (!lacks_times) row.times = times.take();
+    const bool is_exact = !row.times.empty() && percentile_of(row.times, 0.5) >= coarse_below_s;
+    const auto of = [&](double share) {
+        return is_exact ? std::optional(1e9 * percentile_of(row.times, share)) : percentile(share);
+    };
+    row.p50_ns = of(0.50);
+    row.p75_ns = of(0.75);
+    row.p90_ns = of(0.90);
+    row.p95_ns = of(0.95);
+    row.has_exact_percentiles = is_exact;
 }
 
 void RegionsPart::finish(Finishing& end) {
     std::vector<RegionRow>& rows = end.job.regions;
     if (!has_regions_) return;
     for (auto& [key, from] : entries_) {
-        from.row.p50_ns = from.percentile(0.50);
-        from.row.p75_ns = from.percentile(0.75);
-        from.row.p90_ns = from.percentile(0.90);
-        from.row.p95_ns = from.percentile(0.95);
+        from.finish();
         rows.push_back(std::move(from.row));
     }
     for (RegionRow& row : rows) {

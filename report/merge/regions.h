@@ -8,6 +8,7 @@
 
 #include "report/merge/duration_counts.h"
 #include "report/merge/rank_profile.h"
+#include "report/merge/single_times.h"
 #include "report/model/profile.h"
 #include "report/model/region.h"
 
@@ -24,6 +25,9 @@ class RegionsPart {
     struct Entry {
         RegionRow row;
         DurationCounts durations;
+        SingleTimes times;
+        bool lacks_times = false;  // of some rank
+        void finish();
         std::uint64_t shortest_ns = ~std::uint64_t{0}, longest_ns = 0;  // of one time
         void take_extremes(std::uint64_t shortest, std::uint64_t longest);
         std::optional<double> percentile(double share) const;

@@ -1,4 +1,4 @@
-// Sets of settings, and their ranks.
+// Sets of values, and their ranks.
 #include "report/merge/settings.h"
 
 #include <algorithm>
@@ -16,33 +16,32 @@ NumberList chosen_ranks(const std::vector<SettingRow>& settings) {
 
 }  // namespace
 
-void SettingsPart::add(const RankProfile& from) {
-    const Profile& profile = from.profile;
-    if (profile.settings.empty()) return;  // mpitrace's text
-    if (!last_ranks_ || profile.settings != last_) {
-        std::vector<Setting> sorted = profile.settings;
+void SharedValues::add(const std::vector<Setting>& values, std::uint32_t rank) {
+    if (values.empty()) return;  // mpitrace's text, for one
+    if (!last_ranks_ || values != last_) {
+        std::vector<Setting> sorted = values;
         std::sort(sorted.begin(), sorted.end());
         last_ranks_ = &ranks_[std::move(sorted)];
-        last_ = profile.settings;
+        last_ = values;
     }
-    last_ranks_->push_back(profile.rank);
+    last_ranks_->push_back(rank);
 }
 
-void SettingsPart::absorb(SettingsPart&& other) {
-    for (auto& [settings, ranks] : other.ranks_) {
-        auto& to = ranks_[settings];
+void SharedValues::absorb(SharedValues&& other) {
+    for (auto& [values, ranks] : other.ranks_) {
+        auto& to = ranks_[values];
         to.insert(to.end(), ranks.begin(), ranks.end());
     }
 }
 
-void SettingsPart::finish(Finishing& end) {
+std::vector<SettingRow> SharedValues::rows() const {
     std::map<std::string, std::map<std::pair<std::string, SettingSource>, std::vector<std::uint32_t>>> by_name;
     for (const auto& [settings, ranks] : ranks_)
         for (const Setting& one : settings) {
             auto& to = by_name[one.name][{one.value, one.source}];
             to.insert(to.end(), ranks.begin(), ranks.end());
         }
-    std::vector<SettingRow>& rows = end.job.settings;
+    std::vector<SettingRow> rows;
     for (auto& [name, values] : by_name) {
         SettingRow& row = rows.emplace_back(SettingRow{.name = name, .values = {}});
         for (auto& [value, ranks] : values) {
@@ -57,7 +56,12 @@ void SettingsPart::finish(Finishing& end) {
         });
         row.values.front().ranks.clear();
     }
-    end.job.chosen_ranks = chosen_ranks(rows);
+    return rows;
+}
+
+void SettingsPart::finish(Finishing& end) {
+    end.job.settings = values_.rows();
+    end.job.chosen_ranks = chosen_ranks(end.job.settings);
 }
 
 }  // namespace mpiprof::report

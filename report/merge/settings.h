@@ -1,5 +1,5 @@
-// SettingsPart: under which settings of libmpiprof some of a job's ranks ran. A part of a merge; ranks
-// with the same settings, which mostly are all, are kept once.
+// SettingsPart: under which settings of libmpiprof some of a job's ranks ran. LabelsPart: what they say of the run.
+// Parts of a merge; ranks with the same values, which mostly are all, are kept once.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,40 @@
 
 namespace mpiprof::report {
 
-class SettingsPart {
+class SharedValues {
   public:
-    SettingsPart() = default;
-    SettingsPart(SettingsPart&&) = default;  // no copies: last_ranks_ points into ranks_
-    SettingsPart& operator=(SettingsPart&&) = default;
-    void add(const RankProfile& from);
-    void absorb(SettingsPart&& other);
-    void finish(Finishing& end);
+    SharedValues() = default;
+    SharedValues(SharedValues&&) = default;  // no copies: last_ranks_ points into ranks_
+    SharedValues& operator=(SharedValues&&) = default;
+    void add(const std::vector<Setting>& values, std::uint32_t rank);
+    void absorb(SharedValues&& other);
+    std::vector<SettingRow> rows() const;  // by name
 
   private:
     std::map<std::vector<Setting>, std::vector<std::uint32_t>> ranks_;  // who has exactly these
     // Those of the rank before, in the order of its profile, which is the next one's, too; and who has them.
     std::vector<Setting> last_;
     std::vector<std::uint32_t>* last_ranks_ = nullptr;
+};
+
+class SettingsPart {
+  public:
+    void add(const RankProfile& from) { values_.add(from.profile.settings, from.profile.rank); }
+    void absorb(SettingsPart&& other) { values_.absorb(std::move(other.values_)); }
+    void finish(Finishing& end);
+
+  private:
+    SharedValues values_;
+};
+
+class LabelsPart {
+  public:
+    void add(const RankProfile& from) { values_.add(from.profile.labels, from.profile.rank); }
+    void absorb(LabelsPart&& other) { values_.absorb(std::move(other.values_)); }
+    void finish(Finishing& end) { end.job.labels = values_.rows(); }
+
+  private:
+    SharedValues values_;
 };
 
 }  // namespace mpiprof::report

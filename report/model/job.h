@@ -208,6 +208,7 @@ struct Job {
     Placement placement;
     std::vector<NcclChoice> nccl_choices;  // sorted by call, bin, size of the communicator
     std::vector<SettingRow> settings;      // by name
+    std::vector<SettingRow> labels;        // by key: what user and program say of the run
     Drops drops;                           // summed over ranks
     std::uint64_t setup_ns = 0;            // largest
     bool is_text = false;                  // some rank is mpitrace's text: its times are rounded to ms
@@ -230,6 +231,8 @@ struct Job {
     NumberList expected_within(NumberList::Range bounds) const;
     bool lacks_ranks() const { return profiles() < expected(); }
     bool is_without_mpi() const { return mpi_family == "none"; }
+    // Neither MPI nor NCCL ever began: a program that marks its parts, for others to be compared with.
+    bool is_serial() const { return is_without_mpi() && mpi_library.empty() && !has(Family::nccl); }
     // Whether calls of this library are in it.
     bool has(Family family) const;
 };

@@ -84,6 +84,10 @@ struct Region {
     std::uint64_t items = 0;         // what the program said its iterations handled
     std::uint32_t first_bucket = 0;  // into Profile::buckets: the durations of each time
     std::uint32_t buckets = 0;
+    // Of marks of iterations: every stride-th of them by itself, in Profile::iteration_us. 0: not known.
+    std::uint32_t first_single = 0;
+    std::uint32_t singles = 0;
+    std::uint32_t stride = 1;
 };
 
 // A return address.
@@ -280,10 +284,12 @@ struct Profile {
     std::vector<ThreadTrace> traces;  // only where they were asked for
     std::vector<Peer> peers;          // over its threads; sorted by rank, kind
     VaguePeers vague_peers;
+    std::vector<std::uint32_t> iteration_us;
     std::vector<Region> regions;  // [0] is "outside all"; empty where the program named none
     std::vector<Site> sites;
     std::vector<Module> modules;
     std::vector<Setting> settings;
+    std::vector<Setting> labels;  // by key, each once; their source means nothing
     std::vector<Fact> facts;
     std::vector<NodeCounter> node_counters;
     Gpu gpu;

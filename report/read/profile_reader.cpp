@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 #include <limits>
+#include <map>
 #include <unordered_map>
 #include <variant>
 
@@ -68,6 +69,7 @@ class Reader {
         read_modules(tables_, profile_);
         read_sites(tables_, profile_);
         read_settings();
+        read_labels();
         read_facts();
         read_node_counters();
         read_nccl_operations();
@@ -408,7 +410,32 @@ class Reader {
         for (model::Cell& cell : profile_.cells)
             if (cell.region >= profile_.regions.size()) cell.region = 0;
         if (buckets_.is_damaged()) return tables_.damaged("the durations of a region lead out of the file");
+        read_iterations();
         return std::monostate{};
+    }
+
+    void read_iterations() {
+        tables_.each<format::Iterations>(TableType::iterations, [&](const format::Iterations& record, const Table&) {
+            const bool is_half_done = record.changes % 2 != 0;
+            if (is_half_done || record.stride == 0 || record.region >= profile_.regions.size()) return;
+            model::Region& region = profile_.regions[record.region];
+            if (!region.is_iteration || region.singles != 0) return;
+            const std::uint64_t kept = record.marked / record.stride + (record.marked % record.stride != 0);
+            region.first_single = static_cast<std::uint32_t>(profile_.iteration_us.size());
+            region.singles = static_cast<std::uint32_t>(std::min<std::uint64_t>(kept, format::most_iterations));
+            region.stride = record.stride;
+            profile_.iteration_us.insert(profile_.iteration_us.end(), record.us, record.us + region.singles);
+        });
+    }
+
+    // Of one key the last record counts.
+    void read_labels() {
+        std::map<std::string, std::string> labels;
+        tables_.each<format::Label>(TableType::labels, [&](const format::Label& record, const Table&) {
+            labels[std::string(text_of(record.key))] = text_of(record.value);
+        });
+        for (auto& [key, value] : labels)
+            if (!key.empty()) profile_.labels.push_back({key, std::move(value), SettingSource::environment});
     }
 
     // The last moment that the header knows.

@@ -371,7 +371,11 @@ Result<std::vector<Table>> placement(const Job& job, const Question& question) {
             "Every rank: placement --by rank --top N, --rank LIST, --format csv");
 
     std::vector<Table> topology = topology_tables(nodes, question.is_for_screen);
-    if (grouped && question.is_for_screen && !topology.empty()) {
+    if (question.devices) {
+        if (question.is_for_screen) topology.clear();  // the tool sees more
+        topology.push_back(told_topology_table(*question.devices, question.is_for_screen));
+    }
+    if (grouped && question.is_for_screen && !topology.empty() && !question.devices) {
         table.notes.push_back("how their devices are connected: placement --rank LIST");
         topology.clear();
     }

@@ -99,6 +99,22 @@ std::vector<Field<Line>> iteration_fields() {
     return fields;
 }
 
+// What percentiles are made of where that is not every single time.
+std::string note_on_percentiles(const std::vector<Line>& lines) {
+    std::uint32_t stride = 1;
+    bool is_coarse = false;
+    for (const Line& line : lines) {
+        if (line.row->has_exact_percentiles) stride = std::max(stride, line.row->stride);
+        is_coarse |= !line.row->has_exact_percentiles && line.row->p50_ns;
+    }
+    std::string text;
+    if (stride > 1)
+        text = fmt::format("of a rank with more than 4,096 iterations percentiles are those of every {}",
+                           stride == 2 ? "second one" : fmt::format("{}th", stride));
+    if (is_coarse) text += fmt::format("{}percentiles without single times are within 5 %", text.empty() ? "" : "; ");
+    return text;
+}
+
 }  // namespace
 
 Result<std::vector<Table>> regions(const Job& job, const Question& question) {
@@ -123,6 +139,7 @@ Result<std::vector<Table>> regions(const Job& job, const Question& question) {
         Table marks = table_of("iterations", iteration_fields(), iterations);
         marks.title = "ITERATIONS";
         marks.notes.push_back("ITERATIONS and ITEMS/S are those of one rank");
+        if (const std::string note = note_on_percentiles(iterations); !note.empty()) marks.notes.push_back(note);
         tables.push_back(std::move(marks));
     }
     return tables;

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "report/model/device_matrix.h"
 #include "report/model/job.h"
 #include "report/model/result.h"
 #include "report/model/table.h"
@@ -19,11 +20,12 @@
 namespace mpiprof::report {
 
 struct Question {
-    std::vector<std::uint32_t> ranks;  // only these, sorted; empty = all
-    std::string sort;                  // id of a column, or its beginning ("time"); empty = the section's own
-    std::string by;                    // what one line is; empty = the section's own
-    std::optional<std::size_t> top;    // at most so many lines
-    bool is_for_screen = true;         // lists are then cut to what a person reads
+    std::vector<std::uint32_t> ranks;       // only these, sorted; empty = all
+    std::string sort;                       // id of a column, or its beginning ("time"); empty = the section's own
+    std::string by;                         // what one line is; empty = the section's own
+    std::optional<std::size_t> top;         // at most so many lines
+    std::optional<DeviceMatrix> devices{};  // placement: as a tool of the node said how they are connected
+    bool is_for_screen = true;              // lists are then cut to what a person reads
 };
 
 struct Section {

@@ -41,6 +41,7 @@ std::string short_library(const Job& job) {
         if (at == std::string::npos || number == std::string::npos || number > at + word.size() + 1) continue;
         text.replace(at, number - at, " ");
     }
+    if (job.is_serial()) return "neither MPI nor NCCL";
     return text.empty() ? job.mpi_family : text;
 }
 
@@ -58,6 +59,20 @@ std::string where_it_ran(const Job& job) {
     if (job.hosts.size() == 1 && !job.hosts[0].empty()) text += " (" + job.hosts[0] + ")";
     if (job.hosts.size() == 2 && job.nodes.size() == 2) text += " (" + job.hosts[0] + ", " + job.hosts[1] + ")";
     return text;
+}
+
+// "bucket_size=25 (1 on 2 ranks)": what ranks disagree on is said.
+std::string label_text(const SettingRow& label, std::uint32_t profiles) {
+    std::vector<std::string> others;
+    std::uint32_t said = 0;
+    for (const SettingValue& value : label.values) {
+        if (&value != &label.values.front())
+            others.push_back(fmt::format("{} on {}", value.value, plural(value.count, "rank", "ranks")));
+        said += value.count;
+    }
+    if (said < profiles) others.push_back("not on " + plural(profiles - said, "rank", "ranks"));
+    return fmt::format("{}={}{}", label.name, label.values.front().value,
+                       others.empty() ? "" : fmt::format(" ({})", fmt::join(others, ", ")));
 }
 
 // Where the elapsed time ends.
@@ -102,6 +117,8 @@ Table headline(const Job& job, const Figures& figures, const Completeness& compl
     lines.add("background_share", figures.background_share);
     lines.add("setup_ns", job.setup_ns);
     if (job.is_text) lines.add(4, "rounded_to_ms", std::string("yes"), "times rounded to 1 ms (mpitrace text)");
+    for (const SettingRow& label : job.labels)
+        lines.add(5, "label." + label.name, label.values.front().value, label_text(label, job.profiles()));
     return lines.take();
 }
 

@@ -136,7 +136,56 @@ Table pairs(const std::vector<Kind>& kinds) {
         lines);
 }
 
+// "NV2: 2 NVLinks" and what else occurs.
+std::string legend_of(const DeviceMatrix& matrix) {
+    std::set<std::string> occurring;
+    for (const DeviceMatrix::Device& device : matrix.devices)
+        occurring.insert(device.connections.begin(), device.connections.end());
+    std::string legend;
+    const auto add = [&](std::string_view name, std::string_view text) {
+        legend += fmt::format("{}{}: {}", legend.empty() ? "" : "; ", name, text);
+    };
+    for (const Meaning& m : meanings)
+        if (occurring.contains(std::string(m.name))) add(m.name, m.text);
+    for (const std::string& name : occurring)
+        if (name.starts_with("NV")) add(name, name == "NV1" ? "an NVLink" : name.substr(2) + " NVLinks");
+    return legend;
+}
+
+Table told_pairs(const DeviceMatrix& matrix) {
+    Table table{.id = "told_topology",
+                .title = {},
+                .columns = {{.id = "device", .title = {}},
+                            {.id = "other_device", .title = {}},
+                            {.id = "connection", .title = {}}},
+                .rows = {},
+                .notes = {}};
+    const auto& devices = matrix.devices;
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        for (std::size_t k = i + 1; k < devices.size(); ++k)
+            table.rows.push_back({devices[i].name, devices[k].name, devices[i].connections[k]});
+    return table;
+}
+
 }  // namespace
+
+Table told_topology_table(const DeviceMatrix& matrix, bool is_for_screen) {
+    if (!is_for_screen) return told_pairs(matrix);
+    using D = const DeviceMatrix::Device&;
+    std::vector<Field<DeviceMatrix::Device>> fields{{{.id = "device", .title = "DEVICE"}, [](D d) { return d.name; }}};
+    for (std::size_t i = 0; i < matrix.devices.size(); ++i) {
+        const std::string& name = matrix.devices[i].name;
+        const int drop = name.starts_with("GPU") ? (i < gpus_beside_each_other ? 0 : 3) : 2;
+        fields.push_back({{.id = name, .title = name, .drop = drop}, [i](D d) { return d.connections[i]; }});
+    }
+    fields.push_back({{.id = "cores", .title = "CORES", .drop = 1}, [](D d) { return d.cores; }});
+    if (std::any_of(matrix.devices.begin(), matrix.devices.end(), [](D d) { return !d.numa_node.empty(); }))
+        fields.push_back({{.id = "numa_node", .title = "NUMA", .drop = 1}, [](D d) { return d.numa_node; }});
+    Table table = table_of("told_topology", fields, matrix.devices);
+    table.title = "HOW THE DEVICES ARE CONNECTED, BY " + matrix.source;
+    table.notes.push_back(legend_of(matrix));
+    return table;
+}
 
 std::string_view name_of(Connection connection) {
     return std::find_if(std::begin(meanings), std::end(meanings) - 1,

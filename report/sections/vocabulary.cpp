@@ -1,4 +1,4 @@
-// The three vocabularies.
+// The four vocabularies.
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
@@ -24,6 +24,17 @@ constexpr Vocabulary nccl{.library = "NCCL",
                           .begin = "first communicator",
                           .end = "exit"};
 
+// Of a program that marks its parts, and that is all.
+constexpr Vocabulary neither{.library = "MPI or NCCL",
+                             .in_library = "IN MPI/NCCL",
+                             .outside = "OUTSIDE",
+                             .share = "%COMM",
+                             .init = "the first mark",
+                             .first_init = "the first mark",
+                             .finalize = "exit",
+                             .begin = "first mark",
+                             .end = "exit"};
+
 constexpr Vocabulary both{.library = "MPI and NCCL",
                           .in_library = "IN MPI and NCCL",
                           .outside = "OUTSIDE MPI and NCCL",
@@ -37,6 +48,7 @@ constexpr Vocabulary both{.library = "MPI and NCCL",
 }  // namespace
 
 const Vocabulary& vocabulary_of(const Job& job) {
+    if (job.is_serial()) return neither;
     if (job.is_without_mpi()) return nccl;
     return job.has(Family::nccl) ? both : mpi;
 }

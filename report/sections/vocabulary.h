@@ -1,5 +1,5 @@
-// What sections call the libraries that a job used: MPI, NCCL or both. Titles, notes and findings are written with
-// these words; nothing edits them afterwards.
+// What sections call the libraries that a job used: MPI, NCCL, both or neither. Titles, notes and findings are written
+// with these words; nothing edits them afterwards.
 #pragma once
 
 #include <string_view>

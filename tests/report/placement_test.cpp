@@ -1,10 +1,15 @@
 // Where ranks ran: cpu lists, what is merged, and every rule: that it speaks, and that it keeps silent.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
 #include <set>
 
 #include "report/analysis/placement_findings.h"
 #include "report/model/number_list.h"
+#include "report/read/topology_text.h"
 #include "report/sections/finding_words.h"
 #include "report/sections/section.h"
 #include "report/sections/topology.h"
@@ -424,6 +429,68 @@ TEST(topology, nodes_without_such_facts_show_none) {
     std::erase_if(spec.facts,
                   [](const auto& fact) { return std::string(fact.name).find("_pci.") != std::string::npos; });
     EXPECT_EQ(show(job_of({spec})).find("CONNECTED"), std::string::npos);
+}
+
+// ---- as nvidia-smi said it ----
+
+std::string text_of(const std::filesystem::path& path) {
+    std::ifstream in(path);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+TEST(saved_topology, has_every_connection_of_the_eight_gpus) {
+    const auto matrix = report::read_topology(golden("seed002_topology.txt").string());
+    ASSERT_TRUE(matrix) << matrix.error().line();
+    ASSERT_EQ(matrix->devices.size(), 12u);
+    EXPECT_EQ(matrix->devices[3].connections[7], "NV1");
+    EXPECT_EQ(matrix->devices[7].connections[6], "NV2");
+    EXPECT_EQ(matrix->devices[4].connections[8], "PIX");
+    EXPECT_EQ(matrix->devices[0].cores, "0-19,40-59");
+    EXPECT_EQ(matrix->devices[8].name, "mlx5_2");
+    Question question;
+    question.devices = *matrix;
+    const std::string screen = show(job_of({with_switches()}), question);
+    EXPECT_NE(screen.find("GPU3    NV2   NV1   NV2   X     SYS   SYS   SYS   NV1"), std::string::npos) << screen;
+    EXPECT_NE(screen.find("NV2: 2 NVLinks"), std::string::npos) << screen;
+    expect_fits(screen, 80);
+}
+
+TEST(saved_topology, of_newer_versions_names_adapters_and_numa_nodes) {
+    const auto matrix = report::parse_topology(
+        "\t\033[4mGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\033[0m\n"
+        "GPU0\t X \tNV18\tPXB\t0-55\t0\t\tN/A\n"
+        "GPU1\tNV18\t X \tSYS\t56-111\t1\t\tN/A\n"
+        "NIC0\tPXB\tSYS\t X \t\t\t\n\nLegend:\n\n  X    = Self\n\nNIC Legend:\n\n  NIC0: mlx5_0\n",
+        "topo.txt");
+    ASSERT_TRUE(matrix) << matrix.error().line();
+    EXPECT_EQ(matrix->devices[2].name, "mlx5_0");
+    EXPECT_EQ(matrix->devices[0].connections[1], "NV18");
+    EXPECT_EQ(matrix->devices[1].numa_node, "1");
+}
+
+TEST(saved_topology, that_is_damaged_is_one_clear_line) {
+    const std::string whole = text_of(golden("seed002_topology.txt"));
+    const auto why = [](const std::string& text) {
+        const auto matrix = report::parse_topology(text, "topo.txt");
+        return matrix ? std::string("it was read") : matrix.error().line();
+    };
+    const auto changed = [&](const std::string& from, const std::string& to) {
+        std::string text = whole;
+        return text.replace(text.find(from), from.size(), to);
+    };
+    EXPECT_EQ(why(""), "topo.txt: has no matrix of nvidia-smi topo -m; save it on the node: nvidia-smi topo -m > FILE");
+    EXPECT_NE(why(whole.substr(0, whole.find("GPU5    SYS"))).find("is damaged: the row of GPU5 is missing"),
+              std::string::npos);
+    EXPECT_NE(why(whole.substr(0, whole.find("GPU5    SYS") + 20)).find("the row of GPU5 has 2 of 12 connections"),
+              std::string::npos);
+    EXPECT_NE(why(changed("GPU1    NV1      X ", "GPU1    SYS      X ")).find("GPU1 to GPU0 is SYS, and back NV1"),
+              std::string::npos);
+    EXPECT_NE(why(changed("GPU2    NV1     NV2", "GPU2    NV1     oops")).find("the row of GPU2 has 1 of 12"),
+              std::string::npos);
+    for (std::size_t length = 0; length < whole.size(); length += 7)  // of any part one line, never more
+        EXPECT_EQ(why(whole.substr(0, length)).find('\n'), std::string::npos);
 }
 
 // ---- what nodes count themselves ----

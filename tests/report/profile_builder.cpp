@@ -35,6 +35,7 @@ class Builder {
         add_communicators();
         add_modules_and_sites();
         add_settings();
+        add_labels();
         add_traces();
         add_facts();
         add_peers();
@@ -278,7 +279,7 @@ class Builder {
 
     void add_regions() {
         if (spec_.regions.empty()) return;
-        tables_.add(TableType::regions, 0, format::Region{});
+        std::uint32_t index = tables_.add(TableType::regions, 0, format::Region{});
         for (const RegionSpec& spec : spec_.regions) {
             format::Region region{};
             set_text(region.name, spec.name);
@@ -298,6 +299,8 @@ class Builder {
                 count(0, histogram, format::histogram_position(ticks(ns)), 1, TableType::region_durations);
             }
             tables_.add(TableType::regions, 0, region);
+            ++index;
+            if (spec.has_single_times) add_single_times(spec, index);
         }
     }
 
@@ -354,6 +357,27 @@ class Builder {
             setting.source = spec.source;
             tables_.add(TableType::settings, 0, setting);
         }
+    }
+
+    void add_labels() {
+        for (const auto& [key, value] : spec_.labels) {
+            format::Label label{};
+            set_text(label.key, key);
+            set_text(label.value, value);
+            tables_.add(TableType::labels, 0, label);
+        }
+    }
+
+    void add_single_times(const RegionSpec& spec, std::uint32_t region) {
+        format::Iterations times{};
+        times.region = region;
+        times.changes = spec.single_changes;
+        times.marked = spec.durations_ns.size();
+        times.stride = 1;
+        while (times.marked > std::uint64_t{times.stride} * format::most_iterations) times.stride *= 2;
+        for (std::size_t i = 0; i < spec.durations_ns.size(); i += times.stride)
+            times.us[i / times.stride] = static_cast<std::uint32_t>((spec.durations_ns[i] + 500) / 1000);
+        tables_.add(TableType::iterations, 0, times);
     }
 
     // Their times are those of the specification: after MPI_Init, in nanoseconds.

@@ -126,6 +126,9 @@ struct RegionSpec {
     std::uint64_t items = 0;        // of all times
     std::uint32_t parent = 0;       // index into ProfileSpec::regions, counted from 1; 0 = outside all
     std::uint64_t open_for_ns = 0;  // it was entered once more so long before the end, and never left
+    // Marks: each duration is kept, of more than there is room for every second one. False: as old files have it.
+    bool has_single_times = false;
+    std::uint32_t single_changes = 0;
 };
 struct FactSpec {
     format::FactKind kind;
@@ -236,6 +239,7 @@ struct ProfileSpec {
     std::vector<ModuleSpec> modules{};
     std::vector<ThreadSpec> threads{ThreadSpec{}};  // threads met only in cells are added by themselves
     std::vector<SettingSpec> settings{};
+    std::vector<std::pair<std::string, std::string>> labels{};
     std::vector<RegionSpec> regions{};
     std::vector<FactSpec> facts{};
     std::vector<PeerSpec> peers{};

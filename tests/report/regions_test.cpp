@@ -44,6 +44,12 @@ ProfileSpec rank_of(std::uint32_t rank, std::uint32_t size, std::vector<std::uin
     return spec;
 }
 
+std::string shown(const Job& job) {
+    const auto tables = report::find_section("regions")->answer(job, {});
+    return tables ? report::find_view("text")->show({"regions", *tables}, {.width = 100, .has_utf8 = true})
+                  : tables.error().line();
+}
+
 TEST(regions, percentiles_of_iterations_are_within_five_percent_of_the_truth) {
     std::mt19937 random(5);
     // Even, skewed, with a second hump far away, and constant.
@@ -167,45 +173,55 @@ TEST(regions, one_that_is_named_iteration_is_not_the_iterations) {
     EXPECT_EQ(found, (std::vector<std::pair<bool, std::uint64_t>>{{false, 4}, {true, 6}}));
 }
 
-std::string ddp(const Job& job) {
-    const auto text = report::Listing(job, *report::find_layout("ddp")).text(0);
-    return text ? *text : "problem: " + text.error().line();
+TEST(regions, percentiles_are_numpys_where_times_are_kept_singly) {
+    // numpy.percentile([0.012, 0.010, 0.040, 0.011, 0.0105, 0.025], [50, 75, 90, 95])
+    ProfileSpec spec = rank_of(0, 1, {12 * ms, 10 * ms, 40 * ms, 11 * ms, 10'500'000, 25 * ms});
+    spec.regions[0].has_single_times = true;
+    const RegionRow row = job_of({spec}).regions.back();
+    EXPECT_TRUE(row.has_exact_percentiles);
+    EXPECT_NEAR(*row.p50_ns, 11.5 * ms, 1);
+    EXPECT_NEAR(*row.p75_ns, 21.75 * ms, 1);
+    EXPECT_NEAR(*row.p90_ns, 32.5 * ms, 1);
+    EXPECT_NEAR(*row.p95_ns, 36.25 * ms, 1);
 }
 
-TEST(ddp_layout, has_the_rows_of_pytorchs_benchmark) {
+TEST(regions, ranks_that_kept_every_second_time_count_as_much_as_others) {
+    std::vector<std::uint64_t> many(8000, 20 * ms);
+    ProfileSpec few = rank_of(1, 2, std::vector<std::uint64_t>(2000, 10 * ms)), often = rank_of(0, 2, many);
+    few.regions[0].has_single_times = often.regions[0].has_single_times = true;
+    const RegionRow row = job_of({often, few}).regions.back();
+    EXPECT_EQ(row.stride, 2u);
+    EXPECT_EQ(row.marked_by, (std::vector<std::uint32_t>{0, 1}));
+    EXPECT_NEAR(percentile_of(row.times, 0.19) * 1e9, 10 * ms, 1);
+    EXPECT_NEAR(percentile_of(row.times, 0.21) * 1e9, 20 * ms, 1);
+    EXPECT_NE(shown(job_of({often, few})).find("those of every second one"), std::string::npos);
+}
+
+TEST(regions, times_that_were_being_thinned_when_the_rank_was_killed_are_left_to_the_buckets) {
+    ProfileSpec spec = rank_of(0, 1, std::vector<std::uint64_t>(100, 10 * ms));
+    spec.regions[0].has_single_times = true;
+    spec.regions[0].single_changes = 3;
+    const RegionRow row = job_of({spec}).regions.back();
+    EXPECT_FALSE(row.has_exact_percentiles);
+    EXPECT_NEAR(*row.p50_ns, 10.0 * ms, 0.5 * ms);
+    EXPECT_NE(shown(job_of({spec})).find("within 5 %"), std::string::npos);
+}
+
+TEST(regions, single_times_are_the_same_in_any_order_of_ranks) {
+    std::mt19937 random(7);
     std::vector<ProfileSpec> ranks;
-    for (std::uint32_t rank = 0; rank < 16; ++rank)
-        ranks.push_back(rank_of(rank, 16, std::vector<std::uint64_t>(20, 104'400'000)));
-    const std::string text = ddp(job_of(ranks));
-    // The figures of seed 002's "  16 GPUs --    2M/8G:" row, as near as the buckets are.
-    EXPECT_EQ(
-        text.substr(0, text.rfind("  16 GPUs")),
-        "Benchmark: resnet50 with batch size 32\n\n"
-        "                            sec/iter    ex/sec      sec/iter    ex/sec      sec/iter    ex/sec      sec/iter    ex/sec\n");
-    const std::string row = text.substr(text.rfind("  16 GPUs"));
-    const double p50 = *job_of(ranks).regions.back().p50_ns / 1e9;
-    EXPECT_NEAR(p50, 0.1044, 0.0044);
-    std::string expected = "  16 GPUs --    2M/8G:";
-    for (const char* name : {"p50", "p75", "p90", "p95"}) {
-        char cell[64];  // by the C format of the original
-        std::snprintf(cell, sizeof cell, "  %s:  %1.3fs  %6d/s", name, p50, static_cast<int>(32 / p50));
-        expected += cell;
+    for (std::uint32_t rank = 0; rank < 5; ++rank) {
+        std::vector<std::uint64_t> times(3000);
+        for (auto& ns : times) ns = std::uniform_int_distribution<std::uint64_t>(ms, 90 * ms)(random);
+        ranks.push_back(rank_of(rank, 5, times));
+        ranks.back().regions[0].has_single_times = true;
     }
-    EXPECT_EQ(row, expected + "\n");
-}
-
-TEST(ddp_layout, names_the_region_that_is_iterated) {
-    ProfileSpec spec = rank_of(0, 1, {ms, ms});
-    spec.regions[0].items = 0;
-    spec.regions.insert(spec.regions.begin(), {.name = "train", .durations_ns = {2 * ms}});
-    spec.regions[1].parent = 1;
-    const std::string text = ddp(job_of({spec}));
-    EXPECT_TRUE(text.starts_with("Benchmark: train\n")) << text;
-    EXPECT_NE(text.find("   1 GPUs --    1M/1G:  p50:  0.001s       -/s"), std::string::npos) << text;
-}
-
-TEST(ddp_layout, of_a_program_without_marks_says_how_to_make_them) {
-    EXPECT_NE(ddp(job_of({ProfileSpec{}})).find("marks no iterations; mpiprof_mark"), std::string::npos);
+    std::vector<std::uint64_t> all;
+    for (const ProfileSpec& spec : ranks)
+        for (const std::uint64_t ns : spec.regions[0].durations_ns) all.push_back((ns + 500) / 1000);
+    const RegionRow row = job_of(ranks).regions.back();
+    for (const double share : {0.5, 0.75, 0.9, 0.95, 1.0})
+        EXPECT_NEAR(percentile_of(row.times, share) * 1e6, percentile(all, share), 1e-6) << share;
 }
 
 }  // namespace

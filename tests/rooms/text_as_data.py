@@ -41,6 +41,9 @@ TEXTS = [
     ("report/messages/clocks.cpp", r"from_chars\(at, end", "numbers of a fact"),
     ("report/layouts/ddp.cpp", r"\bpath\.(substr|rfind)", "paths, and names of regions that the program gives"),
     ("report/layouts/ddp.cpp", r"job\.command\.substr", "the command"),
+    ("report/layouts/ddp.cpp", r"\b(name|rest|around)(\.(substr|starts_with|rfind)| == )", "names of regions that the program gives"),
+    ("report/layouts/ddp.cpp", r"at->second", "values of labels, several in one"),
+    ("report/sections/topology.cpp", r"name\.starts_with", "words of nvidia-smi's matrix"),
     ("report/layouts/mpitrace.cpp", r"host\.(find_first_not_of|substr)", "names of hosts"),
     ("report/merge/facts.cpp", r"from_chars\(text|fact\.name\.|entry\)?\.", "names and numbers of facts"),
     # Goes with the next version of the file, when these counts are numbers.

@@ -1,0 +1,21 @@
+// ddp-json: the iterations that the program marks, as the file that --json of PyTorch's DDP benchmark writes and its
+// diff.py reads.
+#include "report/layouts/ddp.h"
+#include "report/exports/export.h"
+#include "report/model/json_writer.h"
+
+namespace mpiprof::report {
+
+std::vector<std::string> export_ddp(const Job& job, const ProfileSource&, const Sink& sink, const Complaint& complain) {
+    DdpReport report;
+    report.add(job);
+    if (report.is_empty()) {
+        complain(no_marks("export -f ddp-json"));
+        return {};
+    }
+    JsonWriter json(sink);
+    report.write_json(json);
+    return {};
+}
+
+}  // namespace mpiprof::report
