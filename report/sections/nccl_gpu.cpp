@@ -215,11 +215,13 @@ std::vector<std::string> gpu_time_notes(const Job& job) {
         sources += fmt::format(
             "{}{}{}", sources.empty() ? "" : "; ", source,
             job.gpu.sources.size() > 1 ? fmt::format(" ({})", plural(ranks, "rank", "ranks")) : std::string());
-    const bool may_ask_cupti = !job.gpu.rows.empty() && job.gpu.ranks_by_cupti == 0 && !sources.starts_with("HIP");
+    const bool may_ask_cupti = !job.gpu.rows.empty() && job.gpu.ranks_by_cupti == 0;
     if (!sources.empty())
         notes.push_back(
             "GPU times: " + sources +
-            (may_ask_cupti ? "; those of the kernels themselves, and what computing hides: MPIPROF_CUPTI=sample" : ""));
+            (may_ask_cupti
+                 ? "; those of the kernels themselves, and what computing hides, on NVIDIA's GPUs: MPIPROF_CUPTI=sample"
+                 : ""));
     std::string missing;
     for (const auto& [why, operations] : job.gpu.not_timed)
         missing +=
