@@ -139,8 +139,8 @@ void DdpReport::add(const Job& job) {
                      [](const RegionRow* a, const RegionRow* b) { return a->first_number < b->first_number; });
     add_keys(job);
     for (const RegionRow* one : marks) {
-        auto [model, name] = place_of(*one);
-        if (model.empty()) model = model_of(job);
+        const auto [named_model, name] = place_of(*one);
+        const std::string model = named_model.empty() ? model_of(job) : std::string(named_model);
         const std::uint64_t batch = batch_of(*one);
         auto found = std::find_if(benchmarks_.begin(), benchmarks_.end(), [&](const Benchmark& benchmark) {
             return benchmark.model == model && benchmark.batch_size == batch;

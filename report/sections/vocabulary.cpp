@@ -26,7 +26,7 @@ constexpr Vocabulary nccl{.library = "NCCL",
 
 // Of a program that marks its parts, and that is all.
 constexpr Vocabulary neither{.library = "MPI or NCCL",
-                             .in_library = "IN MPI/NCCL",
+                             .in_library = "COMM",
                              .outside = "OUTSIDE",
                              .share = "%COMM",
                              .init = "the first mark",

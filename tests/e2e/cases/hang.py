@@ -9,8 +9,8 @@ import time
 from harness import PROGRAMS, case, check, same
 
 
-def in_background(scene, ranks, program, directory):
-    thread = threading.Thread(target=scene.mpirun, args=(ranks, program), kwargs={"cwd": directory})
+def in_background(scene, ranks, program, directory, timeout=250):
+    thread = threading.Thread(target=scene.mpirun, args=(ranks, program), kwargs={"cwd": directory, "timeout": timeout})
     thread.start()
     return thread
 
@@ -126,7 +126,8 @@ def line_of(words, program="mismatch.c"):
 def first_sentence(scene, kind, ranks=3):
     """What `hang` says first at 80 columns of programs/mismatch.c while it hangs, on one line."""
     directory = scene.subdir(kind)
-    job = in_background(scene, ranks, [scene.compile("mismatch.c", "-pthread"), kind, 10], directory)
+    # The ranks end themselves after 10 s. Open MPI's mpirun may not: PMIx 4.2.2 locks itself out when it is finalized meanwhile.
+    job = in_background(scene, ranks, [scene.compile("mismatch.c", "-pthread"), kind, 10], directory, timeout=40)
     try:
         said = until(lambda: (text := scene.run_report("hang", "--width", "80", cwd=directory).out) and "It hangs" in text and text)
         check(said, "nothing is proven:\n" + scene.run_report("hang", cwd=directory).out)
@@ -177,7 +178,8 @@ def different_roots_are_named(scene):
     check(f"rank 0 is in MPI_Bcast ({line}) with root 1" in said and f"rank 1 is in MPI_Bcast ({line}) with root 0" in said, said)
 
 
-@case(ranks=2)
+# Under MPICH rank 0's communicator is not told, so nothing is proven there (docs/hangs.md).
+@case(mpis=("openmpi",), ranks=2)
 def communicators_used_crosswise_are_named(scene):
     said = first_sentence(scene, "communicators", ranks=2)
     check(said.startswith("It hangs: different communicators: "), said)

@@ -29,7 +29,6 @@ static void reduce(int n) {
 int main(int argc, char** argv) {
     int rank;
     by_pcontrol = argc > 1 && strcmp(argv[1], "pcontrol") == 0;
-    mpiprof_begin("before MPI begins");  // ignored
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     reduce(1);
