@@ -24,6 +24,7 @@ constexpr std::uint64_t most_block = FileReader::largest_file;
 // Records of the index, which has been measured before.
 template <class T>
 void take(std::vector<T>& records, std::uint32_t count, ByteSpan& bytes) {
+    if (count == 0) return;
     records.resize(count);
     std::memcpy(static_cast<void*>(records.data()), bytes.data(), count * sizeof(T));
     bytes = bytes.subspan(count * sizeof(T));
