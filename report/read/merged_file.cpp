@@ -113,6 +113,8 @@ bool MergedFile::is_index_sound() const {
                block.size <= most_inflated(block.bytes);
     };
     if (files_.empty() || !std::all_of(blocks_.begin(), blocks_.end(), is_block_sound)) return false;
+    const auto says_something = [&](const Line& line) { return !text(line.text).empty(); };
+    if (!std::all_of(lines_.begin(), lines_.end(), says_something)) return false;
     for (std::size_t i = 0; i < files_.size(); ++i) {
         const File& file = files_[i];
         if (file.block >= blocks_.size() || !lies_within(file.offset, file.bytes, blocks_[file.block].size))
