@@ -241,10 +241,16 @@ bool ProfileFile::is_at_its_path() const {
 
 // A descriptor to write by; -1 where our file has gone.
 int ProfileFile::descriptor() const {
-    if (still_ours()) return static_cast<int>(raw(SYS_fcntl, fd_, F_DUPFD_CLOEXEC, fd_));
-    const long fd = raw(SYS_openat, AT_FDCWD, raw_address(path_), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-    FileIdentity now{};
-    if (fd < 0 || (identify(static_cast<int>(fd), now) && now == identity_)) return static_cast<int>(fd);
+    // What was duplicated is looked at, not the number, which may mean another file a moment later.
+    const auto is_ours = [&](long fd) {
+        FileIdentity now{};
+        return identify(static_cast<int>(fd), now) && now == identity_;
+    };
+    long fd = fd_ < 0 ? -EBADF : raw(SYS_fcntl, fd_, F_DUPFD_CLOEXEC, fd_);
+    if (fd >= 0 && is_ours(fd)) return static_cast<int>(fd);
+    if (fd >= 0) raw(SYS_close, fd);
+    fd = raw(SYS_openat, AT_FDCWD, raw_address(path_), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || is_ours(fd)) return static_cast<int>(fd);
     raw(SYS_close, fd);
     return -ESTALE;
 }

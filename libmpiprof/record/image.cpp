@@ -29,10 +29,8 @@ std::size_t aligned(std::size_t bytes) { return (bytes + 63) & ~std::size_t{63};
 static_assert(((sizeof(Header) + 63) & ~std::size_t{63}) + sizeof(Directory) + directory_capacity * sizeof(Table) <=
               Image::Written::head_bytes);
 
-int write_all(int fd, const char* from, std::size_t bytes, std::size_t offset,
-              const Image::Written* may_end = nullptr) {
+int write_all(int fd, const char* from, std::size_t bytes, std::size_t offset) {
     while (bytes != 0) {
-        if (may_end && may_end->is_given_up()) return ECANCELED;
         const long n = raw(SYS_pwrite64, fd, raw_address(from), static_cast<long>(bytes), static_cast<long>(offset));
         if (n == -EINTR) continue;
         if (n < 0) return static_cast<int>(-n);
@@ -303,11 +301,15 @@ void Image::copy_directory(Written& written) const {
 // The head and the directory blocks are written from copies. One that was in hand while the writing was given up may
 // have come after all of the image, and older than it: there it is written once more, as it is now.
 int Image::write_part(int fd, const char* from, std::size_t at, std::size_t bytes, const Written& written) const {
-    if (written.is_given_up()) return ECANCELED;
-    const int error = write_all(fd, from, bytes, at, &written);
+    // The program may close our descriptor at any moment, and open a file of its own under the number.
+    const auto is_still_ours = [&] {
+        FileIdentity now{};
+        return identify(fd, now) && now == written.file;
+    };
+    if (written.is_given_up() || !is_still_ours()) return ECANCELED;
+    const int error = write_all(fd, from, bytes, at);
     if (!written.is_given_up()) return error;
-    FileIdentity now{};  // the program may have taken the number since
-    if (identify(fd, now) && now == written.file) write_all(fd, base_ + at, bytes, at);
+    if (is_still_ours()) write_all(fd, base_ + at, bytes, at);
     return ECANCELED;
 }
 

@@ -37,6 +37,12 @@ class MemoryFile {
     int fd_;
 };
 
+std::unique_ptr<Image::Written> written_for(int fd) {
+    auto written = std::make_unique<Image::Written>();
+    EXPECT_TRUE(identify(fd, written->file));
+    return written;
+}
+
 TEST(image, begins_with_a_line_that_says_what_it_is) {
     MemoryFile file;
     Image image;
@@ -186,7 +192,7 @@ TEST(image, on_a_full_disk_it_goes_on_in_memory_and_what_was_there_stays_in_the_
     *earlier = 'x';
     EXPECT_EQ(file.bytes()[image.offset_of(earlier)], 'x');
     EXPECT_EQ(file.bytes().size(), format::segment_bytes);
-    auto written = std::make_unique<Image::Written>();
+    auto written = written_for(file.fd());
     EXPECT_NE(image.write_changes(file.fd(), *written), 0);
     MemoryFile roomier;
     ASSERT_EQ(image.write_to(roomier.fd()), 0);
@@ -203,11 +209,25 @@ TEST(image, what_could_not_be_mapped_is_written_behind_the_mapping_once_there_is
     setrlimit(RLIMIT_FSIZE, &small);
     for (int i = 0; i < 40; ++i) std::memset(image.take(4096), 'a' + i % 26, 4096);
     setrlimit(RLIMIT_FSIZE, &before);
-    auto written = std::make_unique<Image::Written>();
+    auto written = written_for(file.fd());
 
     ASSERT_EQ(image.write_changes(file.fd(), *written), 0);
 
     EXPECT_EQ(file.bytes(), std::string(image.at(0), image.bytes()));
+}
+
+TEST(image, number_that_means_another_file_by_now_is_not_written_to) {
+    MemoryFile ours, the_programs;
+    Image image;
+    ASSERT_TRUE(image.open_private());
+    ASSERT_NE(image.take(4096), nullptr);
+    auto written = written_for(ours.fd());
+
+    EXPECT_EQ(image.write_changes(the_programs.fd(), *written), ECANCELED);
+
+    EXPECT_EQ(the_programs.bytes(), "");
+    EXPECT_EQ(image.write_changes(ours.fd(), *written), 0);
+    EXPECT_EQ(ours.bytes(), std::string(image.at(0), image.bytes()));
 }
 
 TEST(image, without_memory_nothing_is_given_out_and_everything_is_said) {

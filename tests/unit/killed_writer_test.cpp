@@ -38,7 +38,7 @@ Record numbered(std::uint64_t table, std::uint64_t index) {
 [[noreturn]] void write_until_killed(int fd) {
     Image image;
     auto written = std::make_unique<Image::Written>();
-    if (!image.open_private()) _exit(1);
+    if (!image.open_private() || !identify(fd, written->file)) _exit(1);
     constexpr unsigned tables = 300, capacity = 40;
     Table* table[tables]{};
     unsigned made = 0;
