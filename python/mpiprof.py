@@ -50,6 +50,7 @@ LAYOUT = {
     "Frame": (16, {"offset": (0, "Q"), "module": (8, "I")}),
     "Flow": (24, {"messages": (0, "Q"), "bytes": (8, "Q"), "ticks": (16, "Q")}),
     "Peer": (64, {"rank": (0, "I"), "kind": (4, "I"), "sent": (8, "Flow"), "received": (32, "Flow")}),
+    "Label": (128, {"key": (0, "32s"), "value": (32, "96s")}),
     "Activity": (2072, {"log2_width": (8, "I"), "current": (12, "I"), "changes": (16, "I"), "bins": (24, "2048s")}),
     "merged.Text": (8, {"offset": (0, "I"), "length": (4, "I")}),
     "merged.Header": (208, {"byte_order": (96, "Q"), "format_major": (104, "H"), "file_bytes": (112, "Q"),
@@ -69,6 +70,7 @@ TABLES = {
     "frames": ("Frame", 7),
     "peers": ("Peer", 13),
     "activity": ("Activity", 15),
+    "labels": ("Label", 29),
 }
 LAYOUT_NUMBERS = {
     "byte_order_mark": 72623859790382856,
@@ -216,6 +218,10 @@ class Profile:
                 found[call.call] = (text_of(call.name), traffic, call.treatment, call.counter)
         return found
 
+    def labels(self):
+        """What the user or the program says of the run; of one key the last value counts."""
+        return {text_of(label.key): text_of(label.value) for label, _ in self.records("labels") if text_of(label.key)}
+
     def threads(self):
         return {thread.id: thread for thread, _ in self.records("threads")}
 
@@ -356,7 +362,7 @@ class Job:
     """A launch: `calls`, `ranks`, `sites`, `peers` and `time` are tables, made when they are asked for."""
 
     CALLS = ("rank", "call", "bin_max_bytes", "buffer", "calls", "bytes", "time_ns", "min_ns", "max_ns", "errors", "traffic",
-             "treatment", "other_thread_calls", "other_thread_ns")
+             "treatment", "other_thread_calls", "other_thread_ns", "labels")
     RANKS = ("rank", "state", "host", "node", "elapsed_ns", "process_ns", "mpi_ns", "init_ns", "finalize_ns", "paused_ns",
              "message_bytes", "file_bytes", "errors", "user_ns", "system_ns", "max_resident_bytes", "started_at_ns", "pid",
              "exit_code", "path")
@@ -370,6 +376,7 @@ class Job:
         self.problems = list(problems)
         first = self.profiles[0]
         self.size, self.job, self.launch, self.command = first.size, first.job, first.launch, first.command
+        self.labels = first.labels()
         self.missing = sorted(set(range(self.size)) - set(profiles)) if self.size <= 1 << 24 else None
         self._tables = {}
 
@@ -405,12 +412,13 @@ class Job:
     def _calls(self):
         words = {COUNTED: "counted", POLLED: "sampled"}
         for profile in self.profiles:
+            labels = ",".join("%s=%s" % label for label in sorted(profile.labels().items()))
             order = lambda cell: (cell["call"].encode(), cell["bin"], BUFFERS.index(cell["buffer"]))
             for _, sum_ in sorted(self._added(profile.cells(), order).items()):
                 yield (profile.rank, sum_["call"], bin_max_bytes(sum_["bin"]), sum_["buffer"], sum_["calls"], sum_["bytes"],
                        None if sum_["treatment"] == COUNTED else sum_["time_ns"], sum_["min_ns"], sum_["max_ns"] or None,
                        sum_["errors"], sum_["traffic"], words.get(sum_["treatment"], "timed"), sum_["other_thread_calls"],
-                       sum_["other_thread_ns"])
+                       sum_["other_thread_ns"], labels)
 
     def _ranks(self):
         for profile in self.profiles:

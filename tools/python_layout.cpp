@@ -97,6 +97,7 @@ std::string layout() {
     RECORD(Frame) F(offset) F(module) END
     RECORD(Flow) F(messages) F(bytes) F(ticks) END
     RECORD(Peer) F(rank) F(kind) F(sent) F(received) END
+    RECORD(Label) F(key) F(value) END
     RECORD(Activity) F(log2_width) F(current) F(changes) F(bins) END
     MERGED(Text) F(offset) F(length) END
     MERGED(Header)
@@ -130,6 +131,7 @@ std::string generated() {
     table("frames", "Frame", frames);
     table("peers", "Peer", peers);
     table("activity", "Activity", activity);
+    table("labels", "Label", labels);
     text += "}\nLAYOUT_NUMBERS = {\n";
     const auto number = [&](const char* name, std::uint64_t value) {
         text += std::string("    \"") + name + "\": " + std::to_string(value) + ",\n";

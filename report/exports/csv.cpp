@@ -15,11 +15,19 @@ namespace {
 
 constexpr std::string_view header =
     "rank,call,bin_max_bytes,buffer,calls,bytes,time_ns,min_ns,max_ns,errors,traffic,treatment,other_thread_calls,"
-    "other_thread_ns\n";
+    "other_thread_ns,labels\n";
 
 // What is not known (counted calls, mpitrace's text) stays empty.
 std::string known(std::uint64_t ns) { return ns ? fmt::format("{}", ns) : std::string(); }
 std::string known(const std::optional<std::uint64_t>& ns) { return ns ? fmt::format("{}", *ns) : std::string(); }
+
+// "bucket_size=25,model=resnet50"; neither keys nor values have a comma.
+std::string labels_text(const Profile& profile) {
+    std::string text;
+    for (const Setting& label : profile.labels)
+        text += fmt::format("{}{}={}", text.empty() ? "" : ",", label.name, label.value);
+    return text;
+}
 
 void write_rank(const Profile& profile, const Sink& sink) {
     std::vector<Sum> sums = sums_of(profile);
@@ -27,18 +35,19 @@ void write_rank(const Profile& profile, const Sink& sink) {
         return std::tie(profile.calls[a.call].name, a.bin, a.buffer) <
                std::tie(profile.calls[b.call].name, b.bin, b.buffer);
     });
+    const std::string labels = csv_field(labels_text(profile));
     fmt::memory_buffer out;
     for (const Sum& sum : sums) {
         const Call& call = profile.calls[sum.call];
         const bool is_timed = call.treatment == Treatment::timed;
-        fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", profile.rank,
+        fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", profile.rank,
                        csv_field(call.name), bin_max_bytes(sum.bin), name_of(sum.buffer), sum.calls, sum.bytes,
                        is_timed ? fmt::format("{}", sum.time_ns) : std::string(), known(sum.min_ns), known(sum.max_ns),
                        sum.errors, name_of(call.traffic),
                        call.is_sampled ? "sampled"
                        : is_timed      ? "timed"
                                        : "counted",
-                       sum.other_thread_calls, sum.other_thread_ns);
+                       sum.other_thread_calls, sum.other_thread_ns, labels);
     }
     sink({out.data(), out.size()});
 }

@@ -77,6 +77,9 @@ void write_identity(JsonWriter& json, const Job& job) {
     json.field("mpi_family", job.mpi_family);
     json.field("mpi_library", job.mpi_library);
     json.field("library_version", job.library_version);
+    json.object("labels", [&] {
+        for (const SettingRow& label : job.labels) json.field(label.name, label.values.front().value);
+    });
 }
 
 void write_figures(JsonWriter& json, const Job& job, const Figures& figures) {

@@ -296,7 +296,7 @@ TEST(export_csv, has_one_line_per_rank_call_size_and_buffer) {
     const TemporaryDirectory directory;
     const std::string text = exported(written(directory, device_buffers()), "csv");
     EXPECT_TRUE(text.starts_with("rank,call,bin_max_bytes,buffer,calls,bytes,time_ns,min_ns,max_ns"));
-    EXPECT_NE(text.find("\n1,MPI_Send,4194304,device,100,419430400,200000000,1000000,4000000,0,send,timed,0,0\n"),
+    EXPECT_NE(text.find("\n1,MPI_Send,4194304,device,100,419430400,200000000,1000000,4000000,0,send,timed,0,0,\n"),
               std::string::npos);
     EXPECT_NE(text.find("\n1,MPI_Send,4194304,host,100,419430400,80000000,700000,1000000,"), std::string::npos);
     expect_golden("exports/balanced_stencil.csv", [] {
