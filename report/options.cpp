@@ -416,7 +416,8 @@ class Parser {
                         "smallest N")
             ->check(CLI::IsMember({"speedup", "time", "performance"}))
             ->type_name("WHAT");
-        add_plot_kind(command, "bandwidth", "MB/s over the size of a call", PlotKind::bandwidth)
+        add_plot_kind(command, "bandwidth", "MB/s over the size of messages (MPIPROF_TRACE=on) or calls",
+                      PlotKind::bandwidth)
             .add_option("--call", options_.compare.call, "Of this function (default: the one that moved most bytes)")
             ->type_name("NAME");
         add_plot_kind(command, "sizes", "how many calls have which size", PlotKind::sizes);

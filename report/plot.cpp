@@ -15,6 +15,7 @@
 #include "report/say.h"
 #include "report/scaling.h"
 #include "report/sections/section.h"
+#include "report/transfers.h"
 #include "report/views/terminal.h"
 #include "report/views/view.h"
 
@@ -53,12 +54,26 @@ int draw_scaling(const Options& options, Drawn& drawn) {
     return fine;
 }
 
+// Of messages where every run has a trace, and no function was asked for; else of calls.
+int draw_bandwidth(const Options& options, Drawn& drawn) {
+    std::vector<Run> runs;
+    std::vector<TransferRun> transfers;
+    const int code = each_job(options, [&](LoadedRun&& loaded) {
+        runs.push_back(run_of(loaded.job, loaded.label));
+        if (options.compare.call.empty()) transfers.push_back(transfers_of(loaded.job, *loaded.launch, loaded.label));
+    });
+    if (code != fine) return code;
+    const bool are_traced = std::all_of(transfers.begin(), transfers.end(),
+                                        [](const TransferRun& run) { return run.is_traced && !run.classes.empty(); });
+    drawn = are_traced && !transfers.empty() ? bandwidth_chart(transfers) : bandwidth_chart(runs, options.compare.call);
+    return fine;
+}
+
 int draw_runs(const Options& options, Drawn& drawn) {
     std::vector<Run> runs;
     const int code = each_job(options, [&](LoadedRun&& loaded) { runs.push_back(run_of(loaded.job, loaded.label)); });
     if (code != fine) return code;
-    drawn =
-        options.compare.plot == PlotKind::bandwidth ? bandwidth_chart(runs, options.compare.call) : sizes_chart(runs);
+    drawn = sizes_chart(runs);
     return fine;
 }
 
@@ -95,6 +110,7 @@ int draw(const Options& options, Drawn& drawn) {
         case PlotKind::scaling:
             return draw_scaling(options, drawn);
         case PlotKind::bandwidth:
+            return draw_bandwidth(options, drawn);
         case PlotKind::sizes:
             return draw_runs(options, drawn);
         case PlotKind::ranks:

@@ -19,16 +19,6 @@ namespace {
 
 constexpr std::size_t pairs_on_screen = 12;
 
-TransferRun run_in(const Job& job, const Launch& launch, std::string label) {
-    TransferReader reader(job);
-    RankReader ranks(launch);
-    for (const Rank& rank : job.ranks) {
-        if (!rank.has_profile || rank.is_text) continue;
-        if (const auto profile = ranks.profile(rank.rank, Detail::events)) reader.add(*profile);
-    }
-    return reader.finish(std::move(label));
-}
-
 LineBy line_by(const Options& options) {
     return options.compare.transfers_by == "sender" ? LineBy::sender : LineBy::receiver;
 }
@@ -69,7 +59,7 @@ int show_while_running(const Options& options) {
     bool was_traced = false;
     auto output = Output::open("");
     const int code = follow(options, [&](std::unique_ptr<Loaded> now, bool ends) {
-        const TransferRun run = run_in(now->job, now->launch(), "");
+        const TransferRun run = transfers_of(now->job, now->launch(), "");
         was_traced |= run.is_traced;
         for (const Transfer& transfer : run.transfers)
             if (shown.insert(transfer.key).second) output->write(line_of(transfer, line_by(options)) + "\n");
@@ -83,6 +73,16 @@ int show_while_running(const Options& options) {
 }
 
 }  // namespace
+
+TransferRun transfers_of(const Job& job, const Launch& launch, std::string label) {
+    TransferReader reader(job);
+    RankReader ranks(launch);
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile || rank.is_text) continue;
+        if (const auto profile = ranks.profile(rank.rank, Detail::events)) reader.add(*profile);
+    }
+    return reader.finish(std::move(label));
+}
 
 int transfers(const Options& options) {
     Peaks peaks;
@@ -105,7 +105,8 @@ int transfers(const Options& options) {
         if (operand.is_pair()) return fail({word, "is a bare time", "transfers takes jobs"}, usage_error);
         const auto ok = load_runs(
             options, operand,
-            [&](LoadedRun&& loaded) { runs.push_back(run_in(loaded.job, *loaded.launch, loaded.label)); }, remarks);
+            [&](LoadedRun&& loaded) { runs.push_back(transfers_of(loaded.job, *loaded.launch, loaded.label)); },
+            remarks);
         if (!ok) return fail(ok.error(), no_profile);
     }
     if (!options.is_quiet)

@@ -1,9 +1,16 @@
 // `mpiprof-report transfers`: how fast data moved between two ranks, message by message.
 #pragma once
 
+#include <string>
+
+#include "report/compare/transfers.h"
 #include "report/options.h"
+#include "report/read/job_dir.h"
 
 namespace mpiprof::report {
+
+// The messages of a launch, from its traces; without them what its calls say by size.
+TransferRun transfers_of(const Job& job, const Launch& launch, std::string label);
 
 // The exit code: 2 where an option is wrong, 3 where a directory has no profile.
 int transfers(const Options& options);

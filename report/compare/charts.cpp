@@ -9,6 +9,7 @@
 #include <set>
 
 #include "report/analysis/periods.h"
+#include "report/compare/transfer_tables.h"
 #include "report/model/units.h"
 #include "report/sections/vocabulary.h"
 
@@ -109,6 +110,27 @@ Chart bandwidth_chart(const std::vector<Run>& runs, const std::string& call) {
             for (const auto& [bin, sum] : by_size(run, is_wanted))
                 if (sum.ns > 0) curve.points.push_back({sum.size(), sum.bytes / sum.ns * 1e3});
             if (!curve.points.empty()) chart.curves.push_back(std::move(curve));
+        }
+    }
+    return chart;
+}
+
+Chart bandwidth_chart(const std::vector<TransferRun>& runs) {
+    Chart chart{.title = "Bandwidth of messages, from when both sides were there",
+                .x = {ChartAxis::Kind::bytes, "Size of a message"},
+                .y = {ChartAxis::Kind::decades, "MB/s"},
+                .curves = {}};
+    for (const TransferRun& run : runs) {
+        std::map<std::pair<BufferPath, Nearness>, Curve> curves;
+        for (const TransferClass& one : run.classes)
+            if (one.bytes_per_second > 0)
+                curves[{one.buffers, one.distance}].points.push_back({one.size(), one.bytes_per_second / 1e6});
+        for (auto& [of, curve] : curves) {
+            const auto& [buffers, distance] = of;
+            curve.name = run.label;
+            if (buffers.from != Buffer::host || buffers.to != Buffer::host) curve.name += ": " + buffer_text(buffers);
+            if (run.has_several_nodes) curve.name += fmt::format(", {}", name_of(distance));
+            chart.curves.push_back(std::move(curve));
         }
     }
     return chart;

@@ -7,6 +7,7 @@
 #include "report/compare/difference.h"
 #include "report/compare/run.h"
 #include "report/compare/scaling_tables.h"
+#include "report/compare/transfers.h"
 #include "report/plots/bars.h"
 #include "report/plots/chart.h"
 #include "report/plots/heat_map.h"
@@ -20,6 +21,9 @@ Chart scaling_chart(const ScalingReport& report, ScalingCurve curve = ScalingCur
 
 // Bytes over time of single calls, by their size: of the function that moved most bytes in that run, or of `call`.
 Chart bandwidth_chart(const std::vector<Run>& runs, const std::string& call);
+
+// The same of messages, from when both sides were there, where jobs have traces; a curve for each kind of buffers.
+Chart bandwidth_chart(const std::vector<TransferRun>& runs);
 
 // How many calls that carry messages have which size.
 Chart sizes_chart(const std::vector<Run>& runs);

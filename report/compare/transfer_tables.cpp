@@ -29,14 +29,6 @@ std::string milliseconds(std::uint64_t ns) {
     return fmt::format("{:.{}f}", ms, ms >= 1 ? 1 : ms >= 0.1 ? 2 : ms >= 0.01 ? 3 : 4);
 }
 
-std::string buffer_text(const BufferPath& buffers) {
-    const auto name = [](const std::optional<Buffer>& one) {
-        return one ? std::string(name_of(*one)) : std::string("not known");
-    };
-    if (buffers.from == buffers.to || !buffers.from) return name(buffers.to);
-    return name(buffers.from) + " to " + name(buffers.to);
-}
-
 Value attained(double bytes_per_second, const std::optional<double>& peak) {
     return peak ? Value(bytes_per_second / *peak) : Value();
 }
@@ -270,6 +262,14 @@ std::vector<SizeRow> size_rows(const std::vector<TransferRun>& runs) {
 }
 
 }  // namespace
+
+std::string buffer_text(const BufferPath& buffers) {
+    const auto name = [](const std::optional<Buffer>& one) {
+        return one ? std::string(name_of(*one)) : std::string("not known");
+    };
+    if (buffers.from == buffers.to || !buffers.from) return name(buffers.to);
+    return name(buffers.from) + " to " + name(buffers.to);
+}
 
 std::string line_of(const Transfer& transfer, LineBy by) {
     return fmt::format("Process {} transferred {} MB in {} ms ({:.1f} MB/sec){}",

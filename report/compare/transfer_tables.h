@@ -17,6 +17,9 @@ enum class LineBy : std::uint8_t { receiver, sender };
 // "Process 1 transferred 100 MB in 23.1 ms (4323.8 MB/sec)"; a MB is a million bytes.
 std::string line_of(const Transfer& transfer, LineBy by);
 
+// "device", "host to device"
+std::string buffer_text(const BufferPath& buffers);
+
 struct TransferQuestion {
     Peaks peaks;
     std::size_t top = 12;  // pairs; messages of data

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <regex>
 #include <sstream>
 
 #include "report/compare/transfers.h"
@@ -114,6 +115,21 @@ TEST_F(transfers, time_begins_when_the_later_side_is_there_and_ends_at_the_recei
               "Process 1 transferred 4 MB in 2.0 ms (2000.0 MB/sec)\n"
               "Process 1 transferred 4 MB in 5.0 ms (800.0 MB/sec)\n");
     EXPECT_EQ(lines({"run", "--by", "sender", "--top", "1"}), "Process 0 transferred 4 MB in 2.0 ms (2000.0 MB/sec)\n");
+}
+
+TEST_F(transfers, plot_of_bandwidth_is_that_of_messages_where_there_is_a_trace) {
+    write_benchmark(path() / "local", 1, {20 * ms, 40 * ms, 50 * ms});
+    const auto marks = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"plot", "bandwidth", "local", "-o", "p.svg"});
+        EXPECT_EQ(run_reporter(path(), words).code, 0);
+        const std::string svg = read_file(path() / "p.svg");
+        const std::regex mark("<title>([^<]*): ([0-9.e+-]+)</title>");
+        std::vector<std::string> found;
+        for (std::sregex_iterator at(svg.begin(), svg.end(), mark), end; at != end; ++at) found.push_back((*at)[2]);
+        return found;
+    };
+    EXPECT_EQ(marks({}), std::vector<std::string>{"2500"}) << "100 MB in 40 ms, the one in the middle";
+    EXPECT_EQ(marks({"--call", "MPI_Recv"}), std::vector<std::string>{"4000"}) << "as its calls were counted";
 }
 
 TEST_F(transfers, posted_receives_end_with_the_call_that_completes_them) {
