@@ -80,13 +80,30 @@ std::string su_text(const std::vector<Weight>& weights, bool is_weak) {
     return fmt::format("({}) x t, relative to the same of the smallest N, by the resources of each run", sum);
 }
 
-std::string time_text(const TimeChoice& time, bool has_runs) {
-    if (!has_runs) return "as it was given";
+// A series that is being read.
+struct Building {
+    std::string name;
+    std::vector<Sample> samples;
+    std::vector<SizedRun> runs;
+    std::size_t decimals = 0;
+};
+
+// "MPI_Finalize"; where runs of a series end in different ways, "exit or MPI_Finalize".
+std::string ends_of(const std::vector<Building>& all, std::string_view Vocabulary::*moment) {
+    std::set<std::string_view> moments;
+    for (const Building& series : all)
+        for (const SizedRun& sized : series.runs) moments.insert(sized.run.words->*moment);
+    return fmt::format("{}", fmt::join(moments, " or "));
+}
+
+std::string time_text(const TimeChoice& time, const std::vector<Building>& series) {
+    const std::string end = ends_of(series, &Vocabulary::finalize);
+    if (end.empty()) return "as it was given";
     switch (time.kind) {
         case TimeChoice::Kind::process:
-            return "of the process, from its start to MPI_Finalize, of the rank that took longest";
+            return fmt::format("of the process, from its start to {}, of the rank that took longest", end);
         case TimeChoice::Kind::mpi:
-            return "from the end of MPI_Init to MPI_Finalize, of the rank that took longest";
+            return fmt::format("from {} to {}, of the rank that took longest", ends_of(series, &Vocabulary::init), end);
         case TimeChoice::Kind::iteration:
             return "of one iteration, the mean";
         case TimeChoice::Kind::region:
@@ -132,13 +149,6 @@ class Command {
     }
 
   private:
-    struct Building {
-        std::string name;
-        std::vector<Sample> samples;
-        std::vector<SizedRun> runs;
-        std::size_t decimals = 0;
-    };
-
     Building& series_of(const std::string& name) {
         for (Building& one : series_)
             if (one.name == name) return one;
@@ -179,17 +189,19 @@ class Command {
 
     int add_run(Run&& run, const std::string& series) {
         if (run.ending != Ending::whole) {
-            remarks_.lines.push_back(fmt::format(
-                "{}: {}: it is left out", run.label,
-                run.ending == Ending::running ? "still runs" : "did not reach MPI_Finalize, so its time says nothing"));
+            remarks_.lines.push_back(
+                fmt::format("{}: {}: it is left out", run.label,
+                            run.ending == Ending::running
+                                ? "still runs"
+                                : fmt::format("did not reach {}, so its time says nothing", run.words->finalize)));
             return fine;
         }
         if (run.profiles < run.expected)
             remarks_.lines.push_back(fmt::format("{}: {} of {} ranks have a profile; its time is that of these",
                                                  run.label, run.profiles, run.expected));
         if (time_.kind == TimeChoice::Kind::process && !run.is_process_known)
-            remarks_.lines.push_back(
-                fmt::format("{}: does not say when its processes began; its time is from MPI_Init on", run.label));
+            remarks_.lines.push_back(fmt::format("{}: does not say when its processes began; its time is from {} on",
+                                                 run.label, run.words->init));
         const auto seconds = seconds_of(run, time_);
         if (!seconds)
             return fail(
@@ -236,11 +248,9 @@ class Command {
     }
 
     ScalingReport report_of() {
-        const bool has_runs =
-            std::any_of(series_.begin(), series_.end(), [](const Building& one) { return !one.runs.empty(); });
         ScalingReport report{.series = {},
                              .unit = unit_.words,
-                             .time = time_text(time_, has_runs),
+                             .time = time_text(time_, series_),
                              .su = su_text(weights_, compare_.is_weak),
                              .is_for_screen = true};
         for (Building& built : series_) {

@@ -168,6 +168,8 @@ TestedTime tested_time(const Side& a, const Side& b, const std::optional<TimeCho
     tested.b = times_of(b, tested.time, moments_b);
     tested.ratio = ratio_of(tested.a, tested.b);
     tested.verdict = verdict_of(tested, moments_a, moments_b);
+    // Medians over jobs of 1, 2 and 4 ranks say nothing of either.
+    if (tested.has_ratio() && (a.has_mixed_sizes() || b.has_mixed_sizes())) tested.verdict = Verdict::mixed_sizes;
     return tested;
 }
 
@@ -302,6 +304,12 @@ std::vector<DifferingRegion> regions_of(const Side& a, const Side& b) {
 }
 
 }  // namespace
+
+std::pair<std::uint32_t, std::uint32_t> Side::fewest_and_most_ranks() const {
+    const auto [fewest, most] = std::minmax_element(
+        runs.begin(), runs.end(), [](const ComparedRun& x, const ComparedRun& y) { return x.run.ranks < y.run.ranks; });
+    return {fewest->run.ranks, most->run.ranks};
+}
 
 Gate gate_of(const TestedTime& tested, double share) {
     if (!tested.is_certain()) return Gate::cannot_tell;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/compare/run.h"
@@ -21,6 +22,9 @@ struct ComparedRun {
 struct Side {
     std::string name;
     std::vector<ComparedRun> runs;  // never empty
+
+    std::pair<std::uint32_t, std::uint32_t> fewest_and_most_ranks() const;
+    bool has_mixed_sizes() const { return fewest_and_most_ranks().first != fewest_and_most_ranks().second; }
 };
 
 // The same of both sides: medians over their runs. Empty: that side has none of it.
@@ -61,6 +65,7 @@ enum class Verdict : std::uint8_t {
     one_run,       // of one side or both: nothing is known of noise
     too_few,       // no order of so few runs is rare enough
     not_in_turns,  // one side ran before the other: order and change cannot be told apart
+    mixed_sizes,   // the runs of a side are of different numbers of ranks: no repeats
     no_time,       // a side has no run that ended as it should, or no such time
 };
 struct TestedTime {

@@ -49,6 +49,8 @@ std::string_view id_of(Verdict verdict) {
             return "too_few";
         case Verdict::not_in_turns:
             return "not_in_turns";
+        case Verdict::mixed_sizes:
+            return "mixed_sizes";
         case Verdict::no_time:
             return "no_time";
     }
@@ -98,9 +100,10 @@ std::vector<std::string> cautions_of(const Side& a, const Side& b, const Differe
     for (const Side* side : {&a, &b})
         for (const ComparedRun& one : side->runs) {
             if (one.run.ending != Ending::whole)
-                texts.push_back(
-                    fmt::format("{} {}: its numbers are those until then, and its time is not compared.", one.run.label,
-                                one.run.ending == Ending::running ? "still runs" : "did not reach MPI_Finalize"));
+                texts.push_back(fmt::format(
+                    "{} {}: its numbers are those until then, and its time is not compared.", one.run.label,
+                    one.run.ending == Ending::running ? "still runs"
+                                                      : fmt::format("did not reach {}", one.run.words->finalize)));
             if (one.run.profiles < one.run.expected)
                 texts.push_back(fmt::format("{}: {} of {} ranks have a profile; its counts are those of these.",
                                             one.run.label, one.run.profiles, one.run.expected));
@@ -116,8 +119,10 @@ std::vector<std::string> cautions_of(const Side& a, const Side& b, const Differe
 
 std::string side_text(const Side& side) {
     const Run& run = side.runs.front().run;
-    return fmt::format("{}: {} on {}{}", side.name, plural(run.ranks, "rank", "ranks"),
-                       plural(run.nodes, "node", "nodes"),
+    const auto [fewest, most] = side.fewest_and_most_ranks();
+    const std::string ranks =
+        fewest == most ? plural(run.ranks, "rank", "ranks") : fmt::format("{} to {} ranks", fewest, most);
+    return fmt::format("{}: {} on {}{}", side.name, ranks, plural(run.nodes, "node", "nodes"),
                        side.runs.size() > 1 ? fmt::format(", {} runs", side.runs.size()) : "");
 }
 
@@ -283,7 +288,7 @@ Table times_table(const Side& a, const Difference& difference) {
     const TestedTime& tested = difference.tested;
     if (tested.has_ratio())
         lines.push_back({time_name(tested.time), {1e9 * median_of(tested.a), 1e9 * median_of(tested.b)}, true});
-    const std::string library(a.runs.front().run.library);
+    const std::string library(a.runs.front().run.words->library);
     for (const DifferingPart& part : difference.parts) lines.push_back({part_name(part.kind, library), part.ns});
     std::vector<Field<TimeLine>> fields{{{.id = "what", .title = "TIME"}, [](const TimeLine& t) { return t.name; }}};
     add_times<TimeLine>(
@@ -418,6 +423,11 @@ std::string verdict_text(const TestedTime& tested, const std::string& a, const s
             return fmt::format(
                 "{}. The runs of the two did not take turns: their order and the change cannot be told apart; run "
                 "A B B A A B B A ...",
+                change);
+        case Verdict::mixed_sizes:
+            return fmt::format(
+                "{}. But the runs of a side are of different sizes, so they are no repeats: compare the runs of one "
+                "number of ranks, or their iterations size by size with --layout ddp.",
                 change);
         case Verdict::no_time:
             break;

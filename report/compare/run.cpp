@@ -94,7 +94,7 @@ Run run_of(const Job& job, std::string label) {
     const std::vector<PlacedNode> nodes = placed_nodes(job);
     run.cores = cores_of(nodes);
     run.gpus = gpus_of(job, nodes);
-    run.library = vocabulary_of(job).library;
+    run.words = &vocabulary_of(job);
     run.mpi_s = static_cast<double>(run.figures.largest_elapsed_ns) / 1e9;
     run.is_process_known = run.figures.largest_process_ns != 0;
     run.process_s = static_cast<double>(std::max(run.figures.largest_process_ns, run.figures.largest_elapsed_ns)) / 1e9;

@@ -1,17 +1,16 @@
 // Run: a job reduced to what it takes to be compared with others, so that many and large ones fit into memory at once.
-// Made of a Job as soon as it is read; scaling and difference are made of Runs. It holds values, never words for
-// people.
+// Made of a Job as soon as it is read; scaling and difference are made of Runs. It makes no sentence.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "report/analysis/figures.h"
 #include "report/model/job.h"
+#include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 
@@ -54,7 +53,7 @@ struct Run {
     std::uint32_t nodes = 0;
     std::optional<std::uint64_t> cores;  // that its ranks were allowed
     std::optional<std::uint64_t> gpus;   // that they saw, or that NCCL counts
-    std::string_view library{};          // what it communicates by: "MPI", "NCCL", ...
+    const Vocabulary* words = nullptr;   // of the libraries that it communicates by; never null in a run of a job
     double process_s = 0;
     double mpi_s = 0;
     bool is_process_known = false;  // else process_s is from MPI_Init on

@@ -63,7 +63,7 @@ Table budget_table(const RunsByN& by_n) {
     table.title = "WHERE THE TIME OF A RANK GOES";
     table.notes.push_back(fmt::format(
         "START: before {0} is ready; OUTSIDE: of {0}; then inside, by the size of messages; mean of the ranks",
-        first.library));
+        first.words->library));
     return table;
 }
 
@@ -96,7 +96,7 @@ std::vector<CallLine> call_lines(const RunsByN& by_n, bool is_weak) {
             return run.per_rank_s(ns) * 1e9;
         }));
     }
-    lines.push_back(line_of(fmt::format("(outside {})", by_n.begin()->second.front()->library), by_n, is_weak,
+    lines.push_back(line_of(fmt::format("(outside {})", by_n.begin()->second.front()->words->library), by_n, is_weak,
                             [](const Run& run) { return run.figures.outside.mean_ns; }));
     std::erase_if(lines, [](const CallLine& line) { return line.lost_ns <= 0; });
     std::stable_sort(lines.begin(), lines.end(),

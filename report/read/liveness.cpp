@@ -76,13 +76,15 @@ void lives_until(Profile& profile, std::uint64_t moment_ns) {
     if (profile.process_ns) profile.process_ns += longer;
 }
 
-// What the profile itself has seen: the beginning of the call it is in, and the calls of its main thread.
+// What the profile itself has seen: the beginning of the call it is in, the calls of its main thread, and its regions
+// and iterations. A program that only marks has no others.
 std::uint64_t seen_ns(const Profile& profile) {
     std::uint64_t seen = 0;
     std::uint64_t in_main = 0;
     for (const Thread& thread : profile.threads) seen = std::max(seen, thread.in_call_since_ns);
     for (const Cell& cell : profile.cells)
         if (profile.threads[cell.thread].kind == ThreadKind::main) in_main += cell.time_ns;
+    for (const Region& region : profile.regions) seen = std::max(seen, region.time_ns);
     return std::max(seen, in_main);
 }
 

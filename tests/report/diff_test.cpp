@@ -267,6 +267,22 @@ TEST_F(diff, three_runs_a_side_are_too_few) {
     EXPECT_EQ(run(with(few, {"--fail-on", "5%"})).code, 3);
 }
 
+TEST_F(diff, runs_of_different_sizes_on_a_side_are_no_repeats) {
+    const auto write_size = [&](const std::string& name, unsigned size) {
+        std::vector<ProfileSpec> ranks = uneven_work();
+        ranks.resize(size);
+        write(name, ranks, [size](ProfileSpec& spec) { spec.size = size; });
+    };
+    for (const char* name : {"a2", "b2"}) write_size(name, 2);
+    for (const char* name : {"a4", "b4"}) write_size(name, 4);
+    const std::string mixed = "the runs of a side are of different sizes, so they are no repeats";
+    const Ran ran = run({"a2", "a4", "--against", "b2", "b4", "--fail-on", "5%"});
+    EXPECT_EQ(ran.code, 3) << ran.err;
+    EXPECT_NE(unwrapped(ran.out).find(mixed), std::string::npos) << ran.out;
+    EXPECT_NE(unwrapped(ran.out).find("2 to 4 ranks"), std::string::npos) << ran.out;
+    EXPECT_EQ(unwrapped(run({"a4", "--against", "b4"}).out).find(mixed), std::string::npos);
+}
+
 TEST_F(diff, marked_iterations_are_what_is_tested) {
     const auto marked = [](std::uint64_t step_ns) {
         return [step_ns](ProfileSpec& spec) {

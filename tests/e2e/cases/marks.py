@@ -53,7 +53,10 @@ def serial_program_that_is_killed_keeps_its_iterations(scene):
         directory = scene.subdir(store)
         marked(scene, 20, "kill", directory=directory, env={"MPIPROF_STORE": store})
         job = ranks_of(scene, directory)
-        same([r["entered"] for r in job["regions"] if r["is_iteration"]], [20], f"iterations with the {store} store")
+        iterations = next(r for r in job["regions"] if r["is_iteration"])
+        same(iterations["entered"], 20, f"iterations with the {store} store")
+        elapsed = job["ranks"][0]["elapsed_ns"]
+        check(elapsed >= iterations["time_ns"] > 0, f"ran {elapsed} ns, {iterations['time_ns']} of them in iterations")
 
 
 @case(mpis=())
