@@ -236,7 +236,7 @@ Table* Image::add_table_locked(TableType type, std::uint32_t record_size, std::u
     table->offset = offset_of(records);
     table->capacity = capacity;
     table->thread = thread;
-    __atomic_store_n(&table->type, type, __ATOMIC_RELEASE);
+    __atomic_store(&table->type, &type, __ATOMIC_RELEASE);
     __atomic_store_n(&directory_->used, directory_->used + 1, __ATOMIC_RELEASE);
     return table;
 }
