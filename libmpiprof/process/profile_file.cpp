@@ -219,7 +219,7 @@ bool ProfileFile::open(Image& image, const Name& name) {
         say("cannot create %s: %s; the profile stays in memory until the end (MPIPROF_DIR names another directory)",
             path_, strerror(errno));
     if (claimed && bears_mapping(fd_) && image.open_mapped(fd_)) return true;
-    if (claimed) (void)!ftruncate(fd_, 0);
+    if (claimed) raw(SYS_ftruncate, fd_, 0);
     if (image.open_private()) return true;
     if (name.rank == 0) say("no memory for the profile; this run is not profiled");
     remove();
