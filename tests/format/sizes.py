@@ -36,7 +36,6 @@ STILL = {
     "report/analysis/deadlocks.cpp": 442,
     "report/compare/difference_tables.cpp": 442,
     "report/options.cpp": 536,
-    "report/read/profile_reader.cpp": 620,
     "report/sections/hang.cpp": 519,
     "report/sections/nccl_gpu.cpp:operations": 70,
     "report/sections/sites.cpp": 411,
