@@ -35,7 +35,6 @@ STILL = {
     "libmpiprof/record/ledger.h": 579,
     "report/analysis/deadlocks.cpp": 442,
     "report/compare/difference_tables.cpp": 442,
-    "report/sections/hang.cpp": 519,
     "report/sections/nccl_gpu.cpp:operations": 70,
     "report/sections/sites.cpp": 411,
     "report/sections/summary.cpp": 412,
