@@ -33,7 +33,6 @@ STILL = {
     "libmpiprof/gpu/launches.cpp": 486,
     "libmpiprof/record/ledger.cpp": 423,
     "libmpiprof/record/ledger.h": 579,
-    "report/compare/difference_tables.cpp": 442,
     "report/sections/nccl_gpu.cpp:operations": 70,
     "report/sections/sites.cpp": 411,
     "report/sections/summary.cpp": 412,
