@@ -33,7 +33,6 @@ STILL = {
     "libmpiprof/gpu/launches.cpp": 486,
     "libmpiprof/record/ledger.cpp": 423,
     "libmpiprof/record/ledger.h": 579,
-    "report/sections/nccl_gpu.cpp:operations": 70,
     "tests/gpu/program.c": 487,
     "tests/gpu/program.c:main": 345,
     "tests/nccl/program.c:main": 223,
