@@ -8,6 +8,7 @@
 
 #include "report/compare/difference.h"
 #include "report/compare/difference_tables.h"
+#include "report/compare/difference_words.h"
 #include "report/ddp.h"
 #include "report/operands.h"
 #include "report/say.h"

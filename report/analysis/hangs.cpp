@@ -23,6 +23,18 @@ bool is_gone(const Rank& rank) {
 
 }  // namespace
 
+bool is_over(const Job& job) {
+    bool may_run = false;
+    bool has_abort = false;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile) continue;
+        if (rank.is_in_finalize || (rank.state == State::running && rank.life == Life::running)) return false;
+        may_run |= rank.state == State::running && rank.life == Life::unknown;
+        has_abort |= rank.state == State::aborted;
+    }
+    return !may_run || has_abort;
+}
+
 std::vector<const Standing*> long_inside(const Job& job) {
     std::vector<const Standing*> inside;
     for (const Standing& standing : job.standings)

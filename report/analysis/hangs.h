@@ -47,6 +47,9 @@ struct Hang {
     std::uint64_t at = 0;      // the so manieth collective of `group`, from 1 on; 0: not known
 };
 
+// No rank is known to run, and either none can be any more or one has ended them all by MPI_Abort.
+bool is_over(const Job& job);
+
 // Of a running job, and of one that was ended while it hung.
 std::optional<Hang> hang_of(const Job& job);
 

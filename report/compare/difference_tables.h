@@ -1,4 +1,4 @@
-// A difference in tables and words: what `mpiprof-report diff` shows.
+// A difference in tables: what `mpiprof-report diff` shows.
 #pragma once
 
 #include <string>
@@ -16,9 +16,5 @@ struct DifferenceQuestion {
 
 std::vector<Table> difference_tables(const Side& a, const Side& b, const Difference& difference,
                                      const DifferenceQuestion& question);
-
-// "after is slower than before by 9.8%; with 95% confidence ...", and why nothing more certain can be said where it
-// cannot.
-std::string verdict_text(const TestedTime& tested, const std::string& a, const std::string& b);
 
 }  // namespace mpiprof::report

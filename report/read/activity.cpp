@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "report/read/reading.h"
+
 namespace mpiprof::report {
 namespace {
 
@@ -50,6 +52,20 @@ void add_call(Activity& activity, std::uint64_t from_ns, std::uint64_t to_ns) {
     }
 }
 
+// All that each thread's cells hold.
+struct Total {
+    std::uint64_t time_ns = 0, bytes = 0;
+};
+
+std::vector<Total> totals_of(const Profile& profile) {
+    std::vector<Total> totals(profile.threads.size());
+    for (const Cell& cell : profile.cells) {
+        totals[cell.thread].time_ns += cell.time_ns;
+        if (carries_messages(profile.calls[cell.call].traffic)) totals[cell.thread].bytes += cell.bytes;
+    }
+    return totals;
+}
+
 }  // namespace
 
 Activity activity_of(std::span<const ThreadActivity> threads, const TickScale& scale, std::uint64_t elapsed_ns) {
@@ -72,6 +88,30 @@ Activity activity_of(std::span<const ThreadActivity> threads, const TickScale& s
     }
     while (!rank.bins.empty() && rank.bins.back().time_ns == 0 && rank.bins.back().bytes == 0) rank.bins.pop_back();
     return rank;
+}
+
+void read_activity(Reading& r) {
+    const std::vector<Total> totals = totals_of(r.profile);
+    std::vector<ThreadActivity> threads;
+    r.tables.each<format::Activity>(
+        format::TableType::activity, [&](const format::Activity& record, const format::Table& table) {
+            const auto index = r.threads.find(table.thread);
+            if (!index) return;
+            const Thread& thread = r.profile.threads[*index];
+            const bool is_inside = thread.in_call && r.profile.state != State::finalized;
+            threads.push_back({.record = record,
+                               .time_ns = totals[*index].time_ns,
+                               .bytes = totals[*index].bytes,
+                               .in_call_since_ns = is_inside ? thread.in_call_since_ns : 0});
+        });
+    r.profile.activity = activity_of(threads, r.scale, r.profile.elapsed_ns);
+    threads.clear();
+    r.tables.each<format::Activity>(format::TableType::pauses,
+                                    [&](const format::Activity& record, const format::Table&) {
+                                        if (threads.empty())
+                                            threads.push_back({.record = record, .time_ns = r.profile.paused_ns});
+                                    });
+    r.profile.pauses = activity_of(threads, r.scale, r.profile.elapsed_ns);
 }
 
 }  // namespace mpiprof::report

@@ -1,5 +1,5 @@
-// These times are nanoseconds already.
-#include "report/read/gpu.h"
+// The GPU's part: times of NCCL's operations, their sequences, and all its work. These times are nanoseconds already.
+#include "report/read/reading.h"
 
 #include <algorithm>
 
@@ -31,46 +31,60 @@ GpuSequence sequence_of(const format::GpuSequence& record, const Profile& profil
     return sequence;
 }
 
+void read_times_on_gpu(Reading& r) {
+    r.tables.each<format::GpuTime>(
+        format::TableType::gpu_times, [&](const format::GpuTime& record, const format::Table&) {
+            if (record.operations == 0) return;
+            const BucketReader::Range range = r.buckets.read_at(record.histogram, TickScale());
+            r.profile.gpu.times.push_back({.call = r.calls.of(record.call),
+                                           .bin = std::min<std::uint8_t>(record.bin, size_bins - 1),
+                                           .source = source_of(record.source),
+                                           .communicator = known_communicator(record.communicator, r.profile),
+                                           .is_replayed = (record.flags & format::from_graphs) != 0,
+                                           .operations = record.operations,
+                                           .bytes = record.bytes,
+                                           .time_ns = record.ns,
+                                           .min_ns = std::min(record.min_ns, record.max_ns),
+                                           .max_ns = record.max_ns,
+                                           .kernels = record.kernels,
+                                           .first_bucket = range.first,
+                                           .buckets = range.buckets});
+        });
+}
+
+void read_sequences(Reading& r) {
+    r.tables.each<format::GpuSequence>(format::TableType::gpu_sequences,
+                                       [&](const format::GpuSequence& record, const format::Table& table) {
+                                           // Shorter ones would make more of a file than it holds.
+                                           if (table.record_size >= sizeof record && record.enqueued != 0)
+                                               r.profile.gpu.sequences.push_back(sequence_of(record, r.profile));
+                                       });
+}
+
+void read_work(Reading& r) {
+    r.tables.each<format::GpuWork>(
+        format::TableType::gpu_work, [&](const format::GpuWork& record, const format::Table&) {
+            const bool is_known =
+                record.kind >= format::GpuWorkKind::nccl_kernels && record.kind <= format::GpuWorkKind::graph_launches;
+            if (!is_known || record.count == 0) return;
+            r.profile.gpu.work.push_back({.kind = static_cast<GpuWorkKind>(record.kind),
+                                          .device = record.device,
+                                          .count = record.count,
+                                          .bytes = record.bytes,
+                                          .time_ns = record.ns,
+                                          .overlapped_ns = std::min(record.overlapped_ns, record.ns),
+                                          .in_graphs = std::min(record.in_graphs, record.count)});
+        });
+}
+
 }  // namespace
 
-void read_gpu(const Tables& tables, const std::function<std::uint16_t(std::uint16_t)>& call_index,
-              BucketReader& buckets, Profile& profile) {
-    using format::TableType;
-    tables.each<format::GpuTime>(TableType::gpu_times, [&](const format::GpuTime& record, const format::Table&) {
-        if (record.operations == 0) return;
-        const BucketReader::Range range = buckets.read_at(record.histogram, TickScale());
-        profile.gpu.times.push_back({.call = call_index(record.call),
-                                     .bin = std::min<std::uint8_t>(record.bin, size_bins - 1),
-                                     .source = source_of(record.source),
-                                     .communicator = known_communicator(record.communicator, profile),
-                                     .is_replayed = (record.flags & format::from_graphs) != 0,
-                                     .operations = record.operations,
-                                     .bytes = record.bytes,
-                                     .time_ns = record.ns,
-                                     .min_ns = std::min(record.min_ns, record.max_ns),
-                                     .max_ns = record.max_ns,
-                                     .kernels = record.kernels,
-                                     .first_bucket = range.first,
-                                     .buckets = range.buckets});
-    });
-    tables.each<format::GpuSequence>(TableType::gpu_sequences,
-                                     [&](const format::GpuSequence& record, const format::Table& table) {
-                                         // Shorter ones would make more of a file than it holds.
-                                         if (table.record_size >= sizeof record && record.enqueued != 0)
-                                             profile.gpu.sequences.push_back(sequence_of(record, profile));
-                                     });
-    tables.each<format::GpuWork>(TableType::gpu_work, [&](const format::GpuWork& record, const format::Table&) {
-        const bool is_known =
-            record.kind >= format::GpuWorkKind::nccl_kernels && record.kind <= format::GpuWorkKind::graph_launches;
-        if (!is_known || record.count == 0) return;
-        profile.gpu.work.push_back({.kind = static_cast<GpuWorkKind>(record.kind),
-                                    .device = record.device,
-                                    .count = record.count,
-                                    .bytes = record.bytes,
-                                    .time_ns = record.ns,
-                                    .overlapped_ns = std::min(record.overlapped_ns, record.ns),
-                                    .in_graphs = std::min(record.in_graphs, record.count)});
-    });
+Result<std::monostate> read_gpu(Reading& r) {
+    read_times_on_gpu(r);
+    read_sequences(r);
+    read_work(r);
+    if (r.buckets.is_damaged()) return r.tables.damaged("the durations of GPU times lead out of the file");
+    return std::monostate{};
 }
 
 }  // namespace mpiprof::report

@@ -1,10 +1,8 @@
-// Texts are NCCL's own words, shown as they are but for what no terminal should see.
-#include "report/read/nccl_operations.h"
+// What NCCL chose for its operations. Texts are NCCL's own words, shown as they are but for what no terminal should
+// see.
+#include "report/read/reading.h"
 
 #include <algorithm>
-
-#include "report/model/words.h"
-#include "report/read/bytes.h"
 
 namespace mpiprof::report {
 namespace {
@@ -17,8 +15,6 @@ std::string word_of(const char (&field)[N]) {
     return word;
 }
 
-}  // namespace
-
 NcclOperation nccl_operation_of(const format::NcclOperation& record, std::uint16_t call, std::size_t communicators) {
     return {.call = call,
             .bin = std::min<std::uint8_t>(record.bin, size_bins - 1),
@@ -29,6 +25,17 @@ NcclOperation nccl_operation_of(const format::NcclOperation& record, std::uint16
             .protocol = word_of(record.protocol),
             .operations = record.operations,
             .bytes = record.bytes};
+}
+
+}  // namespace
+
+void read_nccl_operations(Reading& r) {
+    r.tables.each<format::NcclOperation>(
+        format::TableType::nccl_operations, [&](const format::NcclOperation& record, const format::Table&) {
+            if (record.operations != 0)
+                r.profile.nccl_operations.push_back(
+                    nccl_operation_of(record, r.calls.of(record.call), r.profile.communicators.size()));
+        });
 }
 
 }  // namespace mpiprof::report

@@ -1,5 +1,5 @@
 // Records that refer to each other are read as far as they can be; what leads nowhere is "not known".
-#include "report/read/places.h"
+#include "report/read/reading.h"
 
 #include <algorithm>
 #include <utility>
@@ -32,11 +32,11 @@ void find_modules_of_calls(std::vector<Range> ranges, Profile& profile) {
 
 }  // namespace
 
-void read_modules(const Tables& tables, Profile& profile) {
+void read_modules(Reading& r) {
     std::vector<Range> ranges;
-    Texts texts(tables.bytes());
-    profile.modules.reserve(tables.records(format::TableType::modules));
-    tables.each<format::Module>(format::TableType::modules, [&](const format::Module& record, const format::Table&) {
+    Texts texts(r.tables.bytes());
+    r.profile.modules.reserve(r.tables.records(format::TableType::modules));
+    r.tables.each<format::Module>(format::TableType::modules, [&](const format::Module& record, const format::Table&) {
         Module module;
         module.path = texts.at(record.path_offset, record.path_length);
         char hex[2 * sizeof record.build_id], *end = hex;
@@ -48,36 +48,36 @@ void read_modules(const Tables& tables, Profile& profile) {
             module.is_script = true;
             module.build_id = texts.at(record.function_offset, record.function_length);
         }
-        ranges.push_back({record.base, record.end, static_cast<std::uint32_t>(profile.modules.size())});
-        profile.modules.push_back(std::move(module));
+        ranges.push_back({record.base, record.end, static_cast<std::uint32_t>(r.profile.modules.size())});
+        r.profile.modules.push_back(std::move(module));
     });
-    find_modules_of_calls(std::move(ranges), profile);
+    find_modules_of_calls(std::move(ranges), r.profile);
 }
 
-void read_sites(const Tables& tables, Profile& profile) {
+void read_sites(Reading& r) {
     std::vector<Frame> frames;
-    frames.reserve(tables.records(format::TableType::frames));
-    tables.each<format::Frame>(format::TableType::frames, [&](const format::Frame& record, const format::Table&) {
-        const bool is_known = record.module < profile.modules.size();
+    frames.reserve(r.tables.records(format::TableType::frames));
+    r.tables.each<format::Frame>(format::TableType::frames, [&](const format::Frame& record, const format::Table&) {
+        const bool is_known = record.module < r.profile.modules.size();
         frames.push_back({.offset = record.offset, .module = is_known ? record.module : 0});
     });
     std::size_t used = 0;
-    profile.sites.reserve(tables.records(format::TableType::sites));
-    tables.each<format::Site>(format::TableType::sites, [&](const format::Site& record, const format::Table&) {
+    r.profile.sites.reserve(r.tables.records(format::TableType::sites));
+    r.tables.each<format::Site>(format::TableType::sites, [&](const format::Site& record, const format::Table&) {
         Site site;
         // Sites do not share frames, so hostile ones cannot make more of them than the file holds.
         if (lies_within(record.first_frame, record.frames, frames.size()) && (used += record.frames) <= frames.size())
             site.frames.assign(frames.begin() + record.first_frame,
                                frames.begin() + record.first_frame + record.frames);
         site.common = std::min<std::size_t>(std::max(record.flags & 15, 1), site.frames.size());
-        profile.sites.push_back(std::move(site));
+        r.profile.sites.push_back(std::move(site));
     });
-    for (Cell& cell : profile.cells)
-        if (cell.site >= profile.sites.size()) cell.site = 0;
-    for (Thread& thread : profile.threads) {
-        if (thread.script_site >= profile.sites.size()) thread.script_site = 0;
-        if (thread.script_site != 0 && !profile.sites[thread.script_site].frames.empty())
-            thread.called_from = profile.sites[thread.script_site].frames.front();
+    for (Cell& cell : r.profile.cells)
+        if (cell.site >= r.profile.sites.size()) cell.site = 0;
+    for (Thread& thread : r.profile.threads) {
+        if (thread.script_site >= r.profile.sites.size()) thread.script_site = 0;
+        if (thread.script_site != 0 && !r.profile.sites[thread.script_site].frames.empty())
+            thread.called_from = r.profile.sites[thread.script_site].frames.front();
     }
 }
 

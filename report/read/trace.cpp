@@ -1,11 +1,19 @@
-// A writer that is killed, or still at work, leaves a few events at the old end of its ring that are newer ones in
-// part.
-#include "report/read/trace.h"
+// The rings of the threads' traces -> their events, oldest first. A writer that is killed, or still at work, leaves a
+// few events at the old end of its ring that are newer ones in part.
+#include "report/read/reading.h"
 
 #include <algorithm>
 
 namespace mpiprof::report {
 namespace {
+
+// What an event may refer to, and its times.
+struct TraceContext {
+    TickScale scale;
+    std::uint64_t origin = 0;                               // ticks at which MPI_Init ended
+    bool is_final = true;                                   // nobody writes to it any more
+    std::size_t sites = 0, communicators = 0, regions = 0;  // records of each
+};
 
 bool is_known(format::TraceKind kind) {
     return kind >= format::TraceKind::call && kind <= format::TraceKind::iteration;
@@ -36,8 +44,7 @@ Event event_of(const format::TraceEvent& record, const TraceContext& context) {
     return event;
 }
 
-}  // namespace
-
+// `records` are those of the table that lie in the file. The event's call is still the id that the file gives it.
 ThreadTrace trace_of(ByteSpan records, const format::Table& table, const TraceContext& context) {
     ThreadTrace trace;
     const std::size_t present = records.size() / table.record_size;
@@ -63,6 +70,26 @@ ThreadTrace trace_of(ByteSpan records, const format::Table& table, const TraceCo
     }
     trace.lost = written - trace.events.size();
     return trace;
+}
+
+}  // namespace
+
+void read_traces(Reading& r) {
+    const TraceContext context{.scale = r.scale,
+                               .origin = r.header.started.ticks,
+                               .is_final = r.header.state != format::State::running,
+                               .sites = r.profile.sites.size(),
+                               .communicators = r.profile.communicators.size(),
+                               .regions = r.profile.regions.size()};
+    for (const format::Table& table : r.tables.all()) {
+        if (table.type != format::TableType::trace) continue;
+        const std::size_t length = std::size_t{table.used} * table.record_size;
+        ThreadTrace trace = trace_of(r.tables.bytes().subspan(table.offset, length), table, context);
+        trace.thread = r.threads.of(table.thread);
+        for (Event& event : trace.events)
+            if (event.kind <= EventKind::completed) event.call = r.calls.of(event.call);
+        r.profile.traces.push_back(std::move(trace));
+    }
 }
 
 }  // namespace mpiprof::report

@@ -31,7 +31,7 @@ constexpr std::array all{
     Section{"nccl", "every communicator of NCCL: calls, bytes and host time, and the groups", {}, true, nccl, false},
     Section{"peers", "who sends how much to whom: a map, nodes, the largest pairs, better placements", {}, true, peers},
     Section{"placement", "cores, devices and memory of every rank, and what is wrong with them", placement_by, true,
-            placement},
+            placement, true, false, true},
     Section{"settings", "the settings of mpiprof in force, and where each is from", {}, false, settings},
 };
 

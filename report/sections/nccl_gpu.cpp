@@ -39,7 +39,7 @@ struct Operations {
     }
 };
 
-Table operations(const Job& job) {
+std::vector<Operations> operations_of(const Job& job) {
     const BusFactors factors(job, false);
     double gpu_ns = 0;
     for (const GpuRow& row : job.gpu.rows) gpu_ns += static_cast<double>(row.time_ns);
@@ -47,52 +47,65 @@ Table operations(const Job& job) {
     for (const GpuRow& row : job.gpu.rows)
         lines.push_back({&row, &job.calls[row.call], factors.of(row.call, row.bin),
                          std::max(1.0, static_cast<double>(job.profiles())), gpu_ns});
-    const bool has_others =
-        std::any_of(lines.begin(), lines.end(), [](const Operations& l) { return l.row->is_replayed || l.is_group(); });
-    const bool is_mixed = (job.gpu.ranks_by_events != 0) + (job.gpu.ranks_by_cupti != 0) + job.gpu.has_launches() > 1;
+    return lines;
+}
+
+std::vector<Field<Operations>> what_fields(const Job& job, bool has_others) {
     using L = const Operations&;
-    Table table = table_of(
-        "nccl_gpu",
-        std::vector<Field<Operations>>{
-            {{.id = "operation", .title = "OPERATION"}, [](L l) { return l.call->name; }},
-            {{.id = "launched_by", .title = "IN", .drop = 1, .only_data = !has_others},
-             [](L l) { return std::string(l.row->is_replayed ? "graph"
-                                          : l.is_group()     ? "group"
-                                                             : "call"); }},
-            {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
-             [](L l) { return l.row->bytes ? Value(l.per_operation(l.row->bytes)) : Value(); }},
-            {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count, .drop = 2},
-             [](L l) { return static_cast<double>(l.row->operations) / l.ranks; }},
-            {{.id = "gpu_ns", .title = gpu_heading(job, "GPU TIME"), .unit = Unit::time, .same_unit = true},
-             [](L l) { return l.time_ns() / l.ranks; }},
-            {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 7, .only_screen = true},
-             [](L l) { return ratio(l.time_ns(), l.gpu_ns); }},
-            {{.id = "per_operation_ns", .title = gpu_heading(job, "EACH"), .unit = Unit::time},
-             [](L l) { return l.per_operation(l.row->time_ns); }},
-            {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 6}, [](L l) { return known(l.row->min_ns); }},
-            {{.id = "p50_ns", .title = "P50", .unit = Unit::time, .drop = 4}, [](L l) { return known(l.row->p50_ns); }},
-            {{.id = "p99_ns", .title = "P99", .unit = Unit::time, .drop = 5}, [](L l) { return known(l.row->p99_ns); }},
-            {{.id = "max_ns", .title = "MAX", .unit = Unit::time, .drop = 6}, [](L l) { return known(l.row->max_ns); }},
-            {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 3},
-             [](L l) { return l.row->bytes ? ratio(static_cast<double>(l.row->bytes), l.time_ns() / 1e9) : Value(); }},
-            {{.id = "busbw_bytes_per_s", .title = "BUSBW", .unit = Unit::rate},
-             [](L l) {
-                 return l.row->bytes && l.bus_factor && !l.row->by_events
-                            ? ratio(static_cast<double>(l.row->bytes) * *l.bus_factor, l.time_ns() / 1e9)
-                            : Value();
-             }},
-            {{.id = "kernels", .title = "KERNELS", .unit = Unit::count, .drop = 9},
-             [](L l) { return l.row->kernels ? Value(static_cast<double>(l.row->kernels) / l.ranks) : Value(); }},
-            {{.id = "source", .title = "KNOWN BY", .drop = is_mixed ? 0 : 8},
-             [](L l) { return source_of(l.row->by_events, l.row->by_cupti, l.row->by_launches); }},
-            {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true},
-             [](L l) { return l.row->operations; }},
-            {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-             [](L l) { return l.row->bytes; }},
-            {{.id = "total_gpu_ns", .title = {}, .unit = Unit::time, .only_data = true},
-             [](L l) { return l.row->time_ns; }},
-        },
-        lines);
+    return {
+        {{.id = "operation", .title = "OPERATION"}, [](L l) { return l.call->name; }},
+        {{.id = "launched_by", .title = "IN", .drop = 1, .only_data = !has_others},
+         [](L l) {
+             return std::string(l.row->is_replayed ? "graph" : l.is_group() ? "group" : "call");
+         }},
+        {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
+         [](L l) { return l.row->bytes ? Value(l.per_operation(l.row->bytes)) : Value(); }},
+        {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count, .drop = 2},
+         [](L l) { return static_cast<double>(l.row->operations) / l.ranks; }},
+        {{.id = "gpu_ns", .title = gpu_heading(job, "GPU TIME"), .unit = Unit::time, .same_unit = true},
+         [](L l) { return l.time_ns() / l.ranks; }},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 7, .only_screen = true},
+         [](L l) { return ratio(l.time_ns(), l.gpu_ns); }},
+        {{.id = "per_operation_ns", .title = gpu_heading(job, "EACH"), .unit = Unit::time},
+         [](L l) { return l.per_operation(l.row->time_ns); }},
+    };
+}
+
+std::vector<Field<Operations>> duration_fields() {
+    using L = const Operations&;
+    return {
+        {{.id = "min_ns", .title = "MIN", .unit = Unit::time, .drop = 6}, [](L l) { return known(l.row->min_ns); }},
+        {{.id = "p50_ns", .title = "P50", .unit = Unit::time, .drop = 4}, [](L l) { return known(l.row->p50_ns); }},
+        {{.id = "p99_ns", .title = "P99", .unit = Unit::time, .drop = 5}, [](L l) { return known(l.row->p99_ns); }},
+        {{.id = "max_ns", .title = "MAX", .unit = Unit::time, .drop = 6}, [](L l) { return known(l.row->max_ns); }},
+    };
+}
+
+std::vector<Field<Operations>> rate_fields(bool is_mixed) {
+    using L = const Operations&;
+    return {
+        {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 3},
+         [](L l) { return l.row->bytes ? ratio(static_cast<double>(l.row->bytes), l.time_ns() / 1e9) : Value(); }},
+        {{.id = "busbw_bytes_per_s", .title = "BUSBW", .unit = Unit::rate},
+         [](L l) {
+             return l.row->bytes && l.bus_factor && !l.row->by_events
+                        ? ratio(static_cast<double>(l.row->bytes) * *l.bus_factor, l.time_ns() / 1e9)
+                        : Value();
+         }},
+        {{.id = "kernels", .title = "KERNELS", .unit = Unit::count, .drop = 9},
+         [](L l) { return l.row->kernels ? Value(static_cast<double>(l.row->kernels) / l.ranks) : Value(); }},
+        {{.id = "source", .title = "KNOWN BY", .drop = is_mixed ? 0 : 8},
+         [](L l) { return source_of(l.row->by_events, l.row->by_cupti, l.row->by_launches); }},
+        {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true},
+         [](L l) { return l.row->operations; }},
+        {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.row->bytes; }},
+        {{.id = "total_gpu_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return l.row->time_ns; }},
+    };
+}
+
+// What the times are, by what told of them.
+void note_times(Table& table, const Job& job) {
     if (job.gpu.ranks_by_events != 0)
         table.notes.push_back(
             "<=: times by events are at most: they begin before the kernel, whatever the GPU still does then; ALGBW is "
@@ -101,12 +114,23 @@ Table operations(const Job& job) {
         table.notes.push_back(
             "by kernel launches: events right before and behind each launch of which NCCL tells; on an idle stream they "
             "contain the launch itself, some microseconds");
-    (void)sort_rows(table, "gpu_ns");
-    table.title = "ON THE GPU";
     table.notes.push_back(fmt::format(
         "mean of the ranks; times include waiting on the GPU for the slowest rank, and so {} (nccl-tests' {})",
         job.gpu.ranks_by_events ? "does ALGBW" : "do ALGBW and BUSBW",
         job.gpu.ranks_by_events ? "definition" : "definitions"));
+}
+
+Table operations(const Job& job) {
+    const std::vector<Operations> lines = operations_of(job);
+    const bool has_others =
+        std::any_of(lines.begin(), lines.end(), [](const Operations& l) { return l.row->is_replayed || l.is_group(); });
+    const bool is_mixed = (job.gpu.ranks_by_events != 0) + (job.gpu.ranks_by_cupti != 0) + job.gpu.has_launches() > 1;
+    Table table = table_of(
+        "nccl_gpu", side_by_side<Operations>({what_fields(job, has_others), duration_fields(), rate_fields(is_mixed)}),
+        lines);
+    table.title = "ON THE GPU";
+    (void)sort_rows(table, "gpu_ns");
+    note_times(table, job);
     return table;
 }
 

@@ -36,6 +36,7 @@ struct Section {
     Result<std::vector<Table>> (*ask)(const Job& job, const Question& question);
     bool takes_ranks = takes_sort_and_top;
     bool asks_for_places = false;  // of the ranks in question: Job::kept_sites
+    bool takes_devices = false;    // Question::devices
 
     Result<std::vector<Table>> answer(const Job& job, const Question& question) const { return ask(job, question); }
 };

@@ -1,0 +1,109 @@
+// One sentence for each verdict.
+#include "report/compare/difference_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/model/units.h"
+
+namespace mpiprof::report {
+namespace {
+
+bool is_whole(const ComparedRun& one) {
+    return one.run.ending == Ending::whole && one.run.profiles >= one.run.expected;
+}
+
+// "is slower than before by 9.8%"
+std::string change_words(double ratio, const std::string& than) {
+    if (std::abs(ratio - 1) < 0.0005) return "takes as long as " + than;
+    return fmt::format("is {} than {} by {:.1f}%", ratio > 1 ? "slower" : "faster", than, 100 * std::abs(ratio - 1));
+}
+
+}  // namespace
+
+std::string time_name(const TimeChoice& time) {
+    switch (time.kind) {
+        case TimeChoice::Kind::process:
+            return "wall time of the process";
+        case TimeChoice::Kind::mpi:
+            return "time from MPI_Init to MPI_Finalize";
+        case TimeChoice::Kind::iteration:
+            return "mean time of an iteration";
+        case TimeChoice::Kind::region:
+            return fmt::format("time in {}", time.region);
+    }
+    return "";
+}
+
+std::string signed_share(double share) { return fmt::format("{}{:.1f}%", share >= 0 ? "+" : "", 100 * share); }
+
+bool are_whole(const Side& side) { return std::all_of(side.runs.begin(), side.runs.end(), is_whole); }
+
+std::vector<std::string> cautions_of(const Side& a, const Side& b, const Difference& difference) {
+    std::vector<std::string> texts;
+    if (difference.is_same_run) texts.push_back("Both sides are the same run: nothing can differ.");
+    if (difference.are_other_programs)
+        texts.push_back(fmt::format("These are different programs, {} and {}: only what both do can be compared.",
+                                    a.runs.front().detail.program, b.runs.front().detail.program));
+    if (difference.are_other_sizes)
+        texts.push_back(fmt::format(
+            "{} against {}: times below are those of a rank, calls those of all. How time goes with "
+            "size is asked of mpiprof-report scaling.",
+            plural(a.runs.front().run.ranks, "rank", "ranks"), plural(b.runs.front().run.ranks, "rank", "ranks")));
+    for (const Side* side : {&a, &b})
+        for (const ComparedRun& one : side->runs) {
+            if (one.run.ending != Ending::whole)
+                texts.push_back(fmt::format(
+                    "{} {}: its numbers are those until then, and its time is not compared.", one.run.label,
+                    one.run.ending == Ending::running ? "still runs"
+                                                      : fmt::format("did not reach {}", one.run.words->finalize)));
+            if (one.run.profiles < one.run.expected)
+                texts.push_back(fmt::format("{}: {} of {} ranks have a profile; its counts are those of these.",
+                                            one.run.label, one.run.profiles, one.run.expected));
+        }
+    // Of a run that is on both sides once.
+    std::vector<std::string> once;
+    for (std::string& text : texts)
+        if (std::find(once.begin(), once.end(), text) == once.end()) once.push_back(std::move(text));
+    return once;
+}
+
+std::string verdict_text(const TestedTime& tested, const std::string& a, const std::string& b) {
+    const std::string what = time_name(tested.time);
+    if (!tested.has_ratio())
+        return fmt::format("No {} is known of {}: it cannot be compared.", what, tested.a.empty() ? a : b);
+    const std::string change = fmt::format("{}: {} {}", what, b, change_words(tested.ratio.estimate, a));
+    const auto interval = [&] {
+        return fmt::format("{} to {}", signed_share(*tested.ratio.low - 1), signed_share(*tested.ratio.high - 1));
+    };
+    switch (tested.verdict) {
+        case Verdict::slower:
+        case Verdict::faster:
+            return fmt::format("{}; with 95% confidence {}.", change, interval());
+        case Verdict::none_seen:
+            return fmt::format("{}, which may be noise: with 95% confidence the change is {}.", change, interval());
+        case Verdict::one_run:
+            return fmt::format("{}. {}: cannot tell what is noise.", change,
+                               tested.a.size() == 1 && tested.b.size() == 1 ? "One run each" : "One run of one side");
+        case Verdict::too_few:
+            return fmt::format("{}. {} and {} runs: cannot tell what is noise; 5 of each can.", change, tested.a.size(),
+                               tested.b.size());
+        case Verdict::not_in_turns:
+            return fmt::format(
+                "{}. The runs of the two did not take turns: their order and the change cannot be told apart; run "
+                "A B B A A B B A ...",
+                change);
+        case Verdict::mixed_sizes:
+            return fmt::format(
+                "{}. But the runs of a side are of different sizes, so they are no repeats: compare the runs of one "
+                "number of ranks, or their iterations size by size with --layout ddp.",
+                change);
+        case Verdict::no_time:
+            break;
+    }
+    return change + ".";
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,165 @@
+// One sentence for each case, the proven ones first.
+#include "report/sections/hang_conclusion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/analysis/hangs.h"
+#include "report/model/units.h"
+#include "report/sections/hang_words.h"
+#include "report/sections/places.h"
+#include "report/sections/section.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::uint64_t worth_a_word_ns = 1'000'000'000;  // a shorter wait is no hang
+constexpr std::size_t items_in_sentence = 12;             // of a list of ranks
+constexpr std::size_t most_others = 3;                    // lines that the first sentence names
+
+using Ranks = std::vector<std::uint32_t>;
+
+std::string ranks_text(const Ranks& ranks, At at = At::middle) { return ranks_text(ranks, items_in_sentence, at); }
+
+// Where the ranks that everyone waits for are instead.
+std::string what_they_do(const Ranks& ranks, const StandingLines& lines, bool has_ended) {
+    const StandingLine* line = lines.of(ranks.front());
+    if (!line) return "";
+    const bool alike = std::all_of(ranks.begin(), ranks.end(), [&](std::uint32_t r) { return lines.of(r) == line; });
+    if (!alike) return has_ended ? "they stood at different places" : "they stand at different places";
+    const std::string they = ranks.size() == 1 ? "it" : "they";
+    const std::string are = ranks.size() == 1 ? (has_ended ? "was" : "is") : (has_ended ? "were" : "are");
+    const std::string from = in_brackets(line->line);
+    const std::string time = human_time(static_cast<double>(line->for_ns));
+    if (line->is_inside) return fmt::format("{} {} inside {}, for {}{}", they, are, line->call, time, from);
+    if (line->ending.condition == Condition::no_profile)
+        return ranks.size() == 1 ? "it has no profile" : "they have no profile";
+    if (line->ending.condition == Condition::finalized)
+        return fmt::format("{} called {}", they, lines.words().finalize);
+    if (line->call.empty()) return fmt::format("{} {} in the program", they, are);
+    return fmt::format("{} {} in the program, {} after entering {}{}", they, are, time, line->call, from);
+}
+
+std::string of_all(const Job& job, std::size_t ranks) {
+    if (ranks == job.size) return job.size == 1 ? "The only rank" : fmt::format("All {} ranks", job.size);
+    return fmt::format("{} of {} ranks", ranks, job.size);
+}
+
+// The end of the job, in words; empty where all is well.
+std::string end_of(const Job& job) {
+    Ranks aborted, exited, killed;
+    for (const Rank& rank : job.ranks) {
+        if (rank.state == State::aborted) aborted.push_back(rank.rank);
+        if (rank.state == State::exited) exited.push_back(rank.rank);
+        if (rank.has_profile && rank.state == State::running) killed.push_back(rank.rank);
+    }
+    if (!aborted.empty())
+        return fmt::format("{} called MPI_Abort({})", ranks_text(aborted, At::begin), job.find(aborted[0])->exit_code);
+    if (!exited.empty())
+        return fmt::format("{} ended without {}", ranks_text(exited, At::begin), vocabulary_of(job).finalize);
+    return killed.empty() ? "" : ranks_text(killed, At::begin) + (killed.size() == 1 ? " was killed" : " were killed");
+}
+
+std::string who_waits(const Job& job, const Arrival& arrival, const StandingLines& lines, bool has_ended) {
+    std::string text = of_all(job, arrival.inside.size()) + (has_ended ? " waited in " : " wait in ") + arrival.call;
+    if (arrival.inside.size() == 1)
+        text = fmt::format("Rank {} {} in {}", arrival.inside[0], has_ended ? "waited" : "waits", arrival.call);
+    const std::string group = group_name(job.groups[arrival.group]);
+    if (!group.empty()) text += " on " + group;
+    if (!arrival.inside.empty())
+        if (const StandingLine* line = lines.of(arrival.inside.front())) text += in_brackets(line->line);
+    text += ", for " + human_time(static_cast<double>(arrival.for_ns));
+    if (arrival.missing.empty()) {
+        if (arrival.passed == 0)
+            return text + fmt::format(", and nobody is missing: {} does not finish it", vocabulary_of(job).library);
+        return text + ", and nobody is missing: other ranks have left it";
+    }
+    text += ", for " + ranks_text(arrival.missing);
+    const std::string instead = what_they_do(arrival.missing, lines, has_ended);
+    return instead.empty() ? text : text + ": " + instead;
+}
+
+std::string longest_wait(const Job& job, const StandingLines& lines, bool has_ended) {
+    const StandingLine* longest = nullptr;
+    Ranks inside;
+    for (const StandingLine& line : lines.all()) {
+        if (!line.is_inside) continue;
+        inside.insert(inside.end(), line.ranks.begin(), line.ranks.end());
+        if (!longest || line.for_ns > longest->for_ns) longest = &line;
+    }
+    std::sort(inside.begin(), inside.end());
+    inside.erase(std::unique(inside.begin(), inside.end()), inside.end());
+    const std::string_view library = vocabulary_of(job).library;
+    if (!longest)
+        return has_ended ? fmt::format("No rank was inside {}", library)
+                         : fmt::format("Nobody hangs: no rank is inside {} at this moment", library);
+    const std::string time = human_time(static_cast<double>(longest->for_ns));
+    if (longest->for_ns < worth_a_word_ns)
+        return has_ended
+                   ? fmt::format("No rank was inside one {} call for longer than {}", library, time)
+                   : fmt::format("Nobody hangs: no rank has been inside one {} call for longer than {}", library, time);
+    std::string text = fmt::format("{} {} been inside {}{} for {}", ranks_text(longest->ranks, At::begin),
+                                   has_ended                    ? "had"
+                                   : longest->ranks.size() == 1 ? "has"
+                                                                : "have",
+                                   longest->call, in_brackets(longest->line), time);
+    std::size_t others = 0;
+    for (const StandingLine& line : lines.all())
+        if (line.is_inside && &line != longest && others++ < most_others)
+            text += fmt::format(", {} inside {}{}", ranks_text(line.ranks), line.call, in_brackets(line.line));
+    if (inside.size() == job.size && job.size > 1)
+        text += fmt::format("; every rank {} inside {}, waiting for others", has_ended ? "was" : "is", library);
+    return text;
+}
+
+// NCCL's calls return at once; it is the GPUs that wait.
+std::string who_lags(const Job& job, const Arrival& lag, const StandingLines& lines, bool has_ended) {
+    const std::string group = group_name(job.groups[lag.group]);
+    std::string text = fmt::format(
+        "{} {} enqueued {} {}{}, {} {}: their GPUs {} for it", ranks_text(lag.inside, At::begin),
+        lag.inside.size() == 1 ? "has" : "have", lag.call, plural(lag.entered, "time", "times"),
+        group.empty() ? "" : " on " + group, ranks_text(lag.missing),
+        lag.missing.size() == 1 ? std::to_string(lag.least_entered) : "fewer", has_ended ? "waited" : "wait");
+    const std::string instead = what_they_do(lag.missing, lines, has_ended);
+    return instead.empty() ? text : text + "; " + instead;
+}
+
+}  // namespace
+
+std::string conclusion(const Job& job, const StandingLines& lines, const std::vector<Arrival>& arrivals,
+                       const std::vector<Arrival>& lags) {
+    const bool all_finalized = std::all_of(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) {
+        return rank.has_profile && rank.state == State::finalized && !rank.is_in_finalize;
+    });
+    if (job.is_text) return "mpitrace's text does not say where ranks stand";
+    if (all_finalized)
+        return fmt::format(
+            "Nobody hangs: {} reached {}",
+            job.ranks.size() == job.size ? "all ranks" : fmt::format("{} of {} ranks", job.ranks.size(), job.size),
+            vocabulary_of(job).finalize);
+    const bool is_over = report::is_over(job);
+    const std::string ending = is_over ? end_of(job) : "";
+    if (const auto hang = hang_of(job)) {
+        const std::string proven = words_of(*hang, job, is_over);
+        return ending.empty() ? proven : proven + ". " + ending;
+    }
+    std::string text;
+    const auto worst = std::find_if(arrivals.begin(), arrivals.end(),
+                                    [](const Arrival& a) { return a.for_ns >= worth_a_word_ns && !a.inside.empty(); });
+    const auto lag =
+        std::find_if(lags.begin(), lags.end(), [](const Arrival& a) { return a.for_ns >= worth_a_word_ns; });
+    if (worst != arrivals.end())
+        text = who_waits(job, *worst, lines, is_over);
+    else if (lag != lags.end())
+        text = who_lags(job, *lag, lines, is_over);
+    else
+        text = longest_wait(job, lines, is_over);
+    if (const auto quiet = quiet_of(job); quiet && !is_over)
+        text = fmt::format("No {} call has {} on any rank for {}. ", vocabulary_of(job).library,
+                           quiet->are_all_inside ? "ended" : "begun", human_time(static_cast<double>(quiet->for_ns))) +
+               text;
+    return ending.empty() ? text : ending + ". " + text;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,118 @@
+// Each value with its text, in the order of the lines.
+#include "report/sections/run_headline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "report/model/units.h"
+#include "report/sections/headline.h"
+#include "report/sections/section.h"
+#include "report/sections/vocabulary.h"
+
+namespace mpiprof::report {
+namespace {
+
+// "Open MPI v4.1.4, package: ..." and "MPICH Version:      4.0.2" as "Open MPI 4.1.4" and "MPICH 4.0.2".
+std::string short_library(const Job& job) {
+    std::string_view full = job.mpi_library;
+    full = full.substr(0, full.find(','));
+    std::string text;
+    for (const char c : full) {
+        const bool is_blank = std::isspace(static_cast<unsigned char>(c)) != 0;
+        if (!is_blank)
+            text += c;
+        else if (!text.empty() && text.back() != ' ')
+            text += ' ';
+    }
+    for (const std::string_view word : {" Version:", " v"}) {
+        const auto at = text.find(word);
+        const auto number = text.find_first_of("0123456789", at);
+        if (at == std::string::npos || number == std::string::npos || number > at + word.size() + 1) continue;
+        text.replace(at, number - at, " ");
+    }
+    if (job.is_serial()) return "neither MPI nor NCCL";
+    return text.empty() ? job.mpi_family : text;
+}
+
+// "Open MPI 4.1.4, CUDA-aware"; that it is not is said where there are GPUs.
+std::string library_text(const Job& job) {
+    const auto& nodes = job.placement.nodes;
+    const bool has_gpus =
+        std::any_of(nodes.begin(), nodes.end(), [](const NodeFacts& node) { return !node.gpus.empty(); });
+    if (!job.is_cuda_aware || (!*job.is_cuda_aware && !has_gpus)) return short_library(job);
+    return short_library(job) + (*job.is_cuda_aware ? ", CUDA-aware" : ", not CUDA-aware");
+}
+
+std::string where_it_ran(const Job& job) {
+    std::string text = plural(job.size, "rank", "ranks") + " on " + plural(job.nodes.size(), "node", "nodes");
+    if (job.hosts.size() == 1 && !job.hosts[0].empty()) text += " (" + job.hosts[0] + ")";
+    if (job.hosts.size() == 2 && job.nodes.size() == 2) text += " (" + job.hosts[0] + ", " + job.hosts[1] + ")";
+    return text;
+}
+
+// "bucket_size=25 (1 on 2 ranks)": what ranks disagree on is said.
+std::string label_text(const SettingRow& label, std::uint32_t profiles) {
+    std::vector<std::string> others;
+    std::uint32_t said = 0;
+    for (const SettingValue& value : label.values) {
+        if (&value != &label.values.front())
+            others.push_back(fmt::format("{} on {}", value.value, plural(value.count, "rank", "ranks")));
+        said += value.count;
+    }
+    if (said < profiles) others.push_back("not on " + plural(profiles - said, "rank", "ranks"));
+    return fmt::format("{}={}{}", label.name, label.values.front().value,
+                       others.empty() ? "" : fmt::format(" ({})", fmt::join(others, ", ")));
+}
+
+// Where the elapsed time ends.
+std::string_view end_of(const Job& job, const Figures& figures, const Vocabulary& words) {
+    const auto any = [&](auto wanted) { return std::any_of(job.ranks.begin(), job.ranks.end(), wanted); };
+    if (any([](const Rank& rank) { return rank.state == State::running && rank.life == Life::running; })) return "now";
+    if (figures.is_elapsed_estimated) return "last sign of life";
+    return any([](const Rank& rank) { return rank.state == State::finalized; }) ? words.end : "end";
+}
+
+}  // namespace
+
+Table run_headline(const Job& job, const Figures& figures, const Completeness& completeness) {
+    const auto elapsed = static_cast<double>(figures.largest_elapsed_ns);
+    const auto process = static_cast<double>(figures.largest_process_ns);
+    std::uint64_t started = 0;
+    std::uint64_t init = 0;
+    for (const Rank& rank : job.ranks) {
+        if (rank.started_at_ns && (!started || rank.started_at_ns < started)) started = rank.started_at_ns;
+        init = std::max(init, rank.init_ns);
+    }
+    const Vocabulary& words = vocabulary_of(job);
+    HeadlineTable lines;
+    lines.add(1, "command", job.command, job.command.empty() ? job.executable : job.command);
+    lines.add(2, "job", job.job, job.job.empty() ? "" : "job " + job.job);
+    lines.add("launch", job.launch);
+    lines.add(2, "ranks", std::uint64_t{job.size}, where_it_ran(job));
+    lines.add("nodes", std::uint64_t{job.nodes.size()});
+    lines.add(2, "started_at_ns", known(started), started ? human_moment(started) : "");
+    lines.add(3, "mpi_library", job.mpi_library, library_text(job));
+    lines.add("cuda_aware", job.is_cuda_aware ? Value(std::string(*job.is_cuda_aware ? "yes" : "no")) : Value());
+    lines.add(3, "process_ns", known(figures.largest_process_ns), process > 0 ? "ran " + human_time(process) : "");
+    lines.add(3, "elapsed_ns", figures.largest_elapsed_ns,
+              fmt::format("{} to {} {}", words.begin, end_of(job, figures, words), human_time(elapsed)));
+    lines.add(
+        3, "recorded_ns", figures.largest_recorded_ns,
+        figures.was_paused() ? human_time(static_cast<double>(figures.largest_recorded_ns)) + " of it recorded" : "");
+    lines.add(3, "init_ns", known(init),
+              static_cast<double>(init) > 0.05 * elapsed ? "Init " + human_time(static_cast<double>(init)) : "");
+    lines.add(4, "complete", std::string(completeness.is_complete ? "yes" : "no"), completeness.text);
+    lines.add("profiles", std::uint64_t{completeness.profiles});
+    lines.add("unfinished", std::uint64_t{completeness.unfinished});
+    lines.add("cores_busy", figures.cores_busy);
+    lines.add("background_share", figures.background_share);
+    lines.add("setup_ns", job.setup_ns);
+    if (job.is_text) lines.add(4, "rounded_to_ms", std::string("yes"), "times rounded to 1 ms (mpitrace text)");
+    for (const SettingRow& label : job.labels)
+        lines.add(5, "label." + label.name, label.values.front().value, label_text(label, job.profiles()));
+    return lines.take();
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,184 @@
+// Addresses become functions and lines; what lines have in common makes one of them.
+#include "report/sections/site_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "report/model/tally.h"
+#include "report/symbols/demangle.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::string_view not_told_apart = "(not told apart)";
+
+std::string base(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string source_text(const SourceLine& source, bool is_for_screen) {
+    std::string text;
+    if (!source.file.empty()) text = fmt::format("{}:{}", base(source.file), source.line);
+    if (source.function.empty()) return text;
+    return text + (text.empty() ? "" : " ") + (is_for_screen ? short_function(source.function) : source.function);
+}
+
+// What calls main is the same in every program.
+bool is_outermost(const SourceLine& source) {
+    return source.function == "main" || source.function.starts_with("__libc_start_");
+}
+
+// What lines have in common that become one: its name; and of a line of the source, which may hold several calls, the
+// call.
+using GroupKey = std::pair<std::string, std::string>;
+
+GroupKey group_of(const SiteLine& line, SitesBy by, const Job& job) {
+    const std::string module = line.module.empty() ? std::string(not_told_apart) : base(line.module);
+    switch (by) {
+        case SitesBy::function:
+            return {!line.source.function.empty() ? short_function(line.source.function) : module, ""};
+        case SitesBy::file:
+            return {!line.source.file.empty() ? line.source.file : module, ""};
+        case SitesBy::call:
+            return {job.calls[line.site.call].name, ""};
+        case SitesBy::line:
+        case SitesBy::stack:
+            break;
+    }
+    return {line.name, *line.calls.begin()};
+}
+
+// How many ranks, and which spent most, is known of single sites alone.
+void add(SiteLine& to, const SiteLine& from) {
+    add_tally(to.site, from.site);
+    to.site.judged_ns += from.site.judged_ns;
+    to.site.waiting_ns += from.site.waiting_ns;
+    to.site.ranks = to.site.largest_rank = 0;
+    to.site.largest_ns = 0;
+    to.calls.insert(from.calls.begin(), from.calls.end());
+    to.comms.insert(from.comms.begin(), from.comms.end());
+    to.sites += from.sites;
+    to.stack.clear();
+}
+
+}  // namespace
+
+SitesBy sites_by(const std::string& name) {
+    if (name == "line") return SitesBy::line;
+    if (name == "function") return SitesBy::function;
+    if (name == "file") return SitesBy::file;
+    return name == "call" ? SitesBy::call : SitesBy::stack;
+}
+
+SitesContext::SitesContext(const Job& j, const Question& question)
+    : job(j), found(j.kept_sites ? *j.kept_sites : j.sites) {
+    const bool all = question.ranks.empty();
+    for (const Rank& rank : job.ranks)
+        if (rank.has_profile && (all || std::binary_search(question.ranks.begin(), question.ranks.end(), rank.rank)))
+            mpi_ns += static_cast<double>(rank.inside_ns());
+    ranks = std::max<double>(1, all ? static_cast<double>(job.profiles()) : static_cast<double>(question.ranks.size()));
+}
+
+std::string names_text(const std::set<std::string>& names, std::size_t most) {
+    std::string text;
+    std::size_t n = 0;
+    for (const std::string& name : names) {
+        if (n++ == most) return text + fmt::format(", +{}", names.size() - most);
+        text += (text.empty() ? "" : ", ") + name;
+    }
+    return text;
+}
+
+std::vector<SourceLine> SitePlaces::lines_of(const Place& place) {
+    const Module& module = found_.modules[place.module];
+    const Symbol& symbol = symbols_.at(module, place.offset);
+    const bool has_line = !symbol.lines.empty() && !symbol.lines.front().file.empty();
+    if (!symbol.problem.empty())
+        problems_.insert(fmt::format("{}: {}", module.path, symbol.problem));
+    else if (!has_line && !module.path.empty())
+        bare_.insert(base(module.path));
+    return symbol.lines;
+}
+
+std::vector<std::string> SitePlaces::notes() const {
+    std::vector<std::string> notes(problems_.begin(), problems_.end());
+    if (!bare_.empty())
+        notes.push_back(fmt::format("no debug information in {}: no lines, and functions as far as they have symbols",
+                                    names_text(bare_, 4)));
+    return notes;
+}
+
+SiteLine line_of(const SitesContext& context, const CommLabels& labels, const CallSite& site) {
+    SiteLine line{.context = &context,
+                  .site = site,
+                  .name = {},
+                  .calls = {},
+                  .comms = {},
+                  .source = {},
+                  .module = {},
+                  .stack = {},
+                  .below = {}};
+    line.calls.insert(context.job.calls[site.call].name);
+    for (const CommRef& comm : site.comms)
+        if (const std::string label = labels.of(comm); !label.empty()) line.comms.insert(label);
+    if (site.has_more_comms) line.comms.insert("...");
+    return line;
+}
+
+void describe(SiteLine& line, SitePlaces& places, bool is_for_screen, const std::set<std::size_t>& with_address) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < line.site.frames.size(); ++i) {
+        const Place& place = line.site.frames[i];
+        const auto sources = places.lines_of(place);
+        if (i == 0) {
+            line.module = places.module_of(place);
+            if (!sources.empty()) line.source = sources.front();
+        }
+        if (sources.empty()) texts.push_back(places.address_of(place));
+        for (const SourceLine& source : sources) texts.push_back(source_text(source, is_for_screen));
+        if (!sources.empty() && with_address.contains(i)) texts.back() += fmt::format(" ({:#x})", place.offset);
+        if (!sources.empty() && is_outermost(sources.back())) break;
+    }
+    if (texts.empty()) texts.emplace_back(not_told_apart);
+    line.stack = fmt::format("{}", fmt::join(texts, " < "));
+    line.name = texts.front();
+    line.below.assign(texts.begin() + 1, texts.end());
+}
+
+void tell_apart(std::vector<SiteLine>& lines, SitePlaces& places, bool is_for_screen) {
+    std::map<std::pair<std::uint16_t, std::string>, std::vector<SiteLine*>> by_text;
+    for (SiteLine& line : lines) by_text[{line.site.call, line.stack}].push_back(&line);
+    for (const auto& [text, alike] : by_text) {
+        std::set<std::size_t> differing;
+        for (const SiteLine* line : alike)
+            for (std::size_t i = 0; i < line->site.frames.size(); ++i)
+                if (const auto& first = alike.front()->site.frames;
+                    i >= first.size() || line->site.frames[i] != first[i])
+                    differing.insert(i);
+        if (!differing.empty())
+            for (SiteLine* line : alike) describe(*line, places, is_for_screen, differing);
+    }
+}
+
+std::vector<SiteLine> grouped(const std::vector<SiteLine>& lines, SitesBy by, const Job& job) {
+    std::vector<SiteLine> groups;
+    std::map<GroupKey, std::size_t> index;
+    for (const SiteLine& line : lines) {
+        const GroupKey key = group_of(line, by, job);
+        const auto [at, is_new] = index.try_emplace(key, groups.size());
+        if (!is_new) {
+            add(groups[at->second], line);
+            continue;
+        }
+        SiteLine& group = groups.emplace_back(line);
+        group.name = key.first;
+        if (by != SitesBy::line) group.source = {};
+        if (by == SitesBy::call) group.module.clear();
+        group.below.clear();
+    }
+    return groups;
+}
+
+}  // namespace mpiprof::report
