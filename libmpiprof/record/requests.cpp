@@ -7,7 +7,7 @@ namespace mpiprof {
 void Ledger::show_requests() {
     if (are_requests_shown_) return;
     are_requests_shown_ = true;
-    format::Table* table = records_->image.add_large_table(format::TableType::requests, sizeof(format::Request),
+    format::Table* table = records_->image.add_large_table(format::table_of<format::Request>, sizeof(format::Request),
                                                            Requests::places, thread_->id);
     if (!table) return;
     requests_.show_in(records_->image.at(table->offset));

@@ -4,8 +4,8 @@
 // together.
 #pragma once
 
-#include "libmpiprof/format/layout.h"
-#include "libmpiprof/record/image.h"
+#include "libmpiprof/base/open_table.h"
+#include "libmpiprof/record/rows.h"
 
 namespace mpiprof {
 
@@ -44,16 +44,14 @@ class Trace {
         std::uint16_t communicator;
         std::uint8_t flags;  // 0: free
         std::uint32_t count;
+        bool is_free() const { return flags == 0; }
     };
-    static constexpr std::uint32_t first_channels = 256, most_channels = 65536;
-    Channel* find(const Channel& wanted);  // or where it belongs
-    bool make_room();
+    static std::uint64_t hash_of(const Channel& channel);
 
     format::TraceHead* head_;
     format::TraceEvent* events_;
     std::uint32_t capacity_, next_;
-    Channel* channels_;  // open addressing, at most half full
-    std::uint32_t channel_capacity_, channels_used_;
+    OpenTable<Channel, {.inside = 0, .outside = 256, .most = 65536}> channels_;
 };
 
 }  // namespace mpiprof
