@@ -83,11 +83,11 @@ Peer* Peers::known(Word key, int peer) {
 
 // ---- new ones ----
 
-Peer* Peers::new_record(Image& image, std::uint32_t thread, std::uint32_t rank, PeerKind kind) {
+Peer* Peers::new_record(std::uint32_t rank, PeerKind kind) {
     std::uint32_t at_once = first_records;
     if (const Table* newest = rows_.newest())
         at_once = newest->capacity * 2 < most_per_table ? newest->capacity * 2 : most_per_table;
-    Peer* record = rows_.next(image, thread, at_once);
+    Peer* record = rows_.next(*image_, thread_, at_once);
     if (!record) return nullptr;
     record->rank = rank;
     record->kind = kind;
@@ -96,46 +96,44 @@ Peer* Peers::new_record(Image& image, std::uint32_t thread, std::uint32_t rank, 
 }
 
 // The record of others is made first, so that there is always one to count in.
-Peer* Peers::of_rank(Image& image, std::uint32_t thread, std::uint32_t& records, std::uint32_t rank, PeerKind kind) {
-    base_ = image.at(0);
+Peer& Peers::of_rank(std::uint32_t rank, PeerKind kind) {
     nobody_.rank = peer_unknown;
     Peer*& other = others_[kind == PeerKind::one_sided];
-    if (!other && !(other = new_record(image, thread, peer_other, kind))) return &nobody_;
-    if (rank == peer_other) return other;
-    if (Peer* known = of_known_rank(rank, kind)) return known;
+    if (!other && !(other = new_record(peer_other, kind))) return nobody_;
+    if (rank == peer_other) return *other;
+    if (Peer* known = of_known_rank(rank, kind)) return *known;
     const auto hash_of = [&](std::uint32_t known) {
         return hash_of_rank(record_at(known)->rank, record_at(known)->kind);
     };
-    if (!ranks_.make_room(hash_of)) return other;
+    if (!ranks_.make_room(hash_of)) return *other;
     const bool is_single = rank < peer_any;
     if (is_single) {
-        if (__atomic_load_n(&records, __ATOMIC_RELAXED) >= most_records) return other;
-        if (__atomic_fetch_add(&records, 1, __ATOMIC_RELAXED) >= most_records) {
-            __atomic_fetch_sub(&records, 1, __ATOMIC_RELAXED);
-            return other;
+        if (__atomic_load_n(records_, __ATOMIC_RELAXED) >= most_records) return *other;
+        if (__atomic_fetch_add(records_, 1, __ATOMIC_RELAXED) >= most_records) {
+            __atomic_fetch_sub(records_, 1, __ATOMIC_RELAXED);
+            return *other;
         }
     }
-    Peer* record = new_record(image, thread, rank, kind);
-    if (!record) return other;
+    Peer* record = new_record(rank, kind);
+    if (!record) return *other;
     const std::uint32_t h = hash_of_rank(rank, kind);
-    ranks_.insert(h, image.line_of(record) | (h & ~line_bits));
-    return record;
+    ranks_.insert(h, image_->line_of(record) | (h & ~line_bits));
+    return *record;
 }
 
-Peer* Peers::learn(Image& image, std::uint32_t thread, std::uint32_t& records, Word key, int peer, std::uint32_t rank,
-                   PeerKind kind) {
-    Peer* record = of_rank(image, thread, records, rank, kind);
+Peer& Peers::learn(Word key, int peer, std::uint32_t rank, PeerKind kind) {
+    Peer& record = of_rank(rank, kind);
     const bool is_by_rank = peer >= 0 && is_like_world(key);
-    if (record != &nobody_ && !is_by_rank && make_room_for_slot() && !find(key, peer))
-        slots_.insert(hash(key, peer), {key, peer, image.line_of(record)});
-    remember(key, peer, record);
+    if (&record != &nobody_ && !is_by_rank && make_room_for_slot() && !find(key, peer))
+        slots_.insert(hash(key, peer), {key, peer, image_->line_of(&record)});
+    remember(key, peer, &record);
     return record;
 }
 
-Peer* Peers::learn_nobody(Word key, int peer) {
+Peer& Peers::learn_nobody(Word key, int peer) {
     nobody_.rank = peer_unknown;
     remember(key, peer, &nobody_);
-    return &nobody_;
+    return nobody_;
 }
 
 }  // namespace mpiprof

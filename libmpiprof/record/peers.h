@@ -27,20 +27,24 @@ class Peers {
         if (!place.record) __builtin_unreachable();  // no key is 0
         return place.record;
     }
+    // Its image and thread, and how many records there are in the process.
+    void open(Image& image, std::uint32_t thread, std::uint32_t& records) {
+        image_ = &image;
+        thread_ = thread;
+        records_ = &records;
+    }
     format::Peer* known(Word key, int peer);
     // Each rank of this communicator is the same rank of MPI_COMM_WORLD: nothing needs to be remembered of each one.
     void learn_like_world(Word key) {
         keys_ |= bit_of(key);
         like_world_place(key) = key;
     }
-    // The peer is this rank of MPI_COMM_WORLD, or a NoSinglePeer. `records`: how many there are in the process.
-    format::Peer* learn(Image& image, std::uint32_t thread, std::uint32_t& records, Word key, int peer,
-                        std::uint32_t rank, format::PeerKind kind);
+    // The peer is this rank of MPI_COMM_WORLD, or a NoSinglePeer.
+    format::Peer& learn(Word key, int peer, std::uint32_t rank, format::PeerKind kind);
     // It is nobody (MPI_PROC_NULL): counted where nobody looks.
-    format::Peer* learn_nobody(Word key, int peer);
+    format::Peer& learn_nobody(Word key, int peer);
     // The record of a rank, or of a NoSinglePeer.
-    format::Peer* of_rank(Image& image, std::uint32_t thread, std::uint32_t& records, std::uint32_t rank,
-                          format::PeerKind kind);
+    format::Peer& of_rank(std::uint32_t rank, format::PeerKind kind);
     // Communicators ended: their keys may mean something else now.
     void forget();
     void forget(Word key) {  // and what may be the same
@@ -57,9 +61,7 @@ class Peers {
     };
     // Behind the places: the records by their ranks ...
     format::Peer* of_known_rank(std::uint32_t rank, format::PeerKind kind) const;  // null: it has none
-    format::Peer* record_at(std::uint32_t place) const {
-        return reinterpret_cast<format::Peer*>(base_ + std::uint64_t{place & line_bits} * 64);
-    }
+    format::Peer* record_at(std::uint32_t place) const { return &image_->at_line<format::Peer>(place & line_bits); }
     // ... and what is known of the ranks of communicators that are not like MPI_COMM_WORLD.
     struct Slot {
         Word key;
@@ -80,12 +82,14 @@ class Peers {
         return places_[short_hash<bits>(static_cast<std::uint64_t>(key + Word{peer} * 8))];
     }
     void remember(Word key, int peer, format::Peer* record);
-    format::Peer* new_record(Image& image, std::uint32_t thread, std::uint32_t rank, format::PeerKind kind);
+    format::Peer* new_record(std::uint32_t rank, format::PeerKind kind);
 
     void forget_known(Word key);
 
     Place places_[1u << bits];
-    char* base_;  // of the image
+    Image* image_;
+    std::uint32_t* records_;
+    std::uint32_t thread_;
     // A line of the file in the lower bits, some of the rank's hash above them.
     static constexpr std::uint32_t line_bits = largest_image / 64 - 1;
     OpenTable<std::uint32_t, {.inside = 64, .outside = 1024, .most = 16384, .quarters = 3}> ranks_;
