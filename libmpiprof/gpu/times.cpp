@@ -17,17 +17,20 @@ bool is_of(const GpuTime& record, const Booked& what, GpuSource source) {
            record.communicator == what.communicator && record.flags == what.flags;
 }
 
-}  // namespace
-
-GpuTime* Times::record(const Booked& what, GpuSource source) {
+std::uint64_t hash_of(const Booked& what, GpuSource source) {
     const std::uint64_t key = what.call | std::uint64_t{what.bin} << 16 |
                               std::uint64_t{static_cast<std::uint8_t>(source)} << 24 |
                               std::uint64_t{what.communicator} << 32 | std::uint64_t{what.flags} << 48;
-    std::size_t slot = mix(key) >> 53;  // one of 2048
-    for (; known_[slot]; slot = (slot + 1) % slots)
-        if (is_of(*known_[slot], what, source)) return known_[slot];
-    if (count_ == most_times) return nullptr;
-    auto* fresh = static_cast<GpuTime*>(image().next_record(times_, TableType::gpu_times, sizeof(GpuTime), 16, 0));
+    return mix(key) >> 53;
+}
+
+}  // namespace
+
+GpuTime* Times::record(const Booked& what, GpuSource source) {
+    const std::uint64_t hash = hash_of(what, source);
+    if (GpuTime** known = known_.find(hash, [&](const GpuTime* time) { return is_of(*time, what, source); }))
+        return *known;
+    GpuTime* fresh = known_.make_room(never_moves) ? rows_.next(image()) : nullptr;
     if (!fresh) return nullptr;
     fresh->call = what.call;
     fresh->bin = what.bin;
@@ -35,21 +38,20 @@ GpuTime* Times::record(const Booked& what, GpuSource source) {
     fresh->communicator = what.communicator;
     fresh->flags = what.flags;
     fresh->min_ns = ~std::uint64_t{0};
-    Image::publish(times_);
-    ++count_;
-    return known_[slot] = fresh;
+    rows_.publish();
+    known_.insert(hash, fresh);
+    return fresh;
 }
 
 GpuSequence* Times::sequence(std::uint16_t communicator) {
     for (unsigned i = 0; i < sequence_count_; ++i)
         if (sequences_[i]->communicator == communicator) return sequences_[i];
     if (communicator == 0 || sequence_count_ == most_sequences) return nullptr;
-    Table* table = nullptr;  // each has a table of its own: not many have that many communicators
-    auto* fresh =
-        static_cast<GpuSequence*>(image().next_record(table, TableType::gpu_sequences, sizeof(GpuSequence), 1, 0));
+    Rows<GpuSequence, 1> rows;  // each has a table of its own: not many have that many communicators
+    GpuSequence* fresh = rows.next(image());
     if (!fresh) return nullptr;
     fresh->communicator = communicator;
-    Image::publish(table);
+    rows.publish();
     return sequences_[sequence_count_++] = fresh;
 }
 
@@ -109,13 +111,11 @@ void Times::work(GpuWorkKind kind, std::uint32_t device, std::uint64_t count, By
     for (unsigned i = 0; i < work_count_ && !w; ++i)
         if (work_[i]->kind == kind && work_[i]->device == device) w = work_[i];
     if (!w) {
-        w = work_count_ == most_work
-                ? nullptr
-                : static_cast<GpuWork*>(image().next_record(work_table_, TableType::gpu_work, sizeof(GpuWork), 16, 0));
+        w = work_count_ == most_work ? nullptr : work_rows_.next(image());
         if (!w) return;
         w->kind = kind;
         w->device = device;
-        Image::publish(work_table_);
+        work_rows_.publish();
         work_[work_count_++] = w;
     }
     add(w->count, count);

@@ -4,6 +4,7 @@
 // while CUDA is asked anything.
 #pragma once
 
+#include "libmpiprof/base/open_table.h"
 #include "libmpiprof/process/runtime.h"
 #include "libmpiprof/record/durations.h"
 
@@ -39,17 +40,15 @@ class Times {
     format::GpuSequence* sequence(std::uint16_t communicator);
     void remember(const Booked& what, GpuSource source, std::uint64_t ns);
 
-    static constexpr unsigned most_times = 1024, slots = 2048;
     static constexpr unsigned most_sequences = 64;  // of 16 KiB each
     static constexpr unsigned most_work = 256;
     Lock lock_;
-    format::Table* times_ = nullptr;
-    format::GpuTime* known_[slots] = {};  // open addressing
-    unsigned count_ = 0;
+    Rows<format::GpuTime, 16> rows_;
+    OpenTable<format::GpuTime*, {.inside = 2048, .outside = 0, .most = 2048}> known_{};
     Durations durations_{format::TableType::gpu_durations};
     format::GpuSequence* sequences_[most_sequences] = {};
     unsigned sequence_count_ = 0;
-    format::Table* work_table_ = nullptr;
+    Rows<format::GpuWork, 16> work_rows_;
     format::GpuWork* work_[most_work] = {};
     unsigned work_count_ = 0;
 };

@@ -2,14 +2,14 @@
 #include "libmpiprof/host/facts.h"
 
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/record/rows.h"
 
 namespace mpiprof {
 namespace {
 
-constexpr std::uint32_t facts_at_once = 24;
 constexpr unsigned most_facts = 512;
 
-format::Table* facts = nullptr;
+Rows<format::Fact, 24> facts;
 unsigned recorded = 0;
 
 }  // namespace
@@ -18,14 +18,13 @@ void record_fact(Image& image, format::FactKind kind, const char* name, const ch
     if (recorded == most_facts) return count_drop(image.header().drops.strings);
     std::size_t length = length_of(value);
     const std::uint64_t offset = image.add_string(value, length);
-    auto* fact = static_cast<format::Fact*>(
-        image.next_record(facts, format::TableType::facts, sizeof(format::Fact), facts_at_once, 0));
+    format::Fact* fact = facts.next(image);
     if (!fact) return count_drop(image.header().drops.strings);
     copy(fact->name, name);
     fact->kind = kind;
     fact->value_offset = offset;
     fact->value_length = static_cast<std::uint32_t>(length);
-    Image::publish(facts);
+    facts.publish();
     ++recorded;
 }
 

@@ -36,14 +36,13 @@ void NodeCounters::add(Image& image, const char* name, NodeCounterUnit unit, con
                        std::uint64_t wraps_at) {
     std::uint64_t now = 0;
     if (count_ == most || !read_file_number(path, now)) return;
-    auto* record = static_cast<NodeCounter*>(
-        image.next_record(table_, format::TableType::node_counters, sizeof(NodeCounter), most, 0));
+    NodeCounter* record = rows_.next(image);
     if (!record) return;
     copy(record->name, name);
     record->unit = unit;
     record->wraps_at = wraps_at;
     record->at_start = record->last = now * scale;
-    Image::publish(table_);
+    rows_.publish();
     Source& source = sources_[count_++];
     copy(source.path, path);
     source.record = record;

@@ -3,7 +3,7 @@
 // users not read them (RAPL, mostly) they are left out, and nobody is asked.
 #pragma once
 
-#include "libmpiprof/record/image.h"
+#include "libmpiprof/record/rows.h"
 
 namespace mpiprof {
 
@@ -29,7 +29,7 @@ class NodeCounters {
 
     Source sources_[most]{};
     unsigned count_ = 0;
-    format::Table* table_ = nullptr;
+    Rows<format::NodeCounter, most> rows_;
 };
 
 }  // namespace mpiprof

@@ -39,12 +39,12 @@ struct Arguments {
         const Word handle = Language::handle(word<Role::comm>());
         const CommInfo info = library.communicator(Language::c_comm(handle));
         if (!info.inter)
-            ledger->remember_group(
+            ledger->groups.remember(
                 {Language::group_key(handle), info.rank, info.size, info.in_degree, info.out_degree});
         return info;
     }
     const Group* quick_group() const {
-        return ledger->group(Language::group_key(Language::handle(word<Role::comm>())));
+        return ledger->groups.find(Language::group_key(Language::handle(word<Role::comm>())));
     }
     template <Role R>
     bool is_null_peer() const {

@@ -11,25 +11,25 @@ namespace mpiprof::mpi {
 template <class Language>
 struct Received : wrap::AsStored {
     static bool look(const CallInHand& hand, std::int64_t& seen) {
-        seen = quick_bytes_in_status(library.facts, hand.words[0]);
-        return !(Language::fortran && Language::ignores_status(hand.words[0]));
+        seen = quick_bytes_in_status(library.facts, hand.status);
+        return !(Language::fortran && Language::ignores_status(hand.status));
     }
     static Word quick_type(const CallInHand&) { return no_handle; }
     static std::int64_t quick_count(const CallInHand&, std::int64_t seen) { return seen; }
     static Bytes quick_bytes(const CallInHand&, std::int64_t seen, std::uint64_t) { return static_cast<Bytes>(seen); }
     static Booking booking(const CallInHand& hand) {
-        if (!library.is_known() || Language::ignores_status(hand.words[0])) return {hand.type, hand.count};
+        if (!library.is_known() || Language::ignores_status(hand.status)) return {hand.type, hand.count};
         return {no_handle, static_cast<std::int64_t>(bytes_in_status(library.facts, library.ask,
-                                                                     reinterpret_cast<const void*>(hand.words[0])))};
+                                                                     reinterpret_cast<const void*>(hand.status)))};
     }
 };
 
-// What was sent, and what arrived by the status: words[0], 0 if nothing is added.
+// What was sent, and what arrived by the status; nothing is added without one.
 struct Exchanged : wrap::AsStored {
     static Bytes bytes(const CallInHand& hand, const Booking& b, std::uint64_t type_size) {
         Bytes sum = static_cast<Bytes>(b.count) * type_size;
-        if (hand.words[0] != 0)
-            sum += bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0]));
+        if (hand.status != 0)
+            sum += bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.status));
         return sum;
     }
     static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) {
@@ -52,13 +52,13 @@ struct Averaged : wrap::AsStored {
 template <class Language, class Sized>
 struct Posting : Sized {
     static bool quick_after(Ledger& ledger, const Memo& memo, Bytes, Ticks) {
-        const Word request = Language::handle_at(ledger.hand.words[4], 0);
-        return Language::is_no_request(request) || ledger.post_fast(memo, request);
+        const Word request = Language::handle_at(ledger.hand.request, 0);
+        return Language::is_no_request(request) || ledger.requests.post_fast(ledger.hand, memo, request);
     }
     static void after(Ledger& ledger, Memo& memo, Bytes, Ticks) {
         if (!library.is_known()) return;
-        const Word request = Language::handle_at(ledger.hand.words[4], 0);
-        if (!Language::is_no_request(request)) ledger.post(memo, request, ledger.since());
+        const Word request = Language::handle_at(ledger.hand.request, 0);
+        if (!Language::is_no_request(request)) ledger.post(memo, request, ledger.hand.since());
     }
 };
 
@@ -68,20 +68,19 @@ struct Completing : wrap::Sizeless {
     static bool quick_after(Ledger& ledger, const Memo&, Bytes, Ticks) { return ledger.hand.requests == 0; }
     [[gnu::always_inline]] static void after(Ledger& ledger, Memo& memo, Bytes, Ticks ticks) {
         if (ledger.hand.requests == 0) return;
-        ledger.add_completed(memo, complete_requests<I, Language>(ledger, ledger.since() + ticks, ticks));
+        ledger.books.add_completed(memo, complete_requests<I, Language>(ledger, ledger.hand.since() + ticks, ticks));
     }
     // Polls that completed nothing leave no trace.
     static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
-        if (trace_completed<I, Language>(ledger, ledger.since() + ticks) != 0 ||
+        if (trace_completed<I, Language>(ledger, ledger.hand.since() + ticks) != 0 ||
             row_of(I).treatment != Treatment::polled)
-            ledger.trace_call(memo, bytes, ticks);
+            ledger.trace->call(ledger.hand, memo, bytes, ticks);
     }
     static constexpr bool has_after_untimed = true;
     static void after_untimed(Ledger& ledger) {
-        constexpr int flag = find(row_of(I).roles, Role::flag);
         if (ledger.hand.requests == 0) return;
-        if constexpr (flag >= 0)
-            if (*reinterpret_cast<const int*>(ledger.hand.words[flag]) == 0) return;
+        if constexpr (find(row_of(I).roles, Role::flag) >= 0)
+            if (int_at(ledger.hand.flag) == 0) return;
         complete_untimed(ledger);
     }
     [[gnu::noinline]] static void complete_untimed(Ledger& ledger) {
@@ -96,7 +95,7 @@ struct InOrder : Base {
     static constexpr std::uint64_t word = format::order_word(row_of(I).name);
     static constexpr bool has_root = find(row_of(I).roles, Role::root) >= 0;
     static std::uint64_t word_in_hand(const Ledger& ledger) {
-        return has_root ? word + static_cast<std::uint64_t>(ledger.peer()) : word;
+        return has_root ? word + static_cast<std::uint64_t>(ledger.hand.peer()) : word;
     }
     [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
         if (!Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
@@ -110,7 +109,7 @@ struct InOrder : Base {
     }
     static void after_failure(const Ledger& ledger) {
         if (library.is_known())
-            library.communicators.count_known(Language::c_comm(ledger.comm()), word_in_hand(ledger));
+            library.communicators.count_known(Language::c_comm(ledger.hand.comm()), word_in_hand(ledger));
     }
 };
 

@@ -16,6 +16,9 @@ struct RequestArguments {
         find(roles, Role::status) >= 0 ? find(roles, Role::status) : find(roles, Role::statuses);
 };
 
+// What MPI has stored where an argument points.
+inline int int_at(Word argument) { return *reinterpret_cast<const int*>(argument); }
+
 // What a completing call's second half needs. Nothing is copied while this thread has no request in flight that could
 // be completed. False: there is no room for a copy yet.
 template <Id I, class Language>
@@ -24,32 +27,32 @@ template <Id I, class Language>
     CallInHand& hand = ledger.hand;
     constexpr bool is_shown = row_of(I).treatment == Treatment::timed;
     hand.requests = 0;
-    if (!ledger.has_requests()) {
-        if constexpr (is_shown) ledger.set_requests(0);
+    if (!ledger.requests.has_any()) {
+        if constexpr (is_shown) ledger.hand.set_requests(0);
         return true;
     }
-    if constexpr (R::flag >= 0) hand.words[R::flag] = words[R::flag];
-    if constexpr (R::index >= 0) hand.words[R::index] = words[R::index];
-    if constexpr (R::outcount >= 0) hand.words[R::outcount] = words[R::outcount];
-    if constexpr (R::indices >= 0) hand.words[R::indices] = words[R::indices];
-    if constexpr (R::statuses >= 0) hand.words[R::statuses] = words[R::statuses];
+    if constexpr (R::flag >= 0) hand.flag = words[R::flag];
+    if constexpr (R::index >= 0) hand.index = words[R::index];
+    if constexpr (R::outcount >= 0) hand.outcount = words[R::outcount];
+    if constexpr (R::indices >= 0) hand.indices = words[R::indices];
+    if constexpr (R::statuses >= 0) hand.status = words[R::statuses];
     if constexpr (R::one >= 0) {
-        if constexpr (is_shown) ledger.set_requests(1);
+        if constexpr (is_shown) ledger.hand.set_requests(1);
         if (words[R::one] == 0) [[unlikely]]
             return true;  // an error, which is MPI's to report
         hand.handle = Language::handle_at(words[R::one], 0);
         hand.handles = &hand.handle;
         hand.requests = 1;
-        if constexpr (is_shown) ledger.set_request(hand.handle);
+        if constexpr (is_shown) ledger.hand.set_request(hand.handle);
     } else {
         const std::int64_t n = words[R::many] != 0 ? Language::integer(words[R::n]) : 0;
         if constexpr (is_shown) {
-            ledger.set_requests(n);
-            ledger.set_request(0);
+            ledger.hand.set_requests(n);
+            ledger.hand.set_request(0);
         }
         if (n <= 0) [[unlikely]]
             return true;
-        Word* copy = ledger.ready_room_for_handles(n);
+        Word* copy = ledger.requests.ready_room_for_handles(n);
         if (!copy) [[unlikely]]
             return false;
         Language::copy_handles(copy, words[R::many], n);
@@ -63,10 +66,9 @@ template <Id I, class Language>
 template <Id I, class Language, class Use>
 void each_completed(const CallInHand& hand, Use use) {
     using R = RequestArguments<I>;
-    const auto value = [&](int argument) { return *reinterpret_cast<const int*>(hand.words[argument]); };
     if constexpr (R::index >= 0 || R::indices >= 0) {
-        const int* listed = reinterpret_cast<const int*>(hand.words[R::index >= 0 ? R::index : R::indices]);
-        const int done = R::index >= 0 ? 1 : value(R::outcount);
+        const int* listed = reinterpret_cast<const int*>(R::index >= 0 ? hand.index : hand.indices);
+        const int done = R::index >= 0 ? 1 : int_at(hand.outcount);
         for (int i = 0; i < done; ++i) {
             const std::int64_t position = std::int64_t{listed[i]} - Language::first_index;
             if (position >= 0 && position < hand.requests) use(hand.handles[position], i);
@@ -81,16 +83,17 @@ template <Id I, class Language>
 [[gnu::noinline]] void close_sources(Ledger& ledger) {
     using R = RequestArguments<I>;
     if constexpr (R::statuses >= 0) {
-        const Word statuses = ledger.hand.words[R::statuses];
+        const Word statuses = ledger.hand.status;
         constexpr bool is_array = find(row_of(I).roles, Role::statuses) >= 0;
         if (!library.is_known() ||
             (is_array ? Language::ignores_statuses(statuses) : !tells_source<Language>(statuses)))
             return;
         each_completed<I, Language>(ledger.hand, [&](Word handle, std::int64_t i) {
-            const Requests::Partner* partner = ledger.open_source(handle);
+            const Requests::Partner* partner = ledger.requests.open_source(handle);
             if (!partner) return;
             const int source = source_in(statuses + i * library.facts.status_bytes);
-            if (source >= 0) ledger.close_source(*partner, library.peer(ledger, partner->key, partner->comm, source));
+            if (source >= 0)
+                ledger.requests.close_source(*partner, library.peer(ledger, partner->key, partner->comm, source));
         });
     }
 }
@@ -103,11 +106,11 @@ template <Id I, class Language>
     const CallInHand& hand = ledger.hand;
     if (hand.requests == 0) return 0;
     if constexpr (R::flag >= 0)
-        if (*reinterpret_cast<const int*>(hand.words[R::flag]) == 0) return 0;
+        if (int_at(hand.flag) == 0) return 0;
     Word statuses = 0;
     if constexpr (R::statuses >= 0) {
         constexpr bool is_array = find(row_of(I).roles, Role::statuses) >= 0;
-        const Word given = hand.words[R::statuses];
+        const Word given = hand.status;
         if (library.is_known() && !(is_array ? Language::ignores_statuses(given) : !tells_source<Language>(given)))
             statuses = given;
     }
@@ -133,26 +136,25 @@ template <Id I, class Language>
 [[gnu::always_inline]] inline std::int64_t complete_requests(Ledger& ledger, Ticks end, Ticks ticks) {
     using R = RequestArguments<I>;
     const CallInHand& hand = ledger.hand;
-    const auto value = [&](int argument) { return *reinterpret_cast<const int*>(hand.words[argument]); };
     if constexpr (R::flag >= 0)
-        if (value(R::flag) == 0) return 0;
-    if (ledger.has_open_sources()) [[unlikely]]
+        if (int_at(hand.flag) == 0) return 0;
+    if (ledger.requests.has_open_sources()) [[unlikely]]
         close_sources<I, Language>(ledger);
     const auto complete = [&](Word handle, Ticks share) {
         if (Language::is_no_request(handle)) [[unlikely]]
             return 0;
-        const int completed_here = ledger.complete(handle, end, share, ticks);
-        if (completed_here != Ledger::not_remembered) [[likely]]
+        const int completed_here = ledger.requests.complete(handle, end, share, ticks);
+        if (completed_here != Requests::not_remembered) [[likely]]
             return completed_here;
         if (Language::is_null_request(handle)) return 0;
-        ledger.count_unknown_request();
+        ledger.requests.count_unknown();
         return 1;
     };
     // The positions that are done: the one, as listed, or all. MPI_UNDEFINED is negative in every MPI.
     std::int64_t completed = 0;
     if constexpr (R::index >= 0 || R::indices >= 0) {
-        const int* listed = reinterpret_cast<const int*>(hand.words[R::index >= 0 ? R::index : R::indices]);
-        const int done = R::index >= 0 ? 1 : value(R::outcount);
+        const int* listed = reinterpret_cast<const int*>(R::index >= 0 ? hand.index : hand.indices);
+        const int done = R::index >= 0 ? 1 : int_at(hand.outcount);
         const Ticks share = done > 1 ? ticks / static_cast<Ticks>(done) : ticks;
         for (int i = 0; i < done; ++i) {
             const std::int64_t position = std::int64_t{listed[i]} - Language::first_index;
@@ -172,11 +174,11 @@ template <Id I, class Language>
 template <Id I, class Language>
 Bytes bytes_started(Ledger& ledger, const Word* words) {
     using R = RequestArguments<I>;
-    if constexpr (R::one >= 0) return ledger.start(Language::handle_at(words[R::one], 0), ledger.since());
+    if constexpr (R::one >= 0) return ledger.start(Language::handle_at(words[R::one], 0), ledger.hand.since());
     Bytes bytes = 0;
     if constexpr (R::many >= 0)
         for (std::int64_t i = 0, n = Language::integer(words[R::n]); i < n; ++i)
-            bytes += ledger.start(Language::handle_at(words[R::many], i), ledger.since());
+            bytes += ledger.start(Language::handle_at(words[R::many], i), ledger.hand.since());
     return bytes;
 }
 

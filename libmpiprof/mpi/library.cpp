@@ -27,21 +27,21 @@ Word Library::type_from_fortran(Word type) const { return ask.type_f2c ? ask.typ
 Word Library::win_from_fortran(Word win) const { return ask.win_f2c ? ask.win_f2c(static_cast<int>(win)) : win; }
 
 format::Peer& Library::peer(Ledger& ledger, Word key, Word c_comm, int peer) {
-    if (format::Peer* known = ledger.known_peer(key, peer)) return *known;
-    if (peer == facts.proc_null) return ledger.learn_nobody(key, peer);
-    if (peer == facts.any_source) return ledger.peer_of_rank(format::peer_any, format::PeerKind::messages);
-    if (communicators.is_like_world(c_comm)) ledger.learn_like_world(key);
+    if (format::Peer* known = ledger.peers.known(key, peer)) return *known;
+    if (peer == facts.proc_null) return ledger.peers.learn_nobody(key, peer);
+    if (peer == facts.any_source) return ledger.peers.of_rank(format::peer_any, format::PeerKind::messages);
+    if (communicators.is_like_world(c_comm)) ledger.peers.learn_like_world(key);
     const int rank = communicators.world_rank(c_comm, peer);
-    return ledger.learn_peer(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown,
-                             format::PeerKind::messages);
+    return ledger.peers.learn(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown,
+                              format::PeerKind::messages);
 }
 
 format::Peer& Library::peer_of_window(Ledger& ledger, Word key, Word c_win, int peer) {
-    if (format::Peer* known = ledger.known_peer(key, peer)) return *known;
-    if (peer == facts.proc_null) return ledger.learn_nobody(key, peer);
+    if (format::Peer* known = ledger.peers.known(key, peer)) return *known;
+    if (peer == facts.proc_null) return ledger.peers.learn_nobody(key, peer);
     const int rank = communicators.world_rank_in_window(c_win, peer);
-    return ledger.learn_peer(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown,
-                             format::PeerKind::one_sided);
+    return ledger.peers.learn(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown,
+                              format::PeerKind::one_sided);
 }
 
 std::uint64_t Library::type_size(Ledger& ledger, Word type) {
@@ -56,11 +56,11 @@ void Library::ask_type(Ledger& ledger, Word type, Meaning& meaning) {
         meaning.type_size = static_cast<std::uint64_t>(type) >> 8 & 0xff;
         return;
     }
-    const Ledger::Types::Known* known = ledger.known_type(type);
+    const Memos::Types::Known* known = ledger.memos.known_type(type);
     if (known) {
         meaning.type_size = known->meaning;
         meaning.is_lasting &= known->lasts();
-        meaning.type_at = ledger.place_of_type(type);
+        meaning.type_at = ledger.memos.place_of_type(type);
         return;
     }
     ledger.will_learn_type(type);
@@ -68,20 +68,20 @@ void Library::ask_type(Ledger& ledger, Word type, Meaning& meaning) {
     if (!ask.type_size_x || ask.type_size_x(type, &bytes) != 0 || bytes < 0) bytes = 0;
     meaning.type_size = static_cast<std::uint64_t>(bytes);
     meaning.is_lasting = false;
-    ledger.learn_type(type, meaning.type_size);
+    ledger.memos.learn_type(type, meaning.type_size);
 }
 
 void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
-    const Ledger::Comms::Known* known = ledger.known_comm(comm);
+    const Memos::Comms::Known* known = ledger.memos.known_comm(comm);
     if (known) {
         meaning.communicator = static_cast<std::uint16_t>(known->meaning);
         meaning.is_lasting &= known->lasts();
-        meaning.comm_at = ledger.place_of_comm(comm);
+        meaning.comm_at = ledger.memos.place_of_comm(comm);
         return;
     }
     meaning.communicator = communicator(comm).index;
     meaning.is_lasting = false;
-    ledger.learn_comm(comm, meaning.communicator);
+    ledger.memos.learn_comm(comm, meaning.communicator);
 }
 
 // Fortran's calls remember it by a key of their own: FortranBinding::group_key().
@@ -106,10 +106,10 @@ void Mpi::put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word
     runtime.knows_call(call_of(key));
     thread_state.token = frame;
     wrap::begin<Mpi>(*ledger, call_of(key), address_of(key), false);
-    ledger->set_comm(comm);
+    ledger->hand.set_comm(comm);
     const int result = library.ask.barrier(comm);
     const Ticks end = ledger->read_clock();
-    ledger->leave_call();
+    ledger->hand.leave();
     wrap::leave_plainly<Mpi, CBinding<false>, wrap::Sizeless>(result, *ledger, end);
 }
 

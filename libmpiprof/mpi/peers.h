@@ -52,23 +52,23 @@ struct PeersOfCall {
     static constexpr bool is_window = find(row_of(I).roles, Role::win) >= 0;
     [[gnu::always_inline]] static Word key(const Ledger& ledger) {
         if constexpr (is_window)
-            return Language::group_key(ledger.hand.words[1]) ^ of_window;
+            return Language::group_key(ledger.hand.window) ^ of_window;
         else
-            return Language::group_key(ledger.comm());
+            return Language::group_key(ledger.hand.comm());
     }
     // A memo agrees on the communicator, but not on the window.
     [[gnu::always_inline]] static format::Peer* quick(const Ledger& ledger, [[maybe_unused]] std::size_t place,
                                                       int peer) {
         if constexpr (is_window)
-            return ledger.quick_peer(key(ledger), peer);
+            return ledger.peers.quick(key(ledger), peer);
         else
             return ledger.quick_peer(place, key(ledger), peer);
     }
     static format::Peer& record(Ledger& ledger, int peer) {
         if constexpr (is_window)
-            return library.peer_of_window(ledger, key(ledger), Language::c_win(ledger.hand.words[1]), peer);
+            return library.peer_of_window(ledger, key(ledger), Language::c_win(ledger.hand.window), peer);
         else
-            return library.peer(ledger, key(ledger), Language::c_comm(ledger.comm()), peer);
+            return library.peer(ledger, key(ledger), Language::c_comm(ledger.hand.comm()), peer);
     }
 };
 
@@ -93,33 +93,33 @@ struct WithPeer : Base {
     static format::Flow& flow(format::Peer& peer) { return outward ? peer.sent : peer.received; }
     [[gnu::always_inline]] static format::Peer* quick_partner(const Ledger& ledger, std::size_t place) {
         // The status that a look is enough for says all.
-        return OfCall::quick(ledger, place, by_status ? source_in(ledger.hand.words[0]) : ledger.peer());
+        return OfCall::quick(ledger, place, by_status ? source_in(ledger.hand.status) : ledger.hand.peer());
     }
     static void add_partner(format::Peer* peer, const CallInHand&, const Memo&, Bytes bytes, Ticks ticks) {
         Peers::add(flow(*peer), bytes, ticks);
     }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         if (!library.is_known()) return Base::after(ledger, memo, bytes, ticks);
-        int who = ledger.peer();
+        int who = ledger.hand.peer();
         if constexpr (by_status)
-            if (tells_source<Language>(ledger.hand.words[0])) who = source_in(ledger.hand.words[0]);
+            if (tells_source<Language>(ledger.hand.status)) who = source_in(ledger.hand.status);
         format::Flow& counted = flow(OfCall::record(ledger, who));
         Peers::add(counted, bytes, ticks);
         if constexpr (!OfCall::is_window) ledger.remember_peer(memo, OfCall::key(ledger), who);
         if constexpr (may_stay_open) {
             // A trace has to know the tag, too.
-            if (who == library.facts.any_source || (ledger.is_traced() && ledger.trace()->received_tag < 0)) {
-                const Word request = Language::handle_at(ledger.hand.words[4], 0);
+            if (who == library.facts.any_source || (ledger.trace && ledger.trace->received_tag < 0)) {
+                const Word request = Language::handle_at(ledger.hand.request, 0);
                 const Requests::Partner partner{&counted,
                                                 OfCall::key(ledger),
-                                                Language::c_comm(ledger.comm()),
+                                                Language::c_comm(ledger.hand.comm()),
                                                 bytes,
                                                 ticks,
                                                 0,
                                                 -1,
                                                 memo.cell->communicator,
                                                 false};
-                if (!Language::is_no_request(request)) ledger.post_open(memo, request, partner);
+                if (!Language::is_no_request(request)) ledger.requests.post_open(ledger.hand, memo, request, partner);
                 return;
             }
         }
@@ -129,13 +129,14 @@ struct WithPeer : Base {
         if (!library.is_known()) return Base::trace(ledger, memo, bytes, ticks);
         const CallInHand& hand = ledger.hand;
         if constexpr (way == Way::put || way == Way::fetched)
-            return ledger.trace_call(memo, bytes, ticks, {OfCall::record(ledger, ledger.peer()).rank});
-        int who = ledger.peer(), tag = outward ? ledger.trace()->sent_tag : ledger.trace()->received_tag;
+            return ledger.trace->call(ledger.hand, memo, bytes, ticks,
+                                      {OfCall::record(ledger, ledger.hand.peer()).rank});
+        int who = ledger.hand.peer(), tag = outward ? ledger.trace->sent_tag : ledger.trace->received_tag;
         if constexpr (by_status)
-            if (tells_source<Language>(hand.words[0])) who = source_in(hand.words[0]), tag = tag_in(hand.words[0]);
-        ledger.trace_call(memo, bytes, ticks,
-                          {OfCall::record(ledger, who).rank, tag < 0 ? -1 : tag,
-                           outward ? format::trace_sends : format::trace_receives});
+            if (tells_source<Language>(hand.status)) who = source_in(hand.status), tag = tag_in(hand.status);
+        ledger.trace->call(ledger.hand, memo, bytes, ticks,
+                           {OfCall::record(ledger, who).rank, tag < 0 ? -1 : tag,
+                            outward ? format::trace_sends : format::trace_receives});
     }
 };
 
@@ -148,18 +149,18 @@ struct WithTwoPeers : Base {
 
     // How many of the bytes that were booked went out.
     static Bytes sent(const CallInHand& hand, Bytes bytes) {
-        if (!has_status || hand.words[0] == 0) return hand.sent;
-        return bytes - bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.words[0]));
+        if (!has_status || hand.status == 0) return hand.sent;
+        return bytes - bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.status));
     }
     struct Both {
         format::Peer *to, *from;
         explicit operator bool() const { return to && from; }
     };
     [[gnu::always_inline]] static Both quick_partner(const Ledger& ledger, std::size_t) {
-        if (!has_status || ledger.hand.words[0] == 0) [[unlikely]]
+        if (!has_status || ledger.hand.status == 0) [[unlikely]]
             return {};
-        return {ledger.quick_peer(OfCall::key(ledger), ledger.peer()),
-                ledger.quick_peer(OfCall::key(ledger), source_in(ledger.hand.words[0]))};
+        return {ledger.peers.quick(OfCall::key(ledger), ledger.hand.peer()),
+                ledger.peers.quick(OfCall::key(ledger), source_in(ledger.hand.status))};
     }
     // By a memo that holds the type in hand, and so knows its size. Any other memo holds another type: see below.
     static void add_partner(Both both, const CallInHand& hand, const Memo& memo, Bytes bytes, Ticks ticks) {
@@ -171,9 +172,9 @@ struct WithTwoPeers : Base {
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         if (library.is_known()) {
             const CallInHand& hand = ledger.hand;
-            const bool is_told = has_status && hand.words[0] != 0;
-            const int source = is_told ? source_in(hand.words[0]) : hand.source;
-            format::Peer& to = OfCall::record(ledger, ledger.peer());
+            const bool is_told = has_status && hand.status != 0;
+            const int source = is_told ? source_in(hand.status) : hand.source;
+            format::Peer& to = OfCall::record(ledger, ledger.hand.peer());
             format::Peer& from = OfCall::record(ledger, source);
             add(to, from, sent(hand, bytes), bytes, ticks);
         }
@@ -182,14 +183,14 @@ struct WithTwoPeers : Base {
     static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
         if (!library.is_known()) return Base::trace(ledger, memo, bytes, ticks);
         const CallInHand& hand = ledger.hand;
-        const bool is_told = has_status && hand.words[0] != 0;
-        const int tag = is_told ? tag_in(hand.words[0]) : ledger.trace()->received_tag;
-        const std::uint32_t to = OfCall::record(ledger, ledger.peer()).rank;
-        const std::uint32_t from = OfCall::record(ledger, is_told ? source_in(hand.words[0]) : hand.source).rank;
+        const bool is_told = has_status && hand.status != 0;
+        const int tag = is_told ? tag_in(hand.status) : ledger.trace->received_tag;
+        const std::uint32_t to = OfCall::record(ledger, ledger.hand.peer()).rank;
+        const std::uint32_t from = OfCall::record(ledger, is_told ? source_in(hand.status) : hand.source).rank;
         const Bytes outward = sent(hand, bytes);
-        ledger.trace_call(memo, outward, ticks, {to, ledger.trace()->sent_tag, format::trace_sends});
-        ledger.trace_call(memo, bytes - outward, ticks, {from, tag < 0 ? -1 : tag, format::trace_receives},
-                          format::TraceKind::received);
+        ledger.trace->call(ledger.hand, memo, outward, ticks, {to, ledger.trace->sent_tag, format::trace_sends});
+        ledger.trace->call(ledger.hand, memo, bytes - outward, ticks,
+                           {from, tag < 0 ? -1 : tag, format::trace_receives}, format::TraceKind::received);
     }
     static void add(format::Peer& to, format::Peer& from, Bytes sent, Bytes all, Ticks ticks) {
         Peers::add(to.sent, sent, ticks / 2);
@@ -205,9 +206,9 @@ struct Probed : Base {
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         const CallInHand& hand = ledger.hand;
         if (library.is_known() && row_of(I).treatment == Treatment::timed) {
-            const int source = tells_source<Language>(hand.words[2]) ? source_in(hand.words[2]) : ledger.peer();
-            ledger.remember_message({Language::handle_at(hand.words[1], 0), Language::group_key(ledger.comm()),
-                                     Language::c_comm(ledger.comm()), source});
+            const int source = tells_source<Language>(hand.status) ? source_in(hand.status) : ledger.hand.peer();
+            ledger.remember_message({Language::handle_at(hand.message, 0), Language::group_key(ledger.hand.comm()),
+                                     Language::c_comm(ledger.hand.comm()), source});
         }
         Base::after(ledger, memo, bytes, ticks);
     }
@@ -225,17 +226,18 @@ struct FromMessage : Base {
         if (!library.is_known()) return Base::trace(ledger, memo, bytes, ticks);
         int tag = -1;
         if constexpr (find(row_of(I).roles, Role::status) >= 0)
-            if (tells_source<Language>(ledger.hand.words[0])) tag = tag_in(ledger.hand.words[0]);
-        const Ledger::Message* message = ledger.message(ledger.hand.words[1]);
+            if (tells_source<Language>(ledger.hand.status)) tag = tag_in(ledger.hand.status);
+        const Ledger::Message* message = ledger.message(ledger.hand.message);
         const std::uint16_t communicator = message ? library.communicator(message->comm).index : std::uint16_t{0};
-        ledger.trace_call(memo, bytes, ticks, {sender(ledger).rank, tag, format::trace_receives, communicator});
+        ledger.trace->call(ledger.hand, memo, bytes, ticks,
+                           {sender(ledger).rank, tag, format::trace_receives, communicator});
     }
     static format::Peer& sender(Ledger& ledger) {
-        const Ledger::Message* message = ledger.message(ledger.hand.words[1]);
-        if (!message) return ledger.peer_of_rank(format::peer_unknown, format::PeerKind::messages);
+        const Ledger::Message* message = ledger.message(ledger.hand.message);
+        if (!message) return ledger.peers.of_rank(format::peer_unknown, format::PeerKind::messages);
         int source = message->source;
         if constexpr (find(row_of(I).roles, Role::status) >= 0)
-            if (tells_source<Language>(ledger.hand.words[0])) source = source_in(ledger.hand.words[0]);
+            if (tells_source<Language>(ledger.hand.status)) source = source_in(ledger.hand.status);
         return library.peer(ledger, message->key, message->comm, source);
     }
 };
@@ -262,7 +264,7 @@ format::Request shown_of(const Ledger& ledger, const Word* words) {
     constexpr int rank = dest >= 0 ? dest : source;
     // Of a call that is not timed the token alone tells where it returns to.
     const Word* token = thread_state.token;
-    Word returns_to = address_of(ledger.key());
+    Word returns_to = address_of(ledger.hand.key());
 #if defined(__x86_64__)
     if (const Word* frame = reinterpret_cast<const Word*>(reinterpret_cast<const char*>(token) - 1);
         token == untimed(frame) && row_of(I).treatment != Treatment::timed)
@@ -292,7 +294,7 @@ Requests::Partner partner_of(Ledger& ledger, const Word* words) {
         const int tag = Language::integer(words[(dest >= 0 ? dest : source) + 1]);
         const std::uint16_t index = library.communicator(c_comm).index;  // counted calls do not make it known
         format::Peer& peer = library.peer(ledger, key, c_comm, who);
-        const bool is_open = dest < 0 && (who == library.facts.any_source || (ledger.is_traced() && tag < 0));
+        const bool is_open = dest < 0 && (who == library.facts.any_source || (ledger.trace && tag < 0));
         return {dest >= 0 ? &peer.sent : &peer.received,
                 is_open ? key : 0,
                 c_comm,

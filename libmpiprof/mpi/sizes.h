@@ -66,12 +66,12 @@ struct Mpi::Size {
         if constexpr (reads_status && !Language::fortran) want_status(hand, args...);
         const Word words[sizeof...(Words) + 1] = {args..., 0};
         const A a{words, &ledger};
-        if constexpr (rule == SizeRule::received) hand.words[0] = words[status];
+        if constexpr (rule == SizeRule::received) hand.status = words[status];
         if constexpr (A::template has<Role::comm>)
-            ledger.set_comm(Language::handle(a.template word<Role::comm>()));
+            ledger.hand.set_comm(Language::handle(a.template word<Role::comm>()));
         else
-            ledger.set_comm(no_handle);
-        if constexpr (posts) hand.words[4] = a.template word<Role::newrequest>();
+            ledger.hand.set_comm(no_handle);
+        if constexpr (posts) hand.request = a.template word<Role::newrequest>();
         store_peer(ledger, a);
         if constexpr (completes) return store_requests<I, Language>(ledger, words);
         if constexpr (rule == SizeRule::none || is_told) {
@@ -91,7 +91,7 @@ struct Mpi::Size {
         hand.type = no_handle;
         hand.count = 0;
         hand.members = 1;
-        hand.words[0] = 0;
+        hand.status = 0;
         return false;
     }
     [[gnu::always_inline]] static void store_pair(CallInHand& hand, const A& a) {
@@ -111,24 +111,24 @@ struct Mpi::Size {
         constexpr Way way = way_of(I);
         [[maybe_unused]] CallInHand& hand = ledger.hand;
         if constexpr (way == Way::put || way == Way::fetched) {
-            ledger.set_peer(Language::integer(a.template word<Role::target>()));
-            hand.words[1] = Language::handle(a.template word<Role::win>());
+            ledger.hand.set_peer(Language::integer(a.template word<Role::target>()));
+            hand.window = Language::handle(a.template word<Role::win>());
         } else if constexpr (way == Way::to_peer || way == Way::both) {
-            ledger.set_peer(Language::integer(a.template word<Role::dest>()));
-            ledger.set_tag(tag_behind<Role::dest>(a));
+            ledger.hand.set_peer(Language::integer(a.template word<Role::dest>()));
+            ledger.hand.set_tag(tag_behind<Role::dest>(a));
             if constexpr (way == Way::both)
-                ledger.set_source(Language::integer(a.template word<Role::source>()), tag_behind<Role::source>(a));
+                ledger.hand.set_source(Language::integer(a.template word<Role::source>()), tag_behind<Role::source>(a));
         } else if constexpr (way == Way::from_peer || has_root) {
-            ledger.set_peer(Language::integer(a.template word < has_root ? Role::root : Role::source > ()));
-            if constexpr (!has_root) ledger.set_tag(tag_behind<Role::source>(a));
+            ledger.hand.set_peer(Language::integer(a.template word < has_root ? Role::root : Role::source > ()));
+            if constexpr (!has_root) ledger.hand.set_tag(tag_behind<Role::source>(a));
         } else if constexpr (way == Way::from_message) {
             const Word message = a.template word<Role::message>();  // the library overwrites it
-            hand.words[1] = message != 0 ? Language::handle_at(message, 0) : 0;
+            hand.message = message != 0 ? Language::handle_at(message, 0) : 0;
         } else if constexpr (way == Way::probed) {
-            hand.words[1] = a.template word<Role::message>();
-            hand.words[2] = a.template word<Role::status>();
-            ledger.set_peer(Language::integer(a.template word<Role::source>()));
-            ledger.set_tag(tag_behind<Role::source>(a));
+            hand.message = a.template word<Role::message>();
+            hand.status = a.template word<Role::status>();
+            ledger.hand.set_peer(Language::integer(a.template word<Role::source>()));
+            ledger.hand.set_tag(tag_behind<Role::source>(a));
         }
     }
     // What store() may not do on the fast path.
@@ -136,11 +136,12 @@ struct Mpi::Size {
     static void make_room(Ledger& ledger, Words... args) {
         using R = RequestArguments<I>;
         const Word words[sizeof...(Words) + 1] = {args..., 0};
-        if (ledger.is_traced()) remember_tags<I, Language>(*ledger.trace(), words);
+        if (ledger.trace) remember_tags<I, Language>(*ledger.trace, words);
         if constexpr (is_told)
             store_pair(ledger.hand, A{words, &ledger});  // of a library that is not known it is all that there is
         if constexpr (completes && R::many >= 0)
-            if (ledger.has_requests() && words[R::many] != 0) ledger.room_for_handles(Language::integer(words[R::n]));
+            if (ledger.requests.has_any() && words[R::many] != 0)
+                ledger.requests.room_for_handles(Language::integer(words[R::n]));
     }
     // What arrived is in the status; where a C caller does not want one, the library fills ours.
     static constexpr int status = find(row.roles, Role::status);
@@ -225,7 +226,7 @@ struct Mpi::Size {
         constexpr Role type = rule == SizeRule::sendrecv ? Role::stype : Role::type;
         hand.count = a.template count<count>();
         hand.type = Language::handle(a.template word<type>());
-        hand.words[0] = a.template word<Role::status>();
+        hand.status = a.template word<Role::status>();
         if (a.template is_null_peer<Role::dest>() || a.template is_null_peer<Role::source>()) [[unlikely]]
             return false;
         if constexpr (Language::fortran)

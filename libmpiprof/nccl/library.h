@@ -236,7 +236,7 @@ struct EnqueuedBroadcast : Enqueued<Sized> {
 struct GroupEnded : wrap::Sizeless {
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return group.launched == 0; }
     static void after(Ledger& ledger, Memo& memo, Bytes, Ticks) {
-        ledger.add_completed(memo, static_cast<std::int64_t>(group.launched));
+        ledger.books.add_completed(memo, static_cast<std::int64_t>(group.launched));
         if (group.is_watched) watch_ended(memo);
     }
 };
@@ -262,13 +262,13 @@ struct Nccl::Size {
     [[gnu::always_inline]] static bool store(Ledger& ledger, Words&... args) {
         CallInHand& hand = ledger.hand;
         const Word words[sizeof...(Words) + 1] = {args..., 0};
-        ledger.set_comm(comm >= 0 ? words[comm < 0 ? 0 : comm] : no_handle);
+        ledger.hand.set_comm(comm >= 0 ? words[comm < 0 ? 0 : comm] : no_handle);
         if constexpr (rule != SizeRule::none) {
             hand.type = static_cast<int>(words[type]);
             hand.count = words[count];
         }
         if constexpr (rule == SizeRule::count_times_size) {
-            const mpiprof::Group* known = ledger.group(words[comm]);
+            const mpiprof::Group* known = ledger.groups.find(words[comm]);
             if (!known) [[unlikely]]
                 return false;
             hand.count *= known->size;
@@ -279,7 +279,7 @@ struct Nccl::Size {
     static void measure(Ledger& ledger, const Word* words) {
         if constexpr (rule == SizeRule::count_times_size) {
             const CommInfo info = library.communicators.find(runtime.records(), words[comm]);
-            if (info.size > 0) ledger.remember_group({info.handle, info.rank, info.size, -1, -1});
+            if (info.size > 0) ledger.groups.remember({info.handle, info.rank, info.size, -1, -1});
             ledger.hand.count = words[count] * info.size;
         }
     }

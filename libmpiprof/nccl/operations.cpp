@@ -20,24 +20,18 @@ std::uint64_t hash(const format::NcclOperation& kind) {
 }  // namespace
 
 format::NcclOperation* Operations::find(Records& records, const format::NcclOperation& kind, unsigned limit) {
-    for (std::uint64_t i = hash(kind);; ++i) {
-        std::uint32_t& slot = index_[i % slots];
-        if (slot != 0) {
-            auto* known = reinterpret_cast<format::NcclOperation*>(records.image.at(std::uint64_t{slot} * 8));
-            if (memcmp(known, &kind, key_bytes) == 0) return known;
-            continue;
-        }
-        if (used_ >= limit) return nullptr;
-        auto* made = static_cast<format::NcclOperation*>(records.image.next_record(
-            table_, format::TableType::nccl_operations, sizeof(format::NcclOperation), 32, 0));
-        if (!made) return nullptr;
-        memcpy(static_cast<void*>(made), &kind, key_bytes);
-        made->operations = made->bytes = 0;
-        Image::publish(table_);
-        ++used_;
-        slot = static_cast<std::uint32_t>(records.image.offset_of(made) / 8);
-        return made;
-    }
+    const Image& image = records.image;
+    const std::uint64_t at = hash(kind);
+    if (const std::uint32_t* known = known_.find(at, [&](std::uint32_t word) {
+            return memcmp(&image.at_word<format::NcclOperation>(word), &kind, key_bytes) == 0;
+        }))
+        return &image.at_word<format::NcclOperation>(*known);
+    if (known_.count() >= limit || !known_.make_room(never_moves)) return nullptr;
+    format::NcclOperation wanted = kind;
+    wanted.operations = wanted.bytes = 0;
+    format::NcclOperation* made = rows_.add(records.image, wanted);
+    if (made) known_.insert(at, image.word_of(made));
+    return made;
 }
 
 void Operations::add(Records& records, const format::NcclOperation& kind, Bytes bytes) {

@@ -3,6 +3,7 @@
 // some nanoseconds at each operation; nothing is ever lost, but told apart less when there are too many kinds.
 #pragma once
 
+#include "libmpiprof/base/open_table.h"
 #include "libmpiprof/record/ledger.h"
 
 namespace mpiprof::nccl {
@@ -17,11 +18,9 @@ class Operations {
 
     static constexpr unsigned most_exact = 1024;  // and then by call and size alone
     static constexpr unsigned most = 1536;
-    static constexpr unsigned slots = 4096;
     Lock lock_;
-    format::Table* table_ = nullptr;
-    unsigned used_ = 0;
-    std::uint32_t index_[slots] = {};  // open addressing: file offset / 8, 0 = empty
+    Rows<format::NcclOperation, 32> rows_;
+    OpenTable<std::uint32_t, {.inside = 4096, .outside = 0, .most = 4096}> known_{};  // words of the file
 };
 
 }  // namespace mpiprof::nccl

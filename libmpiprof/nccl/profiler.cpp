@@ -148,11 +148,11 @@ struct Where {
 Where where_are_we(const ThreadState& thread) {
     if (!thread.token) return {false, false, Id::end, no_handle};
     const bool is_timed = reinterpret_cast<std::uintptr_t>(thread.token) % 2 == 0;
-    const std::uint16_t call = call_of(thread.ledger->key());
+    const std::uint16_t call = call_of(thread.ledger->hand.key());
     if (!is_timed || call < first_id || call >= static_cast<std::uint16_t>(Id::end))
         return {false, true, Id::end, no_handle};
     const auto id = static_cast<Id>(call);
-    return {true, false, id, id == Id::GroupEnd ? no_handle : thread.ledger->comm()};
+    return {true, false, id, id == Id::GroupEnd ? no_handle : thread.ledger->hand.comm()};
 }
 
 // What NCCL calls Broadcast may have been called ncclBcast: the same call, or one of this thread's group.

@@ -143,15 +143,15 @@ void Runtime::change_region(Change change) {
     if (gate.epoch != 0) open_gate();
     if (!traced) return;
     const bool is_entered = records_.regions.is_inside(after, before);
-    traced->trace_region(is_entered ? format::TraceKind::region_entered : format::TraceKind::region_left,
-                         is_entered ? after : before, now.ticks, 0);
+    traced->trace->region(is_entered ? format::TraceKind::region_entered : format::TraceKind::region_left,
+                          is_entered ? after : before, now.ticks, 0);
 }
 
 // The trace of the calling thread; null: it has none, or nothing is recorded. Not under the lock.
 Ledger* Runtime::traced_ledger() {
     if (records_.trace_events == 0 || gate_epoch() == 0) return nullptr;
     Ledger* ledger = open(thread_state);
-    return ledger && ledger->is_traced() ? ledger : nullptr;
+    return ledger && ledger->trace ? ledger : nullptr;
 }
 
 void Runtime::begin_region(const char* name) {
@@ -179,7 +179,7 @@ void Runtime::end_iteration(std::uint64_t items) {
     const format::Anchor now = take_anchor(records_.clock);
     if (shut_ != 0) return records_.regions.pass_iteration(now);  // warm-up, for one
     records_.regions.iterate(records_.image, items, records_.image.header().started, now);
-    if (traced) traced->trace_region(format::TraceKind::iteration, records_.regions.current(), now.ticks, items);
+    if (traced) traced->trace->region(format::TraceKind::iteration, records_.regions.current(), now.ticks, items);
 }
 
 // ---- labels ----

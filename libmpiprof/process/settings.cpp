@@ -257,10 +257,9 @@ void report_wrong_settings() {
 }
 
 void record_settings(Image& image) {
-    format::Table* table = nullptr;
+    Rows<format::Setting, settings> recorded;
     for (unsigned i = 0; i < settings; ++i) {
-        auto* record = static_cast<format::Setting*>(
-            image.next_record(table, format::TableType::settings, sizeof(format::Setting), settings, 0));
+        format::Setting* record = recorded.next(image);
         if (!record) return;
         const char* value = value_of(rows[i].setting);
         copy(record->name, rows[i].name);
@@ -268,7 +267,7 @@ void record_settings(Image& image) {
         if (length_of(value) >= sizeof record->value)
             memcpy(record->value + sizeof record->value - 4, "...", 4);  // it was cut
         record->source = value == rows[i].fallback ? 0u : value == compat_value(rows[i].setting) ? 2u : 1u;
-        Image::publish(table);
+        recorded.publish();
     }
 }
 

@@ -47,7 +47,7 @@ Ledger* Runtime::open(ThreadState& state) {
     }
     state.ledger->enter_epoch(epoch);
     // The fast form reads the processor's counter, and traces nothing: else a thread never finds its epoch current.
-    if (!state.ledger->is_monotonic() && !state.ledger->is_traced()) state.epoch = epoch;
+    if (!state.ledger->is_monotonic() && !state.ledger->trace) state.epoch = epoch;
     return state.ledger;
 }
 
@@ -87,7 +87,7 @@ Ledger* Runtime::new_ledger() {
 }
 
 void Runtime::say_how_much_is_traced(Ledger& ledger) {
-    const std::uint32_t kept = ledger.is_traced() ? ledger.trace()->capacity() : 0;
+    const std::uint32_t kept = ledger.trace ? ledger.trace->capacity() : 0;
     if (kept >= records_.trace_events) return;
     const format::Header& header = records_.image.header();
     const bool is_first_here = header.local_rank == 0 || header.local_rank == format::no_local_rank;

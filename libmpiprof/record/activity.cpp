@@ -14,7 +14,7 @@ constexpr std::uint32_t first_log2_width = 26;
 void Activity::open(Image& image, std::uint32_t thread, Ticks origin, format::TableType type) {
     format::Table* table = image.add_table(type, sizeof(format::Activity), 1, thread);
     if (!table) return;
-    record_ = reinterpret_cast<format::Activity*>(image.at(table->offset));
+    record_ = &image.as<format::Activity>(table->offset);
     record_->origin = origin;
     record_->log2_width = first_log2_width;
     Image::publish(table);

@@ -5,14 +5,8 @@ namespace mpiprof {
 
 CommunicatorTable::Place CommunicatorTable::take(Image& image) {
     const Guard guard(lock_);
-    const auto next = [&] {
-        auto* record = static_cast<format::Communicator*>(
-            image.next_record(table_, format::TableType::communicators, sizeof(format::Communicator), 16, 0));
-        if (record) Image::publish(table_);
-        return record;
-    };
     if (used_ == 0) {  // record 0: not told apart
-        if (!next()) return {nullptr, 0};
+        if (!rows_.add(image, {})) return {nullptr, 0};
         used_ = 1;
     }
     if (given_back_count_ != 0) {
@@ -20,7 +14,7 @@ CommunicatorTable::Place CommunicatorTable::take(Image& image) {
         static_cast<format::Communicator&>(*at_[index]) = {};
         return {at_[index], index};
     }
-    format::Communicator* record = used_ < most ? next() : nullptr;
+    format::Communicator* record = used_ < most ? rows_.add(image, {}) : nullptr;
     if (!record) return {nullptr, 0};
     at_[used_] = static_cast<Counted*>(record);
     return {record, static_cast<std::uint16_t>(used_++)};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "libmpiprof/format/collective_order.h"
-#include "libmpiprof/record/image.h"
+#include "libmpiprof/record/rows.h"
 
 namespace mpiprof {
 
@@ -36,7 +36,7 @@ class CommunicatorTable {
     std::uint16_t given_back_[64] = {};
     unsigned given_back_count_ = 0;
     Lock lock_;
-    format::Table* table_ = nullptr;
+    Rows<format::Communicator, 16> rows_;
     unsigned used_ = 0;
 };
 

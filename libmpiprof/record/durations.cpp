@@ -10,16 +10,16 @@ std::uint64_t* Durations::bucket(Image& image, std::uint32_t& histogram, std::ui
         void* fresh = image.next_record(table, type, size, at_once, 0);
         if (!fresh) return std::uint32_t{0};
         Image::publish(table);
-        return static_cast<std::uint32_t>(image.offset_of(fresh) / 8);
+        return image.word_of(fresh);
     };
     if (histogram == 0) histogram = claim(histograms_, type_, sizeof(format::Histogram), 4);
     if (histogram == 0) return nullptr;
-    auto& octaves = *reinterpret_cast<format::Histogram*>(image.at(std::uint64_t{histogram} * 8));
+    auto& octaves = image.at_word<format::Histogram>(histogram);
     const auto position = format::histogram_position(duration);
     std::uint32_t& block = octaves.block[position.octave];
     if (block == 0) block = claim(blocks_, format::TableType::histogram_blocks, sizeof(format::HistogramBlock), 8);
     if (block == 0) return nullptr;
-    return reinterpret_cast<std::uint64_t*>(image.at(std::uint64_t{block} * 8)) + position.sub;
+    return image.at_word<format::HistogramBlock>(block).count + position.sub;
 }
 
 void Durations::count(Image& image, std::uint32_t& histogram, std::uint64_t duration) {

@@ -40,8 +40,23 @@ class Image {
     // Whether something lies in memory alone: all of it in private memory, and of a mapping what grew on a full disk.
     bool has_unsaved() const { return bytes() > mapped_; }
 
-    format::Header& header() const { return *reinterpret_cast<format::Header*>(base_); }
+    format::Header& header() const { return as<format::Header>(0); }
     char* at(std::uint64_t offset) const { return base_ + offset; }
+    template <class Record>
+    Record& as(std::uint64_t offset) const {
+        return *reinterpret_cast<Record*>(base_ + offset);
+    }
+    // Records refer to each other by words of 8 bytes; what is remembered of one of 64 bytes or more, by its line.
+    template <class Record>
+    Record& at_word(std::uint32_t word) const {
+        return as<Record>(std::uint64_t{word} * 8);
+    }
+    template <class Record>
+    Record& at_line(std::uint32_t line) const {
+        return as<Record>(std::uint64_t{line} * 64);
+    }
+    std::uint32_t word_of(const void* p) const { return static_cast<std::uint32_t>(offset_of(p) / 8); }
+    std::uint32_t line_of(const void* p) const { return static_cast<std::uint32_t>(offset_of(p) / 64); }
     std::uint64_t offset_of(const void* p) const {
         return static_cast<std::uint64_t>(static_cast<const char*>(p) - base_);
     }

@@ -9,12 +9,11 @@ Iterations* IterationTimes::of(Image& image, std::uint16_t region) {
     for (unsigned i = count_; i-- > 0;)
         if (records_[i]->region == region) return records_[i];
     if (count_ == most_regions) return nullptr;
-    auto* record =
-        static_cast<Iterations*>(image.next_record(table_, format::TableType::iterations, sizeof(Iterations), 1, 0));
+    Iterations* record = rows_.next(image);
     if (!record) return nullptr;
     record->region = region;
     record->stride = 1;
-    Image::publish(table_);
+    rows_.publish();
     return records_[count_++] = record;
 }
 

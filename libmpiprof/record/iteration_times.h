@@ -2,7 +2,7 @@
 // region's first mark takes the space; a process that marks nothing has none. For Regions, which guards it.
 #pragma once
 
-#include "libmpiprof/record/image.h"
+#include "libmpiprof/record/rows.h"
 
 namespace mpiprof {
 
@@ -16,7 +16,7 @@ class IterationTimes {
 
     format::Iterations* records_[most_regions] = {};
     unsigned count_ = 0;
-    format::Table* table_ = nullptr;
+    Rows<format::Iterations, 1> rows_;
 };
 
 }  // namespace mpiprof

@@ -21,14 +21,8 @@ void Labels::set(Image& image, const char* key, std::size_t key_length, const ch
         if (strcmp(records_[i]->value, wanted.value) == 0) return;
         break;
     }
-    constexpr std::uint32_t at_once = 8;
-    auto* record =
-        count_ == most
-            ? nullptr
-            : static_cast<Label*>(image.next_record(table_, format::TableType::labels, sizeof(Label), at_once, 0));
+    Label* record = count_ == most ? nullptr : rows_.add(image, wanted);
     if (!record) return count_drop(image.header().drops.strings);
-    *record = wanted;
-    Image::publish(table_);
     records_[count_++] = record;
 }
 

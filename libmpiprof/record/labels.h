@@ -2,7 +2,7 @@
 // there is a profile waits here for it. By the runtime, under its lock; never reads the environment.
 #pragma once
 
-#include "libmpiprof/record/image.h"
+#include "libmpiprof/record/rows.h"
 
 namespace mpiprof {
 
@@ -19,7 +19,7 @@ class Labels {
     static constexpr unsigned most = 256;       // records of a profile
     static constexpr unsigned most_early = 32;  // a page
 
-    format::Table* table_ = nullptr;
+    Rows<format::Label, 8> rows_;
     format::Label* records_[most] = {};
     unsigned count_ = 0;
     format::Label* early_ = nullptr;

@@ -1,43 +1,16 @@
-// What passes between a wrapper and the ledger: the call in hand, what it stands for, and the memo of what one like it
+// What passes between a wrapper and the ledger: what the handles of a call stand for, and the memo of what one like it
 // led to last time, which spares the next one every question. Plain structs; the ledger's thread alone uses them.
 #pragma once
 
-#include "libmpiprof/base/basics.h"
-#include "libmpiprof/format/layout.h"
+#include "libmpiprof/record/call_in_hand.h"
 
 namespace mpiprof {
 
-// A call's identity on the hot path: where it returns to, and which call it is. User addresses
-// have at most 48 bits unless a program asks for more.
-constexpr std::uint64_t call_key(std::uint16_t call, Word return_address) {
-    return (std::uint64_t{call} << 48) + static_cast<std::uint64_t>(return_address);
-}
-constexpr std::uint16_t call_of(std::uint64_t key) { return static_cast<std::uint16_t>(key >> 48); }
-constexpr Word address_of(std::uint64_t key) { return static_cast<Word>(key & 0xffffffffffffull); }
-
-// The call in hand of a thread, as its first half leaves it for its second half. Only what the row's Booker reads is
-// set.
-struct CallInHand {
-    Word type;  // datatype handle as passed; no_handle: count is in bytes
-    std::int64_t count;
-    const int* ierror;          // Fortran only
-    format::BufferKind buffer;  // of the call in hand; the host's unless its library says otherwise
-    Word words[5];              // arguments that are read again afterwards, as the row's Size stores them
-    std::int64_t members;       // what the bytes are a mean over
-    std::int64_t requests;      // completion: how many were given (0: none of interest),
-    const Word* handles;        // and a copy of their handles, since the library overwrites them
-    Word handle;                // the copy's place if it is only one
-    Word scratch[8];            // for a status that the caller does not want
-    int source;                 // of an exchange
-    Bytes sent;                 // of an exchange whose size was asked for
-};
+// What a row's Booker makes of the call in hand.
 struct Booking {
     Word type;
     std::int64_t count;
 };
-// A word that is no handle in any MPI: the place of a communicator or type in calls that have none.
-inline constexpr Word no_handle = -1;
-
 // Stands for a handle in a memo that holds none: whose handle ended, or is not known to last. No register holds it.
 inline constexpr Word no_such_handle = Word{0x5e} << 56;
 
@@ -74,6 +47,8 @@ inline std::uint32_t lower_half(const Word* frame) {
 }
 inline constexpr std::uint64_t no_key = 0;  // pages of memos that were never used stay untouched
 inline constexpr std::uint8_t no_bin = 0xff;
+// format::size_bin() without its branch: 63 stands for size 0, all others are the bins themselves.
+inline std::uint8_t hot_bin(Bytes bytes) { return static_cast<std::uint8_t>(top_bit((bytes - 1) | 3)); }
 
 // A communicator as this rank sees it; not for intercommunicators.
 struct Group {

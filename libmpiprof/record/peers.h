@@ -3,8 +3,8 @@
 // rank is in MPI_COMM_WORLD is asked above, once; what is remembered of it ends with the communicator.
 #pragma once
 
-#include "libmpiprof/format/layout.h"
-#include "libmpiprof/record/image.h"
+#include "libmpiprof/base/open_table.h"
+#include "libmpiprof/record/rows.h"
 
 namespace mpiprof {
 
@@ -27,20 +27,24 @@ class Peers {
         if (!place.record) __builtin_unreachable();  // no key is 0
         return place.record;
     }
+    // Its image and thread, and how many records there are in the process.
+    void open(Image& image, std::uint32_t thread, std::uint32_t& records) {
+        image_ = &image;
+        thread_ = thread;
+        records_ = &records;
+    }
     format::Peer* known(Word key, int peer);
     // Each rank of this communicator is the same rank of MPI_COMM_WORLD: nothing needs to be remembered of each one.
     void learn_like_world(Word key) {
         keys_ |= bit_of(key);
         like_world_place(key) = key;
     }
-    // The peer is this rank of MPI_COMM_WORLD, or a NoSinglePeer. `records`: how many there are in the process.
-    format::Peer* learn(Image& image, std::uint32_t thread, std::uint32_t& records, Word key, int peer,
-                        std::uint32_t rank, format::PeerKind kind);
+    // The peer is this rank of MPI_COMM_WORLD, or a NoSinglePeer.
+    format::Peer& learn(Word key, int peer, std::uint32_t rank, format::PeerKind kind);
     // It is nobody (MPI_PROC_NULL): counted where nobody looks.
-    format::Peer* learn_nobody(Word key, int peer);
+    format::Peer& learn_nobody(Word key, int peer);
     // The record of a rank, or of a NoSinglePeer.
-    format::Peer* of_rank(Image& image, std::uint32_t thread, std::uint32_t& records, std::uint32_t rank,
-                          format::PeerKind kind);
+    format::Peer& of_rank(std::uint32_t rank, format::PeerKind kind);
     // Communicators ended: their keys may mean something else now.
     void forget();
     void forget(Word key) {  // and what may be the same
@@ -55,25 +59,18 @@ class Peers {
         Word peer;
         format::Peer* record;
     };
-    // Behind the places, with open addressing, at most three quarters full: the records by their ranks ...
-    static constexpr std::uint32_t inner_ranks = 64, first_outer_ranks = 1024;  // a page
-    std::uint32_t* find_rank(std::uint32_t rank, format::PeerKind kind);        // or where it belongs
-    bool make_room_for_rank();
-    format::Peer* record_at(std::uint32_t place) const {
-        return reinterpret_cast<format::Peer*>(base_ + std::uint64_t{place & offset_bits} * 64);
-    }
+    // Behind the places: the records by their ranks ...
+    format::Peer* of_known_rank(std::uint32_t rank, format::PeerKind kind) const;  // null: it has none
+    format::Peer* record_at(std::uint32_t place) const { return &image_->at_line<format::Peer>(place & line_bits); }
     // ... and what is known of the ranks of communicators that are not like MPI_COMM_WORLD.
     struct Slot {
         Word key;
         std::int32_t peer;
-        std::uint32_t record;  // file offset / 64; 0 = empty
+        std::uint32_t record;  // line of the file
+        bool is_free() const { return record == 0; }
     };
-    static constexpr std::uint32_t first_slots = 256, most_slots = 16384;
-    Slot* find(Word key, int peer);  // or where it belongs
-    void insert(Word key, int peer, std::uint32_t record);
-    bool make_room();
-    bool grow(std::uint32_t capacity);
-    void forget_slots();
+    const Slot* find(Word key, int peer) const;
+    bool make_room_for_slot();
     // Those that are: of two that have one place, the later.
     static constexpr unsigned like_world_bits = 4;
     Word& like_world_place(Word key) {
@@ -85,23 +82,24 @@ class Peers {
         return places_[short_hash<bits>(static_cast<std::uint64_t>(key + Word{peer} * 8))];
     }
     void remember(Word key, int peer, format::Peer* record);
-    format::Peer* new_record(Image& image, std::uint32_t thread, std::uint32_t rank, format::PeerKind kind);
+    format::Peer* new_record(std::uint32_t rank, format::PeerKind kind);
 
     void forget_known(Word key);
 
     Place places_[1u << bits];
-    char* base_;  // of the image
-    // File offset / 64 in the lower bits, some of the rank's hash above them; 0 = empty.
-    static constexpr std::uint32_t offset_bits = largest_image / 64 - 1;
-    std::uint32_t inner_ranks_[inner_ranks];
-    std::uint32_t* ranks_;  // null: not yet
-    std::uint32_t rank_capacity_, rank_count_;
-    Slot* slots_;
-    std::uint32_t capacity_, used_;
+    Image* image_;
+    std::uint32_t* records_;
+    std::uint32_t thread_;
+    // A line of the file in the lower bits, some of the rank's hash above them.
+    static constexpr std::uint32_t line_bits = largest_image / 64 - 1;
+    OpenTable<std::uint32_t, {.inside = 64, .outside = 1024, .most = 16384, .quarters = 3}> ranks_;
+    OpenTable<Slot, {.inside = 0, .outside = 256, .most = 16384, .quarters = 3}> slots_;
     Word like_world_[1u << like_world_bits];
     std::uint64_t keys_;  // a bit for each key of which something is remembered, and for others
     static std::uint64_t bit_of(Word key) { return std::uint64_t{1} << (mix(static_cast<std::uint32_t>(key)) >> 58); }
-    format::Table* table_;
+    // Most threads talk to few others: the first table is small, and each further one twice as large.
+    static constexpr std::uint32_t first_records = 8, most_per_table = 64;
+    Rows<format::Peer, first_records> rows_;
     format::Peer* others_[2];  // by kind
     alignas(64) format::Peer nobody_;
 };

@@ -10,9 +10,6 @@ namespace mpiprof {
 namespace {
 
 using format::Region;
-using format::TableType;
-
-constexpr std::uint32_t at_once = 16;
 
 const char* named(const char* name) { return name && *name ? name : "(no name)"; }
 
@@ -25,14 +22,8 @@ std::uint16_t Regions::find(Image& image, const char* name, std::uint16_t parent
     for (unsigned i = 1; i <= count_; ++i)
         if (records_[i]->parent == parent && records_[i]->flags == flags && strcmp(records_[i]->name, wanted) == 0)
             return static_cast<std::uint16_t>(i);
-    if (count_ == 0 && !table_) {  // record 0: outside all regions
-        if (!image.next_record(table_, TableType::regions, sizeof(Region), at_once, 0)) return 0;
-        Image::publish(table_);
-    }
-    auto* region =
-        count_ == most
-            ? nullptr
-            : static_cast<Region*>(image.next_record(table_, TableType::regions, sizeof(Region), at_once, 0));
+    if (!rows_.newest() && !rows_.add(image, {})) return 0;  // record 0: outside all regions
+    Region* region = count_ == most ? nullptr : rows_.next(image);
     if (!region) {
         count_drop(image.header().drops.strings);
         return 0;
@@ -41,7 +32,7 @@ std::uint16_t Regions::find(Image& image, const char* name, std::uint16_t parent
     region->parent = parent;
     region->flags = flags;
     region->min_ticks = ~std::uint64_t{0};
-    Image::publish(table_);
+    rows_.publish();
     records_[++count_] = region;
     return static_cast<std::uint16_t>(count_);
 }

@@ -52,7 +52,7 @@ class Regions {
     format::Anchor last_mark_{};
     unsigned count_ = 0;
     format::Region* records_[most + 1] = {};
-    format::Table* table_ = nullptr;
+    Rows<format::Region, 16> rows_;
     Durations durations_{format::TableType::region_durations};
     IterationTimes iteration_times_;
 };

@@ -1,27 +1,29 @@
-// The ledger's side of requests: posting, starting, completing. Called after the real call, outside the timed interval.
-#include "libmpiprof/record/ledger.h"
+// The slow half: a thread's first request, persistent ones, those whose source is not known yet.
+#include "libmpiprof/record/requests.h"
+
+#include "libmpiprof/record/peers.h"
 
 namespace mpiprof {
 
 // The first request of a thread takes the way through here.
-void Ledger::show_requests() {
-    if (are_requests_shown_) return;
-    are_requests_shown_ = true;
-    format::Table* table = records_->image.add_large_table(format::TableType::requests, sizeof(format::Request),
-                                                           Requests::places, thread_->id);
+void Requests::show_table() {
+    if (is_shown_) return;
+    is_shown_ = true;
+    format::Table* table = records_->image.add_large_table(format::table_of<format::Request>, sizeof(format::Request),
+                                                           RequestTable::places, thread_);
     if (!table) return;
-    requests_.show_in(records_->image.at(table->offset));
+    table_.show_in(records_->image.at(table->offset));
     __atomic_store_n(&table->used, table->capacity, __ATOMIC_RELEASE);
 }
 
-bool Ledger::remember(const Requests::Request& request) {
-    show_requests();
-    const Requests::Put put = requests_.put(request);
-    if (put != Requests::Put::shared) return put == Requests::Put::done;
+bool Requests::remember(const Request& request) {
+    show_table();
+    const RequestTable::Put put = table_.put(request);
+    if (put != RequestTable::Put::shared) return put == RequestTable::Put::done;
     // A library gives one handle to all sends that are complete when they return: the older one is, then. Each will be
     // waited for by that handle.
-    Requests::Request& older = *requests_.find(request.handle);
-    older.more &= ~Requests::with_partner;
+    Request& older = *table_.find(request.handle);
+    older.more &= ~RequestTable::with_partner;
     book(older, request.since, 0, 0);
     older.posted_by = request.posted_by;
     older.since = request.since;
@@ -29,64 +31,62 @@ bool Ledger::remember(const Requests::Request& request) {
     return true;
 }
 
-void Ledger::set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests::Partner& partner,
-                    format::Request shown) {
-    format::Histogram* h = histogram(call, static_cast<std::uint8_t>(format::size_bin(bytes)));
-    const Bytes marks = Requests::persistent | (partner.flow ? Requests::with_partner : 0);
-    if (!h || !remember({handle, h, 0, bytes | marks})) return count_unknown_request();
+void Requests::set_up(Word handle, Bytes bytes, format::Histogram* posted_by, const Partner& partner,
+                      format::Request shown) {
+    const Bytes marks = RequestTable::persistent | (partner.flow ? RequestTable::with_partner : 0);
+    if (!posted_by || !remember({handle, posted_by, 0, bytes | marks})) return count_unknown();
     shown.handle = static_cast<std::uint64_t>(handle);
     shown.posted_by |= format::not_started;
-    requests_.shown(*requests_.find(handle)) = shown;
+    table_.shown(*table_.find(handle)) = shown;
     if (partner.flow) {
-        Requests::Partner& kept = requests_.partner_of(*requests_.find(handle)) = partner;
+        Partner& kept = table_.partner_of(*table_.find(handle)) = partner;
         kept.bytes = bytes;
     }
     has_open_sources_ |= partner.key != 0;
 }
 
-Bytes Ledger::start(Word handle, Ticks since) {
-    Requests::Request* request = requests_.find(handle);
+Requests::Started Requests::start(Word handle, Ticks since) {
+    Request* request = table_.find(handle);
     if (!request || !request->is_persistent()) {
-        count_unknown_request();
-        return 0;
+        count_unknown();
+        return {0, nullptr};
     }
     request->since = since;
-    requests_.shown(*request).posted_by &= ~format::not_started;
-    const Bytes bytes = request->more & ~(Requests::persistent | Requests::with_partner);
-    if (!request->has_partner()) return bytes;
-    Requests::Partner& partner = requests_.partner_of(*request);
+    table_.shown(*request).posted_by &= ~format::not_started;
+    const Bytes bytes = request->more & ~(RequestTable::persistent | RequestTable::with_partner);
+    if (!request->has_partner()) return {bytes, nullptr};
+    Partner& partner = table_.partner_of(*request);
     Peers::add(*partner.flow, bytes, 0);
-    if (is_traced()) trace_start(partner, since, bytes);
-    return bytes;
+    return {bytes, &partner};
 }
 
-void Ledger::post_open(const Memo& m, Word handle, const Requests::Partner& partner) {
-    if (!remember({handle, m.histogram, since(), partner.key != 0 ? Requests::with_partner : 0})) return;
-    show_in_hand(handle);
+void Requests::post_open(const CallInHand& hand, const Memo& m, Word handle, const Partner& partner) {
+    if (!remember({handle, m.histogram, hand.since(), partner.key != 0 ? RequestTable::with_partner : 0})) return;
+    show_in_hand(handle, hand);
     if (partner.key == 0) return;
-    requests_.partner_of(*requests_.find(handle)) = partner;
+    table_.partner_of(*table_.find(handle)) = partner;
     has_open_sources_ = true;
 }
 
-const Requests::Partner* Ledger::open_source(Word handle) {
-    const Requests::Request* request = requests_.find(handle);
-    if (!request || request->since == 0 || !request->has_partner()) return nullptr;
-    const Requests::Partner& partner = requests_.partner_of(*request);
-    return partner.key != 0 ? &partner : nullptr;
+Requests::InFlight Requests::in_flight(Word handle) {
+    Request* request = table_.find(handle);
+    if (!request || request->since == 0) return {nullptr, nullptr};
+    return {request, request->has_partner() ? &table_.partner_of(*request) : nullptr};
 }
 
-void Ledger::close_source(const Requests::Partner& partner, format::Peer& from) {
+const Requests::Partner* Requests::open_source(Word handle) {
+    const Partner* partner = in_flight(handle).partner;
+    return partner && partner->key != 0 ? partner : nullptr;
+}
+
+void Requests::close_source(const Partner& partner, format::Peer& from) {
     partner.flow->messages -= 1;
     partner.flow->bytes -= partner.bytes;
     partner.flow->ticks -= partner.ticks;
     Peers::add(from.received, partner.bytes, partner.ticks);
 }
 
-void Ledger::forget_request(Word handle) {
-    if (Requests::Request* request = requests_.find(handle)) requests_.drop(*request);
-}
-
-Word* Ledger::room_for_handles(std::int64_t n) {
+Word* Requests::room_for_handles(std::int64_t n) {
     if (n <= handles_capacity_) return handles_;
     const std::int64_t capacity = n < 512 ? 512 : n + n / 2;
     auto* larger = static_cast<Word*>(private_pages(static_cast<std::size_t>(capacity) * sizeof(Word)));

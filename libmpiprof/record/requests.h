@@ -1,120 +1,135 @@
-// The requests in flight that this thread posted: which call and size each belongs to and since when, so that the time
-// from post to completion and the time blocked for it can be booked there. A small table, lossy by design: what finds
-// no place, or is completed by another thread, is counted as not remembered, never waited for. Called by the ledger's
-// owner thread only; neither locks nor allocates.
+// The requests that a thread posted or set up, from there to their completion: the time in flight and the time blocked
+// for it are booked in the histogram of the posting call, and while they are open the profile shows them. Part of the
+// ledger; after the real call, outside the timed interval. Neither locks nor allocates but for the room that it makes
+// for copies of handles.
 #pragma once
 
-#include "libmpiprof/base/basics.h"
-#include "libmpiprof/format/layout.h"
+#include "libmpiprof/record/memo.h"
+#include "libmpiprof/record/records.h"
 
 namespace mpiprof {
 
 class Requests {
   public:
-    struct alignas(32) Request {
-        Word handle;                   // as the program holds it; 0 = free
-        format::Histogram* posted_by;  // its call and size
-        Ticks since;                   // the posting call's begin; 0 = not in flight (persistent, or booked already)
-        Bytes more;  // 0, or how many share the handle; of a persistent one what a start moves; and the marks
-        bool is_persistent() const { return more >= persistent; }
-        bool has_partner() const { return (more & with_partner) != 0; }
-    };
-    static constexpr Bytes persistent = Bytes{1} << 63, with_partner = Bytes{1} << 62;
-    // With whom: of a persistent request, and of one to receive from whoever sends first.
-    struct Partner {
-        format::Flow* flow;  // where its messages are counted; null: it has none
-        Word key;            // the communicator whose rank the status will name, as Peers knows it; 0: nothing is open
-        Word comm;           // its C handle
+    using Request = RequestTable::Request;
+    using Partner = RequestTable::Partner;
+
+    void open(Records& records, std::uint32_t thread) {
+        records_ = &records;
+        thread_ = thread;
+        table_.show_in(&records.requests_of_nobody);
+    }
+    bool has_any() const { return !table_.is_empty(); }
+
+    // ---- posting ----
+    // A request was posted by the call in hand, which `m` books. False, and nothing done, if the table does not take it
+    // as it is; then post().
+    bool post_fast(const CallInHand& hand, const Memo& m, Word handle) {
+        const Request* place = table_.put_fast({handle, m.histogram, hand.since(), 0});
+        if (!place) [[unlikely]]
+            return false;
+        show(*place, handle, m.key, hand);
+        return true;
+    }
+    void post(const CallInHand& hand, const Memo& m, Word handle, Ticks since) {
+        // Without a place it will be completed as one that is not remembered, and counted as such there.
+        if (remember({handle, m.histogram, since, 0})) show_in_hand(handle, hand);
+    }
+    // One to receive from whoever sends first: it is counted with `partner` until its status tells.
+    void post_open(const CallInHand& hand, const Memo& m, Word handle, const Partner& partner);
+    // A persistent one, of the histogram of its call and size. `shown`: what the profile is to say of it, but for the
+    // handle.
+    void set_up(Word handle, Bytes bytes, format::Histogram* posted_by, const Partner& partner, format::Request shown);
+    // Its bytes, 0 if it is not remembered; and its partner, if it has one.
+    struct Started {
         Bytes bytes;
-        Ticks ticks;
-        // What a trace knows of its message.
-        std::uint32_t sequence;
-        int tag;
-        std::uint16_t communicator;  // index into the profile's
-        bool sends;
+        Partner* partner;
     };
+    Started start(Word handle, Ticks since);
+    void forget(Word handle) {
+        if (Request* request = table_.find(handle)) table_.drop(*request);
+    }
 
-    enum class Put { done, no_place, shared };
-    // Remembers a request. Shared: the handle is another's that is in flight; nothing was changed.
-    Put put(const Request& request) {
-        Request(&set)[2] = set_of(request.handle);
-        Request* place = &set[0];
-        // A completed request's handle is given out again: the newer meaning counts, wherever the older one lies.
-        if (set[1].handle == request.handle || (place->handle != 0 && place->handle != request.handle)) place = &set[1];
-        if (place->handle == 0)
-            ++in_use_;
-        else if (place->handle != request.handle)
-            return Put::no_place;
-        else if (place->since != 0 && !place->is_persistent() && request.since != 0)
-            return Put::shared;
-        *place = request;
-        return Put::done;
+    // ---- completing ----
+    // The request was seen to complete at `end`; `blocked` is its share of the time inside the completing call. How
+    // many did: none if it is a persistent one that was not started, not_remembered if it may be any.
+    static constexpr int not_remembered = -1;
+    int complete(Word handle, Ticks end, Ticks blocked, Ticks inside) {
+        Request* request = table_.find(handle);
+        if (!request) [[unlikely]]
+            return not_remembered;
+        if (request->more == 0) [[likely]] {
+            book(*request, end, blocked, inside);
+            table_.release(*request);
+            return 1;
+        }
+        const bool was_active = request->since != 0;
+        if (was_active) book(*request, end, blocked, inside);
+        request->since = 0;
+        if (request->is_persistent()) {
+            table_.shown(*request).posted_by |= format::not_started;
+            return was_active;
+        }
+        request->more &= ~RequestTable::with_partner;
+        if (request->more == 0 || --request->more == 0) table_.release(*request);
+        return 1;
     }
-    // The same for one that is posted, is new, and finds its first place free. `more` of what is free is 0. Returns the
-    // place; null: put().
-    Request* put_fast(const Request& request) {
-        Request(&set)[2] = set_of(request.handle);
-        if (set[0].handle != 0 || set[1].handle == request.handle) [[unlikely]]
-            return nullptr;
-        set[0].handle = request.handle;
-        set[0].posted_by = request.posted_by;
-        set[0].since = request.since;
-        ++in_use_;
-        return &set[0];
-    }
-    Request* find(Word handle) {
-        Request(&set)[2] = set_of(handle);
-        if (set[0].handle == handle) [[likely]]
-            return &set[0];
-        return set[1].handle == handle ? &set[1] : nullptr;
-    }
-    // One whose `more` is 0.
-    void release(Request& request) {
-        request.handle = 0;
-        shown(request).handle = 0;
-        --in_use_;
-    }
-    // What the profile says of the request in this place.
-    format::Request& shown(const Request& place) {
-        return *reinterpret_cast<format::Request*>(reinterpret_cast<std::uintptr_t>(&place) + to_shown_);
-    }
-    // Where that lies. There is always a place, be it one that no profile has.
-    void show_in(void* shown) {
-        to_shown_ = reinterpret_cast<std::uintptr_t>(shown) - reinterpret_cast<std::uintptr_t>(sets_);
-    }
-    void drop(Request& request) {
-        request.more = 0;
-        release(request);
-    }
-    bool is_empty() const { return in_use_ == 0; }
-    // Valid of what has_partner().
-    Partner& partner_of(const Request& request) { return partners_[0][&request - sets_[0]]; }
-    // The communicators of those that are open may mean something else now: they stay where they are counted.
+    void count_unknown() {
+        mpiprof::add(records_->image.header().drops.requests, 1);
+    }  // lossy itself: several threads may add
+    // One that is in flight, and its partner, if it has one. `request` null: it is not remembered.
+    struct InFlight {
+        const Request* request;
+        Partner* partner;
+    };
+    InFlight in_flight(Word handle);
+
+    // ---- those that receive from whoever sends first ----
+    bool has_open_sources() const { return has_open_sources_; }
+    const Partner* open_source(Word handle);  // null: its source is known
+    static void close_source(const Partner& partner, format::Peer& from);
     void forget_communicators() {
-        for (Request& request : every())
-            if (request.handle != 0 && request.has_partner()) partner_of(request).key = 0;
+        if (has_open_sources_) table_.forget_communicators();
     }
-
     void forget_communicator(Word key) {
-        for (Request& request : every())
-            if (request.handle != 0 && request.has_partner() && may_be_same_handle(partner_of(request).key, key))
-                partner_of(request).key = 0;
+        if (has_open_sources_) table_.forget_communicator(key);
     }
 
-    static constexpr unsigned bits = 9;
-    static constexpr unsigned places = 2u << bits;
-    struct Shown {
-        format::Request requests[places];
-    };
+    // Room for a copy of `n` handles; null if there is none (yet: room_for_handles() makes it).
+    Word* ready_room_for_handles(std::int64_t n) { return n <= handles_capacity_ ? handles_ : nullptr; }
+    Word* room_for_handles(std::int64_t n);
 
   private:
-    Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
-    Request (&every())[places] { return reinterpret_cast<Request(&)[places]>(sets_); }
-    std::uint64_t in_use_ = 0;
-    std::uintptr_t to_shown_ = 0;  // from each place to its format::Request
-    static_assert(sizeof(format::Request) == sizeof(Request));
-    alignas(64) Request sets_[1u << bits][2];  // each handle has two places, in one cache line
-    Partner partners_[1u << bits][2];          // behind what every request touches
+    void show_table();
+    bool remember(const Request& request);
+    // Says in the profile who posted a request: the call in hand.
+    void show(const Request& place, Word handle, std::uint64_t key, const CallInHand& hand) {
+        format::Request& shown = table_.shown(place);
+        shown.handle = static_cast<std::uint64_t>(handle);
+        shown.posted_by = key;
+        // Peer, tag and communicator at once.
+        __builtin_memcpy(&shown.peer, &hand.thread->in_call_peer, 2 * sizeof(Word));
+    }
+    void show_in_hand(Word handle, const CallInHand& hand) { show(*table_.find(handle), handle, hand.key(), hand); }
+    void book(const Request& request, Ticks end, Ticks blocked, Ticks inside) {
+        format::Histogram& h = *request.posted_by;
+        const Ticks in_flight = end - request.since;
+        h.completed += 1;
+        h.blocked_ticks += blocked;
+        h.inside_ticks += inside;
+        if (static_cast<std::int64_t>(in_flight) >= 0) [[likely]]
+            h.in_flight_ticks += in_flight;
+        else
+            records_->count_backwards();
+    }
+
+    Records* records_ = nullptr;
+    std::uint32_t thread_ = 0;
+    bool is_shown_ = false;
+    bool has_open_sources_ = false;
+    Word* handles_ = nullptr;
+    std::int64_t handles_capacity_ = 0;
+    RequestTable table_;  // its pages are not touched before the first request
 };
 
 }  // namespace mpiprof

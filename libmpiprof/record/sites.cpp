@@ -12,7 +12,6 @@ namespace {
 
 using namespace format;
 
-constexpr std::uint32_t max_sites = 16384;
 constexpr unsigned most_script_frames = 8;
 
 struct Found {
@@ -80,12 +79,8 @@ std::uint64_t Sites::hash_of(const Identity& identity) {
 }
 
 std::uint32_t Sites::known_locked(std::uint64_t hash) const {
-    if (capacity_ == 0) return 0;
-    for (std::uint64_t i = hash;; ++i) {
-        const Known& known = known_[i & (capacity_ - 1)];
-        if (known.hash == hash) return known.site;
-        if (known.hash == 0) return 0;
-    }
+    const Known* known = known_.find(hash, [&](const Known& k) { return k.hash == hash; });
+    return known ? known->site : 0;
 }
 
 std::uint32_t Sites::known(const Identity& identity) {
@@ -135,11 +130,9 @@ void Sites::know_module(Image& image, Word address) {
 // Record 0 of every table that is referred to by index means "not known".
 bool Sites::make_records_zero(Image& image) {
     if (sites_ != 0) return true;
-    auto* none = image.next_record(site_table_, TableType::sites, sizeof(Site), 128, 0);
-    auto* no_module = image.next_record(module_table_, TableType::modules, sizeof(Module), 16, 0);
-    if (!none || !no_module) return false;
-    Image::publish(site_table_);
-    Image::publish(module_table_);
+    if (!site_rows_.next(image) || !module_rows_.next(image)) return false;
+    site_rows_.publish();
+    module_rows_.publish();
     sites_ = modules_ = 1;
     return true;
 }
@@ -147,20 +140,14 @@ bool Sites::make_records_zero(Image& image) {
 // The frames first: a site that is published has them. They are counted through all tables of frames.
 template <class FrameOf>
 std::uint32_t Sites::add_locked(Image& image, unsigned frames, unsigned compared, FrameOf frame_of) {
-    if (used_ >= max_sites || (used_ * 2 >= capacity_ && !grow()) || !make_records_zero(image)) return 0;
+    if (!known_.make_room(hash_of_known) || !make_records_zero(image)) return 0;
     const std::uint32_t first = frames_;
     for (unsigned i = 0; i < frames; ++i) {
-        auto* frame = static_cast<Frame*>(image.next_record(frame_table_, TableType::frames, sizeof(Frame), 128, 0));
-        if (!frame) return 0;
-        *frame = frame_of(i);
-        Image::publish(frame_table_);
+        if (!frame_rows_.add(image, frame_of(i))) return 0;
         ++frames_;
     }
-    auto* site = static_cast<Site*>(image.next_record(site_table_, TableType::sites, sizeof(Site), 128, 0));
-    if (!site) return 0;
-    *site = {first, static_cast<std::uint16_t>(frames), static_cast<std::uint16_t>(compared)};
-    Image::publish(site_table_);
-    return sites_++;
+    const Site site{first, static_cast<std::uint16_t>(frames), static_cast<std::uint16_t>(compared)};
+    return site_rows_.add(image, site) ? sites_++ : 0;
 }
 
 void Sites::forget_other_moments() {
@@ -188,7 +175,7 @@ Frame Sites::frame_of(Image& image, Word address) {
         return {absolute - found.base, range.module, 0};
     }
     if (ranges_ == max_modules) return {absolute, 0, 0};
-    auto* module = static_cast<Module*>(image.next_record(module_table_, TableType::modules, sizeof(Module), 16, 0));
+    Module* module = module_rows_.next(image);
     if (!module) return {absolute, 0, 0};
     char executable[512];
     const char* path = found.path;
@@ -206,7 +193,7 @@ Frame Sites::frame_of(Image& image, Word address) {
         memcpy(module->build_id, found.build_id, found.build_id_length);
         module->build_id_length = found.build_id_length;
     }
-    Image::publish(module_table_);
+    module_rows_.publish();
     modules_seen_[ranges_++] = {found.base, found.end, found.segment_begin, found.segment_bytes, modules_};
     return {absolute - found.base, modules_++, 0};
 }
@@ -216,24 +203,19 @@ Frame Sites::frame_of(Image& image, Word address) {
 Frame Sites::frame_of(Image& image, const Interpreter& script, const ScriptFrame& frame) {
     ScriptPlace place;
     script.describe(frame, place);
-    const Frame unknown{static_cast<std::uint64_t>(place.line), 0, 0};
-    if (!functions_) functions_ = static_cast<Function*>(private_pages(function_slots * sizeof(Function)));
-    if (!functions_) return unknown;
-    for (std::uint64_t i = mix(reinterpret_cast<std::uintptr_t>(frame.code)) >> 40;; ++i) {
-        Function& known = functions_[i % function_slots];
-        if (known.code == frame.code) return {static_cast<std::uint64_t>(place.line), known.module, 0};
-        if (known.code) continue;
-        if (function_count_ * 2 >= function_slots) return unknown;
-        const std::uint32_t module = add_function(image, place);
-        if (module == 0) return unknown;
-        ++function_count_;
-        known = {frame.code, module};
-        return {static_cast<std::uint64_t>(place.line), module, 0};
-    }
+    const auto line = static_cast<std::uint64_t>(place.line);
+    const auto hash_of = [](const Function& f) { return mix(reinterpret_cast<std::uintptr_t>(f.code)) >> 40; };
+    Function wanted{frame.code, 0};
+    const std::uint64_t hash = hash_of(wanted);
+    if (const Function* known = functions_.find(hash, [&](const Function& f) { return f.code == frame.code; }))
+        return {line, known->module, 0};
+    if (functions_.make_room(hash_of)) wanted.module = add_function(image, place);
+    if (wanted.module != 0) functions_.insert(hash, wanted);
+    return {line, wanted.module, 0};
 }
 
 std::uint32_t Sites::add_function(Image& image, const ScriptPlace& place) {
-    auto* module = static_cast<Module*>(image.next_record(module_table_, TableType::modules, sizeof(Module), 16, 0));
+    Module* module = module_rows_.next(image);
     if (!module) return 0;
     std::size_t length = strlen(place.file);
     module->path_offset = image.add_string(place.file, length);
@@ -242,7 +224,7 @@ std::uint32_t Sites::add_function(Image& image, const ScriptPlace& place) {
     module->function_offset = image.add_string(place.function, length);
     module->function_length = static_cast<std::uint32_t>(length);
     module->language = Language::python;
-    Image::publish(module_table_);
+    module_rows_.publish();
     return modules_++;
 }
 
@@ -251,32 +233,7 @@ void Sites::remember(Image& image, std::uint64_t hash, std::uint32_t site) {
     if (site == 0)
         count_drop(image.header().drops.sites);
     else
-        remember(hash, site);
-}
-
-void Sites::remember(std::uint64_t hash, std::uint32_t site) {
-    for (std::uint64_t i = hash;; ++i) {
-        Known& known = known_[i & (capacity_ - 1)];
-        if (known.hash != 0) continue;
-        known = {hash, site};
-        ++used_;
-        return;
-    }
-}
-
-bool Sites::grow() {
-    const std::uint32_t capacity = capacity_ ? capacity_ * 2 : 256;
-    auto* known = static_cast<Known*>(private_pages(capacity * sizeof(Known)));
-    if (!known) return false;
-    Known* old = known_;
-    const std::uint32_t old_capacity = capacity_;
-    known_ = known;
-    capacity_ = capacity;
-    used_ = 0;
-    for (std::uint32_t i = 0; i < old_capacity; ++i)
-        if (old[i].hash != 0) remember(old[i].hash, old[i].site);
-    if (old) munmap(old, old_capacity * sizeof(Known));
-    return true;
+        known_.insert(hash, {hash, site});
 }
 
 }  // namespace mpiprof

@@ -3,8 +3,9 @@
 // thread meets a call in a new place, never on the hot path; the reporter symbolises.
 #pragma once
 
-#include "libmpiprof/record/image.h"
+#include "libmpiprof/base/open_table.h"
 #include "libmpiprof/record/library_moment.h"
+#include "libmpiprof/record/rows.h"
 #include "libmpiprof/record/script.h"
 #include "libmpiprof/record/stack.h"
 
@@ -35,6 +36,7 @@ class Sites {
     struct Known {
         std::uint64_t hash;  // of the identity; 0 = free
         std::uint32_t site;
+        bool is_free() const { return hash == 0; }
     };
     static std::uint64_t hash_of(const Identity& identity);
     std::uint32_t known_locked(std::uint64_t hash) const;
@@ -46,13 +48,10 @@ class Sites {
     format::Frame frame_of(Image& image, const Interpreter& script, const ScriptFrame& frame);
     std::uint32_t add_function(Image& image, const ScriptPlace& place);
     void remember(Image& image, std::uint64_t hash, std::uint32_t site);
-    void remember(std::uint64_t hash, std::uint32_t site);
-    bool grow();
+    static std::uint64_t hash_of_known(const Known& known) { return known.hash; }
 
     Lock lock_;
-    Known* known_ = nullptr;  // open addressing, at most half full
-    std::uint32_t capacity_ = 0;
-    std::uint32_t used_ = 0;
+    OpenTable<Known, {.inside = 0, .outside = 256, .most = 32768}> known_{};
     std::uint32_t sites_ = 0;  // published so far; ids begin at 1
     std::uint32_t frames_ = 0;
     std::uint32_t modules_ = 0;
@@ -70,13 +69,12 @@ class Sites {
     struct Function {
         const void* code;
         std::uint32_t module;
+        bool is_free() const { return code == nullptr; }
     };
-    static constexpr std::uint32_t function_slots = 2048;  // half of them are used at most
-    Function* functions_ = nullptr;
-    std::uint32_t function_count_ = 0;
-    format::Table* site_table_ = nullptr;
-    format::Table* frame_table_ = nullptr;
-    format::Table* module_table_ = nullptr;
+    OpenTable<Function, {.inside = 0, .outside = 2048, .most = 2048}> functions_{};
+    Rows<format::Site, 128> site_rows_;
+    Rows<format::Frame, 128> frame_rows_;
+    Rows<format::Module, 16> module_rows_;
 };
 
 }  // namespace mpiprof

@@ -63,7 +63,7 @@ struct AsStored {
     static void after_failure(const Ledger&) {}  // of the real call
     // Writes the call into the trace that the user asked for; before after().
     static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
-        ledger.trace_call(memo, bytes, ticks);
+        ledger.trace->call(ledger.hand, memo, bytes, ticks);
     }
     static constexpr bool has_after_untimed = false;  // of a poll whose clock was not read
     static void after_untimed(Ledger&) {}

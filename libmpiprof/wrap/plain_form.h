@@ -20,7 +20,7 @@ template <class Library>
     if (is_first || is_made_by_scripts<Library>(id)) [[unlikely]]
         ledger.begin_in_script(key);
     else
-        ledger.begin(key, ledger.read_clock());
+        ledger.hand.begin(key, ledger.read_clock());
 }
 
 // The memo of the call in hand, learned if it is new. `bytes`: what is to be booked.
@@ -28,21 +28,21 @@ template <class Library, class Language, class Booker>
 [[gnu::noinline]] Memo& memo_of(Ledger& ledger, std::uint64_t key, Bytes& bytes) {
     CallInHand& hand = ledger.hand;
     const Booking b = Booker::booking(hand);
-    const Word comm = ledger.comm();
+    const Word comm = ledger.hand.comm();
     const Word* frame = thread_state.token;  // ours
-    const Memo& first = ledger.memo(key);
+    const Memo& first = ledger.memos.first(key);
     Meaning meaning{first.type_size, 0};
-    if (Ledger::hit(first, key, b.type, comm))
+    if (Memos::hit(first, key, b.type, comm))
         meaning.communicator = first.cell->communicator, meaning.is_lasting = false;
     else
         meaning = Library::template meaning<Language>(ledger, b.type, comm, b.count);
     meaning.buffer = hand.buffer;
     hand.buffer = format::BufferKind::host;
     bytes = Booker::bytes(hand, b, meaning.type_size);
-    if (Memo* memo = ledger.known_memo(key, b.type, comm, frame, meaning, bytes)) return *memo;
+    if (Memo* memo = ledger.memos.known(key, b.type, comm, frame, meaning, bytes)) return *memo;
     Library::looks_again();
     Memo& memo = ledger.learn(key, b.type, comm, frame, meaning, bytes);
-    if constexpr (Booker::has_partner) ledger.forget_peer(memo);
+    if constexpr (Booker::has_partner) ledger.memos.forget_peer(memo);
     if (ledger.is_scripted() && !is_made_by_scripts<Library>(call_of(key)))
         learn_that_scripts_make<Library>(call_of(key));
     return memo;
@@ -59,12 +59,12 @@ template <class Booker>
 // The second half of a call that ended then: anything that leave() does not do itself.
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_plainly(Word result, Ledger& ledger, Ticks end) {
-    const std::uint64_t key = ledger.key();
-    Ticks ticks = ledger.ticks_until(end);
+    const std::uint64_t key = ledger.hand.key();
+    Ticks ticks = ledger.hand.ticks_until(end);
     if (Language::failed(result, ledger.hand)) {
         ledger.hand.buffer = format::BufferKind::host;
         ledger.add_error(key, 0, thread_state.token);
-        if (ledger.is_traced()) ledger.trace_error(ticks);
+        if (ledger.trace) ledger.trace->error(ledger.hand, ticks);
         Booker::after_failure(ledger);
         thread_state.token = nullptr;
         return result;
@@ -72,12 +72,12 @@ template <class Library, class Language, class Booker>
     Bytes bytes = 0;
     Memo& memo = memo_of<Library, Language, Booker>(ledger, key, bytes);
     ticks = ledger.sane(ticks);
-    ledger.add(memo, bytes, ticks);
+    ledger.books.add(memo, bytes, ticks);
     if (ledger.turns_bin(end)) {
         ledger.turn_bin(bytes, ticks);
         Library::looks_again();
     }
-    if (ledger.is_traced()) [[unlikely]]
+    if (ledger.trace) [[unlikely]]
         Booker::trace(ledger, memo, bytes, ticks);
     const Word same = leave_after<Booker>(result, ledger, memo, bytes, ticks);
     clear_used_stack<stack_of_plain_form>();
@@ -88,16 +88,16 @@ template <class Library, class Language, class Booker>
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_poll(Word result, Ledger& ledger, Ticks end, std::uint16_t counter) {
     if (Language::failed(result, ledger.hand)) {
-        ledger.count_error(counter);
+        ledger.counters.count_error(counter);
     } else {
         Bytes bytes = 0;
-        Memo& memo = memo_of<Library, Language, Booker>(ledger, ledger.key(), bytes);
-        const Ticks ticks = ledger.sane(ledger.ticks_until(end));
+        Memo& memo = memo_of<Library, Language, Booker>(ledger, ledger.hand.key(), bytes);
+        const Ticks ticks = ledger.sane(ledger.hand.ticks_until(end));
         ledger.add_poll(memo, ticks, end, counter);
-        ledger.count(counter);
+        ledger.counters.count(counter);
         if (ledger.turns_bin(end)) ledger.turn_bin(bytes, ticks);
         if constexpr (Booker::has_after_untimed)
-            if (ledger.is_traced()) Booker::trace(ledger, memo, bytes, ticks);
+            if (ledger.trace) Booker::trace(ledger, memo, bytes, ticks);
         Booker::after(ledger, memo, bytes, ticks);
     }
     thread_state.token = nullptr;
@@ -113,9 +113,9 @@ template <class Language, class Booker>
             return result;
     Ledger& ledger = *state.ledger;
     if (Language::failed(result, ledger.hand)) [[unlikely]] {
-        ledger.count_error(counter);
+        ledger.counters.count_error(counter);
     } else {
-        ledger.count(counter);
+        ledger.counters.count(counter);
         Booker::after_untimed(ledger);
     }
     state.token = nullptr;
@@ -127,9 +127,9 @@ template <class Library, class Language, class Booker>
 [[gnu::noinline]] void trace_poll(Ledger& ledger, Word result, Ticks ticks, const Word* frame) {
     if (Language::failed(result, ledger.hand)) return;
     const Booking b = Booker::booking(ledger.hand);
-    const Meaning meaning = Library::template meaning<Language>(ledger, b.type, ledger.comm(), b.count);
-    const Memo* known = ledger.known_memo(ledger.key(), b.type, ledger.comm(), frame, meaning,
-                                          Booker::bytes(ledger.hand, b, meaning.type_size));
+    const Meaning meaning = Library::template meaning<Language>(ledger, b.type, ledger.hand.comm(), b.count);
+    const Memo* known = ledger.memos.known(ledger.hand.key(), b.type, ledger.hand.comm(), frame, meaning,
+                                           Booker::bytes(ledger.hand, b, meaning.type_size));
     const format::Cell nowhere{};
     Memo unknown{};
     unknown.cell = const_cast<format::Cell*>(&nowhere);
@@ -142,12 +142,12 @@ template <class Library, class Language, class Booker>
     const bool is_current = state.epoch == gate_epoch();
     if (is_current && (state.token == frame || state.token == untimed(frame))) {
         state.token = nullptr;  // the fast form took it before it left
-        state.ledger->leave_call();
+        state.ledger->hand.leave();
     }
     if (foreign) return nullptr;
     if (!is_current && !runtime.open(state)) return nullptr;
-    if (may_be_nested(state, frame, address_of(state.ledger->key())) && is_nested(return_address)) {
-        state.ledger->count_nested();
+    if (may_be_nested(state, frame, address_of(state.ledger->hand.key())) && is_nested(return_address)) {
+        state.ledger->hand.count_nested();
         return nullptr;
     }
     return state.ledger;
@@ -236,9 +236,9 @@ template <class Library, auto Id, class Language, class... Words>
     if (thread_state.token != untimed(call.frame)) return result;  // overtaken: what is in hand is another's
     const Word words[] = {args..., 0};
     if (Language::failed(result, ledger.hand)) {
-        ledger.count_error(counter);
+        ledger.counters.count_error(counter);
     } else {
-        ledger.count(counter);
+        ledger.counters.count(counter);
         if constexpr (Library::follows(Id)) Library::template follow<Id, Language>(ledger, words);
     }
     thread_state.token = nullptr;
@@ -249,14 +249,14 @@ template <class Library, auto Id, class Language, class... Words>
 template <class Library, auto Id, class Language, class Booker, class... Words>
 [[gnu::always_inline]] inline Word call_untimed_poll(const PlainCall& call, Ledger& ledger, Words... args) {
     constexpr std::uint16_t counter = Library::row(Id).counter;
-    if (!Booker::has_after_untimed || !ledger.is_traced())
+    if (!Booker::has_after_untimed || !ledger.trace)
         return leave_untimed_poll<Language, Booker>(call.real(args...), counter);
     begin<Library>(ledger, static_cast<std::uint16_t>(Id), call.return_address, call.found.is_first);
     const Word result = call.real(args...);
     const Ticks end = ledger.read_clock();
-    ledger.leave_call();
+    ledger.hand.leave();
     if (thread_state.token != untimed(call.frame)) return result;
-    trace_poll<Library, Language, Booker>(ledger, result, ledger.ticks_until(end), call.frame);
+    trace_poll<Library, Language, Booker>(ledger, result, ledger.hand.ticks_until(end), call.frame);
     return leave_untimed_poll<Language, Booker>(result, counter);
 }
 
@@ -280,7 +280,7 @@ template <class Library, auto Id, class Language, class Size, class... Words>
     if constexpr (Library::may_be_watched(Id))
         if (Library::watches(id)) Library::template after_real<Id>(result);
     if (thread_state.token != call.frame) return result;
-    ledger.leave_call();
+    ledger.hand.leave();
     if (!is_sized) {
         const Word words[] = {args..., 0};
         if (!Language::failed(result, ledger.hand)) Size::measure(ledger, words);
@@ -312,7 +312,7 @@ template <class Library, auto Id, class Language, class... Words>
         Size::make_room(ledger, args...);
         const bool is_sized = Size::store(ledger, args...);
         if constexpr (row.treatment == Treatment::polled)
-            if (!ledger.is_sample(row.counter))
+            if (!ledger.counters.is_sample(row.counter))
                 return call_untimed_poll<Library, Id, Language, typename Size::Booker>(call, ledger, args...);
         return call_timed<Library, Id, Language, Size>(call, ledger, is_sized, args...);
     }

@@ -20,7 +20,7 @@ template <class Booker>
         if (memo.type != Booker::quick_type(ledger.hand)) [[unlikely]]
             return false;
     if constexpr (Booker::has_comm)
-        if (memo.comm != ledger.comm()) [[unlikely]]
+        if (memo.comm != ledger.hand.comm()) [[unlikely]]
             return false;
     return true;
 }
@@ -28,9 +28,9 @@ template <class Booker>
 // Books the call in hand by this memo of its place, which may be of other handles and so of other partners.
 template <class Library, class Language, class Booker>
 [[gnu::always_inline]] inline Word book_again(Word result, Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
-    const auto partner = Booker::quick_partner(ledger, ledger.no_place());
-    if (!partner || !ledger.add_of_bin(memo, bytes, ticks)) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+    const auto partner = Booker::quick_partner(ledger, ledger.memos.no_place());
+    if (!partner || !ledger.books.add_of_bin(memo, bytes, ticks)) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
     if (!Booker::quick_after(ledger, memo, bytes, ticks))
         return leave_after<Booker>(result, ledger, memo, bytes, ticks);
     if constexpr (requires { &Booker::add_partner_again; })
@@ -45,18 +45,18 @@ template <class Library, class Language, class Booker>
 // in the program is known all the same.
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_asking(Word result, Ledger& ledger, Ticks ticks) {
-    const std::uint64_t key = ledger.key();
+    const std::uint64_t key = ledger.hand.key();
     const Word* frame = MPIPROF_FRAME();
     std::int64_t seen = 0;
     if (!Booker::look(ledger.hand, seen)) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
-    const Word type = Booker::quick_type(ledger.hand), comm = Booker::has_comm ? ledger.comm() : no_handle;
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
+    const Word type = Booker::quick_type(ledger.hand), comm = Booker::has_comm ? ledger.hand.comm() : no_handle;
     const Meaning meaning =
         Library::template meaning<Language>(ledger, type, comm, Booker::quick_count(ledger.hand, seen));
     const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, meaning.type_size);
-    Memo* memo = ledger.known_memo(key, type, comm, frame, meaning, bytes);
+    Memo* memo = ledger.memos.known(key, type, comm, frame, meaning, bytes);
     if (!memo) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
     return book_again<Library, Language, Booker>(result, ledger, *memo, bytes, ticks);
 }
 
@@ -66,21 +66,21 @@ template <class Library, class Language, class Booker>
     const Word* frame = MPIPROF_FRAME();
     std::int64_t seen = 0;
     if (!Booker::look(ledger.hand, seen)) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
     if (!is_alike<Booker>(ledger, first)) [[unlikely]]
         return leave_asking<Library, Language, Booker>(result, ledger, ticks);
     const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, first.type_size);
-    Memo* memo = ledger.second_memo(first, frame, first.cell->communicator, Ledger::hot_bin(bytes));
+    Memo* memo = ledger.memos.second(first, frame, first.cell->communicator, hot_bin(bytes));
     if (!memo) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
     return book_again<Library, Language, Booker>(result, ledger, *memo, bytes, ticks);
 }
 
 // The second half of a call whose place holds the memo of another call.
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Word leave_disputed(Word result, Ledger& ledger, Ticks ticks) {
-    if (ledger.takes_turn(ledger.key())) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.since() + ticks);
+    if (ledger.memos.takes_turn(ledger.hand.key())) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
     return leave_asking<Library, Language, Booker>(result, ledger, ticks);
 }
 
@@ -92,18 +92,18 @@ template <class Library, class Language, class Booker>
         return result;      // overtaken: what is in hand is another's
     asm("" : "+r"(frame));  // else it is the token, which had to be loaded
     Ledger& ledger = *state.ledger;
-    const std::uint64_t key = ledger.key_in_call();
+    const std::uint64_t key = ledger.hand.key_in_call();
     // Read last: the loads above run ahead of it, and those that depend on them would wait for it.
     const Ticks end = counter();
-    ledger.leave_call();
+    ledger.hand.leave();
     if (Language::failed(result, ledger.hand) || ledger.turns_bin(end)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, end);
-    const Ticks ticks = ledger.ticks_until(end);
-    const std::size_t place = ledger.place(key);
-    Memo& memo = ledger.memo_at(place);
+    const Ticks ticks = ledger.hand.ticks_until(end);
+    const std::size_t place = ledger.memos.place(key);
+    Memo& memo = ledger.memos.at(place);
     if (memo.key != key) [[unlikely]]
         return leave_disputed<Library, Language, Booker>(result, ledger, ticks);
-    if (!Ledger::is_called_alike(memo, frame)) [[unlikely]]
+    if (!Memos::is_called_alike(memo, frame)) [[unlikely]]
         return leave_again<Library, Language, Booker>(result, ledger, ticks, memo);
     const auto partner = Booker::quick_partner(ledger, place);
     if (!partner) [[unlikely]]
@@ -114,7 +114,7 @@ template <class Library, class Language, class Booker>
     if (!is_alike<Booker>(ledger, memo)) [[unlikely]]
         return leave_asking<Library, Language, Booker>(result, ledger, ticks);
     const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, memo.type_size);
-    if (!ledger.add_fast(memo, bytes, ticks)) [[unlikely]]
+    if (!ledger.books.add_fast(memo, bytes, ticks)) [[unlikely]]
         return leave_again<Library, Language, Booker>(result, ledger, ticks, memo);
     if (!Booker::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
         return leave_after<Booker>(result, ledger, memo, bytes, ticks);
@@ -143,9 +143,9 @@ template <class Library, auto Id, class Language, class... Words>
     ThreadState& after = thread_state;
     Ledger& same = *after.ledger;
     if (Language::failed(result, same.hand)) [[unlikely]] {
-        same.count_error(row.counter);
+        same.counters.count_error(row.counter);
     } else {
-        same.count(row.counter);
+        same.counters.count(row.counter);
         if constexpr (Library::follows(Id)) {
             const Word words[] = {args..., 0};
             Library::template follow<Id, Language>(same, words);
@@ -163,7 +163,7 @@ template <class Library, auto Id, int Spelling, class Language, class... Words>
     const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
     if (!real) [[unlikely]]
         return plainly(args...);
-    if (state.ledger->is_sample(row.counter)) [[unlikely]]
+    if (state.ledger->counters.is_sample(row.counter)) [[unlikely]]
         return call_sampled<Library, Id, Spelling, Language>(args...);
     state.token = untimed(frame);
     Ledger& ledger = *state.ledger;
@@ -186,8 +186,8 @@ template <class Library, auto Id, class Language, class... Words>
     if (!Size::store(ledger, args...)) [[unlikely]]
         return plainly(args...);
     const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
-    ledger.begin(call_key(static_cast<std::uint16_t>(Id), return_address));
-    ledger.begin_at(counter_among(args...));
+    ledger.hand.begin(call_key(static_cast<std::uint16_t>(Id), return_address));
+    ledger.hand.begin_at(counter_among(args...));
     // Read last: it needs no register before, and where it is missing the plain form takes all of this over.
     const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
     if (!real) [[unlikely]]

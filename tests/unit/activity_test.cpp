@@ -15,8 +15,8 @@ constexpr Ticks width = Ticks{1} << 26;  // of a bin at first
 // A ledger whose calls begin and end when the test says.
 struct Timed : Recording {
     void call(Ticks since, Ticks ticks, Bytes bytes = 8, const Spec& spec = {}) {
-        ledger->begin(call_key(spec.call, spec.site), since);
-        ledger->leave_call();
+        ledger->hand.begin(call_key(spec.call, spec.site), since);
+        ledger->hand.leave();
         record(*ledger, bytes, ticks, spec);
         if (ledger->turns_bin(since + ticks)) ledger->turn_bin(bytes, ticks);
     }

@@ -133,7 +133,7 @@ struct Received : wrap::AsStored {
     static std::int64_t quick_count(const CallInHand&, std::int64_t seen) { return seen; }
     static Bytes quick_bytes(const CallInHand&, std::int64_t seen, std::uint64_t) { return static_cast<Bytes>(seen); }
     static Booking booking(const CallInHand& hand) {
-        return {no_handle, reinterpret_cast<const Status*>(hand.words[0])->bytes};
+        return {no_handle, reinterpret_cast<const Status*>(hand.status)->bytes};
     }
 };
 
@@ -156,10 +156,11 @@ struct Fake::Size {
              ...);
         const Word words[] = {args..., 0};
         hand.type = no_handle;
-        ledger.set_comm(no_handle);
+        ledger.hand.set_comm(no_handle);
         hand.count = 0;
-        if constexpr (find(roles, Role::comm) >= 0) ledger.set_comm(Language::handle(words[find(roles, Role::comm)]));
-        if constexpr (find(roles, Role::status) >= 0) hand.words[0] = words[find(roles, Role::status)];
+        if constexpr (find(roles, Role::comm) >= 0)
+            ledger.hand.set_comm(Language::handle(words[find(roles, Role::comm)]));
+        if constexpr (find(roles, Role::status) >= 0) hand.status = words[find(roles, Role::status)];
         if constexpr (find(roles, Role::type) >= 0) {
             hand.type = Language::handle(words[find(roles, Role::type)]);
             hand.count = Language::count(words[find(roles, Role::count)]);

@@ -107,24 +107,24 @@ TEST(ledger, every_size_is_booked_in_its_own_bin) {
 TEST(ledger, a_call_that_was_seen_before_is_found_by_its_memo) {
     Recording recording;
     const std::uint64_t key = call_key(reduce, some_site);
-    Memo& memo = recording.ledger->memo(key);
-    const auto is_known = [&] { return Ledger::hit(memo, key, no_handle, some_communicator); };
+    Memo& memo = recording.ledger->memos.first(key);
+    const auto is_known = [&] { return Memos::hit(memo, key, no_handle, some_communicator); };
     EXPECT_FALSE(is_known());
 
     record(*recording.ledger, 8, 100);
 
     EXPECT_TRUE(is_known());
-    EXPECT_TRUE(recording.ledger->add_fast(memo, 8, 100));
-    EXPECT_FALSE(recording.ledger->add_fast(memo, 9, 100)) << "another size";
-    EXPECT_FALSE(Ledger::hit(memo, key, no_handle, some_communicator + 1));
-    EXPECT_FALSE(Ledger::hit(memo, key, 0x4c00080b, some_communicator));
+    EXPECT_TRUE(recording.ledger->books.add_fast(memo, 8, 100));
+    EXPECT_FALSE(recording.ledger->books.add_fast(memo, 9, 100)) << "another size";
+    EXPECT_FALSE(Memos::hit(memo, key, no_handle, some_communicator + 1));
+    EXPECT_FALSE(Memos::hit(memo, key, 0x4c00080b, some_communicator));
 }
 
 // Whether a call of this kind would be booked without the slow path.
 bool is_at_hand(Ledger& ledger, Bytes bytes, const Spec& spec = {}) {
     const Word* frame = frame_of(spec);
     const std::uint64_t key = call_key(spec.call, spec.site);
-    return ledger.known_memo(key, no_handle, spec.communicator, frame, {1, spec.communicator_index}, bytes) != nullptr;
+    return ledger.memos.known(key, no_handle, spec.communicator, frame, {1, spec.communicator_index}, bytes) != nullptr;
 }
 
 TEST(ledger, sizes_that_alternate_at_one_site_are_all_found_by_their_memos) {
@@ -149,10 +149,10 @@ TEST(ledger, a_type_whose_size_was_not_asked_is_not_remembered) {
     const std::uint64_t key = call_key(reduce, some_site);
 
     Memo& memo = recording.ledger->learn(key, 0x4c00080b, some_communicator, stack, {0, 1, false}, 0);
-    recording.ledger->add(memo, 0, 100);
+    recording.ledger->books.add(memo, 0, 100);
 
     EXPECT_EQ(sums_of(recording.image()), (Sums{1, 0, 100, 0}));
-    EXPECT_FALSE(Ledger::hit(memo, key, 0x4c00080b, some_communicator));
+    EXPECT_FALSE(Memos::hit(memo, key, 0x4c00080b, some_communicator));
 }
 
 TEST(ledger, a_type_of_more_than_four_gib_has_its_size) {
@@ -161,8 +161,8 @@ TEST(ledger, a_type_of_more_than_four_gib_has_its_size) {
 
     for (int i = 0; i < 3; ++i) {
         Memo& memo = recording.ledger->learn(key, 77, some_communicator, stack, {size, 1}, 2 * size);
-        EXPECT_FALSE(Ledger::hit(memo, key, 77, some_communicator)) << "a memo has room for 32 bits";
-        recording.ledger->add(memo, 2 * size, 100);
+        EXPECT_FALSE(Memos::hit(memo, key, 77, some_communicator)) << "a memo has room for 32 bits";
+        recording.ledger->books.add(memo, 2 * size, 100);
     }
 
     EXPECT_EQ(sums_of(recording.image()), (Sums{3, 6 * size, 300, 0}));
@@ -175,31 +175,31 @@ constexpr EndedHandle end_of_communicator(Word handle) { return {HandleKind::com
 TEST(ledger, a_communicator_is_asked_about_once_until_it_is_freed) {
     Recording recording;
     Ledger& ledger = *recording.ledger;
-    EXPECT_EQ(ledger.group(7), nullptr);
+    EXPECT_EQ(ledger.groups.find(7), nullptr);
 
-    for (Word handle : {7, 8}) ledger.remember_group({handle, 3, 16, -1, -1});
-    ASSERT_NE(ledger.group(7), nullptr);
-    EXPECT_EQ(ledger.group(7)->rank, 3);
+    for (Word handle : {7, 8}) ledger.groups.remember({handle, 3, 16, -1, -1});
+    ASSERT_NE(ledger.groups.find(7), nullptr);
+    EXPECT_EQ(ledger.groups.find(7)->rank, 3);
 
     ledger.end_of(end_of_communicator(7));
-    EXPECT_EQ(ledger.group(7), nullptr);
-    EXPECT_NE(ledger.group(8), nullptr) << "it lives on";
+    EXPECT_EQ(ledger.groups.find(7), nullptr);
+    EXPECT_NE(ledger.groups.find(8), nullptr) << "it lives on";
 }
 
 // A call with a datatype, as wrap/ books it: false if its place in the program had to be learned.
 bool call_with_type(Ledger& ledger, Word type, std::uint64_t size, Word site = some_site) {
     const std::uint64_t key = call_key(reduce, site);
-    Ledger::Types::Known* known = ledger.known_type(type);
+    Memos::Types::Known* known = ledger.memos.known_type(type);
     Meaning meaning{known ? known->meaning : size, 1, known && known->lasts()};
     if (known)
-        meaning.type_at = ledger.place_of_type(type);
+        meaning.type_at = ledger.memos.place_of_type(type);
     else
-        ledger.learn_type(type, size);
+        ledger.memos.learn_type(type, size);
     const Bytes bytes = meaning.type_size;
-    Memo* memo = ledger.known_memo(key, type, some_communicator, stack, meaning, bytes);
+    Memo* memo = ledger.memos.known(key, type, some_communicator, stack, meaning, bytes);
     const bool is_known = memo;
     if (!memo) memo = &ledger.learn(key, type, some_communicator, stack, meaning, bytes);
-    ledger.add(*memo, bytes, 100);
+    ledger.books.add(*memo, bytes, 100);
     return is_known;
 }
 
@@ -218,7 +218,7 @@ TEST(ledger, a_handle_that_lasts_is_held_by_its_memos_until_it_ends) {
     Recording recording;
     Ledger& ledger = *recording.ledger;
     const auto is_held = [&](Word site) {
-        return Ledger::hit(ledger.memo(call_key(reduce, site)), call_key(reduce, site), 77, some_communicator);
+        return Memos::hit(ledger.memos.first(call_key(reduce, site)), call_key(reduce, site), 77, some_communicator);
     };
     // More places than a handle keeps a list of.
     for (int i = 0; i < 10; ++i)
@@ -228,8 +228,8 @@ TEST(ledger, a_handle_that_lasts_is_held_by_its_memos_until_it_ends) {
 
     ledger.end_of({HandleKind::type, 77, 0});
     for (Word site = some_site; site < some_site + 30; ++site) EXPECT_FALSE(is_held(site));
-    EXPECT_TRUE(Ledger::hit(ledger.memo(call_key(reduce, some_site + 40)), call_key(reduce, some_site + 40), 78,
-                            some_communicator))
+    EXPECT_TRUE(Memos::hit(ledger.memos.first(call_key(reduce, some_site + 40)), call_key(reduce, some_site + 40), 78,
+                           some_communicator))
         << "of another handle";
 
     EXPECT_FALSE(call_with_type(ledger, 77, 64)) << "the same value is another type now";
@@ -244,13 +244,13 @@ TEST(ledger, a_handle_that_loses_its_place_to_others_takes_its_memos_with_it) {
     Ledger& ledger = *recording.ledger;
     for (int i = 0; i < 10; ++i) call_with_type(ledger, 77, 8);
     Word rival = 78;
-    while (ledger.place_of_type(rival) != ledger.place_of_type(77)) ++rival;
+    while (ledger.memos.place_of_type(rival) != ledger.memos.place_of_type(77)) ++rival;
     for (int i = 0; i < 20; ++i) call_with_type(ledger, rival, 8, some_site + 1);
-    ASSERT_EQ(ledger.known_type(77), nullptr);
+    ASSERT_EQ(ledger.memos.known_type(77), nullptr);
 
     ledger.end_of({HandleKind::type, 77, 0});
-    EXPECT_FALSE(
-        Ledger::hit(ledger.memo(call_key(reduce, some_site)), call_key(reduce, some_site), 77, some_communicator));
+    EXPECT_FALSE(Memos::hit(ledger.memos.first(call_key(reduce, some_site)), call_key(reduce, some_site), 77,
+                            some_communicator));
 }
 
 TEST(ledger, handles_that_ended_elsewhere_are_forgotten_before_the_next_call) {
@@ -261,12 +261,12 @@ TEST(ledger, handles_that_ended_elsewhere_are_forgotten_before_the_next_call) {
     recording.records.ended.publish({HandleKind::type, 77, 0});
 
     ledger.enter_epoch(1);
-    EXPECT_EQ(ledger.known_type(77), nullptr);
-    EXPECT_NE(ledger.known_type(78), nullptr);
+    EXPECT_EQ(ledger.memos.known_type(77), nullptr);
+    EXPECT_NE(ledger.memos.known_type(78), nullptr);
 
     for (Word type = 1000; type < 1200; ++type) recording.records.ended.publish({HandleKind::type, type, 0});
     ledger.enter_epoch(2);
-    EXPECT_EQ(ledger.known_type(78), nullptr) << "more ended than anybody keeps: each may have";
+    EXPECT_EQ(ledger.memos.known_type(78), nullptr) << "more ended than anybody keeps: each may have";
 }
 
 TEST(ledger, a_new_region_has_new_cells) {
@@ -286,9 +286,9 @@ TEST(ledger, a_new_region_has_new_cells) {
 TEST(ledger, calls_that_fight_for_a_memo_are_still_counted_apart) {
     Recording recording;
     std::vector<Word> rivals{some_site};
-    const Memo* place = &recording.ledger->memo(call_key(reduce, some_site));
+    const Memo* place = &recording.ledger->memos.first(call_key(reduce, some_site));
     for (Word site = some_site + 1; rivals.size() < 3; ++site)
-        if (&recording.ledger->memo(call_key(reduce, site)) == place) rivals.push_back(site);
+        if (&recording.ledger->memos.first(call_key(reduce, site)) == place) rivals.push_back(site);
 
     for (int i = 0; i < 50; ++i)
         for (const Word site : rivals) record(*recording.ledger, 8, 100, {.site = site});
@@ -394,15 +394,15 @@ TEST(ledger, the_dictionary_names_each_call_once) {
 TEST(ledger, a_call_in_progress_is_in_the_profile_with_its_site_and_start) {
     Recording recording;
 
-    recording.ledger->begin(call_key(send, some_site), 12345);
+    recording.ledger->hand.begin(call_key(send, some_site), 12345);
 
     auto thread = records_of<format::Thread>(recording.image(), TableType::threads).at(0);
     EXPECT_EQ(thread.in_call >> 48, send);
     EXPECT_EQ(thread.in_call & 0xffffffffffff, static_cast<std::uint64_t>(some_site));
     EXPECT_EQ(thread.in_call_since, 12345u);
 
-    EXPECT_EQ(recording.ledger->ticks_until(12445), 100u);
-    recording.ledger->leave_call();
+    EXPECT_EQ(recording.ledger->hand.ticks_until(12445), 100u);
+    recording.ledger->hand.leave();
     thread = records_of<format::Thread>(recording.image(), TableType::threads).at(0);
     EXPECT_EQ(thread.in_call, call_key(send, some_site) | format::has_returned) << "where it was last seen";
 }
@@ -413,20 +413,20 @@ TEST(ledger, a_first_place_goes_to_the_call_that_is_still_made) {
     Ledger& ledger = *recording.ledger;
     Spec over{.call = send}, still{.call = send};
     while (still.site == over.site ||
-           &ledger.memo(call_key(send, still.site)) != &ledger.memo(call_key(send, over.site)))
+           &ledger.memos.first(call_key(send, still.site)) != &ledger.memos.first(call_key(send, over.site)))
         still.site += 5;
     const std::uint64_t key = call_key(send, still.site);
 
     for (int i = 0; i < 3; ++i) record(ledger, 8, 1000, over);
     for (int i = 0; i < 3; ++i) record(ledger, 8, 1000, still);
-    EXPECT_EQ(ledger.memo(key).key, call_key(send, over.site)) << "it was there first";
+    EXPECT_EQ(ledger.memos.first(key).key, call_key(send, over.site)) << "it was there first";
 
     int calls = 3;
-    for (; !ledger.takes_turn(key) && calls < 1000; ++calls) record(ledger, 8, 1000, still);
+    for (; !ledger.memos.takes_turn(key) && calls < 1000; ++calls) record(ledger, 8, 1000, still);
     EXPECT_LT(calls, 1000);
-    const Memo* moved = ledger.known_memo(key, no_handle, still.communicator, frame_of(still), {1, 1}, 8);
-    EXPECT_EQ(moved, &ledger.memo(key));
-    EXPECT_EQ(ledger.memo(key).key, key);
+    const Memo* moved = ledger.memos.known(key, no_handle, still.communicator, frame_of(still), {1, 1}, 8);
+    EXPECT_EQ(moved, &ledger.memos.first(key));
+    EXPECT_EQ(ledger.memos.first(key).key, key);
     EXPECT_EQ(&record(ledger, 8, 1000, still), moved);
 
     const auto cells = records_of<format::Cell>(recording.image(), TableType::cells);
@@ -442,19 +442,19 @@ TEST(ledger, sizes_above_two_gibibytes_are_never_taken_at_a_look) {
     constexpr Bytes gib = Bytes{1} << 30;
 
     record(ledger, 2 * gib, 1000, {.call = send});
-    EXPECT_TRUE(ledger.add_fast(ledger.memo(call_key(send, some_site)), 2 * gib, 1000));
+    EXPECT_TRUE(ledger.books.add_fast(ledger.memos.first(call_key(send, some_site)), 2 * gib, 1000));
     Spec other{.call = send, .site = some_site + 64};
     for (int i = 0; i < 2; ++i) {
         Memo& memo = record(ledger, 3 * gib, 1000, other);
-        EXPECT_FALSE(ledger.add_fast(memo, 3 * gib, 1000));
-        EXPECT_FALSE(ledger.add_fast(memo, Bytes{1} << 32, 1000));
+        EXPECT_FALSE(ledger.books.add_fast(memo, 3 * gib, 1000));
+        EXPECT_FALSE(ledger.books.add_fast(memo, Bytes{1} << 32, 1000));
     }
     EXPECT_EQ(sums_of(recording.image()).bytes, 2 * 2 * gib + 2 * 3 * gib);
 }
 
 TEST(ledger, queries_alone_are_no_moved_data) {
     Recording recording;
-    recording.ledger->count(0);
+    recording.ledger->counters.count(0);
     EXPECT_FALSE(recording.ledger->has_moved_data());
 
     record(*recording.ledger, 8, 100);
@@ -465,8 +465,8 @@ TEST(ledger, queries_alone_are_no_moved_data) {
 TEST(ledger, counted_calls_and_their_errors_are_in_the_counters_table) {
     Recording recording;
 
-    for (int i = 0; i < 7; ++i) recording.ledger->count(0);
-    recording.ledger->count_error(0);
+    for (int i = 0; i < 7; ++i) recording.ledger->counters.count(0);
+    recording.ledger->counters.count_error(0);
 
     const auto counters = records_of<format::Counter>(recording.image(), TableType::counters);
     ASSERT_EQ(counters.size(), 1u);

@@ -39,17 +39,17 @@ inline const Word* frame_of(const Spec& spec) {
 inline Memo& record(Ledger& ledger, Bytes bytes, Ticks ticks, const Spec& spec = {}) {
     const std::uint64_t key = call_key(spec.call, spec.site);
     const Word* frame = frame_of(spec);
-    Memo& first = ledger.memo(key);
-    if (Ledger::hit(first, key, no_handle, spec.communicator) && Ledger::is_called_alike(first, frame) &&
-        ledger.add_fast(first, bytes, ticks))
+    Memo& first = ledger.memos.first(key);
+    if (Memos::hit(first, key, no_handle, spec.communicator) && Memos::is_called_alike(first, frame) &&
+        ledger.books.add_fast(first, bytes, ticks))
         return first;
     Memo* second =
-        first.key == key ? ledger.second_memo(first, frame, spec.communicator_index, Ledger::hot_bin(bytes)) : nullptr;
-    if (second && ledger.add_fast(*second, bytes, ticks)) return *second;
+        first.key == key ? ledger.memos.second(first, frame, spec.communicator_index, hot_bin(bytes)) : nullptr;
+    if (second && ledger.books.add_fast(*second, bytes, ticks)) return *second;
     const Meaning meaning{1, spec.communicator_index};
-    Memo* known = ledger.known_memo(key, no_handle, spec.communicator, frame, meaning, bytes);
+    Memo* known = ledger.memos.known(key, no_handle, spec.communicator, frame, meaning, bytes);
     Memo& memo = known ? *known : ledger.learn(key, no_handle, spec.communicator, frame, meaning, bytes);
-    ledger.add(memo, bytes, ledger.sane(ticks));
+    ledger.books.add(memo, bytes, ledger.sane(ticks));
     return memo;
 }
 

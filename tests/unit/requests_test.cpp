@@ -23,12 +23,13 @@ struct requests : testing::Test {
     void post(Word handle, Ticks since, Bytes bytes = some_bytes) {
         const Spec spec{.call = send};
         const Memo& memo = record(ledger, bytes, 100, spec);
-        ledger.begin(call_key(send, some_site), since);
-        if (!ledger.post_fast(memo, handle)) ledger.post(memo, handle, since);
+        ledger.hand.begin(call_key(send, some_site), since);
+        if (!ledger.requests.post_fast(ledger.hand, memo, handle)) ledger.post(memo, handle, since);
     }
     void complete(Word handle, Ticks end, Ticks blocked) { complete(handle, end, blocked, blocked); }
     void complete(Word handle, Ticks end, Ticks blocked, Ticks inside) {
-        if (ledger.complete(handle, end, blocked, inside) == Ledger::not_remembered) ledger.count_unknown_request();
+        if (ledger.requests.complete(handle, end, blocked, inside) == Requests::not_remembered)
+            ledger.requests.count_unknown();
     }
     format::Histogram of_bytes(Bytes bytes, std::uint16_t call = send) {
         for (const auto& histogram : records_of<format::Histogram>(recording.image(), format::TableType::histograms))
@@ -40,7 +41,7 @@ struct requests : testing::Test {
 
 TEST_F(requests, their_time_is_booked_where_they_were_posted) {
     post(0x1000, 5000);
-    EXPECT_TRUE(ledger.has_requests());
+    EXPECT_TRUE(ledger.requests.has_any());
 
     complete(0x1000, 9000, 1500);
 
@@ -48,7 +49,7 @@ TEST_F(requests, their_time_is_booked_where_they_were_posted) {
     EXPECT_EQ(sends.completed, 1u);
     EXPECT_EQ(sends.in_flight_ticks, 4000u);
     EXPECT_EQ(sends.blocked_ticks, 1500u);
-    EXPECT_FALSE(ledger.has_requests());
+    EXPECT_FALSE(ledger.requests.has_any());
 }
 
 // One Waitall of 800 ticks for four: each blocked for a quarter of it, and none was overlapped with anything meanwhile.
@@ -72,10 +73,10 @@ TEST_F(requests, that_are_open_are_in_the_profile_and_tell_who_posted_them) {
     };
     post(0x1000, 4000);
     complete(0x1000, 4500, 10);
-    ledger.set_peer(3);
-    ledger.set_tag(7);
-    ledger.set_comm(some_communicator);
-    ledger.begin(call_key(send, some_site), 5000);
+    ledger.hand.set_peer(3);
+    ledger.hand.set_tag(7);
+    ledger.hand.set_comm(some_communicator);
+    ledger.hand.begin(call_key(send, some_site), 5000);
     ledger.post(record(ledger, some_bytes, 100, {.call = send}), 0x2000, 5000);
 
     ASSERT_EQ(open().size(), 1u);
@@ -122,11 +123,11 @@ TEST_F(requests, are_completed_once) {
 TEST_F(requests, that_were_freed_are_forgotten) {
     post(0x1000, 5000);
 
-    ledger.forget_request(0x1000);
+    ledger.requests.forget(0x1000);
 
-    EXPECT_FALSE(ledger.has_requests());
-    ledger.forget_request(0x1000);
-    EXPECT_FALSE(ledger.has_requests());
+    EXPECT_FALSE(ledger.requests.has_any());
+    ledger.requests.forget(0x1000);
+    EXPECT_FALSE(ledger.requests.has_any());
 }
 
 // Open MPI gives one handle to all sends that are complete when they return; each is waited for by it.
@@ -140,7 +141,7 @@ TEST_F(requests, posted_under_one_handle_are_all_completed_once) {
     EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 1000u + 1000u + 2000u);
     EXPECT_EQ(of_bytes(some_bytes).blocked_ticks, 100u);
     EXPECT_EQ(recording.image().header().drops.requests, 0u);
-    EXPECT_FALSE(ledger.has_requests());
+    EXPECT_FALSE(ledger.requests.has_any());
 }
 
 TEST_F(requests, of_a_clock_that_ran_backwards_have_no_time_and_are_counted) {
@@ -170,22 +171,22 @@ TEST_F(requests, under_one_handle_whose_clock_ran_backwards_have_no_time) {
 
 TEST_F(requests, of_a_freed_place_begin_anew) {
     ledger.set_up(0x1000, some_bytes, send);
-    ledger.forget_request(0x1000);
+    ledger.requests.forget(0x1000);
     post(0x1000, 5000);
 
     complete(0x1000, 5500, 0);
 
-    EXPECT_FALSE(ledger.has_requests()) << "it was not persistent";
+    EXPECT_FALSE(ledger.requests.has_any()) << "it was not persistent";
     EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 500u);
 }
 
 TEST(request_table, holds_a_handle_once_whatever_came_and_went_beside_it) {
-    const auto table = std::make_unique<Requests>();
+    const auto table = std::make_unique<RequestTable>();
     // Two handles that want the same place: the later one gets its second choice.
     const auto want_same_place = [](Word a, Word b) {
-        const auto probe = std::make_unique<Requests>();
+        const auto probe = std::make_unique<RequestTable>();
         probe->put({a, nullptr, 1, 0});
-        Requests::Request* place = probe->find(a);
+        RequestTable::Request* place = probe->find(a);
         probe->drop(*place);
         probe->put({b, nullptr, 1, 0});
         return probe->find(b) == place;
@@ -199,11 +200,11 @@ TEST(request_table, holds_a_handle_once_whatever_came_and_went_beside_it) {
     table->drop(*table->find(first));
 
     // Still in flight: nothing is changed, and nothing put into the place that became free.
-    EXPECT_EQ(table->put({second, nullptr, 3, 0}), Requests::Put::shared);
+    EXPECT_EQ(table->put({second, nullptr, 3, 0}), RequestTable::Put::shared);
     ASSERT_NE(table->find(second), nullptr);
     EXPECT_EQ(table->find(second)->since, 2u);
     table->find(second)->since = 0;  // booked
-    EXPECT_EQ(table->put({second, nullptr, 4, 0}), Requests::Put::done);
+    EXPECT_EQ(table->put({second, nullptr, 4, 0}), RequestTable::Put::done);
     EXPECT_EQ(table->find(second)->since, 4u);
     table->drop(*table->find(second));
     EXPECT_EQ(table->find(second), nullptr) << "the older meaning is back";
@@ -226,7 +227,7 @@ TEST_F(requests, persistent_ones_move_bytes_at_every_start) {
 TEST_F(requests, a_persistent_one_that_was_not_started_completes_nothing) {
     ledger.set_up(0x1000, some_bytes, send);
 
-    EXPECT_EQ(ledger.complete(0x1000, 9000, 100, 100), 0);
+    EXPECT_EQ(ledger.requests.complete(0x1000, 9000, 100, 100), 0);
 
     EXPECT_EQ(of_bytes(some_bytes).completed, 0u);
     EXPECT_EQ(recording.drops().requests, 0u);
@@ -268,7 +269,7 @@ TEST_F(requests, a_window_of_outstanding_ones_is_remembered_whole) {
 
 TEST_F(requests, as_many_handles_as_a_waitall_has_can_be_copied) {
     for (const std::int64_t n : {1, 512, 513, 100000, 7}) {
-        Word* room = ledger.room_for_handles(n);
+        Word* room = ledger.requests.room_for_handles(n);
         ASSERT_NE(room, nullptr);
         room[0] = room[n - 1] = 1;
     }

@@ -80,7 +80,7 @@ TEST_F(text_profile, has_the_layout_that_mpitrace_users_know) {
 }
 
 TEST_F(text_profile, counted_calls_have_no_time) {
-    for (int i = 0; i < 7; ++i) recording.ledger->count(0);
+    for (int i = 0; i < 7; ++i) recording.ledger->counters.count(0);
 
     ASSERT_TRUE(write_text_profile(recording.image(), made_catalogue, path.c_str()));
 
@@ -93,8 +93,8 @@ TEST_F(text_profile, threads_of_a_rank_are_added_up) {
     ASSERT_NE(other, nullptr);
     record(*recording.ledger, 8, 1'000'000);
     record(*other, 8, 2'000'000);
-    other->count(0);
-    recording.ledger->count(0);
+    other->counters.count(0);
+    recording.ledger->counters.count(0);
 
     ASSERT_TRUE(write_text_profile(recording.image(), made_catalogue, path.c_str()));
 

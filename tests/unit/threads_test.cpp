@@ -70,10 +70,10 @@ TEST(threads, a_handle_that_is_freed_by_one_and_handed_to_another_means_the_new_
             } else if (t == 1) {
                 while (made != i) std::this_thread::yield();
                 ledger.enter_epoch(epoch);
-                stale += ledger.known_type(handle) != nullptr;
+                stale += ledger.memos.known_type(handle) != nullptr;
                 ledger.will_learn_type(handle);
-                ledger.learn_type(handle, i);
-                const auto* known = ledger.known_type(handle);
+                ledger.memos.learn_type(handle, i);
+                const auto* known = ledger.memos.known_type(handle);
                 wrong += !known || known->meaning != i;
                 EXPECT_TRUE(ended.may_be_held_by_others(handle, 2)) << "the thread that frees has to say so";
                 used = i;

@@ -48,10 +48,10 @@ struct trace : testing::Test {
     }
     const Memo& call(Ticks since, Ticks ticks, const Trace::Side& side = {}, Bytes bytes = 8,
                      const Spec& spec = {.call = send}) {
-        ledger->begin(call_key(spec.call, spec.site), since);
-        ledger->leave_call();
+        ledger->hand.begin(call_key(spec.call, spec.site), since);
+        ledger->hand.leave();
         const Memo& memo = record(*ledger, bytes, ticks, spec);
-        ledger->trace_call(memo, bytes, ticks, side);
+        ledger->trace->call(ledger->hand, memo, bytes, ticks, side);
         return memo;
     }
     Ring ring() { return ring_in(recording.image(), 2); }
@@ -63,7 +63,7 @@ struct trace : testing::Test {
 };
 
 TEST_F(trace, there_is_none_unless_it_is_asked_for) {
-    EXPECT_FALSE(recording.ledger->is_traced());
+    EXPECT_FALSE(recording.ledger->trace);
     EXPECT_TRUE(ring_in(recording.image(), 1).events.empty());
 }
 
@@ -135,7 +135,7 @@ TEST_F(trace, a_completed_request_is_told_by_when_it_was_posted) {
     with(1000);
     const Memo& memo = call(5000, 100, from(1, 4));
     ledger->post(memo, 0x1000, 5000);
-    ledger->begin(call_key(wait, some_site), 8000);
+    ledger->hand.begin(call_key(wait, some_site), 8000);
 
     EXPECT_TRUE(ledger->trace_completed(0x1000, 9000, [](const auto&) { return Trace::Side{}; }));
     EXPECT_FALSE(ledger->trace_completed(0x2000, 9000, [](const auto&) { return Trace::Side{}; }))
@@ -153,8 +153,9 @@ TEST_F(trace, a_receive_from_anybody_is_numbered_when_its_status_tells) {
     call(1000, 100, from(7, 4));  // the first of that tag
     const Memo& memo = call(5000, 100, from(format::peer_any, 4));
     format::Flow flow{};
-    ledger->post_open(memo, 0x1000, {&flow, some_communicator, some_communicator, 8, 100, 0, -1, 1, false});
-    ledger->begin(call_key(wait, some_site), 8000);
+    ledger->requests.post_open(ledger->hand, memo, 0x1000,
+                               {&flow, some_communicator, some_communicator, 8, 100, 0, -1, 1, false});
+    ledger->hand.begin(call_key(wait, some_site), 8000);
 
     ledger->trace_completed(0x1000, 9000, [](const auto&) { return from(7, 4); });
 
@@ -165,8 +166,8 @@ TEST_F(trace, a_receive_from_anybody_is_numbered_when_its_status_tells) {
 
 TEST_F(trace, a_call_that_failed_is_in_it) {
     with(1000);
-    ledger->begin(call_key(send, some_site), 5000);
-    ledger->trace_error(60);
+    ledger->hand.begin(call_key(send, some_site), 5000);
+    ledger->trace->error(ledger->hand, 60);
 
     EXPECT_EQ(ring().events.at(0).flags, format::trace_failed);
     EXPECT_EQ(ring().events.at(0).ticks, 60u);
@@ -174,14 +175,14 @@ TEST_F(trace, a_call_that_failed_is_in_it) {
 
 TEST_F(trace, is_as_long_as_there_is_room_for) {
     with(Trace::most_events);
-    EXPECT_EQ(ledger->trace()->capacity(), Trace::most_events);
+    EXPECT_EQ(ledger->trace->capacity(), Trace::most_events);
 
     Ledger* second = Ledger::create(recording.records, 3, format::ThreadKind::other);
-    EXPECT_EQ(second->trace()->capacity(), Trace::most_events / 4);
+    EXPECT_EQ(second->trace->capacity(), Trace::most_events / 4);
     std::size_t others = 0;
     for (std::uint32_t id = 4;
          Ledger* l = id < 40 ? Ledger::create(recording.records, id, format::ThreadKind::other) : nullptr; ++id) {
-        if (l->is_traced()) continue;
+        if (l->trace) continue;
         ++others;
         EXPECT_GT(record(*l, 8, 100, {}).cell->calls, 0u) << "a thread without a trace counts all the same";
     }

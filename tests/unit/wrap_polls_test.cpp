@@ -21,7 +21,7 @@ TEST_F(wrap, every_poll_is_counted_and_few_are_timed) {
     EXPECT_GT(polls.sums().ticks, 0u);
 }
 
-bool is_sample() { return thread_state.ledger->is_sample(counter_of_polls); }
+bool is_sample() { return thread_state.ledger->counters.is_sample(counter_of_polls); }
 
 // The time that so many polls are recorded with, divided by the time that they took. The last one is a sample, as was
 // the one before the first.
@@ -34,7 +34,7 @@ double recorded_share_of_polls(unsigned periods, void (*inside)()) {
     const Since polls(FakeId::poll);
     script.inside = inside;
     script.calls = 0;
-    for (unsigned i = 0; i < periods * Ledger::polls_per_sample; ++i) FAKE_Poll(1);
+    for (unsigned i = 0; i < periods * Counters::polls_per_sample; ++i) FAKE_Poll(1);
     const Ticks took = now(monotonic) - began;
     script.inside = nullptr;
     return static_cast<double>(polls.sums().ticks) / static_cast<double>(took);
@@ -66,7 +66,7 @@ TEST_F(wrap, a_poll_that_is_interrupted_counts_once) {
     const Since polls(FakeId::poll);
     const bool monotonic = runtime.clock() == format::ClockKind::monotonic;
     const Ticks began = now(monotonic);
-    for (unsigned i = 0; i < 4 * Ledger::polls_per_sample; ++i) {
+    for (unsigned i = 0; i < 4 * Counters::polls_per_sample; ++i) {
         FAKE_Poll(1);
         usleep(200);
     }

@@ -59,7 +59,7 @@ struct Relay::Size {
     template <class... Words>
     [[gnu::always_inline]] static bool store(Ledger& ledger, Words&... args) {
         const Word words[] = {args..., 0};
-        ledger.set_comm(no_handle);
+        ledger.hand.set_comm(no_handle);
         ledger.hand.type = no_handle;  // then the count is in bytes
         ledger.hand.count = words[1];
         return true;

@@ -1,0 +1,98 @@
+// The slow half: memos that are taken, and what happens to them when a handle ends. Called after the real call that
+// uses a handle, and before the one that frees it.
+#include "libmpiprof/record/memos.h"
+
+namespace mpiprof {
+
+Memo* Memos::known(std::uint64_t key, Word type, Word comm, const Word* frame, const Meaning& meaning, Bytes bytes) {
+    Memo& first = this->first(key);
+    if (is_of(first, key, frame, meaning, bytes)) {
+        if (meaning.is_lasting && !hit(first, key, type, comm)) hold(first, type, comm, meaning);
+        return &first;
+    }
+    Memo* m = seconds_.places(second_hash(key, first, frame, meaning.communicator, hot_bin(bytes)));
+    for (unsigned i = 0; i < 2; ++i, ++m) {
+        if (!is_of(*m, key, frame, meaning, bytes)) continue;
+        if (first.key != no_key) return m;
+        forget_peer(first);
+        first = *m;  // its first place was left to it
+        m->key = no_key;
+        hold(first, type, comm, meaning);
+        return &first;
+    }
+    return nullptr;
+}
+
+// The first place unless it is taken; of a first and second ones that other calls have, each in its turn: rivals end up
+// in places of their own.
+Memo& Memos::take(std::uint64_t key, const Word* frame, const Meaning& meaning, Bytes bytes) {
+    Memo* m = &first(key);
+    if (m->key != no_key) {
+        const std::uint64_t hash = second_hash(key, *m, frame, meaning.communicator, hot_bin(bytes));
+        if (m->key == key || seconds_.has_room(hash) || ++learned_ % 2 == 0) m = &seconds_.take(hash);
+    }
+    m->key = no_key;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
+    m->frame = lower_half(frame);
+    return *m;
+}
+
+void Memos::hold(Memo& first, Word type, Word comm, const Meaning& meaning) {
+    const bool is_held = meaning.is_lasting && meaning.type_size <= ~std::uint32_t{0};
+    if (first.comm != comm || !is_held) forget_peer(first);
+    first.type = is_held ? type : no_such_handle;
+    first.comm = is_held ? comm : no_such_handle;
+    first.type_size = static_cast<std::uint32_t>(meaning.type_size);
+    first.type_at = is_held ? meaning.type_at : Types::none;
+    first.comm_at = is_held ? meaning.comm_at : Comms::none;
+    const auto number = static_cast<std::uint8_t>(&first - memos_);
+    static_assert(first_memos <= 256);
+    if (first.type_at != Types::none) types_.hold(first.type_at, number);
+    if (first.comm_at != Comms::none) comms_.hold(first.comm_at, number);
+}
+
+void Memos::forget() {
+    for (Memo& m : memos_)
+        if (m.key != no_key) m.key = no_key;
+    seconds_.forget();
+    types_.forget();
+    comms_.forget();
+}
+
+// ---- handles ----
+
+Memos::Types::Known* Memos::learn_type(Word type, std::uint64_t bytes) {
+    if (bytes > ~std::uint32_t{0} || !types_.gives_way(type)) return nullptr;
+    const std::uint8_t place = types_.place(type);
+    release_type(place);
+    return &types_.put(type, static_cast<std::uint32_t>(bytes));
+}
+
+Memos::Comms::Known* Memos::learn_comm(Word comm, std::uint16_t index) {
+    if (!comms_.gives_way(comm)) return nullptr;
+    const std::uint8_t place = comms_.place(comm);
+    release_comm(place);
+    return &comms_.put(comm, index);
+}
+
+void Memos::release_type(std::uint8_t place) {
+    if (types_.at(place).handle == 0) return;
+    types_.end(place, first_memos, [&](unsigned number) {
+        Memo& m = memos_[number];
+        if (m.key == no_key || m.type_at != place) return;
+        m.type = no_such_handle;
+        m.type_at = Types::none;
+    });
+}
+
+void Memos::release_comm(std::uint8_t place) {
+    if (comms_.at(place).handle == 0) return;
+    comms_.end(place, first_memos, [&](unsigned number) {
+        Memo& m = memos_[number];
+        if (m.key == no_key || m.comm_at != place) return;
+        m.comm = no_such_handle;
+        m.comm_at = Comms::none;
+        forget_peer(m);
+    });
+}
+
+}  // namespace mpiprof

@@ -1,0 +1,37 @@
+// What all ledgers of a process share: the image, and what in it is the rank's and not a thread's. Handed to each
+// ledger and its parts by the runtime, which has the only one.
+#pragma once
+
+#include "libmpiprof/record/catalogue.h"
+#include "libmpiprof/record/communicator_table.h"
+#include "libmpiprof/record/ended_handles.h"
+#include "libmpiprof/record/regions.h"
+#include "libmpiprof/record/request_table.h"
+#include "libmpiprof/record/sites.h"
+
+namespace mpiprof {
+
+inline constexpr std::uint16_t any_call = 0xffff;  // a thread's last resort
+
+struct Records {
+    Image image;
+    Sites sites;
+    Regions regions;
+    CommunicatorTable communicators;
+    Catalogue catalogue;
+    format::ClockKind clock;
+    Lock lock;  // for the dictionary
+    Rows<format::CallRecord, 48> dictionary;
+    std::uint64_t in_dictionary[32];         // a bit per call id
+    std::uint32_t peers;                     // records of them, of all threads
+    std::uint32_t trace_events;              // that each thread's trace keeps; 0: there is none
+    EndedHandles ended;                      // for the other threads
+    std::uint64_t forgets;                   // how often all that memos know became untrue
+    RequestTable::Shown requests_of_nobody;  // where threads show their requests that found no room for it
+
+    void publish_call(std::uint16_t call);
+    // A clock that ran backwards.
+    void count_backwards() { count_drop(image.header().drops.backwards); }
+};
+
+}  // namespace mpiprof

@@ -1,0 +1,120 @@
+// The table of a thread's requests in flight: which call and size each belongs to and since when. Small, and lossy by
+// design: what finds no place, or is completed by another thread, is counted as not remembered, never waited for. Part
+// of Requests, by whose thread alone it is used; neither locks nor allocates.
+#pragma once
+
+#include "libmpiprof/base/basics.h"
+#include "libmpiprof/format/layout.h"
+
+namespace mpiprof {
+
+class RequestTable {
+  public:
+    struct alignas(32) Request {
+        Word handle;                   // as the program holds it; 0 = free
+        format::Histogram* posted_by;  // its call and size
+        Ticks since;                   // the posting call's begin; 0 = not in flight (persistent, or booked already)
+        // 0, or how many share the handle; of a persistent one what a start moves. And the marks.
+        Bytes more;
+        bool is_persistent() const { return more >= persistent; }
+        bool has_partner() const { return (more & with_partner) != 0; }
+    };
+    static constexpr Bytes persistent = Bytes{1} << 63, with_partner = Bytes{1} << 62;
+    // With whom: of a persistent request, and of one to receive from whoever sends first.
+    struct Partner {
+        format::Flow* flow;  // where its messages are counted; null: it has none
+        Word key;            // the communicator whose rank the status will name, as Peers knows it; 0: nothing is open
+        Word comm;           // its C handle
+        Bytes bytes;
+        Ticks ticks;
+        // What a trace knows of its message.
+        std::uint32_t sequence;
+        int tag;
+        std::uint16_t communicator;  // index into the profile's
+        bool sends;
+    };
+
+    enum class Put { done, no_place, shared };
+    // Remembers a request. Shared: the handle is another's that is in flight; nothing was changed.
+    Put put(const Request& request) {
+        Request(&set)[2] = set_of(request.handle);
+        Request* place = &set[0];
+        // A completed request's handle is given out again: the newer meaning counts, wherever the older one lies.
+        if (set[1].handle == request.handle || (place->handle != 0 && place->handle != request.handle)) place = &set[1];
+        if (place->handle == 0)
+            ++in_use_;
+        else if (place->handle != request.handle)
+            return Put::no_place;
+        else if (place->since != 0 && !place->is_persistent() && request.since != 0)
+            return Put::shared;
+        *place = request;
+        return Put::done;
+    }
+    // The same for one that is posted, is new, and finds its first place free. `more` of what is free is 0. Returns the
+    // place; null: put().
+    Request* put_fast(const Request& request) {
+        Request(&set)[2] = set_of(request.handle);
+        if (set[0].handle != 0 || set[1].handle == request.handle) [[unlikely]]
+            return nullptr;
+        set[0].handle = request.handle;
+        set[0].posted_by = request.posted_by;
+        set[0].since = request.since;
+        ++in_use_;
+        return &set[0];
+    }
+    Request* find(Word handle) {
+        Request(&set)[2] = set_of(handle);
+        if (set[0].handle == handle) [[likely]]
+            return &set[0];
+        return set[1].handle == handle ? &set[1] : nullptr;
+    }
+    // One whose `more` is 0.
+    void release(Request& request) {
+        request.handle = 0;
+        shown(request).handle = 0;
+        --in_use_;
+    }
+    // What the profile says of the request in this place.
+    format::Request& shown(const Request& place) {
+        return *reinterpret_cast<format::Request*>(reinterpret_cast<std::uintptr_t>(&place) + to_shown_);
+    }
+    // Where that lies. There is always a place, be it one that no profile has.
+    void show_in(void* shown) {
+        to_shown_ = reinterpret_cast<std::uintptr_t>(shown) - reinterpret_cast<std::uintptr_t>(sets_);
+    }
+    void drop(Request& request) {
+        request.more = 0;
+        release(request);
+    }
+    bool is_empty() const { return in_use_ == 0; }
+    // Valid of what has_partner().
+    Partner& partner_of(const Request& request) { return partners_[0][&request - sets_[0]]; }
+    // The communicators of those that are open may mean something else now: they stay where they are counted.
+    void forget_communicators() {
+        for (Request& request : every())
+            if (request.handle != 0 && request.has_partner()) partner_of(request).key = 0;
+    }
+
+    void forget_communicator(Word key) {
+        for (Request& request : every())
+            if (request.handle != 0 && request.has_partner() && may_be_same_handle(partner_of(request).key, key))
+                partner_of(request).key = 0;
+    }
+
+    static constexpr unsigned bits = 9;
+    static constexpr unsigned places = 2u << bits;
+    struct Shown {
+        format::Request requests[places];
+    };
+
+  private:
+    Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
+    Request (&every())[places] { return reinterpret_cast<Request(&)[places]>(sets_); }
+    std::uint64_t in_use_ = 0;
+    std::uintptr_t to_shown_ = 0;  // from each place to its format::Request
+    static_assert(sizeof(format::Request) == sizeof(Request));
+    alignas(64) Request sets_[1u << bits][2];  // each handle has two places, in one cache line
+    Partner partners_[1u << bits][2];          // behind what every request touches
+};
+
+}  // namespace mpiprof
