@@ -226,10 +226,10 @@ class Reader {
             call.has_requests = record.arguments & format::has_requests;
             call.is_ordered = record.arguments & format::is_ordered;
             call.is_posted = record.arguments & format::is_posted;
+            if (record.bus <= format::BusRule::other_blocks) call.bus = static_cast<model::BusRule>(record.bus);
             if (call.is_ordered) call.order_word = format::order_word(call.name);
         });
     }
-
     // A cell whose call the dictionary does not name keeps its numbers under a name of its own: the rank may have
     // been killed between the two.
     std::uint16_t call_index(std::uint16_t id) {
