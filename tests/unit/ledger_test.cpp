@@ -209,6 +209,17 @@ TEST(ledger, the_dictionary_names_each_call_once) {
     EXPECT_EQ(names_in_dictionary(recording.image()), (std::vector<std::string>{"MPI_Send", "MPI_Reduce"}));
 }
 
+TEST(ledger, the_dictionary_says_what_a_call_means_for_bus_bandwidth) {
+    Recording recording;
+    record(*recording.ledger, 8, 100, {.call = reduce});
+    record(*recording.ledger, 8, 100, {.call = Catalogue::barrier_before + reduce});
+
+    const auto calls = records_of<format::CallRecord>(recording.image(), TableType::calls);
+    ASSERT_EQ(calls.size(), 2u);
+    EXPECT_EQ(calls[0].bus, BusRule::twice_around);
+    EXPECT_EQ(calls[1].bus, BusRule::none) << "the barrier before it moves nothing";
+}
+
 TEST(ledger, a_call_in_progress_is_in_the_profile_with_its_site_and_start) {
     Recording recording;
 
