@@ -78,7 +78,8 @@ constexpr auto build_infos() {
                      call.traffic,
                      call.size_rule,
                      call.counter,
-                     arguments_of(call)};
+                     arguments_of(call),
+                     call.bus};
         at += std::string_view(call.name).size() + 1;
     });
     return infos;

@@ -31,9 +31,9 @@ struct Row {
 
 const std::vector<Row>& rows() {
     static const std::vector<Row> all = {
-#define MPI(Name, name, arity, treatment, traffic, rule, words) \
+#define MPI(Name, name, arity, treatment, traffic, rule, words, ...) \
     {"MPI_" #Name, false, Treatment::treatment, Traffic::traffic, SizeRule::rule},
-#define MPI_C(Name, name, arity, treatment, traffic, rule, words) \
+#define MPI_C(Name, name, arity, treatment, traffic, rule, words, ...) \
     {"MPI_" #Name, true, Treatment::treatment, Traffic::traffic, SizeRule::rule},
 #define MPI_SPECIAL MPI
 #define MPI_PASSED(Name, reason) {"MPI_" #Name, false, Treatment::passed, Traffic::none, SizeRule::none, reason},
@@ -48,7 +48,7 @@ const std::vector<Row>& rows() {
 
 const std::vector<Row>& nccl_rows() {
     static const std::vector<Row> all = {
-#define NCCL(Name, arity, treatment, traffic, rule, words) \
+#define NCCL(Name, arity, treatment, traffic, rule, words, ...) \
     {"nccl" #Name, false, Treatment::treatment, Traffic::traffic, SizeRule::rule},
 #define NCCL_SPECIAL NCCL
 #define NCCL_PASSED(Name, reason) {"nccl" #Name, false, Treatment::passed, Traffic::none, SizeRule::none, reason},
@@ -146,7 +146,7 @@ constexpr std::string_view words_of(Traffic traffic) {
     return "?";
 }
 
-#define MPI(Name, name, arity, treatment, traffic, rule, words)                             \
+#define MPI(Name, name, arity, treatment, traffic, rule, words, ...)                        \
     static_assert(words_of(SizeRule::rule) != "?", #Name ": put its size rule into words"); \
     static_assert(words_of(Traffic::traffic) != "?", #Name ": put its traffic into words");
 #define MPI_C MPI

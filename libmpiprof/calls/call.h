@@ -10,6 +10,7 @@
 
 namespace mpiprof {
 
+using format::BusRule;
 using format::Family;
 using format::SizeRule;
 using format::Traffic;
@@ -154,14 +155,15 @@ struct Call {
     std::int8_t arity;
     std::uint16_t counter;  // index among the counted calls
     Roles roles;
+    BusRule bus = BusRule::none;
 };
 
 // A row as its line says it, or no build.
 constexpr Call checked(Family family, const char* name, int arity, Treatment treatment, Traffic traffic, SizeRule rule,
-                       bool large, std::string_view words) {
+                       bool large, std::string_view words, BusRule bus = BusRule::none) {
     const Roles roles = parse_roles(words, arity);
     if (!size_rule_satisfied(rule, roles)) this_size_rule_needs_an_argument_that_the_row_lacks();
-    return {name, family, treatment, traffic, rule, large, static_cast<std::int8_t>(arity), 0, roles};
+    return {name, family, treatment, traffic, rule, large, static_cast<std::int8_t>(arity), 0, roles, bus};
 }
 
 }  // namespace mpiprof

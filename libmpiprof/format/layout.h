@@ -119,6 +119,16 @@ enum class SizeRule : std::uint8_t {
     count_times_size = 21,       // count x type size x communicator size
 };
 
+// How the bytes of a call follow from its size on the busiest link, by nccl-tests' definitions of bus bandwidth. n: the
+// ranks of its communicator.
+enum class BusRule : std::uint8_t {
+    none = 0,          // it has none
+    whole = 1,         // the size
+    twice_around = 2,  // 2 (n-1)/n of the size
+    all_but_mine = 3,  // (n-1)/n of the size, which is n blocks
+    other_blocks = 4,  // n-1 times the size, which is one block
+};
+
 enum class BufferKind : std::uint8_t { host = 0, device = 1, managed = 2 };
 enum class ClockKind : std::uint32_t { tsc = 1, monotonic = 2, cntvct = 3 };
 enum class StoreKind : std::uint32_t { mapped = 1, written = 2 };
@@ -257,7 +267,8 @@ struct CallRecord {
     std::uint16_t counter;  // index into `counters` tables if counted or polled
     char name[40];
     std::uint32_t arguments;  // CallArguments
-    std::uint32_t reserved;
+    BusRule bus;
+    std::uint8_t reserved[3];
 };
 // What Thread says of a call in hand depends on what the call is given.
 enum CallArguments : std::uint32_t {
@@ -639,7 +650,7 @@ static_assert(offsetof(Header, processor) == 2808);
 static_assert(sizeof(ProcessorTime) == 32 && sizeof(Header) == 2840);
 static_assert(sizeof(Directory) == 16);
 static_assert(sizeof(Table) == 32 && offsetof(Table, offset) == 8 && offsetof(Table, used) == 16);
-static_assert(sizeof(CallRecord) == 56 && offsetof(CallRecord, name) == 8);
+static_assert(sizeof(CallRecord) == 56 && offsetof(CallRecord, name) == 8 && offsetof(CallRecord, bus) == 52);
 static_assert(sizeof(Cell) == 64 && offsetof(Cell, site) == 8 && offsetof(Cell, calls) == 16 &&
               offsetof(Cell, errors) == 56);
 static_assert(sizeof(Histogram) == 288 && offsetof(Histogram, block) == 8 && offsetof(Histogram, completed) == 256);

@@ -68,11 +68,11 @@ class Launches {
     // thread, has no third part.
     void begin_alone(Word stream);
     void end_real_call(bool is_launched, bool is_elsewhere);
-    void is_of(const Operation& operation);
+    void describe(const Operation& operation);
     // A group: its operations as they are enqueued; `group` tells it from the thread's other ones.
     void enqueue(std::uint64_t group, Word stream, const Operation& operation);
-    void begin_group(std::uint64_t group);  // its end is called, and launches
-    void group_is_of(std::uint16_t call);   // end_real_call() came before
+    void begin_group(std::uint64_t group);    // its end is called, and launches
+    void describe_group(std::uint16_t call);  // end_real_call() came before
     // The thread's launch, if any, is none.
     void drop();
     // A collective that is not recorded, so that all ranks number them alike.
@@ -114,6 +114,7 @@ class Launches {
     bool is_here(const Share& share) const;
     void begin_kernel_elsewhere(Word stream);
     void look_whether_held_up(Launch& launch);
+    static void note_number(const char* name, std::uint64_t number, std::uint64_t& noted);
     void note_what_is_missing();
     bool may_ask(const OwnErrors& errors);
     void harvest_all();

@@ -48,19 +48,26 @@ std::uint64_t cgroup_number(const char* controller, const char* mount, const cha
     return found ? number_in(found + length_of(label)) : 0;
 }
 
+std::uint64_t throttled_us() {
+    const std::uint64_t us = cgroup_number("", "/sys/fs/cgroup", "cpu.stat", "throttled_usec ");
+    if (us != 0) return us;
+    return cgroup_number("cpu,cpuacct", "/sys/fs/cgroup/cpu,cpuacct", "cpu.stat", "throttled_time ") / 1000;
+}
+
+std::uint64_t memory_limit() {
+    constexpr std::uint64_t none = std::uint64_t{1} << 60;  // version 1 has such a number for it
+    std::uint64_t limit = cgroup_number("", "/sys/fs/cgroup", "memory.max", "");
+    if (limit == 0) limit = cgroup_number("memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "");
+    return limit > none ? 0 : limit;
+}
+
 }  // namespace
 
-CgroupUse cgroup_use() {
-    CgroupUse use{};
-    use.throttled_us = cgroup_number("", "/sys/fs/cgroup", "cpu.stat", "throttled_usec ");
-    if (use.throttled_us == 0)
-        use.throttled_us =
-            cgroup_number("cpu,cpuacct", "/sys/fs/cgroup/cpu,cpuacct", "cpu.stat", "throttled_time ") / 1000;
-    use.memory_limit = cgroup_number("", "/sys/fs/cgroup", "memory.max", "");
-    if (use.memory_limit == 0)
-        use.memory_limit = cgroup_number("memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "");
-    if (use.memory_limit > std::uint64_t{1} << 60) use.memory_limit = 0;  // version 1's way to say "none"
-    return use;
+void CgroupUse::start(const Measured& of) {
+    of.header().memory_limit = memory_limit();
+    of.header().throttled_us = of.header().throttled_us_at_start = throttled_us();
 }
+
+void CgroupUse::end(const Measured& of) { of.header().throttled_us = throttled_us(); }
 
 }  // namespace mpiprof

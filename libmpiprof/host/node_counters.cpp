@@ -7,6 +7,7 @@
 
 #include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/format/facts.h"
 
 namespace mpiprof {
 namespace {
@@ -86,13 +87,23 @@ void NodeCounters::add_port(Image& image, const char* root, const char* adapter)
 
 void NodeCounters::open(Image& image, const char* root) {
     each_entry(Path("%s/sys/class/powercap", root).text, [&](const char* domain) { add_energy(image, root, domain); });
-    add(image, "energy.node", NodeCounterUnit::microjoules, Path("%s/sys/cray/pm_counters/energy", root).text,
-        1'000'000, 0);
-    add(image, "energy.accelerators", NodeCounterUnit::microjoules,
+    add(image, format::facts::energy_node, NodeCounterUnit::microjoules,
+        Path("%s/sys/cray/pm_counters/energy", root).text, 1'000'000, 0);
+    add(image, format::facts::energy_accelerators, NodeCounterUnit::microjoules,
         Path("%s/sys/cray/pm_counters/accel_energy", root).text, 1'000'000, 0);
     each_entry(Path("%s/sys/class/infiniband", root).text,
                [&](const char* adapter) { add_port(image, root, adapter); });
     each_entry(Path("%s/sys/class/net", root).text, [&](const char* interface) { add_link(image, root, interface); });
+}
+
+void NodeCounters::start(const Measured& of) {
+    if (count_ == 0 && of.describes_node) return open(of.image);
+    update();
+    for (unsigned i = 0; i < count_; ++i) {
+        NodeCounter& record = *sources_[i].record;
+        record.at_start = record.last;
+        record.wraps = 0;
+    }
 }
 
 void NodeCounters::update() {

@@ -3,12 +3,17 @@
 // users not read them (RAPL, mostly) they are left out, and nobody is asked.
 #pragma once
 
+#include "libmpiprof/host/measurement.h"
 #include "libmpiprof/record/rows.h"
 
 namespace mpiprof {
 
 class NodeCounters {
   public:
+    void start(const Measured& of);
+    void refresh(const Measured&) { update(); }
+    void end(const Measured&) { update(); }
+
     // Finds those that there are and records them. `root` is put before /sys, for tests.
     void open(Image& image, const char* root = "");
     // Reads them again into the image.

@@ -6,6 +6,7 @@
 
 #include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/format/facts.h"
 #include "libmpiprof/host/facts.h"
 
 namespace mpiprof {
@@ -49,7 +50,7 @@ void record_processor(Image& image) {
     char model[128] = "";
     append(model, found);
     cut(model, "\n");
-    record_fact(image, FactKind::node, "processor", model);
+    record_fact(image, FactKind::node, format::facts::processor, model);
 }
 
 void record_file(Image& image, FactKind kind, const char* name, const char* path) {
@@ -59,26 +60,27 @@ void record_file(Image& image, FactKind kind, const char* name, const char* path
 
 void record_node(Image& image) {
     record_processor(image);
-    record_file(image, FactKind::node, "cpus", "/sys/devices/system/cpu/online");
+    record_file(image, FactKind::node, format::facts::cpus, "/sys/devices/system/cpu/online");
     record_file(image, FactKind::node, "threads_per_core_active", "/sys/devices/system/cpu/smt/active");
     record_file(image, FactKind::node, "siblings_of_cpu0",
                 "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list");
     record_file(image, FactKind::node, "clock_source",
                 "/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    record_devices(image, "/sys/devices/system/node", "numa_cpus", "/sys/devices/system/node/%s/cpulist");
-    record_devices(image, "/sys/class/infiniband", "nic_numa", "/sys/class/infiniband/%s/device/numa_node");
-    record_devices(image, "/sys/class/infiniband", "nic_rate", "/sys/class/infiniband/%s/ports/1/rate");
-    record_devices(image, "/sys/class/cxi", "nic_numa", "/sys/class/cxi/%s/device/numa_node");
+    record_devices(image, "/sys/devices/system/node", format::facts::numa_cpus, "/sys/devices/system/node/%s/cpulist");
+    record_devices(image, "/sys/class/infiniband", format::facts::nic_numa,
+                   "/sys/class/infiniband/%s/device/numa_node");
+    record_devices(image, "/sys/class/infiniband", format::facts::nic_rate, "/sys/class/infiniband/%s/ports/1/rate");
+    record_devices(image, "/sys/class/cxi", format::facts::nic_numa, "/sys/class/cxi/%s/device/numa_node");
     record_devices(image, "/sys/class/net", "net_mbit", "/sys/class/net/%s/speed");
-    record_devices(image, "/proc/driver/nvidia/gpus", "gpu_numa", "/sys/bus/pci/devices/%s/numa_node");
-    record_devices(image, "/sys/class/kfd/kfd/topology/nodes", "kfd_gpu",
+    record_devices(image, "/proc/driver/nvidia/gpus", format::facts::gpu_numa, "/sys/bus/pci/devices/%s/numa_node");
+    record_devices(image, "/sys/class/kfd/kfd/topology/nodes", format::facts::kfd_gpu,
                    "/sys/class/kfd/kfd/topology/nodes/%s/gpu_id");
     // Through these adapters reach the memory of GPUs (GPUDirect RDMA).
     record_file(image, FactKind::node, "nvidia_peermem", "/sys/module/nvidia_peermem/initstate");
     record_file(image, FactKind::node, "nv_peer_mem", "/sys/module/nv_peer_mem/initstate");
-    record_pci_paths(image, "/proc/driver/nvidia/gpus", "gpu_pci", "/sys/bus/pci/devices/%s");
-    record_pci_paths(image, "/sys/class/infiniband", "nic_pci", "/sys/class/infiniband/%s");
-    record_pci_paths(image, "/sys/class/cxi", "nic_pci", "/sys/class/cxi/%s");
+    record_pci_paths(image, "/proc/driver/nvidia/gpus", format::facts::gpu_pci, "/sys/bus/pci/devices/%s");
+    record_pci_paths(image, "/sys/class/infiniband", format::facts::nic_pci, "/sys/class/infiniband/%s");
+    record_pci_paths(image, "/sys/class/cxi", format::facts::nic_pci, "/sys/class/cxi/%s");
 }
 
 }  // namespace
@@ -98,13 +100,13 @@ void record_pci_paths(Image& image, const char* directory, const char* kind, con
 void record_place(Image& image, bool describes_node) {
     char value[1024];
     status_line("Cpus_allowed_list:\t", value, sizeof value);
-    record_fact(image, FactKind::process, "cpus_allowed", value);
+    record_fact(image, FactKind::process, format::facts::cpus_allowed, value);
     status_line("Mems_allowed_list:\t", value, sizeof value);
-    record_fact(image, FactKind::process, "memory_nodes_allowed", value);
+    record_fact(image, FactKind::process, format::facts::memory_nodes_allowed, value);
     unsigned cpu = 0;
     if (raw(SYS_getcpu, raw_address(&cpu)) == 0) {
         snprintf(value, sizeof value, "%u", cpu);
-        record_fact(image, FactKind::process, "cpu_at_start", value);
+        record_fact(image, FactKind::process, format::facts::cpu_at_start, value);
     }
     if (describes_node) record_node(image);
 }

@@ -3,15 +3,16 @@
 // along when it ends: what was read of it last is kept.
 #pragma once
 
-#include <cstdint>
-
-#include "libmpiprof/base/basics.h"
-#include "libmpiprof/format/layout.h"
+#include "libmpiprof/host/measurement.h"
 
 namespace mpiprof {
 
 class ProcessorTime {
   public:
+    void start(const Measured& of) { open(of.first_thread); }
+    void refresh(const Measured& of) { read(of.header().processor, of.helper_thread); }
+    void end(const Measured& of) { refresh(of); }
+
     // Time counts from here on. `first`: the thread that began MPI. `root` is put before /proc, for tests, and has to
     // live as long.
     void open(std::uint32_t first, const char* root = "");

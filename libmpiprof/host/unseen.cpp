@@ -2,6 +2,7 @@
 #include "libmpiprof/host/unseen.h"
 
 #include "libmpiprof/base/loader.h"
+#include "libmpiprof/format/facts.h"
 #include "libmpiprof/host/facts.h"
 
 namespace mpiprof {
@@ -27,7 +28,7 @@ void Unseen::record(Image& image) {
     for (const Library& library : libraries) {
         if (!(told_ & bit) && any_loaded(library.files, [](const char*) { return true; })) {
             told_ |= bit;
-            record_fact(image, format::FactKind::process, "not_profiled", library.name);
+            record_fact(image, format::FactKind::process, format::facts::not_profiled, library.name);
         }
         bit <<= 1;
     }

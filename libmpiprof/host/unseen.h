@@ -3,16 +3,19 @@
 // the list of loaded objects.
 #pragma once
 
-#include "libmpiprof/record/image.h"
+#include "libmpiprof/host/measurement.h"
 
 namespace mpiprof {
 
 // Records each once, as the fact "not_profiled".
 class Unseen {
   public:
-    void record(Image& image);
+    void start(const Measured& of) { record(of.image); }
+    void refresh(const Measured&) {}
+    void end(const Measured& of) { record(of.image); }
 
   private:
+    void record(Image& image);
     std::uint32_t told_ = 0;  // a bit for each that is in the profile
 };
 

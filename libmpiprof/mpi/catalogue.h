@@ -25,11 +25,13 @@ inline constexpr std::size_t calls = static_cast<std::size_t>(Id::count);
 
 constexpr std::array<Call, calls> build_table() {
     std::array<Call, calls> table{{
-#define MPI(Name, name, arity, treatment, traffic, rule, words) \
-    checked(Family::mpi, "MPI_" #Name, arity, Treatment::treatment, Traffic::traffic, SizeRule::rule, false, words),
-#define MPI_C(Name, name, arity, treatment, traffic, rule, words) \
-    MPI(Name, name, arity, treatment, traffic, rule, words)       \
-    checked(Family::mpi, "MPI_" #Name "_c", arity, Treatment::treatment, Traffic::traffic, SizeRule::rule, true, words),
+#define MPI(Name, name, arity, treatment, traffic, rule, ...)                                                \
+    checked(Family::mpi, "MPI_" #Name, arity, Treatment::treatment, Traffic::traffic, SizeRule::rule, false, \
+            __VA_ARGS__),
+#define MPI_C(Name, name, arity, treatment, traffic, rule, ...)                                                  \
+    MPI(Name, name, arity, treatment, traffic, rule, __VA_ARGS__)                                                \
+    checked(Family::mpi, "MPI_" #Name "_c", arity, Treatment::treatment, Traffic::traffic, SizeRule::rule, true, \
+            __VA_ARGS__),
 #define MPI_SPECIAL(...) MPI(__VA_ARGS__)
 #define MPI_PASSED(...)
 #include "libmpiprof/mpi/calls.def"

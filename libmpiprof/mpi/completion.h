@@ -143,7 +143,7 @@ template <Id I, class Language>
     const auto complete = [&](Word handle, Ticks share) {
         if (Language::is_no_request(handle)) [[unlikely]]
             return 0;
-        const int completed_here = ledger.requests.complete(handle, end, share, ticks);
+        const int completed_here = ledger.complete(handle, end, share, ticks);
         if (completed_here != Requests::not_remembered) [[likely]]
             return completed_here;
         if (Language::is_null_request(handle)) return 0;

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/format/facts.h"
 #include "libmpiprof/host/launch.h"
 #include "libmpiprof/mpi/clock_offsets.h"
 #include "libmpiprof/mpi/library.h"
@@ -137,7 +138,7 @@ Word begin(const char* name, Word return_address, Words... words) {
     begin_profile(real.function, after - before);
     if (!Session && !measures_clocks && is_on(Setting::clock_offsets)) {
         measures_clocks = true;
-        measure_clock("clock_offset_at_start");
+        measure_clock(format::facts::clock_offset_at_start);
     }
     return result;
 }
@@ -153,7 +154,7 @@ Word end(const char* name, Word return_address, Words... words) {
     if (!Session && measures_clocks) {
         measures_clocks =
             false;  // MPICH's Fortran mpi_finalize_ calls MPI_Finalize, and not all ranks need be Fortran's
-        measure_clock("clock_offset_at_end");
+        measure_clock(format::facts::clock_offset_at_end);
     }
     if (Session)
         open_sessions.fetch_sub(1);

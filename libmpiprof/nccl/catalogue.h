@@ -29,8 +29,9 @@ inline constexpr std::size_t calls = static_cast<std::size_t>(Id::end) - first_i
 
 constexpr std::array<Call, calls> build_table() {
     std::array<Call, calls> table{{
-#define NCCL(Name, arity, treatment, traffic, rule, words) \
-    checked(Family::nccl, "nccl" #Name, arity, Treatment::treatment, Traffic::traffic, SizeRule::rule, true, words),
+#define NCCL(Name, arity, treatment, traffic, rule, ...)                                                     \
+    checked(Family::nccl, "nccl" #Name, arity, Treatment::treatment, Traffic::traffic, SizeRule::rule, true, \
+            __VA_ARGS__),
 #define NCCL_SPECIAL(...) NCCL(__VA_ARGS__)
 #define NCCL_PASSED(...)
 #include "libmpiprof/nccl/calls.def"

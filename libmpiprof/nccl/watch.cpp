@@ -47,12 +47,12 @@ void watch_enqueued(const Memo& memo, Bytes bytes) {
     if (group.depth > 0)
         gpu::launches.enqueue(this_group(), group.stream, operation);
     else
-        gpu::launches.is_of(operation);
+        gpu::launches.describe(operation);
 }
 
 void watch_ended(const Memo& memo) {
     group.is_watched = false;
-    gpu::launches.group_is_of(memo.cell->call);
+    gpu::launches.describe_group(memo.cell->call);
 }
 
 void Nccl::pass_unwatched_operation() {

@@ -135,7 +135,7 @@ void Runtime::change_region(Change change) {
     Ledger* traced = traced_ledger();
     if (!is_recording()) return;
     const Guard guard(lock_);
-    if (finished_) return;
+    if (is_finished()) return;
     const std::uint16_t before = records_.regions.current();
     const format::Anchor now = take_anchor(records_.clock);
     change(records_.regions, records_.image, now);
@@ -175,7 +175,7 @@ void Runtime::end_iteration(std::uint64_t items) {
     Ledger* traced = traced_ledger();
     if (!is_recording()) return;
     const Guard guard(lock_);
-    if (finished_) return;
+    if (is_finished()) return;
     const format::Anchor now = take_anchor(records_.clock);
     if (shut_ != 0) return records_.regions.pass_iteration(now);  // warm-up, for one
     records_.regions.iterate(records_.image, items, records_.image.header().started, now);
@@ -188,9 +188,9 @@ void Runtime::end_iteration(std::uint64_t items) {
 void Runtime::set_label(const char* key, const char* value) {
     if (is_child() || !key || !value) return;
     const Guard guard(lock_);
-    if (started_)
+    if (has_started())
         labels_.set(records_.image, key, length_of(key), value, length_of(value));
-    else if (!disabled_)
+    else if (phase() != Phase::off)
         labels_.keep(key, value);
 }
 

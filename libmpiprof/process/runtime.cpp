@@ -3,12 +3,11 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmpiprof/base/raw.h"
-#include "libmpiprof/host/cgroup.h"
+#include "libmpiprof/format/facts.h"
 #include "libmpiprof/host/environment.h"
 #include "libmpiprof/host/facts.h"
 #include "libmpiprof/host/launch.h"
@@ -26,7 +25,7 @@ namespace {
 
 using format::State;
 
-constexpr char library_version[] = "mpiprof 0.1.0";
+constexpr char library_version[] = "mpiprof " MPIPROF_VERSION;
 
 // How old a profile may be after a kill, where its file system says nothing else and nobody set a period.
 constexpr std::uint64_t second = 1'000'000'000;
@@ -52,33 +51,16 @@ class PatientGuard {
     bool is_held_;
 };
 
-void fill(format::ResourceUse& usage) {
-    rusage r{};
-    if (raw(SYS_getrusage, RUSAGE_SELF, raw_address(&r)) != 0) return;
-    const auto micro = [](const timeval& t) {
-        return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000u + static_cast<std::uint64_t>(t.tv_usec);
-    };
-    usage = {micro(r.ru_utime),
-             micro(r.ru_stime),
-             static_cast<std::uint64_t>(r.ru_maxrss),
-             static_cast<std::uint64_t>(r.ru_minflt),
-             static_cast<std::uint64_t>(r.ru_majflt),
-             static_cast<std::uint64_t>(r.ru_inblock),
-             static_cast<std::uint64_t>(r.ru_oublock),
-             static_cast<std::uint64_t>(r.ru_nvcsw),
-             static_cast<std::uint64_t>(r.ru_nivcsw)};
-}
-
 }  // namespace
 
 int Runtime::current_process() { return static_cast<int>(getpid()); }
 
 void Runtime::note_several_mpis() {
-    if (started_) records_.image.header().flags |= format::several_mpis;
+    if (has_started()) records_.image.header().flags |= format::several_mpis;
 }
 
 void Runtime::note_tool_in_front() {
-    if (started_) records_.image.header().flags |= format::behind_a_tool;
+    if (has_started()) records_.image.header().flags |= format::behind_a_tool;
 }
 
 // ---- start ----
@@ -86,14 +68,12 @@ void Runtime::note_tool_in_front() {
 bool Runtime::prepare() {
     if (is_child()) return false;
     const Guard guard(lock_);
-    if (started_) return true;
-    if (disabled_) return false;
-    if (prepared_) return true;
+    if (phase() != Phase::idle) return phase() != Phase::off;
     if (is_on(Setting::disable)) {
-        disabled_ = true;
+        phase_ = Phase::off;
         return false;
     }
-    prepared_ = true;
+    phase_ = Phase::prepared;
     setup_began_ns_ = nanoseconds(CLOCK_MONOTONIC);
     records_.clock = choose_clock(value_of(Setting::clock));
     loaded_ = take_anchor(records_.clock);
@@ -125,13 +105,11 @@ bool Runtime::begin_image(const World& world) {
     record_settings(records_.image);
     record_labels(records_.image, labels_);
     labels_.move_to(records_.image);
-    const bool describes_node = header.local_rank == 0 || header.local_rank == format::no_local_rank;
-    record_place(records_.image, describes_node);
-    if (describes_node) node_counters_.open(records_.image);
-    unseen_.record(records_.image);
+    record_place(records_.image, measured().describes_node);
     record_environment(records_.image, is_our_variable);
     if (world.cuda_aware >= 0)
-        record_fact(records_.image, format::FactKind::process, "mpi_is_cuda_aware", world.cuda_aware ? "yes" : "no");
+        record_fact(records_.image, format::FactKind::process, format::facts::mpi_is_cuda_aware,
+                    world.cuda_aware ? format::facts::yes : format::facts::no);
     return true;
 }
 
@@ -161,34 +139,30 @@ void Runtime::choose_functions(const Catalogue& catalogue, bool says_what_is_unk
 void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_ticks) {
     if (is_child()) return;
     const Guard guard(lock_);
-    if (started_) {  // MPI initialised once more (sessions): recording goes on in the same profile
+    if (has_started()) {  // MPI initialised once more (sessions): recording goes on in the same profile
         begin_with_mpi(world, init_ticks);
         records_.image.header().state = State::running;
-        finished_ = has_mpi_ended_ = is_after_mpi_ = false;
+        phase_ = Phase::recording;
         unshut(ended);
         start_helper();
         return;
     }
-    if (disabled_ || !prepared_) return;
+    if (phase() != Phase::prepared) return;
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
     records_.catalogue = catalogue;
     choose_functions(catalogue, world.rank == 0);
     if (!names_rank(value_of(Setting::ranks), world.rank) || !guard_against_fork() || !begin_image(world)) {
-        disabled_ = true;
+        phase_ = Phase::off;
         return;
     }
     owner_ = current_process();
-    started_ = true;
+    first_thread_ = static_cast<std::uint32_t>(raw(SYS_gettid));
+    phase_ = Phase::recording;
     format::Header& header = records_.image.header();
     header.init_ticks = init_ticks;
     header.started = take_anchor(records_.clock);
     header.updated = header.started;
-    fill(header.usage);
-    header.usage_at_start = header.usage;
-    processor_time_.open(static_cast<std::uint32_t>(raw(SYS_gettid)));
-    const CgroupUse cgroup = cgroup_use();
-    header.memory_limit = cgroup.memory_limit;
-    header.throttled_us = header.throttled_us_at_start = cgroup.throttled_us;
+    measurements_.start(measured());
     if (world.rank == 0) say_started(world);
     set_window(header.started.monotonic_ns);
     if (has_window()) open_pauses();
@@ -208,7 +182,7 @@ void Runtime::begin_with_mpi(const World& world, Ticks init_ticks) {
     header.init_ticks = init_ticks;
     if (world.family != format::MpiFamily::none && !ledgers_ && !has_window()) {
         header.started = header.updated = take_anchor(records_.clock);
-        fill(header.usage_at_start);
+        measurements_.start(measured());
     }
     adopt_world(world);
 }
@@ -228,7 +202,7 @@ void Runtime::move_file() {
 void Runtime::learn_world(unsigned rank, unsigned size, bool is_certain) {
     if (!is_recording()) return;
     const Guard guard(lock_);
-    if (!is_world_guessed_ || finished_) return;
+    if (!is_world_guessed_ || is_finished()) return;
     const format::Header& header = records_.image.header();
     if ((size <= header.size && !is_certain) || (rank == header.rank && size == header.size)) return;
     adopt_world(world_without_mpi(rank, size, header.mpi_library));
@@ -257,9 +231,7 @@ std::uint64_t Runtime::refresh(void* self, std::uint64_t period_ns) {
         r.lock_.unlock();
     }
     header.updated = take_anchor(r.records_.clock);
-    fill(header.usage);
-    r.processor_time_.read(header.processor, r.helper_.thread());
-    r.node_counters_.update();
+    r.measurements_.refresh(r.measured());
     if (!r.records_.image.is_mapped()) header.store_period_ms = static_cast<std::uint32_t>(period_ns / 1'000'000);
     if (r.helper_.is_told()) return next_ns;  // the end of the profile is written by whoever told it
     const int error = r.file_.update(r.records_.image);
@@ -288,14 +260,16 @@ void Runtime::start_helper() {
 
 // ---- the end ----
 
+Measured Runtime::measured() {
+    const format::Header& header = records_.image.header();
+    const bool describes_node = header.local_rank == 0 || header.local_rank == format::no_local_rank;
+    return {records_.image, describes_node, first_thread_, helper_.thread()};
+}
+
 void Runtime::update_header(State state, int exit_code) {
     format::Header& header = records_.image.header();
     count_pause();
-    fill(header.usage);
-    header.throttled_us = cgroup_use().throttled_us;
-    processor_time_.read(header.processor, helper_.thread());
-    node_counters_.update();
-    unseen_.record(records_.image);
+    measurements_.end(measured());
     header.ended = take_anchor(records_.clock);
     header.updated = header.ended;
     header.exit_code = exit_code;
@@ -314,12 +288,13 @@ bool Runtime::moved_nothing() const {
 
 void Runtime::finish(State state, int exit_code) {
     if (!is_recording()) return;
-    if (state != State::exited && before_the_end_ && !finished_) before_the_end_();
+    if (state != State::exited && before_the_end_ && !is_finished()) before_the_end_();
     const PatientGuard guard(lock_);
-    if (finished_) return;
-    finished_ = state != State::exited && !(state == State::finalized && is_after_mpi_);
+    if (is_finished()) return;
+    const bool is_end = state != State::exited && !(state == State::finalized && phase() == Phase::after_mpi);
+    if (is_end) phase_ = Phase::finished;
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
-    if (finished_) close_gate();
+    if (is_end) close_gate();
     helper_.stop();
     if (helper_.is_running()) file_.give_up_update();
     // Scripts say who they are in their own environment, which may come later than the first call.
@@ -329,7 +304,7 @@ void Runtime::finish(State state, int exit_code) {
     }
     move_file();
     update_header(state, exit_code);
-    if (finished_) shut_ |= ended;
+    if (is_end) shut_ |= ended;
     const bool nothing = moved_nothing();
     format::Header& header = records_.image.header();
     const bool may_go_on = header.flags & format::initialized_by_session;  // then process_ends() removes it
@@ -352,31 +327,30 @@ void Runtime::finish(State state, int exit_code) {
 void Runtime::after_finalize(Ticks finalize_ticks) {
     if (!is_recording()) return;
     const Guard guard(lock_);
-    if (!finished_) return;
+    if (!is_finished()) return;
     records_.image.header().finalize_ticks = finalize_ticks;
     if (!moved_nothing()) file_.save(records_.image, name());
-    has_mpi_ended_ = true;
+    phase_ = Phase::mpi_ended;
     if (goes_on_after_mpi_) unshut(ended);
 }
 
 void Runtime::go_on_after_mpi() {
     const Guard guard(lock_);
     goes_on_after_mpi_ = true;
-    if (is_recording() && has_mpi_ended_) unshut(ended);
+    if (is_recording() && has_mpi_ended()) unshut(ended);
 }
 
 // The first call behind MPI_Finalize: until then the profile is complete.
 void Runtime::begin_after_mpi() {
     const Guard guard(lock_);
-    if (is_after_mpi_ || !has_mpi_ended_ || !is_recording()) return;
-    is_after_mpi_ = true;
-    finished_ = false;
+    if (phase() != Phase::mpi_ended || !is_recording()) return;
+    phase_ = Phase::after_mpi;
     start_helper();
 }
 
 void Runtime::process_ends() {
     int over = 0;
-    const bool is_finalized = is_recording() && (has_mpi_ended_ || (finalized_ && finalized_(&over) == 0 && over));
+    const bool is_finalized = is_recording() && (has_mpi_ended() || (finalized_ && finalized_(&over) == 0 && over));
     finish(is_finalized ? State::finalized : State::exited, 0);
     if (is_recording() && moved_nothing()) file_.remove();
 }

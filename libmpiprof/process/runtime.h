@@ -2,11 +2,9 @@
 // Constant-initialised and immortal, since wrappers are called before constructors and after destructors.
 #pragma once
 
-#include "libmpiprof/host/node_counters.h"
-#include "libmpiprof/host/processor_time.h"
-#include "libmpiprof/host/unseen.h"
 #include "libmpiprof/host/who.h"
 #include "libmpiprof/process/helper.h"
+#include "libmpiprof/process/measurements.h"
 #include "libmpiprof/process/profile_file.h"
 #include "libmpiprof/process/selection.h"
 #include "libmpiprof/record/labels.h"
@@ -55,7 +53,7 @@ class Runtime {
     // Whatever is recorded and whatever not: all ranks have to do it.
     bool puts_barrier_before(std::uint16_t call) const { return barriers_.has(call); }
     // True: not even the first MPI call was seen, though one may have been made (another tool may have kept it).
-    bool has_not_begun() const { return !prepared_ && !disabled_; }
+    bool has_not_begun() const { return phase() == Phase::idle; }
     // Whether MPI was finalised, for a profile whose end passes us by; asked when the process ends.
     void ask_at_exit(int (*finalized)(int*)) { finalized_ = finalized; }
     // What has to be done before the profile ends while the process goes on (MPI_Finalize, MPI_Abort); not at exit.
@@ -64,7 +62,7 @@ class Runtime {
     // Whether recording was ever meant for a part of the run alone: by the window in time, or by the program.
     bool has_window() const { return was_paused_ || begins_at_ns_ != 0 || ends_at_ns_ != ~std::uint64_t{0}; }
     // Asked before the lock is taken: in a forked child it may be held by a thread that the child does not have.
-    bool is_recording() const { return started_ && owner_ == current_process(); }
+    bool is_recording() const { return has_started() && owner_ == current_process(); }
     format::ClockKind clock() const { return records_.clock; }
     Records& records() { return records_; }
     // A second MPI was met: said in the profile.
@@ -73,7 +71,21 @@ class Runtime {
     void note_tool_in_front();
 
   private:
-    bool is_child() const { return started_ && owner_ != current_process(); }
+    // Each follows from the one above it, but for `off`, and a session that begins MPI once more.
+    enum class Phase : std::uint8_t {
+        idle,       // not even the first call of MPI was seen
+        off,        // the user wants no profile, or there can be none
+        prepared,   // MPI is being initialised
+        recording,  // there is a profile
+        finished,   // its numbers are final: MPI_Finalize or MPI_Abort was entered
+        mpi_ended,  // and the real MPI_Finalize has returned
+        after_mpi,  // something is recorded behind it
+    };
+    Phase phase() const { return phase_.load(std::memory_order_relaxed); }
+    bool has_started() const { return phase() >= Phase::recording; }
+    bool is_finished() const { return phase() == Phase::finished || phase() == Phase::mpi_ended; }
+    bool has_mpi_ended() const { return phase() >= Phase::mpi_ended; }
+    bool is_child() const { return has_started() && owner_ != current_process(); }
     static int current_process();
     Ledger* new_ledger();
     void say_how_much_is_traced(Ledger& ledger);
@@ -85,6 +97,7 @@ class Runtime {
     void move_file();
     void start_helper();
     static std::uint64_t refresh(void* self, std::uint64_t period_ns);
+    Measured measured();
     void update_header(format::State state, int exit_code);
     void begin_after_mpi();
     // Why nothing is recorded, one bit each; the gate is open while there is no reason.
@@ -110,20 +123,14 @@ class Runtime {
     ProfileFile file_;
     Helper helper_;
     std::uint64_t second_work_after_ns_ = Helper::when_asked;  // the first is at once, where the profile is written
-    NodeCounters node_counters_;
-    ProcessorTime processor_time_;
+    Measurements measurements_;
     Labels labels_;
-    Unseen unseen_;
     Ledger* ledgers_ = nullptr;
     Ledger* suspect_ = nullptr;  // the next whose thread may be gone without a word
     std::uint32_t ledger_count_ = 0;
     std::uint64_t epochs_ = 0;  // the last one given out
-    bool disabled_ = false;
-    bool prepared_ = false;
-    bool started_ = false;
-    bool finished_ = false;
-    bool goes_on_after_mpi_ = false, has_mpi_ended_ = false;
-    std::atomic<bool> is_after_mpi_{false};  // something was recorded then
+    std::atomic<Phase> phase_{Phase::idle};
+    bool goes_on_after_mpi_ = false;
     bool has_text_ = false;
     bool is_world_guessed_ = false;
     bool is_trace_cut_ = false;
@@ -136,7 +143,8 @@ class Runtime {
     std::uint64_t begins_at_ns_ = 0, ends_at_ns_ = ~std::uint64_t{0};  // CLOCK_MONOTONIC: MPIPROF_BEGIN_TIME, END_TIME
     int (*finalized_)(int*) = nullptr;
     void (*before_the_end_)() = nullptr;
-    int owner_ = 0;  // pid: a forked child is not
+    int owner_ = 0;                   // pid: a forked child is not
+    std::uint32_t first_thread_ = 0;  // that began MPI
     std::uint64_t setup_began_ns_ = 0;
     format::Anchor loaded_{};
 };

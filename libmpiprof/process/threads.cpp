@@ -38,7 +38,7 @@ void close_in_child() { __atomic_store_n(&gate.epoch, 0, __ATOMIC_RELAXED); }
 Ledger* Runtime::open(ThreadState& state) {
     const std::uint64_t epoch = __atomic_load_n(&gate.epoch, __ATOMIC_ACQUIRE);
     if (epoch == 0) return nullptr;
-    if (has_mpi_ended_ && !is_after_mpi_.load(std::memory_order_relaxed)) [[unlikely]]
+    if (phase() == Phase::mpi_ended) [[unlikely]]
         begin_after_mpi();
     if (!state.ledger) state.ledger = new_ledger();
     if (!state.ledger) {
@@ -52,7 +52,8 @@ Ledger* Runtime::open(ThreadState& state) {
 }
 
 bool Runtime::knows_call(std::uint16_t call) {
-    if (!is_recording()) return disabled_ || started_;  // off, or a child: never recorded, so nothing to know
+    if (!is_recording())
+        return phase() == Phase::off || has_started();  // off, or a child: never recorded, so nothing to know
     records_.publish_call(call);
     return true;
 }

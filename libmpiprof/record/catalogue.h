@@ -13,7 +13,8 @@ struct CallInfo {
     Traffic traffic;
     SizeRule size_rule;
     std::uint16_t counter;
-    std::uint8_t arguments;  // format::CallArguments
+    std::uint8_t arguments = 0;  // format::CallArguments
+    BusRule bus = BusRule::none;
 };
 
 struct Catalogue {
@@ -34,6 +35,7 @@ struct Catalogue {
         info.traffic = Traffic::sync;
         info.size_rule = SizeRule::none;
         info.arguments = 0;
+        info.bus = BusRule::none;
         return info;
     }
     bool carries_messages(std::uint16_t call) const {

@@ -14,8 +14,9 @@ CommunicatorTable::Place CommunicatorTable::take(Image& image) {
         static_cast<format::Communicator&>(*at_[index]) = {};
         return {at_[index], index};
     }
-    format::Communicator* record = used_ < most ? rows_.add(image, {}) : nullptr;
+    format::Communicator* record = used_ < most ? rows_.next(image) : nullptr;
     if (!record) return {nullptr, 0};
+    rows_.publish();
     at_[used_] = static_cast<Counted*>(record);
     return {record, static_cast<std::uint16_t>(used_++)};
 }

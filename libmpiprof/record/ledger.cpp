@@ -37,6 +37,7 @@ void Records::publish_call(std::uint16_t call) {
         record->size_rule = info.size_rule;
         record->counter = info.counter;
         record->arguments = info.arguments;
+        record->bus = info.bus;
         copy(record->name, catalogue.row_name(call));
         append(record->name, Catalogue::name_suffix(call));
     }

@@ -85,6 +85,10 @@ class Ledger {
     void know_site(Word address) { records_->sites.know_module(records_->image, address); }
 
     // ---- requests and messages ----
+    // requests.complete(), for loops that have the ledger in a register and none for its parts.
+    int complete(Word handle, Ticks end, Ticks blocked, Ticks inside) {
+        return requests.complete(handle, end, blocked, inside);
+    }
     void post(const Memo& m, Word handle, Ticks since) { requests.post(hand, m, handle, since); }
     void set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests::Partner& partner = {},
                 format::Request shown = {});

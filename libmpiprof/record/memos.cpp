@@ -23,19 +23,6 @@ Memo* Memos::known(std::uint64_t key, Word type, Word comm, const Word* frame, c
     return nullptr;
 }
 
-// The first place unless it is taken; of a first and second ones that other calls have, each in its turn: rivals end up
-// in places of their own.
-Memo& Memos::take(std::uint64_t key, const Word* frame, const Meaning& meaning, Bytes bytes) {
-    Memo* m = &first(key);
-    if (m->key != no_key) {
-        const std::uint64_t hash = second_hash(key, *m, frame, meaning.communicator, hot_bin(bytes));
-        if (m->key == key || seconds_.has_room(hash) || ++learned_ % 2 == 0) m = &seconds_.take(hash);
-    }
-    m->key = no_key;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
-    m->frame = lower_half(frame);
-    return *m;
-}
-
 void Memos::hold(Memo& first, Word type, Word comm, const Meaning& meaning) {
     const bool is_held = meaning.is_lasting && meaning.type_size <= ~std::uint32_t{0};
     if (first.comm != comm || !is_held) forget_peer(first);

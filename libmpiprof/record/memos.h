@@ -147,4 +147,17 @@ class Memos {
     MemoPeer peers_[first_memos + 1];
 };
 
+// The first place unless it is taken; of a first and second ones that other calls have, each in its turn: rivals end up
+// in places of their own.
+inline Memo& Memos::take(std::uint64_t key, const Word* frame, const Meaning& meaning, Bytes bytes) {
+    Memo* m = &first(key);
+    if (m->key != no_key) {
+        const std::uint64_t hash = second_hash(key, *m, frame, meaning.communicator, hot_bin(bytes));
+        if (m->key == key || seconds_.has_room(hash) || ++learned_ % 2 == 0) m = &seconds_.take(hash);
+    }
+    m->key = no_key;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
+    m->frame = lower_half(frame);
+    return *m;
+}
+
 }  // namespace mpiprof

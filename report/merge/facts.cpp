@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "libmpiprof/format/facts.h"
 #include "report/merge/node_use.h"
 
 namespace mpiprof::report {
@@ -48,18 +49,21 @@ void add_numa_node(NodeFacts& node, const std::string& entry, const std::string&
 NodeFacts node_of(const std::vector<Fact>& facts) {
     NodeFacts node;
     for (const Fact& fact : facts) {
-        if (fact.name == "processor") node.processor = fact.value;
-        if (fact.name == "cpus") node.cpus = NumberList::parse(fact.value);
-        if (const auto entry = entry_of(fact, "numa_cpus")) add_numa_node(node, *entry, fact.value);
-        if (const auto entry = entry_of(fact, "gpu_numa"))
+        if (fact.name == format::facts::processor) node.processor = fact.value;
+        if (fact.name == format::facts::cpus) node.cpus = NumberList::parse(fact.value);
+        if (const auto entry = entry_of(fact, format::facts::numa_cpus)) add_numa_node(node, *entry, fact.value);
+        if (const auto entry = entry_of(fact, format::facts::gpu_numa))
             device_of(node.gpus, *entry).numa_node = number_of(fact.value);
-        if (const auto entry = entry_of(fact, "kfd_gpu"); entry && number_of(fact.value).value_or(0) != 0)
+        if (const auto entry = entry_of(fact, format::facts::kfd_gpu); entry && number_of(fact.value).value_or(0) != 0)
             device_of(node.gpus, "kfd " + *entry);
-        if (const auto entry = entry_of(fact, "nic_numa"))
+        if (const auto entry = entry_of(fact, format::facts::nic_numa))
             device_of(node.adapters, *entry).numa_node = number_of(fact.value);
-        if (const auto entry = entry_of(fact, "gpu_pci")) add_path(device_of(node.gpus, *entry), fact.value);
-        if (const auto entry = entry_of(fact, "nic_pci")) add_path(device_of(node.adapters, *entry), fact.value);
-        if (const auto entry = entry_of(fact, "nic_rate")) device_of(node.adapters, *entry).rate = fact.value;
+        if (const auto entry = entry_of(fact, format::facts::gpu_pci))
+            add_path(device_of(node.gpus, *entry), fact.value);
+        if (const auto entry = entry_of(fact, format::facts::nic_pci))
+            add_path(device_of(node.adapters, *entry), fact.value);
+        if (const auto entry = entry_of(fact, format::facts::nic_rate))
+            device_of(node.adapters, *entry).rate = fact.value;
     }
     std::sort(node.numa_nodes.begin(), node.numa_nodes.end(),
               [](const NumaNode& a, const NumaNode& b) { return a.number < b.number; });
@@ -169,9 +173,9 @@ void FactsPart::add(const RankProfile& from) {
         if (fact.kind == FactKind::environment && seen.insert(fact.name).second)
             environment.push_back(assignment_index({fact.name, fact.value}));
         if (fact.kind != FactKind::process) continue;
-        if (fact.name == "cpus_allowed") place.cpus = list_index(fact.value);
-        if (fact.name == "memory_nodes_allowed") place.memory_nodes = list_index(fact.value);
-        if (fact.name == "cpu_at_start") place.cpu_at_start = number_of(fact.value);
+        if (fact.name == format::facts::cpus_allowed) place.cpus = list_index(fact.value);
+        if (fact.name == format::facts::memory_nodes_allowed) place.memory_nodes = list_index(fact.value);
+        if (fact.name == format::facts::cpu_at_start) place.cpu_at_start = number_of(fact.value);
     }
     place.environment = environment_index(std::move(environment));
     place.throttled_ns = profile.throttled_ns;

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include "libmpiprof/format/facts.h"
 
 namespace mpiprof::report {
 namespace {
@@ -31,19 +32,10 @@ void add_work(GpuWork& to, const GpuWork& from) {
 
 constexpr std::size_t most_words = 64;  // more come from damaged files alone
 
-// "captured 4, no room 0": each label and its number.
-template <class Use>
-void each_number(std::string_view text, Use use) {
-    while (!text.empty()) {
-        const std::string_view item = text.substr(0, text.find(','));
-        text.remove_prefix(std::min(text.size(), item.size() + 1));
-        const std::size_t blank = item.rfind(' ');
-        const std::size_t first = item.find_first_not_of(' ');
-        std::uint64_t number = 0;
-        if (blank == std::string_view::npos || blank <= first) continue;
-        if (std::from_chars(item.data() + blank + 1, item.data() + item.size(), number).ec == std::errc{})
-            use(item.substr(first, blank - first), number);
-    }
+std::uint64_t number_in(const std::string& value) {
+    std::uint64_t number = 0;
+    (void)std::from_chars(value.data(), value.data() + value.size(), number);
+    return number;
 }
 
 // Only what is the same communicator for all its members can be compared.
@@ -116,21 +108,21 @@ void GpuPart::add(const RankProfile& from) {
     devices_with_work_ += static_cast<std::uint32_t>(devices.size());
 }
 
-// Facts as libmpiprof/gpu writes them. What changed during the run is noted anew: the last counts.
+// What changed during the run is noted anew: the last value counts.
 void GpuPart::add_facts(const Profile& profile) {
-    const std::string *source = nullptr, *not_timed = nullptr, *dropped = nullptr;
+    const std::string prefix = std::string(format::facts::gpu_not_timed) + ".";
+    const std::string* source = nullptr;
+    std::uint64_t dropped = 0;
+    std::map<std::string, std::uint64_t> not_timed;
     for (const Fact& fact : profile.facts) {
         if (fact.kind != FactKind::process) continue;
-        if (fact.name == "gpu_times") source = &fact.value;
-        if (fact.name == "gpu_not_timed") not_timed = &fact.value;
-        if (fact.name == "gpu_records_dropped") dropped = &fact.value;
+        if (fact.name == format::facts::gpu_times) source = &fact.value;
+        if (fact.name == format::facts::gpu_records_dropped) dropped = number_in(fact.value);
+        if (fact.name.starts_with(prefix)) not_timed[fact.name.substr(prefix.size())] = number_in(fact.value);
     }
-    if (not_timed)
-        each_number(*not_timed, [&](std::string_view why, std::uint64_t n) {
-            if (n != 0 && (not_timed_.size() < most_words || not_timed_.contains(std::string(why))))
-                not_timed_[std::string(why)] += n;
-        });
-    if (dropped) each_number("records " + *dropped, [&](std::string_view, std::uint64_t n) { records_dropped_ += n; });
+    for (const auto& [why, n] : not_timed)
+        if (n != 0 && (not_timed_.size() < most_words || not_timed_.contains(why))) not_timed_[why] += n;
+    records_dropped_ += dropped;
     if (source && (sources_.size() < most_words || sources_.contains(*source))) ++sources_[*source];
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include "libmpiprof/format/facts.h"
 
 namespace mpiprof::report {
 namespace {
@@ -24,9 +25,9 @@ NodeUse use_of(std::span<const NodeCounter> counters, double seconds) {
     for (const NodeCounter& counter : counters) {
         const std::string_view name = counter.name;
         const double joules = static_cast<double>(counter.value) / 1e6;
-        if (name == "energy.node")
+        if (name == mpiprof::format::facts::energy_node)
             whole = joules;
-        else if (name == "energy.accelerators")
+        else if (name == mpiprof::format::facts::energy_accelerators)
             use.accelerator_joules = joules;
         else if (name.starts_with(energy) && counts_once(name.substr(energy.size())))
             parts = parts.value_or(0) + joules;

@@ -1,5 +1,6 @@
 // Identity, drops and notes.
 #include "report/merge/origin.h"
+#include "libmpiprof/format/facts.h"
 
 #include <fmt/format.h>
 
@@ -68,9 +69,10 @@ void OriginPart::add(const RankProfile& from) {
     notes_.insert(notes_.end(), profile.notes.begin(), profile.notes.end());
     for (const Fact& fact : profile.facts) {
         if (fact.kind != FactKind::process) continue;
-        if (fact.name == "not_profiled" && (unseen_.size() < most_names || unseen_.contains(fact.value)))
+        if (fact.name == format::facts::not_profiled && (unseen_.size() < most_names || unseen_.contains(fact.value)))
             ++unseen_[fact.value];
-        if (fact.name == "mpi_is_cuda_aware" && (fact.value == "yes" || fact.value == "no"))
+        if (fact.name == format::facts::mpi_is_cuda_aware &&
+            (fact.value == format::facts::yes || fact.value == format::facts::no))
             cuda_awareness_.insert(fact.value);
     }
 }

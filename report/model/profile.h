@@ -24,6 +24,7 @@ struct Call {
     Family family = Family::mpi;
     Treatment treatment = Treatment::timed;
     Traffic traffic = Traffic::none;
+    BusRule bus = BusRule::none;
     bool is_sampled = false;  // asked in loops (Test, Iprobe): a part of its calls was timed and stands for all
     // What it is given; false where the file does not say.
     bool sends = false, receives = false;

@@ -28,6 +28,15 @@ enum class Traffic : std::uint8_t {
     start = 12,     // persistent operations begin: the bytes of what was set up
     unknown = 255,  // a newer library's kind
 };
+// What a call of a certain size means for the busiest link: numbered as in the file. n: the ranks of its communicator.
+enum class BusRule : std::uint8_t {
+    none = 0,          // nccl-tests has no such operation
+    whole = 1,         // the size
+    twice_around = 2,  // 2 (n-1)/n of the size
+    all_but_mine = 3,  // (n-1)/n of the size, which is n blocks
+    other_blocks = 4,  // n-1 times the size, which is one block
+};
+
 std::string_view name_of(Traffic traffic);
 
 // True where bytes are messages to other ranks.

@@ -60,16 +60,16 @@ consteval mpiprof::Roles roles_of(Words words, int arity) {
 }
 const Function functions[] = {
 #define ROLES(words, arity) roles_of([] { return words; }, arity)
-#define MPI(Name, name, arity, treatment, traffic, rule, words) \
-    {"MPI_" #Name,                                              \
-     #name,                                                     \
-     arity,                                                     \
-     false,                                                     \
-     SizeRule::rule,                                            \
-     ROLES(words, arity),                                       \
-     reinterpret_cast<void*>(MPI_##Name),                       \
+#define MPI(Name, name, arity, treatment, traffic, rule, words, ...) \
+    {"MPI_" #Name,                                                   \
+     #name,                                                          \
+     arity,                                                          \
+     false,                                                          \
+     SizeRule::rule,                                                 \
+     ROLES(words, arity),                                            \
+     reinterpret_cast<void*>(MPI_##Name),                            \
      FORTRAN_POINTERS(name)},
-#define MPI_C(Name, name, arity, treatment, traffic, rule, words)                                    \
+#define MPI_C(Name, name, arity, treatment, traffic, rule, words, ...)                               \
     MPI(Name, name, arity, treatment, traffic, rule, words){"MPI_" #Name "_c",                       \
                                                             #name,                                   \
                                                             arity,                                   \

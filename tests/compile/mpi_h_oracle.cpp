@@ -170,9 +170,9 @@ struct Declaration<Result (*)(Parameters..., ...)> : Declaration<Result (*)(Para
 #define CHECK_IF_DECLARED(Name, arguments, rule, words, large) \
     DO(IS_DECLARED(DECLARED_##Name))(Name, arguments, rule, words, large)
 
-#define MPI(Name, name, arity, treatment, traffic, rule, words) CHECK_IF_DECLARED(Name, arity, rule, words, false)
-#define MPI_C(Name, name, arity, treatment, traffic, rule, words) \
-    CHECK_IF_DECLARED(Name, arity, rule, words, false)            \
+#define MPI(Name, name, arity, treatment, traffic, rule, words, ...) CHECK_IF_DECLARED(Name, arity, rule, words, false)
+#define MPI_C(Name, name, arity, treatment, traffic, rule, words, ...) \
+    CHECK_IF_DECLARED(Name, arity, rule, words, false)                 \
     CHECK_IF_DECLARED(Name##_c, arity, rule, words, true)
 #define MPI_SPECIAL MPI
 #define MPI_PASSED(Name, reason)

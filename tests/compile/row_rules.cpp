@@ -8,7 +8,7 @@
 
 namespace mpiprof {
 
-#define MPI(Name, name, arity, treatment, traffic, rule, words)                           \
+#define MPI(Name, name, arity, treatment, traffic, rule, words, ...)                      \
     static_assert(name_is_sound(#Name, #name) &&                                          \
                   is_sound_file_traffic(#Name, Treatment::treatment, Traffic::traffic) && \
                   row_is_sound(Treatment::treatment, Traffic::traffic, SizeRule::rule, arity, words));
@@ -34,7 +34,7 @@ enum class one_row_per_function {
 #undef MPI_SPECIAL
 };
 
-#define NCCL(Name, arity, treatment, traffic, rule, words) \
+#define NCCL(Name, arity, treatment, traffic, rule, words, ...) \
     static_assert(row_is_sound(Treatment::treatment, Traffic::traffic, SizeRule::rule, arity, words));
 #define NCCL_SPECIAL NCCL
 #define NCCL_PASSED(Name, reason) \

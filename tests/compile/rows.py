@@ -6,9 +6,9 @@ import subprocess
 Row = collections.namedtuple("Row", "name arity treatment traffic rule words passed reason large")
 
 MACROS = """
-#define MPI(Name, name, arity, treatment, traffic, rule, words) \
+#define MPI(Name, name, arity, treatment, traffic, rule, words, ...) \
     @#Name@arity@#treatment@#traffic@#rule@words@0@""@0@
-#define MPI_C(Name, name, arity, treatment, traffic, rule, words) \
+#define MPI_C(Name, name, arity, treatment, traffic, rule, words, ...) \
     @#Name@arity@#treatment@#traffic@#rule@words@0@""@1@
 #define MPI_SPECIAL MPI
 #define MPI_PASSED(Name, reason) @#Name@0@"passed"@"none"@"none"@""@1@reason@0@

@@ -301,11 +301,11 @@ TEST(nccl, where_times_are_from_and_what_has_none_is_said) {
         rank.facts = {{format::FactKind::process, "gpu_times", "events"},
                       {format::FactKind::process, "gpu_times",
                        rank.rank == 3 ? "events: CUPTI is in use by another tool (39)" : "CUPTI 13.0"},
-                      {format::FactKind::process, "gpu_not_timed",
-                       "captured 2, nonblocking 0, no room 1, failed 0, unfinished 0"},
+                      {format::FactKind::process, "gpu_not_timed.captured", "1"},
+                      {format::FactKind::process, "gpu_not_timed.captured", "2"},
+                      {format::FactKind::process, "gpu_not_timed.no room", "1"},
                       {format::FactKind::process, "gpu_records_dropped", "5"}};
     const std::string text = show(job_of(ranks), "nccl");
-
     EXPECT_TRUE(says(text, "GPU times: CUPTI 13.0 (3 ranks); events: CUPTI is in use by another tool (39) (1 rank)"))
         << text;
     EXPECT_TRUE(says(text, "launches without a time on the GPU: 8 captured, 4 no room (docs/nccl.md)")) << text;

@@ -13,6 +13,7 @@
 #include "libmpiprof/format/collective_order.h"
 #include "libmpiprof/format/histogram.h"
 #include "libmpiprof/format/size_bins.h"
+#include "tests/report/library_rows.h"
 #include "tests/report/profile_tables.h"
 
 namespace mpiprof::test {
@@ -50,10 +51,8 @@ class Builder {
 
   private:
     [[nodiscard]] std::uint64_t ticks(std::uint64_t ns) const { return ns * spec_.ticks_per_us / 1000; }
-
     void add_calls() {
-        std::uint16_t id = 0;
-        std::uint16_t counter = 0;
+        std::uint16_t id = 0, counter = 0;
         for (const CallSpec& call : spec_.calls) {
             // Ids that are not positions, as in a library whose table has more rows than this program called.
             call_ids_[call.name] = id = static_cast<std::uint16_t>(id + 7);
@@ -64,6 +63,7 @@ class Builder {
             record.traffic = call.traffic;
             record.size_rule = call.size_rule;
             record.arguments = call.arguments;
+            record.bus = bus_rule_of(call.name);
             set_text(record.name, call.name);
             if (call.treatment != format::Treatment::timed) {
                 record.counter = counter++;

@@ -29,7 +29,6 @@ NAMES = re.compile(r"""(?:\.|->|\b)(?:id|by|sort|name|source|color|job_part|rank
 
 # What the lines of a file may look into, and whose text it is.
 TEXTS = [
-    ("report/analysis/bus_bandwidth.cpp", r"name\.ends_with\(suffix\)", "names of functions"),
     ("report/analysis/connections.cpp", r"path\.(substr|remove_prefix)", "the kernel's paths of devices"),
     ("report/analysis/placed_nodes.cpp", r"from_chars\(visible", "CUDA_VISIBLE_DEVICES"),
     ("report/analysis/placement_findings.cpp", r"from_chars\(text->data", "OMP_NUM_THREADS"),
@@ -47,7 +46,7 @@ TEXTS = [
     ("report/layouts/mpitrace.cpp", r"host\.(find_first_not_of|substr)", "names of hosts"),
     ("report/merge/facts.cpp", r"from_chars\(text|fact\.name\.|entry\)?\.", "names and numbers of facts"),
     # Goes with the next version of the file, when these counts are numbers.
-    ("report/merge/gpu.cpp", r"\b(text|item)\.", "counts in a fact"),
+    ("report/merge/gpu.cpp", r"from_chars\(value|fact\.name\.", "names and numbers of facts"),
     ("report/merge/node_use.cpp", r"\b(domain|label|name)\.", "names of the kernel's energy and network counters"),
     ("report/merge/origin.cpp", r"mpi_family !=|fact\.value ==|setting\.value !=|cuda_awareness_\.contains", "values of facts and settings"),
     ("report/merge/regions.cpp", r"path\.(rfind|substr|starts_with)", "names of regions that the program gives"),

@@ -10,7 +10,7 @@ enum Made : std::uint16_t { reduce, send, wait, query, made_calls };
 
 inline constexpr char made_names[] = "MPI_Reduce\0MPI_Send\0MPI_Wait\0MPI_Query";
 inline constexpr CallInfo made_infos[made_calls] = {
-    {0, Family::mpi, Treatment::timed, Traffic::collective, SizeRule::count_type, 0, 0},
+    {0, Family::mpi, Treatment::timed, Traffic::collective, SizeRule::count_type, 0, 0, BusRule::twice_around},
     {11, Family::mpi, Treatment::timed, Traffic::send, SizeRule::count_type, 0, 0},
     {20, Family::mpi, Treatment::timed, Traffic::completion, SizeRule::none, 0, 0},
     {29, Family::mpi, Treatment::counted, Traffic::none, SizeRule::none, 0, 0},

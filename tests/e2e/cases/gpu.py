@@ -78,11 +78,19 @@ def by_call(tables):
     return found
 
 
+REASONS = ("captured", "nonblocking", "no room", "failed", "held up", "unfinished")
+
+
 def not_timed(**why):
-    """What the fact says of operations without a time."""
-    reasons = {name: why.pop(name.replace(" ", "_"), 0) for name in ("captured", "nonblocking", "no room", "failed", "held up", "unfinished")}
-    assert not why, why
-    return [", ".join(f"{name} {n}" for name, n in reasons.items())]
+    """What the facts say of operations without a time."""
+    assert set(why) <= {reason.replace(" ", "_") for reason in REASONS}, why
+    return {name.replace("_", " "): n for name, n in why.items()}
+
+
+def missing(tables):
+    """The same, as they were noted last, of each reason that was; None: nothing was missing."""
+    noted = {reason: tables.facts().get("gpu_not_timed." + reason) for reason in REASONS}
+    return {reason: int(values[-1]) for reason, values in noted.items() if values and int(values[-1]) != 0} or None
 
 
 def times_are_those_of_the_gpu(scene, name, how, source, fact, env, first):
@@ -99,7 +107,7 @@ def times_are_those_of_the_gpu(scene, name, how, source, fact, env, first):
     for found, expected in zip(times, [3500 * first] + [3500] * 4 + [2700] * 3 + [0] * 2 + [3500] + [3000] * 3):  # no broadcast: its root leaves
         check(abs(found - expected) <= 32, f"times in their order: {times}")
     same(tables.facts()["gpu_times"], [fact], "what the profile says of their source")
-    same(tables.facts().get("gpu_not_timed"), None if first else not_timed(held_up=1), "what is not timed")
+    same(missing(tables), None if first else not_timed(held_up=1), "what is not timed")
     return tables
 
 
@@ -120,7 +128,7 @@ def gpu_times_by_events_leave_out_what_the_host_held_up(scene):
 def one_rank_alone_has_no_times_on_the_gpu(scene):
     for name, env in (("launches", {}), ("events", BEFORE_LAUNCHES)):
         tables = run(scene, "lone", directory=scene.subdir(name), env={**torchrun(0, 1), **env})
-        same((tables.times(), tables.facts().get("gpu_not_timed")), ([], None), name)
+        same((tables.times(), missing(tables)), ([], None), name)
 
 
 @case(mpis=(), ranks=1)
@@ -156,7 +164,7 @@ def what_is_launched_while_another_gpu_is_current_has_its_time(scene):
     for name, get, idle in (("events", run, IDLE), ("cupti", traced, 0)):
         tables = get(scene, "elsewhere", directory=scene.subdir(name))
         same(by_call(tables), {("ncclAllReduce", 1): (3, 12000, 3 * (3000 + idle), 3000 + idle, 3000 + idle)}, name)
-        check("gpu_not_timed" not in tables.facts(), f"{name}: something was not timed")
+        check(missing(tables) is None, f"{name}: something was not timed")
 
 
 @case(mpis=(), ranks=1)
@@ -170,20 +178,20 @@ def gpu_times_of_threads_add_up(scene):
 def what_another_thread_launches_has_its_time_where_nccl_tells_of_it(scene):
     tables = run(scene, "nonblocking", directory=scene.subdir("launches"))
     same(by_call(tables), {("ncclAllReduce", i): (n, n * 4000, n * (3000 + IDLE), 3000 + IDLE, 3000 + IDLE) for i, n in ((1, 6), (2, 1))}, "times")
-    check("gpu_not_timed" not in tables.facts(), "something was not timed")
+    check(missing(tables) is None, "something was not timed")
     tables = run(scene, "nonblocking", directory=scene.subdir("events"), env=BEFORE_LAUNCHES)
-    same((tables.times(), tables.facts()["gpu_not_timed"]), ([], not_timed(nonblocking=6, held_up=1)), "before, it is told that there is none")
+    same((tables.times(), missing(tables)), ([], not_timed(nonblocking=6, held_up=1)), "before, it is told that there is none")
 
 
 @case(mpis=(), ranks=1)
 def an_error_of_cuda_is_not_for_ever(scene):
     tables = run(scene, "errors", directory=scene.subdir("errors"))
     same([t.operations for t in tables.times()], [7], "times beside two questions that failed")
-    same(tables.facts()["gpu_not_timed"], not_timed(failed=2), "what is not timed")
+    same(missing(tables), not_timed(failed=2), "what is not timed")
     tables = run(scene, "bare", directory=scene.subdir("bare"))
-    same((sum(t.operations for t in tables.times()), tables.facts().get("gpu_not_timed")), (6, None), "ended by a thread without a context")
+    same((sum(t.operations for t in tables.times()), missing(tables)), (6, None), "ended by a thread without a context")
     tables = run(scene, "reset", directory=scene.subdir("reset"))
-    same((sum(t.operations for t in tables.times()), tables.facts().get("gpu_not_timed")), (8, None), "beside a reset of the device")
+    same((sum(t.operations for t in tables.times()), missing(tables)), (8, None), "beside a reset of the device")
 
 
 @case(mpis=(), ranks=1)
@@ -191,7 +199,7 @@ def capturing_a_graph_is_left_alone(scene):
     tables = run(scene, "captured")  # the double ends a capture that is disturbed with an error
     same([(t.call, t.operations, t.flags) for t in tables.times()], [("ncclAllReduce", 5, 0)], "times")
     same(tables.sequences()[1][1], 9, "operations in the sequence")
-    same(tables.facts()["gpu_not_timed"], not_timed(captured=4), "what is not timed")
+    same(missing(tables), not_timed(captured=4), "what is not timed")
 
 
 @case(mpis=(), ranks=1)
@@ -200,16 +208,15 @@ def errors_of_nccl_and_of_cuda_are_no_times(scene):
          "times beside calls that NCCL refused")
     tables = run(scene, "broken", directory=scene.subdir("broken"))
     same([(t.call, t.operations) for t in tables.times()], [("ncclAllReduce", 2)], "times harvested before CUDA broke")
-    same(tables.facts()["gpu_not_timed"], not_timed(failed=4), "what is not timed")
+    same(missing(tables), not_timed(failed=4), "what is not timed")
 
 
 @case(mpis=(), ranks=1)
 def so_many_operations_under_way_are_bounded_and_counted(scene):
     tables = run(scene, "many")
     time, = tables.times()
-    missing, = tables.facts()["gpu_not_timed"]
-    no_room = int(missing.split("no room ")[1].split(",")[0])
-    check(no_room > 500, f"the double has no more under way than there is room for: {missing}")
+    no_room = missing(tables)["no room"]
+    check(no_room > 500, f"the double has no more under way than there is room for: {missing(tables)}")
     same((time.operations + no_room, next(iter(tables.sequences().values()))[1]), (6000, 6000), "timed or not, enqueued")
 
 
@@ -217,7 +224,7 @@ def so_many_operations_under_way_are_bounded_and_counted(scene):
 def nobody_waits_for_a_gpu_at_the_end(scene):
     tables = run(scene, "unfinished")
     same([t.operations for t in tables.times()], [4], "times")  # the clock moves with each call
-    same(tables.facts()["gpu_not_timed"], not_timed(unfinished=3), "what is not timed")
+    same(missing(tables), not_timed(unfinished=3), "what is not timed")
 
 
 @case(mpis=(), ranks=1)
@@ -303,7 +310,7 @@ def replays_of_graphs_are_counted_by_their_kernels(scene):
     same((replays.call, replays.operations, replays.kernels, replays.ns, replays.communicator), ("ncclAllReduce", 20, 20, 20 * 3000, 0), "replays")
     same(sum(t.operations for t in tables.times() if t.flags == 0), 5, "operations outside the graph")
     same((tables.work()["nccl", 0].in_graphs, tables.work()["graphs", 0].count), (20, 5), "kernels in graphs, launches of graphs")
-    same(tables.facts()["gpu_not_timed"], not_timed(captured=4), "what is not timed")
+    same(missing(tables), not_timed(captured=4), "what is not timed")
 
 
 @case(mpis=(), ranks=1)
@@ -325,7 +332,7 @@ def cupti_is_on_inside_the_window_alone(scene):
 def a_window_that_ends_has_all_of_its_kernels(scene):
     tables = traced(scene, "tail", env={"MPIPROF_CUPTI": "window", "MPIPROF_END_TIME": 1})
     same([(t.call, t.source, t.operations, t.ns) for t in tables.times()], [("ncclAllReduce", "cupti", 5, 5 * 3000)], "times")
-    check("gpu_not_timed" not in tables.facts(), f"something was not timed: {tables.facts().get('gpu_not_timed')}")
+    check(missing(tables) is None, f"something was not timed: {missing(tables)}")
 
 
 @case(mpis=(), ranks=1)
@@ -386,7 +393,7 @@ def records_that_cupti_dropped_are_told(scene):
 @case(mpis=(), ranks=1)
 def cupti_always_gets_a_buffer(scene):
     tables = traced(scene, "lone", env={"FAKE_CUPTI_HOARD": 300})  # the double ends the process if there is none
-    same((tables.times(), tables.facts()["gpu_not_timed"]), ([], not_timed(unfinished=14)),
+    same((tables.times(), missing(tables)), ([], not_timed(unfinished=14)),
          "what was written where nobody reads it")
     check(int(tables.facts()["gpu_records_dropped"][-1]) > 0, "records that were dropped")
 
@@ -458,7 +465,7 @@ def gpu_times_go_on_after_mpi_finalize(scene):
             time, = tables.times()
             same((time.source, time.operations, next(iter(tables.sequences().values()))[1]), (source, 12, 12), "timed, enqueued")
             under_way = "8" if source == "cupti" else "3"  # CUPTI hands over no buffer in which something is under way
-            same([fact.split()[-1] for fact in tables.facts()["gpu_not_timed"]], [under_way, "0"], f"{source}: under way at MPI_Finalize, and at the end")
+            same(tables.facts()["gpu_not_timed.unfinished"], [under_way, "0"], f"{source}: under way at MPI_Finalize, and at the end")
         text = scene.run_report("nccl", cwd=directory).succeeded().out
         check("unfinished" not in text, f"the report counts what was under way at MPI_Finalize\n{text}")
 

@@ -1,7 +1,7 @@
 """How long RCCL's operations are on AMD's GPUs, by HIP's events: the programs of gpu.py against a double of HIP, which ends whoever asks
 it something that the real one would suffer from."""
 
-from cases.gpu import BEFORE_LAUNCHES, IDLE, by_call, doubles, hip, not_timed, run as run_on, torchrun
+from cases.gpu import BEFORE_LAUNCHES, IDLE, by_call, doubles, hip, missing, not_timed, run as run_on, torchrun
 from harness import case, check, same
 
 
@@ -26,7 +26,7 @@ def times_of_rccl_by_events_of_hip_are_those_of_the_gpu(scene):
                                    ("ncclAllGather", 1): (3, 3 * 800, 3 * (2200 + IDLE), 2200 + IDLE, 2200 + IDLE),
                                    ("ncclBcast", 1): (2, 140, 2 * (2017 + IDLE), 2017 + IDLE, 2017 + IDLE)}, name)
             same(tables.facts()["gpu_times"], ["HIP events at kernel launches" if first else "HIP events"], "what the profile says of their source")
-            same(tables.facts().get("gpu_not_timed"), None if first else not_timed(held_up=1), "what is not timed")
+            same(missing(tables), None if first else not_timed(held_up=1), "what is not timed")
     same("GPU times: HIP events" in scene.run_report("nccl", str(scene.dir / "hip.60300000.1")).succeeded().out, True, "the report")
 
 
@@ -45,7 +45,7 @@ def groups_and_several_gpus_of_amds_have_times(scene):
 def capturing_a_graph_of_hips_is_left_alone(scene):
     tables = run(scene, "captured")  # the double ends a capture that is disturbed with an error
     same(operations(tables), [("ncclAllReduce", "launches", 5)], "outside the capture")
-    same(tables.facts()["gpu_not_timed"], not_timed(captured=4), "what is not timed")
+    same(missing(tables), not_timed(captured=4), "what is not timed")
     tables = run(scene, "pending")
     same(operations(tables), [("ncclAllReduce", "launches", 9)], "with events of before on the stream that is captured")
 
@@ -54,11 +54,11 @@ def capturing_a_graph_of_hips_is_left_alone(scene):
 def streams_of_hip_that_must_not_be_asked_for_are_not(scene):
     tables = run(scene, "gone")
     n = operations(tables)[0][2]
-    same(tables.facts()["gpu_not_timed"], not_timed(failed=11 - n), "of streams that were destroyed")
+    same(missing(tables), not_timed(failed=11 - n), "of streams that were destroyed")
     check(3 <= n < 11, f"timed: {n}")
     tables = run(scene, "numbers")
     same(operations(tables), [("ncclAllReduce", "launches", 1)], "on the null stream")
-    same(tables.facts()["gpu_not_timed"], not_timed(failed=2), "on streams that are numbers")
+    same(missing(tables), not_timed(failed=2), "on streams that are numbers")
 
 
 @case(mpis=(), ranks=1)
@@ -67,7 +67,7 @@ def errors_of_hip_stay_with_whom_they_belong_to(scene):
         tables = run(scene, "unread", f"unread.{version}", {"FAKE_HIP_VERSION": version})  # which looks at its own
         same(operations(tables), [("ncclAllReduce", "launches", 4)], "while no error was unread")
         same(tables.sequences()[1][1], 9, "operations in the sequence")
-        same(tables.facts()["gpu_not_timed"], not_timed(failed=5), "what is not timed")
+        same(missing(tables), not_timed(failed=5), "what is not timed")
     tables = run(scene, "broken")
     same(operations(tables), [("ncclAllReduce", "launches", 2)], "harvested before HIP broke")
 
@@ -87,4 +87,4 @@ def kills_forks_and_unfinished_work_beside_hip(scene):
     same(operations(run(scene, "killed", code=-9)), [("ncclAllReduce", "launches", 49)], "killed")
     same(operations(run(scene, "fork")), [("ncclAllReduce", "launches", 2)], "beside forked children")
     tables = run(scene, "unfinished")
-    same(tables.facts()["gpu_not_timed"], not_timed(unfinished=3), "unfinished")
+    same(missing(tables), not_timed(unfinished=3), "unfinished")

@@ -1,0 +1,32 @@
+// The names of facts (layout.h, Fact) that are written here and read there: each stands once. What has an entry behind
+// it is followed by a dot and the entry's name ("nic_numa.mlx5_0"). Facts that are only shown have their names where
+// they are written.
+#pragma once
+
+namespace mpiprof::format::facts {
+
+// ---- of a process ----
+inline constexpr char cpus_allowed[] = "cpus_allowed";
+inline constexpr char memory_nodes_allowed[] = "memory_nodes_allowed";
+inline constexpr char cpu_at_start[] = "cpu_at_start";
+inline constexpr char not_profiled[] = "not_profiled";            // a communication library that is loaded
+inline constexpr char mpi_is_cuda_aware[] = "mpi_is_cuda_aware";  // "yes", "no"
+inline constexpr char yes[] = "yes", no[] = "no";
+inline constexpr char clock_offset_at_start[] = "clock_offset_at_start", clock_offset_at_end[] = "clock_offset_at_end";
+inline constexpr char gpu_times[] = "gpu_times";  // where the times of the GPU are from
+inline constexpr char gpu_not_timed[] =
+    "gpu_not_timed";  // an entry each reason: how many operations have no time for it
+inline constexpr char gpu_records_dropped[] = "gpu_records_dropped";
+
+// ---- of a node ----
+inline constexpr char processor[] = "processor";
+inline constexpr char cpus[] = "cpus";
+inline constexpr char numa_cpus[] = "numa_cpus";
+inline constexpr char gpu_numa[] = "gpu_numa", gpu_pci[] = "gpu_pci", kfd_gpu[] = "kfd_gpu";
+inline constexpr char nic_numa[] = "nic_numa", nic_pci[] = "nic_pci", nic_rate[] = "nic_rate";
+
+// ---- counters of a node (NodeCounter) ----
+inline constexpr char energy_node[] = "energy.node";
+inline constexpr char energy_accelerators[] = "energy.accelerators";
+
+}  // namespace mpiprof::format::facts
