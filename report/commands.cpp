@@ -93,7 +93,8 @@ void add_sections(CommandLine& line) {
             .add_option("--sort", line.options.question.sort,
                         "Column to sort by: its heading (TIME), or its name in --format csv (time_ns)")
             ->type_name("COLUMN");
-        const std::vector<std::string> by(section.by.begin(), section.by.end());
+        std::vector<std::string> by(section.by.begin(), section.by.end());
+        std::erase(by, "");
         if (by.empty()) continue;
         command
             .add_option("--by", line.options.question.by,
