@@ -36,12 +36,6 @@ STILL = {
     "tests/gpu/program.c": 487,
     "tests/gpu/program.c:main": 345,
     "tests/nccl/program.c:main": 223,
-    "tests/report/cli_test.cpp": 685,
-    "tests/report/nccl_test.cpp": 440,
-    "tests/report/placement_test.cpp": 547,
-    "tests/report/profile_builder.cpp": 580,
-    "tests/report/reader_test.cpp": 475,
-    "tests/report/write_stories.cpp:every_part": 79,
     "tests/unit/ledger_test.cpp": 478,
     "tests/unit/wrap_test.cpp": 426,
 }
