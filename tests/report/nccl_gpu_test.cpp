@@ -20,8 +20,6 @@ std::string show(const Job& job, const std::string& section, const char* view = 
     return shown(job, section, question, view, {.width = width, .has_utf8 = true});
 }
 
-bool says(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
-
 TEST(nccl, time_on_the_gpu_gives_bandwidth) {
     const Job job = job_of(gpu_training_with_cupti());
     const std::string text = show(job, "calls", "csv", {.ranks = {}, .sort = {}, .by = "call", .top = {}});

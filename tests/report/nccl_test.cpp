@@ -25,8 +25,6 @@ std::string show(const Job& job, const std::string& section, const char* view = 
     return shown(job, section, question, view, {.width = width, .has_utf8 = true});
 }
 
-bool says(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
-
 std::uint16_t number_of(const Job& job, std::string_view name) {
     for (std::size_t i = 0; i < job.calls.size(); ++i)
         if (job.calls[i].name == name) return static_cast<std::uint16_t>(i);

@@ -52,8 +52,6 @@ std::string show(const Job& job, const Question& question = {}, const char* view
     return shown(job, "peers", question, view);
 }
 
-bool says(const std::string& text, const char* what) { return text.find(what) != std::string::npos; }
-
 TEST(pairs, show_who_sends_how_much_to_whom) { expect_golden("screens/peers.txt", show(job_of(ring()))); }
 
 TEST(pairs, are_in_every_view) {

@@ -1,7 +1,5 @@
 #include "tests/report/shown.h"
 
-#include <string_view>
-
 namespace mpiprof::test {
 
 std::string shown(const report::Job& job, const std::string& section, report::Question question, const char* view,
@@ -11,5 +9,7 @@ std::string shown(const report::Job& job, const std::string& section, report::Qu
     if (!tables) return "problem: " + tables.error().line();
     return report::find_view(view)->show({section, *tables}, screen);
 }
+
+bool says(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
 
 }  // namespace mpiprof::test

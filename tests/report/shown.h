@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "report/sections/section.h"
 #include "report/views/view.h"
@@ -10,5 +11,7 @@ namespace mpiprof::test {
 
 std::string shown(const report::Job& job, const std::string& section, report::Question question = {},
                   const char* view = "text", report::Screen screen = {.width = 80, .has_utf8 = true});
+
+bool says(std::string_view text, std::string_view words);
 
 }  // namespace mpiprof::test
