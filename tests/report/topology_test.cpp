@@ -5,6 +5,7 @@
 #include "report/model/number_list.h"
 #include "report/read/topology_text.h"
 #include "report/sections/topology.h"
+#include "tests/report/files.h"
 #include "tests/report/goldens.h"
 #include "tests/report/shown.h"
 #include "tests/report/whole_pipeline.h"
@@ -99,13 +100,6 @@ TEST(topology, nodes_without_such_facts_show_none) {
 
 // ---- as nvidia-smi said it ----
 
-std::string text_of(const std::filesystem::path& path) {
-    std::ifstream in(path);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
 TEST(saved_topology, has_every_connection_of_the_eight_gpus) {
     const auto matrix = report::read_topology(golden("seed002_topology.txt").string());
     ASSERT_TRUE(matrix) << matrix.error().line();
@@ -137,7 +131,7 @@ TEST(saved_topology, of_newer_versions_names_adapters_and_numa_nodes) {
 }
 
 TEST(saved_topology, that_is_damaged_is_one_clear_line) {
-    const std::string whole = text_of(golden("seed002_topology.txt"));
+    const std::string whole = read_file(golden("seed002_topology.txt"));
     const auto why = [](const std::string& text) {
         const auto matrix = report::parse_topology(text, "topo.txt");
         return matrix ? std::string("it was read") : matrix.error().line();
