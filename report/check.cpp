@@ -26,24 +26,38 @@ struct Finding {
     bool is_damage = true;  // else something to know
 };
 
-// How many ranks are in each state.
-using States = std::map<std::string, std::uint64_t>;
+// How a rank is, or ended; in the order in which they are told.
+enum class End : std::uint8_t { aborted, exited, finalized, killed, killed_or_running, running };
+constexpr std::string_view end_names[] = {"aborted", "exited", "finalized", "killed", "killed or running", "running"};
 
-std::string state_of(const Rank& rank) {
-    if (rank.state != State::running) return std::string(name_of(rank.state));
-    return rank.life == Life::running ? "running" : rank.life == Life::ended ? "killed" : "killed or running";
+End end_of(const Rank& rank) {
+    switch (rank.state) {
+        case State::aborted:
+            return End::aborted;
+        case State::exited:
+            return End::exited;
+        case State::finalized:
+            return End::finalized;
+        case State::running:
+            break;
+    }
+    return rank.life == Life::running ? End::running : rank.life == Life::ended ? End::killed : End::killed_or_running;
 }
+
+// How many ranks are in each state.
+using States = std::map<End, std::uint64_t>;
 
 std::string text_of(const States& states) {
     std::vector<std::string> parts;
-    for (const auto& [state, ranks] : states) parts.push_back(fmt::format("{} {}", ranks, state));
+    for (const auto& [end, ranks] : states)
+        parts.push_back(fmt::format("{} {}", ranks, end_names[static_cast<std::size_t>(end)]));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 States states_of(const Job& job) {
     States states;
     for (const Rank& rank : job.ranks)
-        if (rank.has_profile) ++states[state_of(rank)];
+        if (rank.has_profile) ++states[end_of(rank)];
     return states;
 }
 
@@ -62,15 +76,10 @@ std::string stores_of(const Job& job) {
 }
 
 std::string drops_of(const Drops& drops) {
-    const std::pair<std::string_view, std::uint64_t> kinds[] = {
-        {"cells", drops.cells},           {"sites", drops.sites},
-        {"histograms", drops.histograms}, {"communicators", drops.communicators},
-        {"threads", drops.threads},       {"backwards", drops.backwards},
-        {"strings", drops.strings},       {"write errors", drops.write_errors},
-        {"requests", drops.requests},     {"peers", drops.peers}};
     std::vector<std::string> parts;
-    for (const auto& [name, count] : kinds)
-        if (count) parts.push_back(fmt::format("{} {}", human_count(static_cast<double>(count)), name));
+    for (const DropCount& one : drop_counts)
+        if (const std::uint64_t count = drops.*one.count)
+            parts.push_back(fmt::format("{} {}", human_count(static_cast<double>(count)), one.name));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -191,7 +200,7 @@ class Check {
             if (!rank.has_profile) continue;
             ++profiles_;
             const bool is_running = rank.state == State::running && rank.life == Life::running;
-            if (rank.state != State::finalized && !is_running) ++unfinished_[state_of(rank)];
+            if (rank.state != State::finalized && !is_running) ++unfinished_[end_of(rank)];
             for (Finding& finding : look_into(rank, reader)) findings_.push_back(std::move(finding));
         }
         is_complete_ &= is_whole(*job);

@@ -22,11 +22,16 @@ std::vector<std::string> names_of(std::span<const Entry> list) {
     return names;
 }
 
+// An option that takes one of these words.
+CLI::Option* add_choice(CLI::App& app, const char* name, std::string& to, const std::string& about,
+                        const std::vector<std::string>& words, const char* type) {
+    return app.add_option(name, to, about)->check(CLI::IsMember(words))->type_name(type);
+}
+
 void add_view_options(CommandLine& line, CLI::App& app) {
-    app.add_option("--format", line.options.format,
-                   "How tables are shown: " + fmt::format("{}", fmt::join(names_of(views()), ", ")))
-        ->check(CLI::IsMember(names_of(views())))
-        ->type_name("FORMAT");
+    add_choice(app, "--format", line.options.format,
+               "How tables are shown: " + fmt::format("{}", fmt::join(names_of(views()), ", ")), names_of(views()),
+               "FORMAT");
     app.add_option("--top", line.raw.top, "At most so many lines")->check(CLI::Range(1, 1'000'000'000))->type_name("N");
 }
 
@@ -49,9 +54,8 @@ void add_common_options(CommandLine& line) {
         ->check(CLI::Range(40u, 1000u))
         ->type_name("N");
     line.app.add_flag("--ascii", line.options.screen.is_ascii, "Draw with ASCII only");
-    line.app.add_option("--color", line.raw.color, "auto, always or never; NO_COLOR is respected")
-        ->check(CLI::IsMember({"auto", "always", "never"}))
-        ->type_name("WHEN");
+    add_choice(line.app, "--color", line.raw.color, "auto, always or never; NO_COLOR is respected",
+               {"auto", "always", "never"}, "WHEN");
     line.app.add_option("-j", line.options.threads, "Threads that read (default: all cores)")
         ->check(CLI::Range(1u, 1024u))
         ->type_name("N");
@@ -93,13 +97,11 @@ void add_sections(CommandLine& line) {
             .add_option("--sort", line.options.question.sort,
                         "Column to sort by: its heading (TIME), or its name in --format csv (time_ns)")
             ->type_name("COLUMN");
-        const std::vector<std::string> by(section.by.begin(), section.by.end());
+        std::vector<std::string> by(section.by.begin(), section.by.end());
+        std::erase(by, "");
         if (by.empty()) continue;
-        command
-            .add_option("--by", line.options.question.by,
-                        fmt::format("What one line is: {} (default {})", fmt::join(by, " or "), by[0]))
-            ->check(CLI::IsMember(by))
-            ->type_name("WHAT");
+        add_choice(command, "--by", line.options.question.by,
+                   fmt::format("What one line is: {} (default {})", fmt::join(by, " or "), by[0]), by, "WHAT");
     }
 }
 
@@ -111,16 +113,11 @@ void add_text(CommandLine& line) {
     for (const Layout& layout : layouts())
         fmt::format_to(std::back_inserter(about), " {} ({});", layout.name, layout.about);
     about.pop_back();
-    command.add_option("--layout", line.options.layout, about)
-        ->check(CLI::IsMember(names_of(layouts())))
-        ->type_name("NAME");
+    add_choice(command, "--layout", line.options.layout, about, names_of(layouts()), "NAME");
     command.add_flag("--all-launches", line.options.compare.takes_all_launches,
                      "ddp: each launch in a directory is a run, as each of several paths is");
-    command
-        .add_option("--all-ranks-table", line.raw.job_part,
-                    "Where the table of all ranks stands: rank0, always or never")
-        ->check(CLI::IsMember({"rank0", "always", "never"}))
-        ->type_name("WHERE");
+    add_choice(command, "--all-ranks-table", line.raw.job_part,
+               "Where the table of all ranks stands: rank0, always or never", {"rank0", "always", "never"}, "WHERE");
     command
         .add_option("-o,--output", line.options.output, "Write mpi_profile.<job>.<rank>.txt files into this directory")
         ->type_name("DIR");
@@ -131,10 +128,7 @@ void add_export(CommandLine& line) {
     std::string about = "Format:";
     for (const Export& one : exports()) fmt::format_to(std::back_inserter(about), " {} ({});", one.name, one.about);
     about.pop_back();
-    command.add_option("-f,--format", line.options.format, about)
-        ->check(CLI::IsMember(names_of(exports())))
-        ->type_name("FORMAT")
-        ->required();
+    add_choice(command, "-f,--format", line.options.format, about, names_of(exports()), "FORMAT")->required();
     command.add_option("-o,--output", line.options.output, "Write to this file")->type_name("FILE");
     command.add_flag("--all-launches", line.options.compare.takes_all_launches,
                      "ddp-json: each launch in a directory is a run, as each of several paths is");
@@ -177,9 +171,8 @@ void add_compare_options(CommandLine& line, CLI::App& command) {
 }
 
 void add_scaling_options(CommandLine& line, CLI::App& command) {
-    command.add_option("--unit", line.options.compare.unit, "What N counts: rank (default), node, core or gpu")
-        ->check(CLI::IsMember({"rank", "node", "core", "gpu"}))
-        ->type_name("UNIT");
+    add_choice(command, "--unit", line.options.compare.unit, "What N counts: rank (default), node, core or gpu",
+               {"rank", "node", "core", "gpu"}, "UNIT");
     command
         .add_option("--su", line.options.compare.su,
                     "What a run is charged for, by the resources of each: core=1,gpu=2 (default: N)")
@@ -211,11 +204,8 @@ void add_diff(CommandLine& line) {
     CLI::App& command = add_command(line, "diff", "what differs between two jobs, or two sets of repeats", Task::diff);
     add_compare_options(line, command);
     add_against(line, command);
-    command
-        .add_option("--layout", line.options.layout,
-                    "ddp: as diff.py of PyTorch's DDP benchmark prints it, and no more")
-        ->check(CLI::IsMember(std::vector<std::string>{"ddp"}))
-        ->type_name("NAME");
+    add_choice(command, "--layout", line.options.layout,
+               "ddp: as diff.py of PyTorch's DDP benchmark prints it, and no more", {"ddp"}, "NAME");
     command
         .add_option("--fail-on", line.raw.fail_on,
                     "Exit code 1 if it became slower by more than this for certain, 3 if that cannot be told")
@@ -249,12 +239,10 @@ void add_plot(CommandLine& line) {
     CLI::App& scaling =
         add_plot_kind(line, command, "scaling", "speedup over N, and perfect scaling", PlotKind::scaling);
     add_scaling_options(line, scaling);
-    scaling
-        .add_option("--show", line.options.compare.plot_shows,
-                    "speedup (default), time, or performance: how many times as fast as the first series at its "
-                    "smallest N")
-        ->check(CLI::IsMember({"speedup", "time", "performance"}))
-        ->type_name("WHAT");
+    add_choice(scaling, "--show", line.options.compare.plot_shows,
+               "speedup (default), time, or performance: how many times as fast as the first series at its "
+               "smallest N",
+               {"speedup", "time", "performance"}, "WHAT");
     add_plot_kind(line, command, "bandwidth", "MB/s over the size of messages (MPIPROF_TRACE=on) or calls",
                   PlotKind::bandwidth)
         .add_option("--call", line.options.compare.call, "Of this function (default: the one that moved most bytes)")
@@ -272,9 +260,8 @@ void add_transfers(CommandLine& line) {
         line, "transfers", "how fast data moved between two ranks: a line a message, or tables by size and pair",
         Task::transfers);
     add_view_options(line, command);
-    command.add_option("--by", line.options.compare.transfers_by, "Whose number a line begins with (default receiver)")
-        ->check(CLI::IsMember({"receiver", "sender"}))
-        ->type_name("WHOM");
+    add_choice(command, "--by", line.options.compare.transfers_by, "Whose number a line begins with (default receiver)",
+               {"receiver", "sender"}, "WHOM");
     command
         .add_option("--peak", line.options.compare.peak,
                     "The fastest that it can be: net, memory, h2d, d2h, d2d; net=10Gbit,memory=12GB")

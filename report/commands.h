@@ -1,5 +1,5 @@
 // The commands and options as CLI11 is told of them, bound to the plain values that options.h has for main, and to
-// those that options.cpp looks at together first.
+// those that parse_options.cpp looks at together first.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // How --help is laid out: that of a command lists all that the command takes, its own options first and then those
-// that every command takes. options.cpp uses it; it knows no option by its name.
+// that every command takes. commands.cpp uses it; it knows no option by its name.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -17,6 +17,7 @@
 #include "report/merge_files.h"
 #include "report/model/units.h"
 #include "report/options.h"
+#include "report/parse_options.h"
 #include "report/plot.h"
 #include "report/read/topology_text.h"
 #include "report/say.h"

@@ -1,4 +1,4 @@
-// Words of the command line as values. For options.cpp.
+// Words of the command line as values. For parse_options.cpp.
 #pragma once
 
 #include <cstdint>

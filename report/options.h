@@ -62,11 +62,4 @@ struct Options {
     std::string output;  // a directory (text) or a file (export, merge); empty = stdout
 };
 
-// The options, or the exit code where there is nothing to do: --help and --version (0), a wrong command line (2).
-struct Parsed {
-    std::optional<Options> options;
-    int exit_code = 0;
-};
-Parsed parse_options(int argc, char** argv);
-
 }  // namespace mpiprof::report

@@ -33,7 +33,7 @@ std::vector<std::uint32_t> members_of(const Job& job, std::uint32_t group) {
 }
 
 Arrival arrival_at(const Job& job, Key key, std::span<const Standing* const> inside) {
-    Arrival arrival{.call = job.calls[key.second].name, .group = key.first, .inside = {}, .missing = {}};
+    Arrival arrival{.call = key.second, .group = key.first, .inside = {}, .missing = {}};
     for (const Standing* standing : inside) {
         arrival.entered = std::max(arrival.entered, entered_by(job, key.first, key.second, standing->rank));
         arrival.for_ns = std::max(arrival.for_ns, standing->for_ns);
@@ -60,7 +60,7 @@ Arrival arrival_at(const Job& job, Key key, std::span<const Standing* const> ins
 
 // MPI_Finalize is no call in a profile's dictionary, but all ranks have to enter it.
 void add_finalize(const Job& job, std::vector<Arrival>& arrivals) {
-    Arrival arrival{.call = "MPI_Finalize", .entered = 1, .inside = {}, .missing = {}};
+    Arrival arrival{.call = {}, .entered = 1, .inside = {}, .missing = {}};
     for (const Rank& rank : job.ranks) {
         if (rank.is_in_finalize) {
             arrival.inside.push_back(rank.rank);
@@ -75,6 +75,10 @@ void add_finalize(const Job& job, std::vector<Arrival>& arrivals) {
 }
 
 }  // namespace
+
+std::string name_of(const Arrival& arrival, const Job& job) {
+    return arrival.call ? job.calls[*arrival.call].name : "MPI_Finalize";
+}
 
 std::uint64_t entered_by(const Job& job, std::uint32_t group, std::uint16_t call, std::uint32_t rank) {
     const auto entries = entries_of(job, {group, call});
@@ -109,7 +113,7 @@ std::uint64_t quiet_for(const Job& job, std::uint32_t rank) {
 
 // Entries are of ranks that are not finalized.
 Arrival lag_of(const Job& job, Key key) {
-    Arrival lag{.call = job.calls[key.second].name, .group = key.first, .inside = {}, .missing = {}};
+    Arrival lag{.call = key.second, .group = key.first, .inside = {}, .missing = {}};
     std::map<std::uint32_t, std::uint64_t> entered;
     for (const Entries& entry : entries_of(job, {key.first, Entries::none})) entered[entry.rank];
     for (const Entries& entry : entries_of(job, key)) entered[entry.rank] = entry.entered;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace mpiprof::report {
 
 struct Arrival {
-    std::string call;
+    std::optional<std::uint16_t> call;   // index into Job::calls; none: MPI_Finalize, which no profile names
     std::uint32_t group = 0;             // index into Job::groups
     std::uint64_t entered = 0;           // it is the so manieth time
     std::uint64_t for_ns = 0;            // the rank that is there longest has waited so long
@@ -20,6 +21,8 @@ struct Arrival {
     std::uint64_t least_entered = 0;     // by one of them: so many times
     std::uint32_t passed = 0;            // members that have been inside and are out again, or one further
 };
+
+std::string name_of(const Arrival& arrival, const Job& job);
 
 // Those that most ranks wait in come first.
 std::vector<Arrival> arrivals_of(const Job& job);

@@ -147,7 +147,6 @@ void unequal_comms(const Job& job, const Figures& figures, Findings& findings) {
 
 void init(const Job& job, const Figures& figures, Findings& findings) {
     constexpr std::uint64_t long_ns = 1'000'000'000;
-    constexpr std::uint64_t by_itself_ns = 5'000'000'000;  // where nobody was late
     const Rank* longest = nullptr;
     const Rank* shortest = nullptr;
     for (const Rank& rank : job.ranks) {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "report/analysis/hangs.h"
+#include "report/analysis/hang.h"
 #include "report/model/job.h"
 
 namespace mpiprof::report {

@@ -86,8 +86,7 @@ void killed(const Job& job, const Figures&, std::vector<Finding>& findings) {
             finding.ranks = arrival.missing;
             e.waiting = static_cast<std::uint32_t>(arrival.inside.size());
             e.waited_ns = arrival.for_ns;
-            for (std::size_t call = 0; call < job.calls.size(); ++call)
-                if (job.calls[call].name == arrival.call) e.call = static_cast<std::uint16_t>(call);
+            e.call = arrival.call;
             break;
         }
     }

@@ -2,6 +2,8 @@
 #include "report/analysis/hang_parties.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace mpiprof::report {
 namespace {
@@ -38,6 +40,48 @@ std::vector<Party> parties_apart(const std::vector<const Standing*>& standings) 
 }
 
 }  // namespace
+
+bool is_gone(const Rank& rank) {
+    if (!rank.has_profile) return false;
+    if (rank.is_in_finalize || rank.state == State::finalized) return true;
+    return rank.state != State::running || rank.life == Life::ended;
+}
+
+std::vector<const Standing*> long_inside(const Job& job) {
+    std::vector<const Standing*> inside;
+    for (const Standing& standing : job.standings)
+        if (standing.is_inside && standing.call && standing.since_ns && standing.for_ns >= worth_a_word_ns)
+            inside.push_back(&standing);
+    return inside;
+}
+
+std::vector<Party> parties_of(const std::vector<const Standing*>& standings) {
+    std::map<std::pair<std::uint16_t, std::uint32_t>, Party> parties;
+    for (const Standing* standing : standings) {
+        Party& party = parties[{*standing->call, standing->place}];
+        party.call = *standing->call;
+        party.place = standing->place;
+        party.for_ns = std::max(party.for_ns, standing->for_ns);
+        if (party.ranks.empty() || party.ranks.back() != standing->rank) party.ranks.push_back(standing->rank);
+    }
+    std::vector<Party> result;
+    for (auto& [key, party] : parties) result.push_back(std::move(party));
+    std::stable_sort(result.begin(), result.end(),
+                     [](const Party& a, const Party& b) { return a.ranks.size() > b.ranks.size(); });
+    return result;
+}
+
+std::vector<std::uint32_t> never_come(const Job& job) {
+    const bool others_run = std::any_of(job.ranks.begin(), job.ranks.end(), [](const Rank& other) {
+        return other.has_profile && other.state == State::running && other.life == Life::running;
+    });
+    std::vector<std::uint32_t> ranks;
+    for (const Rank& rank : job.ranks) {
+        const bool is_at_its_end = rank.has_profile && (rank.is_in_finalize || rank.state == State::finalized);
+        if (is_at_its_end || (others_run && is_gone(rank))) ranks.push_back(rank.rank);
+    }
+    return ranks;
+}
 
 bool counts_have_holes(const Job& job) { return job.drops.cells != 0 || job.drops.communicators != 0; }
 

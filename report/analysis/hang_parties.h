@@ -1,13 +1,22 @@
-// Of standings: whether they prove anything, and the hang that they make. For the proofs in deadlocks.cpp and
-// collective_orders.cpp.
+// Of standings: whether they prove anything, and the hang that they make. For hangs.cpp and the proofs in deadlocks.cpp
+// and collective_orders.cpp.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "report/analysis/hangs.h"
+#include "report/analysis/hang.h"
 
 namespace mpiprof::report {
+
+// It will enter no call any more, or only MPI_Finalize.
+bool is_gone(const Rank& rank);
+// The ranks that will enter nothing any more. Killed ones prove something only while others run on.
+std::vector<std::uint32_t> never_come(const Job& job);
+// Threads that have been inside a call for so long that it is worth a word.
+std::vector<const Standing*> long_inside(const Job& job);
+// Those that stand alike are one party, the largest first.
+std::vector<Party> parties_of(const std::vector<const Standing*>& standings);
 
 // What was not counted proves nothing.
 bool counts_have_holes(const Job& job);

@@ -2,63 +2,15 @@
 // has, and no call is in it more often.
 #include "report/analysis/hangs.h"
 
-#include "report/analysis/deadlocks.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "report/analysis/deadlocks.h"
+#include "report/analysis/hang_parties.h"
+
 namespace mpiprof::report {
-namespace {
-
-constexpr std::uint64_t worth_a_word_ns = 1'000'000'000;  // a shorter wait is no hang
-
-// A rank that will enter no call any more, or only MPI_Finalize.
-bool is_gone(const Rank& rank) {
-    if (!rank.has_profile) return false;
-    if (rank.is_in_finalize || rank.state == State::finalized) return true;
-    return rank.state != State::running || rank.life == Life::ended;
-}
-
-}  // namespace
-
-bool is_over(const Job& job) {
-    bool may_run = false;
-    bool has_abort = false;
-    for (const Rank& rank : job.ranks) {
-        if (!rank.has_profile) continue;
-        if (rank.is_in_finalize || (rank.state == State::running && rank.life == Life::running)) return false;
-        may_run |= rank.state == State::running && rank.life == Life::unknown;
-        has_abort |= rank.state == State::aborted;
-    }
-    return !may_run || has_abort;
-}
-
-std::vector<const Standing*> long_inside(const Job& job) {
-    std::vector<const Standing*> inside;
-    for (const Standing& standing : job.standings)
-        if (standing.is_inside && standing.call && standing.since_ns && standing.for_ns >= worth_a_word_ns)
-            inside.push_back(&standing);
-    return inside;
-}
-
-std::vector<Party> parties_of(const std::vector<const Standing*>& standings) {
-    std::map<std::pair<std::uint16_t, std::uint32_t>, Party> parties;
-    for (const Standing* standing : standings) {
-        Party& party = parties[{*standing->call, standing->place}];
-        party.call = *standing->call;
-        party.place = standing->place;
-        party.for_ns = std::max(party.for_ns, standing->for_ns);
-        if (party.ranks.empty() || party.ranks.back() != standing->rank) party.ranks.push_back(standing->rank);
-    }
-    std::vector<Party> result;
-    for (auto& [key, party] : parties) result.push_back(std::move(party));
-    std::stable_sort(result.begin(), result.end(),
-                     [](const Party& a, const Party& b) { return a.ranks.size() > b.ranks.size(); });
-    return result;
-}
-
 namespace {
 
 bool is_blocking_collective(const Job& job, const Standing& standing) {
@@ -117,22 +69,6 @@ std::optional<Hang> different_collectives(const Job& job, const std::vector<cons
     return std::nullopt;
 }
 
-}  // namespace
-
-std::vector<std::uint32_t> never_come(const Job& job) {
-    const bool others_run = std::any_of(job.ranks.begin(), job.ranks.end(), [](const Rank& other) {
-        return other.has_profile && other.state == State::running && other.life == Life::running;
-    });
-    std::vector<std::uint32_t> ranks;
-    for (const Rank& rank : job.ranks) {
-        const bool is_at_its_end = rank.has_profile && (rank.is_in_finalize || rank.state == State::finalized);
-        if (is_at_its_end || (others_run && is_gone(rank))) ranks.push_back(rank.rank);
-    }
-    return ranks;
-}
-
-namespace {
-
 // Of these ranks the ones that belong to the communicator, as far as is known.
 std::vector<std::uint32_t> members_among(const Job& job, std::uint32_t group, std::vector<std::uint32_t> ranks) {
     if (job.groups[group].is_world) return ranks;
@@ -184,6 +120,18 @@ std::optional<Hang> nobody_is_left(const Job& job, const std::vector<const Stand
 }
 
 }  // namespace
+
+bool is_over(const Job& job) {
+    bool may_run = false;
+    bool has_abort = false;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile) continue;
+        if (rank.is_in_finalize || (rank.state == State::running && rank.life == Life::running)) return false;
+        may_run |= rank.state == State::running && rank.life == Life::unknown;
+        has_abort |= rank.state == State::aborted;
+    }
+    return !may_run || has_abort;
+}
 
 std::optional<Hang> hang_of(const Job& job) {
     const std::vector<const Standing*> inside = long_inside(job);

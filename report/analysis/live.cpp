@@ -6,19 +6,14 @@
 #include <tuple>
 
 #include "report/analysis/arrivals.h"
+#include "report/analysis/hang.h"
+#include "report/model/ratio.h"
 
 namespace mpiprof::report {
 namespace {
 
-constexpr std::uint64_t worth_a_word_ns = 1'000'000'000;
-
 // What came since the last look; numbers only grow, but a file may be seen older than it was.
 std::uint64_t grown(std::uint64_t now, std::uint64_t before) { return now > before ? now - before : 0; }
-
-std::optional<double> ratio(std::uint64_t part, std::uint64_t whole) {
-    if (whole == 0) return std::nullopt;
-    return static_cast<double>(part) / static_cast<double>(whole);
-}
 
 using Key = std::tuple<std::string, std::uint8_t, Buffer>;
 
@@ -57,10 +52,10 @@ LiveTotals live_totals(const Job& job) {
 LiveRates live_rates(const Job& now, const Job* before) {
     const LiveTotals totals = live_totals(now);
     LiveRates rates;
-    rates.share_inside = ratio(totals.inside_ns, totals.wall_ns).value_or(0);
+    rates.share_inside = ratio_of(totals.inside_ns, totals.wall_ns).value_or(0);
     if (!before) return rates;
     const LiveTotals old = live_totals(*before);
-    rates.share_inside_now = ratio(grown(totals.inside_ns, old.inside_ns), grown(totals.wall_ns, old.wall_ns));
+    rates.share_inside_now = ratio_of(grown(totals.inside_ns, old.inside_ns), grown(totals.wall_ns, old.wall_ns));
     const double seconds = static_cast<double>(grown(totals.elapsed_ns, old.elapsed_ns)) / 1e9;
     if (seconds <= 0) return rates;
     rates.calls_per_s = static_cast<double>(grown(totals.calls, old.calls)) / seconds;
@@ -96,7 +91,7 @@ std::optional<LongestWait> longest_wait(const Job& job) {
     for (const Standing& standing : job.standings)
         if (standing.is_inside && standing.call == longest->call) wait.ranks.push_back(standing.rank);
     for (const Arrival& arrival : arrivals_of(job))
-        if (arrival.call == job.calls[wait.call].name && !arrival.missing.empty()) {
+        if (arrival.call == wait.call && !arrival.missing.empty()) {
             wait.missing = arrival.missing;
             break;
         }
@@ -128,7 +123,7 @@ std::vector<LiveCall> live_calls(const Job& now, const Job* before) {
                       .share_now = {}};
         if (before && seconds > 0) {
             line.per_second = static_cast<double>(grown(row.sum.calls, old_calls[key])) / seconds;
-            line.share_now = ratio(grown(line.time_ns, old_times[key]), grown(totals.wall_ns, old.wall_ns));
+            line.share_now = ratio_of(grown(line.time_ns, old_times[key]), grown(totals.wall_ns, old.wall_ns));
         }
         lines.push_back(std::move(line));
     }

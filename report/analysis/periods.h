@@ -19,6 +19,7 @@ struct Period {
     double off_ns = 0;    // of that, recording was off
 
     double recorded_ns() const { return std::max(lived_ns - off_ns, 0.0); }
+    double share() const { return recorded_ns() > 0 ? time_ns / recorded_ns() : 0; }
     // Of what was hardly seen nothing is said.
     bool is_recorded() const { return off_ns == 0 || recorded_ns() >= 0.1 * lived_ns; }
 };

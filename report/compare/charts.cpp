@@ -24,7 +24,7 @@ constexpr std::size_t most_groups = 12;
 // Of a period; not a number where hardly anything was recorded.
 double share_of(const Period& period) {
     if (!period.is_recorded()) return std::nan("");
-    return period.recorded_ns() > 0 ? std::min(period.time_ns / period.recorded_ns(), 1.0) : 0;
+    return std::min(period.share(), 1.0);
 }
 
 // Of one size bin, over its kinds of buffers.

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "report/model/units.h"
 
@@ -52,22 +55,22 @@ std::vector<std::string> cautions_of(const Side& a, const Side& b, const Differe
             "{} against {}: times below are those of a rank, calls those of all. How time goes with "
             "size is asked of mpiprof-report scaling.",
             plural(a.runs.front().run.ranks, "rank", "ranks"), plural(b.runs.front().run.ranks, "rank", "ranks")));
+    // A run that is on both sides is told of once.
+    std::set<std::pair<std::string, Ending>> ended;
+    std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>> partial;
     for (const Side* side : {&a, &b})
         for (const ComparedRun& one : side->runs) {
-            if (one.run.ending != Ending::whole)
+            if (one.run.ending != Ending::whole && ended.emplace(one.run.label, one.run.ending).second)
                 texts.push_back(fmt::format(
                     "{} {}: its numbers are those until then, and its time is not compared.", one.run.label,
                     one.run.ending == Ending::running ? "still runs"
                                                       : fmt::format("did not reach {}", one.run.words->finalize)));
-            if (one.run.profiles < one.run.expected)
+            if (one.run.profiles < one.run.expected &&
+                partial.emplace(one.run.label, one.run.profiles, one.run.expected).second)
                 texts.push_back(fmt::format("{}: {} of {} ranks have a profile; its counts are those of these.",
                                             one.run.label, one.run.profiles, one.run.expected));
         }
-    // Of a run that is on both sides once.
-    std::vector<std::string> once;
-    for (std::string& text : texts)
-        if (std::find(once.begin(), once.end(), text) == once.end()) once.push_back(std::move(text));
-    return once;
+    return texts;
 }
 
 std::string verdict_text(const TestedTime& tested, const std::string& a, const std::string& b) {

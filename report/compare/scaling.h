@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "report/compare/run.h"
+
 namespace mpiprof::report {
 
 // One measurement.
@@ -52,5 +54,17 @@ struct Scaling {
 // perfectly: a unit gains 1 if it adds as much as each of those N0. Karp and Flatt's metric (Communications of the ACM
 // 33, 1990): e = (1/s - 1/p) / (1 - 1/p) with p = N / N0. The gain of a unit: (s - s_before) / (p - p_before).
 Scaling scaling_of(std::string name, const std::vector<Sample>& samples, bool is_weak, double worth);
+
+// A run of a series, where it is known as more than a time.
+struct SizedRun {
+    double n = 1;
+    Run run;
+};
+
+struct ScalingSeries {
+    Scaling scaling;
+    int decimals = 0;  // of its times in s
+    std::vector<SizedRun> runs;
+};
 
 }  // namespace mpiprof::report

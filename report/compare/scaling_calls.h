@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "report/compare/scaling_tables.h"
+#include "report/compare/scaling.h"
 #include "report/model/table.h"
 
 namespace mpiprof::report {

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "report/compare/run.h"
 #include "report/compare/scaling.h"
 #include "report/model/table.h"
 
@@ -14,18 +13,6 @@ namespace mpiprof::report {
 // What N counts: "rank", "ranks".
 struct UnitWords {
     std::string_view one, many;
-};
-
-// A run of a series, where it is known as more than a time.
-struct SizedRun {
-    double n = 1;
-    Run run;
-};
-
-struct ScalingSeries {
-    Scaling scaling;
-    int decimals = 0;  // of its times in s
-    std::vector<SizedRun> runs;
 };
 
 struct ScalingReport {

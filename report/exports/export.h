@@ -1,5 +1,5 @@
-// An export hands over a whole Job to other programs. One file each and one line in list.cpp. It streams: one rank
-// is in memory at a time.
+// An export hands over a whole Job to other programs. One file each, with a function export_NAME, and one line in
+// exports.def. It streams: one rank is in memory at a time.
 #pragma once
 
 #include <cstdint>
@@ -31,18 +31,5 @@ struct Export {
 
 std::span<const Export> exports();
 const Export* find_export(std::string_view name);
-
-std::vector<std::string> export_csv(const Job& job, const ProfileSource& profile_of, const Sink& sink,
-                                    const Complaint& complain);
-std::vector<std::string> export_folded(const Job& job, const ProfileSource& profile_of, const Sink& sink,
-                                       const Complaint& complain);
-std::vector<std::string> export_json(const Job& job, const ProfileSource& profile_of, const Sink& sink,
-                                     const Complaint& complain);
-std::vector<std::string> export_line(const Job& job, const ProfileSource& profile_of, const Sink& sink,
-                                     const Complaint& complain);
-std::vector<std::string> export_ddp(const Job& job, const ProfileSource& profile_of, const Sink& sink,
-                                    const Complaint& complain);
-std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& profile_of, const Sink& sink,
-                                         const Complaint& complain);
 
 }  // namespace mpiprof::report

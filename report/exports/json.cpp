@@ -4,6 +4,8 @@
 #include "report/exports/export.h"
 #include "report/exports/json_parts.h"
 #include "report/model/json_writer.h"
+#include "report/model/sums.h"
+#include "report/model/usage_figures.h"
 
 namespace mpiprof::report {
 namespace {
@@ -26,35 +28,14 @@ std::string_view name_of_family(Family family) {
 
 void write_usage(JsonWriter& json, const Usage& usage) {
     json.object("usage", [&] {
-        json.field("user_ns", usage.user_ns);
-        json.field("system_ns", usage.system_ns);
-        json.field("max_resident_bytes", usage.max_resident_bytes);
-        json.field("minor_faults", usage.minor_faults);
-        json.field("major_faults", usage.major_faults);
-        json.field("blocks_in", usage.blocks_in);
-        json.field("blocks_out", usage.blocks_out);
-        json.field("voluntary_switches", usage.voluntary_switches);
-        json.field("involuntary_switches", usage.involuntary_switches);
-        if (usage.ran_ns != 0) {
-            json.field("ran_ns", usage.ran_ns);
-            json.field("processor_wait_ns", usage.waited_ns);
-            json.field("others_processor_wait_ns", usage.others_waited_ns);
-        }
+        for (const UsageFigure& figure : usage_figures())
+            if (const auto value = figure.of(usage); value && !figure.key.empty()) json.field(figure.key, *value);
     });
 }
 
 void write_drops(JsonWriter& json, const Drops& drops) {
     json.object("drops", [&] {
-        json.field("cells", drops.cells);
-        json.field("sites", drops.sites);
-        json.field("histograms", drops.histograms);
-        json.field("communicators", drops.communicators);
-        json.field("threads", drops.threads);
-        json.field("backwards", drops.backwards);
-        json.field("strings", drops.strings);
-        json.field("write_errors", drops.write_errors);
-        json.field("requests", drops.requests);
-        json.field("peers", drops.peers);
+        for (const DropCount& one : drop_counts) json.field(one.key, drops.*one.count);
     });
 }
 
@@ -215,20 +196,8 @@ void write_places(JsonWriter& json, const Profile& profile) {
 
 void write_cells(JsonWriter& json, const Profile& profile) {
     json.array("cells", profile.cells, [&](const Cell& cell) {
-        const bool is_other = profile.threads[cell.thread].kind == ThreadKind::other;
         json.item([&] {
-            write_sum(json, profile.calls[cell.call],
-                      {.bin = cell.bin,
-                       .buffer = cell.buffer,
-                       .calls = cell.calls,
-                       .bytes = cell.bytes,
-                       .time_ns = cell.time_ns,
-                       .min_ns = cell.min_ns,
-                       .max_ns = cell.max_ns,
-                       .errors = cell.errors,
-                       .untimed_calls = cell.is_untimed ? cell.calls : 0,
-                       .other_thread_calls = is_other ? cell.calls : 0,
-                       .other_thread_ns = is_other ? cell.time_ns : 0});
+            write_sum(json, profile.calls[cell.call], sum_of(cell, profile));
             json.field("thread", cell.thread);
             json.field("communicator", cell.communicator);
             json.field("region", cell.region);

@@ -1,20 +1,25 @@
-// The list of exports.
+// The list of exports, from exports.def: a new one is a file beside this and a line there.
 #include <algorithm>
 #include <array>
 
 #include "report/exports/export.h"
 
 namespace mpiprof::report {
+
+#define EXPORT(function, name, about, ...)                                                                        \
+    std::vector<std::string> export_##function(const Job& job, const ProfileSource& profile_of, const Sink& sink, \
+                                               const Complaint& complain);
+#include "report/exports/exports.def"
+#undef EXPORT
+
 namespace {
 
+#define EXPORT(function, of_f, about_it, ...) \
+    Export{.name = of_f, .about = about_it, .write = export_##function __VA_OPT__(, ) __VA_ARGS__},
 constexpr std::array all{
-    Export{"csv", "one line per rank, call, size bin and buffer", export_csv},
-    Export{"folded", "stacks of call sites with microseconds, for flame graphs", export_folded},
-    Export{"json", "everything", export_json},
-    Export{"ddp-json", "the iterations as the file of PyTorch's DDP benchmark", export_ddp},
-    Export{"line", "one line of JSON for each launch, for log collectors", export_line, false, true},
-    Export{"perfetto", "the traces of MPIPROF_TRACE as a timeline for ui.perfetto.dev", export_perfetto, true},
+#include "report/exports/exports.def"
 };
+#undef EXPORT
 
 }  // namespace
 

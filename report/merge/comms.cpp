@@ -6,41 +6,13 @@
 #include <tuple>
 #include <utility>
 
+#include "report/merge/hash.h"
+#include "report/model/sums.h"
+
 namespace mpiprof::report {
 namespace {
 
-std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-}
-
 bool is_kept_apart(CommKind kind) { return kind == CommKind::known || kind == CommKind::by_members; }
-
-auto key(const CommSum& sum) { return std::make_tuple(sum.call, sum.bin); }
-
-void add_sum(CommSum& to, const CommSum& from) {
-    to.calls += from.calls;
-    to.bytes += from.bytes;
-    to.time_ns += from.time_ns;
-    to.errors += from.errors;
-}
-
-// Adds `value` to the sorted list, or to the one that is equal to it.
-template <class T, class Less, class Add>
-void add_sorted(std::vector<T>& list, const T& value, Less less, Add add) {
-    const auto at = std::lower_bound(list.begin(), list.end(), value, less);
-    if (at != list.end() && !less(value, *at))
-        add(*at, value);
-    else
-        list.insert(at, value);
-}
-
-void add_sum(std::vector<CommSum>& sums, const CommSum& sum) {
-    add_sorted(
-        sums, sum, [](const CommSum& a, const CommSum& b) { return key(a) < key(b); },
-        [](CommSum& to, const CommSum& from) { add_sum(to, from); });
-}
 
 bool is_entered_by_all(Traffic traffic) { return traffic == Traffic::collective || traffic == Traffic::sync; }
 
@@ -207,7 +179,7 @@ void CommsPart::finish(Finishing& end) {
         comm.sums = std::move(entry.sums);
         for (CommSum& sum : comm.sums) sum.call = end.order[sum.call];
         std::sort(comm.sums.begin(), comm.sums.end(),
-                  [](const CommSum& a, const CommSum& b) { return key(a) < key(b); });
+                  [](const CommSum& a, const CommSum& b) { return std::tie(a.call, a.bin) < std::tie(b.call, b.bin); });
         for (const Entered& entered : entry.entered) {
             const bool by_all = entered.ranks == comm.members;
             comm.entries.push_back({.call = end.order[entered.call],

@@ -17,16 +17,7 @@ namespace {
 constexpr std::size_t most_names = 16;  // different commands or MPI libraries that are told apart
 
 void add_drops(Drops& to, const Drops& from) {
-    to.cells += from.cells;
-    to.sites += from.sites;
-    to.histograms += from.histograms;
-    to.communicators += from.communicators;
-    to.threads += from.threads;
-    to.backwards += from.backwards;
-    to.strings += from.strings;
-    to.write_errors += from.write_errors;
-    to.requests += from.requests;
-    to.peers += from.peers;
+    for (const DropCount& one : drop_counts) to.*one.count += from.*one.count;
 }
 
 void add_name(std::map<std::string, std::uint32_t>& names, const std::string& name, std::uint32_t rank) {

@@ -6,16 +6,11 @@
 #include <utility>
 
 #include "report/merge/comms.h"
+#include "report/merge/hash.h"
 #include "report/model/tally.h"
 
 namespace mpiprof::report {
 namespace {
-
-std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-}
 
 std::uint64_t hash_of(std::string_view text) {
     std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a

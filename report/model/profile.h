@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/model/activity.h"
@@ -14,6 +15,7 @@
 #include "report/model/nccl_operation.h"
 #include "report/model/peers.h"
 #include "report/model/trace.h"
+#include "report/model/usage.h"
 #include "report/model/words.h"
 
 namespace mpiprof::report {
@@ -178,25 +180,6 @@ struct NodeCounter {
     std::uint64_t value = 0;
 };
 
-struct Usage {
-    std::uint64_t user_ns = 0;
-    std::uint64_t system_ns = 0;
-    std::uint64_t max_resident_bytes = 0;
-    std::uint64_t minor_faults = 0;
-    std::uint64_t major_faults = 0;
-    std::uint64_t blocks_in = 0;
-    std::uint64_t blocks_out = 0;
-    std::uint64_t voluntary_switches = 0;
-    std::uint64_t involuntary_switches = 0;
-    // Since MPI_Init, by the kernel's account; all 0 = not known. The thread that began MPI, and all others.
-    std::uint64_t ran_ns = 0;
-    std::uint64_t waited_ns = 0;  // for a processor
-    std::uint64_t others_waited_ns = 0;
-
-    std::uint64_t switches() const { return voluntary_switches + involuntary_switches; }
-    bool operator==(const Usage&) const = default;
-};
-
 // What the recorder could not keep apart or keep at all.
 struct Drops {
     std::uint64_t cells = 0;
@@ -211,6 +194,24 @@ struct Drops {
     std::uint64_t peers = 0;  // messages whose peers were not told apart
 
     bool operator==(const Drops&) const = default;
+};
+
+// Each of them: what it is called, and its key in data.
+struct DropCount {
+    std::string_view name, key;
+    std::uint64_t Drops::*count;
+};
+inline constexpr DropCount drop_counts[] = {
+    {"cells", "cells", &Drops::cells},
+    {"sites", "sites", &Drops::sites},
+    {"histograms", "histograms", &Drops::histograms},
+    {"communicators", "communicators", &Drops::communicators},
+    {"threads", "threads", &Drops::threads},
+    {"backwards", "backwards", &Drops::backwards},
+    {"strings", "strings", &Drops::strings},
+    {"write errors", "write_errors", &Drops::write_errors},
+    {"requests", "requests", &Drops::requests},
+    {"peers", "peers", &Drops::peers},
 };
 
 // A line of the rank table at the end of mpitrace's text: what one rank's file says of another rank.

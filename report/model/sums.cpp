@@ -1,8 +1,9 @@
-// Adding cells.
+// Cells become sums, and sums of one (call, bin, buffer) one.
 #include "report/model/sums.h"
 
-namespace mpiprof::report {
+#include <tuple>
 
+namespace mpiprof::report {
 namespace {
 
 // The GPU's time belongs to the call that enqueued. A group that is booked as a whole has a size there and none here:
@@ -23,6 +24,22 @@ void add_gpu_times(std::vector<Sum>& sums, const Profile& profile) {
 
 }  // namespace
 
+Sum sum_of(const Cell& cell, const Profile& profile) {
+    const bool is_other = profile.threads[cell.thread].kind == ThreadKind::other;
+    return {.call = cell.call,
+            .bin = cell.bin,
+            .buffer = cell.buffer,
+            .calls = cell.calls,
+            .bytes = cell.bytes,
+            .time_ns = cell.time_ns,
+            .min_ns = cell.min_ns,
+            .max_ns = cell.max_ns,
+            .errors = cell.errors,
+            .untimed_calls = cell.is_untimed ? cell.calls : 0,
+            .other_thread_calls = is_other ? cell.calls : 0,
+            .other_thread_ns = is_other ? cell.time_ns : 0};
+}
+
 std::vector<Sum> sums_of(const Profile& profile) {
     std::vector<Sum> sums;
     sums.reserve(profile.cells.size());
@@ -34,19 +51,16 @@ std::vector<Sum> sums_of(const Profile& profile) {
             sums.push_back({.call = cell.call, .bin = cell.bin, .buffer = cell.buffer});
             at = static_cast<std::uint32_t>(sums.size());
         }
-        const bool is_other = profile.threads[cell.thread].kind == ThreadKind::other;
-        add_sum(sums[at - 1], {.calls = cell.calls,
-                               .bytes = cell.bytes,
-                               .time_ns = cell.time_ns,
-                               .min_ns = cell.min_ns,
-                               .max_ns = cell.max_ns,
-                               .errors = cell.errors,
-                               .untimed_calls = cell.is_untimed ? cell.calls : 0,
-                               .other_thread_calls = is_other ? cell.calls : 0,
-                               .other_thread_ns = is_other ? cell.time_ns : 0});
+        add_sum(sums[at - 1], sum_of(cell, profile));
     }
     add_gpu_times(sums, profile);
     return sums;
+}
+
+void add_sum(std::vector<CommSum>& sums, const CommSum& sum) {
+    add_sorted(
+        sums, sum, [](const CommSum& a, const CommSum& b) { return std::tie(a.call, a.bin) < std::tie(b.call, b.bin); },
+        [](CommSum& to, const CommSum& from) { add_counts(to, from); });
 }
 
 }  // namespace mpiprof::report

@@ -9,6 +9,9 @@
 
 namespace mpiprof::report {
 
+// One cell as a sum.
+Sum sum_of(const Cell& cell, const Profile& profile);
+
 // Sum::call is an index into Profile::calls. In the order in which the cells come.
 std::vector<Sum> sums_of(const Profile& profile);
 
@@ -22,5 +25,8 @@ inline void add_sum(Sum& to, const Sum& from) {
     to.gpu_bytes += from.gpu_bytes;
     to.gpu_ns += from.gpu_ns;
 }
+
+// To the one of the same call and size, or in its place: `sums` are sorted by these.
+void add_sum(std::vector<CommSum>& sums, const CommSum& sum);
 
 }  // namespace mpiprof::report

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace mpiprof::report {
 
@@ -14,22 +15,42 @@ inline std::optional<std::uint64_t> least_of(std::optional<std::uint64_t> a, std
     return std::min(*a, *b);
 }
 
-// A number of calls with their bytes, time, extremes and errors: a cell, a sum, a call site.
+// A number of calls with their bytes, time and errors: what a communicator's calls are counted by.
 template <class T>
-concept Tally = requires(T t) {
+concept Counts = requires(T t) {
     t.calls += t.bytes + t.time_ns + t.errors;
+};
+
+template <Counts To, Counts From>
+void add_counts(To& to, const From& from) {
+    to.calls += from.calls;
+    to.bytes += from.bytes;
+    to.time_ns += from.time_ns;
+    to.errors += from.errors;
+}
+
+// The same with extremes: a cell, a sum, a call site.
+template <class T>
+concept Tally = Counts<T> && requires(T t) {
     t.max_ns = std::max(t.max_ns, t.max_ns);
     t.min_ns = least_of(t.min_ns, t.min_ns);
 };
 
 template <Tally To, Tally From>
 void add_tally(To& to, const From& from) {
-    to.calls += from.calls;
-    to.bytes += from.bytes;
-    to.time_ns += from.time_ns;
-    to.errors += from.errors;
+    add_counts(to, from);
     to.min_ns = least_of(to.min_ns, from.min_ns);
     to.max_ns = std::max(to.max_ns, from.max_ns);
+}
+
+// Adds `value` to the sorted list, or to the one that is equal to it.
+template <class T, class Less, class Add>
+void add_sorted(std::vector<T>& list, const T& value, Less less, Add add) {
+    const auto at = std::lower_bound(list.begin(), list.end(), value, less);
+    if (at != list.end() && !less(value, *at))
+        add(*at, value);
+    else
+        list.insert(at, value);
 }
 
 // Of the ranks that a row is of, the one that spent most, the lowest of several: `rank` spent `ns`. Called before the

@@ -33,8 +33,6 @@ std::string human_time(double ns) {
     return significant(ns / 3600e9, 4) + " h";
 }
 
-std::string human_seconds(double ns) { return significant(ns / 1e9, ns < 1e9 ? 4 : 5) + " s"; }
-
 std::string human_bytes(double bytes) {
     constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     unsigned unit = 0;

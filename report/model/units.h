@@ -8,7 +8,6 @@
 namespace mpiprof::report {
 
 std::string human_time(double ns);                      // 84 ns, 767 us, 18.6 ms, 5.696 s, 1234 s, 3.250 h
-std::string human_seconds(double ns);                   // always in s: 0.255 s
 std::string human_bytes(double bytes);                  // 8 B, 5.5 KiB, 4.5 MiB
 std::string human_count(double count);                  // 7,428; 23.4 M from ten million on; 1.5
 std::string human_share(double share);                  // 36.6%; <0.1%

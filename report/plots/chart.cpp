@@ -134,6 +134,24 @@ class Drawing {
 
 }  // namespace
 
+void Extent::add(double value) {
+    least = is_empty ? value : std::min(least, value);
+    most = is_empty ? value : std::max(most, value);
+    is_empty = false;
+}
+
+std::pair<Extent, Extent> extents_of(const Chart& chart) {
+    Extent x, y;
+    for (const Curve& curve : chart.curves) {
+        for (const Point& point : curve.points) {
+            x.add(point.x);
+            y.add(point.y);
+        }
+        for (const Point& spread : curve.spread) y.add(spread.y);
+    }
+    return {x, y};
+}
+
 std::string svg_of(const Chart& chart) {
     const auto [x, y] = extents_of(chart);
     return Drawing(chart, x, y).draw();

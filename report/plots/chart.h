@@ -3,17 +3,13 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/plots/canvas.h"
+#include "report/plots/scale.h"
 
 namespace mpiprof::report {
-
-struct ChartAxis {
-    enum class Kind : std::uint8_t { linear, integers, bytes, decades };  // the last two in equal ratios
-    Kind kind = Kind::linear;
-    std::string title;
-};
 
 struct Curve {
     std::string name;
@@ -27,6 +23,15 @@ struct Chart {
     std::vector<Curve> curves;
     bool has_diagonal = false;  // light, y = x: perfect scaling
 };
+
+// The least and most values of all curves.
+struct Extent {
+    double least = 0, most = 0;
+    bool is_empty = true;
+
+    void add(double value);
+};
+std::pair<Extent, Extent> extents_of(const Chart& chart);
 
 std::string svg_of(const Chart& chart);
 

@@ -65,22 +65,4 @@ void Scale::by_ratio(double least, double most, double base, int most_between) {
     for (int power = first; power <= last; power += every) ticks_.push_back({std::pow(base, power), {}});
 }
 
-void Extent::add(double value) {
-    least = is_empty ? value : std::min(least, value);
-    most = is_empty ? value : std::max(most, value);
-    is_empty = false;
-}
-
-std::pair<Extent, Extent> extents_of(const Chart& chart) {
-    Extent x, y;
-    for (const Curve& curve : chart.curves) {
-        for (const Point& point : curve.points) {
-            x.add(point.x);
-            y.add(point.y);
-        }
-        for (const Point& spread : curve.spread) y.add(spread.y);
-    }
-    return {x, y};
-}
-
 }  // namespace mpiprof::report

@@ -1,13 +1,17 @@
 // The range of an axis, its ticks, and where on it a value lies: for charts on a canvas and on a terminal.
 #pragma once
 
+#include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "report/plots/chart.h"
-
 namespace mpiprof::report {
+
+struct ChartAxis {
+    enum class Kind : std::uint8_t { linear, integers, bytes, decades };  // the last two in equal ratios
+    Kind kind = Kind::linear;
+    std::string title;
+};
 
 struct Tick {
     double value;
@@ -39,14 +43,5 @@ class Scale {
     double low_ = 0, high_ = 1;
     std::vector<Tick> ticks_;
 };
-
-// The least and most values of all curves.
-struct Extent {
-    double least = 0, most = 0;
-    bool is_empty = true;
-
-    void add(double value);
-};
-std::pair<Extent, Extent> extents_of(const Chart& chart);
 
 }  // namespace mpiprof::report

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <charconv>
+#include <optional>
+#include <string_view>
 
-#include "report/read/mpitrace_lines.h"
+#include "report/read/mpitrace_values.h"
 
 namespace mpiprof::report {
 
 inline constexpr Wide ns_per_second = 1'000'000'000;
+
+std::optional<Decimal> parse_decimal(std::string_view text);
 
 // `units` of ns or bytes to one of what is printed. The ends are left out: a tie may round either way.
 Range range_of(Decimal number, Wide units);

@@ -10,7 +10,7 @@
 #include "report/sections/call_notes.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/ratio.h"
-#include "report/sections/sections.h"
+#include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {

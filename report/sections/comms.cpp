@@ -6,11 +6,12 @@
 #include <unordered_map>
 
 #include "report/analysis/figures.h"
+#include "report/model/sums.h"
 #include "report/model/units.h"
 #include "report/sections/call_notes.h"
 #include "report/sections/comm_labels.h"
 #include "report/sections/ratio.h"
-#include "report/sections/sections.h"
+#include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
@@ -79,32 +80,13 @@ struct Line {
     double per_member(std::uint64_t sum) const { return members > 0 ? static_cast<double>(sum) / members : 0; }
 };
 
-void add_sums(std::vector<CommSum>& to, const std::vector<CommSum>& from) {
-    const auto key = [](const CommSum& sum) { return std::make_tuple(sum.call, sum.bin); };
-    for (const CommSum& sum : from) {
-        const auto at = std::lower_bound(to.begin(), to.end(), sum,
-                                         [&](const CommSum& a, const CommSum& b) { return key(a) < key(b); });
-        if (at == to.end() || key(*at) != key(sum)) {
-            to.insert(at, sum);
-            continue;
-        }
-        at->calls += sum.calls;
-        at->bytes += sum.bytes;
-        at->time_ns += sum.time_ns;
-        at->errors += sum.errors;
-    }
-}
-
 void add_comm(Line& line, const Comm& comm, const Context& context) {
     ++line.lines;
     line.communicators += comm.communicators;
     line.members += comm.members;
     for (const CommSum& sum : comm.sums) {
-        line.calls += sum.calls;
+        add_counts(line, sum);
         if (context.job.calls[sum.call].treatment == Treatment::counted) line.counted_calls += sum.calls;
-        line.bytes += sum.bytes;
-        line.time_ns += sum.time_ns;
-        line.errors += sum.errors;
     }
     if (line.lines == 1 || comm.largest_ns > line.largest_ns) {
         line.largest_ns = comm.largest_ns;
@@ -112,7 +94,7 @@ void add_comm(Line& line, const Comm& comm, const Context& context) {
     }
     line.judged += context.can_judge(comm);
     line.unequal += context.is_unequal(comm);
-    add_sums(line.sums, comm.sums);
+    for (const CommSum& sum : comm.sums) add_sum(line.sums, sum);
 }
 
 std::vector<Line> lines_of(const Context& context, bool grouped) {

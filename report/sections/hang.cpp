@@ -5,7 +5,7 @@
 #include "report/analysis/arrivals.h"
 #include "report/model/units.h"
 #include "report/sections/hang_conclusion.h"
-#include "report/sections/sections.h"
+#include "report/sections/section.h"
 #include "report/sections/standing_lines.h"
 #include "report/sections/vocabulary.h"
 
@@ -87,7 +87,7 @@ Table lag_table(const Job& job, const std::vector<Arrival>& lags, bool is_for_sc
     Table table = table_of(
         "nccl_lags",
         std::vector<Field<Arrival>>{
-            {{.id = "call", .title = "COLLECTIVE"}, [](A a) { return a.call; }},
+            {{.id = "call", .title = "COLLECTIVE"}, [&job](A a) { return name_of(a, job); }},
             {{.id = "communicator", .title = "ON", .drop = 2}, [&job](A a) { return group_name(job.groups[a.group]); }},
             {{.id = "entered", .title = "TIMES", .unit = Unit::count}, [](A a) { return a.entered; }},
             {{.id = "enqueued_by", .title = "BY RANKS", .drop = 1},
@@ -104,7 +104,7 @@ Table arrival_table(const Job& job, const std::vector<Arrival>& arrivals, bool i
     using A = const Arrival&;
     const std::size_t items = is_for_screen ? items_on_screen : items_in_data;
     const std::vector<Field<Arrival>> columns{
-        {{.id = "call", .title = "COLLECTIVE"}, [](A a) { return a.call; }},
+        {{.id = "call", .title = "COLLECTIVE"}, [&job](A a) { return name_of(a, job); }},
         {{.id = "communicator", .title = "ON", .drop = 2},
          [&job](A a) {
              if (a.group == 0) return std::string();

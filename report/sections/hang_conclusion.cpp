@@ -14,9 +14,8 @@
 namespace mpiprof::report {
 namespace {
 
-constexpr std::uint64_t worth_a_word_ns = 1'000'000'000;  // a shorter wait is no hang
-constexpr std::size_t items_in_sentence = 12;             // of a list of ranks
-constexpr std::size_t most_others = 3;                    // lines that the first sentence names
+constexpr std::size_t items_in_sentence = 12;  // of a list of ranks
+constexpr std::size_t most_others = 3;         // lines that the first sentence names
 
 using Ranks = std::vector<std::uint32_t>;
 
@@ -62,9 +61,11 @@ std::string end_of(const Job& job) {
 }
 
 std::string who_waits(const Job& job, const Arrival& arrival, const StandingLines& lines, bool has_ended) {
-    std::string text = of_all(job, arrival.inside.size()) + (has_ended ? " waited in " : " wait in ") + arrival.call;
+    std::string text =
+        of_all(job, arrival.inside.size()) + (has_ended ? " waited in " : " wait in ") + name_of(arrival, job);
     if (arrival.inside.size() == 1)
-        text = fmt::format("Rank {} {} in {}", arrival.inside[0], has_ended ? "waited" : "waits", arrival.call);
+        text =
+            fmt::format("Rank {} {} in {}", arrival.inside[0], has_ended ? "waited" : "waits", name_of(arrival, job));
     const std::string group = group_name(job.groups[arrival.group]);
     if (!group.empty()) text += " on " + group;
     if (!arrival.inside.empty())
@@ -118,7 +119,7 @@ std::string who_lags(const Job& job, const Arrival& lag, const StandingLines& li
     const std::string group = group_name(job.groups[lag.group]);
     std::string text = fmt::format(
         "{} {} enqueued {} {}{}, {} {}: their GPUs {} for it", ranks_text(lag.inside, At::begin),
-        lag.inside.size() == 1 ? "has" : "have", lag.call, plural(lag.entered, "time", "times"),
+        lag.inside.size() == 1 ? "has" : "have", name_of(lag, job), plural(lag.entered, "time", "times"),
         group.empty() ? "" : " on " + group, ranks_text(lag.missing),
         lag.missing.size() == 1 ? std::to_string(lag.least_entered) : "fewer", has_ended ? "waited" : "wait");
     const std::string instead = what_they_do(lag.missing, lines, has_ended);

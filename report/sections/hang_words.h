@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/analysis/hangs.h"
+#include "report/analysis/hang.h"
 
 namespace mpiprof::report {
 

@@ -4,7 +4,7 @@
 
 #include "report/sections/comm_labels.h"
 #include "report/sections/nccl_gpu.h"
-#include "report/sections/sections.h"
+#include "report/sections/section.h"
 
 namespace mpiprof::report {
 namespace {

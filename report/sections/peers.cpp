@@ -11,7 +11,7 @@
 #include "report/model/units.h"
 #include "report/sections/headline.h"
 #include "report/sections/ratio.h"
-#include "report/sections/sections.h"
+#include "report/sections/section.h"
 
 namespace mpiprof::report {
 namespace {

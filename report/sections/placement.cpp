@@ -10,7 +10,7 @@
 #include "report/model/units.h"
 #include "report/sections/finding_words.h"
 #include "report/sections/node_use.h"
-#include "report/sections/sections.h"
+#include "report/sections/section.h"
 #include "report/sections/topology.h"
 #include "report/sections/vocabulary.h"
 
@@ -26,12 +26,11 @@ constexpr std::size_t most_variables = 40;
 // ---- nodes ----
 
 std::string devices_text(const std::vector<Device>& devices, bool by_name) {
-    std::map<std::string, std::vector<const Device*>> by_numa;
-    for (const Device& device : devices)
-        by_numa[device.numa_node ? fmt::format(" on NUMA node {}", *device.numa_node) : std::string()].push_back(
-            &device);
+    std::map<std::optional<std::uint32_t>, std::vector<const Device*>> by_numa;
+    for (const Device& device : devices) by_numa[device.numa_node].push_back(&device);
     std::string text;
-    for (const auto& [where, some] : by_numa) {
+    for (const auto& [numa, some] : by_numa) {
+        const std::string where = numa ? fmt::format(" on NUMA node {}", *numa) : std::string();
         if (!text.empty()) text += ", ";
         if (!by_name || some.size() > 2) {
             text += fmt::format("{}{}", some.size(), where);

@@ -4,8 +4,9 @@
 
 #include "report/analysis/figures.h"
 #include "report/model/units.h"
+#include "report/model/usage_figures.h"
 #include "report/sections/ratio.h"
-#include "report/sections/sections.h"
+#include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
@@ -54,24 +55,32 @@ std::vector<Field<Line>> time_fields(bool has_hosts, bool has_waiting, const Voc
     };
 }
 
-std::vector<Field<Line>> usage_fields(bool has_errors) {
+// Those in the middle of the table, or those at its end.
+std::vector<Field<Line>> usage_fields(const std::vector<Line>& lines, bool is_at_end) {
+    std::vector<Field<Line>> fields;
+    for (const UsageFigure& figure : usage_figures()) {
+        if (figure.column.id.empty() || figure.is_at_end != is_at_end) continue;
+        const auto value = [&figure](const Line& l) {
+            const auto known = figure.of(l.rank->usage);
+            return known ? Value(*known * figure.each) : Value();
+        };
+        Column column = figure.column;
+        const auto is_known = [&](const Line& l) { return figure.of(l.rank->usage).has_value(); };
+        const bool is_always_known = figure.of(Usage{}).has_value();
+        column.only_data |= !is_always_known && std::none_of(lines.begin(), lines.end(), is_known);
+        fields.push_back({std::move(column), value});
+    }
+    return fields;
+}
+
+std::vector<Field<Line>> message_fields() {
+    return {{{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 3},
+             [](const Line& l) { return l.rank->message_bytes; }}};
+}
+
+std::vector<Field<Line>> ending_fields(bool has_errors) {
     using L = const Line&;
     return {
-        {{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 3},
-         [](L l) { return l.rank->message_bytes; }},
-        {{.id = "max_resident_bytes", .title = "MAX RSS", .unit = Unit::bytes, .drop = 1},
-         [](L l) { return l.rank->usage.max_resident_bytes; }},
-        {{.id = "user_ns", .title = "USER", .unit = Unit::time, .drop = 7}, [](L l) { return l.rank->usage.user_ns; }},
-        {{.id = "system_ns", .title = "SYSTEM", .unit = Unit::time, .drop = 8},
-         [](L l) { return l.rank->usage.system_ns; }},
-        {{.id = "switches", .title = "SWITCHES", .unit = Unit::count, .drop = 9},
-         [](L l) { return l.rank->usage.switches(); }},
-        {{.id = "major_faults", .title = "FAULTS", .unit = Unit::count, .drop = 10},
-         [](L l) { return l.rank->usage.major_faults; }},
-        {{.id = "read_bytes", .title = "READ", .unit = Unit::bytes, .drop = 11},
-         [](L l) { return 512 * l.rank->usage.blocks_in; }},
-        {{.id = "written_bytes", .title = "WRITTEN", .unit = Unit::bytes, .drop = 11},
-         [](L l) { return 512 * l.rank->usage.blocks_out; }},
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !has_errors},
          [](L l) { return l.rank->errors; }},
         {{.id = "ending", .title = "ENDING", .only_screen = true}, [](L l) { return ending(*l.rank, *l.job); }},
@@ -100,26 +109,6 @@ std::vector<Field<Line>> data_fields() {
         {{.id = "file_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
          [](L l) { return l.rank->file_bytes; }},
         {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.rank->calls; }},
-        {{.id = "minor_faults", .title = {}, .unit = Unit::count, .only_data = true},
-         [](L l) { return l.rank->usage.minor_faults; }},
-        {{.id = "voluntary_switches", .title = {}, .unit = Unit::count, .only_data = true},
-         [](L l) { return l.rank->usage.voluntary_switches; }},
-        {{.id = "involuntary_switches", .title = {}, .unit = Unit::count, .only_data = true},
-         [](L l) { return l.rank->usage.involuntary_switches; }},
-    };
-}
-
-std::vector<Field<Line>> processor_fields(bool has_processor_times) {
-    using L = const Line&;
-    return {
-        {{.id = "processor_wait_ns",
-          .title = "CPU WAIT",
-          .unit = Unit::time,
-          .drop = 8,
-          .only_data = !has_processor_times},
-         [](L l) { return l.rank->usage.ran_ns ? Value(l.rank->usage.waited_ns) : Value(); }},
-        {{.id = "others_processor_wait_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return l.rank->usage.ran_ns ? Value(l.rank->usage.others_waited_ns) : Value(); }},
     };
 }
 
@@ -139,10 +128,9 @@ Table rank_table(const std::vector<Line>& lines, const Vocabulary& words) {
     const bool has_hosts = !lines.empty() && lines.front().job->hosts.size() > 1;
     const bool has_waiting =
         std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->judged_ns != 0; });
-    const bool has_processor_times =
-        std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->usage.ran_ns != 0; });
-    auto fields = side_by_side<Line>({time_fields(has_hosts, has_waiting, words), usage_fields(has_errors),
-                                      data_fields(), processor_fields(has_processor_times)});
+    auto fields =
+        side_by_side<Line>({time_fields(has_hosts, has_waiting, words), message_fields(), usage_fields(lines, false),
+                            ending_fields(has_errors), data_fields(), usage_fields(lines, true)});
     if (!has_endings) std::erase_if(fields, [](const auto& field) { return field.column.id == "ending"; });
     Table table = table_of("ranks", fields, lines);
     if (has_waiting)

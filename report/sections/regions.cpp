@@ -6,7 +6,7 @@
 
 #include "report/model/units.h"
 #include "report/sections/ratio.h"
-#include "report/sections/sections.h"
+#include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {

@@ -1,7 +1,8 @@
-// A section answers one question about a Job with Tables. One file each and one line in list.cpp; every view shows
-// them. A section never prints and knows no file.
+// A section answers one question about a Job with Tables. One file each, with a function of its name, and one line in
+// sections.def; every view shows them. A section never prints and knows no file.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -30,10 +31,10 @@ struct Question {
 
 struct Section {
     std::string_view name;
-    std::string_view about;  // one line for --help
-    std::span<const std::string_view> by;
-    bool takes_sort_and_top;
     Result<std::vector<Table>> (*ask)(const Job& job, const Question& question);
+    std::string_view about;                // one line for --help
+    std::array<std::string_view, 5> by{};  // what --by takes; the first is the default, empty words are none
+    bool takes_sort_and_top = false;
     bool takes_ranks = takes_sort_and_top;
     bool asks_for_places = false;  // of the ranks in question: Job::kept_sites
     bool takes_devices = false;    // Question::devices

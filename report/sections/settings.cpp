@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "report/model/units.h"
-#include "report/sections/sections.h"
+#include "report/sections/section.h"
 
 namespace mpiprof::report {
 namespace {

@@ -8,7 +8,7 @@
 #include "report/sections/call_notes.h"
 #include "report/sections/comm_labels.h"
 #include "report/sections/ratio.h"
-#include "report/sections/sections.h"
+#include "report/sections/section.h"
 #include "report/sections/site_lines.h"
 #include "report/sections/vocabulary.h"
 

@@ -13,7 +13,7 @@
 #include "report/sections/headline.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/run_headline.h"
-#include "report/sections/sections.h"
+#include "report/sections/section.h"
 #include "report/sections/verdict_words.h"
 #include "report/sections/vocabulary.h"
 

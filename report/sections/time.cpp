@@ -8,7 +8,7 @@
 #include "report/analysis/figures.h"
 #include "report/analysis/periods.h"
 #include "report/model/units.h"
-#include "report/sections/sections.h"
+#include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
@@ -19,8 +19,7 @@ constexpr std::size_t periods_in_data = 60;  // and columns of the map
 constexpr std::size_t lines_on_screen = 32;  // of the map; more ranks are put together
 
 // Of the time that ranks lived and were recorded; several threads in MPI at once may make it more than 1.
-double share_of(const Period& period) { return period.recorded_ns() > 0 ? period.time_ns / period.recorded_ns() : 0; }
-Value known_share_of(const Period& period) { return period.is_recorded() ? Value(share_of(period)) : Value(); }
+Value known_share(const Period& period) { return period.is_recorded() ? Value(period.share()) : Value(); }
 
 struct PeriodLine {
     const Period* period;
@@ -36,9 +35,9 @@ Table periods_table(const Periods& periods, const Axis& axis, const Vocabulary& 
     const std::vector<Field<PeriodLine>> fields{
         {{.id = "from_ns", .title = "FROM", .unit = Unit::time, .same_unit = true}, [](L l) { return l.from_ns; }},
         {{.id = "to_ns", .title = "TO", .unit = Unit::time, .same_unit = true}, [](L l) { return l.to_ns; }},
-        {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share}, [](L l) { return known_share_of(*l.period); }},
+        {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share}, [](L l) { return known_share(*l.period); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .only_screen = true},
-         [](L l) { return known_share_of(*l.period); }},
+         [](L l) { return known_share(*l.period); }},
         {{.id = "bytes_per_second", .title = "MESSAGES", .unit = Unit::rate},
          [width](L l) {
              return !l.period->is_recorded() ? Value() : Value(width > 0 ? l.period->bytes / (width / 1e9) : 0.0);
@@ -68,13 +67,13 @@ MapLine map_line(const std::vector<Lane>& lanes, const Axis& axis, const Job& jo
     MapLine line{lanes.front().rank->rank, lanes.back().rank->rank, job.hosts[lanes.front().rank->host], 0, {}};
     Period all;
     for (const Period& period : periods) {
-        line.shares.push_back(period.is_recorded() ? std::min(share_of(period), 1.0) : not_known);
+        line.shares.push_back(period.is_recorded() ? std::min(period.share(), 1.0) : not_known);
         all.time_ns += period.time_ns;
     }
     std::uint64_t recorded_ns = 0;
     for (const Lane& lane : lanes) recorded_ns += lane.rank->recorded_ns();
     all.lived_ns = static_cast<double>(recorded_ns);
-    line.mpi_share = share_of(all);
+    line.mpi_share = all.share();
     for (const Lane& lane : lanes)
         if (job.hosts[lane.rank->host] != line.host) line.host = {};
     return line;

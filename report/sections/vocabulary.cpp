@@ -4,46 +4,15 @@
 namespace mpiprof::report {
 namespace {
 
-constexpr Vocabulary mpi{.library = "MPI",
-                         .in_library = "IN MPI",
-                         .outside = "OUTSIDE MPI",
-                         .share = "%MPI",
-                         .init = "MPI_Init",
-                         .first_init = "the first MPI_Init",
-                         .finalize = "MPI_Finalize",
-                         .begin = "Init",
-                         .end = "Finalize"};
+constexpr Bounds by_mpi{"MPI_Init", "the first MPI_Init", "MPI_Finalize", "Init", "Finalize"};
+constexpr Bounds by_nccl{"the first communicator", "the first communicator", "exit", "first communicator", "exit"};
+constexpr Bounds by_marks{"the first mark", "the first mark", "exit", "first mark", "exit"};
 
-constexpr Vocabulary nccl{.library = "NCCL",
-                          .in_library = "IN NCCL",
-                          .outside = "OUTSIDE NCCL",
-                          .share = "%NCCL",
-                          .init = "the first communicator",
-                          .first_init = "the first communicator",
-                          .finalize = "exit",
-                          .begin = "first communicator",
-                          .end = "exit"};
-
+constexpr Vocabulary mpi{by_mpi, "MPI", "IN MPI", "OUTSIDE MPI", "%MPI"};
+constexpr Vocabulary nccl{by_nccl, "NCCL", "IN NCCL", "OUTSIDE NCCL", "%NCCL"};
+constexpr Vocabulary both{by_mpi, "MPI and NCCL", "IN MPI and NCCL", "OUTSIDE MPI and NCCL", "%COMM"};
 // Of a program that marks its parts, and that is all.
-constexpr Vocabulary neither{.library = "MPI or NCCL",
-                             .in_library = "COMM",
-                             .outside = "OUTSIDE",
-                             .share = "%COMM",
-                             .init = "the first mark",
-                             .first_init = "the first mark",
-                             .finalize = "exit",
-                             .begin = "first mark",
-                             .end = "exit"};
-
-constexpr Vocabulary both{.library = "MPI and NCCL",
-                          .in_library = "IN MPI and NCCL",
-                          .outside = "OUTSIDE MPI and NCCL",
-                          .share = "%COMM",
-                          .init = "MPI_Init",
-                          .first_init = "the first MPI_Init",
-                          .finalize = "MPI_Finalize",
-                          .begin = "Init",
-                          .end = "Finalize"};
+constexpr Vocabulary neither{by_marks, "MPI or NCCL", "COMM", "OUTSIDE", "%COMM"};
 
 }  // namespace
 

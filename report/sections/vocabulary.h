@@ -8,15 +8,19 @@
 
 namespace mpiprof::report {
 
-struct Vocabulary {
+// Between what ranks are recorded.
+struct Bounds {
+    std::string_view init;        // from where on
+    std::string_view first_init;  // of the first rank
+    std::string_view finalize;    // what ranks reach that end as they should
+    std::string_view begin, end;  // the same in the headline, where there is little room
+};
+
+struct Vocabulary : Bounds {
     std::string_view library;     // time is spent inside it
     std::string_view in_library;  // titles of columns
     std::string_view outside;     //
     std::string_view share;       // of the time inside it
-    std::string_view init;        // from where ranks are recorded
-    std::string_view first_init;  // of the first rank
-    std::string_view finalize;    // what ranks reach that end as they should
-    std::string_view begin, end;  // the same in the headline, where there is little room
 };
 
 const Vocabulary& vocabulary_of(const Job& job);

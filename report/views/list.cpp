@@ -1,18 +1,22 @@
-// The list of views.
+// The list of views, from views.def: a new one is a file beside this and a line there.
 #include <algorithm>
 #include <array>
 
 #include "report/views/view.h"
 
 namespace mpiprof::report {
+
+#define VIEW(name, about, is_for_screen) std::string show_##name(const Answer& answer, const Screen& screen);
+#include "report/views/views.def"
+#undef VIEW
+
 namespace {
 
+#define VIEW(name, about, is_for_screen) View{#name, about, is_for_screen, show_##name},
 constexpr std::array all{
-    View{"text", "for the terminal", true, show_text},
-    View{"markdown", "tables for merge requests and notes", true, show_markdown},
-    View{"csv", "numbers in ns and bytes, one line per row", false, show_csv},
-    View{"json", "the same, for programs", false, show_json},
+#include "report/views/views.def"
 };
+#undef VIEW
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// A view shows Tables in one form. One file each and one line in list.cpp. It computes nothing but print and knows
+// A view shows Tables in one form. One file each, with a function show_NAME, and one line in
+// views.def. It computes nothing but print and knows
 // nothing of MPI.
 #pragma once
 
@@ -32,10 +33,5 @@ struct View {
 
 std::span<const View> views();  // the first is the default
 const View* find_view(std::string_view name);
-
-std::string show_text(const Answer& answer, const Screen& screen);
-std::string show_markdown(const Answer& answer, const Screen& screen);
-std::string show_csv(const Answer& answer, const Screen& screen);
-std::string show_json(const Answer& answer, const Screen& screen);
 
 }  // namespace mpiprof::report

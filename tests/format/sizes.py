@@ -30,12 +30,6 @@ DATA = {
 
 # path, or path:function -> lines
 STILL = {
-    "tests/report/cli_test.cpp": 685,
-    "tests/report/nccl_test.cpp": 440,
-    "tests/report/placement_test.cpp": 547,
-    "tests/report/profile_builder.cpp": 580,
-    "tests/report/reader_test.cpp": 475,
-    "tests/report/write_stories.cpp:every_part": 79,
 }
 
 

@@ -13,9 +13,9 @@
 #include "report/read/profile_reader.h"
 #include "report/sections/section.h"
 #include "report/symbols/demangle.h"
-#include "report/views/view.h"
 #include "tests/report/goldens.h"
 #include "tests/report/profile_builder.h"
+#include "tests/report/shown.h"
 #include "tests/report/stories.h"
 #include "tests/report/whole_pipeline.h"
 
@@ -343,6 +343,7 @@ TEST(sites, that_read_alike_have_their_addresses) {
         << by_call["MPI_Allreduce"][0];
     EXPECT_TRUE(by_call["MPI_Allreduce"][1].ends_with(fmt::format(" ({:#x})", here.offset - 1)))
         << by_call["MPI_Allreduce"][1];
+    EXPECT_NE(by_call["MPI_Allreduce"][0].find(" (0x"), std::string::npos);
     EXPECT_EQ(by_call["MPI_Bcast"][0].find(" (0x"), std::string::npos) << "it is the only one of its call";
     const Table by_line = answer(job_of({spec}), {.ranks = {}, .sort = {}, .by = "line", .top = {}});
     EXPECT_EQ(by_line.rows.size(), 2u);
@@ -367,11 +368,8 @@ TEST(sites, functions_are_short_on_screens) {
 
 // ---- screens ----
 
-std::string show(const Job& job, Question question, unsigned width, const char* view = "text") {
-    question.is_for_screen = std::string_view(view) == "text";
-    const auto tables = report::find_section("sites")->answer(job, question);
-    if (!tables) return "problem: " + tables.error().line();
-    return report::find_view(view)->show({"sites", *tables}, {.width = width, .has_utf8 = true});
+std::string show(const Job& job, const Question& question, unsigned width, const char* view = "text") {
+    return shown(job, "sites", question, view, {.width = width, .has_utf8 = true});
 }
 
 TEST(screens, call_sites_are_as_reviewed) {

@@ -8,8 +8,8 @@
 #include "report/merge/comms.h"
 #include "report/read/profile_reader.h"
 #include "report/sections/section.h"
-#include "report/views/view.h"
 #include "tests/report/goldens.h"
+#include "tests/report/shown.h"
 #include "tests/report/whole_pipeline.h"
 
 namespace mpiprof::test {
@@ -67,11 +67,8 @@ std::vector<ProfileSpec> grid() {
     return ranks;
 }
 
-std::string show(const Job& job, Question question = {}, const char* view = "text") {
-    question.is_for_screen = std::string_view(view) == "text";
-    const auto tables = report::find_section("comms")->answer(job, question);
-    if (!tables) return "problem: " + tables.error().line();
-    return report::find_view(view)->show({"comms", *tables}, {.width = 80, .has_utf8 = true});
+std::string show(const Job& job, const Question& question = {}, const char* view = "text") {
+    return shown(job, "comms", question, view);
 }
 
 const Comm* find(const Job& job, std::uint64_t id) {

@@ -1,10 +1,6 @@
 // A launch as one file: whatever is asked of it has the answer that the directory gave, also of killed, running and
 // missing ranks; and a file that is damaged is told so in a line.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <thread>
 
@@ -13,6 +9,7 @@
 #include "report/sections/section.h"
 #include "report/views/view.h"
 #include "tests/report/all_stories.h"
+#include "tests/report/living_rank.h"
 #include "tests/report/run_reporter.h"
 #include "tests/report/seed003_profiles.h"
 #include "tests/report/stories.h"
@@ -150,26 +147,10 @@ TEST_F(merged, ranks_that_are_missing_stay_missing_and_damaged_ones_damaged) {
 }
 
 TEST_F(merged, ranks_that_ran_then_are_shown_as_they_were) {
-    const pid_t child = fork();
-    if (child == 0) {
-        pause();
-        _exit(0);
-    }
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    ProfileSpec spec = uneven_work()[0];
-    spec.size = 1;
-    spec.host = host;
-    spec.pid = static_cast<std::uint32_t>(child);
-    spec.state = format::State::running;
-    spec.start_realtime_ns = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count());
-    spec.elapsed_ns = 1'000'000;
-    const fs::path file = (write({spec}), merge(path() / "job"));
+    LivingRank rank;
+    const fs::path file = (write({rank.profile()}), merge(path() / "job"));
     const Job live = job_of(path() / "job");
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
+    rank.end();
     ASSERT_EQ(live.ranks[0].life, report::Life::running);
     EXPECT_EQ(job_of(path() / "job").ranks[0].life, report::Life::ended);
     const Job then = job_of(file);

@@ -9,7 +9,7 @@
 #include "report/layouts/layout.h"
 #include "report/layouts/mpitrace.h"
 #include "report/sections/section.h"
-#include "report/views/view.h"
+#include "tests/report/shown.h"
 #include "tests/report/stories.h"
 #include "tests/report/whole_pipeline.h"
 
@@ -20,15 +20,10 @@ using report::BusFactors;
 using report::Job;
 using report::Question;
 
-std::string show(const Job& job, const std::string& section, const char* view = "text", Question question = {},
+std::string show(const Job& job, const std::string& section, const char* view = "text", const Question& question = {},
                  unsigned width = 160) {
-    question.is_for_screen = std::string_view(view) == "text";
-    const auto tables = report::find_section(section)->answer(job, question);
-    if (!tables) return "problem: " + tables.error().line();
-    return report::find_view(view)->show({section, *tables}, {.width = width, .has_utf8 = true});
+    return shown(job, section, question, view, {.width = width, .has_utf8 = true});
 }
-
-bool says(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
 
 std::uint16_t number_of(const Job& job, std::string_view name) {
     for (std::size_t i = 0; i < job.calls.size(); ++i)
@@ -161,163 +156,6 @@ TEST(nccl, gpus_of_one_process_are_members_of_their_own) {
     EXPECT_EQ(job.comms[0].members, 2u);
     EXPECT_EQ(job.comms[0].seats, 4u);
     EXPECT_FALSE(says(show(job, "comms"), "DIFFER"));
-}
-
-TEST(nccl, time_on_the_gpu_gives_bandwidth) {
-    const Job job = job_of(gpu_training_with_cupti());
-    const std::string text = show(job, "calls", "csv", {.ranks = {}, .sort = {}, .by = "call", .top = {}});
-    const auto at = text.find("\nncclAllReduce,");
-    const std::string row = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
-
-    // 100 of 64 MiB on each of 4 ranks: 3 ms each, but 2 ms for the one that came last.
-    const double seconds = (4 * 300 - 100) / 1e3, bytes = 4 * 100 * 64 * 1048576.0;
-    EXPECT_TRUE(says(row, fmt::format(",{:.0f},{:.0f},1.5,", bytes / seconds, 1.5 * bytes / seconds))) << row;
-    EXPECT_TRUE(says(show(job, "calls"), "known by CUPTI")) << show(job, "calls");
-    EXPECT_TRUE(says(show(job, "calls"), "GPU TIME"));
-    EXPECT_FALSE(says(show(job_of(gpu_training()), "calls"), "GPU TIME"));
-}
-
-TEST(nccl, replays_of_graphs_are_told_apart_from_calls) {
-    const std::string text = show(job_of(gpu_training_with_cupti()), "nccl", "csv");
-
-    EXPECT_TRUE(says(text, "ncclAllReduce,graph,1048576,10,400000,40000,")) << text;
-    EXPECT_TRUE(says(text, "ncclGroupEnd,group,8388608,50,5000000,100000,")) << text;
-}
-
-TEST(nccl, the_shortest_of_an_operation_is_the_transfer_and_the_rest_is_waiting_for_the_last_rank) {
-    const Job job = job_of(gpu_training_with_cupti());
-    const std::string text = show(job, "nccl", "csv");
-
-    ASSERT_EQ(job.gpu.comms.size(), 3u);
-    const auto& comm =
-        *std::find_if(job.gpu.comms.begin(), job.gpu.comms.end(), [](const auto& c) { return c.id == 0xabc0; });
-    EXPECT_EQ(comm.compared, 100u);
-    EXPECT_EQ(comm.waiting_ns, 300'000'000u) << "three others, 1 ms each, 100 times";
-    EXPECT_EQ(comm.compared_ns, 1'100'000'000u);
-    EXPECT_TRUE(says(text, "default_pg,2,75,0.75,225000000,")) << text;
-    EXPECT_TRUE(says(text, "default_pg,0,25,0.25,75000000,")) << text;
-    const std::string summary = show(job, "summary");
-    EXPECT_TRUE(says(summary, "75.0% of it for rank 2, which came last to 75")) << summary;
-}
-
-TEST(nccl, times_by_events_are_at_most_and_say_nothing_of_bus_bandwidth_or_of_who_came_last) {
-    auto ranks = gpu_training_with_cupti();
-    for (ProfileSpec& rank : ranks)
-        for (GpuTimeSpec& time : rank.gpu_times) time.source = format::GpuSource::events;
-    const Job job = job_of(ranks), by_cupti = job_of(gpu_training_with_cupti());
-
-    for (const char* section : {"nccl", "calls"}) {
-        EXPECT_TRUE(says(show(job, section), "GPU TIME <=")) << show(job, section);
-        EXPECT_FALSE(says(show(by_cupti, section), "<=")) << show(by_cupti, section);
-    }
-    EXPECT_TRUE(says(show(job, "nccl"), "times by events are at most")) << show(job, "nccl");
-    EXPECT_TRUE(says(show(job, "summary"), "known at most, by events")) << show(job, "summary");
-    for (const char* section : {"nccl", "calls", "summary"}) {
-        EXPECT_FALSE(says(show(job, section), "BUSBW ")) << section;
-        EXPECT_FALSE(says(show(job, section), "CAME LAST")) << section;
-        EXPECT_FALSE(says(show(job, section), "came last to")) << section;
-    }
-    EXPECT_TRUE(says(show(by_cupti, "nccl"), "BUSBW ")) << show(by_cupti, "nccl");
-    EXPECT_TRUE(says(show(by_cupti, "nccl"), "CAME LAST")) << show(by_cupti, "nccl");
-    EXPECT_TRUE(says(show(by_cupti, "summary"), "came last to")) << show(by_cupti, "summary");
-}
-
-TEST(nccl, who_came_last_is_told_beyond_the_resolution_of_the_clock_alone) {
-    auto ranks = gpu_training_with_cupti();
-    for (ProfileSpec& rank : ranks) rank.gpu_sequences[0].us.assign(100, 50.0 + (rank.rank == 1 ? 0.5 : 0));
-    const Job tied = job_of(ranks);
-    EXPECT_FALSE(says(show(tied, "nccl"), "CAME LAST")) << show(tied, "nccl");
-    EXPECT_FALSE(says(show(tied, "summary"), "came last to")) << show(tied, "summary");
-
-    for (ProfileSpec& rank : ranks) rank.gpu_sequences[0].us.assign(100, rank.rank < 2 ? 50.0 : 5000.0);
-    EXPECT_FALSE(says(show(job_of(ranks), "nccl"), "CAME LAST")) << "two came at once";
-}
-
-TEST(nccl, times_by_launches_of_kernels_are_what_they_are) {
-    auto ranks = gpu_training_with_cupti();
-    for (ProfileSpec& rank : ranks)
-        for (GpuTimeSpec& time : rank.gpu_times) time.source = format::GpuSource::launches;
-    const Job job = job_of(ranks);
-
-    EXPECT_FALSE(says(show(job, "nccl"), "<=")) << show(job, "nccl");
-    EXPECT_TRUE(says(show(job, "nccl"), "BUSBW ")) << show(job, "nccl");
-    EXPECT_TRUE(says(show(job, "nccl"), "CAME LAST")) << show(job, "nccl");
-    EXPECT_TRUE(says(show(job, "calls"), "known by kernel launches")) << show(job, "calls");
-}
-
-TEST(nccl, a_communicator_without_a_name_has_one_label_in_all_tables) {
-    auto ranks = gpu_training_with_cupti();
-    for (ProfileSpec& rank : ranks)
-        for (CommunicatorSpec& comm : rank.communicators)
-            if (comm.id == 0xabc0) comm.name = "";
-    const std::string text = show(job_of(ranks), "nccl");
-    std::size_t found = 0;
-    for (auto at = text.find("000000000000abc0"); at != std::string::npos; at = text.find("000000000000abc0", at + 1))
-        ++found;
-    EXPECT_EQ(found, 3u) << "communicators, and two lines of whom the others waited for\n" << text;
-}
-
-TEST(nccl, operations_that_a_member_did_not_measure_are_not_compared) {
-    auto ranks = gpu_training_with_cupti();
-    ranks[1].gpu_sequences[0].us[7] = 0;
-    ranks[3].gpu_sequences[0].us.resize(90);  // killed before the last ten
-
-    const Job job = job_of(ranks);
-    const auto comm =
-        std::find_if(job.gpu.comms.begin(), job.gpu.comms.end(), [](const auto& c) { return c.id == 0xabc0; });
-    ASSERT_NE(comm, job.gpu.comms.end());
-    EXPECT_EQ(comm->compared, 89u);
-}
-
-TEST(nccl, of_sequences_longer_than_what_is_kept_the_last_are_compared) {
-    std::vector<ProfileSpec> ranks = gpu_training_with_cupti();
-    ranks.resize(2);
-    for (ProfileSpec& rank : ranks) {
-        rank.size = 2;
-        rank.communicators = {{.name = "pair", .id = 5, .size = 2, .rank = rank.rank, .how = format::origin_made}};
-        rank.calls = {collective("ncclAllReduce", {{.calls = 1, .bytes = 8, .time_ns = 8}})};
-        rank.gpu_times.clear();
-        rank.gpu_sequences = {{.us = std::vector<double>(6000, rank.rank == 0 ? 10.0 : 11.0), .enqueued_before = 100}};
-    }
-    const Job job = job_of(ranks);
-
-    ASSERT_EQ(job.gpu.comms.size(), 1u);
-    EXPECT_EQ(job.gpu.comms[0].compared, 4096u);
-    EXPECT_EQ(job.gpu.comms[0].waiting_ns, 4096 * 1000u);
-    EXPECT_EQ(job.gpu.comms[0].most_enqueued, 6100u);
-}
-
-TEST(nccl, traffic_that_kernels_make_themselves_is_said_to_be_missing) {
-    auto ranks = gpu_training();
-    EXPECT_FALSE(says(show(job_of(ranks), "nccl"), "device API"));
-    ranks[0].calls.push_back(counted("ncclDevCommCreate", 1));
-    ranks[0].calls.back().family = format::Family::nccl;
-    EXPECT_TRUE(says(show(job_of(ranks), "nccl"), "device API")) << show(job_of(ranks), "nccl");
-}
-
-TEST(nccl, where_times_are_from_and_what_has_none_is_said) {
-    auto ranks = gpu_training_with_cupti();
-    for (ProfileSpec& rank : ranks)
-        rank.facts = {{format::FactKind::process, "gpu_times", "events"},
-                      {format::FactKind::process, "gpu_times",
-                       rank.rank == 3 ? "events: CUPTI is in use by another tool (39)" : "CUPTI 13.0"},
-                      {format::FactKind::process, "gpu_not_timed.captured", "1"},
-                      {format::FactKind::process, "gpu_not_timed.captured", "2"},
-                      {format::FactKind::process, "gpu_not_timed.no room", "1"},
-                      {format::FactKind::process, "gpu_records_dropped", "5"}};
-    const std::string text = show(job_of(ranks), "nccl");
-    EXPECT_TRUE(says(text, "GPU times: CUPTI 13.0 (3 ranks); events: CUPTI is in use by another tool (39) (1 rank)"))
-        << text;
-    EXPECT_TRUE(says(text, "launches without a time on the GPU: 8 captured, 4 no room (docs/nccl.md)")) << text;
-    EXPECT_TRUE(says(text, "CUPTI had no room for 20 records")) << text;
-}
-
-TEST(nccl, exposed_communication_is_what_no_other_kernel_hides) {
-    const Job job = job_of(gpu_training_with_cupti());
-
-    EXPECT_TRUE(says(show(job, "nccl", "csv"), "\"kernels of NCCL\",560,,300000000,,120000000,10"))
-        << show(job, "nccl", "csv");
-    EXPECT_TRUE(says(show(job, "summary"), "40.0% of NCCL's time on the GPU is exposed")) << show(job, "summary");
 }
 
 TEST(nccl, a_rank_that_did_not_enqueue_is_named_although_nobody_is_inside_a_call) {

@@ -9,8 +9,8 @@
 #include "report/read/consistency.h"
 #include "report/read/profile_reader.h"
 #include "report/sections/section.h"
-#include "report/views/view.h"
 #include "tests/report/goldens.h"
+#include "tests/report/shown.h"
 #include "tests/report/whole_pipeline.h"
 
 namespace mpiprof::test {
@@ -48,14 +48,9 @@ std::vector<ProfileSpec> ring() {
     return ranks;
 }
 
-std::string show(const Job& job, Question question = {}, const char* view = "text") {
-    question.is_for_screen = std::string_view(view) == "text";
-    const auto tables = report::find_section("peers")->answer(job, question);
-    if (!tables) return "problem: " + tables.error().line();
-    return report::find_view(view)->show({"peers", *tables}, {.width = 80, .has_utf8 = true});
+std::string show(const Job& job, const Question& question = {}, const char* view = "text") {
+    return shown(job, "peers", question, view);
 }
-
-bool says(const std::string& text, const char* what) { return text.find(what) != std::string::npos; }
 
 TEST(pairs, show_who_sends_how_much_to_whom) { expect_golden("screens/peers.txt", show(job_of(ring()))); }
 
@@ -127,6 +122,7 @@ TEST(pairs, of_asked_ranks_alone) {
     EXPECT_TRUE(says(csv, "\n2,3,"));
     EXPECT_TRUE(says(csv, "\n1,2,"));
     EXPECT_FALSE(says(csv, "\n4,5,"));
+    EXPECT_TRUE(says(show(job_of(ring()), {}, "csv"), "\n4,5,"));
 }
 
 TEST(pairs, that_are_no_single_rank_are_said) {

@@ -3,28 +3,21 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <memory>
 #include <numeric>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include "libmpiprof/format/collective_order.h"
 #include "libmpiprof/format/histogram.h"
 #include "libmpiprof/format/size_bins.h"
 #include "tests/report/library_rows.h"
+#include "tests/report/profile_gpu.h"
+#include "tests/report/profile_header.h"
+#include "tests/report/profile_histograms.h"
 #include "tests/report/profile_tables.h"
 
 namespace mpiprof::test {
 namespace {
-
-constexpr std::uint64_t boot_ns = 1'000'000'000'000;  // CLOCK_MONOTONIC when MPI_Init returned
-
-template <std::size_t N>
-void set_text(char (&field)[N], std::string_view text) {
-    std::memcpy(field, text.data(), std::min(text.size(), N - 1));
-}
 
 class Builder {
   public:
@@ -40,9 +33,10 @@ class Builder {
         add_traces();
         add_facts();
         add_peers();
-        add_nccl_operations();
+        add_nccl_operations(spec_, tables_, call_ids_);
         add_regions();
-        add_gpu();
+        add_gpu(spec_, tables_, histograms_, call_ids_);
+        add_node_counters();
         if (spec_.unknown_table) tables_.add(static_cast<TableType>(999), 0, std::uint64_t{42});
         place();
         tables_.resolve();
@@ -50,7 +44,7 @@ class Builder {
     }
 
   private:
-    [[nodiscard]] std::uint64_t ticks(std::uint64_t ns) const { return ns * spec_.ticks_per_us / 1000; }
+    [[nodiscard]] std::uint64_t ticks(std::uint64_t ns) const { return ticks_of(spec_, ns); }
     void add_calls() {
         std::uint16_t id = 0, counter = 0;
         for (const CallSpec& call : spec_.calls) {
@@ -118,56 +112,10 @@ class Builder {
         const std::uint64_t mean_bytes = cell.calls == 0 ? 0 : (cell.bytes + cell.calls - 1) / cell.calls;
         cell.bin = spec.bin.value_or(static_cast<std::uint8_t>(format::size_bin(mean_bytes)));
         if (spec_.histograms && !spec.is_untimed)  // a record number + 1 for now; resolve() turns it into an offset
-            cell.histogram = 1 + histogram_of(call, cell.bin, spec.thread, times);
-        if (cell.histogram != 0) add_requests(spec, cell.histogram - 1);
+            cell.histogram = 1 + histograms_.of(call, cell.bin, spec.thread, times);
+        if (cell.histogram != 0) histograms_.add_requests(spec, cell.histogram - 1);
         tables_.add(TableType::cells, spec.thread, cell);
         note_thread(spec.thread);
-    }
-
-    std::uint32_t histogram_of(std::uint16_t call, std::uint8_t bin, std::uint32_t thread,
-                               const std::vector<std::pair<std::uint64_t, std::uint64_t>>& times) {
-        const auto key = std::make_tuple(thread, call, bin);
-        if (!histograms_.contains(key)) {
-            format::Histogram histogram{};
-            histogram.call = call;
-            histogram.bin = bin;
-            histograms_[key] = tables_.add(TableType::histograms, thread, histogram);
-        }
-        const std::uint32_t index = histograms_[key];
-        for (const auto& [ns, n] : times) count(thread, index, format::histogram_position(ticks(ns)), n);
-        return index;
-    }
-
-    void add_requests(const CellSpec& spec, std::uint32_t index) {
-        Bytes& bytes = tables_.of(TableType::histograms, spec.thread, sizeof(format::Histogram)).bytes;
-        format::Histogram histogram{};
-        std::byte* at = bytes.data() + index * sizeof histogram;
-        std::memcpy(&histogram, at, sizeof histogram);
-        histogram.completed += spec.requests;
-        histogram.in_flight_ticks += ticks(spec.in_flight_ns);
-        histogram.blocked_ticks += ticks(spec.blocked_ns);
-        histogram.inside_ticks += ticks(spec.inside_ns.value_or(spec.blocked_ns));
-        std::memcpy(at, &histogram, sizeof histogram);
-    }
-
-    void count(std::uint32_t thread, std::uint32_t histogram, format::Position position, std::uint64_t n,
-               TableType type = TableType::histograms) {
-        Bytes& bytes = tables_.of(type, thread, sizeof(format::Histogram)).bytes;
-        const std::size_t slot = histogram * sizeof(format::Histogram) + offsetof(format::Histogram, block) +
-                                 position.octave * sizeof(std::uint32_t);
-        std::uint32_t block = 0;  // record number + 1
-        std::memcpy(&block, bytes.data() + slot, sizeof block);
-        if (block == 0) {
-            block = 1 + tables_.add(TableType::histogram_blocks, thread, format::HistogramBlock{});
-            Bytes& again = tables_.of(type, thread, sizeof(format::Histogram)).bytes;
-            std::memcpy(again.data() + slot, &block, sizeof block);
-        }
-        Bytes& blocks = tables_.of(TableType::histogram_blocks, thread, sizeof(format::HistogramBlock)).bytes;
-        const std::size_t at = (block - 1) * sizeof(format::HistogramBlock) + position.sub * sizeof(std::uint64_t);
-        std::uint64_t value = 0;
-        std::memcpy(&value, blocks.data() + at, sizeof value);
-        value += n;
-        std::memcpy(blocks.data() + at, &value, sizeof value);
     }
 
     void note_thread(std::uint32_t id) {
@@ -289,14 +237,15 @@ class Builder {
             region.min_ticks = ~std::uint64_t{0};
             region.items = spec.items;
             if (spec.open_for_ns)
-                region.inside_since = anchor(static_cast<std::int64_t>(spec_.elapsed_ns - spec.open_for_ns)).ticks;
+                region.inside_since =
+                    anchor_of(spec_, static_cast<std::int64_t>(spec_.elapsed_ns - spec.open_for_ns)).ticks;
             const std::uint32_t histogram = tables_.add(TableType::region_durations, 0, format::Histogram{});
             region.durations = histogram + 1;  // a record number + 1 for now; resolve() turns it into an offset
             for (const std::uint64_t ns : spec.durations_ns) {
                 region.ticks += ticks(ns);
                 region.min_ticks = std::min(region.min_ticks, ticks(ns));
                 region.max_ticks = std::max(region.max_ticks, ticks(ns));
-                count(0, histogram, format::histogram_position(ticks(ns)), 1, TableType::region_durations);
+                histograms_.count(0, histogram, format::histogram_position(ticks(ns)), 1, TableType::region_durations);
             }
             tables_.add(TableType::regions, 0, region);
             ++index;
@@ -304,38 +253,7 @@ class Builder {
         }
     }
 
-    void add_gpu() {
-        for (const GpuTimeSpec& spec : spec_.gpu_times) {
-            format::GpuTime time{};
-            time.call = call_ids_.at(spec.call);
-            time.bin = static_cast<std::uint8_t>(format::size_bin(spec.bytes));
-            time.source = spec.source;
-            time.communicator = spec.communicator;
-            time.flags = spec.is_replayed ? format::from_graphs : 0;
-            time.operations = spec.durations_ns.size();
-            time.bytes = spec.bytes * time.operations;
-            time.min_ns = ~std::uint64_t{0};
-            time.kernels = spec.kernels;
-            const std::uint32_t histogram = tables_.add(TableType::gpu_durations, 0, format::Histogram{});
-            time.histogram = histogram + 1;  // a record number + 1 for now; resolve() turns it into an offset
-            for (const std::uint64_t ns : spec.durations_ns) {
-                time.ns += ns;
-                time.min_ns = std::min(time.min_ns, ns);
-                time.max_ns = std::max(time.max_ns, ns);
-                count(0, histogram, format::histogram_position(ns), 1, TableType::gpu_durations);
-            }
-            tables_.add(TableType::gpu_times, 0, time);
-        }
-        for (const GpuSequenceSpec& spec : spec_.gpu_sequences) {
-            auto sequence = std::make_unique<format::GpuSequence>();
-            sequence->communicator = spec.communicator;
-            sequence->source = format::GpuSource::cupti;
-            sequence->enqueued = spec.enqueued_before;
-            for (const double us : spec.us)
-                sequence->us16[sequence->enqueued++ % format::gpu_sequence_length] =
-                    static_cast<std::uint32_t>(us * 16);
-            tables_.add(TableType::gpu_sequences, 0, *sequence);
-        }
+    void add_node_counters() {
         for (const NodeCounterSpec& spec : spec_.node_counters) {
             format::NodeCounter counter{};
             set_text(counter.name, spec.name);
@@ -346,7 +264,6 @@ class Builder {
             counter.last = counter.at_start + spec.value - counter.wraps * counter.wraps_at;
             tables_.add(TableType::node_counters, 0, counter);
         }
-        for (const format::GpuWork& work : spec_.gpu_work) tables_.add(TableType::gpu_work, 0, work);
     }
 
     void add_settings() {
@@ -406,26 +323,6 @@ class Builder {
         }
     }
 
-    void add_nccl_operations() {
-        for (const NcclOperationSpec& spec : spec_.nccl_operations) {
-            format::NcclOperation record{};
-            record.call = call_ids_.at(spec.call);
-            record.bin =
-                static_cast<std::uint8_t>(format::size_bin(spec.operations ? spec.bytes / spec.operations : 0));
-            record.channels = spec.channels;
-            record.communicator = spec.communicator;
-            record.flags = spec.flags;
-            set_text(record.algorithm, spec.algorithm);
-            set_text(record.protocol, spec.protocol);
-            record.operations = spec.operations;
-            record.bytes = spec.bytes;
-            tables_.add(TableType::nccl_operations, 0, record);
-        }
-    }
-
-    [[nodiscard]] std::size_t header_size() const {
-        return static_cast<std::size_t>(static_cast<std::int64_t>(sizeof(format::Header)) + spec_.header_growth);
-    }
     [[nodiscard]] std::size_t block_bytes() const {
         return sizeof(format::Directory) + spec_.directory_capacity * sizeof(format::Table);
     }
@@ -433,71 +330,14 @@ class Builder {
     void place() {
         const std::size_t tables = tables_.all().size();
         blocks_ = std::max<std::size_t>(1, (tables + spec_.directory_capacity - 1) / spec_.directory_capacity);
-        directory_ = (header_size() + 7) / 8 * 8;
+        directory_ = (header_size(spec_) + 7) / 8 * 8;
         end_ = tables_.place(directory_ + blocks_ * block_bytes());
-    }
-
-    [[nodiscard]] format::Anchor anchor(std::int64_t since_start_ns) const {
-        const std::uint64_t monotonic = boot_ns + static_cast<std::uint64_t>(since_start_ns);
-        return {ticks(monotonic), monotonic, spec_.start_realtime_ns + static_cast<std::uint64_t>(since_start_ns)};
-    }
-
-    [[nodiscard]] format::Header header() const {
-        format::Header header{};
-        set_text(header.first_line, format::first_line);
-        header.byte_order = format::byte_order_mark;
-        header.format_major = spec_.format_major;
-        header.format_minor = spec_.format_minor;
-        header.header_size = static_cast<std::uint32_t>(header_size());
-        header.directory_offset = directory_;
-        header.image_bytes = end_;
-        header.state = spec_.state;
-        header.exit_code = spec_.exit_code;
-        header.rank = spec_.rank;
-        header.size = spec_.size;
-        header.pid = spec_.pid;
-        header.store = spec_.store;
-        header.store_period_ms = spec_.store_period_ms;
-        header.clock = spec_.clock;
-        header.mpi_family = spec_.mpi_family;
-        header.thread_level = spec_.thread_level;
-        header.flags = spec_.flags;
-        header.local_rank = spec_.local_rank;
-        header.loaded = anchor(-static_cast<std::int64_t>(spec_.init_ns));
-        header.started = anchor(0);
-        const format::Anchor end = anchor(static_cast<std::int64_t>(spec_.elapsed_ns));
-        header.updated = spec_.is_updated ? end : header.started;
-        if (spec_.state != format::State::running) header.ended = end;
-        header.process_start_ns = spec_.start_realtime_ns - spec_.init_ns - spec_.before_init_ns;
-        header.init_ticks = ticks(spec_.init_ns);
-        header.finalize_ticks = spec_.state == format::State::finalized ? ticks(spec_.finalize_ns) : 0;
-        header.paused_ticks = ticks(spec_.paused_ns);
-        header.usage = spec_.usage;
-        header.usage_at_start = spec_.usage_at_start;
-        header.processor = spec_.processor;
-        header.memory_limit = spec_.memory_limit;
-        header.throttled_us_at_start = spec_.throttled_us_at_start;
-        header.throttled_us = spec_.throttled_us;
-        header.drops = spec_.drops;
-        header.own_setup_ns = spec_.own_setup_ns;
-        set_text(header.launch, spec_.launch);
-        set_text(header.job, spec_.job);
-        set_text(header.node, spec_.node.empty() ? "boot-" + spec_.host : spec_.node);
-        set_text(header.host, spec_.host);
-        set_text(header.library, spec_.library);
-        set_text(header.mpi_library, spec_.mpi_library);
-        set_text(header.command, spec_.command);
-        set_text(header.executable, spec_.executable);
-        set_text(header.directory, spec_.directory);
-        set_text(header.launcher, spec_.launcher);
-        header.parent_pid = 1000;
-        return header;
     }
 
     Bytes assemble() {
         Bytes bytes(end_);
-        const format::Header head = header();
-        std::memcpy(bytes.data(), &head, std::min(sizeof head, header_size()));
+        const format::Header head = header_of(spec_, directory_, end_);
+        std::memcpy(bytes.data(), &head, std::min(sizeof head, header_size(spec_)));
         const auto& tables = tables_.all();
         for (std::size_t block = 0; block < blocks_; ++block) {
             const std::size_t begin = block * spec_.directory_capacity;
@@ -517,40 +357,14 @@ class Builder {
 
     ProfileSpec spec_;
     Tables tables_;
-    std::map<std::string, std::uint16_t> call_ids_;
-    std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t>, std::uint32_t> histograms_;
+    CallIds call_ids_;
+    Histograms histograms_{spec_, tables_};
     std::uint64_t directory_ = 0;
     std::uint64_t end_ = 0;
     std::size_t blocks_ = 0;
 };
 
-CallSpec timed(std::string name, format::Traffic traffic, format::SizeRule rule, std::vector<CellSpec> cells) {
-    return {.name = std::move(name), .traffic = traffic, .size_rule = rule, .cells = std::move(cells)};
-}
-
 }  // namespace
-
-CallSpec collective(std::string name, std::vector<CellSpec> cells) {
-    return timed(std::move(name), format::Traffic::collective, format::SizeRule::count_type, std::move(cells));
-}
-CallSpec sends(std::string name, std::vector<CellSpec> cells) {
-    return timed(std::move(name), format::Traffic::send, format::SizeRule::count_type, std::move(cells));
-}
-CallSpec receives(std::string name, std::vector<CellSpec> cells) {
-    return timed(std::move(name), format::Traffic::receive, format::SizeRule::received, std::move(cells));
-}
-CallSpec sync(std::string name, std::vector<CellSpec> cells) {
-    return timed(std::move(name), format::Traffic::sync, format::SizeRule::none, std::move(cells));
-}
-CallSpec completion(std::string name, std::vector<CellSpec> cells) {
-    return timed(std::move(name), format::Traffic::completion, format::SizeRule::none, std::move(cells));
-}
-CallSpec file_access(std::string name, std::vector<CellSpec> cells) {
-    return timed(std::move(name), format::Traffic::file, format::SizeRule::count_type, std::move(cells));
-}
-CallSpec counted(std::string name, std::uint64_t calls) {
-    return {.name = std::move(name), .treatment = format::Treatment::counted, .calls = calls};
-}
 
 Bytes build(const ProfileSpec& spec) { return Builder(spec).build(); }
 
@@ -558,23 +372,6 @@ std::filesystem::path write_profile(const std::filesystem::path& directory, cons
     const auto path = directory / ("mpi_profile." + spec.job + "." + std::to_string(spec.rank));
     write_file(path, build(spec));
     return path;
-}
-
-std::optional<TablePlace> table_of(const Bytes& bytes, TableType type, std::uint32_t thread) {
-    format::Header header{};
-    std::memcpy(&header, bytes.data(), std::min(sizeof header, bytes.size()));
-    for (std::uint64_t at = header.directory_offset; at != 0;) {
-        format::Directory directory{};
-        std::memcpy(&directory, bytes.data() + at, sizeof directory);
-        for (std::uint32_t i = 0; i < directory.used; ++i) {
-            const std::size_t entry = at + sizeof directory + i * sizeof(format::Table);
-            format::Table table{};
-            std::memcpy(&table, bytes.data() + entry, sizeof table);
-            if (table.type == type && table.thread == thread) return TablePlace{entry, table};
-        }
-        at = directory.next;
-    }
-    return std::nullopt;
 }
 
 }  // namespace mpiprof::test

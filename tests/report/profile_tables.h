@@ -13,6 +13,11 @@
 
 namespace mpiprof::test {
 
+template <std::size_t N>
+void set_text(char (&field)[N], std::string_view text) {
+    std::memcpy(field, text.data(), std::min(text.size(), N - 1));
+}
+
 using format::TableType;
 
 template <typename T>

@@ -11,6 +11,7 @@
 #include "report/views/view.h"
 #include "tests/report/goldens.h"
 #include "tests/report/profile_builder.h"
+#include "tests/report/shown.h"
 #include "tests/report/whole_pipeline.h"
 
 namespace mpiprof::test {
@@ -44,11 +45,7 @@ ProfileSpec rank_of(std::uint32_t rank, std::uint32_t size, std::vector<std::uin
     return spec;
 }
 
-std::string shown(const Job& job) {
-    const auto tables = report::find_section("regions")->answer(job, {});
-    return tables ? report::find_view("text")->show({"regions", *tables}, {.width = 100, .has_utf8 = true})
-                  : tables.error().line();
-}
+std::string show(const Job& job) { return shown(job, "regions", {}, "text", {.width = 100, .has_utf8 = true}); }
 
 TEST(regions, percentiles_of_iterations_are_within_five_percent_of_the_truth) {
     std::mt19937 random(5);
@@ -194,7 +191,7 @@ TEST(regions, ranks_that_kept_every_second_time_count_as_much_as_others) {
     EXPECT_EQ(row.marked_by, (std::vector<std::uint32_t>{0, 1}));
     EXPECT_NEAR(percentile_of(row.times, 0.19) * 1e9, 10 * ms, 1);
     EXPECT_NEAR(percentile_of(row.times, 0.21) * 1e9, 20 * ms, 1);
-    EXPECT_NE(shown(job_of({often, few})).find("those of every second one"), std::string::npos);
+    EXPECT_NE(show(job_of({often, few})).find("those of every second one"), std::string::npos);
 }
 
 TEST(regions, times_that_were_being_thinned_when_the_rank_was_killed_are_left_to_the_buckets) {
@@ -204,7 +201,7 @@ TEST(regions, times_that_were_being_thinned_when_the_rank_was_killed_are_left_to
     const RegionRow row = job_of({spec}).regions.back();
     EXPECT_FALSE(row.has_exact_percentiles);
     EXPECT_NEAR(*row.p50_ns, 10.0 * ms, 0.5 * ms);
-    EXPECT_NE(shown(job_of({spec})).find("within 5 %"), std::string::npos);
+    EXPECT_NE(show(job_of({spec})).find("within 5 %"), std::string::npos);
 }
 
 TEST(regions, single_times_are_the_same_in_any_order_of_ranks) {

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <ostream>
 #include <sstream>
 
 #include "report/sections/section.h"
@@ -10,10 +11,12 @@
 #include "tests/report/all_stories.h"
 #include "tests/report/goldens.h"
 #include "tests/report/seed003_profiles.h"
+#include "tests/report/shown.h"
 #include "tests/report/stories.h"
 #include "tests/report/whole_pipeline.h"
 
 namespace mpiprof::test {
+static void PrintTo(const Story& story, std::ostream* out) { *out << story.name; }  // the end of a test's name
 namespace {
 
 using report::Job;
@@ -26,10 +29,7 @@ std::string show(const Job& job, const std::string& section, Question question =
                  const char* view = "text") {
     setenv("TZ", "UTC", 1);
     tzset();
-    question.is_for_screen = std::string_view(view) == "text";
-    const auto tables = report::find_section(section)->answer(job, question);
-    if (!tables) return "problem: " + tables.error().line();
-    return report::find_view(view)->show({section, *tables}, screen);
+    return shown(job, section, question, view, screen);
 }
 
 // Text without its line breaks, to look for sentences.
@@ -43,33 +43,34 @@ std::string unwrapped(const std::string& text) {
     return out;
 }
 
-TEST(screens, every_section_of_every_story_is_as_reviewed) {
-    for (const Story& story : all_stories()) {
-        const Job job = job_of(story.ranks());
-        for (const auto& section : report::sections()) {
-            const std::string text = show(job, std::string(section.name));
-            expect_golden(std::string("screens/") + story.name + "." + std::string(section.name) + ".txt", text);
-            expect_fits(text, 80);
-        }
+// One test for each story.
+class screens_of : public testing::TestWithParam<Story> {};
+
+TEST_P(screens_of, story_are_as_reviewed) {
+    const Job job = job_of(GetParam().ranks());
+    for (const auto& section : report::sections()) {
+        const std::string name(section.name);
+        const std::string text = show(job, name);
+        expect_golden(std::string("screens/") + GetParam().name + "." + name + ".txt", text);
+        expect_fits(text, 80);
     }
 }
 
-TEST(screens, fit_every_width_in_utf8_and_ascii) {
-    for (const Story& story : all_stories()) {
-        const Job job = job_of(story.ranks());
-        for (const auto& section : report::sections())
-            for (const unsigned width : {40u, 60u, 72u, 80u, 100u, 132u})
-                for (const bool utf8 : {false, true}) {
-                    const std::string text =
-                        show(job, std::string(section.name), {}, {.width = width, .has_utf8 = utf8});
-                    // Below 60 columns a table keeps its most important columns even where they need more.
-                    if (width >= 60) expect_fits(text, width);
-                    if (utf8) continue;
-                    for (const char c : text)
-                        ASSERT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << story.name << ": " << text;
-                }
-    }
+TEST_P(screens_of, story_fit_every_width_in_utf8_and_ascii) {
+    const Job job = job_of(GetParam().ranks());
+    for (const auto& section : report::sections())
+        for (const unsigned width : {40u, 60u, 72u, 80u, 100u, 132u})
+            for (const bool utf8 : {false, true}) {
+                const std::string text = show(job, std::string(section.name), {}, {.width = width, .has_utf8 = utf8});
+                // Below 60 columns a table keeps its most important columns even where they need more.
+                if (width >= 60) expect_fits(text, width);
+                if (utf8) continue;
+                for (const char c : text) ASSERT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << text;
+            }
 }
+
+INSTANTIATE_TEST_SUITE_P(every, screens_of, testing::ValuesIn(all_stories()),
+                         [](const auto& story) { return std::string(story.param.name); });
 
 TEST(screens, colour_changes_nothing_but_colour) {
     const Job job = job_of(uneven_work());

@@ -131,8 +131,9 @@ TEST(time_section, shows_periods_and_ranks) {
     const report::Job job = two_ranks();
     const auto tables = report::find_section("time")->answer(job, {});
     ASSERT_TRUE(tables);
-    expect_golden("screens/time_of_two_ranks.txt",
-                  report::show_text({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}));
+    expect_golden(
+        "screens/time_of_two_ranks.txt",
+        report::find_view("text")->show({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}));
 }
 
 TEST(time_section, periods_add_up_to_the_totals) {
@@ -191,7 +192,7 @@ TEST(time_section, says_when_recording_was_off) {
                                 .bins = {{.time_ns = second, .bytes = 0}, {.time_ns = second / 2, .bytes = 0}}};
     const auto tables = report::find_section("time")->answer(job, {});
     ASSERT_TRUE(tables);
-    EXPECT_EQ(report::show_text({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}),
+    EXPECT_EQ(report::find_view("text")->show({"time", *tables}, {.width = 80, .has_utf8 = true, .has_color = false}),
               R"(     FROM       TO  %WALL                            MESSAGES
   0.000 s  0.333 s      -                                   -
   0.333 s  0.667 s      -                                   -

@@ -93,9 +93,10 @@ Exported export_of(const std::vector<ProfileSpec>& specs) {
             if (spec.rank == wanted) return report::read_profile(build(spec), "p", report::Detail::events);
         return report::problem("", "no such rank");
     };
-    found.remarks = report::export_perfetto(
-        job_of(specs), profile_of, [&](std::string_view part) { text += part; },
-        [&](const report::Problem& problem) { found.complaints.push_back(problem.line()); });
+    found.remarks = report::find_export("perfetto")
+                        ->write(
+                            job_of(specs), profile_of, [&](std::string_view part) { text += part; },
+                            [&](const report::Problem& problem) { found.complaints.push_back(problem.line()); });
     if (!text.empty()) found.events = json::parse(text)["traceEvents"];
     return found;
 }

@@ -190,8 +190,8 @@ std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
 // ---- csv and json of sections ----
 
 void expect_same_in_csv_and_json(std::string_view section, const report::Table& table) {
-    const auto lines = parse_csv(report::show_csv({section, {table}}, {}));
-    const json parsed = json::parse(report::show_json({section, {table}}, {}));
+    const auto lines = parse_csv(report::find_view("csv")->show({section, {table}}, {}));
+    const json parsed = json::parse(report::find_view("json")->show({section, {table}}, {}));
     EXPECT_EQ(parsed.at("schema"), 1);
     EXPECT_EQ(parsed.at("section"), section);
     const json& rows = parsed.at(table.id);
@@ -224,7 +224,7 @@ TEST(views, notes_speak_of_the_columns_that_are_there) {
     table.notes = {report::Note{{"mean", "calls"}, {"the largest, which is; see there", "most"}, {"3 more: --top 4"}},
                    report::Note::on("most", "an estimate; of a kind"), "MOST: of no column"};
     const auto at = [&](unsigned width) {
-        return report::show_text({"t", {table}}, {.width = width, .has_utf8 = true});
+        return report::find_view("text")->show({"t", {table}}, {.width = width, .has_utf8 = true});
     };
     const std::string narrow = at(40), wide = at(120);
     EXPECT_EQ(narrow.substr(narrow.rfind("  CALLS:")), "  CALLS: mean; 3 more: --top 4\n  MOST: of no column\n");
@@ -245,7 +245,7 @@ TEST(views, of_a_place_the_scopes_are_cut_first) {
 TEST(views, an_empty_table_is_its_note) {
     const report::Table table{
         .id = "t", .title = {}, .columns = {{.id = "name", .title = "NAME"}}, .rows = {}, .notes = {"nothing there"}};
-    EXPECT_EQ(report::show_text({"t", {table}}, {.width = 40}), "  nothing there\n");
+    EXPECT_EQ(report::find_view("text")->show({"t", {table}}, {.width = 40}), "  nothing there\n");
 }
 
 TEST(views, csv_and_json_of_a_section_say_the_same_in_base_units) {
@@ -263,7 +263,7 @@ TEST(views, json_of_the_summary_is_made_for_programs) {
     const Job job = job_of(killed_in_receive());
     const auto tables = report::find_section("summary")->answer(job, {});
     ASSERT_TRUE(tables);
-    const json parsed = json::parse(report::show_json({"summary", *tables}, {}));
+    const json parsed = json::parse(report::find_view("json")->show({"summary", *tables}, {}));
     EXPECT_EQ(parsed.at("job").at("ranks"), 4);
     EXPECT_EQ(parsed.at("job").at("profiles"), 3);
     EXPECT_EQ(parsed.at("job").at("complete"), "no");

@@ -43,6 +43,9 @@ PLANTED = [
      "libmpiprof/calls can reach itself"),
     ({"docs/architecture.md": PAGE.replace("report            : report/model", "report : report/modle")},
      "report may include report/modle, which is no room"),
+    ({"report/model/a.h": "", "report/model/a.cpp": '#include "report/model/b.h"\n',
+      "report/model/b.h": '#include "report/model/c.h"\n', "report/model/c.h": '#include "report/model/a.h"\n'},
+     "report/model/a: includes itself in a circle of units"),
 ]
 PLANTED_HEADERS = [
     ({"report/model/needy.h": "#pragma once\ninline std::string name;\n"}, "report/model/needy.h: does not compile alone"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Keeps the rooms of docs/architecture.md: who includes whom.
 
-rooms.py ROOT            every #include "..." runs the way that the ```rooms block allows
+rooms.py ROOT            every #include "..." runs the way that the ```rooms block allows, and none in a circle of units
 rooms.py ROOT --headers  every header compiles alone, and twice; those that the build compiles so are only looked at
 rooms.py ROOT --headers --again  those are compiled here, too
 
@@ -17,6 +17,7 @@ import sys
 
 SOURCES = (".h", ".hpp", ".cpp", ".c", ".def", ".in")
 TOP = ("libmpiprof", "report", "tools", "tests", "bench", "examples")
+WITHOUT_CIRCLES = ("report/",)
 QUOTED = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 MPI_H = re.compile(r'^\s*#\s*include\s*[<"]mpi\.h[>"]')
 
@@ -89,9 +90,37 @@ def problems_of_a_file(root, path, rooms):
                     yield "%s: %s may not include %s" % (where, room, other or os.path.dirname(target))
 
 
+def unit_of(path):
+    return re.sub(r"\.(h|cpp)$", "", path)
+
+
+def units(root, top):
+    """{a header with its source: the units of the same top folder that they include}"""
+    included = {}
+    for path in files(root, (".h", ".cpp")):
+        if not path.startswith(top): continue
+        with open(os.path.join(root, path), encoding="utf-8", errors="replace") as lines:
+            targets = {unit_of(found[1]) for found in map(QUOTED.match, lines) if found and found[1].startswith(top)}
+        included.setdefault(unit_of(path), set()).update(targets - {unit_of(path)})
+    return included
+
+
+def problems_of_circles(root):
+    for top in WITHOUT_CIRCLES:
+        included = units(root, top)
+        for unit in sorted(included):
+            reached, todo = set(), list(included[unit])
+            while todo:
+                other = todo.pop()
+                if other in reached: continue
+                reached.add(other)
+                todo += included.get(other, ())
+            if unit in reached: yield "%s: includes itself in a circle of units: what both need is a third" % unit
+
+
 def check_includes(root):
     rooms = read_rooms(root)
-    problems = list(problems_of_the_block(rooms))
+    problems = list(problems_of_the_block(rooms)) + list(problems_of_circles(root))
     seen = 0
     for path in files(root, SOURCES):
         seen += 1

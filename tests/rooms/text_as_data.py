@@ -58,7 +58,7 @@ TEXTS = [
     ("report/no_profile.cpp", r"filename\(\)\.string\(\)\.starts_with", "names of files"),
     ("report/help.h", r"usage\.", "usage lines, as CLI11 makes them"),
     ("report/option_values.cpp", r"from_chars|\btext\.", "the command line"),
-    ("report/options.cpp", r"\bword\.|\bwords\[i\]|\boption\.find", "the command line"),
+    ("report/parse_options.cpp", r"\bword\.|\bwords\[i\]|\boption\.find", "the command line"),
     ("report/say.cpp", r"\btext\.(find|substr|remove_prefix)", "lines of any message"),
     ("report/operands.cpp", r"\b(path|word|before|text|last)\.|from_chars", "the command line, and files of times"),
     ("report/exports/folded.cpp", r"line\.file\.", "the path of a source file"),

@@ -103,7 +103,7 @@ void report_on(const Profile& profile) {
     show_sections(job, profile.rank);
     const Job later = merged(neighbour, profile);
     const auto tables = live_tables(later, &job);
-    expect_safe_on_a_terminal(show_text({"watch", tables}, {.width = 80, .has_utf8 = true}));
+    expect_safe_on_a_terminal(find_view("text")->show({"watch", tables}, {.width = 80, .has_utf8 = true}));
     disagreements(profile);
     for (const Layout& layout : layouts()) {
         const Listing listing(job, layout);

@@ -1,5 +1,5 @@
-// From the words of a command line to Options, or to a line that says what is wrong with them.
-#include "report/options.h"
+// CLI11 reads the words; what they say together is looked at here.
+#include "report/parse_options.h"
 
 #include <fmt/format.h>
 

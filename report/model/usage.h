@@ -1,0 +1,28 @@
+// What the kernel has counted for a process. read/ fills it, merging copies it; usage_figures.h says how each figure is
+// called and shown.
+#pragma once
+
+#include <cstdint>
+
+namespace mpiprof::report {
+
+struct Usage {
+    std::uint64_t user_ns = 0;
+    std::uint64_t system_ns = 0;
+    std::uint64_t max_resident_bytes = 0;
+    std::uint64_t minor_faults = 0;
+    std::uint64_t major_faults = 0;
+    std::uint64_t blocks_in = 0;
+    std::uint64_t blocks_out = 0;
+    std::uint64_t voluntary_switches = 0;
+    std::uint64_t involuntary_switches = 0;
+    // Since MPI_Init, by the kernel's account; all 0 = not known. The thread that began MPI, and all others.
+    std::uint64_t ran_ns = 0;
+    std::uint64_t waited_ns = 0;  // for a processor
+    std::uint64_t others_waited_ns = 0;
+
+    std::uint64_t switches() const { return voluntary_switches + involuntary_switches; }
+    bool operator==(const Usage&) const = default;
+};
+
+}  // namespace mpiprof::report

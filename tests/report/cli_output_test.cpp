@@ -1,0 +1,209 @@
+// What the commands of mpiprof-report print, to whom and where: sorted tables, launches, colours, files and pipes.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "tests/report/cli.h"
+#include "tests/report/goldens.h"
+#include "tests/report/seed003_profiles.h"
+#include "tests/report/stories.h"
+#include "tests/report/whole_pipeline.h"
+
+namespace mpiprof::test {
+namespace {
+
+TEST_F(cli, tables_are_sorted_by_their_headings) {
+    write(late_messages());
+    const std::pair<const char*, const char*> by_heading[] = {
+        {"calls", "TIME"},      {"calls", "%WALL"},    {"calls", "per call"}, {"calls", "AVG SIZE"},
+        {"calls", "CALLS"},     {"sites", "%MPI"},     {"sites", "calls"},    {"ranks", "IN MPI"},
+        {"ranks", "max-rss"},   {"comms", "BYTES"},    {"comms", "Time"},     {"peers", "AVG SIZE"},
+        {"placement", "CORES"}, {"placement", "busy"}, {"peers", "MESSAGES"}, {"peers", "%"}};
+    for (const auto& [section, heading] : by_heading) {
+        const Ran ran = run({section, "--sort", heading});
+        EXPECT_EQ(ran.code, 0) << section << " --sort " << heading << ": " << ran.err;
+    }
+    EXPECT_EQ(run({"calls", "--sort", "PER CALL"}).out, run({"calls", "--sort", "per_call_ns"}).out);
+    EXPECT_EQ(run({"calls", "--sort", "CALL"}).out, run({"calls", "--sort", "call"}).out);
+    EXPECT_NE(run({"calls", "--sort", "PER CALL"}).out, run({"calls", "--sort", "CALL"}).out);
+}
+
+TEST_F(cli, headings_that_name_nccl_are_sorted_by_too) {
+    write(gpu_training_with_cupti());
+    ASSERT_NE(run({"calls", "--width", "200"}).out.find("%NCCL"), std::string::npos);
+    EXPECT_EQ(run({"calls", "--sort", "%NCCL"}).code, 0) << run({"calls", "--sort", "%NCCL"}).err;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+TEST_F(cli, brief_is_at_most_six_lines_of_80_columns) {
+    for (const auto& story : {uneven_work, slow_node, one_never_arrived, balanced_stencil, gpu_training}) {
+        const TemporaryDirectory directory;
+        for (const ProfileSpec& rank : story()) write_profile(directory.path(), rank);
+        const Ran ran = run_reporter(directory.path(), {"--brief"});
+        EXPECT_EQ(ran.code, 0);
+        EXPECT_EQ(ran.err, "");
+        const auto lines = lines_of(ran.out);
+        EXPECT_GE(lines.size(), 3u);
+        EXPECT_LE(lines.size(), 6u) << ran.out;
+        for (const std::string& line : lines) EXPECT_LE(line.size(), 80u) << line;
+        EXPECT_TRUE(lines.at(0).starts_with("mpiprof: ")) << ran.out;
+        EXPECT_TRUE(lines.back().starts_with("  profiles: ")) << ran.out;
+    }
+}
+
+TEST_F(cli, brief_without_a_profile_is_one_line_and_no_failure) {
+    const Ran ran = run({"--brief"});
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_EQ(ran.err, "");
+    ASSERT_EQ(lines_of(ran.out).size(), 1u) << ran.out;
+    EXPECT_NE(ran.out.find("LD_PRELOAD"), std::string::npos);
+    EXPECT_LE(lines_of(ran.out)[0].size(), 80u);
+    write(balanced_stencil(), "results");
+    EXPECT_NE(run({"--brief"}).out.find("mpiprof-report "), std::string::npos);
+    EXPECT_NE(run({"--brief"}).out.find("results"), std::string::npos);
+    EXPECT_EQ(run({"--brief", "/no/such/directory"}).code, 0);
+}
+
+TEST_F(cli, brief_has_a_line_for_each_launch_of_a_job) {
+    auto first = balanced_stencil();
+    for (auto& rank : first) rank.launch = "pmix:first";
+    write(first);
+    auto second = uneven_work();
+    for (auto& rank : second) rank.start_realtime_ns += 3'600'000'000'000;
+    write(second);
+    const auto lines = lines_of(run({"--brief"}).out);
+    ASSERT_EQ(lines.size(), 3u);
+    EXPECT_NE(lines[0].find("launch 2, ./stencil"), std::string::npos) << lines[0];
+    EXPECT_NE(lines[0].find("healthy"), std::string::npos) << lines[0];
+    EXPECT_NE(lines[1].find("launch 1, ./solver"), std::string::npos) << lines[1];
+    EXPECT_NE(lines[1].find("slow-rank: rank 2"), std::string::npos) << lines[1];
+}
+
+TEST_F(cli, explain_says_what_a_rule_means) {
+    const Ran ran = run({"explain", "slow-rank"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_TRUE(ran.out.starts_with("slow-rank\n  Some ranks are longer outside MPI")) << ran.out;
+    EXPECT_NE(ran.out.find("Evidence: "), std::string::npos);
+    EXPECT_NE(ran.out.find("Check: "), std::string::npos);
+    EXPECT_GT(lines_of(run({"explain"}).out).size(), 60u);
+    EXPECT_EQ(run({"explain", "no-such-rule"}).code, 2);
+    EXPECT_NE(run({"explain", "no-such-rule"}).err.find("mpiprof-report explain lists them"), std::string::npos);
+}
+
+TEST_F(cli, another_launch_is_chosen_by_number_job_or_identity) {
+    auto older = balanced_stencil();
+    for (auto& rank : older) rank.launch = "pmix:old", rank.job = "4710";
+    write(older);
+    auto newer = uneven_work();
+    for (auto& rank : newer) rank.start_realtime_ns += 3'600'000'000'000;
+    write(newer);
+
+    EXPECT_NE(run({}).out.find("\n./solver"), std::string::npos);
+    EXPECT_NE(run({}).out.find("OTHER LAUNCHES HERE"), std::string::npos);
+    EXPECT_NE(run({"--launch", "2"}).out.find("\n./stencil"), std::string::npos);
+    EXPECT_NE(run({"--launch", "pmix:old"}).out.find("\n./stencil"), std::string::npos);
+    EXPECT_NE(run({"--job", "4710"}).out.find("\n./stencil"), std::string::npos);
+    EXPECT_NE(run({"calls"}).err.find("this is launch 1 of 2 here (job 4711)"), std::string::npos);
+    EXPECT_EQ(run({"--job", "1"}).code, 3);
+    EXPECT_NE(run({"--job", "1"}).err.find("there is 4711, 4710"), std::string::npos);
+}
+
+TEST_F(cli, named_files_are_a_part_on_purpose) {
+    write(balanced_stencil());
+    const Ran ran = run({"mpi_profile.4711.1", "mpi_profile.4711.2"});
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_NE(ran.out.find("2 of 8 ranks, as named"), std::string::npos);
+    EXPECT_EQ(ran.out.find("INCOMPLETE"), std::string::npos);
+}
+
+TEST_F(cli, all_files_of_a_job_as_a_shell_names_them_show_the_job) {
+    write(seed003_cpu());
+    write_file(path() / "mpi_profile.4711.0.txt", read_file(golden("seed003_cpu.txt")));
+    const Ran whole = run({});
+    std::vector<std::string> expanded;
+    for (const auto& entry : fs::directory_iterator(path())) expanded.push_back(entry.path().filename());
+    std::sort(expanded.begin(), expanded.end());
+    ASSERT_EQ(expanded[1], "mpi_profile.4711.0.txt");
+    const Ran ran = run(expanded);
+    EXPECT_EQ(ran.out, whole.out);
+    EXPECT_NE(ran.out.find("16 of 16 ranks"), std::string::npos) << ran.out;
+}
+
+TEST_F(cli, colour_is_for_terminals_unless_asked_for) {
+    write(uneven_work());
+    const auto has_colour = [&](std::vector<std::string> words, std::vector<std::string> environment) {
+        environment.push_back("LC_ALL=C.UTF-8");
+        return run_reporter(path(), std::move(words), environment).out.find('\x1b') != std::string::npos;
+    };
+    EXPECT_FALSE(has_colour({}, {}));
+    EXPECT_TRUE(has_colour({"--color=always"}, {}));
+    EXPECT_TRUE(has_colour({"--color=always"}, {"NO_COLOR=1"}));
+    EXPECT_TRUE(has_colour({}, {"CLICOLOR_FORCE=1"}));
+    EXPECT_FALSE(has_colour({"--color=never"}, {"CLICOLOR_FORCE=1"}));
+    EXPECT_FALSE(has_colour({}, {"CLICOLOR_FORCE=0"}));
+}
+
+TEST_F(cli, unicode_is_for_utf8_locales) {
+    write(uneven_work());
+    const auto is_ascii = [](const std::string& text) {
+        return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    };
+    EXPECT_TRUE(is_ascii(run_reporter(path(), {}, {"LC_ALL=C"}).out));
+    EXPECT_TRUE(is_ascii(run_reporter(path(), {"--ascii"}, {"LC_ALL=C.UTF-8"}).out));
+    EXPECT_FALSE(is_ascii(run_reporter(path(), {}, {"LC_ALL=C.UTF-8"}).out));
+}
+
+TEST_F(cli, text_of_one_rank_goes_to_stdout_and_of_all_into_a_directory) {
+    write(balanced_stencil());
+    const Ran one = run({"text", "--rank", "3"});
+    EXPECT_TRUE(one.out.starts_with("Data for MPI rank 3 of 8:\n"));
+    EXPECT_TRUE(run({"text"}).out.starts_with("Data for MPI rank 0 of 8:\n"));
+
+    const Ran all = run({"text", "--rank", "all", "-o", "texts"});
+    EXPECT_EQ(all.code, 0);
+    EXPECT_EQ(all.out, "");
+    EXPECT_NE(all.err.find("8 files written to texts"), std::string::npos);
+    EXPECT_EQ(read_file(path() / "texts/mpi_profile.4711.3.txt"), one.out);
+    EXPECT_NE(run({"text", "--layout", "mpitrace-2025"}).out, run({"text"}).out);
+}
+
+TEST_F(cli, a_job_name_cannot_lead_out_of_the_directory) {
+    auto ranks = device_buffers();
+    for (auto& rank : ranks) {
+        rank.job = "../../evil";
+        write_file(path() / ("mpi_profile.x." + std::to_string(rank.rank)), build(rank));
+    }
+    EXPECT_EQ(run({"text", "--rank", "all", "-o", "texts"}).code, 0);
+    EXPECT_TRUE(fs::exists(path() / "texts/mpi_profile..._.._evil.0.txt"));
+}
+
+TEST_F(cli, exports_go_to_a_file_or_stdout) {
+    write(balanced_stencil());
+    const Ran csv = run({"export", "-f", "csv"});
+    EXPECT_EQ(csv.code, 0);
+    EXPECT_TRUE(csv.out.starts_with("rank,call,bin_max_bytes,buffer,calls,bytes,time_ns,min_ns,max_ns"));
+    EXPECT_EQ(run({"export", "-f", "csv", "-o", "all.csv"}).code, 0);
+    EXPECT_EQ(read_file(path() / "all.csv"), csv.out);
+    const Ran full = run({"export", "-f", "csv", "-o", "/dev/full"});
+    EXPECT_EQ(full.code, 1);
+    EXPECT_NE(full.err.find("cannot be written: No space left on device"), std::string::npos);
+}
+
+TEST_F(cli, a_closed_pipe_ends_it_quietly) {
+    write(balanced_stencil());
+    const std::string command =
+        std::string("cd ") + path().string() + " && " + MPIPROF_REPORT + " export -f json 2>err | true; test ! -s err";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+}  // namespace
+}  // namespace mpiprof::test

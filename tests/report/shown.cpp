@@ -1,0 +1,15 @@
+#include "tests/report/shown.h"
+
+namespace mpiprof::test {
+
+std::string shown(const report::Job& job, const std::string& section, report::Question question, const char* view,
+                  report::Screen screen) {
+    question.is_for_screen = std::string_view(view) == "text";
+    const auto tables = report::find_section(section)->answer(job, question);
+    if (!tables) return "problem: " + tables.error().line();
+    return report::find_view(view)->show({section, *tables}, screen);
+}
+
+bool says(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
+
+}  // namespace mpiprof::test
