@@ -118,10 +118,11 @@ Result<std::vector<Table>> time(const Job& job, const Question& question) {
     const Axis axis = axis_of(lanes);
     if (lanes.empty() || axis.length() <= 0) {
         Table none{.id = "periods", .title = {}, .columns = {}, .rows = {}, .notes = {}};
-        none.notes.push_back(job.is_text ? "mpitrace's text does not say when its calls were made"
-                             : job.calls.empty()
-                                 ? "no calls were recorded, so there is no course of them over time: see regions"
-                                 : "these profiles do not say when their calls were made: no rank ended");
+        none.notes.push_back(
+            job.is_text ? "mpitrace's text does not say when its calls were made"
+            : job.calls.empty()
+                ? "no calls were recorded, so there is no course of them over time: see regions"
+                : "these profiles do not say when their calls were made: they are of an older libmpiprof, or no rank ended");
         return std::vector{none};
     }
     const std::size_t periods = question.is_for_screen ? periods_on_screen : periods_in_data;

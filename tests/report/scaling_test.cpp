@@ -241,7 +241,7 @@ TEST_F(scaling, jobs_are_compared_by_the_time_of_their_processes) {
     EXPECT_EQ(ran.err, "");
     expect_golden("screens/scaling_of_jobs.txt", ran.out);
     expect_fits(ran.out, 80);
-    EXPECT_NE(run({"n1", "n2", "--time", "mpi"}).out.find("from the end of MPI_Init"), std::string::npos);
+    EXPECT_NE(run({"n1", "n2", "--time", "mpi"}).out.find("from MPI_Init to MPI_Finalize"), std::string::npos);
     const Ran none = run({"n1", "n2", "--time", "iteration"});
     EXPECT_EQ(none.code, 2);
     EXPECT_NE(none.err.find("n1: marks no iterations"), std::string::npos) << none.err;
