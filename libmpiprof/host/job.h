@@ -2,8 +2,8 @@
 // come to the same answer, each by itself.
 #pragma once
 
+#include "libmpiprof/format/layout.h"
 #include "libmpiprof/host/processes.h"
-#include "libmpiprof/host/who.h"
 
 namespace mpiprof {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "libmpiprof/host/processes.h"
-#include "libmpiprof/host/who.h"
+#include "libmpiprof/host/world.h"
 
 namespace mpiprof {
 

@@ -3,7 +3,7 @@
 // docs/settings.md lists them all.
 #pragma once
 
-#include "libmpiprof/process/settings.h"
+#include "libmpiprof/process/setting.h"
 
 namespace mpiprof {
 

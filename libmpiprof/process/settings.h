@@ -3,37 +3,11 @@
 // names the tool (compat.h).
 #pragma once
 
+#include "libmpiprof/process/setting.h"
 #include "libmpiprof/record/image.h"
 #include "libmpiprof/record/labels.h"
 
 namespace mpiprof {
-
-// One row of settings.cpp each; docs/settings.md explains them in the same order.
-enum class Setting : unsigned {
-    directory,
-    job,
-    disable,
-    verbose,
-    text,
-    clock,
-    store,
-    period,
-    ranks,
-    functions,
-    begin_time,
-    end_time,
-    collective_barrier,
-    compat,
-    nccl,
-    gpu,
-    cupti,
-    cupti_time,
-    depth,
-    trace,
-    clock_offsets,
-    labels,
-    count
-};
 
 // What a value has to be.
 enum class Accepts : std::uint8_t { anything, choice, ranks, seconds, functions, events, labels };

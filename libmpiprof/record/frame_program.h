@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "libmpiprof/record/frame_rules.h"
+#include "libmpiprof/record/frame_rule.h"
 
 namespace mpiprof::frame {
 

@@ -4,24 +4,10 @@
 // there is none.
 #pragma once
 
-#include "libmpiprof/base/basics.h"
+#include "libmpiprof/record/frame_rule.h"
 #include "libmpiprof/record/library_moment.h"
 
 namespace mpiprof {
-
-// The canonical frame address (CFA): the stack pointer behind the return.
-// no_code: nothing can return there; behind_rbp: it is in the word at %rbp + offset; signal: the frame that the kernel
-// made for a handler, which holds all registers; outermost: nobody called it.
-enum class CfaRule : std::uint8_t { none, no_code, by_rsp, by_rbp, behind_rbp, signal, outermost };
-enum class RbpRule : std::uint8_t { same, at_cfa, at_rbp };  // where the caller's lies
-
-struct FrameRule {
-    Word address;  // which it is of
-    std::int32_t cfa_offset;
-    std::int16_t rbp_offset;
-    CfaRule cfa;
-    RbpRule rbp;
-};
 
 class FrameRules {
   public:

@@ -4,8 +4,7 @@
 sizes.py ROOT             names each function over 60 lines, each file over 400, and a median function over 6 lines
 sizes.py ROOT --planted   a long function and a long file are found, and short ones pass
 
-What is all data or layout is in DATA. What is still too long is in STILL, with the size that it may not exceed: entries go,
-they do not come.
+What is all data or layout is in DATA.
 """
 
 import json
@@ -26,10 +25,6 @@ SKIPPED = 77
 
 DATA = {
     "libmpiprof/format/layout.h": "the layout of the file",
-}
-
-# path, or path:function -> lines
-STILL = {
 }
 
 
@@ -58,10 +53,7 @@ def too_long(root, ctags):
     functions = functions_in(ctags, root, paths)
     sizes = [("%s:%s" % (path, name), lines, LONGEST_FUNCTION) for lines, path, name in functions]
     sizes += [(path, lines_of(root, path), LONGEST_FILE) for path in paths if path not in DATA]
-    said = ["%s has %d lines, %d at most" % (what, lines, STILL.get(what, limit)) for what, lines, limit in sizes
-            if lines > STILL.get(what, limit)]
-    over = {what for what, lines, limit in sizes if lines > limit}
-    said += ["%s is short enough now: take it off the list of sizes.py" % what for what in STILL if what not in over]
+    said = ["%s has %d lines, %d at most" % (what, lines, limit) for what, lines, limit in sizes if lines > limit]
     for room in ("libmpiprof/", "report/"):
         median = statistics.median([lines for lines, path, _ in functions if path.startswith(room)] or [0])
         if median > MEDIAN: said.append("the median function of %s has %g lines, %d at most" % (room, median, MEDIAN))
@@ -70,7 +62,6 @@ def too_long(root, ctags):
 
 
 def planted(ctags):
-    STILL.clear()
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(os.path.join(root, "report"))
         long = "    ++n;\n" * LONGEST_FUNCTION

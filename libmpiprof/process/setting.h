@@ -1,0 +1,35 @@
+// The names of the MPIPROF_* settings; settings.h has their rows and values, compat.h what other tools call them.
+#pragma once
+
+#include <cstdint>
+
+namespace mpiprof {
+
+// One row of settings.cpp each; docs/settings.md explains them in the same order.
+enum class Setting : unsigned {
+    directory,
+    job,
+    disable,
+    verbose,
+    text,
+    clock,
+    store,
+    period,
+    ranks,
+    functions,
+    begin_time,
+    end_time,
+    collective_barrier,
+    compat,
+    nccl,
+    gpu,
+    cupti,
+    cupti_time,
+    depth,
+    trace,
+    clock_offsets,
+    labels,
+    count
+};
+
+}  // namespace mpiprof
