@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "libmpiprof/host/launch.h"
+#include "libmpiprof/host/who.h"
 #include "libmpiprof/process/settings.h"
 
 int main() {
