@@ -96,8 +96,9 @@ void CuptiRecords::parse(decltype(cupti::Functions::next_record) next, std::uint
 }
 
 void CuptiRecords::turn() {
-    overlap_.turn(
-        [](std::uint32_t device, std::uint64_t ns) { times.work(GpuWorkKind::nccl_kernels, device, 0, 0, 0, ns, 0); });
+    overlap_.turn([](std::uint32_t device, std::uint64_t ns) {
+        times.work({.kind = GpuWorkKind::nccl_kernels, .device = device, .overlapped_ns = ns});
+    });
 }
 
 void CuptiRecords::see(const std::uint8_t* record) {
@@ -111,7 +112,7 @@ void CuptiRecords::see(const std::uint8_t* record) {
             return see_link(*reinterpret_cast<const cupti::ExternalCorrelation*>(record));
         case cupti::driver:
             if (cupti::launches_graph(reinterpret_cast<const cupti::Api*>(record)->function))
-                times.work(GpuWorkKind::graph_launches, 0, 1, 0, 0, 0, 0);
+                times.work({.kind = GpuWorkKind::graph_launches, .count = 1});
             return;
         default:
             return;
@@ -147,8 +148,11 @@ CuptiRecords::Name& CuptiRecords::name_of(const char* name) {
 void CuptiRecords::see_kernel(const cupti::Kernel& kernel) {
     const Name name = name_of(kernel.name);
     const std::uint64_t ns = length_of(kernel.start, kernel.end);
-    times.work(name.is_nccl ? GpuWorkKind::nccl_kernels : GpuWorkKind::other_kernels, kernel.device, 1, 0, ns, 0,
-               kernel.graph_node != 0);
+    times.work({.kind = name.is_nccl ? GpuWorkKind::nccl_kernels : GpuWorkKind::other_kernels,
+                .device = kernel.device,
+                .count = 1,
+                .ns = ns,
+                .in_graphs = kernel.graph_node != 0});
     if (ns != 0) overlap_.add(kernel.device, kernel.start, kernel.end, name.is_nccl);
     const Link& link = pages_->link[kernel.correlation % links];
     if (link.number != 0 && link.correlation == kernel.correlation)
@@ -171,7 +175,8 @@ void CuptiRecords::see_copy(const cupti::Memcpy& copy) {
                              : copy.copy == cupti::Copy::device_to_host   ? GpuWorkKind::device_to_host
                              : copy.copy == cupti::Copy::device_to_device ? GpuWorkKind::device_to_device
                                                                           : GpuWorkKind::other_copies;
-    times.work(kind, copy.device, 1, copy.bytes, length_of(copy.start, copy.end), 0, 0);
+    times.work(
+        {.kind = kind, .device = copy.device, .count = 1, .bytes = copy.bytes, .ns = length_of(copy.start, copy.end)});
 }
 
 void CuptiRecords::see_link(const cupti::ExternalCorrelation& link) {

@@ -107,14 +107,14 @@ void Launches::begin_alone(Word stream) {
     begin(*in_hand);
 }
 
-void Launches::end_real_call(bool is_launched, bool is_elsewhere) {
+void Launches::end_real_call(Outcome outcome) {
     if (!in_hand) return;
     if (in_hand->is_pushed) the_cupti.end();
     in_hand->is_pushed = false;
     // A thread of NCCL's launches, and tells of it or does not.
     const bool is_told = is_told_.load(std::memory_order_relaxed) && !uses_cupti();
-    if (is_elsewhere && !is_told) count_drop(events_.not_timed.nonblocking);
-    if (!is_launched || is_elsewhere) return drop();
+    if (outcome == Outcome::in_progress && !is_told) count_drop(events_.not_timed.nonblocking);
+    if (outcome != Outcome::enqueued) return drop();
     const OwnErrors errors(driver_);  // after the real call
     if (!may_ask(errors)) return drop();
     for (unsigned i = 0; i < in_hand->count; ++i) {

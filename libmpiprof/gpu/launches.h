@@ -59,6 +59,10 @@ struct Launch {
     Share shares[most_shares];
 };
 
+// What the real call did with what it was asked to enqueue: it failed, it is on the stream, or another thread of the
+// library's will put it there (nonblocking communicators).
+enum class Outcome : std::uint8_t { failed, enqueued, in_progress };
+
 class Launches {
   public:
     // Whether times are taken. Decided at the first question, which is asked when an operation is to be enqueued.
@@ -67,7 +71,7 @@ class Launches {
     // A lone operation: before and behind the real call, then what it was. A call that failed, or went on in another
     // thread, has no third part.
     void begin_alone(Word stream);
-    void end_real_call(bool is_launched, bool is_elsewhere);
+    void end_real_call(Outcome outcome);
     void describe(const Operation& operation);
     // A group: its operations as they are enqueued; `group` tells it from the thread's other ones.
     void enqueue(std::uint64_t group, Word stream, const Operation& operation);

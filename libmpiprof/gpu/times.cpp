@@ -104,25 +104,24 @@ void Times::prolong(const Booked& what, GpuSource source, std::uint64_t booked_n
     if (ns != booked_ns) durations_.correct(image(), t->histogram, booked_ns, ns);
 }
 
-void Times::work(GpuWorkKind kind, std::uint32_t device, std::uint64_t count, Bytes bytes, std::uint64_t ns,
-                 std::uint64_t overlapped_ns, std::uint64_t in_graphs) {
+void Times::work(const Worked& what) {
     const Guard guard(lock_);
     GpuWork* w = nullptr;
     for (unsigned i = 0; i < work_count_ && !w; ++i)
-        if (work_[i]->kind == kind && work_[i]->device == device) w = work_[i];
+        if (work_[i]->kind == what.kind && work_[i]->device == what.device) w = work_[i];
     if (!w) {
         w = work_count_ == most_work ? nullptr : work_rows_.next(image());
         if (!w) return;
-        w->kind = kind;
-        w->device = device;
+        w->kind = what.kind;
+        w->device = what.device;
         work_rows_.publish();
         work_[work_count_++] = w;
     }
-    add(w->count, count);
-    add(w->bytes, bytes);
-    add(w->ns, ns);
-    add(w->overlapped_ns, overlapped_ns);
-    add(w->in_graphs, in_graphs);
+    add(w->count, what.count);
+    add(w->bytes, what.bytes);
+    add(w->ns, what.ns);
+    add(w->overlapped_ns, what.overlapped_ns);
+    add(w->in_graphs, what.in_graphs);
 }
 
 }  // namespace mpiprof::gpu

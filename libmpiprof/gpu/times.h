@@ -23,6 +23,16 @@ struct Booked {
     std::uint16_t numbered_by;  // whose number it is
 };
 
+// What an engine of a GPU did, of one kind.
+struct Worked {
+    format::GpuWorkKind kind;
+    std::uint32_t device = 0;
+    std::uint64_t count = 0;
+    Bytes bytes = 0;
+    std::uint64_t ns = 0, overlapped_ns = 0;  // together, and of it beside other kernels
+    std::uint64_t in_graphs = 0;
+};
+
 class Times {
   public:
     void book(const Booked& what, GpuSource source, std::uint64_t ns, std::uint64_t kernels);
@@ -31,9 +41,7 @@ class Times {
                  std::uint64_t kernels);
     // One more collective of this communicator was enqueued. Its number, from 1 on; 0: there is no room for its times.
     std::uint64_t enqueue(std::uint16_t communicator);
-    // What an engine did, of that kind.
-    void work(format::GpuWorkKind kind, std::uint32_t device, std::uint64_t count, Bytes bytes, std::uint64_t ns,
-              std::uint64_t overlapped_ns, std::uint64_t in_graphs);
+    void work(const Worked& what);
 
   private:
     format::GpuTime* record(const Booked& what, GpuSource source);
@@ -44,7 +52,7 @@ class Times {
     static constexpr unsigned most_work = 256;
     Lock lock_;
     Rows<format::GpuTime, 16> rows_;
-    OpenTable<format::GpuTime*, {.inside = 2048, .outside = 0, .most = 2048}> known_{};
+    OpenTable<format::GpuTime*, OpenTableSize{.inside = 2048, .outside = 0, .most = 2048}> known_{};
     Durations durations_{format::TableType::gpu_durations};
     format::GpuSequence* sequences_[most_sequences] = {};
     unsigned sequence_count_ = 0;

@@ -48,16 +48,16 @@ struct Arguments {
     }
     template <Role R>
     bool is_null_peer() const {
-        return Language::integer(word<R>()) == library.facts.proc_null;
+        return Language::integer(word<R>()) == profiled.facts.proc_null;
     }
     // How this rank takes part in a rooted collective.
     enum class Part { root, member, bystander };
     Part part(const CommInfo& comm) const {
         const int root = Language::integer(word<Role::root>());
         if (comm.inter)
-            return root == library.facts.root        ? Part::root
-                   : root == library.facts.proc_null ? Part::bystander
-                                                     : Part::member;
+            return root == profiled.facts.root        ? Part::root
+                   : root == profiled.facts.proc_null ? Part::bystander
+                                                      : Part::member;
         return root == comm.rank ? Part::root : Part::member;
     }
 };

@@ -11,7 +11,7 @@ namespace mpiprof::mpi {
 template <class Language>
 struct Received : wrap::AsStored {
     static bool look(const CallInHand& hand, std::int64_t& seen) {
-        seen = quick_bytes_in_status(library.facts, hand.status);
+        seen = quick_bytes_in_status(hand.status);
         return !(Language::fortran && Language::ignores_status(hand.status));
     }
     static Word quick_type(const CallInHand&) { return no_handle; }
@@ -19,8 +19,7 @@ struct Received : wrap::AsStored {
     static Bytes quick_bytes(const CallInHand&, std::int64_t seen, std::uint64_t) { return static_cast<Bytes>(seen); }
     static Booking booking(const CallInHand& hand) {
         if (!library.is_known() || Language::ignores_status(hand.status)) return {hand.type, hand.count};
-        return {no_handle, static_cast<std::int64_t>(bytes_in_status(library.facts, library.ask,
-                                                                     reinterpret_cast<const void*>(hand.status)))};
+        return {no_handle, static_cast<std::int64_t>(bytes_in_status(reinterpret_cast<const void*>(hand.status)))};
     }
 };
 
@@ -28,8 +27,7 @@ struct Received : wrap::AsStored {
 struct Exchanged : wrap::AsStored {
     static Bytes bytes(const CallInHand& hand, const Booking& b, std::uint64_t type_size) {
         Bytes sum = static_cast<Bytes>(b.count) * type_size;
-        if (hand.status != 0)
-            sum += bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.status));
+        if (hand.status != 0) sum += bytes_in_status(reinterpret_cast<const void*>(hand.status));
         return sum;
     }
     static Bytes quick_bytes(const CallInHand& hand, std::int64_t, std::uint64_t type_size) {

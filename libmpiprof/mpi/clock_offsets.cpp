@@ -21,7 +21,7 @@ class Exchange {
         find(allgather_, "PMPI_Allgather");
         find(send_, "PMPI_Send");
         find(receive_, "PMPI_Recv");
-        if (!dup_ || !free_ || !allgather_ || !send_ || !receive_ || dup_(library.facts.world, &comm_) != 0)
+        if (!dup_ || !free_ || !allgather_ || !send_ || !receive_ || dup_(profiled.facts.world, &comm_) != 0)
             comm_ = no_handle;
         else
             comm_ = library.normal(comm_);
@@ -32,20 +32,20 @@ class Exchange {
     bool is_open() const { return comm_ != no_handle; }
     template <class T>
     bool gather_all(const T& mine, T* all) {
-        return allgather_(&mine, sizeof mine, library.facts.byte, all, sizeof mine, library.facts.byte, comm_) == 0;
+        return allgather_(&mine, sizeof mine, profiled.facts.byte, all, sizeof mine, profiled.facts.byte, comm_) == 0;
     }
     bool send(std::uint64_t value, int to) {
-        return send_(&value, sizeof value, library.facts.byte, to, some_tag, comm_) == 0;
+        return send_(&value, sizeof value, profiled.facts.byte, to, some_tag, comm_) == 0;
     }
     bool receive(std::uint64_t& value, int from) {
         char status[64];
-        return receive_(&value, sizeof value, library.facts.byte, from, some_tag, comm_, status) == 0;
+        return receive_(&value, sizeof value, profiled.facts.byte, from, some_tag, comm_, status) == 0;
     }
 
   private:
     template <class F>
     static void find(F& function, const char* name) {
-        function = reinterpret_cast<F>(wrap::find_beside(name, reinterpret_cast<const void*>(library.ask.comm_rank)));
+        function = reinterpret_cast<F>(wrap::find_beside(name, reinterpret_cast<const void*>(profiled.ask.comm_rank)));
     }
     Word comm_ = 0;
     int (*dup_)(Word, Word*);
@@ -96,9 +96,9 @@ int first_of(const std::uint64_t* nodes, int rank) {
 
 ClockOffset measure_clock_offset() {
     int rank = 0, size = 1;
-    if (!library.is_known() || library.facts.byte == no_handle ||
-        library.ask.comm_rank(library.facts.world, &rank) != 0 ||
-        library.ask.comm_size(library.facts.world, &size) != 0)
+    if (!library.is_known() || profiled.facts.byte == no_handle ||
+        profiled.ask.comm_rank(profiled.facts.world, &rank) != 0 ||
+        profiled.ask.comm_size(profiled.facts.world, &size) != 0)
         return {};
     Exchange exchange;
     if (!exchange.is_open()) return {};

@@ -1,8 +1,6 @@
 // Each question goes to the real library, about handles that it has just given out or accepted.
 #include "libmpiprof/mpi/communicators.h"
 
-#include "libmpiprof/mpi/library.h"
-
 #include "libmpiprof/base/text.h"
 
 namespace mpiprof::mpi {
@@ -11,27 +9,27 @@ namespace {
 constexpr std::uint64_t id_of_world = 1;
 constexpr std::uint64_t id_of_self = 2;
 
-bool is_null(Word handle) { return handle == library.facts.comm_null || handle == 0; }
+bool is_null(Word handle) { return handle == profiled.facts.comm_null || handle == 0; }
 
 }  // namespace
 
 CommInfo Communicators::describe(Word handle) const {
     CommInfo info{handle, 0, false, 0, 0, 0, -1, -1};
     int flag = 0;
-    if (library.ask.comm_rank) library.ask.comm_rank(handle, &info.rank);
-    if (library.ask.comm_test_inter && library.ask.comm_test_inter(handle, &flag) == 0) info.inter = flag != 0;
-    if (library.ask.comm_size) library.ask.comm_size(handle, &info.members);
+    if (profiled.ask.comm_rank) profiled.ask.comm_rank(handle, &info.rank);
+    if (profiled.ask.comm_test_inter && profiled.ask.comm_test_inter(handle, &flag) == 0) info.inter = flag != 0;
+    if (profiled.ask.comm_size) profiled.ask.comm_size(handle, &info.members);
     info.size = info.members;
-    if (info.inter && library.ask.comm_remote_size) library.ask.comm_remote_size(handle, &info.size);
+    if (info.inter && profiled.ask.comm_remote_size) profiled.ask.comm_remote_size(handle, &info.size);
     int topology = 0, n = 0, weighted = 0;
-    if (info.inter || !library.ask.topo_test || library.ask.topo_test(handle, &topology) != 0) return info;
-    if (topology == library.facts.topo_cart && library.ask.cartdim_get && library.ask.cartdim_get(handle, &n) == 0)
+    if (info.inter || !profiled.ask.topo_test || profiled.ask.topo_test(handle, &topology) != 0) return info;
+    if (topology == profiled.facts.topo_cart && profiled.ask.cartdim_get && profiled.ask.cartdim_get(handle, &n) == 0)
         info.in_degree = info.out_degree = 2 * n;
-    if (topology == library.facts.topo_graph && library.ask.graph_neighbors_count &&
-        library.ask.graph_neighbors_count(handle, info.rank, &n) == 0)
+    if (topology == profiled.facts.topo_graph && profiled.ask.graph_neighbors_count &&
+        profiled.ask.graph_neighbors_count(handle, info.rank, &n) == 0)
         info.in_degree = info.out_degree = n;
-    if (topology == library.facts.topo_dist_graph && library.ask.dist_graph_neighbors_count)
-        library.ask.dist_graph_neighbors_count(handle, &info.in_degree, &info.out_degree, &weighted);
+    if (topology == profiled.facts.topo_dist_graph && profiled.ask.dist_graph_neighbors_count)
+        profiled.ask.dist_graph_neighbors_count(handle, &info.in_degree, &info.out_degree, &weighted);
     return info;
 }
 
@@ -39,14 +37,14 @@ CommInfo Communicators::describe(Word handle) const {
 int Communicators::world_rank_in_group(Word group, int rank) const {
     Word world = 0;
     int translated = -1;
-    if (library.ask.comm_group(library.facts.world, &world) != 0) return -1;
-    if (library.ask.group_translate_ranks(group, 1, &rank, world, &translated) != 0 || translated < 0) translated = -1;
-    library.ask.group_free(&world);
+    if (profiled.ask.comm_group(profiled.facts.world, &world) != 0) return -1;
+    if (profiled.ask.group_translate_ranks(group, 1, &rank, world, &translated) != 0 || translated < 0) translated = -1;
+    profiled.ask.group_free(&world);
     return translated;
 }
 
 bool Communicators::can_translate() const {
-    return has_world && library.ask.comm_group && library.ask.group_translate_ranks && library.ask.group_free;
+    return has_world && profiled.ask.comm_group && profiled.ask.group_translate_ranks && profiled.ask.group_free;
 }
 
 // Once: some libraries keep a group of all its members from then on, for as long as the communicator lives.
@@ -58,12 +56,12 @@ int Communicators::world_rank_of_first(Known& k) const {
         Word group = 0;
         if (!group_of || group_of(k.info.handle, &group) != 0) return -1;
         const int first = world_rank_in_group(group, 0);
-        library.ask.group_free(&group);
+        profiled.ask.group_free(&group);
         return first;
     };
-    k.first = first_of(library.ask.comm_group);
+    k.first = first_of(profiled.ask.comm_group);
     if (k.info.inter) {  // both sides have to find the same
-        const int theirs = first_of(library.ask.comm_remote_group);
+        const int theirs = first_of(profiled.ask.comm_remote_group);
         k.first = theirs < k.first ? theirs : k.first;
     }
     return k.first;
@@ -81,19 +79,19 @@ int Communicators::world_rank(Word handle, int rank) {
     if (!k || !can_translate()) return -1;
     if (k->like_world) return rank;
     Word group = 0;
-    const auto group_of = k->info.inter ? library.ask.comm_remote_group : library.ask.comm_group;
+    const auto group_of = k->info.inter ? profiled.ask.comm_remote_group : profiled.ask.comm_group;
     // A rank that is none would be an error, which some libraries end the program for.
     if (rank < 0 || rank >= k->info.size || !group_of || group_of(handle, &group) != 0) return -1;
     const int translated = world_rank_in_group(group, rank);
-    library.ask.group_free(&group);
+    profiled.ask.group_free(&group);
     return translated;
 }
 
 int Communicators::world_rank_in_window(Word window, int rank) const {
     Word group = 0;
-    if (!can_translate() || !library.ask.win_get_group || library.ask.win_get_group(window, &group) != 0) return -1;
+    if (!can_translate() || !profiled.ask.win_get_group || profiled.ask.win_get_group(window, &group) != 0) return -1;
     const int translated = world_rank_in_group(group, rank);
-    library.ask.group_free(&group);
+    profiled.ask.group_free(&group);
     return translated;
 }
 
@@ -102,35 +100,36 @@ std::uint64_t Communicators::hash_of_group(Word group) const {
     constexpr int at_once = 256;
     int size = 0, mine[at_once], theirs[at_once];
     Word world = 0;
-    if (library.ask.group_size(group, &size) != 0 || library.ask.comm_group(library.facts.world, &world) != 0) return 0;
+    if (profiled.ask.group_size(group, &size) != 0 || profiled.ask.comm_group(profiled.facts.world, &world) != 0)
+        return 0;
     std::uint64_t result = hash_of_id(3, static_cast<std::uint64_t>(size));
     for (int done = 0; done < size && result != 0; done += at_once) {
         const int n = size - done < at_once ? size - done : at_once;
         for (int i = 0; i < n; ++i) mine[i] = done + i;
-        bool known = library.ask.group_translate_ranks(group, n, mine, world, theirs) == 0;
+        bool known = profiled.ask.group_translate_ranks(group, n, mine, world, theirs) == 0;
         for (int i = 0; i < n && known; ++i) {
             known = theirs[i] >= 0;
             result = hash_of_id(result, static_cast<std::uint64_t>(theirs[i]));
         }
         if (!known) result = 0;
     }
-    library.ask.group_free(&world);
+    profiled.ask.group_free(&world);
     return result;
 }
 
 // Both groups of an intercommunicator, the same whichever side asks.
 std::uint64_t Communicators::hash_of_members(Word handle, bool inter, std::uint64_t salt) const {
     Word group = 0;
-    if (!has_world || !library.ask.comm_group || !library.ask.group_size || !library.ask.group_translate_ranks ||
-        !library.ask.group_free)
+    if (!has_world || !profiled.ask.comm_group || !profiled.ask.group_size || !profiled.ask.group_translate_ranks ||
+        !profiled.ask.group_free)
         return 0;
-    if (library.ask.comm_group(handle, &group) != 0) return 0;
+    if (profiled.ask.comm_group(handle, &group) != 0) return 0;
     std::uint64_t members = hash_of_group(group);
-    library.ask.group_free(&group);
+    profiled.ask.group_free(&group);
     if (inter && members != 0) {
-        if (!library.ask.comm_remote_group || library.ask.comm_remote_group(handle, &group) != 0) return 0;
+        if (!profiled.ask.comm_remote_group || profiled.ask.comm_remote_group(handle, &group) != 0) return 0;
         const std::uint64_t others = hash_of_group(group);
-        library.ask.group_free(&group);
+        profiled.ask.group_free(&group);
         members = others == 0 ? 0 : members ^ others;
     }
     return members == 0 ? 0 : hash_of_id(members, salt);
@@ -142,11 +141,11 @@ Communicators::Known& Communicators::learn(Word handle) {
     Known& k = known_.add(handle);
     k.info = describe(handle);
     k.first = not_asked;
-    if (handle == library.facts.world) {
+    if (handle == profiled.facts.world) {
         k.id = id_of_world;
         k.like_world = true;
         k.first = 0;
-    } else if (handle == library.facts.self) {
+    } else if (handle == profiled.facts.self) {
         k.id = hash_of_id(id_of_self, static_cast<std::uint64_t>(world_rank_of_first(k)));
     } else {
         k.id = hash_of_members(handle, k.info.inter, 0);
@@ -158,15 +157,15 @@ Communicators::Known& Communicators::learn(Word handle) {
 void Communicators::name(const Known& k) const {
     char text[512] = {};  // MPI_MAX_OBJECT_NAME of every known library fits
     int length = 0;
-    if (k.record && library.ask.comm_get_name && library.ask.comm_get_name(k.info.handle, text, &length) == 0)
+    if (k.record && profiled.ask.comm_get_name && profiled.ask.comm_get_name(k.info.handle, text, &length) == 0)
         copy(k.record->name, text);
 }
 
 void Communicators::publish(Records& records, Known& k) {
-    const CommunicatorTable::Place place = records.communicators.take(records.image);
-    if (!place.record) return;
-    k.record = place.record;
-    k.info.index = place.index;
+    const CommunicatorTable::Slot slot = records.communicators.take(records.image);
+    if (!slot.record) return;
+    k.record = slot.record;
+    k.info.index = slot.index;
     format::Communicator& record = *k.record;
     record.id = k.id;
     record.parent = k.parent;
@@ -174,14 +173,14 @@ void Communicators::publish(Records& records, Known& k) {
     record.rank = static_cast<std::uint32_t>(k.info.rank);
     record.handle = static_cast<std::uint64_t>(k.info.handle);
     record.fortran_handle =
-        library.ask.comm_c2f ? static_cast<std::uint64_t>(library.ask.comm_c2f(k.info.handle)) : record.handle;
+        profiled.ask.comm_c2f ? static_cast<std::uint64_t>(profiled.ask.comm_c2f(k.info.handle)) : record.handle;
     record.flags = static_cast<std::uint16_t>((k.info.inter ? format::is_intercommunicator : 0) |
                                               (k.by_members ? format::id_by_members : 0) | format::is_not_used);
     record.made_by = k.made_by;
-    record.how = k.info.handle == library.facts.world  ? format::origin_world
-                 : k.info.handle == library.facts.self ? format::origin_self
-                 : k.made_by                           ? format::origin_made
-                                                       : format::origin_unknown;
+    record.how = k.info.handle == profiled.facts.world  ? format::origin_world
+                 : k.info.handle == profiled.facts.self ? format::origin_self
+                 : k.made_by                            ? format::origin_made
+                                                        : format::origin_unknown;
     name(k);
 }
 

@@ -91,7 +91,7 @@ template <Id I, class Language>
         each_completed<I, Language>(ledger.hand, [&](Word handle, std::int64_t i) {
             const Requests::Partner* partner = ledger.requests.open_source(handle);
             if (!partner) return;
-            const int source = source_in(statuses + i * library.facts.status_bytes);
+            const int source = source_in(statuses + i * profiled.facts.status_bytes);
             if (source >= 0)
                 ledger.requests.close_source(*partner, library.peer(ledger, partner->key, partner->comm, source));
         });
@@ -119,7 +119,7 @@ template <Id I, class Language>
         completed += ledger.trace_completed(handle, end, [&](const Requests::Partner& partner) {
             Trace::Side side;
             if (statuses == 0) return side;
-            const Word status = statuses + i * library.facts.status_bytes;
+            const Word status = statuses + i * profiled.facts.status_bytes;
             const int source = source_in(status);
             if (source >= 0)
                 side = {library.peer(ledger, partner.key, partner.comm, source).rank, tag_in(status),

@@ -56,13 +56,13 @@ template <Id I, class Language>
     constexpr int parent = find(row.roles, Role::comm);
     constexpr int made = find(row.roles, Role::newcomm);
     if (!library.is_known()) return;
-    Word from = library.facts.comm_null;
+    Word from = profiled.facts.comm_null;
     if constexpr (parent >= 0) from = Language::c_comm(Language::handle(words[parent]));
     if constexpr (made < 0) {
         library.communicators.renamed(from);
     } else {
         const Word handle =
-            words[made] ? Language::c_comm(Language::handle_at(words[made], 0)) : library.facts.comm_null;
+            words[made] ? Language::c_comm(Language::handle_at(words[made], 0)) : profiled.facts.comm_null;
         std::uint64_t tag = 0;
         if constexpr (tag_of(I) >= 0)
             tag = static_cast<std::uint64_t>(Language::integer(words[tag_of(I)])) & 0xffffffff;
@@ -72,7 +72,7 @@ template <Id I, class Language>
         if constexpr (reorder >= 0) stay = Language::integer(words[reorder]) == 0;  // in Fortran .FALSE.
         if (stay) making = Communicators::Making::alike;
         library.communicators.made(runtime.records(), making, static_cast<std::uint16_t>(I), from, handle, tag);
-        if (handle != library.facts.comm_null) library.end_of_communicator(handle);  // what its value meant before
+        if (handle != profiled.facts.comm_null) library.end_of_communicator(handle);  // what its value meant before
     }
 }
 

@@ -73,7 +73,7 @@ FamilyFacts open_mpi(const void* init, const Questions& q) {
     f.fortran_request_null = 0;
     f.in_place = 1;
     f.status_ignore = f.statuses_ignore = 0;
-    f.count_at = 1 + 16;
+    f.count_at = 16;
     f.proc_null = -2;
     f.root = -4;
     f.any_source = -1;
@@ -98,7 +98,7 @@ FamilyFacts mpich(const void* init) {
     f.request_null = f.fortran_request_null = 0x2c000000;
     f.in_place = -1;
     f.status_ignore = f.statuses_ignore = 1;
-    f.count_at = 1 + 0;
+    f.count_at = 0;
     f.proc_null = -1;
     f.root = -3;
     f.any_source = -2;
@@ -157,10 +157,7 @@ bool is_mpich(const void* init, const Questions& q) {
     return any_of("MPICH\0Intel(R) MPI\0MVAPICH\0", [&](const char* name) { return strstr(text, name) != nullptr; });
 }
 
-}  // namespace
-
-FamilyFacts identify(const void* init, Questions& questions) {
-    questions = find_questions(init);
+FamilyFacts facts_of(const void* init, const Questions& questions) {
     // In this order: Open MPI's standard-ABI library depends on libopen_mpi and so has the ompi_ symbols, too.
     if (speaks_standard_abi(init)) return standard_abi();
     if (find_beside("ompi_mpi_comm_world", init)) return open_mpi(init, questions);
@@ -170,9 +167,19 @@ FamilyFacts identify(const void* init, Questions& questions) {
     return nothing;
 }
 
-std::uint64_t ask_bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status) {
+}  // namespace
+
+constinit Profiled profiled{};
+
+Profiled identify(const void* init) {
+    const Questions questions = find_questions(init);
+    return {facts_of(init, questions), questions};
+}
+
+std::uint64_t ask_bytes_in_status(const void* status) {
+    const Questions& ask = profiled.ask;
     std::int64_t count = 0;
-    if (!questions.get_count_c || questions.get_count_c(status, facts.byte, &count) != 0 || count < 0) return 0;
+    if (!ask.get_count_c || ask.get_count_c(status, profiled.facts.byte, &count) != 0 || count < 0) return 0;
     return static_cast<std::uint64_t>(count);
 }
 

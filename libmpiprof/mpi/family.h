@@ -42,6 +42,7 @@ struct Questions {
 };
 
 struct FamilyFacts {
+    static constexpr int not_known = -1;
     MpiFamily family;
     Word world, self, comm_null, byte;
     Word request_null, fortran_request_null;
@@ -50,7 +51,7 @@ struct FamilyFacts {
     int topo_graph, topo_cart, topo_dist_graph;
     bool wide_handles;             // pointers, else int
     bool opaque_status;            // ask MPI_Get_count
-    int count_at;                  // 1 + where a status has its bytes if they are less than 4 GiB; 0: not known
+    int count_at = not_known;      // where a status has its bytes if they are less than 4 GiB
     int source_at, status_bytes;   // where a status has its source, and how many lie in an array
     const void* fortran_in_place;  // addresses that stand for the constants in Fortran
     const void* f08_in_place;
@@ -60,16 +61,23 @@ struct FamilyFacts {
     const void* f08_statuses_ignore;
 };
 
-// Identifies the library that `init` (its real MPI_Init) belongs to; valid after MPI is initialised.
-FamilyFacts identify(const void* init, Questions& questions);
+// The library that is profiled: zeros until it is identified.
+struct Profiled {
+    FamilyFacts facts;
+    Questions ask;
+};
+[[gnu::visibility("hidden")]] extern constinit Profiled profiled;
 
-std::uint64_t ask_bytes_in_status(const FamilyFacts& facts, const Questions& questions, const void* status);
+// Identifies the library that `init` (its real MPI_Init) belongs to; valid after MPI is initialised.
+Profiled identify(const void* init);
+
+std::uint64_t ask_bytes_in_status(const void* status);
 
 // Bytes that a successful receive left in a status.
-[[gnu::always_inline]] inline std::uint64_t bytes_in_status(const FamilyFacts& facts, const Questions& questions,
-                                                            const void* status) {
+[[gnu::always_inline]] inline std::uint64_t bytes_in_status(const void* status) {
+    const FamilyFacts& facts = profiled.facts;
     if (facts.opaque_status) [[unlikely]]
-        return ask_bytes_in_status(facts, questions, status);
+        return ask_bytes_in_status(status);
     std::uint64_t word;
     if (facts.wide_handles) {  // Open MPI: {source, tag, error, cancelled, size_t bytes}
         __builtin_memcpy(&word, static_cast<const char*>(status) + 16, sizeof word);
@@ -81,9 +89,9 @@ std::uint64_t ask_bytes_in_status(const FamilyFacts& facts, const Questions& que
 
 // How many bytes arrived, if a look tells (count_at), and at most 2 GiB: MPICH's status has its `cancelled` above, so
 // what is more may be something else, which no memo is made of.
-[[gnu::always_inline]] inline std::int64_t quick_bytes_in_status(const FamilyFacts& facts, Word status) {
+[[gnu::always_inline]] inline std::int64_t quick_bytes_in_status(Word status) {
     std::int64_t bytes;
-    __builtin_memcpy(&bytes, reinterpret_cast<const char*>(status + facts.count_at - 1), sizeof bytes);
+    __builtin_memcpy(&bytes, reinterpret_cast<const char*>(status + profiled.facts.count_at), sizeof bytes);
     return bytes;
 }
 

@@ -17,19 +17,25 @@ bool Library::adopt(const void* init_function) {
 bool Library::is_ours(const void* function) const { return wrap::find_beside("PMPI_Init", function) == first_; }
 
 void Library::identify(const void* init_function) {
-    facts = mpi::identify(init_function, ask);
+    profiled = mpi::identify(init_function);
     is_identified = true;
 }
 
-Word Library::comm_from_fortran(Word comm) const { return ask.comm_f2c ? ask.comm_f2c(static_cast<int>(comm)) : comm; }
-Word Library::type_from_fortran(Word type) const { return ask.type_f2c ? ask.type_f2c(static_cast<int>(type)) : type; }
+Word Library::comm_from_fortran(Word comm) const {
+    return profiled.ask.comm_f2c ? profiled.ask.comm_f2c(static_cast<int>(comm)) : comm;
+}
+Word Library::type_from_fortran(Word type) const {
+    return profiled.ask.type_f2c ? profiled.ask.type_f2c(static_cast<int>(type)) : type;
+}
 
-Word Library::win_from_fortran(Word win) const { return ask.win_f2c ? ask.win_f2c(static_cast<int>(win)) : win; }
+Word Library::win_from_fortran(Word win) const {
+    return profiled.ask.win_f2c ? profiled.ask.win_f2c(static_cast<int>(win)) : win;
+}
 
 format::Peer& Library::peer(Ledger& ledger, Word key, Word c_comm, int peer) {
     if (format::Peer* known = ledger.peers.known(key, peer)) return *known;
-    if (peer == facts.proc_null) return ledger.peers.learn_nobody(key, peer);
-    if (peer == facts.any_source) return ledger.peers.of_rank(format::peer_any, format::PeerKind::messages);
+    if (peer == profiled.facts.proc_null) return ledger.peers.learn_nobody(key, peer);
+    if (peer == profiled.facts.any_source) return ledger.peers.of_rank(format::peer_any, format::PeerKind::messages);
     if (communicators.is_like_world(c_comm)) ledger.peers.learn_like_world(key);
     const int rank = communicators.world_rank(c_comm, peer);
     return ledger.peers.learn(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown,
@@ -38,7 +44,7 @@ format::Peer& Library::peer(Ledger& ledger, Word key, Word c_comm, int peer) {
 
 format::Peer& Library::peer_of_window(Ledger& ledger, Word key, Word c_win, int peer) {
     if (format::Peer* known = ledger.peers.known(key, peer)) return *known;
-    if (peer == facts.proc_null) return ledger.peers.learn_nobody(key, peer);
+    if (peer == profiled.facts.proc_null) return ledger.peers.learn_nobody(key, peer);
     const int rank = communicators.world_rank_in_window(c_win, peer);
     return ledger.peers.learn(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown,
                               format::PeerKind::one_sided);
@@ -52,7 +58,7 @@ std::uint64_t Library::type_size(Ledger& ledger, Word type) {
 
 void Library::ask_type(Ledger& ledger, Word type, Meaning& meaning) {
     // MPICH's predefined types carry their size in the handle: 0x4c00SSxx. They never end.
-    if (facts.family == MpiFamily::mpich && (static_cast<std::uint32_t>(type) & 0xffff0000u) == 0x4c000000u) {
+    if (profiled.facts.family == MpiFamily::mpich && (static_cast<std::uint32_t>(type) & 0xffff0000u) == 0x4c000000u) {
         meaning.type_size = static_cast<std::uint64_t>(type) >> 8 & 0xff;
         return;
     }
@@ -60,12 +66,12 @@ void Library::ask_type(Ledger& ledger, Word type, Meaning& meaning) {
     if (known) {
         meaning.type_size = known->meaning;
         meaning.is_lasting &= known->lasts();
-        meaning.type_at = ledger.memos.place_of_type(type);
+        meaning.type_at = ledger.memos.slot_of_type(type);
         return;
     }
     ledger.will_learn_type(type);
     std::int64_t bytes = 0;
-    if (!ask.type_size_x || ask.type_size_x(type, &bytes) != 0 || bytes < 0) bytes = 0;
+    if (!profiled.ask.type_size_x || profiled.ask.type_size_x(type, &bytes) != 0 || bytes < 0) bytes = 0;
     meaning.type_size = static_cast<std::uint64_t>(bytes);
     meaning.is_lasting = false;
     ledger.memos.learn_type(type, meaning.type_size);
@@ -76,7 +82,7 @@ void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
     if (known) {
         meaning.communicator = static_cast<std::uint16_t>(known->meaning);
         meaning.is_lasting &= known->lasts();
-        meaning.comm_at = ledger.memos.place_of_comm(comm);
+        meaning.comm_at = ledger.memos.slot_of_comm(comm);
         return;
     }
     meaning.communicator = communicator(comm).index;
@@ -86,28 +92,28 @@ void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
 
 // Fortran's calls remember it by a key of their own: FortranBinding::group_key().
 void Library::end_of_communicator(Word comm) {
-    const Word fortran = ask.comm_c2f ? ask.comm_c2f(comm) : comm;
+    const Word fortran = profiled.ask.comm_c2f ? profiled.ask.comm_c2f(comm) : comm;
     runtime.end_of({HandleKind::communicator, comm, FortranBinding<false, false>::group_key(fortran)});
 }
 
 void Library::end_of_window(Word win) {
-    const Word fortran = ask.win_c2f ? ask.win_c2f(win) : win;
+    const Word fortran = profiled.ask.win_c2f ? profiled.ask.win_c2f(win) : win;
     runtime.end_of({HandleKind::window, win ^ of_window, FortranBinding<false, false>::group_key(fortran) ^ of_window});
 }
 
 // The only communication of ours, and only because the user asked for it. Booked as a call of its own; without a ledger
 // it is made all the same, since the other ranks are in it.
 void Mpi::put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word comm) {
-    if (!library.ask.barrier || comm == library.facts.comm_null) return;  // an error, which is MPI's to report
+    if (!profiled.ask.barrier || comm == profiled.facts.comm_null) return;  // an error, which is MPI's to report
     if (!ledger) {
-        library.ask.barrier(comm);
+        profiled.ask.barrier(comm);
         return;
     }
     runtime.knows_call(call_of(key));
     thread_state.token = frame;
     wrap::begin<Mpi>(*ledger, call_of(key), address_of(key), false);
     ledger->hand.set_comm(comm);
-    const int result = library.ask.barrier(comm);
+    const int result = profiled.ask.barrier(comm);
     const Ticks end = ledger->read_clock();
     ledger->hand.leave();
     wrap::leave_plainly<Mpi, CBinding<false>, wrap::Sizeless>(result, *ledger, end);

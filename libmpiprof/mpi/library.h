@@ -29,7 +29,7 @@ class Library {
 
     void identify(const void* init_function);
     bool is_identified = false;
-    bool is_known() const { return facts.family != MpiFamily::unknown; }
+    bool is_known() const { return profiled.facts.family != MpiFamily::unknown; }
 
     // The life of a C handle ends or begins: what its value meant is forgotten by every thread, in both languages.
     void end_of_type(Word type) { runtime.end_of({HandleKind::type, type, 0}); }
@@ -49,10 +49,8 @@ class Library {
     // asked once what they stand for.
     format::Peer& peer(Ledger& ledger, Word key, Word c_comm, int peer);
     format::Peer& peer_of_window(Ledger& ledger, Word key, Word c_win, int peer);
-    Word normal(Word handle) const { return facts.wide_handles ? handle : static_cast<std::int32_t>(handle); }
+    Word normal(Word handle) const { return profiled.facts.wide_handles ? handle : static_cast<std::int32_t>(handle); }
 
-    FamilyFacts facts{};
-    Questions ask{};
     Communicators communicators{};
 
   private:
@@ -66,22 +64,23 @@ struct FortranBinding : wrap::Fortran<Large> {
     static Word buffer(Word w) { return Descriptor ? *reinterpret_cast<const Word*>(w) : w; }
     static bool is_in_place(Word w) {
         const auto* address = reinterpret_cast<const void*>(buffer(w));
-        return address && (address == library.facts.fortran_in_place || address == library.facts.f08_in_place);
+        return address && (address == profiled.facts.fortran_in_place || address == profiled.facts.f08_in_place);
     }
     static bool ignores_status(Word w) {
         const auto* address = reinterpret_cast<const void*>(w);
-        return !address || address == library.facts.fortran_status_ignore || address == library.facts.f08_status_ignore;
+        return !address || address == profiled.facts.fortran_status_ignore ||
+               address == profiled.facts.f08_status_ignore;
     }
     static Word c_comm(Word w) { return library.comm_from_fortran(w); }
     static Word c_type(Word w) { return library.type_from_fortran(w); }
     static Word c_win(Word w) { return library.win_from_fortran(w); }
     static bool ignores_statuses(Word w) {
         const auto* address = reinterpret_cast<const void*>(w);
-        const void *mpif = library.facts.fortran_statuses_ignore, *f08 = library.facts.f08_statuses_ignore;
+        const void *mpif = profiled.facts.fortran_statuses_ignore, *f08 = profiled.facts.f08_statuses_ignore;
         return !address || (!mpif && !f08) || address == mpif || address == f08;
     }
     static Word handle_at(Word array, std::int64_t i) { return reinterpret_cast<const int*>(array)[i]; }
-    static bool is_null_request(Word request) { return request == library.facts.fortran_request_null; }
+    static bool is_null_request(Word request) { return request == profiled.facts.fortran_request_null; }
     static bool is_no_request(Word request) {
         return is_null_request(request);
     }                                                                    // Open MPI's is 0, which the table cannot hold
@@ -94,22 +93,22 @@ struct FortranBinding : wrap::Fortran<Large> {
 template <bool Large>
 struct CBinding : wrap::C<Large> {
     static Word buffer(Word w) { return w; }
-    static bool is_in_place(Word w) { return w == library.facts.in_place; }
-    static bool ignores_status(Word w) { return w == library.facts.status_ignore; }
+    static bool is_in_place(Word w) { return w == profiled.facts.in_place; }
+    static bool ignores_status(Word w) { return w == profiled.facts.status_ignore; }
     static Word c_comm(Word w) { return library.normal(w); }
     static Word c_type(Word w) { return library.normal(w); }
     static Word c_win(Word w) { return library.normal(w); }
-    static bool ignores_statuses(Word w) { return w == library.facts.statuses_ignore; }
+    static bool ignores_statuses(Word w) { return w == profiled.facts.statuses_ignore; }
     static Word handle_at(Word array, std::int64_t i) {
-        return library.facts.wide_handles ? reinterpret_cast<const Word*>(array)[i]
-                                          : reinterpret_cast<const std::int32_t*>(array)[i];
+        return profiled.facts.wide_handles ? reinterpret_cast<const Word*>(array)[i]
+                                           : reinterpret_cast<const std::int32_t*>(array)[i];
     }
-    static bool is_null_request(Word request) { return request == library.facts.request_null; }
+    static bool is_null_request(Word request) { return request == profiled.facts.request_null; }
     // The null handle is remembered like another: seldom posted, and looked at only where nobody remembers it.
     static bool is_no_request(Word) { return false; }
     static Word group_key(Word comm) { return comm; }
     static void copy_handles(Word* copy, Word array, std::int64_t n) {
-        if (!library.facts.wide_handles) return FortranBinding<Large, false>::copy_handles(copy, array, n);
+        if (!profiled.facts.wide_handles) return FortranBinding<Large, false>::copy_handles(copy, array, n);
         for (const Word *h = reinterpret_cast<const Word*>(array), *end = h + n; h != end; ++h) *copy++ = *h;
     }
     static constexpr int first_index = 0;
@@ -176,8 +175,8 @@ struct Mpi {
     }
     // The fast form asks neither whether the library is known, nor whether its statuses tell how much has arrived.
     static bool may_be_quick(std::uint16_t id) {
-        return library.is_known() &&
-               (library.facts.count_at != 0 || whole_catalogue.calls[id].size_rule != SizeRule::received);
+        return library.is_known() && (profiled.facts.count_at != FamilyFacts::not_known ||
+                                      whole_catalogue.calls[id].size_rule != SizeRule::received);
     }
     // Whose memory the buffer is, in processes that use a GPU: such calls take the plain form then. Of a call with two
     // the one that is sent from; that of a scatter is significant at the root alone.

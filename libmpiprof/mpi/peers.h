@@ -28,7 +28,7 @@ constexpr Way way_of(Id id) {
 
 inline int source_in(Word status) {
     int source;
-    __builtin_memcpy(&source, reinterpret_cast<const char*>(status) + library.facts.source_at, sizeof source);
+    __builtin_memcpy(&source, reinterpret_cast<const char*>(status) + profiled.facts.source_at, sizeof source);
     return source;
 }
 
@@ -41,7 +41,7 @@ inline int tag_in(Word status) {
 // everywhere.
 template <class Language>
 bool tells_source(Word status) {
-    const FamilyFacts& facts = library.facts;
+    const FamilyFacts& facts = profiled.facts;
     return library.is_known() && !Language::ignores_status(status) &&
            (!Language::fortran || facts.fortran_status_ignore || facts.f08_status_ignore);
 }
@@ -57,12 +57,12 @@ struct PeersOfCall {
             return Language::group_key(ledger.hand.comm());
     }
     // A memo agrees on the communicator, but not on the window.
-    [[gnu::always_inline]] static format::Peer* quick(const Ledger& ledger, [[maybe_unused]] std::size_t place,
+    [[gnu::always_inline]] static format::Peer* quick(const Ledger& ledger, [[maybe_unused]] std::size_t offset,
                                                       int peer) {
         if constexpr (is_window)
             return ledger.peers.quick(key(ledger), peer);
         else
-            return ledger.quick_peer(place, key(ledger), peer);
+            return ledger.quick_peer(offset, key(ledger), peer);
     }
     static format::Peer& record(Ledger& ledger, int peer) {
         if constexpr (is_window)
@@ -91,9 +91,9 @@ struct WithPeer : Base {
 
     static constexpr bool has_partner = true;
     static format::Flow& flow(format::Peer& peer) { return outward ? peer.sent : peer.received; }
-    [[gnu::always_inline]] static format::Peer* quick_partner(const Ledger& ledger, std::size_t place) {
+    [[gnu::always_inline]] static format::Peer* quick_partner(const Ledger& ledger, std::size_t offset) {
         // The status that a look is enough for says all.
-        return OfCall::quick(ledger, place, by_status ? source_in(ledger.hand.status) : ledger.hand.peer());
+        return OfCall::quick(ledger, offset, by_status ? source_in(ledger.hand.status) : ledger.hand.peer());
     }
     static void add_partner(format::Peer* peer, const CallInHand&, const Memo&, Bytes bytes, Ticks ticks) {
         Peers::add(flow(*peer), bytes, ticks);
@@ -108,7 +108,7 @@ struct WithPeer : Base {
         if constexpr (!OfCall::is_window) ledger.remember_peer(memo, OfCall::key(ledger), who);
         if constexpr (may_stay_open) {
             // A trace has to know the tag, too.
-            if (who == library.facts.any_source || (ledger.trace && ledger.trace->received_tag < 0)) {
+            if (who == profiled.facts.any_source || (ledger.trace && ledger.trace->received_tag < 0)) {
                 const Word request = Language::handle_at(ledger.hand.request, 0);
                 const Requests::Partner partner{&counted,
                                                 OfCall::key(ledger),
@@ -150,7 +150,7 @@ struct WithTwoPeers : Base {
     // How many of the bytes that were booked went out.
     static Bytes sent(const CallInHand& hand, Bytes bytes) {
         if (!has_status || hand.status == 0) return hand.sent;
-        return bytes - bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(hand.status));
+        return bytes - bytes_in_status(reinterpret_cast<const void*>(hand.status));
     }
     struct Both {
         format::Peer *to, *from;
@@ -294,7 +294,7 @@ Requests::Partner partner_of(Ledger& ledger, const Word* words) {
         const int tag = Language::integer(words[(dest >= 0 ? dest : source) + 1]);
         const std::uint16_t index = library.communicator(c_comm).index;  // counted calls do not make it known
         format::Peer& peer = library.peer(ledger, key, c_comm, who);
-        const bool is_open = dest < 0 && (who == library.facts.any_source || (ledger.trace && tag < 0));
+        const bool is_open = dest < 0 && (who == profiled.facts.any_source || (ledger.trace && tag < 0));
         return {dest >= 0 ? &peer.sent : &peer.received,
                 is_open ? key : 0,
                 c_comm,

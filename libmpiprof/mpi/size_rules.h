@@ -41,7 +41,7 @@ Bytes exchange_size(const A& a) {
     if (a.template is_null_peer<Role::source>()) return bytes;
     if constexpr (A::template has<Role::status>)
         if (const Word status = a.template word<Role::status>(); !Language::ignores_status(status))
-            return bytes + bytes_in_status(library.facts, library.ask, reinterpret_cast<const void*>(status));
+            return bytes + bytes_in_status(reinterpret_cast<const void*>(status));
     return bytes + a.template elements<posted_type>(a.template count<posted_count>());
 }
 

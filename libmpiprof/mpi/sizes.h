@@ -151,7 +151,7 @@ struct Mpi::Size {
     template <class... Words>
     [[gnu::always_inline]] static void want_status(CallInHand& hand, Words&... args) {
         int position = 0;
-        ((position++ == status && args == library.facts.status_ignore
+        ((position++ == status && args == profiled.facts.status_ignore
               ? void(args = reinterpret_cast<Word>(hand.scratch))
               : void()),
          ...);

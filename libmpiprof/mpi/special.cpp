@@ -34,27 +34,27 @@ void shorten_version(char* text) {
 
 World ask_world() {
     static char text[8192];  // MPI_MAX_LIBRARY_VERSION_STRING; once per process, under the library's own initialisation
-    World world{0, 1, false, false, 0, library.facts.family, text};
+    World world{0, 1, false, false, 0, profiled.facts.family, text};
     int length = 0;
-    if (!library.ask.get_library_version || library.ask.get_library_version(text, &length) != 0)
+    if (!profiled.ask.get_library_version || profiled.ask.get_library_version(text, &length) != 0)
         copy(text, "unknown MPI");
     shorten_version(text);
-    if (library.ask.query_cuda_support) world.cuda_aware = library.ask.query_cuda_support() != 0;
+    if (profiled.ask.query_cuda_support) world.cuda_aware = profiled.ask.query_cuda_support() != 0;
     int level = 0;
-    if (library.ask.query_thread && library.ask.query_thread(&level) == 0)
+    if (profiled.ask.query_thread && profiled.ask.query_thread(&level) == 0)
         world.thread_level = static_cast<unsigned>(
-            library.facts.family == MpiFamily::standard_abi ? level / 1024 - (level > 2048) : level);
+            profiled.facts.family == MpiFamily::standard_abi ? level / 1024 - (level > 2048) : level);
     const LaunchRank launched = rank_by_launcher();
     if (library.communicators.has_world && library.is_known()) {
         int rank = 0, size = 1;
-        Word parent = library.facts.comm_null;
-        if (library.ask.comm_rank) library.ask.comm_rank(library.facts.world, &rank);
-        if (library.ask.comm_size) library.ask.comm_size(library.facts.world, &size);
+        Word parent = profiled.facts.comm_null;
+        if (profiled.ask.comm_rank) profiled.ask.comm_rank(profiled.facts.world, &rank);
+        if (profiled.ask.comm_size) profiled.ask.comm_size(profiled.facts.world, &size);
         world.rank = static_cast<unsigned>(rank);
         world.size = static_cast<unsigned>(size);
         world.is_world = true;
-        if (library.ask.comm_get_parent && library.ask.comm_get_parent(&parent) == 0)
-            world.is_spawned = library.normal(parent) != library.facts.comm_null;
+        if (profiled.ask.comm_get_parent && profiled.ask.comm_get_parent(&parent) == 0)
+            world.is_spawned = library.normal(parent) != profiled.facts.comm_null;
     } else if (launched.known) {
         world.rank = launched.rank;
         world.size = launched.size;
@@ -95,7 +95,7 @@ void begin_profile(const void* real, Ticks init_ticks) {
     if (!library.is_identified) library.identify(real);
     wrap::start_profile(ask_world(), init_ticks);
     if (library.communicators.has_world && library.is_known() && runtime.is_recording())
-        library.communicators.know(runtime.records(), library.facts.world);
+        library.communicators.know(runtime.records(), profiled.facts.world);
     look_for_tool_in_front();
 }
 
@@ -111,8 +111,11 @@ void measure_clock(const char* name) {
     runtime.note_fact(name, text);
 }
 
+enum class Binding { c, fortran };
+enum class Model { world, sessions };  // as the standard calls MPI's two ways to begin
+
 // MPI_Init, MPI_Init_thread, MPI_Session_init. Looked up at every call: the second MPI is met here.
-template <bool Fortran, bool Session, class... Words>
+template <Binding binding, Model model, class... Words>
 Word begin(const char* name, Word return_address, Words... words) {
     const wrap::Real real = find_real(name, return_address);
     if (!real.function) wrap::no_such_function(name);
@@ -127,16 +130,17 @@ Word begin(const char* name, Word return_address, Words... words) {
     const Word result = function(words...);
     const Ticks after = now(runtime.clock() == format::ClockKind::monotonic);
     const Word last[] = {words..., 0};
-    if (Fortran ? fortran_failed(last[sizeof...(Words) - 1]) : static_cast<int>(result) != 0) return result;
+    if (binding == Binding::fortran ? fortran_failed(last[sizeof...(Words) - 1]) : static_cast<int>(result) != 0)
+        return result;
     // MPICH's Fortran mpi_init_ calls MPI_Init: the inner call has started the profile, the outer one finds it so.
-    if (Session)
+    if (model == Model::sessions)
         open_sessions.fetch_add(1);
     else
         library.communicators.has_world = true;
     library.is_over = false;
     if (!ours) return result;
     begin_profile(real.function, after - before);
-    if (!Session && !measures_clocks && is_on(Setting::clock_offsets)) {
+    if (model == Model::world && !measures_clocks && is_on(Setting::clock_offsets)) {
         measures_clocks = true;
         measure_clock(format::facts::clock_offset_at_start);
     }
@@ -145,18 +149,18 @@ Word begin(const char* name, Word return_address, Words... words) {
 
 // MPI_Finalize, MPI_Session_finalize: the profile is complete before the library lets go (its launcher may kill us
 // then).
-template <bool Session, class... Words>
+template <Model model, class... Words>
 Word end(const char* name, Word return_address, Words... words) {
     const wrap::Real real = find_real(name, return_address);
     if (!real.function) wrap::no_such_function(name);
     const auto function = reinterpret_cast<Word (*)(Words...)>(real.function);
     if (library.several && !library.is_ours(real.function)) return function(words...);
-    if (!Session && measures_clocks) {
+    if (model == Model::world && measures_clocks) {
         measures_clocks =
             false;  // MPICH's Fortran mpi_finalize_ calls MPI_Finalize, and not all ranks need be Fortran's
         measure_clock(format::facts::clock_offset_at_end);
     }
-    if (Session)
+    if (model == Model::sessions)
         open_sessions.fetch_sub(1);
     else
         library.communicators.has_world = false;
@@ -231,15 +235,15 @@ using namespace mpiprof::mpi;
 #define EXPORT extern "C" [[gnu::visibility("default")]]
 #define CALLER reinterpret_cast<Word>(__builtin_return_address(0))
 
-EXPORT Word MPI_Init(Word argc, Word argv) { return begin<false, false>("MPI_Init", CALLER, argc, argv); }
+EXPORT Word MPI_Init(Word argc, Word argv) { return begin<Binding::c, Model::world>("MPI_Init", CALLER, argc, argv); }
 EXPORT Word MPI_Init_thread(Word argc, Word argv, Word required, Word provided) {
-    return begin<false, false>("MPI_Init_thread", CALLER, argc, argv, required, provided);
+    return begin<Binding::c, Model::world>("MPI_Init_thread", CALLER, argc, argv, required, provided);
 }
 EXPORT Word MPI_Session_init(Word info, Word errhandler, Word session) {
-    return begin<false, true>("MPI_Session_init", CALLER, info, errhandler, session);
+    return begin<Binding::c, Model::sessions>("MPI_Session_init", CALLER, info, errhandler, session);
 }
-EXPORT Word MPI_Finalize() { return end<false>("MPI_Finalize", CALLER); }
-EXPORT Word MPI_Session_finalize(Word session) { return end<true>("MPI_Session_finalize", CALLER, session); }
+EXPORT Word MPI_Finalize() { return end<Model::world>("MPI_Finalize", CALLER); }
+EXPORT Word MPI_Session_finalize(Word session) { return end<Model::sessions>("MPI_Session_finalize", CALLER, session); }
 EXPORT Word MPI_Abort(Word comm, Word code) {
     mpiprof::runtime.finish(mpiprof::format::State::aborted, static_cast<int>(code));
     return forward("MPI_Abort", CALLER, comm, code);
@@ -254,23 +258,23 @@ EXPORT Word MPI_Pcontrol(Word level, Word second) {
 #define FORTRAN_SPELLINGS(SPELLING, name) SPELLING(mpi_##name##_) SPELLING(mpi_##name##__) SPELLING(mpi_##name##_f08_)
 
 #define INIT(symbol) \
-    EXPORT Word symbol(Word ierror) { return begin<true, false>(#symbol, CALLER, ierror); }
+    EXPORT Word symbol(Word ierror) { return begin<Binding::fortran, Model::world>(#symbol, CALLER, ierror); }
 FORTRAN_SPELLINGS(INIT, init)
-#define INIT_THREAD(symbol)                                                     \
-    EXPORT Word symbol(Word required, Word provided, Word ierror) {             \
-        return begin<true, false>(#symbol, CALLER, required, provided, ierror); \
+#define INIT_THREAD(symbol)                                                                        \
+    EXPORT Word symbol(Word required, Word provided, Word ierror) {                                \
+        return begin<Binding::fortran, Model::world>(#symbol, CALLER, required, provided, ierror); \
     }
 FORTRAN_SPELLINGS(INIT_THREAD, init_thread)
-#define SESSION_INIT(symbol)                                                          \
-    EXPORT Word symbol(Word info, Word errhandler, Word session, Word ierror) {       \
-        return begin<true, true>(#symbol, CALLER, info, errhandler, session, ierror); \
+#define SESSION_INIT(symbol)                                                                                 \
+    EXPORT Word symbol(Word info, Word errhandler, Word session, Word ierror) {                              \
+        return begin<Binding::fortran, Model::sessions>(#symbol, CALLER, info, errhandler, session, ierror); \
     }
 FORTRAN_SPELLINGS(SESSION_INIT, session_init)
 #define FINALIZE(symbol) \
-    EXPORT Word symbol(Word ierror) { return end<false>(#symbol, CALLER, ierror); }
+    EXPORT Word symbol(Word ierror) { return end<Model::world>(#symbol, CALLER, ierror); }
 FORTRAN_SPELLINGS(FINALIZE, finalize)
 #define SESSION_FINALIZE(symbol) \
-    EXPORT Word symbol(Word session, Word ierror) { return end<true>(#symbol, CALLER, session, ierror); }
+    EXPORT Word symbol(Word session, Word ierror) { return end<Model::sessions>(#symbol, CALLER, session, ierror); }
 FORTRAN_SPELLINGS(SESSION_FINALIZE, session_finalize)
 #define ABORT(symbol)                                                                                  \
     EXPORT Word symbol(Word comm, Word code, Word ierror) {                                            \

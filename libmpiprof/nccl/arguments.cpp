@@ -41,7 +41,7 @@ std::uint64_t hash_of_ranks(Word list, int n) {
 
 }  // namespace
 
-bool describe(Id id, const Word* words, MadeBy& made) {
+bool describe(Id id, const Word* words, Communicators& known, MadeBy& made) {
     made = {0, 1, 0, 0, 0, 0, false, nullptr};
     switch (id) {
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -71,21 +71,20 @@ bool describe(Id id, const Word* words, MadeBy& made) {
         }
         case Id::CommSplit:  // comm, color, key, newcomm, config
             made.where = words[3];
-            made.parent = library.communicators.id_of(words[0]);
-            made.id =
-                library.communicators.id_of_child(words[0], static_cast<std::uint64_t>(static_cast<int>(words[1])));
+            made.parent = known.id_of(words[0]);
+            made.id = known.id_of_child(words[0], static_cast<std::uint64_t>(static_cast<int>(words[1])));
             made.name = name_in(words[4]);
             break;
         case Id::CommShrink:  // comm, excluded, n, newcomm, config, flags
             made.where = words[3];
-            made.parent = library.communicators.id_of(words[0]);
-            made.id = library.communicators.id_of_part(words[0], hash_of_ranks(words[1], static_cast<int>(words[2])));
+            made.parent = known.id_of(words[0]);
+            made.id = known.id_of_part(words[0], hash_of_ranks(words[1], static_cast<int>(words[2])));
             made.name = name_in(words[4]);
             break;
         case Id::CommGrow:  // comm or null, size, id, rank or -1, newcomm, config: the new ones know no parent, so no
                             // common id
             made.where = words[4];
-            made.parent = words[0] != 0 ? library.communicators.id_of(words[0]) : 0;
+            made.parent = words[0] != 0 ? known.id_of(words[0]) : 0;
             made.name = name_in(words[5]);
             break;
         default:

@@ -1,9 +1,10 @@
 // What the calls that make communicators say of them in their arguments. ncclUniqueId comes by value, 128 bytes: where
-// its bytes are among an exported function's words is written down here, and nowhere else. Used by library.cpp and
+// its bytes are among an exported function's words is written down here, and nowhere else. Used by creation.cpp and
 // symbols.cpp.
 #pragma once
 
-#include "libmpiprof/nccl/library.h"
+#include "libmpiprof/nccl/catalogue.h"
+#include "libmpiprof/nccl/communicators.h"
 
 namespace mpiprof::nccl {
 
@@ -16,8 +17,8 @@ struct MadeBy {
     const char* name;
 };
 
-// False: nothing is made that could be told of.
-bool describe(Id id, const Word* words, MadeBy& made);
+// False: nothing is made that could be told of. What is made from another gets its id of `known`.
+bool describe(Id id, const Word* words, Communicators& known, MadeBy& made);
 
 // ncclCommInitRank(comm*, nranks, ncclUniqueId by value, rank) and, with a config*, ncclCommInitRankConfig, as words:
 //

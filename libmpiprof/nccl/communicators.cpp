@@ -2,7 +2,6 @@
 #include "libmpiprof/nccl/communicators.h"
 
 #include "libmpiprof/base/text.h"
-#include "libmpiprof/nccl/library.h"
 
 namespace mpiprof::nccl {
 
@@ -20,9 +19,8 @@ std::uint64_t hash_of_bytes(const void* bytes, std::size_t n) {
 // Nonblocking communicators answer "in progress" until they are ready: then they are asked again.
 void Communicators::ask(Known& k) const {
     int size = 0, rank = 0;
-    if (!library.ask.comm_count || !library.ask.comm_user_rank) return;
-    if (library.ask.comm_count(k.info.handle, &size) != 0 || library.ask.comm_user_rank(k.info.handle, &rank) != 0)
-        return;
+    if (!questions.count || !questions.user_rank) return;
+    if (questions.count(k.info.handle, &size) != 0 || questions.user_rank(k.info.handle, &rank) != 0) return;
     k.info.size = size;
     k.info.rank = rank;
     if (!k.record) return;
@@ -31,9 +29,9 @@ void Communicators::ask(Known& k) const {
 }
 
 void Communicators::publish(Records& records, Known& k) {
-    const CommunicatorTable::Place place = records.communicators.take(records.image);
-    if (!place.record) return;
-    format::Communicator& record = *place.record;
+    const CommunicatorTable::Slot slot = records.communicators.take(records.image);
+    if (!slot.record) return;
+    format::Communicator& record = *slot.record;
     record.id = k.id;
     record.parent = k.parent;
     record.size = static_cast<std::uint32_t>(k.info.size);
@@ -43,8 +41,8 @@ void Communicators::publish(Records& records, Known& k) {
     record.made_by = k.made_by;
     record.how = k.made_by ? format::origin_made : format::origin_unknown;
     copy(record.name, k.name);
-    k.record = place.record;
-    k.info.index = place.index;
+    k.record = slot.record;
+    k.info.index = slot.index;
     // The dictionary has to know who made it.
     if (k.made_by) records.publish_call(k.made_by);
 }

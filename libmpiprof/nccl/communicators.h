@@ -19,6 +19,11 @@ struct CommInfo {
 
 class Communicators {
   public:
+    // How the library answers for a communicator; null until one is met.
+    struct Questions {
+        int (*count)(Word comm, int* count);
+        int (*user_rank)(Word comm, int* rank);
+    } questions{};
     // The communicator behind a valid handle, or none behind 0; in the profile from now on. Its size and rank are asked
     // of the library where no call has told them.
     CommInfo find(Records& records, Word handle);

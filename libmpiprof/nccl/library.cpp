@@ -1,12 +1,10 @@
-// What is done once: telling one NCCL from another, beginning the profile of a job without MPI, and what the calls that
-// make communicators say of them.
+// What is done once: telling one NCCL from another, and beginning the profile of a job without MPI. Used by the symbols
+// of this room and by profiler.cpp.
 #include "libmpiprof/nccl/library.h"
 
 #include <stdio.h>
 
 #include "libmpiprof/host/launch.h"
-#include "libmpiprof/nccl/arguments.h"
-#include "libmpiprof/nccl/profiler.h"
 #include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/wrap/start.h"
@@ -39,14 +37,15 @@ bool Library::is_ours(const void* real) const { return wrap::find_beside(landmar
 
 void Library::find_questions(const void* real) {
     first_ = wrap::find_beside(landmark, real);
-    ask.get_version = reinterpret_cast<decltype(ask.get_version)>(wrap::find_beside("ncclGetVersion", real));
-    ask.comm_count = reinterpret_cast<decltype(ask.comm_count)>(wrap::find_beside("ncclCommCount", real));
-    ask.comm_user_rank = reinterpret_cast<decltype(ask.comm_user_rank)>(wrap::find_beside("ncclCommUserRank", real));
+    get_version_ = reinterpret_cast<decltype(get_version_)>(wrap::find_beside("ncclGetVersion", real));
+    Communicators::Questions& ask = communicators.questions;
+    ask.count = reinterpret_cast<decltype(ask.count)>(wrap::find_beside("ncclCommCount", real));
+    ask.user_rank = reinterpret_cast<decltype(ask.user_rank)>(wrap::find_beside("ncclCommUserRank", real));
 }
 
 void Library::meet(const void* real) {
     const Guard guard(lock_);
-    if (!ask.comm_count) return find_questions(real);
+    if (!communicators.questions.count) return find_questions(real);
     if (several || is_ours(real)) return;
     several = true;
     for (auto& spelling : wrap::reals<Nccl>)
@@ -62,14 +61,14 @@ void Library::begin(const void* real, Membership membership) {
         char version[32];
         int code = 0;
         static constinit bool noted = false;
-        if (noted || !runtime.is_recording() || !ask.get_version || ask.get_version(&code) != 0) return;
+        if (noted || !runtime.is_recording() || !get_version_ || get_version_(&code) != 0) return;
         noted = true;
         version_text(code, version);
         return runtime.note_fact("nccl_version", version + sizeof "NCCL");
     }
     char version[32] = "NCCL";
     int code = 0;
-    if (ask.get_version && ask.get_version(&code) == 0) version_text(code, version);
+    if (get_version_ && get_version_(&code) == 0) version_text(code, version);
     const World world =
         world_without_mpi(static_cast<unsigned>(membership.rank), static_cast<unsigned>(membership.size), version);
     wrap::start_profile(world, 0);
@@ -95,21 +94,6 @@ void Nccl::begin_late(std::uint16_t id, const void* real) {
     const Traffic traffic = whole_catalogue.calls[id].traffic;
     if (traffic == Traffic::collective || traffic == Traffic::send || traffic == Traffic::receive)
         library.begin(real, {0, 1});
-}
-
-bool Nccl::follow_made(Id id, const Word* words) {
-    MadeBy made{};
-    if (!describe(id, words, made)) return false;
-    bool stale = false;
-    for (int i = 0; i < made.communicators; ++i) {
-        const Word handle = reinterpret_cast<const Word*>(made.where)[i];
-        if (handle == 0) continue;  // not a member
-        if (made.communicators == 1) link_communicator(handle);
-        stale |= library.communicators.made({static_cast<std::uint16_t>(id), handle, made.id, made.parent,
-                                             made.communicators > 1 ? i : made.rank, made.size, made.name});
-    }
-    if (made.tells_world) library.learn_world({made.rank, made.size}, made.id);
-    return stale;
 }
 
 }  // namespace mpiprof::nccl

@@ -7,6 +7,7 @@
 #include "libmpiprof/gpu/launches.h"
 #include "libmpiprof/nccl/catalogue.h"
 #include "libmpiprof/nccl/communicators.h"
+#include "libmpiprof/nccl/types.h"
 #include "libmpiprof/wrap/wrap.h"
 
 namespace mpiprof::nccl {
@@ -63,15 +64,11 @@ class Library {
 
     bool several = false;
     Communicators communicators{};
-    struct Questions {
-        int (*get_version)(int* version);
-        int (*comm_count)(Word comm, int* count);
-        int (*comm_user_rank)(Word comm, int* rank);
-    } ask{};
 
   private:
     void find_questions(const void* real);
     const void* first_ = nullptr;  // its ncclGetErrorString
+    int (*get_version_)(int* version) = nullptr;
     Lock lock_;
     std::atomic<int> off_{0};  // 0: not asked yet, 1: off, 2: on
 };
@@ -85,13 +82,6 @@ struct Binding : wrap::C<true> {
         return code != success && code != in_progress;
     }
 };
-
-// ncclDataType_t: int8 uint8 int32 uint32 int64 uint64 float16 float32 float64 bfloat16 float8e4m3 float8e5m2. 0: from
-// the future.
-constexpr std::uint64_t size_of_type(Word type) {
-    constexpr std::uint8_t sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
-    return type >= 0 && type < static_cast<Word>(sizeof sizes) ? sizes[type] : 0;
-}
 
 // Enqueued on a stream, which is the argument behind the communicator.
 constexpr bool is_operation(Traffic traffic) {

@@ -20,7 +20,7 @@ class Operations {
     static constexpr unsigned most = 1536;
     Lock lock_;
     Rows<format::NcclOperation, 32> rows_;
-    OpenTable<std::uint32_t, {.inside = 4096, .outside = 0, .most = 4096}> known_{};  // words of the file
+    OpenTable<std::uint32_t, OpenTableSize{.inside = 4096, .outside = 0, .most = 4096}> known_{};  // words of the file
 };
 
 }  // namespace mpiprof::nccl

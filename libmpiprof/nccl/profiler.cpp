@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/nccl/library.h"
 #include "libmpiprof/nccl/operations.h"
 #include "libmpiprof/nccl/profiler_interface.h"
 #include "libmpiprof/nccl/told.h"
@@ -94,16 +95,16 @@ void tell_world(const Context& context) {
 
 // Into the profile, with the first operation on it.
 void publish(Records& records, Context& context) {
-    const CommunicatorTable::Place place = records.communicators.take(records.image);
-    if (!place.record) return count_drop(records.image.header().drops.communicators);
-    format::Communicator& record = *place.record;
+    const CommunicatorTable::Slot slot = records.communicators.take(records.image);
+    if (!slot.record) return count_drop(records.image.header().drops.communicators);
+    format::Communicator& record = *slot.record;
     record.id = id_of(context);
     record.size = static_cast<std::uint32_t>(context.size);
     record.rank = static_cast<std::uint32_t>(context.rank);
     record.handle = record.fortran_handle = static_cast<std::uint64_t>(context.address);
     record.how = format::origin_unknown;
     copy(record.name, context.name);
-    context.index = place.index;
+    context.index = slot.index;
 }
 
 // The communicator that our wrappers know behind a context; 0: none of these, or not sure which.

@@ -4,7 +4,7 @@
 // never says no.
 #pragma once
 
-#include "libmpiprof/nccl/library.h"
+#include "libmpiprof/base/basics.h"
 
 namespace mpiprof::nccl {
 

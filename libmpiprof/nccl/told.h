@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include <iterator>
 #include <type_traits>
 
-#include "libmpiprof/nccl/library.h"
+#include "libmpiprof/nccl/catalogue.h"
 #include "libmpiprof/nccl/profiler_interface.h"
+#include "libmpiprof/nccl/types.h"
 
 namespace mpiprof::nccl {
 
@@ -25,10 +25,6 @@ struct Told {
     std::size_t traffic;  // of a gather or reduce-scatter: the message size, as here; 0: not told
 };
 
-inline constexpr char types[][16] = {"ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
-                                     "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
-                                     "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
-
 template <std::size_t N>
 const char* nth(const char (&texts)[N][16], unsigned i) {
     return i < N ? texts[i] : nullptr;
@@ -39,7 +35,7 @@ Told told_of_collective(const Collective& c) {
     Told told{nullptr, nullptr, c.count, c.channels, nullptr, nullptr, nullptr, 0, c.begun.rank, 0};
     if constexpr (requires { c.reduction; }) {
         told.function = nth(interface::functions_1, c.function);
-        told.type = nth(types, c.type_of_data);
+        told.type = nth(type_names, c.type_of_data);
         told.algorithm = nth(interface::algorithms_1, c.algorithm);
         told.protocol = nth(interface::protocols_1, c.protocol);
     } else {
@@ -61,7 +57,7 @@ Told told_of_point_to_point(const PointToPoint& p) {
     Told told{nullptr, nullptr, p.count, 0, nullptr, nullptr, nullptr, 0, p.begun.rank, 0};
     if constexpr (std::is_same_v<decltype(p.function), std::uint8_t>) {
         told.function = nth(interface::functions_1, p.function);
-        told.type = nth(types, p.type_of_data);
+        told.type = nth(type_names, p.type_of_data);
     } else {
         told.function = p.function;
         told.type = p.type_of_data;
@@ -92,15 +88,6 @@ inline const Function* function_of(const char* name) {
         for (const Function& function : functions)
             if (strcmp(function.name, name) == 0) return &function;
     return nullptr;
-}
-
-// NCCL, up to 2.30 at least, has a name for every type but ncclUint8, which PyTorch uses for bytes and booleans.
-inline std::uint64_t size_of_type(const char* name) {
-    if (name && strcmp(name, "Unknown") == 0) return 1;
-    if (name)
-        for (unsigned i = 0; i < std::size(types); ++i)
-            if (strcmp(types[i], name) == 0) return nccl::size_of_type(static_cast<Word>(i));
-    return 0;
 }
 
 }  // namespace mpiprof::nccl

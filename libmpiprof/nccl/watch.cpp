@@ -25,7 +25,9 @@ void Nccl::watch_group() {
 void Nccl::watch_launched(Word result) {
     if (group.depth > 0) return;
     const Word code = static_cast<int>(result);
-    gpu::launches.end_real_call(code == success, code == in_progress);
+    gpu::launches.end_real_call(code == success       ? gpu::Outcome::enqueued
+                                : code == in_progress ? gpu::Outcome::in_progress
+                                                      : gpu::Outcome::failed);
 }
 
 // The root of a broadcast or a scatter is done when it has sent, and who only sends to one that reduces or gathers,

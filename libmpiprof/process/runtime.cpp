@@ -149,7 +149,7 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     }
     if (phase() != Phase::prepared) return;
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
-    records_.catalogue = catalogue;
+    records_.open(catalogue);
     choose_functions(catalogue, world.rank == 0);
     if (!names_rank(value_of(Setting::ranks), world.rank) || !guard_against_fork() || !begin_image(world)) {
         phase_ = Phase::off;

@@ -101,8 +101,9 @@ class Books {
     const format::Table* first_cell_tables_[first_cell_tables] = {};
     const format::Table** cell_tables_ = first_cell_tables_;
     std::uint32_t cell_table_count_ = 0;
-    OpenTable<std::uint32_t, {.inside = 256, .outside = 512, .most = 65536}> index_;        // lines of the file
-    OpenTable<std::uint32_t, {.inside = 512, .outside = 0, .most = 512}> histogram_index_;  // words of the file
+    OpenTable<std::uint32_t, OpenTableSize{.inside = 256, .outside = 512, .most = 65536}> index_;  // lines of the file
+    OpenTable<std::uint32_t, OpenTableSize{.inside = 512, .outside = 0, .most = 512}>
+        histogram_index_;               // words of the file
     format::Histogram no_histogram_{};  // of calls whose durations find no room; has no blocks
 };
 

@@ -50,9 +50,9 @@ struct CallInHand {
     void begin_at(Ticks start) { thread->in_call_since = start; }
     // It has returned, or is not recorded after all.
     void leave() { thread->in_call |= format::has_returned; }
-    // Until leave().
+    // The key of the call that is under way. After leave() it is marked as returned, and so equals no call's key.
     std::uint64_t key_in_call() const { return thread->in_call; }
-    // The key also after leave(): that of the last call when there is none in hand.
+    // The key of the call that is under way, or else of the last one.
     std::uint64_t key() const { return thread->in_call & ~format::has_returned; }
     Ticks since() const { return thread->in_call_since; }
     // Ticks since begin(); Ledger::sane() makes 0 of a clock that ran backwards.

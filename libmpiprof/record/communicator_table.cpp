@@ -3,7 +3,7 @@
 
 namespace mpiprof {
 
-CommunicatorTable::Place CommunicatorTable::take(Image& image) {
+CommunicatorTable::Slot CommunicatorTable::take(Image& image) {
     const Guard guard(lock_);
     if (used_ == 0) {  // record 0: not told apart
         if (!rows_.add(image, {})) return {nullptr, 0};
@@ -21,9 +21,9 @@ CommunicatorTable::Place CommunicatorTable::take(Image& image) {
     return {record, static_cast<std::uint16_t>(used_++)};
 }
 
-void CommunicatorTable::give_back(const Place& place) {
+void CommunicatorTable::give_back(const Slot& slot) {
     const Guard guard(lock_);
-    if (given_back_count_ < sizeof given_back_ / sizeof *given_back_) given_back_[given_back_count_++] = place.index;
+    if (given_back_count_ < sizeof given_back_ / sizeof *given_back_) given_back_[given_back_count_++] = slot.index;
 }
 
 }  // namespace mpiprof

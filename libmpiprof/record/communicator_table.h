@@ -9,14 +9,14 @@ namespace mpiprof {
 
 class CommunicatorTable {
   public:
-    struct Place {
+    struct Slot {
         format::Communicator* record;  // to be filled; null: no room
         std::uint16_t index;           // 0: not told apart
     };
-    // A place for one more.
-    Place take(Image& image);
+    // A slot for one more.
+    Slot take(Image& image);
     // Of one that was never used, and is not any more.
-    void give_back(const Place& place);
+    void give_back(const Slot& slot);
 
     // The record of a communicator, or one that stands for those that are not told apart.
     struct Counted : format::Communicator {

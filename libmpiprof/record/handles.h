@@ -26,30 +26,30 @@ class Handles {
     };
     static_assert(sizeof(Known) == 24);
 
-    std::uint8_t place(Word handle) const {
+    std::uint8_t slot(Word handle) const {
         return static_cast<std::uint8_t>(mix(static_cast<std::uint64_t>(handle)) >> (64 - Bits));
     }
-    Known& at(std::uint8_t place) { return known_[place]; }
+    Known& at(std::uint8_t slot) { return known_[slot]; }
     // Null: it is not known.
     Known* find(Word handle) {
-        Known& known = known_[place(handle)];
+        Known& known = known_[slot(handle)];
         if (known.handle != handle || handle == 0) return nullptr;
         if (!known.lasts()) known.uses += 1;
         return &known;
     }
     // Whether a handle that is new here may take its place. One that lasts gives way to the eighth that asks.
     bool gives_way(Word handle) {
-        Known& older = known_[place(handle)];
+        Known& older = known_[slot(handle)];
         if (older.handle == 0 || handle == 0 || older.uses <= 1) return handle != 0;
         older.uses -= 1;
         return false;
     }
     // In a place that is free.
-    Known& put(Word handle, std::uint32_t meaning) { return known_[place(handle)] = {handle, meaning, 1, 0, {}}; }
+    Known& put(Word handle, std::uint32_t meaning) { return known_[slot(handle)] = {handle, meaning, 1, 0, {}}; }
 
     // ---- the memos that hold it ----
-    void hold(std::uint8_t place, std::uint8_t memo) {
-        Known& known = known_[place];
+    void hold(std::uint8_t slot, std::uint8_t memo) {
+        Known& known = known_[slot];
         if (known.held == too_many) return;
         for (unsigned i = 0; i < known.held; ++i)
             if (known.by[i] == memo) return;
@@ -60,8 +60,8 @@ class Handles {
     }
     // Ends what is known here; `release(memo)` of each place whose memo may hold the handle, out of `memos`.
     template <class Release>
-    void end(std::uint8_t place, unsigned memos, Release release) {
-        Known& known = known_[place];
+    void end(std::uint8_t slot, unsigned memos, Release release) {
+        Known& known = known_[slot];
         if (known.held != too_many)
             for (unsigned i = 0; i < known.held; ++i) release(known.by[i]);
         else

@@ -11,12 +11,12 @@ class LastByHandle {
   public:
     // Null: it is not known. Of no handle at all (0) it may be one that is free.
     const Record* find(Word handle) const {
-        const Record& record = records_[place(handle)];
+        const Record& record = records_[slot(handle)];
         return record.handle == handle ? &record : nullptr;
     }
-    void remember(const Record& record) { records_[place(record.handle)] = record; }
+    void remember(const Record& record) { records_[slot(record.handle)] = record; }
     void forget(Word handle) {
-        if (Record& record = records_[place(handle)]; may_be_same_handle(record.handle, handle)) record.handle = 0;
+        if (Record& record = records_[slot(handle)]; may_be_same_handle(record.handle, handle)) record.handle = 0;
     }
     template <class Is>
     void forget_if(Is is) {
@@ -25,7 +25,7 @@ class LastByHandle {
     }
 
   private:
-    static std::size_t place(Word handle) { return short_hash<Bits>(static_cast<std::uint64_t>(handle)); }
+    static std::size_t slot(Word handle) { return short_hash<Bits>(static_cast<std::uint64_t>(handle)); }
     Record records_[1u << Bits];
 };
 

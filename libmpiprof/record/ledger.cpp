@@ -70,7 +70,6 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     callers_.open();
     requests.open(records, id);
     peers.open(image, id, records.peers);
-    records.communicators.open();
     forgets_seen_ = relaxed(records.forgets);
     ended_seen_ = records.ended.count();
     adopt(static_cast<std::uint32_t>(raw(SYS_gettid)));

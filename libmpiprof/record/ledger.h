@@ -47,8 +47,8 @@ class Ledger {
     // Whether the call in hand, which ended then, did so behind the current bin of time. Then it is the plain form's.
     bool turns_bin(Ticks end) const { return activity_.is_over(end); }
     // Where messages to and from this peer of a call at this place of the memos are counted; null: ask on.
-    format::Peer* quick_peer(std::size_t place, Word key, int peer) const {
-        const MemoPeer& last = memos.peer_at(place);
+    format::Peer* quick_peer(std::size_t offset, Word key, int peer) const {
+        const MemoPeer& last = memos.peer_at(offset);
         if (last.peer != peer) [[unlikely]]
             return peers.quick(key, peer);
         if (!last.record) __builtin_unreachable();  // no peer is no_rank

@@ -49,33 +49,33 @@ void Memos::forget() {
 
 Memos::Types::Known* Memos::learn_type(Word type, std::uint64_t bytes) {
     if (bytes > ~std::uint32_t{0} || !types_.gives_way(type)) return nullptr;
-    const std::uint8_t place = types_.place(type);
-    release_type(place);
+    const std::uint8_t slot = types_.slot(type);
+    release_type(slot);
     return &types_.put(type, static_cast<std::uint32_t>(bytes));
 }
 
 Memos::Comms::Known* Memos::learn_comm(Word comm, std::uint16_t index) {
     if (!comms_.gives_way(comm)) return nullptr;
-    const std::uint8_t place = comms_.place(comm);
-    release_comm(place);
+    const std::uint8_t slot = comms_.slot(comm);
+    release_comm(slot);
     return &comms_.put(comm, index);
 }
 
-void Memos::release_type(std::uint8_t place) {
-    if (types_.at(place).handle == 0) return;
-    types_.end(place, first_memos, [&](unsigned number) {
+void Memos::release_type(std::uint8_t slot) {
+    if (types_.at(slot).handle == 0) return;
+    types_.end(slot, first_memos, [&](unsigned number) {
         Memo& m = memos_[number];
-        if (m.key == no_key || m.type_at != place) return;
+        if (m.key == no_key || m.type_at != slot) return;
         m.type = no_such_handle;
         m.type_at = Types::none;
     });
 }
 
-void Memos::release_comm(std::uint8_t place) {
-    if (comms_.at(place).handle == 0) return;
-    comms_.end(place, first_memos, [&](unsigned number) {
+void Memos::release_comm(std::uint8_t slot) {
+    if (comms_.at(slot).handle == 0) return;
+    comms_.end(slot, first_memos, [&](unsigned number) {
         Memo& m = memos_[number];
-        if (m.key == no_key || m.comm_at != place) return;
+        if (m.key == no_key || m.comm_at != slot) return;
         m.comm = no_such_handle;
         m.comm_at = Comms::none;
         forget_peer(m);

@@ -19,19 +19,19 @@ class Memos {
 
     // ---- hot ----
     // Where the first memo of a call lies, as an offset into their partners.
-    std::size_t place(std::uint64_t key) const {
+    std::size_t offset_of(std::uint64_t key) const {
         std::size_t at = short_hash<memo_bits>(key) * sizeof(MemoPeer);
         asm("" : "+r"(at));  // a compiler that knows how it was found finds it anew for whatever lies there
         return at;
     }
-    Memo& at(std::size_t place) {
-        return *reinterpret_cast<Memo*>(reinterpret_cast<char*>(memos_) + place * (sizeof(Memo) / sizeof(MemoPeer)));
+    Memo& at(std::size_t offset) {
+        return *reinterpret_cast<Memo*>(reinterpret_cast<char*>(memos_) + offset * (sizeof(Memo) / sizeof(MemoPeer)));
     }
-    const MemoPeer& peer_at(std::size_t place) const {
-        return *reinterpret_cast<const MemoPeer*>(reinterpret_cast<const char*>(peers_) + place);
+    const MemoPeer& peer_at(std::size_t offset) const {
+        return *reinterpret_cast<const MemoPeer*>(reinterpret_cast<const char*>(peers_) + offset);
     }
     // Second memos share one place, where nobody is remembered.
-    static constexpr std::size_t no_place() { return first_memos * sizeof(MemoPeer); }
+    static constexpr std::size_t no_offset() { return first_memos * sizeof(MemoPeer); }
     Memo& first(std::uint64_t key) { return memos_[short_hash<memo_bits>(key)]; }
     // The second memo that knows a call of the same key as this first one; null: none does.
     Memo* second(const Memo& first, const Word* frame, std::uint16_t communicator, std::uint8_t bin) {
@@ -90,15 +90,15 @@ class Memos {
     Comms::Known* known_comm(Word comm) { return comms_.find(comm); }
     Types::Known* learn_type(Word type, std::uint64_t bytes);
     Comms::Known* learn_comm(Word comm, std::uint16_t index);
-    std::uint8_t place_of_type(Word type) const { return types_.place(type); }
-    std::uint8_t place_of_comm(Word comm) const { return comms_.place(comm); }
+    std::uint8_t slot_of_type(Word type) const { return types_.slot(type); }
+    std::uint8_t slot_of_comm(Word comm) const { return comms_.slot(comm); }
     // It ended.
     void forget_type(Word type) {
-        if (const std::uint8_t place = types_.place(type); types_.at(place).handle == type) [[unlikely]]
-            release_type(place);
+        if (const std::uint8_t slot = types_.slot(type); types_.at(slot).handle == type) [[unlikely]]
+            release_type(slot);
     }
     void forget_comm(Word comm) {
-        if (const std::uint8_t place = comms_.place(comm); comms_.at(place).handle == comm) release_comm(place);
+        if (const std::uint8_t slot = comms_.slot(comm); comms_.at(slot).handle == comm) release_comm(slot);
     }
 
   private:
@@ -133,8 +133,8 @@ class Memos {
         return is_same_place(m, key, frame, meaning.communicator, hot_bin(bytes)) && m.cell->buffer == meaning.buffer;
     }
     MemoPeer& peer_of(const Memo& m) { return peers_[is_first(m) ? &m - memos_ : std::ptrdiff_t{first_memos}]; }
-    void release_type(std::uint8_t place);
-    void release_comm(std::uint8_t place);
+    void release_type(std::uint8_t slot);
+    void release_comm(std::uint8_t slot);
 
     unsigned learned_ = 0, disputed_ = 0;
     // Without initialisers: its owner lies in zero pages, which stay untouched.

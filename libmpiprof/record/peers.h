@@ -92,8 +92,8 @@ class Peers {
     std::uint32_t thread_;
     // A line of the file in the lower bits, some of the rank's hash above them.
     static constexpr std::uint32_t line_bits = largest_image / 64 - 1;
-    OpenTable<std::uint32_t, {.inside = 64, .outside = 1024, .most = 16384, .quarters = 3}> ranks_;
-    OpenTable<Slot, {.inside = 0, .outside = 256, .most = 16384, .quarters = 3}> slots_;
+    OpenTable<std::uint32_t, OpenTableSize{.inside = 64, .outside = 1024, .most = 16384, .quarters = 3}> ranks_;
+    OpenTable<Slot, OpenTableSize{.inside = 0, .outside = 256, .most = 16384, .quarters = 3}> slots_;
     Word like_world_[1u << like_world_bits];
     std::uint64_t keys_;  // a bit for each key of which something is remembered, and for others
     static std::uint64_t bit_of(Word key) { return std::uint64_t{1} << (mix(static_cast<std::uint32_t>(key)) >> 58); }

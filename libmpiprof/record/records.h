@@ -29,6 +29,11 @@ struct Records {
     std::uint64_t forgets;                   // how often all that memos know became untrue
     RequestTable::Shown requests_of_nobody;  // where threads show their requests that found no room for it
 
+    // Before the first ledger is made.
+    void open(const Catalogue& of) {
+        catalogue = of;
+        communicators.open();
+    }
     void publish_call(std::uint16_t call);
     // A clock that ran backwards.
     void count_backwards() { count_drop(image.header().drops.backwards); }

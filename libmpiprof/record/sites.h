@@ -51,7 +51,7 @@ class Sites {
     static std::uint64_t hash_of_known(const Known& known) { return known.hash; }
 
     Lock lock_;
-    OpenTable<Known, {.inside = 0, .outside = 256, .most = 32768}> known_{};
+    OpenTable<Known, OpenTableSize{.inside = 0, .outside = 256, .most = 32768}> known_{};
     std::uint32_t sites_ = 0;  // published so far; ids begin at 1
     std::uint32_t frames_ = 0;
     std::uint32_t modules_ = 0;
@@ -71,7 +71,7 @@ class Sites {
         std::uint32_t module;
         bool is_free() const { return code == nullptr; }
     };
-    OpenTable<Function, {.inside = 0, .outside = 2048, .most = 2048}> functions_{};
+    OpenTable<Function, OpenTableSize{.inside = 0, .outside = 2048, .most = 2048}> functions_{};
     Rows<format::Site, 128> site_rows_;
     Rows<format::Frame, 128> frame_rows_;
     Rows<format::Module, 16> module_rows_;

@@ -64,7 +64,7 @@ class Trace {
     format::TraceHead* head_;
     format::TraceEvent* events_;
     std::uint32_t capacity_, next_;
-    OpenTable<Channel, {.inside = 0, .outside = 256, .most = 65536}> channels_;
+    OpenTable<Channel, OpenTableSize{.inside = 0, .outside = 256, .most = 65536}> channels_;
 };
 
 }  // namespace mpiprof

@@ -28,7 +28,7 @@ template <class Booker>
 // Books the call in hand by this memo of its place, which may be of other handles and so of other partners.
 template <class Library, class Language, class Booker>
 [[gnu::always_inline]] inline Word book_again(Word result, Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
-    const auto partner = Booker::quick_partner(ledger, ledger.memos.no_place());
+    const auto partner = Booker::quick_partner(ledger, ledger.memos.no_offset());
     if (!partner || !ledger.books.add_of_bin(memo, bytes, ticks)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
     if (!Booker::quick_after(ledger, memo, bytes, ticks))
@@ -99,13 +99,13 @@ template <class Library, class Language, class Booker>
     if (Language::failed(result, ledger.hand) || ledger.turns_bin(end)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, end);
     const Ticks ticks = ledger.hand.ticks_until(end);
-    const std::size_t place = ledger.memos.place(key);
-    Memo& memo = ledger.memos.at(place);
+    const std::size_t offset = ledger.memos.offset_of(key);
+    Memo& memo = ledger.memos.at(offset);
     if (memo.key != key) [[unlikely]]
         return leave_disputed<Library, Language, Booker>(result, ledger, ticks);
     if (!Memos::is_called_alike(memo, frame)) [[unlikely]]
         return leave_again<Library, Language, Booker>(result, ledger, ticks, memo);
-    const auto partner = Booker::quick_partner(ledger, place);
+    const auto partner = Booker::quick_partner(ledger, offset);
     if (!partner) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, end);
     std::int64_t seen = 0;

@@ -56,7 +56,7 @@ struct cupti_records : testing::Test {
         if (runtime.records().image.bytes() == 0) {
             ASSERT_TRUE(runtime.records().image.open_private());
         }
-        runtime.records().catalogue = whole_catalogue;
+        runtime.records().open(whole_catalogue);
     }
     void SetUp() override { ASSERT_TRUE(records->open()); }
 

@@ -102,7 +102,7 @@ bool call_with_type(Ledger& ledger, Word type, std::uint64_t size, Word site = s
     Memos::Types::Known* known = ledger.memos.known_type(type);
     Meaning meaning{known ? known->meaning : size, 1, known && known->lasts()};
     if (known)
-        meaning.type_at = ledger.memos.place_of_type(type);
+        meaning.type_at = ledger.memos.slot_of_type(type);
     else
         ledger.memos.learn_type(type, size);
     const Bytes bytes = meaning.type_size;
@@ -154,7 +154,7 @@ TEST(memos, a_handle_that_loses_its_place_to_others_takes_its_memos_with_it) {
     Ledger& ledger = *recording.ledger;
     for (int i = 0; i < 10; ++i) call_with_type(ledger, 77, 8);
     Word rival = 78;
-    while (ledger.memos.place_of_type(rival) != ledger.memos.place_of_type(77)) ++rival;
+    while (ledger.memos.slot_of_type(rival) != ledger.memos.slot_of_type(77)) ++rival;
     for (int i = 0; i < 20; ++i) call_with_type(ledger, rival, 8, some_site + 1);
     ASSERT_EQ(ledger.memos.known_type(77), nullptr);
 

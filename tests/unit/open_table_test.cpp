@@ -56,7 +56,7 @@ TEST(open_table, one_that_does_not_grow_keeps_what_it_has) {
 }
 
 TEST(open_table, entries_of_one_hash_are_told_apart) {
-    OpenTable<std::uint32_t, {.inside = 16, .outside = 32, .most = 32}> table{};
+    OpenTable<std::uint32_t, OpenTableSize{.inside = 16, .outside = 32, .most = 32}> table{};
     const auto same = [](std::uint32_t) { return std::uint64_t{15}; };  // the last place, and around from there
     for (const std::uint32_t number : {7u, 8u, 9u}) {
         ASSERT_TRUE(table.make_room(same));

@@ -149,20 +149,20 @@ TEST_F(peers, that_a_call_had_last_are_known_at_a_look_and_forgotten_with_its_me
     ledger.memos.forget_peer(memo);
     Peer& five = find(world, 5, 50);
     ledger.remember_peer(memo, world, 5);
-    EXPECT_EQ(ledger.quick_peer(ledger.memos.place(memo.key), row, 5), &five)
+    EXPECT_EQ(ledger.quick_peer(ledger.memos.offset_of(memo.key), row, 5), &five)
         << "a memo is of one communicator: nobody asks which";
-    EXPECT_EQ(ledger.quick_peer(ledger.memos.place(memo.key), world, 6), nullptr);
-    EXPECT_EQ(ledger.quick_peer(ledger.memos.place(memo.key), world, 0), nullptr);
+    EXPECT_EQ(ledger.quick_peer(ledger.memos.offset_of(memo.key), world, 6), nullptr);
+    EXPECT_EQ(ledger.quick_peer(ledger.memos.offset_of(memo.key), world, 0), nullptr);
 
     Peer& six = find(world, 6, 60);
-    EXPECT_EQ(ledger.quick_peer(ledger.memos.place(memo.key), world, 6), &six)
+    EXPECT_EQ(ledger.quick_peer(ledger.memos.offset_of(memo.key), world, 6), &six)
         << "not the last one, but one of the last";
     ledger.remember_peer(memo, world, 6);
-    EXPECT_EQ(ledger.quick_peer(ledger.memos.place(memo.key), row, 6), &six);
+    EXPECT_EQ(ledger.quick_peer(ledger.memos.offset_of(memo.key), row, 6), &six);
 
     ledger.memos.forget_peer(memo);
     for (int peer : {6, 5, 0, -1, -2, -3})
-        EXPECT_EQ(ledger.quick_peer(ledger.memos.place(memo.key), row, peer), nullptr) << peer;
+        EXPECT_EQ(ledger.quick_peer(ledger.memos.offset_of(memo.key), row, peer), nullptr) << peer;
 }
 
 TEST_F(peers, beyond_the_limit_are_counted_together) {

@@ -58,7 +58,7 @@ struct Recording {
     Ledger* ledger = nullptr;
 
     explicit Recording(int fd = -1) {
-        records.catalogue = made_catalogue;
+        records.open(made_catalogue);
         records.clock = format::ClockKind::tsc;
         const bool open = fd >= 0 ? records.image.open_mapped(fd) : records.image.open_private();
         if (open) ledger = Ledger::create(records, 1, format::ThreadKind::main);
