@@ -24,6 +24,7 @@ inline constexpr char cpus[] = "cpus";
 inline constexpr char numa_cpus[] = "numa_cpus";
 inline constexpr char gpu_numa[] = "gpu_numa", gpu_pci[] = "gpu_pci", kfd_gpu[] = "kfd_gpu";
 inline constexpr char nic_numa[] = "nic_numa", nic_pci[] = "nic_pci", nic_rate[] = "nic_rate";
+inline constexpr char nvidia_peermem[] = "nvidia_peermem", nv_peer_mem[] = "nv_peer_mem";  // modules of the kernel
 
 // ---- counters of a node (NodeCounter) ----
 inline constexpr char energy_node[] = "energy.node";

@@ -76,8 +76,8 @@ void record_node(Image& image) {
     record_devices(image, "/sys/class/kfd/kfd/topology/nodes", format::facts::kfd_gpu,
                    "/sys/class/kfd/kfd/topology/nodes/%s/gpu_id");
     // Through these adapters reach the memory of GPUs (GPUDirect RDMA).
-    record_file(image, FactKind::node, "nvidia_peermem", "/sys/module/nvidia_peermem/initstate");
-    record_file(image, FactKind::node, "nv_peer_mem", "/sys/module/nv_peer_mem/initstate");
+    record_file(image, FactKind::node, format::facts::nvidia_peermem, "/sys/module/nvidia_peermem/initstate");
+    record_file(image, FactKind::node, format::facts::nv_peer_mem, "/sys/module/nv_peer_mem/initstate");
     record_pci_paths(image, "/proc/driver/nvidia/gpus", format::facts::gpu_pci, "/sys/bus/pci/devices/%s");
     record_pci_paths(image, "/sys/class/infiniband", format::facts::nic_pci, "/sys/class/infiniband/%s");
     record_pci_paths(image, "/sys/class/cxi", format::facts::nic_pci, "/sys/class/cxi/%s");

@@ -1,4 +1,4 @@
-// Points of charts.
+// One function for each chart: from the figures of runs to its series of points.
 #include "report/compare/charts.h"
 
 #include <fmt/format.h>

@@ -150,9 +150,7 @@ Result<Peaks> peaks_of(const std::string& text) {
 
 void TransferReader::add(const Profile& profile) {
     clocks_.meet(profile);
-    for (const Fact& fact : profile.facts)
-        if (fact.kind == FactKind::node && (fact.name == "nvidia_peermem" || fact.name == "nv_peer_mem"))
-            has_peer_memory_ = true;
+    has_peer_memory_ |= profile.has_peer_memory;
     if (profile.traces.empty()) run_.untraced_ranks.push_back(profile.rank);
     const Buffers buffers(profile);
     for (const ThreadTrace& trace : profile.traces) {

@@ -3,11 +3,9 @@
 #include "report/merge/gpu.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string_view>
 #include <tuple>
-#include "libmpiprof/format/facts.h"
 
 namespace mpiprof::report {
 namespace {
@@ -31,12 +29,6 @@ void add_work(GpuWork& to, const GpuWork& from) {
 }
 
 constexpr std::size_t most_words = 64;  // more come from damaged files alone
-
-std::uint64_t number_in(const std::string& value) {
-    std::uint64_t number = 0;
-    (void)std::from_chars(value.data(), value.data() + value.size(), number);
-    return number;
-}
 
 // Only what is the same communicator for all its members can be compared.
 std::uint64_t id_of(const Profile& profile, std::uint16_t communicator) {
@@ -96,7 +88,7 @@ void GpuPart::add(const RankProfile& from) {
     }
     for (const GpuSequence& sequence : profile.gpu.sequences)
         add_sequence(profile, sequence, with_events.contains(0) || with_events.contains(sequence.communicator));
-    add_facts(profile);
+    add_words(profile.gpu);
     std::set<std::uint32_t> devices;
     for (const GpuWork& work : profile.gpu.work) {
         add_work(work_[work.kind], work);
@@ -108,22 +100,12 @@ void GpuPart::add(const RankProfile& from) {
     devices_with_work_ += static_cast<std::uint32_t>(devices.size());
 }
 
-// What changed during the run is noted anew: the last value counts.
-void GpuPart::add_facts(const Profile& profile) {
-    const std::string prefix = std::string(format::facts::gpu_not_timed) + ".";
-    const std::string* source = nullptr;
-    std::uint64_t dropped = 0;
-    std::map<std::string, std::uint64_t> not_timed;
-    for (const Fact& fact : profile.facts) {
-        if (fact.kind != FactKind::process) continue;
-        if (fact.name == format::facts::gpu_times) source = &fact.value;
-        if (fact.name == format::facts::gpu_records_dropped) dropped = number_in(fact.value);
-        if (fact.name.starts_with(prefix)) not_timed[fact.name.substr(prefix.size())] = number_in(fact.value);
-    }
-    for (const auto& [why, n] : not_timed)
+void GpuPart::add_words(const Gpu& gpu) {
+    for (const auto& [why, n] : gpu.not_timed)
         if (n != 0 && (not_timed_.size() < most_words || not_timed_.contains(why))) not_timed_[why] += n;
-    records_dropped_ += dropped;
-    if (source && (sources_.size() < most_words || sources_.contains(*source))) ++sources_[*source];
+    records_dropped_ += gpu.records_dropped;
+    const std::string& source = gpu.source_of_times;
+    if (!source.empty() && (sources_.size() < most_words || sources_.contains(source))) ++sources_[source];
 }
 
 // A time by events begins before its kernel does: which rank's was the shortest says nothing of who came last. How many

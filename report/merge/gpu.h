@@ -63,7 +63,7 @@ class GpuPart {
     };
 
     static void add_row(Entry& to, const GpuRow& from);
-    void add_facts(const Profile& profile);
+    void add_words(const Gpu& gpu);
     void add_sequence(const Profile& profile, const GpuSequence& sequence, bool by_events);
     static void merge(Sequences& to, Sequences&& from);
     static void add_operation(Operation& to, const Operation& from);

@@ -1,8 +1,8 @@
-// Offsets are facts of the profile: "<its own clock> <to be added> <at most so wrong>", in nanoseconds.
+// Between the two moments at which a clock was measured, its offset changes by the same each second.
 #include "report/messages/clocks.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cstdlib>
 #include <limits>
 
 namespace mpiprof::report {
@@ -16,23 +16,14 @@ std::int64_t sane(std::uint64_t ns, std::int64_t most = latest) {
     return ns > static_cast<std::uint64_t>(most) ? most : static_cast<std::int64_t>(ns);
 }
 
-}  // namespace
-
-std::optional<Clocks::Offset> Clocks::offset_in(const Profile& profile, const char* name) {
-    for (const Fact& fact : profile.facts) {
-        if (fact.kind != FactKind::process || fact.name != name) continue;
-        std::int64_t numbers[3];
-        const char* at = fact.value.data();
-        const char* const end = at + fact.value.size();
-        for (std::int64_t& number : numbers) {
-            const auto read = std::from_chars(at, end, number);
-            if (read.ec != std::errc{} || number > latest || number < -latest) return std::nullopt;
-            at = read.ptr + (read.ptr != end && *read.ptr == ' ');
-        }
-        return Offset{numbers[0], numbers[1], static_cast<std::uint64_t>(std::max<std::int64_t>(numbers[2], 0))};
-    }
-    return std::nullopt;
+// One whose numbers no clock has is none.
+std::optional<ClockOffset> sane(const std::optional<ClockOffset>& offset) {
+    if (!offset || std::max(std::abs(offset->at_ns), std::abs(offset->offset_ns)) > latest || offset->error_ns > latest)
+        return std::nullopt;
+    return offset;
 }
+
+}  // namespace
 
 void Clocks::meet(const Profile& profile) {
     RankClock clock;
@@ -41,8 +32,8 @@ void Clocks::meet(const Profile& profile) {
     clock.day_ns = sane(profile.started_at_ns, last_day);
     if (!profile.node.empty() && clock.node_ns != 0)  // nobody sets it, unlike the time of day
         clock.day_ns = clock.node_ns + nodes_.try_emplace(profile.node, clock.day_ns - clock.node_ns).first->second;
-    clock.at_start = offset_in(profile, "clock_offset_at_start");
-    clock.at_end = offset_in(profile, "clock_offset_at_end");
+    clock.at_start = sane(profile.clock_at_start);
+    clock.at_end = sane(profile.clock_at_end);
     if (!clock.at_start || clock.node_ns == 0) ++unmeasured_;
     for (const auto& offset : {clock.at_start, clock.at_end})
         if (offset) largest_error_ns_ = std::max(largest_error_ns_, offset->error_ns);
@@ -58,9 +49,9 @@ std::int64_t Clocks::time_of(const RankClock& clock, std::uint64_t ns_after_init
     const std::int64_t after = sane(ns_after_init);
     if (!are_measured()) return clock.day_ns + after;
     const std::int64_t now = clock.node_ns + after;
-    const Offset& start = *clock.at_start;
+    const ClockOffset& start = *clock.at_start;
     if (!clock.at_end || clock.at_end->at_ns <= start.at_ns) return now + start.offset_ns;
-    const Offset& end = *clock.at_end;
+    const ClockOffset& end = *clock.at_end;
     const double part = static_cast<double>(now - start.at_ns) / static_cast<double>(end.at_ns - start.at_ns);
     const double drift = static_cast<double>(end.offset_ns - start.offset_ns) * part;
     // Clocks that drift by more than a thousandth are none.

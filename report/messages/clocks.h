@@ -29,18 +29,12 @@ class Clocks {
     std::uint64_t largest_error_ns() const { return largest_error_ns_; }
 
   private:
-    struct Offset {
-        std::int64_t at_ns;      // on the clock of the node
-        std::int64_t offset_ns;  // to that of rank 0
-        std::uint64_t error_ns;
-    };
     struct RankClock {
         std::int64_t node_ns = 0;  // of MPI_Init's end, on the clock of the node
         std::int64_t day_ns = 0;   // the same, since 1970
         std::string node{};
-        std::optional<Offset> at_start, at_end;
+        std::optional<ClockOffset> at_start, at_end;
     };
-    static std::optional<Offset> offset_in(const Profile& profile, const char* name);
     std::int64_t time_of(const RankClock& clock, std::uint64_t ns_after_init) const;
 
     std::map<std::uint32_t, RankClock> ranks_;

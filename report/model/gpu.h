@@ -57,6 +57,9 @@ struct Gpu {
     std::vector<GpuTime> times;
     std::vector<GpuSequence> sequences;
     std::vector<GpuWork> work;
+    std::string source_of_times;                     // as the library says it; empty: no time was taken
+    std::map<std::string, std::uint64_t> not_timed;  // why -> operations that have no time
+    std::uint64_t records_dropped = 0;               // by CUPTI
 };
 
 // ---- of a job ----

@@ -172,6 +172,13 @@ struct Fact {
     std::string value;
 };
 
+// What was measured of a clock against that of rank 0, once.
+struct ClockOffset {
+    std::int64_t at_ns = 0;      // when, on the clock of the node
+    std::int64_t offset_ns = 0;  // to be added
+    std::uint64_t error_ns = 0;  // so wrong at most
+};
+
 // How far a counter of the node went: energy of one of its parts in microjoules, or bytes through a link, by all that
 // ran there.
 struct NodeCounter {
@@ -293,6 +300,8 @@ struct Profile {
     std::vector<Setting> settings;
     std::vector<Setting> labels;  // by key, each once; their source means nothing
     std::vector<Fact> facts;
+    std::optional<ClockOffset> clock_at_start, clock_at_end;
+    bool has_peer_memory = false;  // network cards reach the memory of its node's GPUs
     std::vector<NodeCounter> node_counters;
     Gpu gpu;
     std::vector<NcclOperation> nccl_operations;

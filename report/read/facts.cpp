@@ -1,10 +1,58 @@
 // What the profile says in texts: settings, labels, facts of the process and its node, and counters of the node.
 #include "report/read/reading.h"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
 #include <map>
 #include <utility>
 
+#include "libmpiprof/format/facts.h"
+
 namespace mpiprof::report {
+namespace {
+
+// "<its own clock> <to be added> <at most so wrong>", in nanoseconds.
+std::optional<ClockOffset> clock_offset(std::string_view text) {
+    std::array<std::int64_t, 3> numbers{};
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    for (std::int64_t& number : numbers) {
+        const auto read = std::from_chars(at, end, number);
+        if (read.ec != std::errc{} || number == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
+        at = read.ptr + (read.ptr != end && *read.ptr == ' ');
+    }
+    return ClockOffset{numbers[0], numbers[1], static_cast<std::uint64_t>(std::max<std::int64_t>(numbers[2], 0))};
+}
+
+std::uint64_t count_in(std::string_view text) {
+    std::uint64_t count = 0;
+    (void)std::from_chars(text.data(), text.data() + text.size(), count);
+    return count;
+}
+
+// What changed during the run is noted anew: the last value counts.
+void take_gpu_fact(Gpu& gpu, const Fact& fact) {
+    using namespace format::facts;
+    static const std::string entry = std::string(gpu_not_timed) + ".";
+    if (fact.name == gpu_times) gpu.source_of_times = fact.value;
+    if (fact.name == gpu_records_dropped) gpu.records_dropped = count_in(fact.value);
+    if (fact.name.starts_with(entry)) gpu.not_timed[fact.name.substr(entry.size())] = count_in(fact.value);
+}
+
+void take_fact(Profile& profile, const Fact& fact) {
+    using namespace format::facts;
+    if (fact.kind == FactKind::process) take_gpu_fact(profile.gpu, fact);
+    if (fact.kind == FactKind::process && fact.name == clock_offset_at_start)
+        profile.clock_at_start = clock_offset(fact.value);
+    if (fact.kind == FactKind::process && fact.name == clock_offset_at_end)
+        profile.clock_at_end = clock_offset(fact.value);
+    if (fact.kind == FactKind::node) profile.has_peer_memory |= fact.name == nvidia_peermem || fact.name == nv_peer_mem;
+}
+
+}  // namespace
+
 void read_settings(Reading& r) {
     r.profile.settings.reserve(r.tables.records(format::TableType::settings));
     r.tables.each<format::Setting>(
@@ -30,9 +78,10 @@ void read_facts(Reading& r) {
     r.tables.each<format::Fact>(format::TableType::facts, [&](const format::Fact& record, const format::Table&) {
         const std::string_view value = texts.at(record.value_offset, record.value_length);
         const bool is_known = record.kind >= format::FactKind::process && record.kind <= format::FactKind::environment;
-        if (is_known && value.size() == record.value_length)
-            r.profile.facts.push_back(
-                {static_cast<FactKind>(record.kind), std::string(text_of(record.name)), std::string(value)});
+        if (!is_known || value.size() != record.value_length) return;
+        r.profile.facts.push_back(
+            {static_cast<FactKind>(record.kind), std::string(text_of(record.name)), std::string(value)});
+        take_fact(r.profile, r.profile.facts.back());
     });
 }
 

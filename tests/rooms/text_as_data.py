@@ -37,7 +37,6 @@ TEXTS = [
     ("report/transfers.cpp", r"transfers_by ==", "the command line"),
     ("report/plots/terminal_chart.cpp", r"\bline\.", "lines of a chart, while they are written"),
     ("report/brief.cpp", r"path\.substr", "paths"),
-    ("report/messages/clocks.cpp", r"from_chars\(at, end", "numbers of a fact"),
     ("report/layouts/ddp.cpp", r"\bpath\.(substr|rfind)", "paths, and names of regions that the program gives"),
     ("report/layouts/ddp.cpp", r"job\.command\.substr", "the command"),
     ("report/layouts/ddp.cpp", r"\b(name|rest|around)(\.(substr|starts_with|rfind)| == )", "names of regions that the program gives"),
@@ -45,8 +44,6 @@ TEXTS = [
     ("report/sections/topology.cpp", r"name\.starts_with", "words of nvidia-smi's matrix"),
     ("report/layouts/mpitrace.cpp", r"host\.(find_first_not_of|substr)", "names of hosts"),
     ("report/merge/facts.cpp", r"from_chars\(text|fact\.name\.|entry\)?\.", "names and numbers of facts"),
-    # Goes with the next version of the file, when these counts are numbers.
-    ("report/merge/gpu.cpp", r"from_chars\(value|fact\.name\.", "names and numbers of facts"),
     ("report/merge/node_use.cpp", r"\b(domain|label|name)\.", "names of the kernel's energy and network counters"),
     ("report/merge/origin.cpp", r"mpi_family !=|fact\.value ==|setting\.value !=|cuda_awareness_\.contains", "values of facts and settings"),
     ("report/merge/regions.cpp", r"path\.(rfind|substr|starts_with)", "names of regions that the program gives"),
