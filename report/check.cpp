@@ -194,7 +194,7 @@ class Check {
         // Those of the launch come first and are known.
         for (std::size_t n = launch.problems.size(); n < job->problems.size(); ++n)
             findings_.push_back({job->problems[n], true});
-        for (const std::string& note : job->notes) findings_.push_back({note, false});
+        for (const JobNote& note : job->notes) findings_.push_back({text_of(note), false});
         RankReader reader(launch);
         for (const Rank& rank : job->ranks) {
             if (!rank.has_profile) continue;

@@ -49,13 +49,6 @@ std::uint32_t late_writers(const Job& job) {
     return unseen - static_cast<std::uint32_t>(std::min<std::size_t>(unseen, job.problems.size()));
 }
 
-std::string late_writes_text(const Job& job, std::uint32_t ranks) {
-    return fmt::format(
-        "the job ended a moment ago; if this is a network file system, the last writes of {} of {} ranks may not be "
-        "visible here yet: --wait 60 waits for them",
-        ranks, job.expected());
-}
-
 }  // namespace
 
 std::uint64_t now_ns() {
@@ -87,8 +80,8 @@ Load load(const Options& options) {
     if (!job) return tl::make_unexpected(NotLoaded{job.error().line()});
     const bool may_change = found.launches[*chosen].merged_at_ns == 0;
     if (const std::uint32_t ranks = may_change ? late_writers(*job) : 0; ranks != 0) {
-        loaded->late_writes = late_writes_text(*job, ranks);
-        job->notes.push_back(loaded->late_writes);
+        loaded->late_writes = JobNote{.kind = JobNote::Kind::late_writes, .number = ranks, .of = job->expected()};
+        job->notes.push_back(*loaded->late_writes);
     }
     loaded->job = std::move(*job);
     return loaded;

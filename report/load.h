@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "report/model/job.h"
@@ -18,7 +19,7 @@ struct Loaded {
     Found found;
     std::size_t chosen = 0;
     Job job;
-    std::string late_writes;  // a note of the job, too: last writes may not be visible here yet; empty: all are
+    std::optional<JobNote> late_writes;  // a note of the job, too: last writes may not be visible here yet
 
     const Launch& launch() const { return found.launches[chosen]; }
 };

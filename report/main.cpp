@@ -43,7 +43,7 @@ void remark(const Loaded& loaded) {
     if (!job.other_launches.empty())
         say(fmt::format("this is launch {} of {} here (job {}); others: --launch N, listed by the summary",
                         job.launch_number, job.other_launches.size() + 1, job.job));
-    if (!loaded.late_writes.empty()) say(loaded.late_writes);
+    if (loaded.late_writes) say(text_of(*loaded.late_writes));
 }
 
 Result<std::monostate> load_cells(Job& job, RankReader& reader, const std::vector<std::uint32_t>& ranks) {

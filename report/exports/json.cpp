@@ -88,7 +88,7 @@ void write_job(JsonWriter& json, const Job& job) {
         settings.push_back({row.name, row.values.front().value, row.values.front().source});
     write_settings(json, settings);
     json.array("problems", job.problems, [&](const std::string& line) { json.put(line); });
-    json.array("notes", job.notes, [&](const std::string& line) { json.put(line); });
+    json.array("notes", job.notes, [&](const JobNote& note) { json.put(text_of(note)); });
     json.array("nodes", job.nodes, [&](const std::string& node) { json.put(node); });
     json.array("calls", job.calls, [&](const Call& call) {
         json.item([&] {

@@ -9,7 +9,6 @@
 #include "report/merge/part.h"
 #include "report/merge/sites.h"
 #include "report/model/sums.h"
-#include "report/model/units.h"
 #include "report/read/liveness.h"
 #include "report/read/parallel.h"
 #include "report/read/profile_reader.h"
@@ -36,10 +35,9 @@ void note_snapshot(const Launch& launch, Job& job) {
     const auto runs = [](const Rank& rank) { return rank.state == State::running && rank.life == Life::running; };
     const auto running = std::count_if(job.ranks.begin(), job.ranks.end(), runs);
     if (launch.merged_at_ns == 0 || running == 0) return;
-    job.notes.push_back(fmt::format(
-        "{} {} running when the profiles were merged, at {}: what is said here is of that "
-        "moment",
-        plural(running, "rank", "ranks"), running == 1 ? "was" : "were", human_moment(launch.merged_at_ns)));
+    job.notes.push_back({.kind = JobNote::Kind::merged_while_running,
+                         .number = static_cast<std::uint64_t>(running),
+                         .ns_since_1970 = launch.merged_at_ns});
 }
 
 // The numbers that calls have in a job.

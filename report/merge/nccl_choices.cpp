@@ -1,4 +1,4 @@
-// Adding by key.
+// Choices that have the same key are added up; beyond most_kept keys only calls and sizes are told apart.
 #include "report/merge/nccl_choices.h"
 
 #include <algorithm>

@@ -1,15 +1,12 @@
-// Identity, drops and notes.
+// Who the job is comes from its lowest rank; drops are added up; differences between ranks become notes.
 #include "report/merge/origin.h"
-#include "libmpiprof/format/facts.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <string_view>
 #include <utility>
 
-#include "report/model/units.h"
+#include "libmpiprof/format/facts.h"
 
 namespace mpiprof::report {
 namespace {
@@ -89,42 +86,29 @@ void OriginPart::absorb(OriginPart&& other) {
 }
 
 void OriginPart::note_differences(Job& job) const {
-    const auto tell = [&](const std::map<std::string, std::uint32_t>& names, std::string_view what) {
-        for (const auto& [name, rank] : names)
-            if (rank != identity_rank_ && names.size() > 1)
-                job.notes.push_back(
-                    fmt::format("{} differs: rank {} has {}", what, rank, name.empty() ? "none" : name));
+    using Kind = JobNote::Kind;
+    const auto note = [&](Kind kind, const std::string& name = {}, std::uint64_t number = 0) {
+        job.notes.push_back({.kind = kind, .name = name, .number = number});
     };
-    tell(commands_, "the program");
-    tell(mpi_libraries_, "the MPI library");
-    if (has_several_mpis_)
-        job.notes.push_back("a second MPI library was met in some process; its calls are not recorded");
-    if (is_behind_a_tool_)
-        job.notes.push_back(
-            "another tool comes before mpiprof: calls that it passes on by their PMPI_ names are missing here; "
-            "name libmpiprof.so first in LD_PRELOAD");
-    for (const auto& [library, ranks] : unseen_)
-        job.notes.push_back(fmt::format(
-            "{} is loaded on {} and not profiled: what the program asks of it, other than through MPI or NCCL, is in no figure",
-            library, plural(ranks, "rank", "ranks")));
+    const auto note_others = [&](const std::map<std::string, std::uint32_t>& names, Kind kind) {
+        for (const auto& [name, rank] : names)
+            if (rank != identity_rank_ && names.size() > 1) note(kind, name, rank);
+    };
+    note_others(commands_, Kind::another_program);
+    note_others(mpi_libraries_, Kind::another_mpi_library);
+    if (has_several_mpis_) note(Kind::several_mpi_libraries);
+    if (is_behind_a_tool_) note(Kind::tool_in_front);
+    for (const auto& [library, ranks] : unseen_) note(Kind::library_not_profiled, library, ranks);
     for (const SettingRow& row : job.settings) {
         const SettingValue& setting = row.values.front();
         if (setting.source == SettingSource::fallback) continue;
-        if (row.name == "COLLECTIVE_BARRIER" && setting.value != "none")
-            job.notes.push_back(
-                fmt::format("MPIPROF_COLLECTIVE_BARRIER={}: a barrier came before these collectives; [barrier] is the "
-                            "time in it, waiting for the last rank",
-                            setting.value));
-        if (row.name == "RANKS" && !job.chosen_ranks.empty())
-            job.notes.push_back(fmt::format("MPIPROF_RANKS={}: only these ranks were profiled", setting.value));
-        if (row.name == "FUNCTIONS" && setting.value != "all")
-            job.notes.push_back(fmt::format("MPIPROF_FUNCTIONS={}: only these functions were recorded", setting.value));
+        if (row.name == "COLLECTIVE_BARRIER" && setting.value != "none") note(Kind::barrier_setting, setting.value);
+        if (row.name == "RANKS" && !job.chosen_ranks.empty()) note(Kind::ranks_setting, setting.value);
+        if (row.name == "FUNCTIONS" && setting.value != "all") note(Kind::functions_setting, setting.value);
     }
-    if (is_spawned_) job.notes.push_back("these ranks are a world of their own: MPI_Comm_spawn started them");
-    if (has_no_world_)
-        job.notes.push_back("MPI was used in sessions, without MPI_Init: ranks are numbered as the launcher did");
-    if (identity_.mpi_family.empty() && !identity_.mpi_library.empty() && !is_text_)
-        job.notes.push_back("this MPI library is of no known family: calls and times are recorded, sizes are not");
+    if (is_spawned_) note(Kind::spawned);
+    if (has_no_world_) note(Kind::sessions_only);
+    if (identity_.mpi_family.empty() && !identity_.mpi_library.empty() && !is_text_) note(Kind::unknown_mpi_family);
 }
 
 void OriginPart::finish(Finishing& end) {
@@ -146,7 +130,8 @@ void OriginPart::finish(Finishing& end) {
     job.setup_ns = setup_ns_;
     job.is_text = is_text_;
     std::sort(notes_.begin(), notes_.end());
-    job.notes.insert(job.notes.end(), notes_.begin(), notes_.end());
+    for (std::string& text : notes_)
+        job.notes.push_back({.kind = JobNote::Kind::from_the_reader, .name = std::move(text)});
 }
 
 }  // namespace mpiprof::report

@@ -15,6 +15,7 @@
 #include "report/model/comms.h"
 #include "report/model/gpu.h"
 #include "report/model/hanging.h"
+#include "report/model/job_note.h"
 #include "report/model/number_list.h"
 #include "report/model/placement.h"
 #include "report/model/profile.h"
@@ -213,7 +214,7 @@ struct Job {
     std::uint64_t setup_ns = 0;            // largest
     bool is_text = false;                  // some rank is mpitrace's text: its times are rounded to ms
     std::vector<std::string> problems;     // damaged, duplicate, foreign files: one line each
-    std::vector<std::string> notes;
+    std::vector<JobNote> notes;
     std::vector<OtherLaunch> other_launches;
 
     // The cells of one rank, sorted by call, bin, buffer. Empty unless they were asked for when merging.

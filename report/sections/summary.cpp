@@ -262,7 +262,8 @@ Table findings(const Job& job, const std::vector<Verdict>& verdicts) {
                                        std::string(id_of(follows.rule)), is_part ? "" : rule});
         }
     }
-    for (std::size_t i = 0; i < std::min(job.notes.size(), problems_shown); ++i) add(false, job.notes[i], "note");
+    for (std::size_t i = 0; i < std::min(job.notes.size(), problems_shown); ++i)
+        add(false, text_of(job.notes[i]), "note");
     if (job.notes.size() > problems_shown)
         add(false, fmt::format("{} more such notes (export -f json has them)", job.notes.size() - problems_shown),
             "note");

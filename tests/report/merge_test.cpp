@@ -225,7 +225,7 @@ TEST(merge, programs_that_differ_are_said) {
     other.command = "./ocean";
     const Job job = job_of({simple(0, 10 * us, 2), other});
     ASSERT_EQ(job.notes.size(), 1);
-    EXPECT_EQ(job.notes[0], "the program differs: rank 1 has ./ocean");
+    EXPECT_EQ(text_of(job.notes[0]), "the program differs: rank 1 has ./ocean");
 }
 
 TEST(merge, the_rank_table_of_mpitrace_text_stands_for_ranks_without_a_file) {
