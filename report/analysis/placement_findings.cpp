@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "report/analysis/causes.h"
 #include "report/analysis/placed_nodes.h"
 
 namespace mpiprof::report {
@@ -17,6 +18,7 @@ constexpr double memory_enough = 0.9;      // of the limit
 constexpr double all_busy = 0.9;           // of the cores
 constexpr double beyond = 1.05;            // of the cores; clocks of CPU time and of elapsed time differ a little
 constexpr double pushed_off_often = 50;    // times a second
+constexpr std::uint64_t long_enough_ns = 1'000'000'000;  // a rate of a shorter time may be two or three switches
 
 // ---- whom a rule speaks of ----
 
@@ -194,15 +196,23 @@ void more_threads_than_cores(const Job& job, const Nodes& nodes, Findings& findi
     affected.tell(findings, is_busy);
 }
 
+// Whether it is pushed off so often that it counts; and waits for a processor, where the kernel says how long.
+bool is_pushed_off(const Job& job, const RankPlace& place, double allowed) {
+    if (place.span_ns < long_enough_ns || place.pushed_off_per_s.value_or(0) < pushed_off_often * allowed) return false;
+    const Rank* rank = job.find(place.rank);
+    if (!rank || rank->usage.ran_ns == 0) return true;
+    return static_cast<double>(rank->usage.waited_ns) >= worth_a_look * static_cast<double>(rank->elapsed_ns);
+}
+
 // A rank that has its cores for itself, keeps them busy and is pushed off all the same: by its own threads.
-void starved(const Job&, const Nodes& nodes, Findings& findings) {
+void starved(const Job& job, const Nodes& nodes, Findings& findings) {
     Affected<evidence::Starved> affected(Rule::starved);
     for (const PlacedNode& node : nodes)
         for (const Mask& mask : node.masks) {
             const RankPlace& rank = *mask.ranks.front();
             const auto allowed = static_cast<double>(mask.cpus->count());
             if (!has_own_cores(mask) || rank.cores_busy.value_or(0) < all_busy * allowed ||
-                rank.pushed_off_per_s.value_or(0) < pushed_off_often * allowed)
+                !is_pushed_off(job, rank, allowed))
                 continue;
             affected.add(node, mask.ranks,
                          {.rank = rank.rank,

@@ -145,7 +145,8 @@ constexpr std::array texts{
     RuleText{Rule::threads, "OMP_NUM_THREADS is more than the cores allowed.", "The variable and the masks.",
              "mpiprof-report placement; more cores for each rank, or fewer threads."},
     RuleText{Rule::starved, "A rank's own threads push each other off its cores.",
-             "All its cores are busy, and it is pushed off 50 times a second and core.",
+             "All its cores are busy for a second at least, it is pushed off 50 times a second and core, and by the "
+             "kernel's account, where there is one, it waits 5 % of the time.",
              "mpiprof-report placement; more cores for each rank, or fewer threads."},
     RuleText{Rule::beyond, "A rank kept more cores busy than it was allowed in MPI_Init.", "CPU time against the mask.",
              "mpiprof-report placement; find the library that pins the threads."},
