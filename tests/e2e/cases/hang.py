@@ -185,3 +185,19 @@ def communicators_used_crosswise_are_named(scene):
     check(said.startswith("It hangs: different communicators: "), said)
     check("rank 0 is in MPI_Barrier" in said and "rank 1 is in MPI_Barrier" in said, said)
     check(line_of("the line of two communicators") in said, said)
+
+
+@case(ranks=2)
+def collectives_in_another_order_are_named_though_the_job_ends(scene):
+    scene.mpirun(2, [scene.compile("mismatch.c", "-pthread"), "swapped", 60]).succeeded()
+    said = " ".join(scene.run_report("summary", "--width", "80").succeeded().out.split())
+    check("Ranks 0 and 1 have not made the same collectives on MPI_COMM_WORLD: number 4 of 5 was MPI_Bcast with root 0 on one and "
+          "MPI_Reduce with root 1 on the other, and the next the other way round." in said, said)
+    check("[order]" in said, said)
+
+
+@case(ranks=2)
+def collectives_in_one_order_are_no_remark(scene):
+    scene.mpirun(2, [scene.compile("mismatch.c", "-pthread"), "none", 60]).succeeded()
+    said = scene.run_report("summary").succeeded().out
+    check("MPI_Barrier" in said and "[order]" not in said, said)
