@@ -1,4 +1,4 @@
-// What the six lines are.
+// One launch: its first verdict, then the run, completeness and directory. Several launches of a job: a line each.
 #include "report/brief.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Look, pause, look again.
+// The job is read anew each time. It ends when all of its ranks have, or when the user interrupts.
 #include "report/follow.h"
 
 #include <cerrno>

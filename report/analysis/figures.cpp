@@ -1,4 +1,4 @@
-// Sums and spreads.
+// Time shares come from the cells of the calls, efficiency and spread from the times of the ranks.
 #include "report/analysis/figures.h"
 
 #include <algorithm>

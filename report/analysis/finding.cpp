@@ -1,4 +1,4 @@
-// The names of the rules.
+// The table of rules: the name by which --fail-on, json and explain know each.
 #include "report/analysis/finding.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The periods.
+// A lane is what one rank recorded of itself; its slices rarely end where a period does, so they are shared out.
 #include "report/analysis/periods.h"
 
 namespace mpiprof::report {

@@ -1,4 +1,4 @@
-// Field after field.
+// Each part writes its fields in the order of the published schema.
 #include "report/exports/json_parts.h"
 
 namespace mpiprof::report {

@@ -1,4 +1,4 @@
-// The figures, one a row.
+// The table of usage figures: how each is taken from a Usage, its key in json and its column in `ranks`.
 #include "report/model/usage_figures.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// The words in print.
+// The words that tables and exports print for each enumerator.
 #include "report/model/words.h"
 
 namespace mpiprof::report {

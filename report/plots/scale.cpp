@@ -1,4 +1,4 @@
-// Steps and ratios.
+// A linear axis has ticks at steps of 1, 2 or 5 from 0 on; an axis of ratios at powers of 2 or 10.
 #include "report/plots/scale.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// A grid of letters.
+// The chart is drawn into a grid of characters, which becomes text line by line.
 #include "report/plots/terminal_chart.h"
 
 #include <fmt/format.h>

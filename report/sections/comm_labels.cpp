@@ -1,4 +1,4 @@
-// Labels.
+// An asterisk marks a communicator that only its members tell from others: one of the same members looks alike.
 #include "report/sections/comm_labels.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Counting, and its words.
+// Ranks are counted first; what is wrong with them, the gravest first, makes the line.
 #include "report/sections/completeness.h"
 
 #include "report/model/units.h"

@@ -1,4 +1,4 @@
-// The four vocabularies.
+// The four vocabularies, and which of them a job needs.
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {

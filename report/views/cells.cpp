@@ -1,4 +1,4 @@
-// Units to words.
+// Chooses the unit of a column, then prints each value with it.
 #include "report/views/cells.h"
 
 #include <fmt/format.h>

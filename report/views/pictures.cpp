@@ -1,4 +1,4 @@
-// The shapes.
+// The glyphs of each drawing, in Unicode and ASCII, and how many of them a value gets.
 #include "report/views/pictures.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Asking the terminal.
+// Options come before variables (CLICOLOR_FORCE, NO_COLOR, TERM), and those before what the terminal answers.
 #include "report/views/terminal.h"
 
 #include <langinfo.h>
