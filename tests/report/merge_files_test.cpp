@@ -158,7 +158,8 @@ TEST_F(merged, ranks_that_ran_then_are_shown_as_they_were) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_EQ(job_of(file).ranks[0].elapsed_ns, then.ranks[0].elapsed_ns) << "the clock of the job stands still";
     ASSERT_EQ(then.notes.size(), 1u);
-    EXPECT_NE(text_of(then.notes[0]).find("1 rank was running when the profiles were merged, at 20"), std::string::npos);
+    EXPECT_NE(text_of(then.notes[0]).find("1 rank was running when the profiles were merged, at 20"),
+              std::string::npos);
     EXPECT_EQ(run({"watch", "one.mpiprof"}).code, 0) << "it ends at once";
     EXPECT_EQ(run({"--wait", "100", "summary", "one.mpiprof"}).code, 0) << "nothing to wait for";
 }
