@@ -39,7 +39,7 @@ mpiprof::Activity::Booked Books::total() const {
         const Cell* cells = &records_->image.as<Cell>(table.offset);
         for (std::uint32_t i = 0; i < table.used; ++i) {
             sum.ticks += cells[i].ticks;
-            if (records_->catalogue.carries_messages(cells[i].call)) sum.bytes += cells[i].bytes;
+            if (cells[i].bytes != 0 && records_->catalogue.carries_messages(cells[i].call)) sum.bytes += cells[i].bytes;
         }
     }
     return sum;
