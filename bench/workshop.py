@@ -44,6 +44,10 @@ def need_callgrind():
         sys.exit(77)
 
 
+PASSED_ON = ("HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "USER")
+ROOM = 16384  # bytes of the environment
+
+
 class Workshop:
     """A temporary directory with the built programs; runs write their files into it."""
 
@@ -80,11 +84,14 @@ class Workshop:
         """Runs `command` in an empty directory, its ranks with the library preloaded if one is given."""
         shutil.rmtree(self.here, ignore_errors=True)
         os.makedirs(self.here)
-        environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD" and not k.startswith("MPIPROF_")}
+        environment = {name: os.environ.get(name, "") for name in PASSED_ON}
+        environment["TMPDIR"] = environment["TMPDIR"] or "/tmp"
         environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         preload = []
         if library:
             preload = ["env", "LD_PRELOAD=" + library] + ["%s=%s" % item for item in (settings or {}).items()]
+        # The stack begins below the environment, and where frames lie decides which memos share a slot: the same for everybody.
+        environment["PADDING"] = "x" * (ROOM - sum(map(len, [*environment, *environment.values(), *preload])))
         if ranks > 1:
             launcher = ["mpirun." + mpi, "-n", str(ranks)]
             if mpi == "openmpi": launcher += ["--oversubscribe", "--bind-to", "none"]
