@@ -510,7 +510,7 @@ struct Thread {
 };
 inline constexpr std::uint64_t has_returned = std::uint64_t{1} << 63;
 
-// A request of the thread that posted or set it up, by its handle as the program holds it; 0: a place that is free.
+// A request of the thread that posted or set it up, by its handle as the program holds it; 0: the slot is free.
 struct Request {
     std::uint64_t handle;
     std::uint64_t posted_by;  // as Thread::in_call, of the call that posted it or set it up; not_started

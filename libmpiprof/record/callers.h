@@ -51,13 +51,13 @@ class Callers {
         return (std::uint64_t{k.frame} << 32 | k.address) + std::uint64_t{k.caller} * 0x9e3779b1u + k.which;
     }
     const Known* known(const Known& wanted) {
-        const Known* at = known_.places(mix(hash(wanted)) >> 20);
+        const Known* at = known_.slots(mix(hash(wanted)) >> 20);
         for (unsigned i = 0; i < 2; ++i)
             if (at[i].is_of(wanted)) return &at[i];
         return nullptr;
     }
     void learn(const Known& found) {
-        Known* at = known_.places(mix(hash(found)) >> 20);
+        Known* at = known_.slots(mix(hash(found)) >> 20);
         for (unsigned i = 0; i < 2; ++i)
             if (at[i].is_of(found)) {
                 at[i] = found;

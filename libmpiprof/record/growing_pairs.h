@@ -1,6 +1,6 @@
-// A table of records in pairs of places, by hash: what it knows is a shortcut, so a record may lose its place to
-// another at any time. It begins small, inside whoever has it, and grows where records take each other's places. By one
-// thread. A record says whether its place is free (is_free) and is zero at first.
+// A table of records in pairs of slots, by hash: what it knows is a shortcut, so a record may lose its slot to
+// another at any time. It begins small, inside whoever has it, and grows where records take each other's slots. By one
+// thread. A record says whether its slot is free (is_free) and is zero at first.
 #pragma once
 
 #include "libmpiprof/base/basics.h"
@@ -10,8 +10,8 @@ namespace mpiprof {
 template <class Record, std::uint32_t First, std::uint32_t Most>
 class GrowingPairs {
   public:
-    // The two places of whatever has this hash.
-    Record* places(std::uint64_t hash) {
+    // The two slots of whatever has this hash.
+    Record* slots(std::uint64_t hash) {
         constexpr unsigned step = 2 * sizeof(Record);
         constexpr std::int64_t multiplier = -0x61c8864f;
         const std::uint64_t at = (hash * static_cast<std::uint64_t>(multiplier) >> 14) & mask_;
@@ -19,15 +19,15 @@ class GrowingPairs {
         static_assert((Most / 2 - 1) * step < (1u << 18));  // the product's lower half is enough
         return reinterpret_cast<Record*>(reinterpret_cast<char*>(table_) + at);
     }
-    bool has_room(std::uint64_t hash) { return places(hash)[0].is_free() || places(hash)[1].is_free(); }
+    bool has_room(std::uint64_t hash) { return slots(hash)[0].is_free() || slots(hash)[1].is_free(); }
     // One of them for a new record: of two that are taken, each in its turn.
     Record& take(std::uint64_t hash) {
-        Record* places = this->places(hash);
+        Record* slots = this->slots(hash);
         for (unsigned i = 0; i < 2; ++i)
-            if (places[i].is_free()) return places[i];
+            if (slots[i].is_free()) return slots[i];
         ++turns_;
         if (++taken_away_ > count_ / 4 && count_ < Most && grow()) return take(hash);
-        return places[turns_ % 2];
+        return slots[turns_ % 2];
     }
     void open() {
         table_ = first_;
@@ -44,7 +44,7 @@ class GrowingPairs {
         count_ = count;
         mask_ = (count / 2 - 1) * 2 * sizeof(Record);
     }
-    // What was known is learned again: each takes its place when it is asked for.
+    // What was known is learned again: each takes its slot when it is asked for.
     bool grow() {
         taken_away_ = 0;
         const std::uint32_t count = count_ * growth < Most ? count_ * growth : Most;

@@ -7,7 +7,7 @@
 
 namespace mpiprof {
 
-// Direct-mapped, by the C handle. What has lost its place is asked for again.
+// Direct-mapped, by the C handle. What has lost its slot is asked for again.
 template <unsigned Bits>
 class Handles {
   public:
@@ -21,7 +21,7 @@ class Handles {
         std::uint32_t meaning;  // bytes of a type; index of a communicator
         std::uint16_t uses;     // as often as it was asked for here, up to `lasting`
         std::uint8_t held;      // how many memos of `by` hold it, or too_many
-        std::uint8_t by[9];     // their places
+        std::uint8_t by[9];     // their slots
         bool lasts() const { return uses >= lasting; }
     };
     static_assert(sizeof(Known) == 24);
@@ -37,14 +37,14 @@ class Handles {
         if (!known.lasts()) known.uses += 1;
         return &known;
     }
-    // Whether a handle that is new here may take its place. One that lasts gives way to the eighth that asks.
+    // Whether a handle that is new here may take its slot. One that lasts gives way to the eighth that asks.
     bool gives_way(Word handle) {
         Known& older = known_[slot(handle)];
         if (older.handle == 0 || handle == 0 || older.uses <= 1) return handle != 0;
         older.uses -= 1;
         return false;
     }
-    // In a place that is free.
+    // In a slot that is free.
     Known& put(Word handle, std::uint32_t meaning) { return known_[slot(handle)] = {handle, meaning, 1, 0, {}}; }
 
     // ---- the memos that hold it ----
@@ -58,7 +58,7 @@ class Handles {
         else
             known.by[known.held++] = memo;
     }
-    // Ends what is known here; `release(memo)` of each place whose memo may hold the handle, out of `memos`.
+    // Ends what is known here; `release(memo)` of each slot whose memo may hold the handle, out of `memos`.
     template <class Release>
     void end(std::uint8_t slot, unsigned memos, Release release) {
         Known& known = known_[slot];

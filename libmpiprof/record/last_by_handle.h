@@ -1,4 +1,4 @@
-// The last few records by a handle, each in the place of its hash: what loses it is asked for again. Part of the
+// The last few records by a handle, each in the slot of its hash: what loses it is asked for again. Part of the
 // ledger, whose thread alone uses it. A Record has a `handle`, 0 of one that is free.
 #pragma once
 

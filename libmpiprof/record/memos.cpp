@@ -10,12 +10,12 @@ Memo* Memos::known(std::uint64_t key, Word type, Word comm, const Word* frame, c
         if (meaning.is_lasting && !hit(first, key, type, comm)) hold(first, type, comm, meaning);
         return &first;
     }
-    Memo* m = seconds_.places(second_hash(key, first, frame, meaning.communicator, hot_bin(bytes)));
+    Memo* m = seconds_.slots(second_hash(key, first, frame, meaning.communicator, hot_bin(bytes)));
     for (unsigned i = 0; i < 2; ++i, ++m) {
         if (!is_of(*m, key, frame, meaning, bytes)) continue;
         if (first.key != no_key) return m;
         forget_peer(first);
-        first = *m;  // its first place was left to it
+        first = *m;  // its first slot was left to it
         m->key = no_key;
         hold(first, type, comm, meaning);
         return &first;

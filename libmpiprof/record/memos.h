@@ -1,5 +1,5 @@
 // A thread's memos, and what it knows of the handles that they hold. Part of the ledger, whose hot path asks here
-// first: the first place of a call is by where it was called alone; what changes there from call to call, a size or a
+// first: the first slot of a call is by where it was called alone; what changes there from call to call, a size or a
 // caller, has a second one, in a table of its own, so that it takes nobody's first. When a handle ends, memos that hold
 // it keep what they know of their place in the program. The thread alone uses it.
 #pragma once
@@ -30,17 +30,17 @@ class Memos {
     const MemoPeer& peer_at(std::size_t offset) const {
         return *reinterpret_cast<const MemoPeer*>(reinterpret_cast<const char*>(peers_) + offset);
     }
-    // Second memos share one place, where nobody is remembered.
+    // Second memos share one slot, where nobody is remembered.
     static constexpr std::size_t no_offset() { return first_memos * sizeof(MemoPeer); }
     Memo& first(std::uint64_t key) { return memos_[short_hash<memo_bits>(key)]; }
     // The second memo that knows a call of the same key as this first one; null: none does.
     Memo* second(const Memo& first, const Word* frame, std::uint16_t communicator, std::uint8_t bin) {
-        Memo* m = seconds_.places(second_hash(first.key, first, frame, communicator, bin));
+        Memo* m = seconds_.slots(second_hash(first.key, first, frame, communicator, bin));
         if (is_same_place(*m, first.key, frame, communicator, bin)) [[likely]]
             return m;
         return is_same_place(m[1], first.key, frame, communicator, bin) ? m + 1 : nullptr;
     }
-    // The first place of this call is another call's, which may not be made any more: now and then it is left to
+    // The first slot of this call is another call's, which may not be made any more: now and then it is left to
     // whoever asks. True: known() will take it.
     bool takes_turn(std::uint64_t key) {
         constexpr unsigned calls_a_turn = 64;
@@ -64,7 +64,7 @@ class Memos {
     // ---- slow ----
     // The memo of a call whose handles have this meaning: the one that hits, else null.
     Memo* known(std::uint64_t key, Word type, Word comm, const Word* frame, const Meaning& meaning, Bytes bytes);
-    // One of the places of a call that has none, not valid yet.
+    // One of the slots of a call that has none, not valid yet.
     Memo& take(std::uint64_t key, const Word* frame, const Meaning& meaning, Bytes bytes);
     bool is_first(const Memo& m) const {
         return reinterpret_cast<std::uintptr_t>(&m) - reinterpret_cast<std::uintptr_t>(memos_) < sizeof memos_;
@@ -75,14 +75,14 @@ class Memos {
     }
     // From now on the first memo of a place holds these handles: a call with the same ones asks for nothing.
     void hold(Memo& first, Word type, Word comm, const Meaning& meaning);
-    // Nobody is remembered at its place: it may become another call's.
+    // Nobody is remembered in its slot: it may become another call's.
     void forget_peer(const Memo& m) { peer_of(m) = {MemoPeer::no_rank, nullptr}; }
     void remember_peer(const Memo& m, int peer, format::Peer* known) { peer_of(m) = {peer, known}; }
     // All of them, and all handles.
     void forget();
 
     // ---- handles ----
-    // Few: what has lost its place is asked for again, and with as many more a thread would take a page more.
+    // Few: what has lost its slot is asked for again, and with as many more a thread would take a page more.
     using Types = Handles<5>;
     using Comms = Handles<4>;
     // What is known of a C handle; null: it is to be asked for, and learned.
@@ -147,8 +147,8 @@ class Memos {
     MemoPeer peers_[first_memos + 1];
 };
 
-// The first place unless it is taken; of a first and second ones that other calls have, each in its turn: rivals end up
-// in places of their own.
+// The first slot unless it is taken; of a first and second ones that other calls have, each in its turn: rivals end up
+// in slots of their own.
 inline Memo& Memos::take(std::uint64_t key, const Word* frame, const Meaning& meaning, Bytes bytes) {
     Memo* m = &first(key);
     if (m->key != no_key) {

@@ -20,19 +20,19 @@ std::uint32_t hash_of_rank(std::uint32_t rank, PeerKind kind) {
 
 void Peers::remember(Word key, int peer, Peer* record) {
     keys_ |= bit_of(key);
-    const_cast<Place&>(place_of(key, peer)) = {key, peer, record};
+    const_cast<Recent&>(recent_of(key, peer)) = {key, peer, record};
 }
 
 // ---- records by rank ----
 
 Peer* Peers::of_known_rank(std::uint32_t rank, PeerKind kind) const {
     const std::uint32_t h = hash_of_rank(rank, kind);
-    const std::uint32_t* place = ranks_.find(h, [&](std::uint32_t known) {
+    const std::uint32_t* line = ranks_.find(h, [&](std::uint32_t known) {
         if (((known ^ h) & ~line_bits) != 0) return false;
         const Peer& record = *record_at(known);
         return record.rank == rank && record.kind == kind;
     });
-    return place ? record_at(*place) : nullptr;
+    return line ? record_at(*line) : nullptr;
 }
 
 // ---- what communicators tell ----
@@ -50,23 +50,23 @@ bool Peers::make_room_for_slot() {
 }
 
 void Peers::forget() {
-    for (Place& place : places_)
-        if (place.key != 0) place = {};
+    for (Recent& recent : recent_)
+        if (recent.key != 0) recent = {};
     for (Word& key : like_world_) key = 0;
     keys_ = 0;
     slots_.clear();
 }
 
 void Peers::forget_known(Word key) {
-    if (may_be_same_handle(like_world_place(key), key)) like_world_place(key) = 0;
-    for (Place& place : places_)
-        if (may_be_same_handle(place.key, key)) place = {};
+    if (may_be_same_handle(like_world_slot(key), key)) like_world_slot(key) = 0;
+    for (Recent& recent : recent_)
+        if (may_be_same_handle(recent.key, key)) recent = {};
     if (slots_.any([&](const Slot& slot) { return may_be_same_handle(slot.key, key); }))
         slots_.clear();  // the others are asked for again
     if (slots_.count() != 0) return;
     keys_ = 0;
-    for (const Place& place : places_)
-        if (place.key != 0) keys_ |= bit_of(place.key);
+    for (const Recent& recent : recent_)
+        if (recent.key != 0) keys_ |= bit_of(recent.key);
     for (const Word other : like_world_)
         if (other != 0) keys_ |= bit_of(other);
 }

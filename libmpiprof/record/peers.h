@@ -21,11 +21,11 @@ class Peers {
     // Where messages to and from this peer are counted, if it was among the last that were; null: known(), then
     // learn(). `key` stands for the communicator, and is not 0.
     format::Peer* quick(Word key, int peer) const {
-        const Place& place = place_of(key, peer);
-        if (place.key != key || place.peer != peer) [[unlikely]]
+        const Recent& recent = recent_of(key, peer);
+        if (recent.key != key || recent.peer != peer) [[unlikely]]
             return nullptr;
-        if (!place.record) __builtin_unreachable();  // no key is 0
-        return place.record;
+        if (!recent.record) __builtin_unreachable();  // no key is 0
+        return recent.record;
     }
     // Its image and thread, and how many records there are in the process.
     void open(Image& image, std::uint32_t thread, std::uint32_t& records) {
@@ -37,7 +37,7 @@ class Peers {
     // Each rank of this communicator is the same rank of MPI_COMM_WORLD: nothing needs to be remembered of each one.
     void learn_like_world(Word key) {
         keys_ |= bit_of(key);
-        like_world_place(key) = key;
+        like_world_slot(key) = key;
     }
     // The peer is this rank of MPI_COMM_WORLD, or a NoSinglePeer.
     format::Peer& learn(Word key, int peer, std::uint32_t rank, format::PeerKind kind);
@@ -54,14 +54,14 @@ class Peers {
 
   private:
     static constexpr unsigned bits = 7;
-    struct alignas(32) Place {
+    struct alignas(32) Recent {
         Word key;
         Word peer;
         format::Peer* record;
     };
-    // Behind the places: the records by their ranks ...
+    // Behind those that were asked for last: the records by their ranks ...
     format::Peer* of_known_rank(std::uint32_t rank, format::PeerKind kind) const;  // null: it has none
-    format::Peer* record_at(std::uint32_t place) const { return &image_->at_line<format::Peer>(place & line_bits); }
+    format::Peer* record_at(std::uint32_t line) const { return &image_->at_line<format::Peer>(line & line_bits); }
     // ... and what is known of the ranks of communicators that are not like MPI_COMM_WORLD.
     struct Slot {
         Word key;
@@ -71,22 +71,22 @@ class Peers {
     };
     const Slot* find(Word key, int peer) const;
     bool make_room_for_slot();
-    // Those that are: of two that have one place, the later.
+    // Those that are: of two that share a slot, the later.
     static constexpr unsigned like_world_bits = 4;
-    Word& like_world_place(Word key) {
+    Word& like_world_slot(Word key) {
         return like_world_[short_hash<like_world_bits>(static_cast<std::uint64_t>(key))];
     }
-    bool is_like_world(Word key) { return like_world_place(key) == key; }
+    bool is_like_world(Word key) { return like_world_slot(key) == key; }
 
-    const Place& place_of(Word key, int peer) const {
-        return places_[short_hash<bits>(static_cast<std::uint64_t>(key + Word{peer} * 8))];
+    const Recent& recent_of(Word key, int peer) const {
+        return recent_[short_hash<bits>(static_cast<std::uint64_t>(key + Word{peer} * 8))];
     }
     void remember(Word key, int peer, format::Peer* record);
     format::Peer* new_record(std::uint32_t rank, format::PeerKind kind);
 
     void forget_known(Word key);
 
-    Place places_[1u << bits];
+    Recent recent_[1u << bits];
     Image* image_;
     std::uint32_t* records_;
     std::uint32_t thread_;

@@ -1,5 +1,5 @@
 // The table of a thread's requests in flight: which call and size each belongs to and since when. Small, and lossy by
-// design: what finds no place, or is completed by another thread, is counted as not remembered, never waited for. Part
+// design: what finds no slot, or is completed by another thread, is counted as not remembered, never waited for. Part
 // of Requests, by whose thread alone it is used; neither locks nor allocates.
 #pragma once
 
@@ -34,24 +34,24 @@ class RequestTable {
         bool sends;
     };
 
-    enum class Put { done, no_place, shared };
+    enum class Put { done, no_slot, shared };
     // Remembers a request. Shared: the handle is another's that is in flight; nothing was changed.
     Put put(const Request& request) {
         Request(&set)[2] = set_of(request.handle);
-        Request* place = &set[0];
+        Request* slot = &set[0];
         // A completed request's handle is given out again: the newer meaning counts, wherever the older one lies.
-        if (set[1].handle == request.handle || (place->handle != 0 && place->handle != request.handle)) place = &set[1];
-        if (place->handle == 0)
+        if (set[1].handle == request.handle || (slot->handle != 0 && slot->handle != request.handle)) slot = &set[1];
+        if (slot->handle == 0)
             ++in_use_;
-        else if (place->handle != request.handle)
-            return Put::no_place;
-        else if (place->since != 0 && !place->is_persistent() && request.since != 0)
+        else if (slot->handle != request.handle)
+            return Put::no_slot;
+        else if (slot->since != 0 && !slot->is_persistent() && request.since != 0)
             return Put::shared;
-        *place = request;
+        *slot = request;
         return Put::done;
     }
-    // The same for one that is posted, is new, and finds its first place free. `more` of what is free is 0. Returns the
-    // place; null: put().
+    // The same for one that is posted, is new, and finds its first slot free. `more` of what is free is 0. Returns the
+    // slot; null: put().
     Request* put_fast(const Request& request) {
         Request(&set)[2] = set_of(request.handle);
         if (set[0].handle != 0 || set[1].handle == request.handle) [[unlikely]]
@@ -74,11 +74,11 @@ class RequestTable {
         shown(request).handle = 0;
         --in_use_;
     }
-    // What the profile says of the request in this place.
-    format::Request& shown(const Request& place) {
-        return *reinterpret_cast<format::Request*>(reinterpret_cast<std::uintptr_t>(&place) + to_shown_);
+    // What the profile says of the request in this slot.
+    format::Request& shown(const Request& slot) {
+        return *reinterpret_cast<format::Request*>(reinterpret_cast<std::uintptr_t>(&slot) + to_shown_);
     }
-    // Where that lies. There is always a place, be it one that no profile has.
+    // Where that lies. There is always a slot, be it one that no profile has.
     void show_in(void* shown) {
         to_shown_ = reinterpret_cast<std::uintptr_t>(shown) - reinterpret_cast<std::uintptr_t>(sets_);
     }
@@ -102,18 +102,18 @@ class RequestTable {
     }
 
     static constexpr unsigned bits = 9;
-    static constexpr unsigned places = 2u << bits;
+    static constexpr unsigned slots = 2u << bits;
     struct Shown {
-        format::Request requests[places];
+        format::Request requests[slots];
     };
 
   private:
     Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
-    Request (&every())[places] { return reinterpret_cast<Request(&)[places]>(sets_); }
+    Request (&every())[slots] { return reinterpret_cast<Request(&)[slots]>(sets_); }
     std::uint64_t in_use_ = 0;
-    std::uintptr_t to_shown_ = 0;  // from each place to its format::Request
+    std::uintptr_t to_shown_ = 0;  // from each slot to its format::Request
     static_assert(sizeof(format::Request) == sizeof(Request));
-    alignas(64) Request sets_[1u << bits][2];  // each handle has two places, in one cache line
+    alignas(64) Request sets_[1u << bits][2];  // each handle has two slots, in one cache line
     Partner partners_[1u << bits][2];          // behind what every request touches
 };
 

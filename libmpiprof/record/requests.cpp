@@ -10,7 +10,7 @@ void Requests::show_table() {
     if (is_shown_) return;
     is_shown_ = true;
     format::Table* table = records_->image.add_large_table(format::table_of<format::Request>, sizeof(format::Request),
-                                                           RequestTable::places, thread_);
+                                                           RequestTable::slots, thread_);
     if (!table) return;
     table_.show_in(records_->image.at(table->offset));
     __atomic_store_n(&table->used, table->capacity, __ATOMIC_RELEASE);

@@ -25,14 +25,14 @@ class Requests {
     // A request was posted by the call in hand, which `m` books. False, and nothing done, if the table does not take it
     // as it is; then post().
     bool post_fast(const CallInHand& hand, const Memo& m, Word handle) {
-        const Request* place = table_.put_fast({handle, m.histogram, hand.since(), 0});
-        if (!place) [[unlikely]]
+        const Request* request = table_.put_fast({handle, m.histogram, hand.since(), 0});
+        if (!request) [[unlikely]]
             return false;
-        show(*place, handle, m.key, hand);
+        show(*request, handle, m.key, hand);
         return true;
     }
     void post(const CallInHand& hand, const Memo& m, Word handle, Ticks since) {
-        // Without a place it will be completed as one that is not remembered, and counted as such there.
+        // Without a slot it will be completed as one that is not remembered, and counted as such there.
         if (remember({handle, m.histogram, since, 0})) show_in_hand(handle, hand);
     }
     // One to receive from whoever sends first: it is counted with `partner` until its status tells.
@@ -103,8 +103,8 @@ class Requests {
     void show_table();
     bool remember(const Request& request);
     // Says in the profile who posted a request: the call in hand.
-    void show(const Request& place, Word handle, std::uint64_t key, const CallInHand& hand) {
-        format::Request& shown = table_.shown(place);
+    void show(const Request& request, Word handle, std::uint64_t key, const CallInHand& hand) {
+        format::Request& shown = table_.shown(request);
         shown.handle = static_cast<std::uint64_t>(handle);
         shown.posted_by = key;
         // Peer, tag and communicator at once.
