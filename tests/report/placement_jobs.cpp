@@ -9,7 +9,6 @@ namespace mpiprof::test {
 namespace {
 
 constexpr std::uint64_t GiB = std::uint64_t{1} << 30;
-constexpr double seconds = 10;
 
 std::uint64_t us(double s) { return static_cast<std::uint64_t>(s * 1e6); }
 
@@ -44,12 +43,14 @@ std::vector<ProfileSpec> ranks_at(const std::vector<At>& places, const char* lau
         spec.size = static_cast<std::uint32_t>(places.size());
         spec.host = at.host;
         spec.launcher = launcher;
-        spec.elapsed_ns = us(seconds) * 1000;
+        spec.elapsed_ns = us(at.seconds) * 1000;
         spec.usage_at_start.user_us = 200'000;
         spec.usage_at_start.system_us = 100'000;
-        spec.usage.user_us = 200'000 + us(at.busy * seconds);
+        spec.usage.user_us = 200'000 + us(at.busy * at.seconds);
         spec.usage.system_us = 100'000;
-        spec.usage.involuntary_switches = static_cast<std::uint64_t>(at.pushed_off * seconds);
+        spec.usage.involuntary_switches = static_cast<std::uint64_t>(at.pushed_off * at.seconds);
+        spec.processor.first_ran_ns = us(at.ran) * 1000;
+        spec.processor.first_waited_ns = us(at.waited) * 1000;
         spec.usage.max_resident_kib = static_cast<std::uint64_t>(at.memory * 1024 * 1024);
         spec.memory_limit = static_cast<std::uint64_t>(at.limit * static_cast<double>(GiB));
         spec.throttled_us_at_start = 5'000'000;

@@ -12,6 +12,9 @@ struct At {
     const char* host = "nid1";
     double busy = 0.5;         // cores
     double pushed_off = 0;     // times a second
+    double seconds = 10;       // that it ran
+    double ran = 0;            // seconds by the account of the kernel; 0: it keeps none
+    double waited = 0;         // seconds, by the same
     const char* threads = "";  // OMP_NUM_THREADS
     const char* gpu = "";      // CUDA_VISIBLE_DEVICES
     double throttled = 0;      // seconds

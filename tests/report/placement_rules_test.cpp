@@ -85,6 +85,14 @@ TEST(placement_rules, a_rank_that_needs_more_than_its_core_is_said) {
         << "pushed off by another rank";
 }
 
+TEST(placement_rules, a_rank_that_hardly_ran_or_hardly_waited_is_not_said_to_need_more_than_its_core) {
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 0.99, .pushed_off = 120, .seconds = 0.9}}), Rules{}) << "under a second";
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 0.99, .pushed_off = 120, .seconds = 1.1}}), Rules{"!starved"});
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 0.99, .pushed_off = 120, .ran = 9.9, .waited = 0.1}}), Rules{})
+        << "the kernel says that it waited for 1 % of the time";
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 0.99, .pushed_off = 120, .ran = 9.9, .waited = 0.6}}), Rules{"!starved"});
+}
+
 TEST(placement_rules, more_cores_busy_than_allowed_are_said) {
     EXPECT_EQ(rules({{.cpus = "0", .busy = 8.5}, {.cpus = "1", .busy = 8.5}}), Rules{"!beyond"});
     EXPECT_EQ(rules({{.cpus = "0", .busy = 1.02}}), Rules{});

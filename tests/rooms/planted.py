@@ -46,6 +46,9 @@ PLANTED = [
     ({"report/model/a.h": "", "report/model/a.cpp": '#include "report/model/b.h"\n',
       "report/model/b.h": '#include "report/model/c.h"\n', "report/model/c.h": '#include "report/model/a.h"\n'},
      "report/model/a: includes itself in a circle of units"),
+    ({"libmpiprof/calls/a.h": '#include "libmpiprof/calls/b.h"\n', "libmpiprof/calls/b.cpp": '#include "libmpiprof/calls/a.h"\n',
+      "libmpiprof/calls/b.h": ""},
+     "libmpiprof/calls/a: includes itself in a circle of units"),
 ]
 PLANTED_HEADERS = [
     ({"report/model/needy.h": "#pragma once\ninline std::string name;\n"}, "report/model/needy.h: does not compile alone"),
