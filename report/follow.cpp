@@ -1,4 +1,5 @@
-// The job is read anew each time. It ends when all of its ranks have, or when the user interrupts.
+// The job is read anew each time. It ends when every rank has ended or has been silent for long, or when the user
+// interrupts.
 #include "report/follow.h"
 
 #include <cerrno>

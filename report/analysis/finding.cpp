@@ -1,4 +1,4 @@
-// The table of rules: the name by which --fail-on, json and explain know each.
+// The table of rules: the name that the screens print in brackets, `explain` takes and the exports carry.
 #include "report/analysis/finding.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Each part writes its fields in the order of the published schema.
+// The parts of the json export that more than one of its forms has. What they mean stands in the published schema.
 #include "report/exports/json_parts.h"
 
 namespace mpiprof::report {
