@@ -47,12 +47,19 @@ def lines_of(root, path):
     with open(os.path.join(root, path), encoding="utf-8") as file: return sum(1 for _ in file)
 
 
+def scripts(root):
+    for folder in ("tests", "bench", "tools"):
+        for directory, subdirectories, names in os.walk(os.path.join(root, folder)):
+            subdirectories[:] = sorted(name for name in subdirectories if not name.startswith((".", "build", "__")))
+            yield from (os.path.relpath(os.path.join(directory, name), root) for name in sorted(names) if name.endswith(".py"))
+
+
 def too_long(root, ctags):
     """What is over its limit, as sentences."""
     paths = list(sources(root))
     functions = functions_in(ctags, root, paths)
     sizes = [("%s:%s" % (path, name), lines, LONGEST_FUNCTION) for lines, path, name in functions]
-    sizes += [(path, lines_of(root, path), LONGEST_FILE) for path in paths if path not in DATA]
+    sizes += [(path, lines_of(root, path), LONGEST_FILE) for path in [*paths, *scripts(root)] if path not in DATA]
     said = ["%s has %d lines, %d at most" % (what, lines, limit) for what, lines, limit in sizes if lines > limit]
     for room in ("libmpiprof/", "report/"):
         median = statistics.median([lines for lines, path, _ in functions if path.startswith(room)] or [0])
@@ -67,10 +74,13 @@ def planted(ctags):
         long = "    ++n;\n" * LONGEST_FUNCTION
         files = {"short.cpp": "int f(int n) {\n    return n;\n}\n", "long.cpp": "int g(int n) {\n%s    return n;\n}\n" % long,
                  "file.cpp": "// a line\n" * (LONGEST_FILE + 1)}
+        os.makedirs(os.path.join(root, "tests"))
+        with open(os.path.join(root, "tests", "cases.py"), "w", encoding="utf-8") as out: out.write("# a line\n" * (LONGEST_FILE + 1))
         for name, text in files.items():
             with open(os.path.join(root, "report", name), "w", encoding="utf-8") as out: out.write(text)
         said = too_long(root, ctags)
     wanted = ["report/long.cpp:g has 63 lines, 60 at most", "report/file.cpp has 401 lines, 400 at most",
+              "tests/cases.py has 401 lines, 400 at most",
               "the median function of report/ has 33 lines, 6 at most"]
     print("\n".join(said))
     return 0 if said == wanted else 1
