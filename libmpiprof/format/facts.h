@@ -23,6 +23,8 @@ inline constexpr char processor[] = "processor";
 inline constexpr char cpus[] = "cpus";
 inline constexpr char numa_cpus[] = "numa_cpus";
 inline constexpr char gpu_numa[] = "gpu_numa", gpu_pci[] = "gpu_pci", kfd_gpu[] = "kfd_gpu";
+inline constexpr char nvlinks[] = "nvlinks";  // of a GPU: "<bus address of another> <links>, switch <links>"
+inline constexpr char nvlink_switch[] = "switch";
 inline constexpr char nic_numa[] = "nic_numa", nic_pci[] = "nic_pci", nic_rate[] = "nic_rate";
 inline constexpr char nvidia_peermem[] = "nvidia_peermem", nv_peer_mem[] = "nv_peer_mem";  // modules of the kernel
 

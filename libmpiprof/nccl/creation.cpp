@@ -1,5 +1,6 @@
 // What follows a call that made communicators: they are known from then on, with the id on which all members agree, and
 // NCCL's own word for each is linked to its handle. Called by wrap/ after the real call, recorded or not.
+#include "libmpiprof/gpu/nvlinks.h"
 #include "libmpiprof/nccl/arguments.h"
 #include "libmpiprof/nccl/library.h"
 #include "libmpiprof/nccl/profiler.h"
@@ -17,6 +18,7 @@ bool Nccl::follow_made(Id id, const Word* words) {
         stale |= library.communicators.made({static_cast<std::uint16_t>(id), handle, made.id, made.parent,
                                              made.communicators > 1 ? i : made.rank, made.size, made.name});
     }
+    if (made.communicators > 0) gpu::note_nvlinks();
     if (made.tells_world) library.learn_world({made.rank, made.size}, made.id);
     return stale;
 }

@@ -214,6 +214,14 @@ void Runtime::note_fact(const char* name, const char* value) {
     record_fact(records_.image, format::FactKind::process, name, value);
 }
 
+void Runtime::note_fact_of_node(const char* name, const char* value) {
+    if (!is_recording()) return;
+    const Guard guard(lock_);
+    if (measured().describes_node) record_fact(records_.image, format::FactKind::node, name, value);
+}
+
+bool Runtime::describes_node() { return is_recording() && measured().describes_node; }
+
 ProfileFile::Name Runtime::name() const {
     const format::Header& header = records_.image.header();
     return {header.job, header.host, header.rank};

@@ -36,6 +36,9 @@ class Runtime {
     // several GPUs in one process (`is_certain`), correct it.
     void learn_world(unsigned rank, unsigned size, bool is_certain);
     void note_fact(const char* name, const char* value);
+    // The same of the node, by the rank that describes it.
+    void note_fact_of_node(const char* name, const char* value);
+    bool describes_node();
     void after_finalize(Ticks finalize_ticks);
     // Another library than MPI is in use here: its calls are recorded behind MPI_Finalize, too, up to the end of the
     // process.

@@ -39,6 +39,21 @@ void add_path(Device& device, const std::string& path) {
     if (path.size() < longest_path) device.pci_path = path;
 }
 
+constexpr std::size_t most_nvlinks = 64;  // of a GPU; more come from damaged files alone
+
+// "0000:41:00.0 4, switch 18"
+void add_nvlinks(Device& gpu, std::string_view text) {
+    while (!text.empty() && gpu.nvlinks.size() < most_nvlinks) {
+        const std::string_view one = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), one.size() + 2));
+        const std::size_t space = one.find(' ');
+        const auto links = space == one.npos ? std::nullopt : number_of(one.substr(space + 1));
+        const std::string_view to = one.substr(0, space);
+        if (links.value_or(0) != 0 && *links <= most_nvlinks)
+            gpu.nvlinks.push_back({to == format::facts::nvlink_switch ? std::string() : std::string(to), *links});
+    }
+}
+
 void add_numa_node(NodeFacts& node, const std::string& entry, const std::string& cpus) {
     if (!entry.starts_with("node")) return;
     const auto number = number_of(std::string_view(entry).substr(4));
@@ -60,6 +75,8 @@ NodeFacts node_of(const std::vector<Fact>& facts) {
             device_of(node.adapters, *entry).numa_node = number_of(fact.value);
         if (const auto entry = entry_of(fact, format::facts::gpu_pci))
             add_path(device_of(node.gpus, *entry), fact.value);
+        if (const auto entry = entry_of(fact, format::facts::nvlinks))
+            add_nvlinks(device_of(node.gpus, *entry), fact.value);
         if (const auto entry = entry_of(fact, format::facts::nic_pci))
             add_path(device_of(node.adapters, *entry), fact.value);
         if (const auto entry = entry_of(fact, format::facts::nic_rate))

@@ -38,6 +38,11 @@ struct Device {
     std::optional<std::uint32_t> numa_node;
     std::string rate;
     std::string pci_path;  // from the processor's bridge to the device: "pci0000:00/0000:00:01.0/0000:01:00.0"
+    struct NvLinks {
+        std::string to;  // the bus address of a GPU; empty: a switch
+        std::uint32_t links = 0;
+    };
+    std::vector<NvLinks> nvlinks{};  // of a GPU
     // Where exactly it is plugged in makes no other kind of node.
     bool operator==(const Device& other) const {
         return name == other.name && numa_node == other.numa_node && rate == other.rate;

@@ -25,7 +25,7 @@ struct Named {
 std::vector<Named> devices_of(const NodeFacts& node) {
     std::vector<Named> devices;
     const auto has_room = [&](const Device& device) {
-        return !device.pci_path.empty() && devices.size() < most_devices;
+        return (!device.pci_path.empty() || !device.nvlinks.empty()) && devices.size() < most_devices;
     };
     for (std::size_t i = 0; i < node.gpus.size(); ++i)
         if (has_room(node.gpus[i])) devices.push_back({fmt::format("GPU{}", i), &node.gpus[i], true});
@@ -47,6 +47,25 @@ constexpr Meaning meanings[] = {
     {Connection::system, "SYS", "the link between NUMA nodes"},
     {Connection::unknown, "?", "not known"},
 };
+
+// "NV4", or what PCI says.
+std::string connection_text(const Device& a, const Device& b, const NodeFacts& node) {
+    if (const std::uint32_t links = nvlinks_between(a, b)) return fmt::format("NV{}", links);
+    return std::string(name_of(connection(a, b, node)));
+}
+
+// "NV2: 2 NVLinks" and what else occurs.
+std::string legend_of(const std::set<std::string>& occurring) {
+    std::string legend;
+    const auto add = [&](std::string_view name, std::string_view text) {
+        legend += fmt::format("{}{}: {}", legend.empty() ? "" : "; ", name, text);
+    };
+    for (const Meaning& m : meanings)
+        if (occurring.contains(std::string(m.name))) add(m.name, m.text);
+    for (const std::string& name : occurring)
+        if (name.starts_with("NV")) add(name, name == "NV1" ? "an NVLink" : name.substr(2) + " NVLinks");
+    return legend;
+}
 
 std::string cores_beside(const NodeFacts& node, const Device& device) {
     for (const NumaNode& numa : node.numa_nodes)
@@ -84,9 +103,8 @@ Table matrix(const Kind& kind) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
         const int drop = devices[i].is_gpu ? (i < gpus_beside_each_other ? 0 : 3) : has_gpus ? 2 : 0;
         fields.push_back(
-            {{.id = devices[i].name, .title = devices[i].name, .drop = drop}, [&node, to = devices[i].device](D d) {
-                 return std::string(name_of(connection(*d.device, *to, *node.facts)));
-             }});
+            {{.id = devices[i].name, .title = devices[i].name, .drop = drop},
+             [&node, to = devices[i].device](D d) { return connection_text(*d.device, *to, *node.facts); }});
     }
     fields.push_back(
         {{.id = "cores", .title = "CORES", .drop = 1}, [&](D d) { return cores_beside(*node.facts, *d.device); }});
@@ -96,15 +114,17 @@ Table matrix(const Kind& kind) {
     table.title = kind.nodes == 1
                       ? fmt::format("HOW THE DEVICES OF NODE {} ARE CONNECTED", node.host)
                       : fmt::format("HOW THE DEVICES OF {} NODES LIKE {} ARE CONNECTED", kind.nodes, node.host);
-    std::set<Connection> occurring;
+    std::set<std::string> occurring;
+    bool has_nvlinks = false;
     for (const Named& a : devices)
-        for (const Named& b : devices) occurring.insert(connection(*a.device, *b.device, *node.facts));
-    std::string legend;
-    for (const Meaning& m : meanings)
-        if (occurring.contains(m.connection))
-            legend += fmt::format("{}{}: {}", legend.empty() ? "" : "; ", m.name, m.text);
-    table.notes.push_back(legend +
-                          ". By PCI addresses: NVLink is not seen there (nvidia-smi topo -m on the node shows it)");
+        for (const Named& b : devices) {
+            occurring.insert(connection_text(*a.device, *b.device, *node.facts));
+            has_nvlinks |= nvlinks_between(*a.device, *b.device) != 0;
+        }
+    table.notes.push_back(
+        legend_of(occurring) +
+        (has_nvlinks ? ". NVLinks as NVML says, all else by PCI addresses"
+                     : ". By PCI addresses: NVLink is not seen there (nvidia-smi topo -m on the node shows it)"));
     return table;
 }
 
@@ -129,27 +149,11 @@ Table pairs(const std::vector<Kind>& kinds) {
             {{.id = "device", .title = {}}, [](P p) { return p.from.name; }},
             {{.id = "other_device", .title = {}}, [](P p) { return p.to.name; }},
             {{.id = "connection", .title = {}},
-             [](P p) { return std::string(name_of(connection(*p.from.device, *p.to.device, *p.kind.node->facts))); }},
+             [](P p) { return connection_text(*p.from.device, *p.to.device, *p.kind.node->facts); }},
             {{.id = "pci_path", .title = {}}, [](P p) { return p.from.device->pci_path; }},
             {{.id = "other_pci_path", .title = {}}, [](P p) { return p.to.device->pci_path; }},
         },
         lines);
-}
-
-// "NV2: 2 NVLinks" and what else occurs.
-std::string legend_of(const DeviceMatrix& matrix) {
-    std::set<std::string> occurring;
-    for (const DeviceMatrix::Device& device : matrix.devices)
-        occurring.insert(device.connections.begin(), device.connections.end());
-    std::string legend;
-    const auto add = [&](std::string_view name, std::string_view text) {
-        legend += fmt::format("{}{}: {}", legend.empty() ? "" : "; ", name, text);
-    };
-    for (const Meaning& m : meanings)
-        if (occurring.contains(std::string(m.name))) add(m.name, m.text);
-    for (const std::string& name : occurring)
-        if (name.starts_with("NV")) add(name, name == "NV1" ? "an NVLink" : name.substr(2) + " NVLinks");
-    return legend;
 }
 
 Table told_pairs(const DeviceMatrix& matrix) {
@@ -183,7 +187,10 @@ Table told_topology_table(const DeviceMatrix& matrix, bool is_for_screen) {
         fields.push_back({{.id = "numa_node", .title = "NUMA", .drop = 1}, [](D d) { return d.numa_node; }});
     Table table = table_of("told_topology", fields, matrix.devices);
     table.title = "HOW THE DEVICES ARE CONNECTED, BY " + matrix.source;
-    table.notes.push_back(legend_of(matrix));
+    std::set<std::string> occurring;
+    for (const DeviceMatrix::Device& device : matrix.devices)
+        occurring.insert(device.connections.begin(), device.connections.end());
+    table.notes.push_back(legend_of(occurring));
     return table;
 }
 

@@ -98,6 +98,34 @@ TEST(topology, nodes_without_such_facts_show_none) {
     EXPECT_EQ(show(job_of({spec})).find("CONNECTED"), std::string::npos);
 }
 
+TEST(topology, has_the_nvlinks_that_nvml_knows) {
+    ProfileSpec spec = with_switches();
+    using enum format::FactKind;
+    spec.facts.push_back({node, "nvlinks.0000:06:00.0", "0000:07:00.0 2, 0000:0a:00.0 1"});
+    spec.facts.push_back({node, "nvlinks.0000:07:00.0", "0000:06:00.0 2, switch 12"});
+    spec.facts.push_back({node, "nvlinks.0000:86:00.0", "switch 18"});
+    const std::string csv = show(job_of({spec}), {}, "csv");
+    for (const char* line :
+         {"GPU0,GPU1,NV2,", "GPU0,GPU2,NV1,", "GPU1,GPU3,NV12,", "GPU1,GPU2,PHB,", "GPU0,mlx5_0,PIX,"})
+        EXPECT_NE(csv.find(line), std::string::npos) << line << "\n" << csv;
+    const std::string screen = show(job_of({spec}));
+    EXPECT_NE(screen.find("NVLinks as NVML says"), std::string::npos) << screen;
+    EXPECT_NE(screen.find("NV12: 12 NVLinks; NV2: 2 NVLinks"), std::string::npos) << screen;
+    expect_fits(screen, 80);
+}
+
+TEST(topology, takes_no_harm_from_damaged_nvlinks) {
+    ProfileSpec spec = with_switches();
+    std::string many;
+    for (int i = 0; i < 60; ++i) many += "x 1, ";
+    for (const std::string& value : {std::string(""), std::string(","), std::string("switch"),
+                                     std::string("switch 4000000000"), std::string("0000:07:00.0 0"), many}) {
+        ProfileSpec damaged = spec;
+        damaged.facts.push_back({format::FactKind::node, "nvlinks.0000:06:00.0", value});
+        EXPECT_EQ(show(job_of({damaged}), {}, "csv").find("NV"), std::string::npos) << value;
+    }
+}
+
 // ---- as nvidia-smi said it ----
 
 TEST(saved_topology, has_every_connection_of_the_eight_gpus) {

@@ -43,7 +43,7 @@ TEXTS = [
     ("report/layouts/ddp.cpp", r"at->second", "values of labels, several in one"),
     ("report/sections/topology.cpp", r"name\.starts_with", "words of nvidia-smi's matrix"),
     ("report/layouts/mpitrace.cpp", r"host\.(find_first_not_of|substr)", "names of hosts"),
-    ("report/merge/facts.cpp", r"from_chars\(text|fact\.name\.|entry\)?\.", "names and numbers of facts"),
+    ("report/merge/facts.cpp", r"from_chars\(text|fact\.name\.|entry\)?\.|\b(links|one|text)\.", "names, numbers and NVLinks of facts"),
     ("report/merge/node_use.cpp", r"\b(domain|label|name)\.", "names of the kernel's energy and network counters"),
     ("report/merge/origin.cpp", r"mpi_family !=|fact\.value ==|setting\.value !=|cuda_awareness_\.contains", "values of facts and settings"),
     ("report/merge/regions.cpp", r"path\.(rfind|substr|starts_with)", "names of regions that the program gives"),

@@ -322,3 +322,28 @@ def libraries_that_are_not_profiled_are_named(scene):
     text = " ".join(scene.run_report().succeeded().out.split())
     same(text.count("UCC is loaded on 2 ranks and not profiled"), 1, text)
     same(text.count("not profiled"), 1, text)
+
+
+@case(mpis=(), ranks=1)
+def nvlinks_are_shown_where_nccl_has_loaded_nvml(scene):
+    where = scene.bin / "nvml"
+    where.mkdir(exist_ok=True)
+    scene.compile(ROOT / "tests" / "gpu" / "doubles" / "fake_nvml.c", "-shared", "-fPIC", "-Wl,-soname,libnvidia-ml.so.1",
+                  name="nvml/libnvidia-ml.so.1", compiler="gcc", label="")
+    path = f"{double(scene)}:{where}"
+
+    def connections(mode):
+        directory = scene.subdir(mode)
+        for rank in range(2):
+            run(scene, "linked", "every", directory, torchrun(rank, 2, LD_LIBRARY_PATH=path, FAKE_NVML=mode))
+        lines = scene.run_report("placement", "--format", "csv", cwd=directory).succeeded().out.splitlines()
+        pairs = (line.split(",") for line in lines)
+        return {(pair[2], pair[3]): pair[4] for pair in pairs if len(pair) > 4 and pair[2].startswith("GPU")}, directory
+
+    found, directory = connections("direct")
+    same(found, {("GPU0", "GPU1"): "NV2", ("GPU0", "GPU2"): "NV1", ("GPU1", "GPU2"): "?"}, "NVLinks from GPU to GPU")
+    check("NV2: 2 NVLinks" in scene.run_report("placement", cwd=directory).succeeded().out, "the legend")
+    found, _ = connections("switch")
+    same(set(found.values()), {"NV18"}, "NVLinks to a switch")
+    same(len(found), 6, "pairs of four GPUs")
+    same(connections("uninitialized")[0], {}, "without a driver nothing is said")
