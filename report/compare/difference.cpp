@@ -176,24 +176,14 @@ TestedTime tested_time(const Side& a, const Side& b, const std::optional<TimeCho
 // ---- what attributes it ----
 
 std::vector<DifferingPart> parts_of(const Side& a, const Side& b) {
-    using Kind = DifferingPart::Kind;
-    Medians<Kind> ns(a, b);
+    Medians<Part> ns(a, b);
     each_run(a, b, [&](bool is_b, std::size_t i, const ComparedRun& one) {
-        const Run& run = one.run;
-        const Figures& figures = run.figures;
-        const double wall = run.per_rank_s(figures.wall_ns) * 1e9;
-        ns.add(Kind::start, is_b, i, std::max(run.process_s - run.mpi_s, 0.0) * 1e9);
-        ns.add(Kind::inside, is_b, i, run.per_rank_s(figures.inside_ns()) * 1e9);
-        ns.add(Kind::outside, is_b, i, figures.outside.mean_ns);
-        ns.add(Kind::small, is_b, i, figures.shares.small * wall);
-        ns.add(Kind::large, is_b, i, figures.shares.large * wall);
-        ns.add(Kind::waiting, is_b, i, figures.shares.waiting * wall);
-        ns.add(Kind::file, is_b, i, figures.shares.file * wall);
-        ns.add(Kind::other, is_b, i, figures.shares.other * wall);
+        for (const Part part : all_parts())
+            if (const auto known = one.run.budget[part]) ns.add(part, is_b, i, *known);
     });
     std::vector<DifferingPart> parts;
-    for (const Kind kind : ns.keys())
-        if (const Both both = ns.of(kind); both.of_a() > 0 || both.of_b() > 0) parts.push_back({kind, both});
+    for (const Part part : ns.keys())
+        if (const Both both = ns.of(part); both.of_a() > 0 || both.of_b() > 0) parts.push_back({part, both});
     return parts;
 }
 

@@ -85,8 +85,7 @@ enum class Gate : std::uint8_t { passed, failed, cannot_tell };
 Gate gate_of(const TestedTime& tested, double share);
 
 struct DifferingPart {
-    enum class Kind : std::uint8_t { start, inside, outside, small, large, waiting, file, other };
-    Kind kind = Kind::inside;
+    Part part = Part::computing;
     Both ns;  // of a rank
 };
 struct DifferingCall {

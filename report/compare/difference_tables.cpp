@@ -7,6 +7,7 @@
 
 #include "report/compare/difference_words.h"
 #include "report/model/units.h"
+#include "report/sections/budget_words.h"
 #include "report/sections/section.h"
 #include "report/statistics/statistics.h"
 
@@ -158,28 +159,6 @@ struct TimeLine {
     bool is_tested = false;
 };
 
-std::string part_name(DifferingPart::Kind kind, const std::string& library) {
-    switch (kind) {
-        case DifferingPart::Kind::start:
-            return fmt::format("before {} is ready", library);
-        case DifferingPart::Kind::inside:
-            return fmt::format("in {}, of a rank", library);
-        case DifferingPart::Kind::outside:
-            return fmt::format("outside {}, of a rank", library);
-        case DifferingPart::Kind::small:
-            return "  messages <= 1 KiB";
-        case DifferingPart::Kind::large:
-            return "  larger messages";
-        case DifferingPart::Kind::waiting:
-            return "  waiting calls";
-        case DifferingPart::Kind::file:
-            return "  files";
-        case DifferingPart::Kind::other:
-            return "  other calls";
-    }
-    return "";
-}
-
 // A figure of both sides, in two columns.
 template <class T>
 struct Twin {
@@ -230,8 +209,8 @@ Table times_table(const Side& a, const Difference& difference) {
     const TestedTime& tested = difference.tested;
     if (tested.has_ratio())
         lines.push_back({time_name(tested.time), {1e9 * median_of(tested.a), 1e9 * median_of(tested.b)}, true});
-    const std::string library(a.runs.front().run.words->library);
-    for (const DifferingPart& part : difference.parts) lines.push_back({part_name(part.kind, library), part.ns});
+    const Vocabulary& words = *a.runs.front().run.words;
+    for (const DifferingPart& part : difference.parts) lines.push_back({"  " + line_of(part.part, words), part.ns});
     std::vector<Field<TimeLine>> fields{{{.id = "what", .title = "TIME"}, [](const TimeLine& t) { return t.name; }}};
     add_times<TimeLine>(
         fields, [](const TimeLine& t) { return t.ns; }, difference.run_ns, 1,

@@ -80,6 +80,7 @@ Run run_of(const Job& job, std::string label) {
             .cores = {},
             .gpus = {},
             .figures = figures_of(job),
+            .budget = mean_budget(job),
             .regions = {},
             .calls = {}};
     for (const Rank& rank : job.ranks)

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/analysis/budget.h"
 #include "report/analysis/figures.h"
 #include "report/model/job.h"
 #include "report/sections/vocabulary.h"
@@ -58,6 +59,7 @@ struct Run {
     double mpi_s = 0;
     bool is_process_known = false;  // else process_s is from MPI_Init on
     Figures figures;
+    Budget budget;  // the mean of its ranks
     std::vector<RegionRow> regions;
     std::vector<RunCall> calls;
 

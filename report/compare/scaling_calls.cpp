@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "report/sections/budget_words.h"
 #include "report/sections/section.h"
 #include "report/statistics/statistics.h"
 
@@ -41,29 +42,22 @@ Table budget_table(const RunsByN& by_n) {
     for (const auto& [n, runs] : by_n) lines.push_back({n, &runs});
     std::vector<Field<Line>> fields{
         {{.id = "n", .title = "N", .unit = Unit::number, .decimals = 0}, [](L l) { return l.n; }}};
-    const auto add = [&](const char* id, const char* title, std::function<double(const Run&)> ns) {
-        fields.push_back({{.id = id, .title = title, .unit = Unit::time, .same_unit = true}, [ns](L l) {
-                              const double value = middle(*l.runs, ns);
+    for (const Part part : all_parts()) {
+        const auto ns = [part](L l) { return middle(*l.runs, [&](const Run& run) { return run.budget.of(part); }); };
+        if (std::none_of(lines.begin(), lines.end(), [&](L l) { return ns(l) > 0; })) continue;
+        fields.push_back({{.id = std::string(id_of(part)),
+                           .title = std::string(column_of(part)),
+                           .unit = Unit::time,
+                           .drop = drop_of(part),
+                           .same_unit = true},
+                          [ns](L l) {
+                              const double value = ns(l);
                               return value > 0 ? Value(value) : Value();
                           }});
-    };
-    const auto part = [](double Shares::*share) {
-        return
-            [share](const Run& run) { return run.figures.shares.*share * run.per_rank_s(run.figures.wall_ns) * 1e9; };
-    };
-    add("start_ns", "START", [](const Run& run) { return std::max(run.process_s - run.mpi_s, 0.0) * 1e9; });
-    add("outside_ns", "OUTSIDE", part(&Shares::outside));
-    add("small_ns", "<= 1 KiB", part(&Shares::small));
-    add("large_ns", "LARGER", part(&Shares::large));
-    add("waiting_ns", "WAITING", part(&Shares::waiting));
-    add("file_ns", "FILES", part(&Shares::file));
-    add("other_ns", "OTHER", part(&Shares::other));
+    }
     Table table = table_of("budget", fields, lines);
-    const Run& first = *by_n.begin()->second.front();
     table.title = "WHERE THE TIME OF A RANK GOES";
-    table.notes.push_back(fmt::format(
-        "START: before {0} is ready; OUTSIDE: of {0}; then inside, by the size of messages; mean of the ranks",
-        first.words->library));
+    table.notes.push_back("mean of the ranks; what the parts are: docs/budget.md");
     return table;
 }
 

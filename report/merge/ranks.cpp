@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "report/model/waiting.h"
+
 namespace mpiprof::report {
 namespace {
 
@@ -18,9 +20,12 @@ void add_sums(Rank& rank, const RankProfile& from) {
         if (call.family == Family::nccl) rank.nccl_ns += sum.time_ns;
         rank.mpi_other_thread_ns += sum.other_thread_ns;
         if (carries_messages(call.traffic)) rank.message_bytes += sum.bytes;
-        if (call.traffic != Traffic::file) continue;
-        rank.file_bytes += sum.bytes;
-        rank.file_ns += sum.time_ns;
+        if (call.traffic == Traffic::file) {
+            rank.file_bytes += sum.bytes;
+            rank.file_ns += sum.time_ns;
+        } else if (!carries_messages(call.traffic) && !may_wait_for_others(call.traffic)) {
+            rank.other_ns += sum.time_ns;
+        }
     }
 }
 
@@ -54,6 +59,7 @@ Rank RanksPart::rank_of(const RankProfile& from) {
               .init_ns = profile.init_ns,
               .finalize_ns = profile.finalize_ns,
               .paused_ns = profile.paused_ns,
+              .setup_ns = profile.setup_ns,
               .usage = profile.usage,
               .cpu = {},
               .in_call = {}};

@@ -97,10 +97,12 @@ struct Rank {
     std::uint64_t init_ns = 0;
     std::uint64_t finalize_ns = 0;
     std::uint64_t paused_ns = 0;
+    std::uint64_t setup_ns = 0;             // this library's own: at start and at the end
     std::uint64_t mpi_ns = 0;               // all timed calls (MPI_Init and MPI_Finalize are none of them)
     std::uint64_t nccl_ns = 0;              // of that: NCCL's, on the host
     std::uint64_t mpi_other_thread_ns = 0;  // of that: on other threads than the main thread
     std::uint64_t file_ns = 0;              // of mpi_ns: in MPI-IO (Traffic::file); the layouts count it apart
+    std::uint64_t other_ns = 0;             // of mpi_ns: in calls that neither move data nor wait for it
     std::uint64_t calls = 0;                // timed calls
     std::uint64_t waiting_ns = 0;           // of mpi_ns, estimated as in Row; where all ranks are judged
     std::uint64_t judged_ns = 0;

@@ -1,0 +1,57 @@
+// One row for each part; that they are in the order of Part is checked when this is compiled.
+#include "report/sections/budget_words.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace mpiprof::report {
+namespace {
+
+struct Words {
+    Part part;
+    std::string_view id, column;
+    int drop;
+    std::string_view line;  // "{}": the call or the libraries, see line_of()
+};
+
+constexpr std::array<Words, part_count> table{{
+    {Part::before_init, "before_init_ns", "START", 1, "before {}"},
+    {Part::init, "init_ns", "INIT", 2, "in {}"},
+    {Part::profiler, "mpiprof_ns", "MPIPROF", 5, "mpiprof's own start and end"},
+    {Part::computing, "computing_ns", "COMPUTING", 0, "computing, all else outside {}"},
+    {Part::processor, "processor_ns", "NO CPU", 0, "waiting for a processor"},
+    {Part::waiting, "waiting_ns", "WAITING", 0, "waiting for other ranks, at most"},
+    {Part::moving, "moving_ns", "MOVING", 0, "moving data, at least"},
+    {Part::waiting_or_moving, "waiting_or_moving_ns", "EITHER", 0, "waiting or moving, not known which"},
+    {Part::file, "file_ns", "FILES", 0, "MPI-IO"},
+    {Part::other, "other_ns", "OTHER", 4, "all other calls"},
+    {Part::unreturned, "unreturned_ns", "NOT BACK", 0, "in a call that has not returned"},
+    {Part::paused, "paused_ns", "PAUSED", 0, "recording was off"},
+    {Part::finalize, "finalize_ns", "FINALIZE", 3, "in {}"},
+}};
+
+consteval bool is_in_order() {
+    for (std::size_t i = 0; i < part_count; ++i)
+        if (static_cast<std::size_t>(table[i].part) != i) return false;
+    return true;
+}
+static_assert(is_in_order());
+
+const Words& words_of(Part part) { return table[static_cast<std::size_t>(part)]; }
+
+}  // namespace
+
+std::string_view id_of(Part part) { return words_of(part).id; }
+std::string_view column_of(Part part) { return words_of(part).column; }
+
+int drop_of(Part part) { return words_of(part).drop; }
+
+std::string line_of(Part part, const Vocabulary& words) {
+    const std::string_view named = part == Part::computing  ? words.library
+                                   : part == Part::finalize ? words.finalize
+                                                            : words.init;
+    return fmt::format(fmt::runtime(words_of(part).line), named);
+}
+
+}  // namespace mpiprof::report

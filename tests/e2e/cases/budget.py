@@ -1,0 +1,35 @@
+"""Where the time of a rank went, against what the program measured itself."""
+
+import json
+import re
+
+from harness import case, check, same
+
+parts_inside = ("waiting_ns", "moving_ns", "waiting_or_moving_ns", "other_ns")
+
+
+def budgets(scene):
+    found = json.loads(scene.run_report("budget", "--by", "rank", "--format", "json").succeeded().out)
+    return {row["rank"]: {name: value or 0 for name, value in row.items() if name.endswith("_ns")} for row in found["ranks"]}
+
+
+@case(ranks=2)
+def budget_has_the_parts_that_the_program_measured(scene):
+    ran = scene.mpirun(2, [scene.compile("budget.c"), 100]).succeeded()
+    said = {int(rank): tuple(map(int, rest)) for rank, *rest in
+            re.findall(r"rank (\d+) all (\d+) outside (\d+) inside (\d+)", ran.out)}
+    same(sorted(said), [0, 1], "ranks that said something")
+    found = budgets(scene)
+    near = lambda x, y, all: abs(x - y) < 0.01 * all + 5e6
+    for rank, (all, outside, inside) in said.items():
+        budget = found[rank]
+        total = budget.pop("total_ns")
+        check(abs(sum(budget.values()) - total) < 1e-6 * total, f"rank {rank}: the parts add up: {budget}, {total}")
+        in_mpi = sum(budget.get(part, 0) for part in parts_inside)
+        check(near(in_mpi, inside, all), f"rank {rank} was in MPI for {inside}: {budget}")
+        out = budget["computing_ns"] + budget.get("processor_ns", 0)
+        check(near(out, outside, all), f"rank {rank} was outside for {outside}: {budget}")
+        check(budget["init_ns"] > 0 and budget["before_init_ns"] > 0, f"rank {rank} began: {budget}")
+    # The fastest call of all took no longer than the mean of the rank that comes last.
+    waited, last = said[0][2], said[1][2]
+    check(0.99 * (waited - last) <= found[0]["waiting_ns"] <= 1.01 * waited, f"rank 0 waits for rank 1: {found}, {said}")

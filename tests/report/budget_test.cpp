@@ -1,0 +1,133 @@
+// Where the time of a rank went: the parts add up to all of it, and each holds what was planned for it.
+#include "report/analysis/budget.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/report/all_stories.h"
+#include "tests/report/shown.h"
+#include "tests/report/whole_pipeline.h"
+
+namespace mpiprof::test {
+namespace {
+
+using report::Budget;
+using report::budget_of;
+using report::Job;
+using report::Part;
+
+constexpr std::uint64_t ms = 1'000'000;
+constexpr double s = 1e9;
+
+// A second between MPI_Init and MPI_Finalize, 700 ms of it outside MPI.
+ProfileSpec rank_of(std::uint32_t rank, std::uint32_t size) {
+    ProfileSpec spec;
+    spec.rank = rank;
+    spec.size = size;
+    spec.own_setup_ns = ms;
+    // 20 calls of 5 ms at least: 100 ms of moving, the rest of 200 ms was waiting.
+    spec.calls = {collective("MPI_Allreduce",
+                             {{.calls = 20, .bytes = 160, .time_ns = 200 * ms, .min_ns = 5 * ms, .max_ns = 60 * ms}}),
+                  file_access("MPI_File_write_all", {{.calls = 1, .bytes = 10, .time_ns = 60 * ms}}),
+                  CallSpec{.name = "MPI_Comm_dup", .cells = {{.calls = 1, .time_ns = 40 * ms}}}};
+    return spec;
+}
+
+Budget budget_of_first(const std::vector<ProfileSpec>& ranks) { return budget_of(job_of(ranks).ranks.front()); }
+
+TEST(time_budget, adds_up_to_the_life_of_each_rank_of_every_story) {
+    for (const Story& story : all_stories())
+        for (const report::Rank& rank : job_of(story.ranks()).ranks) {
+            if (!rank.has_profile) continue;
+            const auto life = static_cast<double>(
+                (rank.process_ns ? rank.process_ns : rank.init_ns + rank.setup_ns + rank.elapsed_ns) +
+                rank.finalize_ns);
+            EXPECT_NEAR(budget_of(rank).total(), life, 1e-9 * life) << story.name << " " << rank.rank;
+        }
+}
+
+TEST(time_budget, has_every_part_that_a_profile_knows) {
+    const Budget budget = budget_of_first({rank_of(0, 2), rank_of(1, 2)});
+    EXPECT_NEAR(budget.of(Part::before_init), 49e6, 1e3) << "50 ms, but for our own set-up";
+    EXPECT_NEAR(budget.of(Part::init), 20e6, 1e3);
+    EXPECT_NEAR(budget.of(Part::profiler), 1e6, 1e3);
+    EXPECT_NEAR(budget.of(Part::computing), 0.7 * s, 1e3);
+    EXPECT_NEAR(budget.of(Part::waiting), 0.1 * s, 1e3);
+    EXPECT_NEAR(budget.of(Part::moving), 0.1 * s, 1e3);
+    EXPECT_EQ(budget.of(Part::waiting_or_moving), 0);
+    EXPECT_NEAR(budget.of(Part::file), 60e6, 1e3);
+    EXPECT_NEAR(budget.of(Part::other), 40e6, 1e3);
+    EXPECT_NEAR(budget.of(Part::finalize), 5e6, 1e3);
+    EXPECT_FALSE(budget[Part::processor]) << "the kernel kept no account";
+}
+
+TEST(time_budget, splits_the_wait_for_a_processor_by_where_the_run_was) {
+    ProfileSpec spec = rank_of(0, 1);
+    spec.processor = {.first_ran_ns = 600 * ms, .first_waited_ns = 400 * ms};
+    const Budget budget = budget_of_first({spec});
+    EXPECT_NEAR(budget.of(Part::processor), 0.7 * 0.4 * s, 1e3);
+    EXPECT_NEAR(budget.of(Part::computing), 0.7 * 0.6 * s, 1e3);
+    spec.processor.first_waited_ns = 10'000 * ms;  // of several seconds before an exec
+    EXPECT_EQ(budget_of_first({spec}).of(Part::computing), 0);
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::processor), 0.7 * s, 1e3) << "never more than there was";
+}
+
+TEST(time_budget, does_not_divide_what_cannot_be_judged) {
+    ProfileSpec spec = rank_of(0, 2);
+    spec.calls.front().cells.front().calls = 4;  // of so few the fastest may have been slow itself
+    const Budget budget = budget_of_first({spec});
+    EXPECT_FALSE(budget[Part::waiting]);
+    EXPECT_FALSE(budget[Part::moving]);
+    EXPECT_NEAR(budget.of(Part::waiting_or_moving), 0.2 * s, 1e3);
+}
+
+TEST(time_budget, is_that_of_the_main_thread) {
+    ProfileSpec spec = rank_of(0, 1);
+    spec.calls.front().cells.front().thread = 2;
+    spec.calls.resize(1);
+    spec.threads.push_back({.id = 2, .kind = format::ThreadKind::other});
+    spec.processor = {.first_ran_ns = 600 * ms, .first_waited_ns = 400 * ms};
+    const Budget budget = budget_of_first({spec});
+    EXPECT_NEAR(budget.of(Part::computing), s, 1e3);
+    EXPECT_FALSE(budget[Part::processor]) << "the account may be the other thread's";
+}
+
+TEST(time_budget, has_a_call_that_has_not_returned_and_pauses) {
+    ProfileSpec spec = rank_of(0, 1);
+    spec.state = format::State::running;
+    spec.finalize_ns = 0;
+    spec.paused_ns = 100 * ms;
+    spec.threads.front().in_call = "MPI_Allreduce";
+    spec.threads.front().in_call_for_ns = 300 * ms;
+    const Budget budget = budget_of_first({spec});
+    EXPECT_NEAR(budget.of(Part::unreturned), 0.3 * s, 1e3);
+    EXPECT_NEAR(budget.of(Part::paused), 0.1 * s, 1e3);
+    EXPECT_NEAR(budget.of(Part::computing), 0.3 * s, 1e3);
+}
+
+TEST(time_budget, fits_into_the_run_where_sampled_calls_stand_for_more) {
+    ProfileSpec spec = rank_of(0, 1);
+    spec.calls.front().cells.front().time_ns = 1900 * ms;
+    const Budget budget = budget_of_first({spec});
+    EXPECT_EQ(budget.of(Part::computing), 0);
+    EXPECT_NEAR(budget.of(Part::file), 30e6, 1e3) << "2 s of calls in a run of one second";
+}
+
+TEST(time_budget, of_a_job_is_the_mean_of_its_ranks) {
+    ProfileSpec late = rank_of(1, 2);
+    late.calls.erase(late.calls.begin());
+    EXPECT_NEAR(report::mean_budget(job_of({rank_of(0, 2), late})).of(Part::computing), 0.8 * s, 1e3);
+}
+
+TEST(budget_screen, names_the_ranks_at_both_ends_and_takes_one_rank) {
+    ProfileSpec late = rank_of(1, 2);
+    late.calls.erase(late.calls.begin());
+    const Job job = job_of({rank_of(0, 2), late});
+    const std::string csv = shown(job, "budget", {}, "csv");
+    EXPECT_NE(csv.find("\ncomputing_ns,800000000,"), std::string::npos) << csv;
+    const std::string of_one = shown(job, "budget", {.ranks = {1}, .sort = {}, .by = "rank", .top = {}}, "csv");
+    EXPECT_NE(of_one.find("\n1,"), std::string::npos) << of_one;
+    EXPECT_EQ(of_one.find("\n0,"), std::string::npos) << of_one;
+}
+
+}  // namespace
+}  // namespace mpiprof::test
