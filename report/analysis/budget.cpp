@@ -10,7 +10,7 @@ double less(double from, double what) { return std::max(from - what, 0.0); }
 
 // Other threads inside MPI take nothing from the main thread.
 double main_share(const Rank& rank) {
-    if (rank.mpi_ns == 0) return 0;
+    if (rank.mpi_ns == 0) return 1;
     const std::uint64_t others = std::min(rank.mpi_other_thread_ns, rank.mpi_ns);
     return 1 - static_cast<double>(others) / static_cast<double>(rank.mpi_ns);
 }

@@ -69,6 +69,9 @@ TEST(time_budget, splits_the_wait_for_a_processor_by_where_the_run_was) {
     spec.processor.first_waited_ns = 10'000 * ms;  // of several seconds before an exec
     EXPECT_EQ(budget_of_first({spec}).of(Part::computing), 0);
     EXPECT_NEAR(budget_of_first({spec}).of(Part::processor), 0.7 * s, 1e3) << "never more than there was";
+    spec.calls = {counted("MPI_Comm_rank", 1)};
+    spec.processor.first_waited_ns = 400 * ms;
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::processor), 0.4 * s, 1e3) << "without any time in MPI";
 }
 
 TEST(time_budget, does_not_divide_what_cannot_be_judged) {
