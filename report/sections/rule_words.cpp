@@ -110,7 +110,8 @@ constexpr std::array texts{
         "mpiprof-report peers; mpiprof-report ranks. Several servers, larger portions, or collectives."},
     RuleText{
         Rule::small_messages, "The time goes into calls that carry next to nothing.",
-        "5,000 calls a second by each rank, or more, of at most 1 KiB and less than 100 us each; together 10 % of the run.",
+        "5,000 calls a second by each rank, or more, of at most 1 KiB and less than 100 us each; together 10 % of the run, "
+        "each taken for as long as the median of its kind: what few of them waited for a late rank is left out.",
         "mpiprof-report sites. Send many at once, or combine collectives."},
     RuleText{Rule::cheap_calls, "A query is called so often that it shows.",
              "Calls that are counted and not timed, at 5 ns each: 5 % of a rank's run or more. An estimate.",

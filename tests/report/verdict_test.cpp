@@ -263,6 +263,17 @@ TEST(verdict, tiny_calls_whose_partners_have_no_processor_are_explained_by_that)
     EXPECT_EQ(name(top(job)), "small-messages") << "which cost four times what was waited";
 }
 
+TEST(verdict, tiny_calls_of_which_few_wait_long_are_not_too_many) {
+    auto job = ranks_of_job(2);
+    CellSpec cell{.bytes = 8 * 101'000};
+    cell.durations_ns.assign(100'000, us);
+    cell.durations_ns.resize(101'000, 5 * ms);  // half of the run, 50 us a call on average
+    for (ProfileSpec& rank : job) rank.calls = {collective("MPI_Allreduce", {cell})};
+    EXPECT_FALSE(is_said(job_of(job), Rule::small_messages)) << sentence(job);
+    for (ProfileSpec& rank : job) rank.calls.front().cells.front().durations_ns.assign(101'000, 30 * us);
+    EXPECT_EQ(name(top(job)), "small-messages") << "each of them costs that";
+}
+
 TEST(verdict, a_run_of_milliseconds_is_not_judged) {
     auto job = uneven_work();
     for (ProfileSpec& rank : job) rank.elapsed_ns /= 1000;
