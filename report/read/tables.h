@@ -37,7 +37,7 @@ class Tables {
     const std::vector<format::Table>& all() const { return tables_; }
 
     ByteSpan bytes() const { return bytes_; }
-    // At its end, for want of room on the disk: what lies behind is missing, and no damage.
+    // At its end, because the disk was full: what lies behind is missing, and no damage.
     bool is_cut() const { return is_cut_; }
     tl::unexpected<Problem> damaged(std::string what) const;
 

@@ -9,7 +9,7 @@ namespace {
 constexpr std::array texts{
     RuleText{
         Rule::unfinished, "The job, or some of its ranks, did not reach MPI_Finalize.",
-        "The state that each profile was left in: aborted, exited, killed. With whom it began: the rank that called "
+        "The state that each profile was left in: aborted, exited, killed. Where it began: the rank that called "
         "MPI_Abort, else the one that exited, else the one that the others waited for in a collective, else those whose "
         "records stop 2 s (or two periods of the store) before the others'.",
         "mpiprof-report hang shows where every rank stood; mpiprof-report check names the states. Look into the job's "

@@ -130,7 +130,7 @@ Result<std::vector<Table>> time(const Job& job, const Question& question) {
                               map_table(lanes, axis, job, question.is_for_screen)};
     if (job.activity_stride > 1)
         tables.back().notes.push_back(
-            fmt::format("of every {}th rank, for want of memory to keep all", job.activity_stride));
+            fmt::format("of every {}th rank only, since all of them would take too much memory", job.activity_stride));
     return tables;
 }
 

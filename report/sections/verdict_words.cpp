@@ -82,8 +82,9 @@ struct Sentence {
         if (e.slow_share > 0)
             text += fmt::format(", and {} more for those that are slow all the time", share(e.slow_share));
         if (e.pushed_off_per_s >= often)
-            text += fmt::format(" (it may be for want of a processor: each lost or yielded it {} times a second)",
-                                human_count(std::round(e.pushed_off_per_s)));
+            text += fmt::format(
+                " (perhaps because processors are short: each rank lost or yielded its own {} times a second)",
+                human_count(std::round(e.pushed_off_per_s)));
         return text + ".";
     }
     std::string operator()(const evidence::SerialChain& e) const {
