@@ -63,6 +63,8 @@ constexpr std::uint8_t arguments_of(const Call& call) {
     if (completes && (has(Role::request) || has(Role::requests))) arguments |= format::has_requests;
     if (call.family == Family::mpi && mpi::is_ordered(call)) arguments |= format::is_ordered;
     if (has(Role::newrequest)) arguments |= format::is_posted;
+    if (call.family == Family::mpi && mpi::waits_for_all(call)) arguments |= format::waits_for_all;
+    if (call.family == Family::mpi && mpi::waits_for_root(call)) arguments |= format::waits_for_root;
     return static_cast<std::uint8_t>(arguments);
 }
 

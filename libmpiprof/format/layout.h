@@ -56,6 +56,7 @@ enum class TableType : std::uint32_t {
     labels = 29,            // Label: what the user or the program says of the run
     iterations = 30,        // Iterations: how long iterations took, each by itself
     requests = 31,          // Request, per thread: those that are open
+    arrivals = 32,          // Arrival, one table for each communicator that has them
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
     exact_sizes = 17,
@@ -252,8 +253,8 @@ struct Table {
     std::uint64_t offset;
     std::uint32_t used;  // records published so far
     std::uint32_t capacity;
-    std::uint32_t thread;  // ThreadRecord::id whose table this is; 0 = the rank's
-    std::uint32_t reserved;
+    std::uint32_t thread;        // ThreadRecord::id whose table this is; 0 = the rank's
+    std::uint32_t communicator;  // index into `communicators`, of a table of arrivals
 };
 
 // The dictionary. `call` is the id that cells and thread records refer to; it differs between versions
@@ -278,7 +279,9 @@ enum CallArguments : std::uint32_t {
     has_requests = 8,  // it completes requests
     // All members of its communicator make such calls in one order: Communicator::collectives counts them.
     is_ordered = 16,
-    is_posted = 32,  // it returns at once and leaves a request behind
+    is_posted = 32,        // it returns at once and leaves a request behind
+    waits_for_all = 64,    // with more than 0 bytes it returns after all members have entered it
+    waits_for_root = 128,  // with more than 0 bytes it returns after the root has entered it
 };
 
 struct Counter {
@@ -457,12 +460,24 @@ struct Communicator {
     // were recorded or not; and what order_of() makes of them, the same on all members.
     std::uint64_t collectives;
     std::uint64_t order;
+    std::uint64_t next_arrival;  // the number of the next call to be kept among its arrivals; all ones: none is
 };
 enum Origin : std::uint16_t { origin_unknown = 0, origin_world = 1, origin_self = 2, origin_made = 3 };
 enum CommunicatorFlags : std::uint16_t {
     is_intercommunicator = 1,
     id_by_members = 2,  // others with the same members have the same id
     is_not_used = 4,    // no call on it was recorded yet
+};
+
+// One of the calls that Communicator::collectives counts, as this rank made it. Which ones are kept, and where, says
+// arrivals.h: number n lies in record n >> level. Those that failed or were not recorded are left out. A rank that was
+// killed while its level rose may have some of them twice.
+struct Arrival {
+    std::uint64_t number_and_call;  // (number + 1) << 16 | call; 0 = none
+    std::uint64_t begin;            // ticks
+    std::uint64_t ticks_and_kind;   // ticks << 16 | bin << 8 | BufferKind
+    std::uint32_t site;             // index into `sites`
+    std::int32_t root;              // of a call that has one, as it was passed
 };
 
 // What one thread exchanged with one rank of MPI_COMM_WORLD, by messages or by one-sided operations. There is a record
@@ -660,8 +675,9 @@ static_assert(sizeof(Iterations) == 16408 && offsetof(Iterations, us) == 24);
 static_assert(sizeof(Label) == 128);
 static_assert(sizeof(Site) == 8 && sizeof(Frame) == 16);
 static_assert(sizeof(Module) == 80 && offsetof(Module, build_id) == 32 && offsetof(Module, function_offset) == 64);
-static_assert(sizeof(Communicator) == 128 && offsetof(Communicator, name) == 48 &&
+static_assert(sizeof(Communicator) == 136 && offsetof(Communicator, name) == 48 &&
               offsetof(Communicator, collectives) == 112);
+static_assert(sizeof(Arrival) == 32 && offsetof(Arrival, site) == 24);
 static_assert(sizeof(Counter) == 16);
 static_assert(sizeof(Flow) == 24);
 static_assert(sizeof(Peer) == 64 && offsetof(Peer, sent) == 8 && offsetof(Peer, received) == 32);

@@ -52,5 +52,7 @@ template <>
 inline constexpr TableType table_of<Iterations> = TableType::iterations;
 template <>
 inline constexpr TableType table_of<Request> = TableType::requests;
+template <>
+inline constexpr TableType table_of<Arrival> = TableType::arrivals;
 
 }  // namespace mpiprof::format

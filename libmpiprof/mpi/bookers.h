@@ -96,13 +96,16 @@ struct InOrder : Base {
         return has_root ? word + static_cast<std::uint64_t>(ledger.hand.peer()) : word;
     }
     [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
-        if (!Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
+        CommunicatorTable::Counted& communicator = ledger.counted(memo);
+        if (communicator.is_at_arrival() || !Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
             return false;
-        ledger.count_collective(memo, word_in_hand(ledger));
+        communicator.count(word_in_hand(ledger));
         return true;
     }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
-        ledger.count_collective(memo, word_in_hand(ledger));
+        CommunicatorTable::Counted& communicator = ledger.counted(memo);
+        if (communicator.is_at_arrival()) ledger.keep_arrival(memo, ticks, has_root);
+        communicator.count(word_in_hand(ledger));
         Base::after(ledger, memo, bytes, ticks);
     }
     static void after_failure(const Ledger& ledger) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <string_view>
 
 #include "libmpiprof/calls/call.h"
@@ -62,5 +63,22 @@ constexpr bool is_ordered(const Call& row) {
     return has(Role::newcomm) || has(Role::newwin) || has(Role::newrequest);
 }
 constexpr bool is_ordered(Id id) { return is_ordered(row_of(id)); }
+
+constexpr bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+    if (name.ends_with("_c")) name.remove_suffix(2);
+    for (const std::string_view one : names)
+        if (name == one) return true;
+    return false;
+}
+// Nobody leaves it before all have entered it. Of the calls with a count for each member one may be 0, so that two of
+// them have nothing to do with each other.
+constexpr bool waits_for_all(const Call& row) {
+    return is_one_of(row.name,
+                     {"MPI_Barrier", "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter_block"});
+}
+// Nobody who gets something leaves it before the root has entered it.
+constexpr bool waits_for_root(const Call& row) {
+    return is_one_of(row.name, {"MPI_Bcast", "MPI_Scatter", "MPI_Scatterv"});
+}
 
 }  // namespace mpiprof::mpi

@@ -209,13 +209,13 @@ void Communicators::know(Records& records, Word handle) {
 void Communicators::count(Records& records, Word handle, std::uint64_t word) {
     const Guard guard(lock_);
     const Known& k = known_to_profile(records, handle);
-    if (k.record) static_cast<CommunicatorTable::Counted*>(k.record)->count(word);
+    if (k.record) static_cast<CommunicatorTable::Counted*>(k.record)->count_untimed(word);
 }
 
 void Communicators::count_known(Word handle, std::uint64_t word) {
     const Guard guard(lock_);
     if (const Known* k = known_.find(handle); k && k->record)
-        static_cast<CommunicatorTable::Counted*>(k->record)->count(word);
+        static_cast<CommunicatorTable::Counted*>(k->record)->count_untimed(word);
 }
 
 bool Communicators::made(Records& records, Making making, std::uint16_t call, Word parent, Word handle,

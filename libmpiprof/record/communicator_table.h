@@ -2,6 +2,7 @@
 // whichever library made it. Record 0 stands for those that are not told apart.
 #pragma once
 
+#include "libmpiprof/format/arrivals.h"
 #include "libmpiprof/format/collective_order.h"
 #include "libmpiprof/record/rows.h"
 
@@ -24,10 +25,20 @@ class CommunicatorTable {
             collectives += 1;
             order = format::order_after(order, word);
         }
+        // Whether the times of the next call are to be kept.
+        bool is_at_arrival() const { return collectives == next_arrival; }
+        // One whose times are not known.
+        void count_untimed(std::uint64_t word) {
+            if (is_at_arrival()) next_arrival = format::arrival_after(collectives);
+            count(word);
+        }
     };
     Counted& at(std::uint16_t index) { return *at_[index]; }
     // Before at().
-    void open() { at_[0] = &nobody_; }
+    void open() {
+        nobody_.next_arrival = format::no_arrival;
+        at_[0] = &nobody_;
+    }
 
   private:
     static constexpr unsigned most = 1024;  // in a profile

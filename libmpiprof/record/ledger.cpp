@@ -179,6 +179,17 @@ void Ledger::add_error(std::uint64_t key, std::uint16_t communicator, const Word
     mpiprof::add(books.cell_for(wanted).errors, 1);
 }
 
+void Ledger::keep_arrival(const Memo& m, Ticks ticks, bool has_root) {
+    const Cell& cell = *m.cell;
+    const Arrival arrival{
+        .number_and_call = cell.call,
+        .begin = hand.since(),
+        .ticks_and_kind = ticks << 16 | std::uint64_t{cell.bin} << 8 | static_cast<std::uint64_t>(cell.buffer),
+        .site = cell.site,
+        .root = has_root ? hand.peer() : 0};
+    records_->arrivals.keep(records_->image, cell.communicator, counted(m), arrival);
+}
+
 // ---- requests ----
 
 void Ledger::set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests::Partner& partner, Request shown) {

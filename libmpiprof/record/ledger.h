@@ -40,10 +40,9 @@ class Ledger {
     Trace* trace = nullptr;  // null: there is none. What ends is written there, by the plain form alone
 
     // ---- hot ----
-    // The call that this memo books has returned, and was one that all members make in one order.
-    void count_collective(const Memo& m, std::uint64_t word) {
-        records_->communicators.at(m.cell->communicator).count(word);
-    }
+    // The communicator of the call that this memo books, which was one that all members make in one order. Whoever
+    // counts it there has asked before whether its times are to be kept.
+    CommunicatorTable::Counted& counted(const Memo& m) { return records_->communicators.at(m.cell->communicator); }
     // Whether the call in hand, which ended then, did so behind the current bin of time. Then it is the plain form's.
     bool turns_bin(Ticks end) const { return activity_.is_over(end); }
     // Where messages to and from this peer of a call at this place of the memos are counted; null: ask on.
@@ -71,6 +70,8 @@ class Ledger {
     bool is_scripted() const { return is_scripted_; }
     // Fills one of the memos of a call that has none: finds its site, its cell and its histogram.
     Memo& learn(std::uint64_t key, Word type, Word comm, const Word* frame, const Meaning& meaning, Bytes bytes);
+    // The call in hand, which took so long, is the next of its communicator whose times are kept.
+    void keep_arrival(const Memo& m, Ticks ticks, bool has_root);
     // After the call in hand is booked.
     void turn_bin(Bytes bytes, Ticks ticks);
     // Books a sampled poll; its counter counts it afterwards.

@@ -2,6 +2,7 @@
 // ledger and its parts by the runtime, which has the only one.
 #pragma once
 
+#include "libmpiprof/record/arrivals.h"
 #include "libmpiprof/record/catalogue.h"
 #include "libmpiprof/record/communicator_table.h"
 #include "libmpiprof/record/ended_handles.h"
@@ -18,6 +19,7 @@ struct Records {
     Sites sites;
     Regions regions;
     CommunicatorTable communicators;
+    Arrivals arrivals;
     Catalogue catalogue;
     format::ClockKind clock;
     Lock lock;  // for the dictionary

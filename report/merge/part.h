@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/merge/activities.h"
+#include "report/merge/arrivals.h"
 #include "report/merge/call_registry.h"
 #include "report/merge/comms.h"
 #include "report/merge/facts.h"
@@ -42,9 +43,9 @@ class Part {
 
   private:
     // In the order in which they finish: a part finds in the Job what those before it have put there.
-    using Parts =
-        std::tuple<SettingsPart, LabelsPart, OriginPart, RowsPart, RanksPart, StandingsPart, FactsPart, CommsPart,
-                   WaitsPart, SitesPart, PeersPart, RegionsPart, ActivitiesPart, GpuPart, NcclChoicesPart, OrdersPart>;
+    using Parts = std::tuple<SettingsPart, LabelsPart, OriginPart, RowsPart, RanksPart, StandingsPart, FactsPart,
+                             CommsPart, WaitsPart, ArrivalsPart, SitesPart, PeersPart, RegionsPart, ActivitiesPart,
+                             GpuPart, NcclChoicesPart, OrdersPart>;
 
     CallRegistry* registry_;
     CallNumbers numbers_;

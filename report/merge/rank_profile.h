@@ -4,8 +4,10 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
+#include "report/merge/correction.h"
 #include "report/merge/floors.h"
 #include "report/model/job.h"
 #include "report/model/profile.h"
@@ -24,8 +26,10 @@ struct Finishing {
     Job& job;
     // The number in Job::calls of each call of the registry.
     std::span<const std::uint16_t> order;
-    // By the numbers of the registry; from WaitsPart to SitesPart.
+    // By the numbers of the registry; from WaitsPart to those behind it.
     Floors floors = {};
+    // By the keys of sites (site_keys.h); from ArrivalsPart to SitesPart.
+    std::unordered_map<std::uint64_t, Correction> corrections = {};
 };
 
 // A part of a merge: some of what profiles say, added up over some of a job's ranks. Adding and absorbing are

@@ -2,38 +2,18 @@
 #include "report/merge/sites.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "report/merge/comms.h"
-#include "report/merge/hash.h"
+#include "report/merge/site_keys.h"
 #include "report/model/tally.h"
 
 namespace mpiprof::report {
-namespace {
-
-std::uint64_t hash_of(std::string_view text) {
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    return mix(hash);
-}
-
-// A build-id is one file wherever it lies; a function of a script is one of its file: others have a <module>, too.
-std::uint64_t hash_of(const Module& module) {
-    if (module.is_script) return mix(hash_of(module.path) + hash_of(module.build_id));
-    return hash_of(module.build_id.empty() ? module.path : module.build_id);
-}
-
-}  // namespace
-
 // What one rank's profile adds.
 class SitesPart::OfOneRank {
   public:
-    explicit OfOneRank(const RankProfile& from)
-        : profile_(from.profile), calls_(from.calls), site_hashes_(from.profile.sites.size()) {
+    explicit OfOneRank(const RankProfile& from) : profile_(from.profile), calls_(from.calls), keys_(from.profile) {
         const Profile& profile = from.profile;
-        for (const Call& call : profile.calls) call_hashes_.push_back(hash_of(call.name));
-        for (const Module& module : profile.modules) module_hashes_.push_back(hash_of(module));
         for (const Cell& cell : profile.cells)
             if (profile.calls[cell.call].treatment == Treatment::timed) add(cell);
         for (auto& [key, found] : entries_) {
@@ -50,7 +30,8 @@ class SitesPart::OfOneRank {
                 continue;
             }
             if (!part.kept_.contains(key))
-                for (const Frame& frame : common(*found.site)) found.entry.site.frames.push_back(place_of(part, frame));
+                for (const Frame& frame : SiteKeys::common(*found.site))
+                    found.entry.site.frames.push_back(place_of(part, frame));
             part.take(key, std::move(found.entry));
         }
     }
@@ -61,16 +42,11 @@ class SitesPart::OfOneRank {
         Entry entry;
     };
 
-    static std::span<const Frame> common(const Site& site) { return {site.frames.data(), site.common}; }
-
     void add(const Cell& cell) {
-        const bool is_known =
-            cell.site != 0 && cell.site < profile_.sites.size() && !profile_.sites[cell.site].frames.empty();
-        const auto [at, is_new] = entries_.try_emplace(is_known ? mix(call_hashes_[cell.call] + site_hash(cell.site))
-                                                                : call_hashes_[cell.call]);
-        Entry& entry = at->second.entry;
+        Found& found = entries_[keys_.of(cell.call, cell.site)];
+        Entry& entry = found.entry;
         CallSite& site = entry.site;
-        if (is_known) at->second.site = &profile_.sites[cell.site];
+        if (SiteKeys::is_known(profile_, cell.site)) found.site = &profile_.sites[cell.site];
         site.call = calls_[cell.call];
         add_tally(site, cell);
         if (cell.communicator != 0 && cell.communicator < profile_.communicators.size())
@@ -86,27 +62,15 @@ class SitesPart::OfOneRank {
                 .comm = {kind, is_one ? communicator.id : 0}};
     }
 
-    std::uint64_t module_hash(const Frame& frame) const {
-        return frame.module != 0 && frame.module < module_hashes_.size() ? module_hashes_[frame.module] : 0;
-    }
-
-    std::uint64_t site_hash(std::uint32_t index) {
-        std::uint64_t& hash = site_hashes_[index];
-        if (hash != 0) return hash;
-        for (const Frame& frame : common(profile_.sites[index]))
-            hash = mix(hash + mix(module_hash(frame) + frame.offset) + 1);
-        return hash;
-    }
-
     Place place_of(SitesPart& part, const Frame& frame) const {
-        const std::uint64_t hash = module_hash(frame);
+        const std::uint64_t hash = keys_.of_module(frame);
         return {.module = hash == 0 ? 0 : part.module_index(profile_.modules[frame.module], hash),
                 .offset = frame.offset};
     }
 
     const Profile& profile_;
     std::span<const std::uint16_t> calls_;
-    std::vector<std::uint64_t> call_hashes_, module_hashes_, site_hashes_;
+    SiteKeys keys_;
     std::unordered_map<Key, Found> entries_;
 };
 
@@ -189,15 +153,23 @@ void SitesPart::absorb(SitesPart&& other) {
 
 void SitesPart::finish(Finishing& end) {
     prune(most_);
-    std::vector<std::pair<Key, Entry>> all;
-    for (auto& [key, entry] : kept_) all.emplace_back(key, std::move(entry));
-    for (auto& [call, entry] : others_) all.emplace_back(0, std::move(entry));
-    for (auto& [key, entry] : all) {
+    const auto judge = [&](Entry& entry) {
         const auto waiting = end.floors.of(entry.waits);
         entry.site.judged_ns = waiting.judged_ns;
         entry.site.waiting_ns = waiting.waiting_ns;
-        entry.site.call = end.order[entry.site.call];
+    };
+    for (auto& [key, entry] : kept_) judge(entry);
+    for (auto& [call, entry] : others_) judge(entry);
+    for (const auto& [key, correction] : end.corrections) {
+        if (const auto kept = kept_.find(key); kept != kept_.end())
+            correction.apply(kept->second.site);
+        else if (const auto other = others_.find(correction.call); other != others_.end())
+            correction.apply(other->second.site);
     }
+    std::vector<std::pair<Key, Entry>> all;
+    for (auto& [key, entry] : kept_) all.emplace_back(key, std::move(entry));
+    for (auto& [call, entry] : others_) all.emplace_back(0, std::move(entry));
+    for (auto& [key, entry] : all) entry.site.call = end.order[entry.site.call];
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
         return std::make_tuple(~a.second.site.time_ns, a.second.site.call, a.first) <
                std::make_tuple(~b.second.site.time_ns, b.second.site.call, b.first);

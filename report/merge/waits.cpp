@@ -34,22 +34,23 @@ void WaitsPart::absorb(WaitsPart&& other) {
                   std::make_move_iterator(other.ranks_.end()));
 }
 
+Row& row_of(const Finishing& end, const WaitKey& key) {
+    const auto wanted = std::make_tuple(end.order[key.call], key.bin, key.buffer);
+    return *std::lower_bound(end.job.rows.begin(), end.job.rows.end(), wanted, [](const Row& row, const auto& w) {
+        return std::tie(row.sum.call, row.sum.bin, row.sum.buffer) < w;
+    });
+}
+
 void WaitsPart::finish(Finishing& end) {
     Job& job = end.job;
     Floors& floors = end.floors;
     floors.floors_ = std::move(floors_);
     floors.posting_ = std::move(posting_);
-    const auto row_of = [&](const WaitKey& key) {
-        const auto wanted = std::make_tuple(end.order[key.call], key.bin, key.buffer);
-        return std::lower_bound(job.rows.begin(), job.rows.end(), wanted, [](const Row& row, const auto& w) {
-            return std::tie(row.sum.call, row.sum.bin, row.sum.buffer) < w;
-        });
-    };
     for (const auto& [key, floor] : floors.floors_) {
         const auto waiting = floors.of({&floor, 1});
-        const auto row = row_of(key);
-        row->waiting_ns += waiting.waiting_ns;
-        row->judged_ns += waiting.judged_ns;
+        Row& row = row_of(end, key);
+        row.waiting_ns += waiting.waiting_ns;
+        row.judged_ns += waiting.judged_ns;
     }
     for (const auto& [number, sums] : ranks_) {
         const auto rank = std::lower_bound(job.ranks.begin(), job.ranks.end(), number,

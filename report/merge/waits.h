@@ -31,4 +31,7 @@ class WaitsPart {
     std::vector<std::pair<std::uint32_t, std::vector<WaitSum>>> ranks_;
 };
 
+// Of such calls, when RowsPart has finished.
+Row& row_of(const Finishing& end, const WaitKey& key);
+
 }  // namespace mpiprof::report

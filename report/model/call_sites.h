@@ -34,6 +34,7 @@ struct CallSite {
     std::uint64_t max_ns = 0;
     std::uint64_t judged_ns = 0;   // of time_ns: where the next is known
     std::uint64_t waiting_ns = 0;  // estimated, see Row
+    std::uint64_t compared_ns = 0;
     std::uint32_t ranks = 0;       // that called from here
     std::uint64_t largest_ns = 0;  // of the rank that spent most
     std::uint32_t largest_rank = 0;

@@ -13,6 +13,7 @@
 #include "report/model/activity.h"
 #include "report/model/call_sites.h"
 #include "report/model/comms.h"
+#include "report/model/comparison.h"
 #include "report/model/gpu.h"
 #include "report/model/hanging.h"
 #include "report/model/job_note.h"
@@ -70,7 +71,8 @@ struct Row {
     // Time above that of the fastest call of the same size on as many ranks, in calls that may wait for others: an
     // estimate of waiting, see merge/waits.
     std::uint64_t waiting_ns = 0;
-    std::uint64_t judged_ns = 0;  // of time_ns: where it can be estimated
+    std::uint64_t judged_ns = 0;    // of time_ns: where it can be estimated
+    std::uint64_t compared_ns = 0;  // of judged_ns: where it is known, by lining up the calls of all members
     // Calls that have not returned, of sizes that are not known: never in Job::rows, see unfinished_rows().
     bool is_unfinished = false;
 };
@@ -106,6 +108,7 @@ struct Rank {
     std::uint64_t calls = 0;                // timed calls
     std::uint64_t waiting_ns = 0;           // of mpi_ns, estimated as in Row; where all ranks are judged
     std::uint64_t judged_ns = 0;
+    std::uint64_t compared_ns = 0;
     std::uint64_t message_bytes = 0;  // never file traffic
     std::uint64_t file_bytes = 0;
     std::uint64_t errors = 0;
@@ -199,6 +202,7 @@ struct Job {
     std::vector<Membership> memberships;  // sorted by group, rank
     std::vector<Made> made;               // sorted by rank
     std::vector<BrokenOrder> broken_orders;
+    Comparison comparison;
     std::vector<Group> groups;             // [0] = not known
     std::vector<Place> places;             // [0] = not known
     std::vector<Module> modules;           // [0] = not known

@@ -35,6 +35,9 @@ struct Call {
     bool is_ordered = false;       // all members of its communicator make such calls in one order
     bool is_posted = false;        // it leaves a request behind
     std::uint64_t order_word = 0;  // what a call that is ordered adds to Membership::order, its root besides
+    // With more than 0 bytes, or with none to move at all (Barrier), it returns after all members, or the root, have
+    // entered it.
+    bool waits_for_all = false, waits_for_root = false;
 };
 
 // One (call, size bin, buffer, communicator, region, site) of one thread.
@@ -144,6 +147,22 @@ struct Communicator {
     bool is_unused = false;         // no call on it was recorded
     std::uint64_t collectives = 0;  // see Membership
     std::uint64_t order = 0;
+};
+
+// A collective of one communicator that every member keeps with its times.
+struct KeptCall {
+    std::uint64_t number = 0;   // so many calls of the communicator came before it
+    std::int64_t begin_ns = 0;  // on the clock that all processes of the node share
+    std::uint64_t time_ns = 0;
+    std::uint16_t call = 0;  // index into Profile::calls
+    std::uint8_t bin = 0;
+    Buffer buffer = Buffer::host;
+    std::uint32_t site = 0;  // index into Profile::sites; 0 = not told apart
+    std::int32_t root = 0;   // of a call that has one: the rank in the communicator
+};
+struct KeptCalls {
+    std::uint16_t communicator = 0;  // index into Profile::communicators
+    std::vector<KeptCall> calls;     // by number
 };
 
 struct Site {
@@ -288,6 +307,7 @@ struct Profile {
     std::vector<Histogram> histograms;
     std::vector<Bucket> buckets;
     std::vector<Communicator> communicators;
+    std::vector<KeptCalls> kept_calls;
     Activity activity;                // when it was inside MPI
     Activity pauses;                  // when recording was off
     std::vector<ThreadTrace> traces;  // only where they were asked for

@@ -21,6 +21,8 @@ Call call_of(const format::CallRecord& record) {
     call.has_requests = record.arguments & format::has_requests;
     call.is_ordered = record.arguments & format::is_ordered;
     call.is_posted = record.arguments & format::is_posted;
+    call.waits_for_all = record.arguments & format::waits_for_all;
+    call.waits_for_root = record.arguments & format::waits_for_root;
     if (record.bus <= format::BusRule::other_blocks) call.bus = static_cast<BusRule>(record.bus);
     if (call.is_ordered) call.order_word = format::order_word(call.name);
     return call;

@@ -99,6 +99,7 @@ void read_counters(Reading& r);
 Result<std::monostate> read_histograms(Reading& r);
 Result<std::monostate> read_regions(Reading& r);
 void read_communicators(Reading& r);
+void read_arrivals(Reading& r);
 void read_peers(Reading& r);
 void read_modules(Reading& r);
 void read_sites(Reading& r);

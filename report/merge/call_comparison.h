@@ -1,0 +1,86 @@
+// The collectives of one communicator, call by call over all its members: who came last, and how long each waited. For
+// ArrivalsPart. Only calls that all members have kept, and that were the same call on all of them, are compared.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "report/merge/floors.h"
+#include "report/merge/node_clocks.h"
+#include "report/model/comparison.h"
+
+namespace mpiprof::report {
+
+// What one rank did on one communicator.
+struct MemberCalls {
+    // All calls of one function and size from one place, and what was seen of those that were compared.
+    struct Kind {
+        WaitSum all;
+        std::uint64_t site_key = 0;
+        double compared_ns = 0;
+        double waited_ns = 0;
+    };
+    struct Kept {
+        std::uint64_t number;
+        std::int64_t begin_ns;  // on the clock of the node
+        std::uint64_t time_ns;
+        std::int32_t root;
+        std::uint32_t kind;  // index into `kinds`
+    };
+    std::uint32_t rank = 0;  // in the job
+    std::uint32_t rank_in_comm = 0;
+    std::uint32_t node = 0;
+    std::int64_t started_ns = 0;  // it left MPI_Init
+    std::vector<Kind> kinds;
+    std::vector<Kept> kept;  // by number
+
+    std::uint16_t call_of(const Kept& k) const { return kinds[k.kind].all.key.call; }
+};
+
+// What is added up of one call over its rows.
+struct CallSums {
+    struct Last {
+        std::uint64_t times = 0;
+        double behind_ns = 0;
+        std::int64_t first = 0, latest = 0;
+    };
+    std::uint64_t compared = 0, undecided = 0;
+    WaitsFor waits_for = WaitsFor::unknown;
+    std::vector<std::pair<double, double>> waited_of;  // waited and time of each row, over its members
+    std::map<std::uint32_t, Last> last;                // by rank
+
+    void add_last(std::uint32_t rank, double behind_ns, std::int64_t moment);
+};
+
+class CallComparison {
+  public:
+    // All members, in the order of their ranks in the communicator. `calls`: of the registry's numbers.
+    CallComparison(std::span<MemberCalls> members, std::span<const Call* const> calls);
+
+    // What these calls say of the nodes' clocks.
+    void bound(NodeClocks& clocks) const;
+    // False: the clocks of some node are not known.
+    bool can_line_up(const NodeClocks& clocks) const;
+    // Compares them: into the members' kinds, and what is returned, whose numbers of calls are the registry's.
+    std::vector<ComparedCall> compare(const NodeClocks& clocks);
+
+  private:
+    // The same call on all members: places in their `kept`.
+    using Row = std::span<const std::uint32_t>;
+    std::size_t rows() const { return at_.size() / members_.size(); }
+    Row row(std::size_t i) const { return {at_.data() + i * members_.size(), members_.size()}; }
+    const MemberCalls::Kept& kept(std::size_t member, Row row) const { return members_[member].kept[row[member]]; }
+    WaitsFor waits_for(Row row) const;
+    void find_rows();
+    void add_row(Row row, const NodeClocks& clocks, std::span<const std::int64_t> entered, CallSums& sums) const;
+    ComparedCall line_of(std::uint16_t call, const CallSums& sums, std::int64_t start) const;
+
+    std::span<MemberCalls> members_;
+    std::span<const Call* const> calls_;
+    std::vector<std::uint32_t> at_;
+};
+
+}  // namespace mpiprof::report

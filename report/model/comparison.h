@@ -1,0 +1,53 @@
+// What lining up the collectives of a communicator's members has shown: how long they waited for each other, and who
+// came last. merge/arrivals makes it; sections ask.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mpiprof::report {
+
+// What a collective waits for, as far as that is certain.
+enum class WaitsFor : std::uint8_t {
+    all,      // nobody leaves it before the last has entered it
+    root,     // nobody else leaves it before the root has entered it
+    unknown,  // it depends on the library and the sizes: who came last is known, and not who waited
+};
+
+// A rank that was the last to enter some of the calls that were compared.
+struct LastRank {
+    std::uint32_t rank = 0;
+    std::uint64_t times = 0;
+    double behind_ns = 0;        // after the one before it, on average
+    std::uint64_t first_ns = 0;  // such calls lie between these moments, since the first rank left MPI_Init
+    std::uint64_t latest_ns = 0;
+};
+
+// One call on one communicator.
+struct ComparedCall {
+    std::uint64_t comm = 0;  // Comm::id
+    std::string comm_name;
+    bool is_world = false;
+    std::uint32_t members = 0;
+    std::uint16_t call = 0;  // index into Job::calls
+    WaitsFor waits_for = WaitsFor::unknown;
+    std::uint64_t calls = 0;     // by each member, on average
+    std::uint64_t compared = 0;  // of these
+    // Over all calls of all members.
+    double time_ns = 0;
+    double waiting_ns = 0;
+    double error_ns = 0;               // of waiting_ns, since not all calls were compared: twice its standard error
+    std::vector<LastRank> last_ranks;  // most often first
+    std::uint64_t undecided = 0;       // compared calls in which the last two came too close for the clocks
+};
+
+struct Comparison {
+    std::vector<ComparedCall> calls;  // by waiting, then by time
+    std::uint64_t incomplete = 0;     // communicators that lack members
+    std::uint64_t not_lined_up = 0;   // communicators on nodes whose clocks could not be lined up
+    std::uint32_t nodes = 0;          // whose clocks were lined up by the calls themselves
+    double clock_error_ns = 0;        // of the worst of them
+};
+
+}  // namespace mpiprof::report
