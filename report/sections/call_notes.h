@@ -23,4 +23,8 @@ inline constexpr std::string_view unfinished_left_out =
 inline constexpr std::string_view unfinished_note =
     "(unfinished): calls that had not returned, with their time so far; who waits for whom: mpiprof-report hang";
 
+// Of WAITING, which is an estimate of all other calls.
+inline constexpr std::string_view waiting_is_known =
+    "of collectives that all members could be compared in it is no estimate: mpiprof-report arrivals";
+
 }  // namespace mpiprof::report

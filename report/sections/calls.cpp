@@ -61,6 +61,7 @@ std::vector<Row> add_up_sizes(const std::vector<Row>& rows) {
         total.inside_ns += row.inside_ns;
         total.waiting_ns += row.waiting_ns;
         total.judged_ns += row.judged_ns;
+        total.compared_ns += row.compared_ns;
     }
     return sums;
 }
@@ -283,6 +284,8 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
             "waiting_share",
             "an estimate, at most: the share of TIME above that of the fastest call of that size on as many ranks. Not "
             "said of fewer than 20 calls, file I/O and calls that only post requests; of Wait it is nearly all"));
+    if (interest.waiting && !job.comparison.calls.empty())
+        table.notes.push_back(Note::on("waiting_share", std::string(waiting_is_known)));
     const bool has_samples =
         std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.call->is_sampled; });
     std::set<std::uint16_t> of_calls;

@@ -5,6 +5,7 @@
 #include "report/analysis/figures.h"
 #include "report/model/units.h"
 #include "report/model/usage_figures.h"
+#include "report/sections/call_notes.h"
 #include "report/sections/ratio.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
@@ -138,6 +139,8 @@ Table rank_table(const std::vector<Line>& lines, const Vocabulary& words) {
             "waiting_share",
             fmt::format("an estimate, at most: the share of its time in {} above that of the fastest calls; see calls",
                         words.library)));
+    if (has_waiting && !lines.front().job->comparison.calls.empty())
+        table.notes.push_back(Note::on("waiting_share", std::string(waiting_is_known)));
     return table;
 }
 

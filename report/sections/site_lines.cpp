@@ -55,6 +55,7 @@ void add(SiteLine& to, const SiteLine& from) {
     add_tally(to.site, from.site);
     to.site.judged_ns += from.site.judged_ns;
     to.site.waiting_ns += from.site.waiting_ns;
+    to.site.compared_ns += from.site.compared_ns;
     to.site.ranks = to.site.largest_rank = 0;
     to.site.largest_ns = 0;
     to.calls.insert(from.calls.begin(), from.calls.end());

@@ -143,6 +143,8 @@ void add_notes(Table& table, const SitesContext& context, const std::vector<Site
     if (any([](const SiteLine& l) { return l.site.waiting_ns != 0; }))
         table.notes.push_back(Note::on(
             "waiting_share", "an estimate, at most: time above that of the fastest call of its size; see calls"));
+    if (!job.comparison.calls.empty() && any([](const SiteLine& l) { return l.site.compared_ns != 0; }))
+        table.notes.push_back(Note::on("waiting_share", std::string(waiting_is_known)));
     if (!unfinished_rows(job, {}).empty()) table.notes.push_back(std::string(unfinished_left_out));
     if (any([](const SiteLine& l) { return l.site.frames.empty(); }))
         table.notes.push_back(job.is_text
