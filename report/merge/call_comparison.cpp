@@ -161,6 +161,9 @@ void CallComparison::add_row(Row row, const NodeClocks& clocks, std::span<const 
         kind.waited_ns += waited;
         row_time += time;
         row_waited += waited;
+        if (members_[m].node != members_[awaited].node)
+            sums.clock_error_ns +=
+                std::min(time, clocks.error_ns(members_[m].node) + clocks.error_ns(members_[awaited].node));
     }
 }
 
@@ -183,7 +186,7 @@ ComparedCall CallComparison::line_of(std::uint16_t call, const CallSums& sums, s
     line.calls /= members_.size();
     double seen = 0, waited = 0;
     for (const auto& [row_waited, row_time] : sums.waited_of) waited += row_waited, seen += row_time;
-    if (seen > 0) line.error_ns = error_of(sums, waited / seen, line.calls);
+    if (seen > 0) line.error_ns = error_of(sums, waited / seen, line.calls) + sums.clock_error_ns * line.time_ns / seen;
     return line;
 }
 

@@ -50,7 +50,8 @@ struct CallSums {
     std::uint64_t compared = 0, undecided = 0;
     WaitsFor waits_for = WaitsFor::unknown;
     std::vector<std::pair<double, double>> waited_of;  // waited and time of each row, over its members
-    std::map<std::uint32_t, Last> last;                // by rank
+    double clock_error_ns = 0;  // of what they waited, since clocks of nodes are lined up so well and no better
+    std::map<std::uint32_t, Last> last;  // by rank
 
     void add_last(std::uint32_t rank, double behind_ns, std::int64_t moment);
 };

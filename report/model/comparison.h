@@ -37,7 +37,7 @@ struct ComparedCall {
     // Over all calls of all members.
     double time_ns = 0;
     double waiting_ns = 0;
-    double error_ns = 0;               // of waiting_ns, since not all calls were compared: twice its standard error
+    double error_ns = 0;  // of waiting_ns: twice its standard error as that of a sample, and that of the clocks
     std::vector<LastRank> last_ranks;  // most often first
     std::uint64_t undecided = 0;       // compared calls in which the last two came too close for the clocks
 };

@@ -3,6 +3,7 @@
 #include "report/read/reading.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "libmpiprof/format/arrivals.h"
 
@@ -10,6 +11,9 @@ namespace mpiprof::report {
 namespace {
 
 constexpr std::uint64_t longest_ns = std::uint64_t{1} << 60;  // no run lasts longer, and sums of such stay numbers
+
+// Shorter ones would make more of a file than it holds.
+constexpr std::size_t least_record = offsetof(format::Arrival, site);
 
 // When it began, on the clock of the node.
 std::int64_t moment_of(const Reading& r, std::uint64_t ticks) {
@@ -41,7 +45,7 @@ bool is_kept(std::uint64_t number, std::uint64_t collectives) {
 
 void read_arrivals(Reading& r) {
     for (const format::Table& table : r.tables.all()) {
-        if (table.type != format::TableType::arrivals || table.record_size < sizeof(format::Arrival)) continue;
+        if (table.type != format::TableType::arrivals || table.record_size < least_record) continue;
         if (table.communicator == 0 || table.communicator >= r.profile.communicators.size()) continue;
         const std::uint64_t collectives = r.profile.communicators[table.communicator].collectives;
         KeptCalls kept{.communicator = static_cast<std::uint16_t>(table.communicator), .calls = {}};

@@ -116,7 +116,7 @@ Table call_table(const Job& job, const CommLabels& labels) {
     if (lines.empty()) return table;
     table.notes.push_back("times: mean of the members, all their calls, of which those COMPARED stand for the others");
     table.notes.push_back(Note{{"until the last member had entered the call, or the root", "waiting_ns"},
-                               {"twice its standard error", "error_ns"},
+                               {"so far off at most, 19 times in 20", "error_ns"},
                                {"the rest of the time", "moving_ns"}});
     table.notes.push_back("messages are not compared: what calls and ranks say of their WAITING is an estimate");
     return table;

@@ -192,7 +192,25 @@ class Builder {
                 record.collectives += 1;
                 record.order = format::order_after(record.order, format::order_word(made.call, made.root));
             }
-            tables_.add(TableType::communicators, 0, record);
+            if (record.collectives == 0) record.collectives = spec.collectives;
+            const std::uint32_t index = tables_.add(TableType::communicators, 0, record);
+            if (!spec.kept.empty()) add_kept_calls(spec.kept, index);
+        }
+    }
+
+    void add_kept_calls(const std::vector<KeptSpec>& kept, std::uint32_t communicator) {
+        TableData& data = tables_.of(TableType::arrivals, ~communicator, sizeof(format::Arrival));
+        data.table.thread = 0;
+        data.table.communicator = communicator;
+        for (const KeptSpec& spec : kept) {
+            const format::Arrival record{
+                .number_and_call = (spec.number + 1) << 16 | call_ids_.at(spec.call),
+                .begin = anchor_of(spec_, spec.begin_ns).ticks,
+                .ticks_and_kind = ticks(spec.time_ns) << 16 | std::uint64_t{format::size_bin(spec.bytes)} << 8,
+                .site = spec.site,
+                .root = spec.root};
+            append(data.bytes, record, data.table.record_size);
+            ++data.table.used;
         }
     }
 

@@ -77,6 +77,16 @@ struct OrderedSpec {
     std::string call;
     std::int32_t root = 0;  // 0 of a call without one
 };
+// A collective that is kept with its times.
+struct KeptSpec {
+    std::string call;  // name of a call of this profile
+    std::uint64_t number = 0;
+    std::int64_t begin_ns = 0;  // since the end of MPI_Init
+    std::uint64_t time_ns = 0;
+    std::uint64_t bytes = 0;
+    std::int32_t root = 0;
+    std::uint32_t site = 0;  // as CellSpec
+};
 struct CommunicatorSpec {
     std::string name = "MPI_COMM_WORLD";
     std::uint64_t id = 1;
@@ -88,6 +98,8 @@ struct CommunicatorSpec {
     std::uint64_t handle = 0x44000000;
     std::string made_by{};            // name of a call of this profile
     std::vector<OrderedSpec> made{};  // what its members make in one order, and have returned from
+    std::vector<KeptSpec> kept{};     // of these some
+    std::uint64_t collectives = 0;    // how many there were in all, if `made` does not say
 };
 struct RequestSpec {
     std::uint64_t handle;
@@ -216,6 +228,7 @@ struct ProfileSpec {
     // Clock. Ticks of the file are nanoseconds unless ticks_per_us says otherwise (2500 is a 2.5 GHz TSC).
     format::ClockKind clock = format::ClockKind::monotonic;
     std::uint64_t ticks_per_us = 1000;
+    std::int64_t clock_ahead_ns = 0;                              // the clock of the node, against that of others
     std::uint64_t start_realtime_ns = 1'700'000'000'000'000'000;  // when MPI_Init returned
     std::uint64_t elapsed_ns = 1'000'000'000;                     // from there to MPI_Finalize, or to the last update
     std::uint64_t init_ns = 20'000'000;                           // inside MPI_Init

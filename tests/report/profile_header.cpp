@@ -7,7 +7,7 @@ namespace mpiprof::test {
 std::uint64_t ticks_of(const ProfileSpec& spec, std::uint64_t ns) { return ns * spec.ticks_per_us / 1000; }
 
 format::Anchor anchor_of(const ProfileSpec& spec, std::int64_t since_start_ns) {
-    const std::uint64_t monotonic = boot_ns + static_cast<std::uint64_t>(since_start_ns);
+    const std::uint64_t monotonic = boot_ns + static_cast<std::uint64_t>(since_start_ns + spec.clock_ahead_ns);
     return {ticks_of(spec, monotonic), monotonic, spec.start_realtime_ns + static_cast<std::uint64_t>(since_start_ns)};
 }
 

@@ -1,0 +1,55 @@
+"""Who came last to collectives, and how long the others waited, against what the program measured itself."""
+
+import json
+import re
+
+from harness import case, check, same
+
+
+def compared(scene):
+    found = json.loads(scene.run_report("arrivals", "--format", "json").succeeded().out)
+    return {row["call"]: row for row in found["arrivals"]}, found["last"]
+
+
+def measured(out):
+    waited = {name: (int(wait), int(inside)) for name, wait, inside in re.findall(r"(MPI_\w+) waited (\d+) inside (\d+)", out)}
+    return waited, [int(rank) for rank in re.findall(r"last (\d+)", out)]
+
+
+@case(ranks=3)
+def waiting_in_collectives_is_what_the_program_measured(scene):
+    ran = scene.mpirun(3, [scene.compile("arrivals.c"), 100, 1]).succeeded()
+    waited, last = measured(ran.out)
+    calls, ranks = compared(scene)
+    same(sorted(waited), ["MPI_Allreduce", "MPI_Barrier", "MPI_Bcast"], "calls that were measured")
+    for name, (wait, inside) in waited.items():
+        found = calls[name]
+        same((found["calls"], found["compared"]), (100, 100), f"{name} is kept")
+        check(not found["error_ns"], f"{name}: all calls are compared, so there is no error: {found}")
+        # Between the program's look at the clock and ours a rank may lose its processor now and then.
+        check(abs(found["waiting_ns"] - wait) < 0.05 * wait + 1e6, f"{name} waited {wait}: {found}")
+        check(abs(found["waiting_ns"] + found["moving_ns"] - inside) < 0.05 * inside + 1e6, f"{name} took {inside}: {found}")
+    most = next(row for row in ranks if row["call"] == "MPI_Allreduce")
+    same(most["rank"], 1, "the rank that comes last most often")
+    check(abs(most["times"] - last.count(1)) <= 5, f"it came last {last.count(1)} times: {most}")
+
+
+@case(ranks=3)
+def waiting_in_a_sample_of_calls_stands_for_all(scene):
+    ran = scene.mpirun(3, [scene.compile("arrivals.c"), 1000, 2]).succeeded()
+    waited, _ = measured(ran.out)
+    calls, _ = compared(scene)
+    for name, (wait, _) in waited.items():
+        found = calls[name]
+        check(60 <= found["compared"] <= 512, f"{name}: some calls are compared: {found}")
+        # Stated 19 times in 20; three calls of both libraries are checked.
+        check(abs(found["waiting_ns"] - wait) < 2 * found["error_ns"] + 0.02 * wait, f"{name} waited {wait}: {found}")
+
+
+@case(ranks=2)
+def collectives_are_counted_alike_whatever_is_recorded(scene):
+    """One rank pauses recording now and then: what both have kept is compared, and nobody comes out of step."""
+    scene.mpirun(2, [scene.compile("arrivals_paused.c")]).succeeded()
+    calls, ranks = compared(scene)
+    same(calls["MPI_Barrier"]["compared"], 20, "Barriers that both have recorded")
+    check(all(row["rank"] == 1 for row in ranks if row["call"] == "MPI_Barrier"), f"rank 1 comes last: {ranks}")
