@@ -56,7 +56,7 @@ std::string run_text(const Job& job, const Figures& figures) {
         "  {} on {}, ran {}, {} of it inside MPI", plural(job.size, "rank", "ranks"),
         plural(job.nodes.size(), "node", "nodes"),
         human_time(static_cast<double>(std::max(figures.largest_process_ns, figures.largest_elapsed_ns))),
-        human_share(1 - figures.shares.outside));
+        human_share(figures.inside_share));
 }
 
 Lines lines_of(const Job& job, const Launch& launch) {

@@ -9,8 +9,7 @@ namespace {
 using namespace format;
 
 void put(Arrival& to, const Arrival& from) {
-    __atomic_store_n(&to.number_and_call, 0, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    (void)__atomic_exchange_n(&to.number_and_call, 0, __ATOMIC_ACQUIRE);  // before what follows
     to.begin = from.begin;
     to.ticks_and_kind = from.ticks_and_kind;
     to.site = from.site;

@@ -224,7 +224,7 @@ void find_remainder(const Job& job, const Figures& figures, Findings& findings) 
         add_up(job, [](const Call& call) { return call.traffic != Traffic::file && call.family != Family::nccl; });
     const double cost = share(mpi.time_ns, static_cast<double>(figures.wall_ns));
     if (!mpi.most || cost < worth_a_word || figures.may_be_beside()) {
-        evidence::Healthy healthy{.mpi_share = 1 - figures.shares.outside,
+        evidence::Healthy healthy{.mpi_share = figures.inside_share,
                                   .load_balance = {},
                                   .is_gpu_unseen = job.has(Family::nccl) && job.gpu.rows.empty(),
                                   .is_something_else = std::any_of(findings.begin(), findings.end(),
@@ -241,6 +241,7 @@ void find_remainder(const Job& job, const Figures& figures, Findings& findings) 
         .waiting_share = {}};
     if (figures.ranks > 1 && 2 * figures.judged_ns >= figures.inside_ns())
         e.waiting_share = share(static_cast<double>(figures.waiting_ns), static_cast<double>(figures.inside_ns()));
+    e.is_waiting_known = figures.is_waiting_known();
     Finding& finding = add(findings, Rule::transfers, false, e);
     finding.calls = {most.sum.call};
     finding.run_share = cost;

@@ -10,39 +10,11 @@
 namespace mpiprof::report {
 namespace {
 
-double* share_for(Shares& shares, Traffic traffic, unsigned bin) {
-    if (carries_messages(traffic)) return bin_max_bytes(bin) <= small_message ? &shares.small : &shares.large;
-    switch (traffic) {
-        case Traffic::completion:
-        case Traffic::probe:
-        case Traffic::sync:
-            return &shares.waiting;
-        case Traffic::file:
-            return &shares.file;
-        default:
-            return &shares.other;
-    }
-}
-
-Shares shares_of(const Job& job, double wall_ns) {
-    Shares shares;
-    double inside = 0;
-    for (const Rank& rank : job.ranks) {  // a call that has not returned is waiting
-        if (!rank.has_profile) continue;
-        shares.waiting += static_cast<double>(rank.in_call_ns);
-        inside += static_cast<double>(rank.in_call_ns);
-    }
-    for (const Row& row : job.rows) {
-        const auto ns = static_cast<double>(row.sum.time_ns);
-        *share_for(shares, job.calls[row.sum.call].traffic, row.sum.bin) += ns;
-        inside += ns;
-    }
-    // Several threads inside MPI at once can add up to more than the wall time.
-    const double whole = std::max(wall_ns, inside);
-    shares.outside = whole - inside;
-    for (double* share : {&shares.outside, &shares.small, &shares.large, &shares.waiting, &shares.file, &shares.other})
-        *share = whole > 0 ? *share / whole : 0;
-    return shares;
+// Several threads inside MPI at once can add up to more than the wall time.
+double inside_share(const Figures& figures) {
+    const auto inside = static_cast<double>(figures.inside_ns());
+    const double whole = std::max(static_cast<double>(figures.wall_ns), inside);
+    return whole > 0 ? inside / whole : 0;
 }
 
 std::optional<Efficiency> efficiency_of(const Figures& figures, std::size_t ranks) {
@@ -97,13 +69,14 @@ Figures figures_of(const Job& job) {
     for (const Row& row : job.rows) {
         figures.waiting_ns += row.waiting_ns;
         figures.judged_ns += row.judged_ns;
+        figures.compared_ns += row.compared_ns;
     }
     if (elapsed_ns)
         figures.paused_share = static_cast<double>(elapsed_ns - figures.wall_ns) / static_cast<double>(elapsed_ns);
     if (figures.mpi_ns)
         figures.background_share = static_cast<double>(background_ns) / static_cast<double>(figures.mpi_ns);
     if (!job.ranks.empty()) figures.cores_busy = cores / static_cast<double>(job.ranks.size());
-    figures.shares = shares_of(job, static_cast<double>(figures.wall_ns));
+    figures.inside_share = inside_share(figures);
     figures.in_mpi = spread_of(job.ranks, [](const Rank& rank) { return rank.inside_ns(); });
     figures.outside = spread_of(job.ranks, [](const Rank& rank) { return rank.outside_ns(); });
     figures.efficiency = job.is_without_mpi() ? std::nullopt : efficiency_of(figures, job.ranks.size());

@@ -31,16 +31,7 @@ struct Efficiency {
     double parallel = 0;
 };
 
-// Shares of the wall time of all ranks that have a profile. They add up to 1.
-struct Shares {
-    double outside = 0;
-    double small = 0;  // messages up to small_message bytes
-    double large = 0;
-    double waiting = 0;  // Wait, Test, Probe, Barrier: no bytes of their own
-    double file = 0;
-    double other = 0;
-};
-inline constexpr std::uint64_t small_message = 1024;
+inline constexpr std::uint64_t small_message = 1024;  // bytes, at most: what is said of small messages
 
 struct Figures {
     std::uint32_t ranks = 0;          // with a profile of their own
@@ -53,15 +44,20 @@ struct Figures {
     double paused_share = 0;                // of the elapsed times
     bool is_elapsed_estimated = false;      // that rank was killed: it is what is known at least
     std::uint64_t largest_process_ns = 0;
-    std::uint64_t waiting_ns = 0;  // of mpi_ns, estimated
-    std::uint64_t judged_ns = 0;   // of mpi_ns: where it could be
-    double background_share = 0;   // of the time in MPI: on other threads than the main thread
-    double cores_busy = 0;         // CPU time / elapsed, mean over ranks; 0 = not known
-    Shares shares;
+    std::uint64_t waiting_ns = 0;   // of mpi_ns, estimated where it was not compared
+    std::uint64_t judged_ns = 0;    // of mpi_ns: where it could be
+    std::uint64_t compared_ns = 0;  // of judged_ns
+    double background_share = 0;    // of the time in MPI: on other threads than the main thread
+    double cores_busy = 0;          // CPU time / elapsed, mean over ranks; 0 = not known
+    double inside_share = 0;        // of the wall time of all ranks: in MPI
     Spread in_mpi, outside;
     // Absent for one rank, where MPI runs beside the program's own work, and for GPUs alone.
     std::optional<Efficiency> efficiency;
 
+    // Whether what is waiting is known of nearly all of the time that could be judged.
+    bool is_waiting_known() const {
+        return judged_ns != 0 && static_cast<double>(compared_ns) >= 0.95 * static_cast<double>(judged_ns);
+    }
     // MPI on another thread says nothing about how long the program waited for it.
     bool is_mpi_beside() const { return background_share >= 0.5; }
     bool may_be_beside() const { return background_share >= 0.1; }

@@ -117,6 +117,7 @@ struct Waiting {
 struct Waits {
     double mpi_share = 0;       // of the time in MPI
     double call_run_share = 0;  // of the run, in the call that waits most
+    bool is_known = false;      // by comparing calls, else it is an estimate
 };
 struct Requests {
     bool is_most = false;  // of all waiting for requests
@@ -193,6 +194,7 @@ struct Transfers {
     double mean_bytes = 0;
     double bytes_per_s = 0;               // of each rank, while in that call
     std::optional<double> waiting_share;  // of the time in MPI, at most
+    bool is_waiting_known = false;        // by comparing calls: not at most
 };
 struct Healthy {
     double mpi_share = 0;  // of the run

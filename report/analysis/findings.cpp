@@ -114,7 +114,7 @@ void overlap(const Job& job, const Figures& figures, Findings& findings) {
         overlap.background_share = figures.background_share;
     else if (!job.is_text || figures.cores_busy < 1.5)
         return;
-    add(findings, Rule::overlap, true, overlap).run_share = 1 - figures.shares.outside;
+    add(findings, Rule::overlap, true, overlap).run_share = figures.inside_share;
 }
 
 // Small collectives that take many times what the fastest took: waiting for others, not moving data. The 5th
@@ -164,7 +164,8 @@ void waits(const Job& job, const Figures& figures, Findings& findings) {
         if (said.rule == Rule::waiting && said.calls.front() == call) return;
     add(findings, Rule::waits, false,
         evidence::Waits{.mpi_share = waiting / static_cast<double>(figures.inside_ns()),
-                        .call_run_share = figures.share_of_wall(most_ns)})
+                        .call_run_share = figures.share_of_wall(most_ns),
+                        .is_known = figures.is_waiting_known()})
         .calls = {call};
 }
 

@@ -26,6 +26,10 @@ double moving_ns(const Row& row) {
     return static_cast<double>(row.sum.calls) * slow_call_ns + static_cast<double>(row.sum.bytes) / slow_bytes_per_ns;
 }
 
+bool is_compared(const Row& row) {
+    return static_cast<double>(row.compared_ns) >= 0.95 * static_cast<double>(row.sum.time_ns);
+}
+
 // What requests move is in the calls that posted them, their time in those that complete them.
 double waiting_at_least_ns(const Job& job) {
     double waiting = 0, completing = 0, posted = 0;
@@ -37,7 +41,7 @@ double waiting_at_least_ns(const Job& job) {
         if (call.traffic == Traffic::completion)
             completing += call.is_sampled ? 0 : time;
         else
-            waiting += std::max(0.0, time - moving_ns(row));
+            waiting += is_compared(row) ? static_cast<double>(row.waiting_ns) : std::max(0.0, time - moving_ns(row));
     }
     return waiting + std::max(0.0, completing - posted);
 }

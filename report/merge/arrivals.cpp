@@ -173,7 +173,7 @@ void ArrivalsPart::finish(Finishing& end) {
             ++result.not_lined_up;
             continue;
         }
-        for (ComparedCall& line : comparison.compare(clocks)) {
+        for (ComparedCall& line : comparison.line_up(clocks)) {
             line.comm = id;
             line.comm_name = communicator.name;
             line.is_world = communicator.is_world;

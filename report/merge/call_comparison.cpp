@@ -190,7 +190,7 @@ ComparedCall CallComparison::line_of(std::uint16_t call, const CallSums& sums, s
     return line;
 }
 
-std::vector<ComparedCall> CallComparison::compare(const NodeClocks& clocks) {
+std::vector<ComparedCall> CallComparison::line_up(const NodeClocks& clocks) {
     const auto lined_up = [&](const MemberCalls& member, std::int64_t moment) {
         return moment + clocks.offset(member.node, moment).value_or(0);
     };

@@ -66,7 +66,7 @@ class CallComparison {
     // False: the clocks of some node are not known.
     bool can_line_up(const NodeClocks& clocks) const;
     // Compares them: into the members' kinds, and what is returned, whose numbers of calls are the registry's.
-    std::vector<ComparedCall> compare(const NodeClocks& clocks);
+    std::vector<ComparedCall> line_up(const NodeClocks& clocks);
 
   private:
     // The same call on all members: places in their `kept`.

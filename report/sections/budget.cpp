@@ -133,12 +133,26 @@ Result<Table> ranks_table(const std::vector<RankBudget>& budgets, const Job& job
 
 // ---- what the figures are, and are not ----
 
+// How well the part of waiting is known.
+std::string waiting_note(const std::vector<RankBudget>& budgets) {
+    double judged = 0, compared = 0;
+    for (const RankBudget& one : budgets) {
+        judged += static_cast<double>(one.rank->judged_ns);
+        compared += static_cast<double>(one.rank->compared_ns);
+    }
+    const std::string estimate = "what calls took above the fastest of their size, at most";
+    if (compared <= 0) return "waiting is an estimate: " + estimate;
+    if (compared >= 0.999 * judged)
+        return "waiting: until the last rank had entered a collective, by calls that all ranks kept (arrivals)";
+    return fmt::format("waiting: {} of it and of moving are of collectives that were compared (arrivals); else {}",
+                       human_share(compared / judged), estimate);
+}
+
 void add_notes(Table& table, const std::vector<RankBudget>& budgets, const Job& job) {
     const auto mean = [&](Part part) { return part_line(part, budgets).mean_ns; };
     const auto any = [&](auto is) { return std::any_of(budgets.begin(), budgets.end(), is); };
     const Vocabulary& words = vocabulary_of(job);
-    if (mean(Part::waiting) > 0)
-        table.notes.push_back("waiting is an estimate: what calls took above the fastest of their size");
+    if (mean(Part::waiting) > 0) table.notes.push_back(waiting_note(budgets));
     table.notes.push_back(fmt::format("files that are read and written without MPI-IO are in computing{}",
                                       mean(Part::processor) > 0 ? "; inside " + std::string(words.library) +
                                                                       " a rank that lacks a processor counts as waiting"

@@ -115,10 +115,15 @@ std::string FindingWords::operator()(const evidence::Waiting& e) const {
 }
 
 std::string FindingWords::operator()(const evidence::Waits& e) const {
-    return fmt::format(
-        "Up to {} of the time in {} is waiting rather than moving data: calls took that much longer than the fastest of "
-        "their size (an estimate). Most of it is in {}: {} of the run. From where: mpiprof-report sites.",
-        human_share(e.mpi_share), words.library, call(), human_share(e.call_run_share));
+    const std::string text =
+        e.is_known ? fmt::format("{} of the time in {} is waiting for ranks that come late, rather than moving data.",
+                                 human_share(e.mpi_share), words.library)
+                   : fmt::format(
+                         "Up to {} of the time in {} is waiting rather than moving data: calls took that much longer "
+                         "than the fastest of their size (an estimate).",
+                         human_share(e.mpi_share), words.library);
+    return fmt::format("{} Most of it is in {}: {} of the run. From where: mpiprof-report sites{}.", text, call(),
+                       human_share(e.call_run_share), e.is_known ? "; who came last: mpiprof-report arrivals" : "");
 }
 
 std::string FindingWords::operator()(const evidence::Requests& e) const {

@@ -4,9 +4,11 @@
 #include <set>
 #include <tuple>
 
+#include "report/analysis/budget.h"
 #include "report/analysis/figures.h"
 #include "report/analysis/verdict.h"
 #include "report/model/units.h"
+#include "report/sections/budget_words.h"
 #include "report/sections/call_notes.h"
 #include "report/sections/completeness.h"
 #include "report/sections/finding_words.h"
@@ -37,7 +39,7 @@ std::vector<std::pair<double, std::string>> leading_calls(const Job& job, const 
 
 std::string time_inside(const Job& job, const Figures& figures) {
     const Vocabulary& words = vocabulary_of(job);
-    const double share = 1 - figures.shares.outside;
+    const double share = figures.inside_share;
     const auto calls = leading_calls(job, figures);
     if (figures.wall_ns == 0 || (calls.empty() && figures.unfinished_ns == 0))
         return fmt::format("No time in {} was recorded", words.library);
@@ -59,15 +61,29 @@ std::string time_inside(const Job& job, const Figures& figures) {
     return text;
 }
 
+// The budget of all ranks together; small parts that people look for less often are one.
 Table share_bar(const Job& job, const Figures& figures) {
-    StackedBar bar{.label_id = "where", .share_id = "wall_share", .segments = {}};
-    const auto add = [&](std::string where, double share) { bar.segments.push_back({std::move(where), share}); };
-    add(fmt::format("outside {}", vocabulary_of(job).library), figures.shares.outside);
-    add("messages <= 1 KiB", figures.shares.small);
-    add("larger", figures.shares.large);
-    add("waiting calls", figures.shares.waiting);
-    add("file I/O", figures.shares.file);
-    add("other calls", figures.shares.other);
+    StackedBar bar{.label_id = "where", .share_id = "share", .segments = {}};
+    const Vocabulary& words = vocabulary_of(job);
+    const Budget budget = mean_budget(job);
+    const double total = budget.total();
+    const auto add = [&](std::string where, std::initializer_list<Part> parts) {
+        double ns = 0;
+        for (const Part part : parts) ns += budget.of(part);
+        bar.segments.push_back({std::move(where), total > 0 ? ns / total : 0});
+    };
+    const auto line = [&](Part part) { add(line_of(part, words), {part}); };
+    add("computing", {Part::computing});
+    add(line_of(Part::waiting, words) + (figures.is_waiting_known() ? "" : ", at most"), {Part::waiting});
+    line(Part::moving);
+    add("waiting or moving", {Part::waiting_or_moving});
+    line(Part::processor);
+    line(Part::file);
+    add("other calls", {Part::other});
+    line(Part::unreturned);
+    add(fmt::format("start, {}", words.init), {Part::before_init, Part::init, Part::profiler});
+    add(std::string(words.finalize), {Part::finalize});
+    add("paused", {Part::paused});
     return {.id = "shares",
             .title = time_inside(job, figures),
             .columns = {},

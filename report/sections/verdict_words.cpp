@@ -133,7 +133,9 @@ struct Sentence {
                         share(e.run_share), call(), e.mean_bytes >= 1 ? " of " + human_bytes(e.mean_bytes) : "");
         if (job.ranks.size() < 2)
             text = fmt::format("{} of the run is inside MPI, mostly in {}", share(e.run_share), call());
-        if (e.waiting_share) text += fmt::format("; at most {} of that is waiting", share(*e.waiting_share));
+        if (e.waiting_share)
+            text +=
+                fmt::format("; {}{} of that is waiting", e.is_waiting_known ? "" : "at most ", share(*e.waiting_share));
         return text + ".";
     }
     std::string operator()(const evidence::Healthy& e) const {

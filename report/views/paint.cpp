@@ -22,7 +22,7 @@ std::string paint(std::string_view text, Ink ink, bool has_color) {
 }
 
 std::string paint_segment(std::string_view text, std::size_t segment, bool has_color) {
-    constexpr std::array<std::string_view, 6> codes{"2", "33", "34", "35", "32", "36"};
+    constexpr std::array<std::string_view, 11> codes{"2", "33", "34", "35", "31", "32", "36", "91", "90", "90", "90"};
     return with(codes[std::min(segment, codes.size() - 1)], text, has_color);
 }
 

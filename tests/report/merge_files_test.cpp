@@ -269,13 +269,17 @@ TEST_F(merged, files_that_are_cut_off_are_told_so_in_a_line) {
 
 TEST_F(merged, files_with_a_changed_byte_never_say_something_else) {
     const Bytes whole = bytes_of(merge(write(killed_in_receive())));
+    const auto all_of_it = [&] { return run({"export", "-f", "json", "changed.mpiprof"}).out; };
+    write_file(path() / "changed.mpiprof", whole);
+    const std::string unchanged = all_of_it();
     for (std::size_t at = 96; at < whole.size(); at += 1 + whole.size() / 400) {
         Bytes changed = whole;
         changed[at] ^= std::byte{0x41};
         write_file(path() / "changed.mpiprof", changed);
         bool has_job = true;
         expect_sentence_or_job(path() / "changed.mpiprof", has_job);
-        EXPECT_FALSE(has_job) << "a changed byte at " << at << " was not noticed";
+        // zlib leaves a few bits unused: what they are changes nothing.
+        if (has_job) EXPECT_EQ(all_of_it(), unchanged) << "a changed byte at " << at << " was not noticed";
     }
 }
 

@@ -85,10 +85,21 @@ std::vector<ProfileSpec> uneven_work() {
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
         ProfileSpec spec = rank_of(rank, 4, 4, "./solver input.nml");
         const bool is_slow = rank == 2;
+        CommunicatorSpec& world = spec.communicators[0];
+        world.collectives = 200;
+        for (std::uint64_t n = 0; n < world.collectives; ++n) {  // the others wait in all but the first 20
+            const std::uint64_t late = n >= 20 && is_slow ? 20 * ms - 5 * us : 0;
+            world.kept.push_back({.call = "MPI_Allreduce",
+                                  .number = n,
+                                  .begin_ns = static_cast<std::int64_t>(n * 50 * ms + late),
+                                  .time_ns = n >= 20 && !is_slow ? 20 * ms : 5 * us,
+                                  .bytes = 8});
+        }
         spec.calls = {collective("MPI_Allreduce", {is_slow ? mixed_calls(8, 200, 5 * us, 0, 0)
                                                            : mixed_calls(8, 20, 5 * us, 180, 20 * ms)}),
                       sends("MPI_Send", {calls_of(50, 100'000, 40 * ms, 500 * us, 2 * ms)}),
                       receives("MPI_Recv", {calls_of(50, 100'000, 60 * ms, 500 * us, 3 * ms)})};
+        spec.calls[0].arguments = format::is_ordered | format::waits_for_all;
         job.push_back(spec);
     }
     return job;
