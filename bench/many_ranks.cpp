@@ -22,15 +22,26 @@ void set_text(char (&field)[Size], const std::string& text) {
     text.copy(field, Size - 1);
 }
 
-void vary_cells(std::vector<char>& image, unsigned rank) {
+template <class Record, class Vary>
+void vary_each(std::vector<char>& image, const Table& table, TableType type, Vary vary) {
+    if (table.type != type) return;
+    auto* records = reinterpret_cast<Record*>(image.data() + table.offset);
+    for (std::uint32_t i = 0; i < table.used; ++i) vary(records[i]);
+}
+
+void vary_tables(std::vector<char>& image, unsigned rank, unsigned ranks) {
     const auto& header = *reinterpret_cast<const Header*>(image.data());
     for (std::uint64_t at = header.directory_offset; at != 0;) {
         const auto* block = reinterpret_cast<const Directory*>(image.data() + at);
         const auto* tables = reinterpret_cast<const Table*>(block + 1);
         for (std::uint32_t t = 0; t < block->used; ++t) {
-            if (tables[t].type != TableType::cells) continue;
-            auto* cells = reinterpret_cast<Cell*>(image.data() + tables[t].offset);
-            for (std::uint32_t c = 0; c < tables[t].used; ++c) cells[c].ticks += cells[c].ticks / 1000 * (rank % 97);
+            vary_each<Cell>(image, tables[t], TableType::cells,
+                            [&](Cell& cell) { cell.ticks += cell.ticks / 1000 * (rank % 97); });
+            vary_each<Communicator>(image, tables[t], TableType::communicators, [&](Communicator& communicator) {
+                if (communicator.how == origin_world) communicator.size = ranks, communicator.rank = rank;
+            });
+            vary_each<Arrival>(image, tables[t], TableType::arrivals,
+                               [&](Arrival& arrival) { arrival.begin += arrival.number_and_call % 89 * (rank % 97); });
         }
         at = block->next;
     }
@@ -55,7 +66,7 @@ int main(int argc, char** argv) {
         set_text(header.launch, "bench:4711");
         set_text(header.node, "boot-" + std::to_string(rank / ranks_on_a_node));
         set_text(header.host, "n" + std::to_string(rank / ranks_on_a_node));
-        vary_cells(image, rank);
+        vary_tables(image, rank, ranks);
         const std::string path = std::string(argv[2]) + "/mpi_profile.4711." + std::to_string(rank);
         std::ofstream out(path, std::ios::binary);
         if (!out.write(image.data(), static_cast<std::streamsize>(image.size())).flush())

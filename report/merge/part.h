@@ -17,6 +17,7 @@
 #include "report/merge/nccl_choices.h"
 #include "report/merge/orders.h"
 #include "report/merge/origin.h"
+#include "report/merge/pace.h"
 #include "report/merge/peers.h"
 #include "report/merge/ranks.h"
 #include "report/merge/regions.h"
@@ -45,7 +46,7 @@ class Part {
     // In the order in which they finish: a part finds in the Job what those before it have put there.
     using Parts = std::tuple<SettingsPart, LabelsPart, OriginPart, RowsPart, RanksPart, StandingsPart, FactsPart,
                              CommsPart, WaitsPart, ArrivalsPart, SitesPart, PeersPart, RegionsPart, ActivitiesPart,
-                             GpuPart, NcclChoicesPart, OrdersPart>;
+                             GpuPart, NcclChoicesPart, OrdersPart, PacePart>;
 
     CallRegistry* registry_;
     CallNumbers numbers_;

@@ -18,6 +18,7 @@
 #include "report/model/hanging.h"
 #include "report/model/job_note.h"
 #include "report/model/number_list.h"
+#include "report/model/pace.h"
 #include "report/model/placement.h"
 #include "report/model/profile.h"
 #include "report/model/region.h"
@@ -203,6 +204,7 @@ struct Job {
     std::vector<Made> made;               // sorted by rank
     std::vector<BrokenOrder> broken_orders;
     Comparison comparison;
+    Pace pace;
     std::vector<Group> groups;             // [0] = not known
     std::vector<Place> places;             // [0] = not known
     std::vector<Module> modules;           // [0] = not known

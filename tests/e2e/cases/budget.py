@@ -30,6 +30,7 @@ def budget_has_the_parts_that_the_program_measured(scene):
         out = budget["computing_ns"] + budget.get("processor_ns", 0)
         check(near(out, outside, all), f"rank {rank} was outside for {outside}: {budget}")
         check(budget["init_ns"] > 0 and budget["before_init_ns"] > 0, f"rank {rank} began: {budget}")
-    # The fastest call of all took no longer than the mean of the rank that comes last.
+    # Who loses its processor inside a call moves data for longer; arrivals.py looks at each call.
     waited, last = said[0][2], said[1][2]
-    check(0.99 * (waited - last) <= found[0]["waiting_ns"] <= 1.01 * waited, f"rank 0 waits for rank 1: {found}, {said}")
+    check(0.4 * (waited - last) <= found[0]["waiting_ns"] <= 1.01 * waited, f"rank 0 waits for rank 1: {found}, {said}")
+    check(found[0]["waiting_ns"] > 2 * found[1]["waiting_ns"], f"and rank 1 hardly waits: {found}")
