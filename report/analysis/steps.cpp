@@ -70,7 +70,7 @@ Steps::Part part_between(const PacedCall& first, const PacedCall& last, std::uin
 std::vector<Steps::Part> parts_of(Calls calls, std::uint64_t step) {
     std::vector<Steps::Part> parts;
     const std::uint64_t all = calls.back().number - calls.front().number;
-    const std::uint64_t each = std::max(step, all / most_parts);
+    const std::uint64_t each = std::max(step, (all + most_parts - 1) / most_parts);
     const PacedCall* from = &calls.front();
     for (const PacedCall& call : calls)
         if (call.number - from->number >= each && call.begin_ns > from->begin_ns) {
@@ -112,8 +112,8 @@ std::optional<Steps> steps_of(const Job& job) {
     if (steps.parts.size() < 2) return std::nullopt;
     steps.steps = static_cast<double>(pace.collectives) / static_cast<double>(*step);
     steps.mean_ns = part_between(calls.front(), calls.back(), *step).step_ns;
-    steps.apart = static_cast<double>(calls.back().number - calls.front().number) /
-                  static_cast<double>(steps.parts.size()) / static_cast<double>(*step);
+    steps.of_part = static_cast<double>(calls.back().number - calls.front().number) /
+                    static_cast<double>(steps.parts.size()) / static_cast<double>(*step);
     std::vector<double> each;
     for (const Steps::Part& part : steps.parts) each.push_back(part.step_ns);
     std::nth_element(each.begin(), each.begin() + static_cast<std::ptrdiff_t>(each.size() / 2), each.end());

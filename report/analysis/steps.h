@@ -16,8 +16,7 @@ struct Steps {
     std::vector<std::uint16_t> calls;  // indices into Job::calls
     double steps = 0;                  // in all
     double mean_ns = 0, median_ns = 0;
-    double apart =
-        0;  // steps between two moments that are known, on average: no slow stretch shorter than that is seen
+    double of_part = 0;  // steps in one of the parts below, on average
 
     // The run in parts of about equal numbers of steps.
     struct Part {

@@ -48,7 +48,7 @@ Table step_table(const Steps& steps, const Job& job) {
         {{.id = "mean_ns", .title = "MEAN", .unit = Unit::time, .same_unit = true}, [](S s) { return s.mean_ns; }},
         {{.id = "median_ns", .title = "MEDIAN", .unit = Unit::time, .same_unit = true},
          [](S s) { return s.median_ns; }},
-        {{.id = "over_time", .title = "TIME PER STEP, FROM START TO END", .draw = Draw::sparkline, .only_screen = true},
+        {{.id = "over_time", .title = "FROM START TO END", .draw = Draw::sparkline, .drop = 3, .only_screen = true},
          [](S s) {
              Series each;
              for (const Steps::Part& part : s.parts) each.push_back(part.step_ns);
@@ -61,14 +61,9 @@ Table step_table(const Steps& steps, const Job& job) {
     const auto [least, most] =
         std::minmax_element(steps.parts.begin(), steps.parts.end(),
                             [](const Steps::Part& a, const Steps::Part& b) { return a.step_ns < b.step_ns; });
-    table.notes.push_back(
-        Note::on("over_time", fmt::format("from {} to {}, means of {} parts of the run", human_time(least->step_ns),
-                                          human_time(most->step_ns), steps.parts.size())));
-    table.notes.push_back(
-        steps.apart > 1.5
-            ? fmt::format("the moments that are known are {} steps apart: what is slow for less does not show",
-                          human_number(steps.apart))
-            : "every step is seen");
+    table.notes.push_back(fmt::format(
+        "from {} to {} in {} parts of the run, of {} steps each: what is slow for fewer may not show",
+        human_time(least->step_ns), human_time(most->step_ns), steps.parts.size(), human_number(steps.of_part)));
     return table;
 }
 

@@ -54,7 +54,8 @@ TEST(steps, of_one_collective_are_its_calls) {
     const auto steps = report::steps_of(job_of_calls(300, [](std::uint64_t) { return 0; }));
     ASSERT_TRUE(steps);
     EXPECT_EQ(steps->collectives, 1u);
-    EXPECT_LT(steps->apart, 10);
+    EXPECT_LT(steps->of_part, 10);
+    EXPECT_LE(steps->parts.size(), 64u);
 }
 
 TEST(steps, are_found_behind_a_beginning_of_another_order) {
