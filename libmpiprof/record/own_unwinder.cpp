@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <sys/uio.h>
 
 #include "libmpiprof/base/kernel_files.h"
@@ -140,33 +141,82 @@ bool leave_function(const FrameRule& rule, Cursor& cursor, Stack& stack) {
     return true;
 }
 
-// To the caller, whose rule takes the place of this one.
-bool step(FrameRule& rule, Cursor& cursor, Stack& stack, const LibraryMoment& moment) {
-    if (rule.cfa == CfaRule::none || rule.cfa == CfaRule::outermost) return false;
-    if (!(rule.cfa == CfaRule::signal ? leave_signal(cursor, stack) : leave_function(rule, cursor, stack)))
-        return false;
-    rule = rules.find(cursor.address, cursor.is_return, moment);
-    return rule.cfa != CfaRule::no_code;  // else nobody returns there
-}
-
-[[gnu::noinline]] int backtrace(Unwinder::Visit visit, void* argument) {
+// What a walk starts from: the frame of the function that asks, which has to last as long as the walk does.
+[[gnu::always_inline]] inline Cursor here() {
     Cursor cursor;
-    Stack stack;
     asm volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
                  : "=&a"(cursor.address), "=&d"(cursor.cfa), "=&c"(cursor.rbp));  // none of them is %rbp itself
     cursor.is_return = false;
-    const LibraryMoment moment = LibraryMoment::now();
-    FrameRule rule = rules.find(cursor.address, false, moment);
-    while (step(rule, cursor, stack, moment))
-        if (visit(&cursor, argument) != 0) return Unwinder::end_of_stack;
-    return rule.cfa == CfaRule::outermost ? Unwinder::end_of_stack : Unwinder::cut;
+    return cursor;
+}
+
+// From frame to frame, as long as `visit(cursor)` says so, within the loader's lock, which is taken once: what the
+// rules are read from stays where it is.
+template <class Visit>
+struct Walk {
+    Cursor cursor;
+    Visit visit;
+    LibraryMoment moment{};
+    int reason = Unwinder::cut;
+
+    void go() { dl_iterate_phdr(within_lock, this); }
+
+  private:
+    static int within_lock(dl_phdr_info* first, std::size_t, void* argument) {
+        Walk& walk = *static_cast<Walk*>(argument);
+        walk.moment = {first->dlpi_adds, first->dlpi_subs};
+        if (rules.begin(walk.moment)) {
+            walk.go_by([](const Cursor& at) { return rules.find(at.address, at.is_return); });
+            rules.end();
+        } else {
+            walk.go_by([](const Cursor& at) { return FrameRules::read_anew(at.address, at.is_return); });
+        }
+        return 1;
+    }
+    template <class RuleAt>
+    void go_by(RuleAt rule_at) {
+        Stack stack;
+        FrameRule rule = rule_at(cursor);
+        bool is_enough = false;
+        while (!is_enough && rule.cfa != CfaRule::none && rule.cfa != CfaRule::outermost) {
+            if (!(rule.cfa == CfaRule::signal ? leave_signal(cursor, stack) : leave_function(rule, cursor, stack)))
+                return;
+            rule = rule_at(cursor);
+            if (rule.cfa == CfaRule::no_code) return;  // nobody returns there
+            is_enough = !visit(cursor);
+        }
+        if (is_enough || rule.cfa == CfaRule::outermost) reason = Unwinder::end_of_stack;
+    }
+};
+
+[[gnu::noinline]] int backtrace(Unwinder::Visit visit, void* argument) {
+    Walk walk{here(), [&](Cursor& cursor) { return visit(&cursor, argument) == 0; }};
+    walk.go();
+    return walk.reason;
+}
+
+[[gnu::noinline]] void follow(CallStack& stack, unsigned wanted) {
+    bool is_inside = true;  // still among our own frames
+    Walk walk{here(), [&](const Cursor& cursor) {
+                  const auto* place = reinterpret_cast<const Word*>(cursor.cfa) - 1;
+                  if (is_inside) {
+                      is_inside = place != stack.place[0] || cursor.address != stack.address[0];
+                      return is_inside || wanted > 1;
+                  }
+                  if (cursor.address == 0) return false;
+                  stack.address[stack.depth] = cursor.address;
+                  stack.place[stack.depth] = cursor.is_return || *place == cursor.address ? place : nullptr;
+                  return ++stack.depth < wanted;
+              }};
+    walk.go();
+    stack.moment = walk.moment;
 }
 
 }  // namespace
 
 const Unwinder own_unwinder{
     backtrace, [](void* context) { return static_cast<std::uintptr_t>(static_cast<Cursor*>(context)->address); },
-    [](void* context) { return static_cast<Cursor*>(context)->cfa; }};
+    [](void* context) { return static_cast<Cursor*>(context)->cfa; }, follow};
 
 }  // namespace mpiprof
 

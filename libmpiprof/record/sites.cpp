@@ -94,7 +94,7 @@ std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStac
     if (const std::uint32_t site = known_locked(hash)) return site;
     unsigned compared = 0;
     for (const Word address : identity.address) compared += address != 0;
-    forget_other_moments();
+    forget_other_moments(stack.moment.adds != 0 ? stack.moment : LibraryMoment::now());
     const std::uint32_t site =
         add_locked(image, stack.depth, compared, [&](unsigned i) { return frame_of(image, stack.address[i]); });
     remember(image, hash, site);
@@ -123,7 +123,7 @@ std::uint32_t Sites::find_script(Image& image, Word return_address) {
 
 void Sites::know_module(Image& image, Word address) {
     const Guard guard(lock_);
-    forget_other_moments();
+    forget_other_moments(LibraryMoment::now());
     if (make_records_zero(image)) (void)frame_of(image, address);
 }
 
@@ -150,8 +150,7 @@ std::uint32_t Sites::add_locked(Image& image, unsigned frames, unsigned compared
     return site_rows_.add(image, site) ? sites_++ : 0;
 }
 
-void Sites::forget_other_moments() {
-    const LibraryMoment moment = LibraryMoment::now();
+void Sites::forget_other_moments(const LibraryMoment& moment) {
     if (moment == moment_) return;
     moment_ = moment;
     for (std::uint32_t i = 0; i < ranges_; ++i) modules_seen_[i].segment_bytes = 0;

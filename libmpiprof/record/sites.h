@@ -43,7 +43,7 @@ class Sites {
     template <class FrameOf>
     std::uint32_t add_locked(Image& image, unsigned depth, unsigned compared, FrameOf frame_of);
     bool make_records_zero(Image& image);
-    void forget_other_moments();
+    void forget_other_moments(const LibraryMoment& moment);
     format::Frame frame_of(Image& image, Word address);
     format::Frame frame_of(Image& image, const Interpreter& script, const ScriptFrame& frame);
     std::uint32_t add_function(Image& image, const ScriptPlace& place);
