@@ -142,9 +142,13 @@ template <class FrameOf>
 std::uint32_t Sites::add_locked(Image& image, unsigned frames, unsigned compared, FrameOf frame_of) {
     if (!known_.make_room(hash_of_known) || !make_records_zero(image)) return 0;
     const std::uint32_t first = frames_;
-    for (unsigned i = 0; i < frames; ++i) {
-        if (!frame_rows_.add(image, frame_of(i))) return 0;
-        ++frames_;
+    for (unsigned i = 0; i < frames;) {
+        std::uint32_t few = frames - i;
+        Frame* rows = frame_rows_.next_few(image, few);
+        if (!rows) return 0;
+        for (std::uint32_t row = 0; row < few; ++row) rows[row] = frame_of(i++);
+        frame_rows_.publish_few(few);
+        frames_ += few;
     }
     const Site site{first, static_cast<std::uint16_t>(frames), static_cast<std::uint16_t>(compared)};
     return site_rows_.add(image, site) ? sites_++ : 0;
@@ -156,12 +160,22 @@ void Sites::forget_other_moments(const LibraryMoment& moment) {
     for (std::uint32_t i = 0; i < ranges_; ++i) modules_seen_[i].segment_bytes = 0;
 }
 
+// The frames of a stack mostly lie in few modules, and neighbours in one.
 Frame Sites::frame_of(Image& image, Word address) {
     const auto absolute = static_cast<std::uint64_t>(address);
-    for (std::uint32_t i = 0; i < ranges_; ++i) {
-        const Range& range = modules_seen_[i];
-        if (absolute - range.segment_begin < range.segment_bytes) return {absolute - range.base, range.module, 0};
+    const auto holds = [&](const Range& range) { return absolute - range.segment_begin < range.segment_bytes; };
+    if (!holds(modules_seen_[last_range_])) {
+        std::uint32_t i = 0;
+        while (i < ranges_ && !holds(modules_seen_[i])) ++i;
+        if (i == ranges_) return frame_of_unseen(image, address);
+        last_range_ = i;
     }
+    const Range& range = modules_seen_[last_range_];
+    return {absolute - range.base, range.module, 0};
+}
+
+Frame Sites::frame_of_unseen(Image& image, Word address) {
+    const auto absolute = static_cast<std::uint64_t>(address);
     Found found{};
     found.address = address;
     dl_iterate_phdr(look_into, &found);

@@ -45,6 +45,7 @@ class Sites {
     bool make_records_zero(Image& image);
     void forget_other_moments(const LibraryMoment& moment);
     format::Frame frame_of(Image& image, Word address);
+    format::Frame frame_of_unseen(Image& image, Word address);
     format::Frame frame_of(Image& image, const Interpreter& script, const ScriptFrame& frame);
     std::uint32_t add_function(Image& image, const ScriptPlace& place);
     void remember(Image& image, std::uint64_t hash, std::uint32_t site);
@@ -64,6 +65,7 @@ class Sites {
         std::uint32_t module;
     };
     Range modules_seen_[max_modules] = {};
+    std::uint32_t last_range_ = 0;  // that an address was found in
     LibraryMoment moment_;
     // The functions of scripts that are modules already, by their code objects; made at the first one.
     struct Function {
