@@ -13,31 +13,39 @@ using namespace frame;
 using Object = FrameRules::Object;
 using Shared = FrameRules::Shared;
 
-// The function's description, by the sorted table that linkers make (4-byte offsets from the header); null: none.
-const std::uint8_t* find_description(const Object& object, std::uint64_t address) {
+// The sorted table that linkers make: 4-byte offsets from the header, of a function and its description.
+void read_table(Object& object) {
     constexpr std::uint8_t table_encoding = 0x3b, count_encoding = 0x03, pointer_encoding = 0x1b;
     Reader reader(object.header, object.end);
     const std::uint8_t version = reader.read<std::uint8_t>(), pointer = reader.read<std::uint8_t>(),
                        counted = reader.read<std::uint8_t>(), table = reader.read<std::uint8_t>();
-    if (version != 1 || pointer != pointer_encoding || counted != count_encoding || table != table_encoding)
-        return nullptr;
+    if (version != 1 || pointer != pointer_encoding || counted != count_encoding || table != table_encoding) return;
     reader.read<std::int32_t>();
     const auto count = reader.read<std::uint32_t>();
-    if (count == 0 || !reader.has(std::size_t{count} * 8)) return nullptr;
-    const std::uint8_t* entries = reader.at();
-    const auto offset_at = [&](std::uint32_t i, int which) {
-        std::int32_t offset;
-        memcpy(&offset, entries + std::size_t{i} * 8 + which * 4, sizeof offset);
-        return std::int64_t{offset};
+    if (!reader.has(std::size_t{count} * 8)) return;
+    object.entries = reader.at();
+    object.count = count;
+}
+
+// The function's description; null: none.
+const std::uint8_t* find_description(const Object& object, std::uint64_t address) {
+    if (object.count == 0) return nullptr;
+    struct Entry {
+        std::int32_t function, description;
     };
-    const std::int64_t wanted = static_cast<std::int64_t>(address - reinterpret_cast<std::uintptr_t>(object.header));
-    std::uint32_t low = 0, high = count;  // the last one that begins at or below it is in [low, high)
-    if (offset_at(0, 0) > wanted) return nullptr;
+    const auto entry_at = [&](std::uint32_t i) {
+        Entry entry;
+        memcpy(&entry, object.entries + std::size_t{i} * sizeof entry, sizeof entry);
+        return entry;
+    };
+    const auto wanted = static_cast<std::int64_t>(address - reinterpret_cast<std::uintptr_t>(object.header));
+    std::uint32_t low = 0, high = object.count;  // the last one that begins at or below it is in [low, high)
+    if (entry_at(0).function > wanted) return nullptr;
     while (high - low > 1) {
         const std::uint32_t middle = low + (high - low) / 2;
-        (offset_at(middle, 0) <= wanted ? low : high) = middle;
+        (entry_at(middle).function <= wanted ? low : high) = middle;
     }
-    const std::uint8_t* description = object.header + offset_at(low, 1);
+    const std::uint8_t* description = object.header + entry_at(low).description;
     return description >= object.begin && description < object.end ? description : nullptr;
 }
 
@@ -145,24 +153,22 @@ int look_into(dl_phdr_info* info, std::size_t, void* argument) {
         object.header = reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + header->p_vaddr);
         object.begin = reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + segment.p_vaddr);
         object.end = object.begin + segment.p_filesz;
+        read_table(object);
         break;
     }
     return 1;
 }
 
-// The loader's lock is one that who holds it may take again.
-bool find_object(std::uint64_t address, FrameRules::Known* known, Object& object) {
-    for (unsigned i = 0; known && i < known->count; ++i)
-        if (known->objects[i].holds(address)) {
-            object = known->objects[i];
-            return true;
-        }
+// Null: no object's code is there. The loader's lock is one that who holds it may take again.
+const Object* find_object(std::uint64_t address, FrameRules::Known& known) {
+    for (unsigned i = 0; i < known.count; ++i)
+        if (known.objects[i].holds(address)) return &known.objects[i];
     Question question{address, {}, false};
     dl_iterate_phdr(look_into, &question);
-    object = question.object;
-    if (!question.is_code || !known) return question.is_code;
-    known->objects[known->count < known->most ? known->count++ : known->turns++ % known->most] = object;
-    return true;
+    if (!question.is_code) return nullptr;
+    Object& place = known.objects[known.count < known.most ? known.count++ : known.turns++ % known.most];
+    place = question.object;
+    return &place;
 }
 
 }  // namespace
@@ -171,26 +177,30 @@ bool FrameRules::begin(const LibraryMoment& moment) {
     if (!lock_.try_lock()) return false;
     if (moment_ == moment) return true;
     moment_ = moment;
-    for (FrameRule& rule : rules_)
-        if (rule.address != 0) rule = {};
+    for (auto& pair : rules_)
+        for (FrameRule& rule : pair)
+            if (rule.address != 0) rule = {};
     known_ = {};
     return true;
 }
 
 // `none` of what does not fit.
-FrameRule FrameRules::read(Word address, bool is_return, Known* known) {
+FrameRule FrameRules::read(Word address, bool is_return, Known& known) {
     const std::uint64_t looked_up = static_cast<std::uint64_t>(address) - is_return;
-    Object object;
-    if (!find_object(looked_up, known, object)) return {address, 0, 0, CfaRule::no_code, RbpRule::same};
+    const Object* object = find_object(looked_up, known);
+    if (!object) return {address, 0, 0, CfaRule::no_code, RbpRule::same};
     State state{};
-    Shared shared{};
-    if (!object.header || !read_rule(object, looked_up, known ? known->shared : shared, state))
-        return {address, 0, 0, CfaRule::none, RbpRule::same};
+    const bool is_known = read_rule(*object, looked_up, known.shared, state);
     const auto offset = static_cast<std::int32_t>(state.cfa_offset);
     const auto rbp_offset = static_cast<std::int16_t>(state.rbp_offset);
-    if (state.cfa_offset != offset || state.rbp_offset != rbp_offset)
+    if (!is_known || state.cfa_offset != offset || state.rbp_offset != rbp_offset)
         return {address, 0, 0, CfaRule::none, RbpRule::same};
     return {address, offset, rbp_offset, state.cfa, state.rbp};
+}
+
+FrameRule FrameRules::read_anew(Word address, bool is_return) {
+    Known nothing{};
+    return read(address, is_return, nothing);
 }
 
 }  // namespace mpiprof

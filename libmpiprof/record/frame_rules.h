@@ -16,19 +16,31 @@ class FrameRules {
     // the rules are read anew.
     bool begin(const LibraryMoment& moment);
     void end() { lock_.unlock(); }
-    // The rule at an address, between begin() and end(); `is_return`: the call before it is what counts.
+    // The rule at an address, between begin() and end(); `is_return`: the call before it is what counts. Of two places
+    // a new address takes the second, and one that comes back the first: those on every walk outlast what is met once.
     FrameRule find(Word address, bool is_return) {
-        FrameRule& rule = rules_[mix(static_cast<std::uint64_t>(address)) >> (64 - bits)];
-        if (rule.address != address) rule = read(address, is_return, &known_);
-        return rule;
+        FrameRule* rule = rules_[mix(static_cast<std::uint64_t>(address)) >> (64 - bits)];
+        if (rule[0].address == address) [[likely]]
+            return rule[0];
+        if (rule[1].address == address) {
+            const FrameRule found = rule[1];
+            rule[1] = rule[0];
+            return rule[0] = found;
+        }
+        const FrameRule found = read(address, is_return, known_);
+        rule[rule[0].address != 0] = found;
+        return found;
     }
     // The same without the table, within the loader's lock.
-    static FrameRule read_anew(Word address, bool is_return) { return read(address, is_return, nullptr); }
+    static FrameRule read_anew(Word address, bool is_return);
 
-    // An object: its segment of code, its .eh_frame_hdr, and the segment that this and .eh_frame lie in.
+    // An object: its segment of code, and the sorted table of its functions in the segment that .eh_frame lies in, too.
     struct Object {
         std::uint64_t code, code_bytes;
-        const std::uint8_t *header, *begin, *end;  // header null: it has none
+        const std::uint8_t *begin, *end;  // of that segment
+        const std::uint8_t* header;       // .eh_frame_hdr, from which offsets count
+        const std::uint8_t* entries;
+        std::uint32_t count;  // of them; 0: there is none that can be read
         bool holds(std::uint64_t address) const { return address - code < code_bytes; }
     };
     // What descriptions of functions share (CIE); most of an object's share one.
@@ -48,12 +60,12 @@ class FrameRules {
     };
 
   private:
-    static FrameRule read(Word address, bool is_return, Known* known);
+    static FrameRule read(Word address, bool is_return, Known& known);
 
-    static constexpr unsigned bits = 9;
+    static constexpr unsigned bits = 8;
     Lock lock_;
     LibraryMoment moment_;
-    FrameRule rules_[1u << bits] = {};
+    FrameRule rules_[1u << bits][2] = {};
     Known known_{};
 };
 

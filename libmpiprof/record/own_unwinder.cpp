@@ -51,16 +51,19 @@ class Stack {
   public:
     bool read(std::uintptr_t at, Word& word) {
         if (at % sizeof(Word) != 0) return false;
-        if (at - from_here_ < bytes_) {
+        if (at - from_here_ < bytes_) [[likely]] {
             word = *reinterpret_cast<const Word*>(at);
             return true;
         }
+        return read_elsewhere(at, word);
+    }
+
+  private:
+    [[gnu::noinline]] bool read_elsewhere(std::uintptr_t at, Word& word) {
         if (at - from_ >= read_ && !fetch(at)) return false;
         word = words_[(at - from_) / sizeof(Word)];
         return true;
     }
-
-  private:
     bool fetch(std::uintptr_t at) {
         const iovec to{words_, sizeof words_}, from{reinterpret_cast<void*>(at), sizeof words_};
         long n = raw(SYS_process_vm_readv, getpid(), raw_address(&to), 1, raw_address(&from), 1);
@@ -95,9 +98,7 @@ struct Cursor {
 
 // One frame's stack is no larger: what lies further up is taken for another's.
 constexpr std::uintptr_t largest_frame = std::uintptr_t{64} << 20;
-bool is_above(std::uintptr_t cfa, const Cursor& cursor) {
-    return cfa > cursor.cfa && cfa - cursor.cfa <= largest_frame;
-}
+bool is_above(std::uintptr_t cfa, const Cursor& cursor) { return cfa - cursor.cfa - 1 < largest_frame; }
 
 // Up from what the kernel laid onto the stack for a handler: a ucontext_t. A handler's stack of its own ends there.
 bool leave_signal(Cursor& cursor, Stack& stack) {
@@ -120,11 +121,11 @@ bool leave_signal(Cursor& cursor, Stack& stack) {
     return true;
 }
 
-bool leave_function(const FrameRule& rule, Cursor& cursor, Stack& stack) {
+[[gnu::always_inline]] inline bool leave_function(const FrameRule& rule, Cursor& cursor, Stack& stack) {
     const auto by = [](std::uintptr_t base, std::int64_t offset) { return base + static_cast<std::uintptr_t>(offset); };
     std::uintptr_t cfa = by(rule.cfa == CfaRule::by_rsp ? cursor.cfa : cursor.rbp, rule.cfa_offset);
     Word word = 0;
-    if (rule.cfa == CfaRule::behind_rbp) {
+    if (rule.cfa == CfaRule::behind_rbp) [[unlikely]] {
         if (cfa - cursor.cfa > largest_frame || !stack.read(cfa, word)) return false;
         cfa = static_cast<std::uintptr_t>(word);
     }
@@ -154,7 +155,7 @@ bool leave_function(const FrameRule& rule, Cursor& cursor, Stack& stack) {
 // rules are read from stays where it is.
 template <class Visit>
 struct Walk {
-    Cursor cursor;
+    Cursor start;
     Visit visit;
     LibraryMoment moment{};
     int reason = Unwinder::cut;
@@ -165,32 +166,36 @@ struct Walk {
     static int within_lock(dl_phdr_info* first, std::size_t, void* argument) {
         Walk& walk = *static_cast<Walk*>(argument);
         walk.moment = {first->dlpi_adds, first->dlpi_subs};
-        if (rules.begin(walk.moment)) {
-            walk.go_by([](const Cursor& at) { return rules.find(at.address, at.is_return); });
-            rules.end();
-        } else {
-            walk.go_by([](const Cursor& at) { return FrameRules::read_anew(at.address, at.is_return); });
-        }
+        const bool is_ours = rules.begin(walk.moment);
+        walk.reason = walk.follow(is_ours);
+        if (is_ours) rules.end();
         return 1;
     }
-    template <class RuleAt>
-    void go_by(RuleAt rule_at) {
+    int follow(bool has_rules) {
+        const auto rule_at = [&](const Cursor& at) {
+            return has_rules ? rules.find(at.address, at.is_return) : FrameRules::read_anew(at.address, at.is_return);
+        };
         Stack stack;
+        Cursor cursor = start;  // which lies in registers
         FrameRule rule = rule_at(cursor);
-        bool is_enough = false;
-        while (!is_enough && rule.cfa != CfaRule::none && rule.cfa != CfaRule::outermost) {
-            if (!(rule.cfa == CfaRule::signal ? leave_signal(cursor, stack) : leave_function(rule, cursor, stack)))
-                return;
+        while (rule.cfa != CfaRule::none && rule.cfa != CfaRule::outermost) {
+            if (rule.cfa == CfaRule::signal) [[unlikely]] {
+                Cursor below = cursor;
+                if (!leave_signal(below, stack)) return Unwinder::cut;
+                cursor = below;
+            } else if (!leave_function(rule, cursor, stack)) {
+                return Unwinder::cut;
+            }
             rule = rule_at(cursor);
-            if (rule.cfa == CfaRule::no_code) return;  // nobody returns there
-            is_enough = !visit(cursor);
+            if (rule.cfa == CfaRule::no_code) return Unwinder::cut;  // nobody returns there
+            if (!visit(cursor)) return Unwinder::end_of_stack;
         }
-        if (is_enough || rule.cfa == CfaRule::outermost) reason = Unwinder::end_of_stack;
+        return rule.cfa == CfaRule::outermost ? Unwinder::end_of_stack : Unwinder::cut;
     }
 };
 
 [[gnu::noinline]] int backtrace(Unwinder::Visit visit, void* argument) {
-    Walk walk{here(), [&](Cursor& cursor) { return visit(&cursor, argument) == 0; }};
+    Walk walk{here(), [&](Cursor cursor) { return visit(&cursor, argument) == 0; }};
     walk.go();
     return walk.reason;
 }
