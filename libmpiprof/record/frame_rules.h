@@ -6,6 +6,7 @@
 
 #include "libmpiprof/record/frame_program.h"
 #include "libmpiprof/record/library_moment.h"
+#include "libmpiprof/record/own_ways.h"
 
 namespace mpiprof {
 
@@ -33,6 +34,8 @@ class FrameRules {
     }
     // The same without the table, within the loader's lock.
     static FrameRule read_anew(Word address, bool is_return);
+
+    OwnWays own_ways;  // between begin() and end()
 
     // An object: its segment of code, and the sorted table of its functions in the segment that .eh_frame lies in, too.
     struct Object {

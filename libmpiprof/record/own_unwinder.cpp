@@ -89,13 +89,6 @@ class Stack {
     Word words_[192];
 };
 
-struct Cursor {
-    Word address;
-    std::uintptr_t cfa;  // of the frame below: the stack pointer in this one
-    std::uintptr_t rbp;
-    bool is_return;  // the address is behind a call
-};
-
 // One frame's stack is no larger: what lies further up is taken for another's.
 constexpr std::uintptr_t largest_frame = std::uintptr_t{64} << 20;
 bool is_above(std::uintptr_t cfa, const Cursor& cursor) { return cfa - cursor.cfa - 1 < largest_frame; }
@@ -157,6 +150,9 @@ template <class Visit>
 struct Walk {
     Cursor start;
     Visit visit;
+    // Frames up to this one, which returns to `behind`, are ours and not visited, nor is it; 0: all are visited.
+    std::uintptr_t call = 0;
+    Word behind = 0;
     LibraryMoment moment{};
     int reason = Unwinder::cut;
 
@@ -177,6 +173,8 @@ struct Walk {
         };
         Stack stack;
         Cursor cursor = start;  // which lies in registers
+        bool is_inside = call != 0 && !(has_rules && go_to_call(cursor));
+        OwnWays::Way way;
         FrameRule rule = rule_at(cursor);
         while (rule.cfa != CfaRule::none && rule.cfa != CfaRule::outermost) {
             if (rule.cfa == CfaRule::signal) [[unlikely]] {
@@ -186,11 +184,24 @@ struct Walk {
             } else if (!leave_function(rule, cursor, stack)) {
                 return Unwinder::cut;
             }
+            if (is_inside) [[unlikely]]
+                way.add(start.cfa, rule, cursor);
             rule = rule_at(cursor);
             if (rule.cfa == CfaRule::no_code) return Unwinder::cut;  // nobody returns there
-            if (!visit(cursor)) return Unwinder::end_of_stack;
+            if (is_inside) [[unlikely]] {
+                is_inside = cursor.cfa != call || cursor.address != behind;
+                if (!is_inside && has_rules) rules.own_ways.learn(way);
+            } else if (!visit(cursor)) {
+                return Unwinder::end_of_stack;
+            }
         }
         return rule.cfa == CfaRule::outermost ? Unwinder::end_of_stack : Unwinder::cut;
+    }
+    bool go_to_call(Cursor& cursor) const {
+        Cursor there = cursor;
+        if (!rules.own_ways.go(there, call) || there.address != behind) return false;
+        cursor = there;
+        return true;
     }
 };
 
@@ -201,18 +212,14 @@ struct Walk {
 }
 
 [[gnu::noinline]] void follow(CallStack& stack, unsigned wanted) {
-    bool is_inside = true;  // still among our own frames
-    Walk walk{here(), [&](const Cursor& cursor) {
-                  const auto* place = reinterpret_cast<const Word*>(cursor.cfa) - 1;
-                  if (is_inside) {
-                      is_inside = place != stack.place[0] || cursor.address != stack.address[0];
-                      return is_inside || wanted > 1;
-                  }
-                  if (cursor.address == 0) return false;
-                  stack.address[stack.depth] = cursor.address;
-                  stack.place[stack.depth] = cursor.is_return || *place == cursor.address ? place : nullptr;
-                  return ++stack.depth < wanted;
-              }};
+    const auto add = [&](const Cursor& cursor) {
+        const auto* place = reinterpret_cast<const Word*>(cursor.cfa) - 1;
+        if (cursor.address == 0) return false;
+        stack.address[stack.depth] = cursor.address;
+        stack.place[stack.depth] = cursor.is_return || *place == cursor.address ? place : nullptr;
+        return ++stack.depth < wanted;
+    };
+    Walk walk{here(), add, reinterpret_cast<std::uintptr_t>(stack.place[0] + 1), stack.address[0]};
     walk.go();
     stack.moment = walk.moment;
 }
