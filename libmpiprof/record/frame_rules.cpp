@@ -30,22 +30,18 @@ void read_table(Object& object) {
 // The function's description; null: none.
 const std::uint8_t* find_description(const Object& object, std::uint64_t address) {
     if (object.count == 0) return nullptr;
-    struct Entry {
+    struct [[gnu::packed]] Entry {
         std::int32_t function, description;
     };
-    const auto entry_at = [&](std::uint32_t i) {
-        Entry entry;
-        memcpy(&entry, object.entries + std::size_t{i} * sizeof entry, sizeof entry);
-        return entry;
-    };
+    const auto* entry = reinterpret_cast<const Entry*>(object.entries);
     const auto wanted = static_cast<std::int64_t>(address - reinterpret_cast<std::uintptr_t>(object.header));
-    std::uint32_t low = 0, high = object.count;  // the last one that begins at or below it is in [low, high)
-    if (entry_at(0).function > wanted) return nullptr;
-    while (high - low > 1) {
-        const std::uint32_t middle = low + (high - low) / 2;
-        (entry_at(middle).function <= wanted ? low : high) = middle;
+    if (entry->function > wanted) return nullptr;
+    for (std::size_t count = object.count; count > 1;) {  // the last one that begins at or below it is among so many
+        const std::size_t half = count / 2;
+        entry = entry[half].function <= wanted ? entry + half : entry;
+        count -= half;
     }
-    const std::uint8_t* description = object.header + entry_at(low).description;
+    const std::uint8_t* description = object.header + entry->description;
     return description >= object.begin && description < object.end ? description : nullptr;
 }
 
@@ -159,16 +155,38 @@ int look_into(dl_phdr_info* info, std::size_t, void* argument) {
     return 1;
 }
 
-// Null: no object's code is there. The loader's lock is one that who holds it may take again.
+// False: no object's code is there. The loader's lock is one that who holds it may take again.
+[[gnu::noinline]] bool ask_loader(std::uint64_t address, Object& object) {
+    Question question{address, {}, false};
+    dl_iterate_phdr(look_into, &question);
+    object = question.object;
+    return question.is_code;
+}
+
+[[gnu::noinline]] const Object* learn_object(std::uint64_t address, FrameRules::Known& known) {
+    Object object;
+    if (!ask_loader(address, object)) return nullptr;
+    Object& place = known.objects[known.count < known.most ? known.count++ : known.turns++ % known.most];
+    place = object;
+    return &place;
+}
+
 const Object* find_object(std::uint64_t address, FrameRules::Known& known) {
     for (unsigned i = 0; i < known.count; ++i)
         if (known.objects[i].holds(address)) return &known.objects[i];
-    Question question{address, {}, false};
-    dl_iterate_phdr(look_into, &question);
-    if (!question.is_code) return nullptr;
-    Object& place = known.objects[known.count < known.most ? known.count++ : known.turns++ % known.most];
-    place = question.object;
-    return &place;
+    return learn_object(address, known);
+}
+
+// As remembered; `none` of what does not fit. `object`: whose code is there, if it is any.
+FrameRule rule_in(const Object* object, Shared& shared, Word address, bool is_return) {
+    if (!object) return {address, 0, 0, CfaRule::no_code, RbpRule::same};
+    State state{};
+    const bool is_known = read_rule(*object, static_cast<std::uint64_t>(address) - is_return, shared, state);
+    const auto offset = static_cast<std::int32_t>(state.cfa_offset);
+    const auto rbp_offset = static_cast<std::int16_t>(state.rbp_offset);
+    if (!is_known || state.cfa_offset != offset || state.rbp_offset != rbp_offset)
+        return {address, 0, 0, CfaRule::none, RbpRule::same};
+    return {address, offset, rbp_offset, state.cfa, state.rbp};
 }
 
 }  // namespace
@@ -184,23 +202,16 @@ bool FrameRules::begin(const LibraryMoment& moment) {
     return true;
 }
 
-// `none` of what does not fit.
-FrameRule FrameRules::read(Word address, bool is_return, Known& known) {
-    const std::uint64_t looked_up = static_cast<std::uint64_t>(address) - is_return;
-    const Object* object = find_object(looked_up, known);
-    if (!object) return {address, 0, 0, CfaRule::no_code, RbpRule::same};
-    State state{};
-    const bool is_known = read_rule(*object, looked_up, known.shared, state);
-    const auto offset = static_cast<std::int32_t>(state.cfa_offset);
-    const auto rbp_offset = static_cast<std::int16_t>(state.rbp_offset);
-    if (!is_known || state.cfa_offset != offset || state.rbp_offset != rbp_offset)
-        return {address, 0, 0, CfaRule::none, RbpRule::same};
-    return {address, offset, rbp_offset, state.cfa, state.rbp};
+FrameRule FrameRules::read(Word address, bool is_return) {
+    const Object* object = find_object(static_cast<std::uint64_t>(address) - is_return, known_);
+    return rule_in(object, known_.shared, address, is_return);
 }
 
 FrameRule FrameRules::read_anew(Word address, bool is_return) {
-    Known nothing{};
-    return read(address, is_return, nothing);
+    Object object;
+    Shared shared{};
+    const bool is_code = ask_loader(static_cast<std::uint64_t>(address) - is_return, object);
+    return rule_in(is_code ? &object : nullptr, shared, address, is_return);
 }
 
 }  // namespace mpiprof

@@ -28,7 +28,7 @@ class FrameRules {
             rule[1] = rule[0];
             return rule[0] = found;
         }
-        const FrameRule found = read(address, is_return, known_);
+        const FrameRule found = read(address, is_return);
         rule[rule[0].address != 0] = found;
         return found;
     }
@@ -63,7 +63,7 @@ class FrameRules {
     };
 
   private:
-    static FrameRule read(Word address, bool is_return, Known& known);
+    FrameRule read(Word address, bool is_return);
 
     static constexpr unsigned bits = 8;
     Lock lock_;

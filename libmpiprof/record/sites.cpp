@@ -88,6 +88,20 @@ std::uint32_t Sites::known(const Identity& identity) {
     return known_locked(hash_of(identity));
 }
 
+// The frames of a stack mostly lie in few modules, and neighbours in one.
+inline Frame Sites::frame_of(Image& image, Word address) {
+    const auto absolute = static_cast<std::uint64_t>(address);
+    const auto holds = [&](const Range& range) { return absolute - range.segment_begin < range.segment_bytes; };
+    if (!holds(modules_seen_[last_range_])) {
+        std::uint32_t i = 0;
+        while (i < ranges_ && !holds(modules_seen_[i])) ++i;
+        if (i == ranges_) return frame_of_unseen(image, address);
+        last_range_ = i;
+    }
+    const Range& range = modules_seen_[last_range_];
+    return {absolute - range.base, range.module, 0};
+}
+
 std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStack& stack) {
     const Guard guard(lock_);
     const std::uint64_t hash = hash_of(identity);
@@ -158,20 +172,6 @@ void Sites::forget_other_moments(const LibraryMoment& moment) {
     if (moment == moment_) return;
     moment_ = moment;
     for (std::uint32_t i = 0; i < ranges_; ++i) modules_seen_[i].segment_bytes = 0;
-}
-
-// The frames of a stack mostly lie in few modules, and neighbours in one.
-Frame Sites::frame_of(Image& image, Word address) {
-    const auto absolute = static_cast<std::uint64_t>(address);
-    const auto holds = [&](const Range& range) { return absolute - range.segment_begin < range.segment_bytes; };
-    if (!holds(modules_seen_[last_range_])) {
-        std::uint32_t i = 0;
-        while (i < ranges_ && !holds(modules_seen_[i])) ++i;
-        if (i == ranges_) return frame_of_unseen(image, address);
-        last_range_ = i;
-    }
-    const Range& range = modules_seen_[last_range_];
-    return {absolute - range.base, range.module, 0};
 }
 
 Frame Sites::frame_of_unseen(Image& image, Word address) {
