@@ -115,12 +115,10 @@ std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStac
     return site;
 }
 
-// 0: no script is running, or none that can be read.
-std::uint32_t Sites::find_script(Image& image, Word return_address) {
-    const Interpreter* script = interpreter && depth > 1 ? interpreter() : nullptr;
+std::uint32_t Sites::find_script(Image& image, const Interpreter& script, Word return_address) {
     ScriptFrame frames[most_script_frames];
-    const unsigned n = script && script->is_its(return_address)
-                           ? script->frames(frames, depth < most_script_frames ? depth : most_script_frames)
+    const unsigned n = script.is_its(return_address)
+                           ? script.frames(frames, depth < most_script_frames ? depth : most_script_frames)
                            : 0;
     if (n == 0) return 0;
     std::uint64_t all = 0;
@@ -130,7 +128,7 @@ std::uint32_t Sites::find_script(Image& image, Word return_address) {
     const Guard guard(lock_);
     const std::uint64_t hash = hash_of({{return_address, static_cast<Word>(all), static_cast<Word>(n)}});
     if (const std::uint32_t site = known_locked(hash)) return site;
-    const std::uint32_t site = add_locked(image, n, n, [&](unsigned i) { return frame_of(image, *script, frames[i]); });
+    const std::uint32_t site = add_locked(image, n, n, [&](unsigned i) { return frame_of(image, script, frames[i]); });
     remember(image, hash, site);
     return site;
 }
