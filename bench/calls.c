@@ -55,6 +55,62 @@ __attribute__((noinline)) static void deeper(int n) {
     no_call();
 }
 static void recursion(void) { deeper(10); }
+// Calls that are new to the library. A thousand functions with one call each, which one function each calls below a few
+// more frames; each body is its own, or the compiler would make one of all.
+static int at_count = 1;
+static MPI_Comm at_comm;
+#define PLACE(n)                                                        \
+    __attribute__((noinline)) static void place_##n(void) {             \
+        MPI_Allreduce(out, in, at_count, MPI_DOUBLE, MPI_SUM, at_comm); \
+        __asm__ volatile("" : : "i"(1##n) : "memory");                  \
+    }                                                                   \
+    __attribute__((noinline)) static void caller_##n(void) {            \
+        place_##n();                                                    \
+        __asm__ volatile("" : : "i"(1##n) : "memory");                  \
+    }
+#define NAME(n) caller_##n,
+#define TEN(x, n) x(n##0) x(n##1) x(n##2) x(n##3) x(n##4) x(n##5) x(n##6) x(n##7) x(n##8) x(n##9)
+#define HUNDRED(x, n) \
+    TEN(x, n##0)      \
+    TEN(x, n##1) TEN(x, n##2) TEN(x, n##3) TEN(x, n##4) TEN(x, n##5) TEN(x, n##6) TEN(x, n##7) TEN(x, n##8) TEN(x, n##9)
+#define THOUSAND(x) \
+    HUNDRED(x, 0)   \
+    HUNDRED(x, 1)   \
+    HUNDRED(x, 2) HUNDRED(x, 3) HUNDRED(x, 4) HUNDRED(x, 5) HUNDRED(x, 6) HUNDRED(x, 7) HUNDRED(x, 8) HUNDRED(x, 9)
+THOUSAND(PLACE)
+static void (*const places[])(void) = {THOUSAND(NAME)};
+enum { n_places = sizeof places / sizeof places[0], frames_between = 5 };
+__attribute__((noinline)) static void below(int frames, int place) {
+    if (frames > 0)
+        below(frames - 1, place);
+    else
+        places[place % n_places]();
+    no_call();
+}
+static void call_from(int place, int count, MPI_Comm comm) {
+    at_count = count;
+    at_comm = comm;
+    below(frames_between, place);
+}
+static void new_places(void) {
+    static int place = 0;
+    call_from(place++, 1, MPI_COMM_SELF);
+}
+// A hundred places, which the first hundred rounds make known; each hundred more has another size, or communicator.
+enum { known_places = 100 };
+static void new_sizes(void) {
+    static int round = 0;
+    call_from(round % known_places, 1 << round / known_places % 16, MPI_COMM_SELF);
+    round++;
+}
+static void new_communicators(void) {
+    static MPI_Comm comms[16];
+    static int round = 0;
+    if (round == 0)
+        for (int i = 0; i < 16; i++) MPI_Comm_dup(MPI_COMM_SELF, &comms[i]);
+    call_from(round % known_places, 1, comms[round / known_places % 16]);
+    round++;
+}
 // As BLACS does it for each message: a datatype is made, used once and freed.
 static void freed_types(void) {
     MPI_Datatype type;
@@ -129,6 +185,9 @@ static const struct {
     {"recursion", 1, 10, recursion, "from ten depths of a recursion"},
     {"freed_types", 1, 4, freed_types, "MPI_Type_vector, _commit, MPI_Bcast, MPI_Type_free: all four"},
     {"freed_comms", 1, 3, freed_communicators, "MPI_Comm_dup, MPI_Barrier, MPI_Comm_free: all three"},
+    {"new_places", 1, 1, new_places, "MPI_Allreduce of 8 B, each time from a place that was not met before"},
+    {"new_sizes", 1, 1, new_sizes, "the same from known places, each time with a size that is new there"},
+    {"new_comms", 1, 1, new_communicators, "the same with a communicator that is new there"},
     {"bcast_self", 1, 1, bcast_self, "MPI_Bcast of 8 B"},
     {"gather_self", 1, 1, gather_self, "MPI_Gather of 8 B: its size needs several arguments"},
     {"barrier_self", 1, 1, barrier_self, "MPI_Barrier"},

@@ -155,7 +155,8 @@ Communicators::Known& Communicators::learn(Word handle) {
 }
 
 void Communicators::name(const Known& k) const {
-    char text[512] = {};  // MPI_MAX_OBJECT_NAME of every known library fits
+    char text[512];  // MPI_MAX_OBJECT_NAME of every known library fits
+    text[0] = 0;
     int length = 0;
     if (k.record && profiled.ask.comm_get_name && profiled.ask.comm_get_name(k.info.handle, text, &length) == 0)
         copy(k.record->name, text);
@@ -230,7 +231,7 @@ bool Communicators::made(Records& records, Making making, std::uint16_t call, Wo
         if (!from) from = &learn(parent);
         parent_id = from->id;
         if (making != Making::by_members) before = from->children++;
-        if (making == Making::alike || making == Making::later) {
+        if (making == Making::alike || making == Making::copied || making == Making::later) {
             like_world = from->like_world;
             first = world_rank_of_first(*from);
             info = from->info;
@@ -240,7 +241,7 @@ bool Communicators::made(Records& records, Making making, std::uint16_t call, Wo
     const bool was_stale = forget_known(records, handle);
     if (making == Making::unknown) return was_stale;
     Known& k = known_.add(handle);
-    if (making == Making::later) {
+    if (making == Making::copied || making == Making::later) {
         k.info = info;
         k.info.handle = handle;
         k.info.index = 0;

@@ -35,10 +35,10 @@ class Communicators {
     // How a communicator was made, as far as its id depends on it.
     enum class Making {
         by_parent,   // collectively over `parent`, by all its members
-        alike,       // the same, and each rank is the same rank of the parent (a dup, a topology that was not to be
-                     // reordered)
+        alike,       // the same, and each rank is the same rank of the parent (a topology that was not to be reordered)
+        copied,      // as alike, and all else is as in the parent, so that nothing has to be asked (a dup)
         by_members,  // by those alone who are in it (Comm_create_group, Intercomm_create): `salt` tells twins apart
-        later,       // as alike, by Comm_idup: nothing may be asked of it before its request completes
+        later,       // as copied, by Comm_idup: nothing may be asked of it before its request completes
         unknown,     // with processes of other worlds, or without a world
     };
     // `call` made `handle` from `parent`; either may be null (MPI_COMM_NULL: this rank is not a member, but it

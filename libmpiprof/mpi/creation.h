@@ -12,6 +12,9 @@ constexpr Communicators::Making making_of(Id id) {
         case Id::Comm_create_group:
         case Id::Intercomm_create:
             return Making::by_members;
+        case Id::Comm_dup:
+        case Id::Comm_dup_with_info:
+            return Making::copied;
         case Id::Comm_idup:
         case Id::Comm_idup_with_info:
             return Making::later;
@@ -31,13 +34,9 @@ constexpr Communicators::Making making_of(Id id) {
 // Which argument is the tag that tells communicators of the same members apart; -1: none.
 constexpr int tag_of(Id id) { return id == Id::Comm_create_group ? 2 : id == Id::Intercomm_create ? 4 : -1; }
 
-// Which argument says whether a member may get another rank than it had; -1: it may; never_reordered: it never does.
-constexpr int never_reordered = -2;
+// Which argument says whether a member may get another rank than it had; -1: it may, or its like is the parent's.
 constexpr int reorder_of(Id id) {
     switch (id) {
-        case Id::Comm_dup:
-        case Id::Comm_dup_with_info:
-            return never_reordered;
         case Id::Cart_create:
         case Id::Graph_create:
             return 4;
@@ -68,9 +67,9 @@ template <Id I, class Language>
             tag = static_cast<std::uint64_t>(Language::integer(words[tag_of(I)])) & 0xffffffff;
         auto making = making_of(I);
         constexpr int reorder = reorder_of(I);
-        bool stay = reorder == never_reordered;
-        if constexpr (reorder >= 0) stay = Language::integer(words[reorder]) == 0;  // in Fortran .FALSE.
-        if (stay) making = Communicators::Making::alike;
+        if constexpr (reorder >= 0)
+            if (Language::integer(words[reorder]) == 0)  // in Fortran .FALSE.
+                making = Communicators::Making::alike;
         library.communicators.made(runtime.records(), making, static_cast<std::uint16_t>(I), from, handle, tag);
         if (handle != profiled.facts.comm_null) library.end_of_communicator(handle);  // what its value meant before
     }

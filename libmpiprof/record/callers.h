@@ -46,24 +46,24 @@ class Callers {
         bool is_of(const Known& other) const {
             return address == other.address && frame == other.frame && caller == other.caller && which == other.which;
         }
+        std::uint64_t hash() const {
+            return mix((std::uint64_t{frame} << 32 | address) + std::uint64_t{caller} * 0x9e3779b1u + which) >> 20;
+        }
     };
-    static std::uint64_t hash(const Known& k) {
-        return (std::uint64_t{k.frame} << 32 | k.address) + std::uint64_t{k.caller} * 0x9e3779b1u + k.which;
-    }
     const Known* known(const Known& wanted) {
-        const Known* at = known_.slots(mix(hash(wanted)) >> 20);
+        const Known* at = known_.slots(wanted.hash());
         for (unsigned i = 0; i < 2; ++i)
             if (at[i].is_of(wanted)) return &at[i];
         return nullptr;
     }
     void learn(const Known& found) {
-        Known* at = known_.slots(mix(hash(found)) >> 20);
+        Known* at = known_.slots(found.hash());
         for (unsigned i = 0; i < 2; ++i)
             if (at[i].is_of(found)) {
                 at[i] = found;
                 return;
             }
-        known_.take(mix(hash(found)) >> 20) = found;
+        known_.take(found.hash()) = found;
     }
     GrowingPairs<Known, 64, 8192> known_;
 };

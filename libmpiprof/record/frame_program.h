@@ -63,14 +63,14 @@ class Reader {
     bool is_good_ = true;
 };
 
-// What a row of the table says of the registers that are asked for.
+// What a row of the table says of the registers that are asked for. Zero at first, and made so by whoever needs it.
 struct State {
-    CfaRule cfa = CfaRule::none;
-    RbpRule rbp = RbpRule::same;
-    bool is_known = true;        // else a rule that is not one of ours
-    bool returns_above = false;  // the return address lies right below the CFA
-    bool is_outermost = false;   // there is none
-    std::int64_t cfa_offset = 0, rbp_offset = 0;
+    CfaRule cfa;
+    RbpRule rbp;
+    bool is_strange;     // a rule that is not one of ours
+    bool returns_above;  // the return address lies right below the CFA
+    bool is_outermost;   // there is none
+    std::int64_t cfa_offset, rbp_offset;
     void by(std::uint64_t reg) {
         cfa = reg == frame::rsp ? CfaRule::by_rsp : reg == frame::rbp ? CfaRule::by_rbp : CfaRule::none;
     }
@@ -81,7 +81,7 @@ struct State {
         if (reg == return_register) returns_above = offset == -8;
     }
     void is_lost(std::uint64_t reg) {
-        if (reg == frame::rbp || reg == frame::rsp) is_known = false;
+        if (reg == frame::rbp || reg == frame::rsp) is_strange = true;
         if (reg == return_register) returns_above = false;
     }
 };

@@ -20,4 +20,12 @@ struct FrameRule {
     RbpRule rbp;
 };
 
+// Where a walk is.
+struct Cursor {
+    Word address;
+    std::uintptr_t cfa;  // of the frame below: the stack pointer in this one
+    std::uintptr_t rbp;
+    bool is_return;  // the address is behind a call
+};
+
 }  // namespace mpiprof

@@ -6,79 +6,57 @@
 #include <link.h>
 #include <string.h>
 
-#include "libmpiprof/record/frame_program.h"
-
 namespace mpiprof {
 namespace {
 
 using namespace frame;
+using Object = FrameRules::Object;
+using Shared = FrameRules::Shared;
 
-// The object that an address lies in: its .eh_frame_hdr, and the segment that this and .eh_frame lie in.
-struct Found {
-    std::uint64_t address;
-    const std::uint8_t *header, *begin, *end;
-};
-
-// The function's description, by the sorted table that linkers make (4-byte offsets from the header); null: none.
-const std::uint8_t* find_description(const Found& found) {
+// The sorted table that linkers make: 4-byte offsets from the header, of a function and its description.
+void read_table(Object& object) {
     constexpr std::uint8_t table_encoding = 0x3b, count_encoding = 0x03, pointer_encoding = 0x1b;
-    Reader reader(found.header, found.end);
+    Reader reader(object.header, object.end);
     const std::uint8_t version = reader.read<std::uint8_t>(), pointer = reader.read<std::uint8_t>(),
                        counted = reader.read<std::uint8_t>(), table = reader.read<std::uint8_t>();
-    if (version != 1 || pointer != pointer_encoding || counted != count_encoding || table != table_encoding)
-        return nullptr;
+    if (version != 1 || pointer != pointer_encoding || counted != count_encoding || table != table_encoding) return;
     reader.read<std::int32_t>();
     const auto count = reader.read<std::uint32_t>();
-    if (count == 0 || !reader.has(std::size_t{count} * 8)) return nullptr;
-    const std::uint8_t* entries = reader.at();
-    const auto offset_at = [&](std::uint32_t i, int which) {
-        std::int32_t offset;
-        memcpy(&offset, entries + std::size_t{i} * 8 + which * 4, sizeof offset);
-        return std::int64_t{offset};
+    if (!reader.has(std::size_t{count} * 8)) return;
+    object.entries = reader.at();
+    object.count = count;
+}
+
+// The function's description; null: none.
+const std::uint8_t* find_description(const Object& object, std::uint64_t address) {
+    if (object.count == 0) return nullptr;
+    struct [[gnu::packed]] Entry {
+        std::int32_t function, description;
     };
-    const std::int64_t wanted =
-        static_cast<std::int64_t>(found.address - reinterpret_cast<std::uintptr_t>(found.header));
-    std::uint32_t low = 0, high = count;  // the last one that begins at or below it is in [low, high)
-    if (offset_at(0, 0) > wanted) return nullptr;
-    while (high - low > 1) {
-        const std::uint32_t middle = low + (high - low) / 2;
-        (offset_at(middle, 0) <= wanted ? low : high) = middle;
+    const auto* entry = reinterpret_cast<const Entry*>(object.entries);
+    const auto wanted = static_cast<std::int64_t>(address - reinterpret_cast<std::uintptr_t>(object.header));
+    if (entry->function > wanted) return nullptr;
+    for (std::size_t count = object.count; count > 1;) {  // the last one that begins at or below it is among so many
+        const std::size_t half = count / 2;
+        entry = entry[half].function <= wanted ? entry + half : entry;
+        count -= half;
     }
-    const std::uint8_t* description = found.header + offset_at(low, 1);
-    return description >= found.begin && description < found.end ? description : nullptr;
+    const std::uint8_t* description = object.header + entry->description;
+    return description >= object.begin && description < object.end ? description : nullptr;
 }
 
 // An entry of .eh_frame behind its length.
-Reader entry_at(const std::uint8_t* at, const Found& found) {
-    Reader reader(at, found.end);
+Reader entry_at(const std::uint8_t* at, const Object& object) {
+    Reader reader(at, object.end);
     const auto length = reader.read<std::uint32_t>();
     return length == 0 || length == 0xffffffff ? Reader(at, at) : reader.part(length);
 }
 
-bool read_rule(const Found& found, State& state) {
-    const std::uint8_t* at = find_description(found);
-    if (!at) return false;
-    Reader description = entry_at(at, found);
-    const std::uint8_t* back = description.at();
-    const auto distance = description.read<std::uint32_t>();
-    if (distance > static_cast<std::size_t>(back - found.begin)) return false;
-    Reader shared = entry_at(back - distance, found);
-    if (!description.is_good() || shared.read<std::uint32_t>() != 0) return false;
-
-    const auto version = shared.read<std::uint8_t>();
-    char augmentation[8] = {};
-    for (unsigned i = 0; i < sizeof augmentation; ++i)
-        if ((augmentation[i] = shared.read<char>()) == 0) break;
-    Program program{};
-    program.code_alignment = shared.uleb();
-    program.data_alignment = shared.sleb();
-    const std::uint64_t reg = version == 1 ? shared.read<std::uint8_t>() : shared.uleb();
-    if ((version != 1 && version != 3) || reg != return_register || augmentation[0] != 'z' || augmentation[7] != 0)
-        return false;
-    Reader data = shared.part(shared.uleb());
+// What the letters behind 'z' announce. False: one of them is not known.
+bool read_augmentation(const char* letters, Reader data, bool& is_of_signal) {
+    constexpr std::uint8_t relative_in_four_bytes = 0x1b;
     std::uint8_t encoding = 0;
-    bool is_of_signal = false;
-    for (const char* c = augmentation + 1; *c; ++c) {
+    for (const char* c = letters; *c; ++c) {
         if (*c == 'R') {
             encoding = data.read<std::uint8_t>();
         } else if (*c == 'L') {
@@ -92,44 +70,74 @@ bool read_rule(const Found& found, State& state) {
             return false;
         }
     }
-    constexpr std::uint8_t relative_in_four_bytes = 0x1b;
-    if (encoding != relative_in_four_bytes) return false;
+    return encoding == relative_in_four_bytes;
+}
+
+bool read_shared(Reader reader, Shared& shared) {
+    if (reader.read<std::uint32_t>() != 0) return false;
+    const auto version = reader.read<std::uint8_t>();
+    char augmentation[8] = {};
+    for (unsigned i = 0; i < sizeof augmentation; ++i)
+        if ((augmentation[i] = reader.read<char>()) == 0) break;
+    shared.code_alignment = reader.uleb();
+    shared.data_alignment = reader.sleb();
+    const std::uint64_t reg = version == 1 ? reader.read<std::uint8_t>() : reader.uleb();
+    if ((version != 1 && version != 3) || reg != return_register || augmentation[0] != 'z' || augmentation[7] != 0)
+        return false;
+    if (!read_augmentation(augmentation + 1, reader.part(reader.uleb()), shared.is_of_signal)) return false;
+    Program program{shared.code_alignment, shared.data_alignment, 0, ~std::uint64_t{0}, {}};
+    return reader.is_good() && program.run(reader, shared.state);
+}
+
+bool read_rule(const Object& object, std::uint64_t address, Shared& shared, State& state) {
+    const std::uint8_t* at = find_description(object, address);
+    if (!at) return false;
+    Reader description = entry_at(at, object);
+    const std::uint8_t* back = description.at();
+    const auto distance = description.read<std::uint32_t>();
+    if (!description.is_good() || distance > static_cast<std::size_t>(back - object.begin)) return false;
+    if (shared.at != back - distance) {
+        shared = {};
+        shared.at = back - distance;
+        shared.is_good = read_shared(entry_at(shared.at, object), shared);
+    }
+    if (!shared.is_good) return false;
     const auto here = reinterpret_cast<std::uintptr_t>(description.at());
-    program.location = here + static_cast<std::uint64_t>(std::int64_t{description.read<std::int32_t>()});
-    program.wanted = found.address;
-    if (found.address - program.location >= description.read<std::uint32_t>()) return false;
-    if (is_of_signal) {
+    const std::uint64_t begin = here + static_cast<std::uint64_t>(std::int64_t{description.read<std::int32_t>()});
+    if (address - begin >= description.read<std::uint32_t>()) return false;
+    if (shared.is_of_signal) {
         state.cfa = CfaRule::signal;  // the kernel's layout, which needs no program to tell it
         return true;
     }
     description.part(description.uleb());
-    const std::uint64_t begin = program.location;
-    if (!shared.is_good() || !description.is_good() || !program.run(shared, state)) return false;
-    program.initial = state;
-    program.location = begin;
-    if (!program.run(description, state)) return false;
+    state = shared.state;
+    Program program{shared.code_alignment, shared.data_alignment, begin, address, shared.state};
+    if (!description.is_good() || !program.run(description, state)) return false;
     if (state.is_outermost) {
         state.cfa = CfaRule::outermost;
         return true;
     }
-    return state.is_known && state.returns_above && state.cfa != CfaRule::none;
+    return !state.is_strange && state.returns_above && state.cfa != CfaRule::none;
 }
 
-// What is found out of an address, within the loader's lock: no library goes while its rules are read.
 struct Question {
     std::uint64_t address;
-    State state;
-    bool is_code, is_known;
+    Object object;
+    bool is_code;
 };
 
 int look_into(dl_phdr_info* info, std::size_t, void* argument) {
     auto& question = *static_cast<Question*>(argument);
+    Object& object = question.object;
     const ElfW(Phdr)* header = nullptr;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr)& segment = info->dlpi_phdr[i];
         if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 &&
-            question.address - (info->dlpi_addr + segment.p_vaddr) < segment.p_memsz)
+            question.address - (info->dlpi_addr + segment.p_vaddr) < segment.p_memsz) {
+            object.code = info->dlpi_addr + segment.p_vaddr;
+            object.code_bytes = segment.p_memsz;
             question.is_code = true;
+        }
         if (segment.p_type == PT_GNU_EH_FRAME) header = &segment;
     }
     if (!question.is_code) return 0;
@@ -138,51 +146,72 @@ int look_into(dl_phdr_info* info, std::size_t, void* argument) {
         if (segment.p_type != PT_LOAD || (segment.p_flags & PF_R) == 0 ||
             header->p_vaddr - segment.p_vaddr >= segment.p_filesz)
             continue;
-        const auto* begin = reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + segment.p_vaddr);
-        const Found found{question.address, reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + header->p_vaddr),
-                          begin, begin + segment.p_filesz};
-        question.is_known = read_rule(found, question.state);
+        object.header = reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + header->p_vaddr);
+        object.begin = reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + segment.p_vaddr);
+        object.end = object.begin + segment.p_filesz;
+        read_table(object);
         break;
     }
     return 1;
 }
 
-// As remembered; `none` of what does not fit.
-FrameRule read_rule_at(Word address, bool is_return) {
-    Question question{static_cast<std::uint64_t>(address) - is_return, {}, false, false};
+// False: no object's code is there. The loader's lock is one that who holds it may take again.
+[[gnu::noinline]] bool ask_loader(std::uint64_t address, Object& object) {
+    Question question{address, {}, false};
     dl_iterate_phdr(look_into, &question);
-    const State& state = question.state;
+    object = question.object;
+    return question.is_code;
+}
+
+[[gnu::noinline]] const Object* learn_object(std::uint64_t address, FrameRules::Known& known) {
+    Object object;
+    if (!ask_loader(address, object)) return nullptr;
+    Object& place = known.objects[known.count < known.most ? known.count++ : known.turns++ % known.most];
+    place = object;
+    return &place;
+}
+
+const Object* find_object(std::uint64_t address, FrameRules::Known& known) {
+    for (unsigned i = 0; i < known.count; ++i)
+        if (known.objects[i].holds(address)) return &known.objects[i];
+    return learn_object(address, known);
+}
+
+// As remembered; `none` of what does not fit. `object`: whose code is there, if it is any.
+FrameRule rule_in(const Object* object, Shared& shared, Word address, bool is_return) {
+    if (!object) return {address, 0, 0, CfaRule::no_code, RbpRule::same};
+    State state{};
+    const bool is_known = read_rule(*object, static_cast<std::uint64_t>(address) - is_return, shared, state);
     const auto offset = static_cast<std::int32_t>(state.cfa_offset);
     const auto rbp_offset = static_cast<std::int16_t>(state.rbp_offset);
-    if (!question.is_code) return {address, 0, 0, CfaRule::no_code, RbpRule::same};
-    if (!question.is_known || state.cfa_offset != offset || state.rbp_offset != rbp_offset)
+    if (!is_known || state.cfa_offset != offset || state.rbp_offset != rbp_offset)
         return {address, 0, 0, CfaRule::none, RbpRule::same};
     return {address, offset, rbp_offset, state.cfa, state.rbp};
 }
 
 }  // namespace
 
-void FrameRules::forget_other_moments(const LibraryMoment& moment) {
-    if (moment_ == moment) return;
+bool FrameRules::begin(const LibraryMoment& moment) {
+    if (!lock_.try_lock()) return false;
+    if (moment_ == moment) return true;
     moment_ = moment;
-    for (FrameRule& rule : rules_)
-        if (rule.address != 0) rule = {};
+    for (auto& pair : rules_)
+        for (FrameRule& rule : pair)
+            if (rule.address != 0) rule = {};
+    known_ = {};
+    return true;
 }
 
-FrameRule FrameRules::find(Word address, bool is_return, const LibraryMoment& moment) {
-    FrameRule& place = rules_[mix(static_cast<std::uint64_t>(address)) >> (64 - bits)];
-    if (lock_.try_lock()) {
-        forget_other_moments(moment);
-        const FrameRule rule = place;
-        lock_.unlock();
-        if (rule.address == address) return rule;
-    }
-    const FrameRule rule = read_rule_at(address, is_return);
-    if (lock_.try_lock()) {
-        if (moment_ == moment) place = rule;  // else it may be a rule of what is gone
-        lock_.unlock();
-    }
-    return rule;
+FrameRule FrameRules::read(Word address, bool is_return) {
+    const Object* object = find_object(static_cast<std::uint64_t>(address) - is_return, known_);
+    return rule_in(object, known_.shared, address, is_return);
+}
+
+FrameRule FrameRules::read_anew(Word address, bool is_return) {
+    Object object;
+    Shared shared{};
+    const bool is_code = ask_loader(static_cast<std::uint64_t>(address) - is_return, object);
+    return rule_in(is_code ? &object : nullptr, shared, address, is_return);
 }
 
 }  // namespace mpiprof

@@ -4,24 +4,72 @@
 // there is none.
 #pragma once
 
-#include "libmpiprof/record/frame_rule.h"
+#include "libmpiprof/record/frame_program.h"
 #include "libmpiprof/record/library_moment.h"
+#include "libmpiprof/record/own_ways.h"
 
 namespace mpiprof {
 
 class FrameRules {
   public:
-    // The rule at an address; `is_return`: the call before it is what counts. Waits for nobody: while another thread
-    // (or this one, below a signal handler) is at the table, or was when the process forked, the rule is read anew.
-    FrameRule find(Word address, bool is_return, const LibraryMoment& moment);
+    // A walk begins, at this moment, within the loader's lock: no library goes while it lasts. Waits for nobody: false
+    // while another thread (or this one, below a signal handler) is at the table, or was when the process forked. Then
+    // the rules are read anew.
+    bool begin(const LibraryMoment& moment);
+    void end() { lock_.unlock(); }
+    // The rule at an address, between begin() and end(); `is_return`: the call before it is what counts. Of two places
+    // a new address takes the second, and one that comes back the first: those on every walk outlast what is met once.
+    FrameRule find(Word address, bool is_return) {
+        FrameRule* rule = rules_[mix(static_cast<std::uint64_t>(address)) >> (64 - bits)];
+        if (rule[0].address == address) [[likely]]
+            return rule[0];
+        if (rule[1].address == address) {
+            const FrameRule found = rule[1];
+            rule[1] = rule[0];
+            return rule[0] = found;
+        }
+        const FrameRule found = read(address, is_return);
+        rule[rule[0].address != 0] = found;
+        return found;
+    }
+    // The same without the table, within the loader's lock.
+    static FrameRule read_anew(Word address, bool is_return);
+
+    OwnWays own_ways;  // between begin() and end()
+
+    // An object: its segment of code, and the sorted table of its functions in the segment that .eh_frame lies in, too.
+    struct Object {
+        std::uint64_t code, code_bytes;
+        const std::uint8_t *begin, *end;  // of that segment
+        const std::uint8_t* header;       // .eh_frame_hdr, from which offsets count
+        const std::uint8_t* entries;
+        std::uint32_t count;  // of them; 0: there is none that can be read
+        bool holds(std::uint64_t address) const { return address - code < code_bytes; }
+    };
+    // What descriptions of functions share (CIE); most of an object's share one.
+    struct Shared {
+        const std::uint8_t* at;
+        bool is_good, is_of_signal;
+        std::uint64_t code_alignment;
+        std::int64_t data_alignment;
+        frame::State state;
+    };
+    // The objects that addresses were found in last, and what was shared last.
+    struct Known {
+        static constexpr unsigned most = 8;
+        Object objects[most];
+        unsigned count, turns;
+        Shared shared;
+    };
 
   private:
-    void forget_other_moments(const LibraryMoment& moment);
+    FrameRule read(Word address, bool is_return);
 
-    static constexpr unsigned bits = 9;
+    static constexpr unsigned bits = 8;
     Lock lock_;
     LibraryMoment moment_;
-    FrameRule rules_[1u << bits] = {};
+    FrameRule rules_[1u << bits][2] = {};
+    Known known_{};
 };
 
 }  // namespace mpiprof

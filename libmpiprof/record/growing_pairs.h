@@ -39,20 +39,30 @@ class GrowingPairs {
     }
 
   private:
+    // Of two that are taken, the first.
+    Record* slot_that_is_free(const Record& record) {
+        Record* slots = this->slots(record.hash());
+        return slots[0].is_free() ? slots : slots[1].is_free() ? slots + 1 : slots;
+    }
     static constexpr std::uint32_t growth = 8;
     void set_count(std::uint32_t count) {
         count_ = count;
         mask_ = (count / 2 - 1) * 2 * sizeof(Record);
     }
-    // What was known is learned again: each takes its slot when it is asked for.
+    // Where a record does not tell its hash, what was known is learned again: each takes its slot when it is asked for.
     bool grow() {
         taken_away_ = 0;
         const std::uint32_t count = count_ * growth < Most ? count_ * growth : Most;
         auto* larger = static_cast<Record*>(private_pages(count * sizeof(Record)));
         if (!larger) return false;
-        if (table_ != first_) munmap(table_, count_ * sizeof(Record));
+        Record* const before = table_;
+        const std::uint32_t count_before = count_;
         table_ = larger;
         set_count(count);
+        if constexpr (requires { first_->hash(); })
+            for (std::uint32_t i = 0; i < count_before; ++i)
+                if (!before[i].is_free()) *slot_that_is_free(before[i]) = before[i];
+        if (before != first_) munmap(before, count_before * sizeof(Record));
         return true;
     }
 

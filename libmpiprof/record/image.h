@@ -74,7 +74,9 @@ class Image {
     // The caller fills it and calls publish(). Tables of one (type, thread) have one writer or the caller's lock.
     void* next_record(format::Table*& table, format::TableType type, std::uint32_t record_size, std::uint32_t capacity,
                       std::uint32_t thread);
-    static void publish(format::Table* table) { __atomic_store_n(&table->used, table->used + 1, __ATOMIC_RELEASE); }
+    static void publish(format::Table* table, std::uint32_t records = 1) {
+        __atomic_store_n(&table->used, table->used + records, __ATOMIC_RELEASE);
+    }
 
     // Copies text into the string table and returns its offset. `length` becomes what was stored: strings are cut to 4
     // KiB, and 0 (with offset 0) if there is no room. The drop counter says so.

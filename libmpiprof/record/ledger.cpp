@@ -18,10 +18,11 @@ constinit Gate gate{};
 using namespace format;
 
 void Records::publish_call(std::uint16_t call) {
-    const Guard guard(lock);
-    if (call != any_call && !catalogue.has(call)) return;
     std::uint64_t& bits = in_dictionary[call / 64 % 32];  // any_call's is the last, which no id of a catalogue reaches
-    if (bits >> (call % 64) & 1) return;
+    const auto is_published = [&] { return __atomic_load_n(&bits, __ATOMIC_ACQUIRE) >> (call % 64) & 1; };
+    if (is_published()) return;
+    const Guard guard(lock);
+    if (is_published() || (call != any_call && !catalogue.has(call))) return;
     CallRecord* record = dictionary.next(image);
     if (!record) return;
     record->call = call;
@@ -41,8 +42,8 @@ void Records::publish_call(std::uint16_t call) {
         copy(record->name, catalogue.row_name(call));
         append(record->name, Catalogue::name_suffix(call));
     }
-    bits |= std::uint64_t{1} << (call % 64);
     dictionary.publish();
+    __atomic_store_n(&bits, bits | std::uint64_t{1} << (call % 64), __ATOMIC_RELEASE);
 }
 
 Ledger* Ledger::create(Records& records, std::uint32_t id, ThreadKind kind) {
@@ -101,8 +102,9 @@ void Ledger::begin_in_script(std::uint64_t key) {
     __atomic_store_n(&hand.thread->script_call, static_cast<std::uint32_t>(hand.since()), __ATOMIC_RELEASE);
 }
 
-// The site of a call that returns to `return_address`, and where the words lie that tell its callers.
-std::uint32_t Ledger::site(Word return_address, const Word* frame, std::uint16_t (&at)[2]) {
+// The site of a call of this key, and where the words lie that tell its callers.
+std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (&at)[2]) {
+    const Word return_address = address_of(key);
     Sites& sites = records_->sites;
     at[0] = at[1] = 0;
     is_scripted_ = false;
@@ -110,6 +112,11 @@ std::uint32_t Ledger::site(Word return_address, const Word* frame, std::uint16_t
     if (const std::uint32_t scripted = is_asked ? script_site_ : sites.find_script(records_->image, return_address)) {
         is_scripted_ = true;
         return scripted;
+    }
+    // Another size or communicator, where all else is known.
+    if (const Memo* first = memos.first_of_place(key, frame); first && first->cell->site != 0) {
+        memcpy(at, first->at, sizeof at);
+        return first->cell->site;
     }
     const auto identity = [&] {
         Sites::Identity who{{return_address, 0, 0}};
@@ -152,7 +159,7 @@ Memo& Ledger::learn(std::uint64_t key, Word type, Word comm, const Word* frame, 
     Memo& m = memos.take(key, frame, meaning, bytes);
     Cell wanted = wanted_cell(call_of(key), meaning.communicator);
     wanted.buffer = meaning.buffer;
-    wanted.site = site(address_of(key), frame, m.at);
+    wanted.site = site(key, frame, m.at);
     for (unsigned i = 0; i < 2; ++i) m.word[i] = Memos::word_above(frame, m.at[i]);
     const Traffic traffic = records_->catalogue.info(wanted.call).traffic;
     if (traffic != Traffic::none && traffic != Traffic::setup && traffic != Traffic::local) moved_ = true;
@@ -175,7 +182,7 @@ void Ledger::add_untimed(std::uint16_t call, std::uint16_t communicator, Bytes b
 void Ledger::add_error(std::uint64_t key, std::uint16_t communicator, const Word* frame) {
     std::uint16_t at[2];
     Cell wanted = wanted_cell(call_of(key), communicator);
-    wanted.site = site(address_of(key), frame, at);
+    wanted.site = site(key, frame, at);
     mpiprof::add(books.cell_for(wanted).errors, 1);
 }
 

@@ -150,7 +150,7 @@ class Ledger {
     // then.
     static constexpr unsigned most_unwound = 16384;
     static constexpr unsigned stack_of_walk = 4096;
-    std::uint32_t site(Word return_address, const Word* frame, std::uint16_t (&at)[2]);
+    std::uint32_t site(std::uint64_t key, const Word* frame, std::uint16_t (&at)[2]);
     format::Cell wanted_cell(std::uint16_t call, std::uint16_t communicator);
     void end_of_group(const EndedHandle& ended);
     void forget_peers_of(Word key);

@@ -66,6 +66,11 @@ class Memos {
     Memo* known(std::uint64_t key, Word type, Word comm, const Word* frame, const Meaning& meaning, Bytes bytes);
     // One of the slots of a call that has none, not valid yet.
     Memo& take(std::uint64_t key, const Word* frame, const Meaning& meaning, Bytes bytes);
+    // The first memo of a call's key, if it was made for the same callers; else null.
+    const Memo* first_of_place(std::uint64_t key, const Word* frame) {
+        const Memo& m = first(key);
+        return m.key == key && is_called_alike(m, frame) ? &m : nullptr;
+    }
     bool is_first(const Memo& m) const {
         return reinterpret_cast<std::uintptr_t>(&m) - reinterpret_cast<std::uintptr_t>(memos_) < sizeof memos_;
     }

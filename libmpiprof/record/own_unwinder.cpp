@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <sys/uio.h>
 
 #include "libmpiprof/base/kernel_files.h"
@@ -50,16 +51,19 @@ class Stack {
   public:
     bool read(std::uintptr_t at, Word& word) {
         if (at % sizeof(Word) != 0) return false;
-        if (at - from_here_ < bytes_) {
+        if (at - from_here_ < bytes_) [[likely]] {
             word = *reinterpret_cast<const Word*>(at);
             return true;
         }
+        return read_elsewhere(at, word);
+    }
+
+  private:
+    [[gnu::noinline]] bool read_elsewhere(std::uintptr_t at, Word& word) {
         if (at - from_ >= read_ && !fetch(at)) return false;
         word = words_[(at - from_) / sizeof(Word)];
         return true;
     }
-
-  private:
     bool fetch(std::uintptr_t at) {
         const iovec to{words_, sizeof words_}, from{reinterpret_cast<void*>(at), sizeof words_};
         long n = raw(SYS_process_vm_readv, getpid(), raw_address(&to), 1, raw_address(&from), 1);
@@ -85,18 +89,9 @@ class Stack {
     Word words_[192];
 };
 
-struct Cursor {
-    Word address;
-    std::uintptr_t cfa;  // of the frame below: the stack pointer in this one
-    std::uintptr_t rbp;
-    bool is_return;  // the address is behind a call
-};
-
 // One frame's stack is no larger: what lies further up is taken for another's.
 constexpr std::uintptr_t largest_frame = std::uintptr_t{64} << 20;
-bool is_above(std::uintptr_t cfa, const Cursor& cursor) {
-    return cfa > cursor.cfa && cfa - cursor.cfa <= largest_frame;
-}
+bool is_above(std::uintptr_t cfa, const Cursor& cursor) { return cfa - cursor.cfa - 1 < largest_frame; }
 
 // Up from what the kernel laid onto the stack for a handler: a ucontext_t. A handler's stack of its own ends there.
 bool leave_signal(Cursor& cursor, Stack& stack) {
@@ -119,11 +114,11 @@ bool leave_signal(Cursor& cursor, Stack& stack) {
     return true;
 }
 
-bool leave_function(const FrameRule& rule, Cursor& cursor, Stack& stack) {
+[[gnu::always_inline]] inline bool leave_function(const FrameRule& rule, Cursor& cursor, Stack& stack) {
     const auto by = [](std::uintptr_t base, std::int64_t offset) { return base + static_cast<std::uintptr_t>(offset); };
     std::uintptr_t cfa = by(rule.cfa == CfaRule::by_rsp ? cursor.cfa : cursor.rbp, rule.cfa_offset);
     Word word = 0;
-    if (rule.cfa == CfaRule::behind_rbp) {
+    if (rule.cfa == CfaRule::behind_rbp) [[unlikely]] {
         if (cfa - cursor.cfa > largest_frame || !stack.read(cfa, word)) return false;
         cfa = static_cast<std::uintptr_t>(word);
     }
@@ -140,33 +135,100 @@ bool leave_function(const FrameRule& rule, Cursor& cursor, Stack& stack) {
     return true;
 }
 
-// To the caller, whose rule takes the place of this one.
-bool step(FrameRule& rule, Cursor& cursor, Stack& stack, const LibraryMoment& moment) {
-    if (rule.cfa == CfaRule::none || rule.cfa == CfaRule::outermost) return false;
-    if (!(rule.cfa == CfaRule::signal ? leave_signal(cursor, stack) : leave_function(rule, cursor, stack)))
-        return false;
-    rule = rules.find(cursor.address, cursor.is_return, moment);
-    return rule.cfa != CfaRule::no_code;  // else nobody returns there
-}
-
-[[gnu::noinline]] int backtrace(Unwinder::Visit visit, void* argument) {
+// What a walk starts from: the frame of the function that asks, which has to last as long as the walk does.
+[[gnu::always_inline]] inline Cursor here() {
     Cursor cursor;
-    Stack stack;
     asm volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
                  : "=&a"(cursor.address), "=&d"(cursor.cfa), "=&c"(cursor.rbp));  // none of them is %rbp itself
     cursor.is_return = false;
-    const LibraryMoment moment = LibraryMoment::now();
-    FrameRule rule = rules.find(cursor.address, false, moment);
-    while (step(rule, cursor, stack, moment))
-        if (visit(&cursor, argument) != 0) return Unwinder::end_of_stack;
-    return rule.cfa == CfaRule::outermost ? Unwinder::end_of_stack : Unwinder::cut;
+    return cursor;
+}
+
+// From frame to frame, as long as `visit(cursor)` says so, within the loader's lock, which is taken once: what the
+// rules are read from stays where it is.
+template <class Visit>
+struct Walk {
+    Cursor start;
+    Visit visit;
+    // Frames up to this one, which returns to `behind`, are ours and not visited, nor is it; 0: all are visited.
+    std::uintptr_t call = 0;
+    Word behind = 0;
+    LibraryMoment moment{};
+    int reason = Unwinder::cut;
+
+    void go() { dl_iterate_phdr(within_lock, this); }
+
+  private:
+    static int within_lock(dl_phdr_info* first, std::size_t, void* argument) {
+        Walk& walk = *static_cast<Walk*>(argument);
+        walk.moment = {first->dlpi_adds, first->dlpi_subs};
+        const bool is_ours = rules.begin(walk.moment);
+        walk.reason = walk.follow(is_ours);
+        if (is_ours) rules.end();
+        return 1;
+    }
+    int follow(bool has_rules) {
+        const auto rule_at = [&](const Cursor& at) {
+            return has_rules ? rules.find(at.address, at.is_return) : FrameRules::read_anew(at.address, at.is_return);
+        };
+        Stack stack;
+        Cursor cursor = start;  // which lies in registers
+        bool is_inside = call != 0 && !(has_rules && go_to_call(cursor));
+        OwnWays::Way way;
+        FrameRule rule = rule_at(cursor);
+        while (rule.cfa != CfaRule::none && rule.cfa != CfaRule::outermost) {
+            if (rule.cfa == CfaRule::signal) [[unlikely]] {
+                Cursor below = cursor;
+                if (!leave_signal(below, stack)) return Unwinder::cut;
+                cursor = below;
+            } else if (!leave_function(rule, cursor, stack)) {
+                return Unwinder::cut;
+            }
+            if (is_inside) [[unlikely]]
+                way.add(start.cfa, rule, cursor);
+            rule = rule_at(cursor);
+            if (rule.cfa == CfaRule::no_code) return Unwinder::cut;  // nobody returns there
+            if (is_inside) [[unlikely]] {
+                is_inside = cursor.cfa != call || cursor.address != behind;
+                if (!is_inside && has_rules) rules.own_ways.learn(way);
+            } else if (!visit(cursor)) {
+                return Unwinder::end_of_stack;
+            }
+        }
+        return rule.cfa == CfaRule::outermost ? Unwinder::end_of_stack : Unwinder::cut;
+    }
+    bool go_to_call(Cursor& cursor) const {
+        Cursor there = cursor;
+        if (!rules.own_ways.go(there, call) || there.address != behind) return false;
+        cursor = there;
+        return true;
+    }
+};
+
+[[gnu::noinline]] int backtrace(Unwinder::Visit visit, void* argument) {
+    Walk walk{here(), [&](Cursor cursor) { return visit(&cursor, argument) == 0; }};
+    walk.go();
+    return walk.reason;
+}
+
+[[gnu::noinline]] void follow(CallStack& stack, unsigned wanted) {
+    const auto add = [&](const Cursor& cursor) {
+        const auto* place = reinterpret_cast<const Word*>(cursor.cfa) - 1;
+        if (cursor.address == 0) return false;
+        stack.address[stack.depth] = cursor.address;
+        stack.place[stack.depth] = cursor.is_return || *place == cursor.address ? place : nullptr;
+        return ++stack.depth < wanted;
+    };
+    Walk walk{here(), add, reinterpret_cast<std::uintptr_t>(stack.place[0] + 1), stack.address[0]};
+    walk.go();
+    stack.moment = walk.moment;
 }
 
 }  // namespace
 
 const Unwinder own_unwinder{
     backtrace, [](void* context) { return static_cast<std::uintptr_t>(static_cast<Cursor*>(context)->address); },
-    [](void* context) { return static_cast<Cursor*>(context)->cfa; }};
+    [](void* context) { return static_cast<Cursor*>(context)->cfa; }, follow};
 
 }  // namespace mpiprof
 

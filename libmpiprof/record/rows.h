@@ -18,6 +18,13 @@ class Rows {
         return static_cast<Record*>(image.next_record(newest_, Type, sizeof(Record), at_once, thread));
     }
     void publish() { Image::publish(newest_); }
+    // So many in a row, to be published together; where the newest table has less room, as many as it has.
+    Record* next_few(Image& image, std::uint32_t& count) {
+        Record* first = next(image);
+        if (first && count > newest_->capacity - newest_->used) count = newest_->capacity - newest_->used;
+        return first;
+    }
+    void publish_few(std::uint32_t count) { Image::publish(newest_, count); }
     // One that is known as a whole.
     Record* add(Image& image, const Record& record) {
         Record* row = next(image);

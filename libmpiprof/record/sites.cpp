@@ -88,25 +88,37 @@ std::uint32_t Sites::known(const Identity& identity) {
     return known_locked(hash_of(identity));
 }
 
+// The frames of a stack mostly lie in few modules, and neighbours in one.
+inline Frame Sites::frame_of(Image& image, Word address) {
+    const auto absolute = static_cast<std::uint64_t>(address);
+    const auto holds = [&](const Range& range) { return absolute - range.segment_begin < range.segment_bytes; };
+    if (!holds(modules_seen_[last_range_])) {
+        std::uint32_t i = 0;
+        while (i < ranges_ && !holds(modules_seen_[i])) ++i;
+        if (i == ranges_) return frame_of_unseen(image, address);
+        last_range_ = i;
+    }
+    const Range& range = modules_seen_[last_range_];
+    return {absolute - range.base, range.module, 0};
+}
+
 std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStack& stack) {
     const Guard guard(lock_);
     const std::uint64_t hash = hash_of(identity);
     if (const std::uint32_t site = known_locked(hash)) return site;
     unsigned compared = 0;
     for (const Word address : identity.address) compared += address != 0;
-    forget_other_moments();
+    forget_other_moments(stack.moment.adds != 0 ? stack.moment : LibraryMoment::now());
     const std::uint32_t site =
         add_locked(image, stack.depth, compared, [&](unsigned i) { return frame_of(image, stack.address[i]); });
     remember(image, hash, site);
     return site;
 }
 
-// 0: no script is running, or none that can be read.
-std::uint32_t Sites::find_script(Image& image, Word return_address) {
-    const Interpreter* script = interpreter && depth > 1 ? interpreter() : nullptr;
+std::uint32_t Sites::find_script(Image& image, const Interpreter& script, Word return_address) {
     ScriptFrame frames[most_script_frames];
-    const unsigned n = script && script->is_its(return_address)
-                           ? script->frames(frames, depth < most_script_frames ? depth : most_script_frames)
+    const unsigned n = script.is_its(return_address)
+                           ? script.frames(frames, depth < most_script_frames ? depth : most_script_frames)
                            : 0;
     if (n == 0) return 0;
     std::uint64_t all = 0;
@@ -116,14 +128,14 @@ std::uint32_t Sites::find_script(Image& image, Word return_address) {
     const Guard guard(lock_);
     const std::uint64_t hash = hash_of({{return_address, static_cast<Word>(all), static_cast<Word>(n)}});
     if (const std::uint32_t site = known_locked(hash)) return site;
-    const std::uint32_t site = add_locked(image, n, n, [&](unsigned i) { return frame_of(image, *script, frames[i]); });
+    const std::uint32_t site = add_locked(image, n, n, [&](unsigned i) { return frame_of(image, script, frames[i]); });
     remember(image, hash, site);
     return site;
 }
 
 void Sites::know_module(Image& image, Word address) {
     const Guard guard(lock_);
-    forget_other_moments();
+    forget_other_moments(LibraryMoment::now());
     if (make_records_zero(image)) (void)frame_of(image, address);
 }
 
@@ -142,27 +154,26 @@ template <class FrameOf>
 std::uint32_t Sites::add_locked(Image& image, unsigned frames, unsigned compared, FrameOf frame_of) {
     if (!known_.make_room(hash_of_known) || !make_records_zero(image)) return 0;
     const std::uint32_t first = frames_;
-    for (unsigned i = 0; i < frames; ++i) {
-        if (!frame_rows_.add(image, frame_of(i))) return 0;
-        ++frames_;
+    for (unsigned i = 0; i < frames;) {
+        std::uint32_t few = frames - i;
+        Frame* rows = frame_rows_.next_few(image, few);
+        if (!rows) return 0;
+        for (std::uint32_t row = 0; row < few; ++row) rows[row] = frame_of(i++);
+        frame_rows_.publish_few(few);
+        frames_ += few;
     }
     const Site site{first, static_cast<std::uint16_t>(frames), static_cast<std::uint16_t>(compared)};
     return site_rows_.add(image, site) ? sites_++ : 0;
 }
 
-void Sites::forget_other_moments() {
-    const LibraryMoment moment = LibraryMoment::now();
+void Sites::forget_other_moments(const LibraryMoment& moment) {
     if (moment == moment_) return;
     moment_ = moment;
     for (std::uint32_t i = 0; i < ranges_; ++i) modules_seen_[i].segment_bytes = 0;
 }
 
-Frame Sites::frame_of(Image& image, Word address) {
+Frame Sites::frame_of_unseen(Image& image, Word address) {
     const auto absolute = static_cast<std::uint64_t>(address);
-    for (std::uint32_t i = 0; i < ranges_; ++i) {
-        const Range& range = modules_seen_[i];
-        if (absolute - range.segment_begin < range.segment_bytes) return {absolute - range.base, range.module, 0};
-    }
     Found found{};
     found.address = address;
     dl_iterate_phdr(look_into, &found);

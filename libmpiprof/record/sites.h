@@ -23,8 +23,12 @@ class Sites {
     std::uint32_t known(const Identity& identity);
     // Its id, with all of the stack as its frames if it is new; 0 when the table is full (the drop counter says so).
     std::uint32_t find(Image& image, const Identity& identity, const CallStack& stack);
-    // The same for a call that a script made, whose frames of this moment tell its sites apart.
-    std::uint32_t find_script(Image& image, Word return_address);
+    // The same for a call that a script made, whose frames of this moment tell its sites apart. 0: no script is
+    // running, or none that can be read.
+    std::uint32_t find_script(Image& image, Word return_address) {
+        const Interpreter* script = interpreter && depth > 1 ? interpreter() : nullptr;
+        return script ? find_script(image, *script, return_address) : 0;
+    }
     // Makes the profile name the module of this address.
     void know_module(Image& image, Word address);
 
@@ -33,6 +37,7 @@ class Sites {
     const Interpreter* (*interpreter)() = nullptr;
 
   private:
+    std::uint32_t find_script(Image& image, const Interpreter& script, Word return_address);
     struct Known {
         std::uint64_t hash;  // of the identity; 0 = free
         std::uint32_t site;
@@ -43,8 +48,9 @@ class Sites {
     template <class FrameOf>
     std::uint32_t add_locked(Image& image, unsigned depth, unsigned compared, FrameOf frame_of);
     bool make_records_zero(Image& image);
-    void forget_other_moments();
+    void forget_other_moments(const LibraryMoment& moment);
     format::Frame frame_of(Image& image, Word address);
+    format::Frame frame_of_unseen(Image& image, Word address);
     format::Frame frame_of(Image& image, const Interpreter& script, const ScriptFrame& frame);
     std::uint32_t add_function(Image& image, const ScriptPlace& place);
     void remember(Image& image, std::uint64_t hash, std::uint32_t site);
@@ -64,6 +70,7 @@ class Sites {
         std::uint32_t module;
     };
     Range modules_seen_[max_modules] = {};
+    std::uint32_t last_range_ = 0;  // that an address was found in
     LibraryMoment moment_;
     // The functions of scripts that are modules already, by their code objects; made at the first one.
     struct Function {

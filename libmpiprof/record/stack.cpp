@@ -46,8 +46,12 @@ CallStack unwind(const Unwinder* unwinder, const Word* frame, Word return_addres
     stack.place[0] = frame;
     if (!unwinder || depth < 2 || !frame) return stack;
     const int error = errno;
-    Walk walk{unwinder, &stack, depth < CallStack::deepest ? depth : CallStack::deepest, true};
-    unwinder->backtrace(visit, &walk);
+    const unsigned wanted = depth < CallStack::deepest ? depth : CallStack::deepest;
+    Walk walk{unwinder, &stack, wanted, true};
+    if (unwinder->follow)
+        unwinder->follow(stack, wanted);
+    else
+        unwinder->backtrace(visit, &walk);
     errno = error;
     return stack;
 }

@@ -4,8 +4,17 @@
 #pragma once
 
 #include "libmpiprof/base/basics.h"
+#include "libmpiprof/record/library_moment.h"
 
 namespace mpiprof {
+
+struct CallStack {
+    static constexpr unsigned deepest = 32;
+    unsigned depth;              // at least 1
+    Word address[deepest];       // innermost first: where the call returns to
+    const Word* place[deepest];  // where that address lies; null = not known
+    LibraryMoment moment{};      // of the walk; zero = not known
+};
 
 // The functions of libgcc_s that exceptions and glibc's backtrace() use, too. Unlike others they tell frames'
 // addresses.
@@ -16,13 +25,8 @@ struct Unwinder {
     int (*backtrace)(Visit visit, void* argument);
     std::uintptr_t (*ip)(void* context);
     std::uintptr_t (*cfa)(void* context);
-};
-
-struct CallStack {
-    static constexpr unsigned deepest = 32;
-    unsigned depth;              // at least 1
-    Word address[deepest];       // innermost first: where the call returns to
-    const Word* place[deepest];  // where that address lies; null = not known
+    // Adds the callers of the stack's first place, up to `wanted` addresses. Null: backtrace() has to tell them.
+    void (*follow)(CallStack& stack, unsigned wanted) = nullptr;
 };
 
 // Up to `depth` return addresses. `frame` is where the first one, `return_address`, lies. Without an unwinder, or where

@@ -217,9 +217,14 @@ const Interpreter* find_python() {
     static constinit Interpreter found{};
     static constinit Found state = Found::not_yet;
     static constinit Lock lock;
-    const Guard guard(lock);
-    if (state == Found::not_yet && (state = look()) == Found::yes) found = {is_its, frames, describe};
-    return state == Found::yes ? &found : nullptr;
+    Found now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+    if (now == Found::not_yet) {
+        const Guard guard(lock);
+        now = state;
+        if (now == Found::not_yet && (now = look()) == Found::yes) found = {is_its, frames, describe};
+        __atomic_store_n(&state, now, __ATOMIC_RELEASE);
+    }
+    return now == Found::yes ? &found : nullptr;
 }
 
 }  // namespace mpiprof::wrap

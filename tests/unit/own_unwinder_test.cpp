@@ -88,6 +88,32 @@ TEST(own_unwinder, finds_them_through_a_library_that_calls_back) {
     });
 }
 
+// As the ledger asks: from the frame of a call, below frames of ours, whose way is remembered.
+[[gnu::noinline]] void follow_call() {
+    const std::vector<Word> expected = callers_by_glibc();
+    const auto* frame = static_cast<const Word*>(__builtin_frame_address(0)) + 1;
+    const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
+    const CallStack stack = unwind(&own_unwinder, frame, return_address, CallStack::deepest);
+    EXPECT_EQ(std::vector<Word>(stack.address, stack.address + stack.depth), expected);
+    EXPECT_EQ(stack.place[0], frame);
+    for (unsigned i = 0; i < stack.depth; ++i) EXPECT_EQ(*stack.place[i], stack.address[i]) << "where it lies";
+    EXPECT_NE(stack.moment.adds, 0u);
+}
+
+[[gnu::noinline]] void call_deeper(int n) {
+    if (n == 0)
+        follow_call();
+    else
+        call_deeper(n - 1);
+    asm volatile("" ::: "memory");
+}
+
+TEST(own_unwinder, finds_the_callers_of_a_call_each_time) {
+    for (const int n : {0, 0, 5, 0, 5}) call_deeper(n);
+    follow_call();
+    for (int i = 0; i < 2; ++i) follow_call();
+}
+
 // By its description the frame is behind %rbp, which it uses for something else.
 asm(R"(
     .text
