@@ -1,6 +1,6 @@
 // Steps of three collectives to which each rank comes after a time of its own; rank LATE comes last to most Allreduces.
-// At the end rank 0 says how long the ranks waited in each, from when all of them entered on the clock they share, and
-// how often each came last.
+// At the end rank 0 says how long the ranks waited in each, from when all of them entered on the clock that all nodes
+// share, and how often each came last.
 //   arrivals STEPS LATE
 #include <mpi.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const char* const names[calls] = {"MPI_Allreduce", "MPI_Barrier", "MPI_Bc
 
 static long long now(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_REALTIME, &t);
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
@@ -31,6 +31,7 @@ static void make(int call, int step, int size) {
 // All ranks' entries and exits of one call, by rank and step.
 static void say(int call, const long long* in, const long long* out, int size, int steps) {
     long long waited = 0, inside = 0;
+    int* times_last = calloc(size, sizeof *times_last);
     for (int step = 0; step < steps; ++step) {
         int last = 0;
         for (int rank = 1; rank < size; ++rank)
@@ -42,9 +43,12 @@ static void say(int call, const long long* in, const long long* out, int size, i
             waited += wait < 0 ? 0 : wait > time ? time : wait;
             inside += time;
         }
-        if (call == 0) printf("last %d\n", last);
+        times_last[last]++;
     }
-    printf("%s waited %lld inside %lld\n", names[call], waited / size, inside / size);
+    printf("%s waited %lld inside %lld", names[call], waited / size, inside / size);
+    for (int rank = 0; rank < size; ++rank)
+        printf(" last %d %d times%s", rank, times_last[rank], rank + 1 < size ? "," : "\n");
+    free(times_last);
 }
 
 int main(int argc, char** argv) {
