@@ -14,7 +14,7 @@
 namespace mpiprof::report {
 namespace {
 
-constexpr std::uint64_t most_kept = std::uint64_t{1} << 22;  // calls of MPI_COMM_WORLD over all ranks: 128 MiB
+constexpr std::uint64_t most_kept = std::uint64_t{1} << 21;  // calls of MPI_COMM_WORLD over all ranks: 64 MiB
 constexpr std::uint64_t others_keep = 8;                     // of other communicators a rank keeps so much less
 
 constexpr std::uint64_t latest_start = std::uint64_t{1} << 60;  // of a damaged file, too
@@ -23,7 +23,7 @@ constexpr std::uint64_t latest_start = std::uint64_t{1} << 60;  // of a damaged 
 unsigned thinning(bool is_world, std::uint32_t ranks) {
     const std::uint64_t all = most_kept / (is_world ? 1 : others_keep) / std::max(ranks, 1u);
     const std::uint64_t each = std::clamp<std::uint64_t>(all, 2, format::arrivals_kept);
-    return static_cast<unsigned>(std::bit_width(format::arrivals_kept / each) - 1);
+    return static_cast<unsigned>(std::bit_width((format::arrivals_kept - 1) / each));
 }
 
 using KindKey = std::tuple<std::uint16_t, std::uint8_t, Buffer, std::uint64_t>;
@@ -56,8 +56,9 @@ MemberCalls member_of(const RankProfile& from, const KeptCalls& kept, SiteKeys& 
                        .kinds = {},
                        .kept = {}};
     const auto kinds = add_kinds(member, from, kept.communicator, keys);
-    const unsigned level =
-        format::arrival_level(communicator.collectives) + thinning(communicator.origin == Origin::world, profile.size);
+    const unsigned thinned = thinning(communicator.origin == Origin::world, profile.size);
+    const unsigned level = format::arrival_level(communicator.collectives) + thinned;
+    member.kept.reserve(std::min<std::size_t>(kept.calls.size(), format::arrivals_kept >> thinned));
     for (const KeptCall& call : kept.calls) {
         if (format::arrival_of_block(call.number >> level, level) != call.number) continue;
         const auto kind = kinds.find({call.call, call.bin, call.buffer, keys.of(call.call, call.site)});

@@ -55,7 +55,8 @@ void read_arrivals(Reading& r) {
             if (number != 0 && is_kept(number - 1, collectives)) kept.calls.push_back(kept_call_of(r, record));
         }
         const auto by_number = [](const KeptCall& a, const KeptCall& b) { return a.number < b.number; };
-        std::stable_sort(kept.calls.begin(), kept.calls.end(), by_number);
+        if (!std::is_sorted(kept.calls.begin(), kept.calls.end(), by_number))
+            std::stable_sort(kept.calls.begin(), kept.calls.end(), by_number);
         const auto same = [](const KeptCall& a, const KeptCall& b) { return a.number == b.number; };
         kept.calls.erase(std::unique(kept.calls.begin(), kept.calls.end(), same), kept.calls.end());
         if (!kept.calls.empty()) r.profile.kept_calls.push_back(std::move(kept));
