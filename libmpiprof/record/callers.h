@@ -44,11 +44,10 @@ class Callers {
         std::uint16_t at;
         bool is_free() const { return which == nobody; }
         bool is_of(const Known& other) const {
-            return address == other.address && frame == other.frame && caller == other.caller && which == other.which;
+            return words() == other.words() && caller == other.caller && which == other.which;
         }
-        std::uint64_t hash() const {
-            return mix((std::uint64_t{frame} << 32 | address) + std::uint64_t{caller} * 0x9e3779b1u + which) >> 20;
-        }
+        std::uint64_t hash() const { return mix(words() + std::uint64_t{caller} * 0x9e3779b1u + which) >> 20; }
+        std::uint64_t words() const { return std::uint64_t{frame} << 32 | address; }
     };
     const Known* known(const Known& wanted) {
         const Known* at = known_.slots(wanted.hash());

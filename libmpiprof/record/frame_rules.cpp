@@ -46,7 +46,7 @@ const std::uint8_t* find_description(const Object& object, std::uint64_t address
 }
 
 // An entry of .eh_frame behind its length.
-Reader entry_at(const std::uint8_t* at, const Object& object) {
+[[gnu::always_inline]] inline Reader entry_at(const std::uint8_t* at, const Object& object) {
     Reader reader(at, object.end);
     const auto length = reader.read<std::uint32_t>();
     return length == 0 || length == 0xffffffff ? Reader(at, at) : reader.part(length);

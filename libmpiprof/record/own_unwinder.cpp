@@ -173,29 +173,38 @@ struct Walk {
         };
         Stack stack;
         Cursor cursor = start;  // which lies in registers
-        bool is_inside = call != 0 && !(has_rules && go_to_call(cursor));
-        OwnWays::Way way;
+        const bool is_at_call = call == 0 || (has_rules && go_to_call(cursor));
         FrameRule rule = rule_at(cursor);
-        while (rule.cfa != CfaRule::none && rule.cfa != CfaRule::outermost) {
-            if (rule.cfa == CfaRule::signal) [[unlikely]] {
-                Cursor below = cursor;
-                if (!leave_signal(below, stack)) return Unwinder::cut;
-                cursor = below;
-            } else if (!leave_function(rule, cursor, stack)) {
-                return Unwinder::cut;
-            }
-            if (is_inside) [[unlikely]]
-                way.add(start.cfa, rule, cursor);
-            rule = rule_at(cursor);
-            if (rule.cfa == CfaRule::no_code) return Unwinder::cut;  // nobody returns there
-            if (is_inside) [[unlikely]] {
-                is_inside = cursor.cfa != call || cursor.address != behind;
-                if (!is_inside && has_rules) rules.own_ways.learn(way);
-            } else if (!visit(cursor)) {
-                return Unwinder::end_of_stack;
-            }
+        // To the next frame further up; false: `rule` says how the walk ends.
+        const auto go_up = [&] __attribute__((always_inline)) {
+            if (rule.cfa == CfaRule::none || rule.cfa == CfaRule::outermost) return false;
+            const bool is_up =
+                rule.cfa == CfaRule::signal ? leave_interrupted(cursor, stack) : leave_function(rule, cursor, stack);
+            rule = is_up ? rule_at(cursor) : FrameRule{};
+            return is_up && rule.cfa != CfaRule::no_code;  // else nobody returns there
+        };
+        if (!is_at_call) {
+            OwnWays::Way way;
+            do {
+                const FrameRule before = rule;
+                if (!go_up()) return end_by(rule);
+                way.add(start.cfa, before, cursor);
+            } while (cursor.cfa != call || cursor.address != behind);
+            if (has_rules) rules.own_ways.learn(way);
         }
+        while (go_up())
+            if (!visit(cursor)) return Unwinder::end_of_stack;
+        return end_by(rule);
+    }
+    static int end_by(const FrameRule& rule) {
         return rule.cfa == CfaRule::outermost ? Unwinder::end_of_stack : Unwinder::cut;
+    }
+    // A cursor of its own, which may lie in memory.
+    static bool leave_interrupted(Cursor& cursor, Stack& stack) {
+        Cursor above = cursor;
+        if (!leave_signal(above, stack)) return false;
+        cursor = above;
+        return true;
     }
     bool go_to_call(Cursor& cursor) const {
         Cursor there = cursor;

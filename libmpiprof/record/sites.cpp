@@ -88,20 +88,6 @@ std::uint32_t Sites::known(const Identity& identity) {
     return known_locked(hash_of(identity));
 }
 
-// The frames of a stack mostly lie in few modules, and neighbours in one.
-inline Frame Sites::frame_of(Image& image, Word address) {
-    const auto absolute = static_cast<std::uint64_t>(address);
-    const auto holds = [&](const Range& range) { return absolute - range.segment_begin < range.segment_bytes; };
-    if (!holds(modules_seen_[last_range_])) {
-        std::uint32_t i = 0;
-        while (i < ranges_ && !holds(modules_seen_[i])) ++i;
-        if (i == ranges_) return frame_of_unseen(image, address);
-        last_range_ = i;
-    }
-    const Range& range = modules_seen_[last_range_];
-    return {absolute - range.base, range.module, 0};
-}
-
 std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStack& stack) {
     const Guard guard(lock_);
     const std::uint64_t hash = hash_of(identity);
@@ -109,8 +95,15 @@ std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStac
     unsigned compared = 0;
     for (const Word address : identity.address) compared += address != 0;
     forget_other_moments(stack.moment.adds != 0 ? stack.moment : LibraryMoment::now());
-    const std::uint32_t site =
-        add_locked(image, stack.depth, compared, [&](unsigned i) { return frame_of(image, stack.address[i]); });
+    // The frames of a stack mostly lie in few modules, and neighbours in one.
+    Range range = modules_seen_[last_range_];
+    const std::uint32_t site = add_locked(image, stack.depth, compared, [&](unsigned i) {
+        const auto absolute = static_cast<std::uint64_t>(stack.address[i]);
+        if (range.holds(absolute)) return Frame{absolute - range.base, range.module, 0};
+        const Frame frame = frame_of(image, stack.address[i]);
+        range = modules_seen_[last_range_];
+        return frame;
+    });
     remember(image, hash, site);
     return site;
 }
@@ -172,8 +165,14 @@ void Sites::forget_other_moments(const LibraryMoment& moment) {
     for (std::uint32_t i = 0; i < ranges_; ++i) modules_seen_[i].segment_bytes = 0;
 }
 
-Frame Sites::frame_of_unseen(Image& image, Word address) {
+Frame Sites::frame_of(Image& image, Word address) {
     const auto absolute = static_cast<std::uint64_t>(address);
+    for (std::uint32_t i = 0; i < ranges_; ++i) {
+        const Range& range = modules_seen_[i];
+        if (!range.holds(absolute)) continue;
+        last_range_ = i;
+        return {absolute - range.base, range.module, 0};
+    }
     Found found{};
     found.address = address;
     dl_iterate_phdr(look_into, &found);

@@ -50,7 +50,6 @@ class Sites {
     bool make_records_zero(Image& image);
     void forget_other_moments(const LibraryMoment& moment);
     format::Frame frame_of(Image& image, Word address);
-    format::Frame frame_of_unseen(Image& image, Word address);
     format::Frame frame_of(Image& image, const Interpreter& script, const ScriptFrame& frame);
     std::uint32_t add_function(Image& image, const ScriptPlace& place);
     void remember(Image& image, std::uint64_t hash, std::uint32_t site);
@@ -68,6 +67,7 @@ class Sites {
         // Of its segments, the one that an address was found in last, at the moment below; else empty.
         std::uint64_t segment_begin, segment_bytes;
         std::uint32_t module;
+        bool holds(std::uint64_t address) const { return address - segment_begin < segment_bytes; }
     };
     Range modules_seen_[max_modules] = {};
     std::uint32_t last_range_ = 0;  // that an address was found in

@@ -47,11 +47,12 @@ CallStack unwind(const Unwinder* unwinder, const Word* frame, Word return_addres
     if (!unwinder || depth < 2 || !frame) return stack;
     const int error = errno;
     const unsigned wanted = depth < CallStack::deepest ? depth : CallStack::deepest;
-    Walk walk{unwinder, &stack, wanted, true};
-    if (unwinder->follow)
+    if (unwinder->follow) {
         unwinder->follow(stack, wanted);
-    else
+    } else {
+        Walk walk{unwinder, &stack, wanted, true};
         unwinder->backtrace(visit, &walk);
+    }
     errno = error;
     return stack;
 }
