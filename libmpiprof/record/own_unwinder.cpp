@@ -214,13 +214,7 @@ struct Walk {
     }
 };
 
-[[gnu::noinline]] int backtrace(Unwinder::Visit visit, void* argument) {
-    Walk walk{here(), [&](Cursor cursor) { return visit(&cursor, argument) == 0; }};
-    walk.go();
-    return walk.reason;
-}
-
-[[gnu::noinline]] void follow(CallStack& stack, unsigned wanted) {
+[[gnu::noinline]] int follow(CallStack& stack, unsigned wanted) {
     const auto add = [&](const Cursor& cursor) {
         const auto* place = reinterpret_cast<const Word*>(cursor.cfa) - 1;
         if (cursor.address == 0) return false;
@@ -231,13 +225,24 @@ struct Walk {
     Walk walk{here(), add, reinterpret_cast<std::uintptr_t>(stack.place[0] + 1), stack.address[0]};
     walk.go();
     stack.moment = walk.moment;
+    return walk.reason;
+}
+
+[[gnu::noinline]] int backtrace(Unwinder::Visit visit, void* argument) {
+    if (!visit) {
+        const auto& following = *static_cast<const Following*>(argument);
+        return follow(following.stack, following.wanted);
+    }
+    Walk walk{here(), [&](Cursor cursor) { return visit(&cursor, argument) == 0; }};
+    walk.go();
+    return walk.reason;
 }
 
 }  // namespace
 
 const Unwinder own_unwinder{
     backtrace, [](void* context) { return static_cast<std::uintptr_t>(static_cast<Cursor*>(context)->address); },
-    [](void* context) { return static_cast<Cursor*>(context)->cfa; }, follow};
+    [](void* context) { return static_cast<Cursor*>(context)->cfa; }, true};
 
 }  // namespace mpiprof
 

@@ -47,8 +47,9 @@ CallStack unwind(const Unwinder* unwinder, const Word* frame, Word return_addres
     if (!unwinder || depth < 2 || !frame) return stack;
     const int error = errno;
     const unsigned wanted = depth < CallStack::deepest ? depth : CallStack::deepest;
-    if (unwinder->follow) {
-        unwinder->follow(stack, wanted);
+    if (unwinder->follows) {
+        Following following{stack, wanted};
+        unwinder->backtrace(nullptr, &following);
     } else {
         Walk walk{unwinder, &stack, wanted, true};
         unwinder->backtrace(visit, &walk);

@@ -25,8 +25,13 @@ struct Unwinder {
     int (*backtrace)(Visit visit, void* argument);
     std::uintptr_t (*ip)(void* context);
     std::uintptr_t (*cfa)(void* context);
-    // Adds the callers of the stack's first place, up to `wanted` addresses. Null: backtrace() has to tell them.
-    void (*follow)(CallStack& stack, unsigned wanted) = nullptr;
+    // Whether backtrace() without a visit adds to a stack by itself: the callers of its first place, up to `wanted`
+    // addresses. Its argument is a Following then; a function more would be a relocation in every process.
+    bool follows = false;
+};
+struct Following {
+    CallStack& stack;
+    unsigned wanted;
 };
 
 // Up to `depth` return addresses. `frame` is where the first one, `return_address`, lies. Without an unwinder, or where
