@@ -125,6 +125,12 @@ struct Requests {
     double run_share = 0;
     std::optional<double> overlapped;
 };
+// How often some ranks were the last to enter the collective that ranks waited longest in, of its calls that were
+// compared.
+struct CameLast {
+    std::uint16_t call = 0;  // index into Job::calls
+    double share = 0;
+};
 // Ranks that are longer outside MPI than the others, who wait for them.
 struct Imbalance {
     bool is_all_of_node = false;  // they are all ranks of their node, and there are others
@@ -135,6 +141,7 @@ struct Imbalance {
     double others_run_share = 0;      // of the others' run
     std::optional<double> cpu_share;  // of their time outside MPI, at most: they had a processor; empty: not known
     std::optional<Stretch> when;
+    std::optional<CameLast> last;  // one of these ranks was
     bool is_at_least = false;      // others poll: a part of their waiting is outside MPI, between their calls
     std::uint32_t least_rank = 0;  // who has least to do
 };
@@ -150,6 +157,9 @@ struct Varying {
     double slow_share = 0;        // of the run, besides: waiting for ranks that are slow all the time
     double pushed_off_per_s = 0;  // of each rank: the kernel took its processor away, or it yielded
     double load_balance = 0;
+    bool is_known = false;         // by comparing calls, else the waiting is an estimate
+    std::optional<CameLast> last;  // the rank that was last most often
+    std::uint32_t last_rank = 0;
 };
 struct SerialChain {
     double at_work = 0;  // ranks outside MPI at the same time, on average

@@ -9,6 +9,7 @@
 #include "report/analysis/causes.h"
 #include "report/analysis/orders.h"
 #include "report/analysis/placement_findings.h"
+#include "report/model/ratio.h"
 
 namespace mpiprof::report {
 namespace {
@@ -144,7 +145,7 @@ void waiting(const Job& job, const Figures& figures, Findings& findings) {
         evidence::Waiting waiting{.mean_bytes = {},
                                   .mean_ns = cases[i].mean_ns,
                                   .undisturbed_ns = cases[i].best_ns,
-                                  .run_share = figures.share_of_wall(static_cast<std::uint64_t>(cases[i].lost_ns))};
+                                  .run_share = figures.share_of_wall(whole_ns(cases[i].lost_ns))};
         if (row.sum.bytes) waiting.mean_bytes = static_cast<double>(row.sum.bytes) / static_cast<double>(row.sum.calls);
         add(findings, Rule::waiting, true, waiting).calls = {row.sum.call};
     }

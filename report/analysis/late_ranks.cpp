@@ -206,6 +206,23 @@ bool is_polled(const Job& job, const Figures& figures) {
     });
 }
 
+// Of the call that most waiting is in, where calls were compared.
+const ComparedCall* most_waited_in(const Job& job) {
+    constexpr std::uint64_t least_calls = 10;
+    const auto& calls = job.comparison.calls;
+    const bool is_one = !calls.empty() && calls.front().waiting_ns > 0 && calls.front().compared >= least_calls;
+    return is_one ? &calls.front() : nullptr;
+}
+
+std::optional<evidence::CameLast> came_last(const Job& job, const Ranks& ranks) {
+    const ComparedCall* call = most_waited_in(job);
+    if (!call) return std::nullopt;
+    std::uint64_t times = 0;
+    for (const LastRank& last : call->last_ranks)
+        if (is_in(ranks, last.rank)) times += last.times;
+    return evidence::CameLast{call->call, share(static_cast<double>(times), static_cast<double>(call->compared))};
+}
+
 void slow_ranks(const Job& job, const Figures& figures, Findings& findings) {
     constexpr double goes_with_rank = 0.95;
     constexpr double apart = 0.3;  // of the whole spread: between the slow ones and the others
@@ -235,6 +252,7 @@ void slow_ranks(const Job& job, const Figures& figures, Findings& findings) {
                           .others_run_share = others_wait(job, slow, of_slow),
                           .cpu_share = cpu_share_of(job, slow),
                           .when = {},
+                          .last = came_last(job, slow),
                           .is_at_least = is_polled(job, figures),
                           .least_rank = figures.outside.least.rank};
     const bool is_apart = least_slow - most_other >= apart * spread && 2 * slow.size() <= job.ranks.size();
@@ -311,13 +329,18 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
         if (std::holds_alternative<evidence::Imbalance>(said.evidence)) for_slow = said.run_share;
     const double cost = share(waiting, static_cast<double>(figures.wall_ns)) - for_slow;
     if (cost < worth_a_look || cost < for_slow) return;
-    add(findings, Rule::varying, true,
-        evidence::Varying{.mpi_share = share(waiting, static_cast<double>(figures.inside_ns())),
-                          .run_share = cost,
-                          .slow_share = for_slow,
-                          .pushed_off_per_s = pushed_off_per_s(job),
-                          .load_balance = figures.efficiency->load_balance})
-        .run_share = cost;
+    evidence::Varying e{.mpi_share = share(waiting, static_cast<double>(figures.inside_ns())),
+                        .run_share = cost,
+                        .slow_share = for_slow,
+                        .pushed_off_per_s = pushed_off_per_s(job),
+                        .load_balance = figures.efficiency->load_balance,
+                        .is_known = figures.is_waiting_known(),
+                        .last = {}};
+    if (const ComparedCall* call = most_waited_in(job); call && !call->last_ranks.empty()) {
+        e.last_rank = call->last_ranks.front().rank;
+        e.last = came_last(job, {e.last_rank});
+    }
+    add(findings, Rule::varying, true, e).run_share = cost;
 }
 
 // Nearly all messages have one rank at an end, which is busy outside MPI while the others wait.

@@ -10,6 +10,7 @@
 #include "libmpiprof/format/arrivals.h"
 #include "report/merge/site_keys.h"
 #include "report/merge/waits.h"
+#include "report/model/ratio.h"
 
 namespace mpiprof::report {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 constexpr std::uint64_t most_kept = std::uint64_t{1} << 21;  // calls of MPI_COMM_WORLD over all ranks: 64 MiB
 constexpr std::uint64_t others_keep = 8;                     // of other communicators a rank keeps so much less
 
-constexpr std::uint64_t latest_start = std::uint64_t{1} << 60;  // of a damaged file, too
+constexpr std::uint64_t latest_start = std::uint64_t{1} << 58;  // of a damaged file, too
 
 // How many times as few calls are taken of a communicator, as a power of two: the same for all its members.
 unsigned thinning(bool is_world, std::uint32_t ranks) {
@@ -126,11 +127,11 @@ void correct(Finishing& end, const MemberCalls& member) {
     for (const MemberCalls::Kind& kind : member.kinds) {
         if (kind.compared_ns <= 0) continue;
         const auto estimated = end.floors.of({&kind.all, 1});
-        const Correction correction{.call = kind.all.key.call,
-                                    .estimated = estimated,
-                                    .waiting_ns = static_cast<std::uint64_t>(static_cast<double>(kind.all.time_ns) *
-                                                                             kind.waited_ns / kind.compared_ns),
-                                    .time_ns = kind.all.time_ns};
+        const Correction correction{
+            .call = kind.all.key.call,
+            .estimated = estimated,
+            .waiting_ns = whole_ns(static_cast<double>(kind.all.time_ns) * kind.waited_ns / kind.compared_ns),
+            .time_ns = kind.all.time_ns};
         correction.apply(row_of(end, kind.all.key));
         if (rank != job.ranks.end() && rank->rank == member.rank && job.size <= WaitsPart::most_ranks)
             correction.apply(*rank);

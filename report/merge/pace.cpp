@@ -28,7 +28,7 @@ void PacePart::add(const RankProfile& from) {
               .comm = profile.communicators[most->communicator].id,
               .collectives = collectives(*most),
               .calls = {}};
-    const auto start = static_cast<std::int64_t>(std::min(profile.started_monotonic_ns, std::uint64_t{1} << 60));
+    const auto start = static_cast<std::int64_t>(std::min(profile.started_monotonic_ns, std::uint64_t{1} << 58));
     for (const KeptCall& call : most->calls)
         pace.calls.push_back({.number = call.number,
                               .begin_ns = call.begin_ns - start,

@@ -10,7 +10,8 @@
 namespace mpiprof::report {
 namespace {
 
-constexpr std::uint64_t longest_ns = std::uint64_t{1} << 60;  // no run lasts longer, and sums of such stay numbers
+constexpr std::uint64_t longest_ns = std::uint64_t{1}
+                                     << 58;  // nine years: no run lasts longer, and sums of such stay numbers
 
 // Shorter ones would make more of a file than it holds.
 constexpr std::size_t least_record = offsetof(format::Arrival, site);

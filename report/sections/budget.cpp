@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "report/analysis/figures.h"
+#include "report/model/ratio.h"
 #include "report/model/units.h"
 #include "report/sections/budget_words.h"
 #include "report/sections/ratio.h"
@@ -59,7 +60,7 @@ PartLine part_line(Part part, const std::vector<RankBudget>& budgets) {
     for (const RankBudget& one : budgets) {
         const double ns = one.budget.of(part);
         line.mean_ns += ns / static_cast<double>(budgets.size());
-        const Spread::At at{static_cast<std::uint64_t>(ns), one.rank->rank};
+        const Spread::At at{whole_ns(ns), one.rank->rank};
         if (is_first || at.ns < line.least.ns) line.least = at;
         if (is_first || at.ns > line.most.ns) line.most = at;
         is_first = false;

@@ -13,20 +13,25 @@ namespace mpiprof::report {
 
 std::string FindingWords::operator()(const evidence::Varying& e) const {
     constexpr double often = 25;  // times a second
+    const std::string_view estimate = e.is_known ? "" : " (an estimate)";
     std::string text = fmt::format(
-        "The ranks are even over the run (load balance {}), and still {} of their time in {} is waiting, {} of the run (an "
-        "estimate): each time another rank is late.",
-        human_share(e.load_balance), human_share(e.mpi_share), words.library, human_share(e.run_share));
+        "The ranks are even over the run (load balance {}), and still {} of their time in {} is waiting, {} of the "
+        "run{}: each time another rank is late.",
+        human_share(e.load_balance), human_share(e.mpi_share), words.library, human_share(e.run_share), estimate);
     if (e.slow_share > 0)
         text = fmt::format(
-            "{} of the time in {} is waiting, {} of the run beyond what slow ranks explain (an estimate): each time another "
+            "{} of the time in {} is waiting, {} of the run beyond what slow ranks explain{}: each time another "
             "rank is late.",
-            human_share(e.mpi_share), words.library, human_share(e.run_share));
+            human_share(e.mpi_share), words.library, human_share(e.run_share), estimate);
     if (e.pushed_off_per_s >= often)
         text += fmt::format(
             " Each rank lost its processor, or yielded it, {} times a second: that may be why; how long it waited for one is not "
             "known.",
             human_count(std::round(e.pushed_off_per_s)));
+    if (e.last)
+        text +=
+            fmt::format(" Most often last, to {} of the {} that were compared, is rank {}: mpiprof-report arrivals.",
+                        human_share(e.last->share), job.calls[e.last->call].name, e.last_rank);
     return text + " Where: mpiprof-report sites.";
 }
 

@@ -149,6 +149,10 @@ std::string FindingWords::operator()(const evidence::Imbalance& e) const {
     if (e.cpu_share && *e.cpu_share < 0.7)
         text += fmt::format(" With a processor for at most {} of that: {} asleep, in files or sockets, or kept off it.",
                             human_share(*e.cpu_share), finding.ranks.size() == 1 ? "it is" : "they are");
+    if (e.last && e.last->share >= 0.5)
+        text += fmt::format(" {} came last to {} of the {} that were compared: mpiprof-report arrivals.",
+                            finding.ranks.size() == 1 ? "It" : "One of them", human_share(e.last->share),
+                            job.calls[e.last->call].name);
     return text + " Rank by rank: mpiprof-report ranks; when: mpiprof-report time.";
 }
 
