@@ -222,7 +222,7 @@ struct Walk {
         stack.place[stack.depth] = cursor.is_return || *place == cursor.address ? place : nullptr;
         return ++stack.depth < wanted;
     };
-    Walk walk{here(), add, reinterpret_cast<std::uintptr_t>(stack.place[0] + 1), stack.address[0]};
+    Walk<decltype(add)> walk{here(), add, reinterpret_cast<std::uintptr_t>(stack.place[0] + 1), stack.address[0]};
     walk.go();
     stack.moment = walk.moment;
     return walk.reason;
@@ -233,7 +233,8 @@ struct Walk {
         const auto& following = *static_cast<const Following*>(argument);
         return follow(following.stack, following.wanted);
     }
-    Walk walk{here(), [&](Cursor cursor) { return visit(&cursor, argument) == 0; }};
+    const auto ask = [&](Cursor cursor) { return visit(&cursor, argument) == 0; };
+    Walk<decltype(ask)> walk{here(), ask};
     walk.go();
     return walk.reason;
 }

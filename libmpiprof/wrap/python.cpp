@@ -195,7 +195,7 @@ Function function(const char* name) {
     return reinterpret_cast<Function>(const_cast<void*>(find_in_program(name)));
 }
 
-enum class Found : int { not_yet, no, yes };
+enum Found : int { not_yet, no, yes };
 
 Found look() {
     const auto version = function<const char* (*)()>("Py_GetVersion");
@@ -215,9 +215,9 @@ Found look() {
 
 const Interpreter* find_python() {
     static constinit Interpreter found{};
-    static constinit Found state = Found::not_yet;
+    static constinit int state = Found::not_yet;  // Found
     static constinit Lock lock;
-    Found now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+    int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
     if (now == Found::not_yet) {
         const Guard guard(lock);
         now = state;
