@@ -44,6 +44,8 @@ std::map<KindKey, std::uint32_t> add_kinds(MemberCalls& member, const RankProfil
             member.kinds.push_back({.all = *wait, .site_key = std::get<3>(key)});
         else
             member.kinds[found->second].all += *wait;
+        MemberCalls::Kind& kind = member.kinds[found->second];
+        kind.longest_ns = std::max(kind.longest_ns, cell.max_ns);
     }
     return kinds;
 }

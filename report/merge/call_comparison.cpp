@@ -158,6 +158,7 @@ void CallComparison::add_row(Row row, const NodeClocks& clocks, std::span<const 
         const double waited = std::clamp(static_cast<double>(entered[awaited] - entered[m]), 0.0, time);
         MemberCalls::Kind& kind = members_[m].kinds[kept(m, row).kind];
         kind.compared_ns += time;
+        kind.longest_compared_ns = std::max(kind.longest_compared_ns, kept(m, row).time_ns);
         kind.waited_ns += waited;
         row_time += time;
         row_waited += waited;
@@ -175,18 +176,24 @@ ComparedCall CallComparison::line_of(std::uint16_t call, const CallSums& sums, s
     line.compared = sums.compared;
     line.undecided = sums.undecided;
     line.last_ranks = last_ranks_of(sums, start);
+    double unseen_ns = 0;
     for (const MemberCalls& member : members_)
         for (const MemberCalls::Kind& kind : member.kinds) {
             if (kind.all.key.call != call) continue;
             line.calls += kind.all.calls;
             line.time_ns += static_cast<double>(kind.all.time_ns);
+            // Of a call that is longer than all that were compared nothing says what it spent its time on.
+            if (kind.longest_ns > kind.longest_compared_ns && sums.waits_for != WaitsFor::unknown)
+                unseen_ns += static_cast<double>(kind.longest_ns - kind.longest_compared_ns);
             if (kind.compared_ns > 0)
                 line.waiting_ns += static_cast<double>(kind.all.time_ns) * kind.waited_ns / kind.compared_ns;
         }
     line.calls /= members_.size();
     double seen = 0, waited = 0;
     for (const auto& [row_waited, row_time] : sums.waited_of) waited += row_waited, seen += row_time;
-    if (seen > 0) line.error_ns = error_of(sums, waited / seen, line.calls) + sums.clock_error_ns * line.time_ns / seen;
+    line.error_ns = unseen_ns;
+    if (seen > 0)
+        line.error_ns += error_of(sums, waited / seen, line.calls) + sums.clock_error_ns * line.time_ns / seen;
     return line;
 }
 

@@ -20,6 +20,8 @@ struct MemberCalls {
     struct Kind {
         WaitSum all;
         std::uint64_t site_key = 0;
+        std::uint64_t longest_ns = 0;           // of one call,
+        std::uint64_t longest_compared_ns = 0;  // of those that were compared
         double compared_ns = 0;
         double waited_ns = 0;
     };

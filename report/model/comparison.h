@@ -37,7 +37,8 @@ struct ComparedCall {
     // Over all calls of all members.
     double time_ns = 0;
     double waiting_ns = 0;
-    double error_ns = 0;  // of waiting_ns: twice its standard error as that of a sample, and that of the clocks
+    // Of waiting_ns: twice its standard error as that of a sample, long calls that were not compared, and clocks.
+    double error_ns = 0;
     std::vector<LastRank> last_ranks;  // most often first
     std::uint64_t undecided = 0;       // compared calls in which the last two came too close for the clocks
 };
