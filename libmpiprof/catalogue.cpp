@@ -58,7 +58,8 @@ constexpr std::uint8_t arguments_of(const Call& call) {
     const bool completes = call.traffic == Traffic::completion && call.treatment == Treatment::timed;
     std::uint32_t arguments = 0;
     if (has(Role::dest)) arguments |= format::has_dest;
-    if (has(Role::source)) arguments |= format::has_source;
+    // Nobody waits in a call that polls: MPI_Iprobe does not show whom it asks for.
+    if (has(Role::source) && call.treatment != Treatment::polled) arguments |= format::has_source;
     if (has(Role::root)) arguments |= format::has_root;
     if (completes && (has(Role::request) || has(Role::requests))) arguments |= format::has_requests;
     if (call.family == Family::mpi && mpi::is_ordered(call)) arguments |= format::is_ordered;

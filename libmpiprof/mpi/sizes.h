@@ -107,6 +107,8 @@ struct Mpi::Size {
     [[gnu::always_inline]] static int tag_behind(const A& a) {
         return Language::integer(a.words[find(row.roles, Rank) + 1]);
     }
+    // MPI_Probe moves nothing, and waits for somebody all the same.
+    static constexpr bool shows_source = row.traffic == Traffic::probe && row.treatment == Treatment::timed;
     [[gnu::always_inline]] static void store_peer(Ledger& ledger, const A& a) {
         constexpr Way way = way_of(I);
         [[maybe_unused]] CallInHand& hand = ledger.hand;
@@ -124,9 +126,11 @@ struct Mpi::Size {
         } else if constexpr (way == Way::from_message) {
             const Word message = a.template word<Role::message>();  // the library overwrites it
             hand.message = message != 0 ? Language::handle_at(message, 0) : 0;
-        } else if constexpr (way == Way::probed) {
-            hand.message = a.template word<Role::message>();
-            hand.status = a.template word<Role::status>();
+        } else if constexpr (way == Way::probed || shows_source) {
+            if constexpr (way == Way::probed) {
+                hand.message = a.template word<Role::message>();
+                hand.status = a.template word<Role::status>();
+            }
             ledger.hand.set_peer(Language::integer(a.template word<Role::source>()));
             ledger.hand.set_tag(tag_behind<Role::source>(a));
         }

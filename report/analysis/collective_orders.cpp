@@ -1,5 +1,5 @@
 // Members of a communicator that have not made the same collectives in the same order: told by what they add up of
-// them.
+// them, and by those that they have kept.
 #include <algorithm>
 #include <map>
 
@@ -15,6 +15,7 @@ struct Progress {
     const Membership* member = nullptr;
     const Standing* standing = nullptr;
     std::optional<OrderedCall> in_hand{};
+    std::vector<OrderedStep> steps{};  // by number; the one in hand is the last
     std::uint64_t last() const { return member->collectives + (in_hand ? 1 : 0); }
 };
 
@@ -38,6 +39,47 @@ Party passed_party(const Job& job, const Progress& member, const OrderedCall& ca
             .has_passed = true};
 }
 
+Party passed_party(const Progress& member, const OrderedStep& step) {
+    return {.ranks = {member.member->rank},
+            .call = step.call,
+            .place = step.place,
+            .group = member.member->group,
+            .root = step.root,
+            .messages = {},
+            .has_passed = true};
+}
+
+// In the call itself, or waiting for it after it was posted.
+bool stands_in(const Progress& member, const OrderedStep& step) {
+    if (!member.standing) return false;
+    if (member.in_hand && step.number == member.member->collectives) return true;
+    return std::any_of(member.standing->waits_for.begin(), member.standing->waits_for.end(), [&](const Message& m) {
+        return m.is_collective && m.group == member.member->group && m.call == step.call && m.place == step.place;
+    });
+}
+
+// Where they parted is known: each stands there, or has gone on.
+Hang parted(const Progress& one, const Progress& other, const Difference& difference) {
+    const bool have_one_call = difference.one.call == difference.other.call;
+    const Hang::Kind kind = difference.are_swapped ? Hang::Kind::different_order
+                            : have_one_call        ? Hang::Kind::different_roots
+                                                   : Hang::Kind::different_collectives;
+    std::vector<const Standing*> there, all;
+    std::vector<Party> gone_on;
+    for (const auto& [member, step] : {std::pair{&one, &difference.one}, std::pair{&other, &difference.other}}) {
+        if (member->standing) all.push_back(member->standing);
+        if (stands_in(*member, *step))
+            there.push_back(member->standing);
+        else
+            gone_on.push_back(passed_party(*member, *step));
+    }
+    Hang hang = hang_between(kind, one.member->group, there.empty() ? all : there);
+    hang.at = difference.at();
+    for (const Standing* standing : all) hang.for_ns = std::max(hang.for_ns, standing->for_ns);
+    hang.parties.insert(hang.parties.end(), gone_on.begin(), gone_on.end());
+    return hang;
+}
+
 std::optional<Hang> hang_between(const Job& job, const Progress& one, const Progress& other) {
     const std::uint32_t group = one.member->group;
     const OrderedCalls calls(job, job.groups[group].size);
@@ -48,7 +90,6 @@ std::optional<Hang> hang_between(const Job& job, const Progress& one, const Prog
     };
     const std::uint64_t at = std::min(one.last(), other.last());
     const auto of_one = order_at(one, at), of_other = order_at(other, at);
-    if (!of_one || !of_other || *of_one == *of_other) return std::nullopt;
     const auto kind_of = [&](const OrderedCall& a, const OrderedCall& b) {
         return a.call == b.call ? Hang::Kind::different_roots : Hang::Kind::different_collectives;
     };
@@ -57,12 +98,15 @@ std::optional<Hang> hang_between(const Job& job, const Progress& one, const Prog
         if (p->standing) standings.push_back(p->standing);
     Hang hang = hang_between(Hang::Kind::different_order, group, standings);
     // Both are in that call now, and were the same up to it.
-    if (one.in_hand && other.in_hand && at == one.last() && at == other.last() &&
+    if (of_one != of_other && one.in_hand && other.in_hand && at == one.last() && at == other.last() &&
         one.member->order == other.member->order) {
         hang.kind = kind_of(*one.in_hand, *other.in_hand);
         hang.at = at;
         return hang;
     }
+    if (const auto difference = first_difference(one.steps, other.steps); difference && difference->is_exact())
+        return parted(one, other, *difference);
+    if (!of_one || !of_other || *of_one == *of_other) return std::nullopt;
     // One is in it, and the other has made another there and went on.
     const Progress& here = one.in_hand && at == one.last() ? one : other;
     const Progress& ahead = &here == &one ? other : one;
@@ -83,6 +127,25 @@ std::optional<Hang> hang_between(const Job& job, const Progress& one, const Prog
     return hang;
 }
 
+// What it has kept, and what it stands in.
+std::vector<OrderedStep> steps_of(const Job& job, const Progress& member) {
+    const std::uint64_t id = job.groups[member.member->group].id;
+    const auto orders =
+        std::find_if(job.orders.begin(), job.orders.end(), [id](const Orders& o) { return o.id == id; });
+    if (orders == job.orders.end()) return {};
+    const auto same = std::find_if(orders->members.begin(), orders->members.end(), [&](const OrderOfMembers& m) {
+        return m.collectives == member.member->collectives && m.order == member.member->order;
+    });
+    if (same == orders->members.end()) return {};
+    std::vector<OrderedStep> steps = same->steps;
+    if (member.in_hand)
+        steps.push_back({.number = member.member->collectives,
+                         .root = member.in_hand->root,
+                         .call = member.in_hand->call,
+                         .place = member.standing->place});
+    return steps;
+}
+
 // Of members that stand somewhere, or will do nothing any more, by communicator.
 std::map<std::uint32_t, std::vector<Progress>> progress_of(const Job& job, const std::vector<const Standing*>& inside) {
     const std::vector<std::uint32_t> gone = never_come(job);
@@ -101,6 +164,7 @@ std::map<std::uint32_t, std::vector<Progress>> progress_of(const Job& job, const
             if (is_in_it || waits_for_collective_of(*standing, member.group)) progress.standing = standing;
             if (is_in_it) progress.in_hand = OrderedCall{*standing->call, standing->root};
         }
+        if (is_known) progress.steps = steps_of(job, progress);
         if (is_known) groups[member.group].push_back(progress);
     }
     return groups;

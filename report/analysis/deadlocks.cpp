@@ -7,19 +7,28 @@
 namespace mpiprof::report {
 namespace {
 
+// The communicator of the collective that it is in, or that it waits for after posting it.
+std::optional<std::uint32_t> group_of_collective(const Job& job, const Standing& standing) {
+    if (is_in_collective(job, standing)) return standing.group;
+    for (const Message& message : standing.waits_for)
+        if (message.is_collective) return message.group;
+    return std::nullopt;
+}
+
 // Two members in collectives of two communicators, each of which the other has to come to.
 std::optional<Hang> in_different_communicators(const Job& job, const Stuck& stuck) {
     for (const Standing* one : stuck.all())
-        for (const Standing* other : stuck.all())
-            if (is_in_collective(job, *one) && is_in_collective(job, *other) && one->group < other->group &&
-                stuck.is_member(other->rank, one->group) && stuck.is_member(one->rank, other->group)) {
-                std::vector<const Standing*> both;
-                for (const Standing* standing : stuck.all())
-                    if (is_in_collective(job, *standing) &&
-                        (standing->group == one->group || standing->group == other->group))
-                        both.push_back(standing);
-                return hang_between(Hang::Kind::different_communicators, one->group, both);
-            }
+        for (const Standing* other : stuck.all()) {
+            const auto of_one = group_of_collective(job, *one), of_other = group_of_collective(job, *other);
+            if (!of_one || !of_other || *of_one >= *of_other || !stuck.is_member(other->rank, *of_one) ||
+                !stuck.is_member(one->rank, *of_other))
+                continue;
+            std::vector<const Standing*> both;
+            for (const Standing* standing : stuck.all())
+                if (const auto group = group_of_collective(job, *standing); group == of_one || group == of_other)
+                    both.push_back(standing);
+            return hang_between(Hang::Kind::different_communicators, *of_one, both);
+        }
     return std::nullopt;
 }
 
@@ -61,8 +70,11 @@ std::optional<Hang> no_partner(const Job& job, const Stuck& stuck) {
             Hang hang =
                 hang_between(message.is_sent ? Hang::Kind::not_received : Hang::Kind::not_sent, message.group, {one});
             if (!is_itself) hang.gone = {*partner};
-            for (const Made& made : job.made)
-                if (made.rank == *partner && job.calls[made.call].sends != message.is_sent) hang.made.push_back(made);
+            // Whoever has gone may have meant it for another rank, tag or communicator.
+            for (const Made& made : job.made) {
+                const bool is_meant = is_itself ? stuck.is_gone(made.rank) : made.rank == *partner;
+                if (is_meant && job.calls[made.call].sends != message.is_sent) hang.made.push_back(made);
+            }
             if (hang.made.size() > most_made) hang.made.clear();
             return hang;
         }

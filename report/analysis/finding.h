@@ -233,9 +233,14 @@ struct Order {
     std::string communicator;  // empty: it has no name
     std::uint32_t size = 0;
     std::uint64_t one = 0, other = 0;  // how many they made
-    std::uint64_t at = 0;              // the so manieth differs, from 1 on; 0: not known
+    // The so manieth differs, from 1 on, or is the first that the other has not made (then it is the finding's only
+    // call, at place_of_one); 0: not known.
+    std::uint64_t at = 0;
+    std::uint64_t since = 0;  // they may have parted from this one on
     std::int32_t root_of_one = any_rank, root_of_other = any_rank;
+    std::uint32_t place_of_one = 0, place_of_other = 0;  // index into Job::places
     bool are_swapped = false;
+    bool has_ended_well = false;      // all members reached MPI_Finalize
     std::uint64_t communicators = 0;  // of which this is so
 };
 struct Dropped {

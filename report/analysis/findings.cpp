@@ -199,28 +199,73 @@ void placed(const Job& job, const Figures&, Findings& findings) {
     }
 }
 
+// Two members of a communicator of which it is proven that they have made other collectives.
+struct Apart {
+    const Orders* orders;
+    const OrderOfMembers *one, *other;
+};
+std::optional<Apart> apart(const Orders& orders) {
+    if (orders.is_broken) return Apart{&orders, &orders.members[0], &orders.members[1]};
+    for (const OrderOfMembers& one : orders.members)
+        for (const OrderOfMembers& other : orders.members)
+            if (one.first_rank < other.first_rank && first_difference(one.steps, other.steps))
+                return Apart{&orders, &one, &other};
+    return std::nullopt;
+}
+
+// Where they parted: from the calls that both have kept, else from what their sums differ by.
+void find_parting(const Job& job, const Apart& members, Finding& finding, evidence::Order& e) {
+    const OrderOfMembers &one = *members.one, &other = *members.other;
+    const auto say = [&](std::uint64_t at, std::uint64_t since, const OrderedCall& a, const OrderedCall& b) {
+        e.at = at, e.since = since;
+        e.root_of_one = a.root, e.root_of_other = b.root;
+        finding.calls = {a.call, b.call};
+    };
+    const auto difference = first_difference(one.steps, other.steps);
+    if (difference) {
+        say(difference->at(), difference->first + 1, {difference->one.call, difference->one.root},
+            {difference->other.call, difference->other.root});
+        e.place_of_one = difference->one.place;
+        e.place_of_other = difference->other.place;
+        e.are_swapped = difference->are_swapped;
+    }
+    if (difference && difference->is_exact()) return;
+    if (one.collectives != other.collectives) {
+        const OrderedStep* lacking = difference ? nullptr : first_lacking(one, other);
+        if (!lacking) return;
+        e.at = lacking->number + 1;
+        e.place_of_one = lacking->place;
+        finding.calls = {lacking->call};
+        return;
+    }
+    const auto parting = OrderedCalls(job, members.orders->size).parting(one.collectives, one.order, other.order);
+    if (!parting) return;
+    say(parting->at, parting->at, parting->one, parting->other);
+    e.place_of_one = e.place_of_other = 0;
+    e.are_swapped = parting->are_swapped;
+}
+
 // What all members have to make in one order, and have not: of the first communicator.
 void broken_orders(const Job& job, const Figures&, Findings& findings) {
-    if (job.broken_orders.empty()) return;
-    const BrokenOrder& broken = job.broken_orders.front();
-    const OrderOfMembers &one = broken.members[0], &other = broken.members[1];
-    evidence::Order e{.communicator = broken.is_world && broken.name.empty() ? "MPI_COMM_WORLD" : broken.name,
-                      .size = broken.size,
-                      .one = one.collectives,
-                      .other = other.collectives,
-                      .communicators = job.broken_orders.size()};
-    std::vector<std::uint16_t> calls;
-    if (one.collectives == other.collectives)
-        if (const auto parting = OrderedCalls(job, broken.size).parting(one.collectives, one.order, other.order)) {
-            calls = {parting->one.call, parting->other.call};
-            e.at = parting->at;
-            e.root_of_one = parting->one.root;
-            e.root_of_other = parting->other.root;
-            e.are_swapped = parting->are_swapped;
+    std::optional<Apart> first;
+    std::uint64_t communicators = 0;
+    for (const Orders& orders : job.orders)
+        if (const auto members = apart(orders)) {
+            if (!first) first = members;
+            ++communicators;
         }
-    Finding& finding = add(findings, Rule::order, true, std::move(e));
-    finding.calls = std::move(calls);
-    finding.ranks = {one.first_rank, other.first_rank};
+    if (!first) return;
+    const Orders& orders = *first->orders;
+    evidence::Order e{.communicator = orders.is_world && orders.name.empty() ? "MPI_COMM_WORLD" : orders.name,
+                      .size = orders.size,
+                      .one = first->one->collectives,
+                      .other = first->other->collectives,
+                      .has_ended_well = orders.is_broken,
+                      .communicators = communicators};
+    Finding& finding = add(findings, Rule::order, true, evidence::Order{});
+    finding.ranks = {first->one->first_rank, first->other->first_rank};
+    find_parting(job, *first, finding, e);
+    finding.evidence = std::move(e);
 }
 
 }  // namespace

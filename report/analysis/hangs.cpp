@@ -81,16 +81,35 @@ std::vector<std::uint32_t> members_among(const Job& job, std::uint32_t group, st
     return ranks;
 }
 
+// It has made fewer collectives there than one that waits for the last that it has posted.
+bool has_made_fewer(const Job& job, std::uint32_t group, std::uint32_t gone, std::uint32_t waiting) {
+    const Membership *of_gone = nullptr, *of_waiting = nullptr;
+    for (const Membership& member : job.memberships) {
+        if (member.group != group) continue;
+        if (member.rank == gone) of_gone = &member;
+        if (member.rank == waiting) of_waiting = &member;
+    }
+    return of_gone && of_waiting && of_gone->collectives < of_waiting->collectives;
+}
+
 std::optional<Hang> member_is_gone(const Job& job, const std::vector<const Standing*>& inside) {
-    std::map<std::uint32_t, std::vector<const Standing*>> by_group;
-    for (const Standing* standing : inside)
+    std::map<std::uint32_t, std::vector<const Standing*>> by_group, posted;
+    for (const Standing* standing : inside) {
         if (is_blocking_collective(job, *standing)) by_group[standing->group].push_back(standing);
+        for (const Message& message : standing->waits_for)
+            if (message.is_collective) posted[message.group].push_back(standing);
+    }
     for (const auto& [group, members] : by_group) {
-        Hang hang{.kind = Hang::Kind::member_is_gone, .group = group, .parties = parties_of(members), .gone = {}};
+        Hang hang = hang_between(Hang::Kind::member_is_gone, group, members);
         hang.gone = members_among(job, group, never_come(job));
-        if (hang.gone.empty()) continue;
-        hang.for_ns = hang.parties.front().for_ns;
-        return hang;
+        if (!hang.gone.empty()) return hang;
+    }
+    for (const auto& [group, members] : posted) {
+        Hang hang = hang_between(Hang::Kind::member_is_gone, group, members);
+        hang.gone = members_among(job, group, never_come(job));
+        const std::uint32_t waiting = members.front()->rank, of = group;
+        std::erase_if(hang.gone, [&](std::uint32_t gone) { return !has_made_fewer(job, of, gone, waiting); });
+        if (!hang.gone.empty()) return hang;
     }
     return std::nullopt;
 }

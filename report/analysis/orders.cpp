@@ -88,4 +88,43 @@ std::optional<OrderedCalls::Parting> OrderedCalls::parting(std::uint64_t collect
     return std::nullopt;
 }
 
+namespace {
+
+bool are_alike(const OrderedStep& a, const OrderedStep& b) { return a.call == b.call && a.root == b.root; }
+
+const OrderedStep* step_at(std::span<const OrderedStep> steps, std::uint64_t number) {
+    const auto at = std::lower_bound(steps.begin(), steps.end(), number,
+                                     [](const OrderedStep& step, std::uint64_t n) { return step.number < n; });
+    return at != steps.end() && at->number == number ? &*at : nullptr;
+}
+
+}  // namespace
+
+std::optional<Difference> first_difference(std::span<const OrderedStep> one, std::span<const OrderedStep> other) {
+    std::uint64_t first = 0;
+    for (const OrderedStep& step : one) {
+        const OrderedStep* same_number = step_at(other, step.number);
+        if (!same_number) continue;
+        if (are_alike(step, *same_number)) {
+            first = step.number + 1;
+            continue;
+        }
+        const OrderedStep *next = step_at(one, step.number + 1), *others_next = step_at(other, step.number + 1);
+        return Difference{
+            .one = step,
+            .other = *same_number,
+            .first = first,
+            .are_swapped = next && others_next && are_alike(step, *others_next) && are_alike(*next, *same_number)};
+    }
+    return std::nullopt;
+}
+
+const OrderedStep* first_lacking(const OrderOfMembers& one, const OrderOfMembers& other) {
+    const OrderOfMembers& longer = one.collectives > other.collectives ? one : other;
+    const OrderOfMembers& shorter = &longer == &one ? other : one;
+    const std::uint64_t number = shorter.collectives;
+    const bool is_known = number == 0 || (step_at(longer.steps, number - 1) && step_at(shorter.steps, number - 1));
+    return is_known ? step_at(longer.steps, number) : nullptr;
+}
+
 }  // namespace mpiprof::report

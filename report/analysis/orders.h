@@ -1,10 +1,11 @@
 // Which call the members of a communicator parted at, told by what they add up of their collectives
 // (Membership::order): from two that are one call apart, and from two that differ in one call or have changed two for
-// each other. For hangs and for the finding `order`.
+// each other; and from the calls that both have kept, which say from where, too. For hangs and for the finding `order`.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "report/model/job.h"
@@ -38,5 +39,18 @@ class OrderedCalls {
     const Job& job_;
     std::vector<OrderedCall> calls_;
 };
+
+// The first collective that two members have both kept and that differs.
+struct Difference {
+    OrderedStep one, other;
+    std::uint64_t first = 0;  // they may have parted from this number on; that of both steps where it is exact
+    bool are_swapped = false;
+    bool is_exact() const { return first == one.number; }
+    std::uint64_t at() const { return one.number + 1; }  // as people count
+};
+// Both by number.
+std::optional<Difference> first_difference(std::span<const OrderedStep> one, std::span<const OrderedStep> other);
+// Of members that have kept the same: the first that one has made and the other has not, if it was kept. Else null.
+const OrderedStep* first_lacking(const OrderOfMembers& one, const OrderOfMembers& other);
 
 }  // namespace mpiprof::report

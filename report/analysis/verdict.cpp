@@ -13,7 +13,7 @@ namespace mpiprof::report {
 namespace {
 
 // What may begin a report, the first kind before all others; within a kind what costs most comes first.
-enum class Kind { no_job, ended, not_lost, cause, remark };
+enum class Kind { no_job, wrong, ended, not_lost, cause, remark };
 
 Kind kind_of(const Finding& finding) {
     switch (finding.rule) {
@@ -21,6 +21,8 @@ Kind kind_of(const Finding& finding) {
             return Kind::no_job;
         case Rule::unfinished:  // the one that costs all: with whom the end began
             return finding.run_share > 0 ? Kind::ended : Kind::remark;
+        case Rule::order:
+            return Kind::wrong;
         case Rule::overlap: {
             const auto& overlap = std::get<evidence::Overlap>(finding.evidence);
             return overlap.background_share.value_or(1) >= 0.5 ? Kind::not_lost : Kind::remark;

@@ -1,6 +1,6 @@
-// OrdersPart: whether the members of each communicator have made the same collectives in one order, of ranks that ended
-// as they should. A part of a merge: members that agree are added up at once, so a communicator takes a few numbers,
-// however many its members are.
+// OrdersPart: whether the members of each communicator have made the same collectives in one order, and which those
+// were that they have kept. A part of a merge: members that agree are added up at once, so a communicator takes a few
+// numbers and the kept calls of one member, however many its members are.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,33 @@ class OrdersPart {
   public:
     void add(const RankProfile& from);
     void absorb(OrdersPart&& other);
-    // Into Job::broken_orders.
+    // Into Job::orders, places and modules.
     void finish(Finishing& end);
 
   private:
     using Key = std::pair<std::uint64_t, std::uint64_t>;  // collectives, order
-    struct Entry {
-        BrokenOrder broken;  // without its members
-        std::uint32_t members = 0;
-        std::map<Key, std::uint32_t> first_rank;  // of those that agree
+    struct Spot {
+        Module module;
+        std::uint64_t offset = 0;
     };
+    struct Sequence {
+        std::uint32_t first_rank = 0;
+        // OrderedStep::place is an index into `spots`, `call` one into the registry.
+        std::vector<OrderedStep> steps{};
+        std::vector<Spot> spots{};  // [0] = not known
+    };
+    struct Entry {
+        Orders orders;  // without its members
+        std::uint32_t members = 0;
+        std::map<Key, Sequence> sequences;  // of those that agree
+    };
+    bool wants_steps(std::uint64_t id, const Key& key, std::uint32_t rank) const;
+    static void keep_steps(const RankProfile& from, const KeptCalls& kept, Sequence& sequence);
     void take(std::uint64_t id, Entry&& entry);
+    static OrderOfMembers members_of(const Key& key, const Sequence& sequence, Finishing& end);
 
     std::map<std::uint64_t, Entry> entries_;  // by id
+    std::size_t steps_ = 0;
     bool has_holes_ = false;
 };
 

@@ -51,19 +51,27 @@ struct Made {
     std::int32_t peer = any_rank, tag = any_tag;
 };
 
+// A collective that a member has made and kept (format/arrivals.h).
+struct OrderedStep {
+    std::uint64_t number = 0;  // so many of the communicator's came before it
+    std::int32_t root = any_rank;
+    std::uint16_t call = 0;   // index into Job::calls
+    std::uint32_t place = 0;  // index into Job::places
+};
 // Members of one communicator that have made the same collectives.
 struct OrderOfMembers {
     std::uint64_t collectives = 0;
     std::uint64_t order = 0;
     std::uint32_t first_rank = 0;
-    auto operator<=>(const OrderOfMembers&) const = default;
+    std::vector<OrderedStep> steps{};  // by number; of the first rank
 };
-// A communicator all of whose members ended as they should and have not made the same.
-struct BrokenOrder {
+// A communicator whose members have not all made the same: some have made fewer up to now, or others.
+struct Orders {
     std::uint64_t id = 0;
     std::string name;
     std::uint32_t size = 0;
     bool is_world = false;
+    bool is_broken = false;               // all members are known and ended as they should: it is wrong
     std::vector<OrderOfMembers> members;  // by their first ranks; two or more
 };
 

@@ -202,7 +202,7 @@ struct Job {
     std::vector<Entries> entries;         // sorted by group, call, rank
     std::vector<Membership> memberships;  // sorted by group, rank
     std::vector<Made> made;               // sorted by rank
-    std::vector<BrokenOrder> broken_orders;
+    std::vector<Orders> orders;           // MPI_COMM_WORLD first
     Comparison comparison;
     Pace pace;
     std::vector<Group> groups;             // [0] = not known

@@ -8,9 +8,16 @@ namespace {
 
 using Handles = std::unordered_map<std::uint64_t, std::uint16_t>;
 
+// A handle that is an int is in a register without its sign, and in memory with it.
+std::uint64_t without_sign(std::uint64_t handle) {
+    constexpr std::uint64_t negative = 0xffffffff80000000;
+    return (handle & negative) == negative ? handle & 0xffffffff : handle;
+}
+
 void find_communicators_in_hand(Reading& r, const Handles& of_handle) {
     const auto find = [&](std::uint64_t handle, std::uint16_t& communicator) {
-        if (const auto found = of_handle.find(handle); found != of_handle.end()) communicator = found->second;
+        if (const auto found = of_handle.find(without_sign(handle)); found != of_handle.end())
+            communicator = found->second;
     };
     for (std::size_t t = 0; t < r.handle_of_call.size(); ++t)
         find(r.handle_of_call[t], r.profile.threads[t].in_communicator);
@@ -42,7 +49,8 @@ void read_communicators(Reading& r) {
             if (record.how == format::origin_made) r.profile.communicators.back().made_by = r.calls.of(record.made_by);
             const auto index = static_cast<std::uint16_t>(r.profile.communicators.size() - 1);
             // A handle may have meant several communicators in turn: the last one counts.
-            for (const std::uint64_t handle : {record.handle, record.fortran_handle}) of_handle[handle] = index;
+            for (const std::uint64_t handle : {record.handle, record.fortran_handle})
+                of_handle[without_sign(handle)] = index;
         });
     of_handle.erase(0);  // those that were freed
     find_communicators_in_hand(r, of_handle);

@@ -21,11 +21,11 @@ struct Kind {
 };
 constexpr std::array kinds{
     Kind{"File_", Traffic::file},
-    Kind{"Send_init", Traffic::none},
-    Kind{"Ssend_init", Traffic::none},
-    Kind{"Rsend_init", Traffic::none},
-    Kind{"Bsend_init", Traffic::none},
-    Kind{"Recv_init", Traffic::none},
+    Kind{"Send_init", Traffic::local},
+    Kind{"Ssend_init", Traffic::local},
+    Kind{"Rsend_init", Traffic::local},
+    Kind{"Bsend_init", Traffic::local},
+    Kind{"Recv_init", Traffic::local},
     Kind{"Sendrecv", Traffic::exchange},
     Kind{"Send", Traffic::send},
     Kind{"Ssend", Traffic::send},

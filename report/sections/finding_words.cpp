@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "report/model/units.h"
+#include "report/sections/places.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
 
@@ -193,21 +194,28 @@ std::string FindingWords::operator()(const evidence::Order& e) const {
         !e.communicator.empty() ? e.communicator : fmt::format("a communicator of {}", plural(e.size, "rank", "ranks"));
     std::string text =
         fmt::format("Ranks {} and {} have not made the same collectives on {}", finding.ranks[0], finding.ranks[1], on);
-    const auto made = [&](std::size_t side, std::int32_t root) {
-        const std::string& name = job.calls[finding.calls[side]].name;
-        return root == any_rank ? name : fmt::format("{} with root {}", name, root);
+    const auto made = [&](std::size_t side, std::int32_t root, std::uint32_t place) {
+        return fmt::format("{}{}{} on rank {}", job.calls[finding.calls[side]].name, in_brackets(line_text(job, place)),
+                           root == any_rank ? "" : fmt::format(" with root {}", root), finding.ranks[side]);
     };
+    if (finding.calls.size() == 2) {
+        text += fmt::format(": number {} of {} was {} and {}", e.at, std::max(e.one, e.other),
+                            made(0, e.root_of_one, e.place_of_one), made(1, e.root_of_other, e.place_of_other));
+        if (e.are_swapped) text += ", and the next the other way round";
+        if (e.since < e.at) text += fmt::format("; they may have parted from number {} on", e.since);
+    }
     if (e.one != e.other)
-        text += fmt::format(": {} made {}, the other {}", finding.ranks[0], e.one, e.other);
-    else if (finding.calls.size() == 2)
-        text +=
-            fmt::format(": number {} of {} was {} on one and {} on the other{}", e.at, e.one, made(0, e.root_of_one),
-                        made(1, e.root_of_other), e.are_swapped ? ", and the next the other way round" : "");
-    else
+        text += fmt::format("{} rank {} made {}, rank {} made {}", finding.calls.size() == 2 ? "; in all" : ":",
+                            finding.ranks[0], e.one, finding.ranks[1], e.other);
+    else if (finding.calls.size() != 2)
         text += fmt::format(", although {} each", e.one);
+    if (finding.calls.size() == 1)
+        text += fmt::format("; the first that rank {} lacks is number {}, {}{}", finding.ranks[e.one < e.other ? 0 : 1],
+                            e.at, call(), in_brackets(line_text(job, e.place_of_one)));
     if (e.communicators > 1) text += fmt::format("; {} communicators more", e.communicators - 1);
-    return text +
-           ". That the job ended is luck: what they received may be another call's. Lines: mpiprof-report sites.";
+    text += e.has_ended_well ? ". That the job ended is luck: what they received may be another call's."
+                             : ". MPI does not say what such a program does.";
+    return e.place_of_one != 0 ? text : text + " Lines: mpiprof-report sites.";
 }
 
 std::string words_of(const Finding& finding, const Job& job) {

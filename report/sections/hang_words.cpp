@@ -82,10 +82,15 @@ std::string gone_text(const std::vector<std::uint32_t>& gone, const Job& job) {
 // "; it has sent from MPI_Send (halo.c:12)"
 std::string made_text(const Hang& hang, const Job& job) {
     std::string text;
-    for (const Made& made : hang.made) {
+    for (std::size_t i = 0; i < hang.made.size(); ++i) {
+        const Made& made = hang.made[i];
         const std::string line = in_brackets(line_text(job, made.place));
-        const std::string what = job.calls[made.call].name + line;
-        text += text.empty() ? "; it " : ", and ";
+        const bool is_elsewhere = made.group != 0 && made.group != hang.group;
+        const std::string what = job.calls[made.call].name + line +
+                                 (is_elsewhere ? " on " + communicator_text(job.groups[made.group]) : std::string());
+        text += i == 0 ? "; " : ", and ";
+        if (hang.gone != std::vector{made.rank}) text += fmt::format("rank {} ", made.rank);
+        if (i == 0 && hang.gone == std::vector{made.rank}) text += "it ";
         text += made.calls == 0 ? fmt::format("has set up {} and not started it", what)
                                 : fmt::format("has sent from {}", what);
     }

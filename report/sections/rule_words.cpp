@@ -71,12 +71,13 @@ constexpr std::array texts{
              "The recorder's own counts of what did not fit into its tables.",
              "mpiprof-report check; docs/settings.md has the sizes of the tables."},
     RuleText{
-        Rule::order, "Members of a communicator have not made the same collectives, and the job ended all the same.",
+        Rule::order, "Members of a communicator have not made the same collectives in the same order.",
         "Each rank adds up, for each communicator, which collectives it made, in which order and with which roots, "
-        "recorded or not. All members reached MPI_Finalize, and what they have differs. Nothing is said where a member "
-        "has no profile, of intercommunicators, and of communicators whose members alone tell them apart.",
-        "mpiprof-report comms and sites: who made the call that is named, and where. A program that is right makes them "
-        "alike on all members."},
+        "recorded or not, and keeps some of them with their lines, the same numbers on all ranks. Two have kept other calls "
+        "under one number; or all members reached MPI_Finalize, and what they add up to differs. Nothing is said where a "
+        "member has no profile, of intercommunicators, and of communicators whose members alone tell them apart.",
+        "The lines that are named; else mpiprof-report comms and sites: who made the call, and where. A program that is "
+        "right makes them alike on all members."},
     RuleText{
         Rule::wrong_launcher, "The ranks are jobs of one rank each: the launcher belongs to another MPI.",
         "Several profiles of worlds of one rank, of one job and command, started within a minute of each other by a "

@@ -1,7 +1,6 @@
 // Who hangs where, and who is to blame: what `mpiprof-report hang` concludes.
 #include <gtest/gtest.h>
 
-#include "report/analysis/orders.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
 #include "tests/report/goldens.h"
@@ -321,61 +320,6 @@ TEST(hang, two_communicators_used_crosswise_are_proven) {
         "It hangs: different communicators: rank 0 is in MPI_Barrier on MPI_COMM_WORLD, rank 1 is in MPI_Barrier on "
         "rows, for 5.000 s"))
         << conclusion(job);
-}
-
-// ---- jobs that ended ----
-
-// Two ranks that reached MPI_Finalize and made these collectives on MPI_COMM_WORLD.
-report::Job ended(const std::vector<OrderedSpec>& by_rank_0, const std::vector<OrderedSpec>& by_rank_1) {
-    auto job = both_in(barrier(), barrier());
-    for (ProfileSpec& rank : job) {
-        rank.state = format::State::finalized;
-        rank.threads = {ThreadSpec{}};
-        rank.calls.push_back(rooted("MPI_Bcast"));
-    }
-    job[0].communicators[0].made = by_rank_0;
-    job[1].communicators[0].made = by_rank_1;
-    return job_of(job);
-}
-
-TEST(order, is_alike_where_members_made_the_same) {
-    EXPECT_TRUE(ended({{"MPI_Bcast", 1}, {"MPI_Barrier"}}, {{"MPI_Bcast", 1}, {"MPI_Barrier"}}).broken_orders.empty());
-}
-
-TEST(order, names_the_call_at_which_members_parted) {
-    const report::Job job = ended({{"MPI_Barrier"}, {"MPI_Bcast", 0}, {"MPI_Barrier"}, {"MPI_Barrier"}},
-                                  {{"MPI_Barrier"}, {"MPI_Barrier"}, {"MPI_Barrier"}, {"MPI_Barrier"}});
-    ASSERT_EQ(job.broken_orders.size(), 1u);
-    const auto& members = job.broken_orders[0].members;
-    const auto parting = report::OrderedCalls(job, 2).parting(4, members[0].order, members[1].order);
-    ASSERT_TRUE(parting);
-    EXPECT_EQ(parting->at, 2u);
-    EXPECT_EQ(job.calls[parting->one.call].name, "MPI_Bcast");
-    EXPECT_EQ(parting->one.root, 0);
-    EXPECT_EQ(job.calls[parting->other.call].name, "MPI_Barrier");
-    EXPECT_FALSE(parting->are_swapped);
-}
-
-TEST(order, names_two_calls_that_are_the_other_way_round) {
-    const report::Job job = ended({{"MPI_Bcast", 1}, {"MPI_Barrier"}, {"MPI_Barrier"}},
-                                  {{"MPI_Barrier"}, {"MPI_Bcast", 1}, {"MPI_Barrier"}});
-    ASSERT_EQ(job.broken_orders.size(), 1u);
-    const auto& members = job.broken_orders[0].members;
-    const auto parting = report::OrderedCalls(job, 2).parting(3, members[0].order, members[1].order);
-    ASSERT_TRUE(parting);
-    EXPECT_EQ(parting->at, 1u);
-    EXPECT_TRUE(parting->are_swapped);
-}
-
-TEST(order, says_nothing_of_a_member_without_a_profile) {
-    auto job = both_in(barrier(), barrier());
-    for (ProfileSpec& rank : job) {
-        rank.state = format::State::finalized;
-        rank.threads = {ThreadSpec{}};
-        rank.size = 3;
-    }
-    job[1].communicators[0].made = {{"MPI_Barrier"}};
-    EXPECT_TRUE(job_of(job).broken_orders.empty());
 }
 
 }  // namespace

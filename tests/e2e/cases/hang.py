@@ -123,11 +123,11 @@ def line_of(words, program="mismatch.c"):
     return f"{program}:" + str(next(number for number, line in enumerate(lines, 1) if f"// {words}" in line))
 
 
-def first_sentence(scene, kind, ranks=3):
-    """What `hang` says first at 80 columns of programs/mismatch.c while it hangs, on one line."""
+def first_sentence(scene, kind, ranks=3, program="mismatch.c"):
+    """What `hang` says first at 80 columns of such a program while it hangs, on one line."""
     directory = scene.subdir(kind)
     # The ranks end themselves after 10 s. Open MPI's mpirun may not: PMIx 4.2.2 locks itself out when it is finalized meanwhile.
-    job = in_background(scene, ranks, [scene.compile("mismatch.c", "-pthread"), kind, 10], directory, timeout=40)
+    job = in_background(scene, ranks, [scene.compile(program, "-pthread"), kind, 10], directory, timeout=40)
     try:
         said = until(lambda: (text := scene.run_report("hang", "--width", "80", cwd=directory).out) and "It hangs" in text and text)
         check(said, "nothing is proven:\n" + scene.run_report("hang", cwd=directory).out)
@@ -178,8 +178,7 @@ def different_roots_are_named(scene):
     check(f"rank 0 is in MPI_Bcast ({line}) with root 1" in said and f"rank 1 is in MPI_Bcast ({line}) with root 0" in said, said)
 
 
-# Under MPICH rank 0's communicator is not told, so nothing is proven there (docs/hangs.md).
-@case(mpis=("openmpi",), ranks=2)
+@case(ranks=2)
 def communicators_used_crosswise_are_named(scene):
     said = first_sentence(scene, "communicators", ranks=2)
     check(said.startswith("It hangs: different communicators: "), said)
@@ -187,12 +186,82 @@ def communicators_used_crosswise_are_named(scene):
     check(line_of("the line of two communicators") in said, said)
 
 
+def first_of_posted(scene, kind):
+    return first_sentence(scene, kind, ranks=2, program="mismatch_posted.c")
+
+
+def line_of_posted(words):
+    return line_of(words, "mismatch_posted.c")
+
+
+@case(ranks=2)
+def collectives_that_were_posted_in_different_order_are_named_with_both_lines(scene):
+    said = first_of_posted(scene, "order")
+    check(said.startswith("It hangs: different collectives on MPI_COMM_WORLD: "), said)
+    check(f"rank 0 is in MPI_Wait ({line_of_posted('the line of the wait')}) for its MPI_Ibarrier "
+          f"({line_of_posted('the line of the barrier')}) on MPI_COMM_WORLD" in said, said)
+    check(f"rank 1 is in MPI_Wait ({line_of_posted('where the others wait')}) for its MPI_Iscatter "
+          f"({line_of_posted('the line of the others')}) on MPI_COMM_WORLD" in said or
+          f"rank 1 has made MPI_Iscatter ({line_of_posted('the line of the others')}) there and gone on" in said, said)
+
+
+@case(ranks=2)
+def a_posted_collective_to_which_not_everybody_comes_is_named(scene):
+    said = first_of_posted(scene, "absent")
+    check(said.startswith("It hangs: not everybody comes to a collective on MPI_COMM_WORLD: rank 1 is in MPI_Wait "
+                          f"({line_of_posted('the line that waits')}) for its MPI_Iallreduce ({line_of_posted('the line that posts')})"), said)
+    check("rank 0 has called MPI_Finalize" in said, said)
+
+
+@case(ranks=2)
+def communicators_that_were_posted_crosswise_are_named(scene):
+    said = first_of_posted(scene, "communicators")
+    check(said.startswith("It hangs: different communicators: "), said)
+    check(said.count(f"for its MPI_Ibarrier ({line_of_posted('the line of two communicators')})") == 2, said)
+
+
+@case(ranks=2)
+def probes_that_wait_for_each_other_are_named_with_their_ranks(scene):
+    said = first_of_posted(scene, "probe")
+    line = line_of_posted("the line that probes")
+    check(said.startswith("It hangs: a cycle of calls that wait for each other: "), said)
+    for rank in (0, 1):
+        check(f"rank {rank} is in MPI_Probe ({line}) from rank {1 - rank} with tag 7 on MPI_COMM_WORLD" in said, said)
+
+
+@case(ranks=2)
+def a_persistent_send_with_another_tag_is_named_where_it_was_set_up(scene):
+    said = first_of_posted(scene, "persistent")
+    check(said.startswith("It hangs: a receive that nobody sends to: rank 1 is in MPI_Recv "
+                          f"({line_of_posted('the line that receives')}) from rank 0 with tag 8"), said)
+    check(f"it has sent from MPI_Send_init ({line_of_posted('the line that sets up')})" in said, said)
+
+
+@case(ranks=2)
+def a_receive_from_itself_is_named_with_what_may_have_been_meant(scene):
+    said = first_of_posted(scene, "itself")
+    check(said.startswith("It hangs: a receive that nobody sends to: rank 1 is in MPI_Recv "
+                          f"({line_of_posted('the line that receives from itself')}) from rank 0 with tag 0 on backwards"), said)
+    check(f"rank 0 has sent from MPI_Send ({line_of_posted('the line that was meant')}) on MPI_COMM_WORLD" in said, said)
+
+
+@case(ranks=2)
+def an_order_that_is_broken_is_the_verdict_with_both_lines(scene):
+    scene.mpirun(2, [scene.compile("mismatch_posted.c", "-pthread"), "swapped", 60]).succeeded()
+    said = " ".join(scene.run_report("summary", "--width", "80").succeeded().out.split())
+    check(said.startswith("Ranks 0 and 1 have not made the same collectives on MPI_COMM_WORLD: number 1 of 2 was MPI_Ibcast "
+                          f"({line_of_posted('the line of the broadcast')}) with root 0 on rank 0 and MPI_Ireduce "
+                          f"({line_of_posted('the line of the reduction')}) with root 1 on rank 1, and the next the other way "
+                          "round."), said)
+
+
 @case(ranks=2)
 def collectives_in_another_order_are_named_though_the_job_ends(scene):
     scene.mpirun(2, [scene.compile("mismatch.c", "-pthread"), "swapped", 60]).succeeded()
     said = " ".join(scene.run_report("summary", "--width", "80").succeeded().out.split())
-    check("Ranks 0 and 1 have not made the same collectives on MPI_COMM_WORLD: number 4 of 5 was MPI_Bcast with root 0 on one and "
-          "MPI_Reduce with root 1 on the other, and the next the other way round." in said, said)
+    check("Ranks 0 and 1 have not made the same collectives on MPI_COMM_WORLD: number 4 of 5 was MPI_Bcast "
+          f"({line_of('the line of the broadcast')}) with root 0 on rank 0 and MPI_Reduce ({line_of('the line of the reduction')}) with "
+          "root 1 on rank 1, and the next the other way round." in said, said)
     check("[order]" in said, said)
 
 

@@ -48,8 +48,8 @@ int main(int argc, char** argv) {
         MPI_Barrier(rank == 0 ? other : MPI_COMM_WORLD);  // the line of two communicators
     } else if (strcmp(argv[1], "swapped") == 0) {
         // Messages so small need no partner, and match by their tags.
-        if (rank == 0) MPI_Bcast(&sum, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        MPI_Reduce(&rank, &level, 1, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD);
+        if (rank == 0) MPI_Bcast(&sum, 1, MPI_INT, 0, MPI_COMM_WORLD);      // the line of the broadcast
+        MPI_Reduce(&rank, &level, 1, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD);  // the line of the reduction
         if (rank != 0) MPI_Bcast(&sum, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     MPI_Finalize();
