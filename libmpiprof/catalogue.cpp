@@ -66,6 +66,7 @@ constexpr std::uint8_t arguments_of(const Call& call) {
     if (has(Role::newrequest)) arguments |= format::is_posted;
     if (call.family == Family::mpi && mpi::waits_for_all(call)) arguments |= format::waits_for_all;
     if (call.family == Family::mpi && mpi::waits_for_root(call)) arguments |= format::waits_for_root;
+    if (call.family == Family::mpi && mpi::root_waits(call)) arguments |= format::root_waits;
     return static_cast<std::uint8_t>(arguments);
 }
 

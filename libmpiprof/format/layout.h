@@ -282,6 +282,7 @@ enum CallArguments : std::uint32_t {
     is_posted = 32,        // it returns at once and leaves a request behind
     waits_for_all = 64,    // with more than 0 bytes it returns after all members have entered it
     waits_for_root = 128,  // with more than 0 bytes it returns after the root has entered it
+    root_waits = 192,      // both: with more than 0 bytes it returns at the root after all members have entered it
 };
 
 struct Counter {

@@ -80,5 +80,7 @@ constexpr bool waits_for_all(const Call& row) {
 constexpr bool waits_for_root(const Call& row) {
     return is_one_of(row.name, {"MPI_Bcast", "MPI_Scatter", "MPI_Scatterv"});
 }
+// The root gets something of all members.
+constexpr bool root_waits(const Call& row) { return is_one_of(row.name, {"MPI_Reduce", "MPI_Gather"}); }
 
 }  // namespace mpiprof::mpi

@@ -47,9 +47,13 @@ double error_of(const CallSums& sums, double ratio, std::uint64_t calls) {
 using KindKey = std::tuple<std::uint16_t, std::uint8_t, Buffer>;
 KindKey key_of(const MemberCalls::Kind& kind) { return {kind.all.key.call, kind.all.key.bin, kind.all.key.buffer}; }
 
-// Kinds of which no call was compared wait as others of their size do.
-void fill_gaps(std::span<MemberCalls> members) {
+// Kinds of which no call was compared wait as others of their size do. Members that are root now and then have no
+// waiting of the other calls: what is known is what they waited as the root.
+void fill_gaps(std::span<MemberCalls> members, std::span<const Call* const> calls) {
     std::map<KindKey, std::pair<double, double>> seen;
+    for (MemberCalls& member : members)
+        for (MemberCalls::Kind& kind : member.kinds)
+            if (kind.compared_ns > 0) kind.compared_ns += kind.unknown_ns;
     for (const MemberCalls& member : members)
         for (const MemberCalls::Kind& kind : member.kinds) {
             auto& [waited, compared] = seen[key_of(kind)];
@@ -58,7 +62,8 @@ void fill_gaps(std::span<MemberCalls> members) {
         }
     for (MemberCalls& member : members)
         for (MemberCalls::Kind& kind : member.kinds)
-            if (kind.compared_ns == 0) std::tie(kind.waited_ns, kind.compared_ns) = seen[key_of(kind)];
+            if (kind.compared_ns == 0 && !calls[kind.all.key.call]->root_waits)
+                std::tie(kind.waited_ns, kind.compared_ns) = seen[key_of(kind)];
 }
 
 }  // namespace
@@ -95,14 +100,15 @@ void CallComparison::find_rows() {
 // A root moves something where its members do.
 WaitsFor CallComparison::waits_for(Row row) const {
     const Call& call = *calls_[members_[0].call_of(kept(0, row))];
-    if (!call.waits_for_all && !call.waits_for_root) return WaitsFor::unknown;
+    if (!call.waits_for_all && !call.waits_for_root && !call.root_waits) return WaitsFor::unknown;
     for (std::size_t m = 0; m < members_.size(); ++m)
         if (call.traffic != Traffic::sync && members_[m].kinds[kept(m, row).kind].all.key.bin == 0)
             return WaitsFor::unknown;
     if (call.waits_for_all) return WaitsFor::all;
     const std::int32_t root = kept(0, row).root;
     const bool is_member = root >= 0 && static_cast<std::size_t>(root) < members_.size();
-    return is_member ? WaitsFor::root : WaitsFor::unknown;
+    if (!is_member) return WaitsFor::unknown;
+    return call.root_waits ? WaitsFor::members : WaitsFor::root;
 }
 
 void CallComparison::bound(NodeClocks& clocks) const {
@@ -151,16 +157,21 @@ void CallComparison::add_row(Row row, const NodeClocks& clocks, std::span<const 
     const WaitsFor waits = waits_for(row);
     if (waits == WaitsFor::unknown) return;
     sums.waits_for = waits;
-    const std::size_t awaited = waits == WaitsFor::all ? last : static_cast<std::size_t>(kept(0, row).root);
+    const auto root = static_cast<std::size_t>(kept(0, row).root);
+    const std::size_t awaited = waits == WaitsFor::root ? root : last;
     auto& [row_waited, row_time] = sums.waited_of.emplace_back();
     for (std::size_t m = 0; m < members_.size(); ++m) {
         const auto time = static_cast<double>(kept(m, row).time_ns);
         const double waited = std::clamp(static_cast<double>(entered[awaited] - entered[m]), 0.0, time);
         MemberCalls::Kind& kind = members_[m].kinds[kept(m, row).kind];
+        row_time += time;
+        if (waits == WaitsFor::members && m != root) {
+            kind.unknown_ns += time;
+            continue;
+        }
         kind.compared_ns += time;
         kind.longest_compared_ns = std::max(kind.longest_compared_ns, kept(m, row).time_ns);
         kind.waited_ns += waited;
-        row_time += time;
         row_waited += waited;
         if (members_[m].node != members_[awaited].node)
             sums.clock_error_ns +=
@@ -183,7 +194,8 @@ ComparedCall CallComparison::line_of(std::uint16_t call, const CallSums& sums, s
             line.calls += kind.all.calls;
             line.time_ns += static_cast<double>(kind.all.time_ns);
             // Of a call that is longer than all that were compared nothing says what it spent its time on.
-            if (kind.longest_ns > kind.longest_compared_ns && sums.waits_for != WaitsFor::unknown)
+            if (kind.longest_ns > kind.longest_compared_ns && sums.waits_for != WaitsFor::unknown &&
+                kind.unknown_ns == 0)
                 unseen_ns += static_cast<double>(kind.longest_ns - kind.longest_compared_ns);
             if (kind.compared_ns > 0)
                 line.waiting_ns += static_cast<double>(kind.all.time_ns) * kind.waited_ns / kind.compared_ns;
@@ -212,7 +224,7 @@ std::vector<ComparedCall> CallComparison::line_up(const NodeClocks& clocks) {
         ++of_call.compared;
         add_row(row(i), clocks, entered, of_call);
     }
-    fill_gaps(members_);
+    fill_gaps(members_, calls_);
     std::vector<ComparedCall> compared;
     for (const auto& [call, of_call] : sums) compared.push_back(line_of(call, of_call, start));
     return compared;

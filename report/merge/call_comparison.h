@@ -24,6 +24,7 @@ struct MemberCalls {
         std::uint64_t longest_compared_ns = 0;  // of those that were compared
         double compared_ns = 0;
         double waited_ns = 0;
+        double unknown_ns = 0;  // of calls of which it is not known what this member waited for
     };
     struct Kept {
         std::uint64_t number;

@@ -12,6 +12,7 @@ namespace mpiprof::report {
 enum class WaitsFor : std::uint8_t {
     all,      // nobody leaves it before the last has entered it
     root,     // nobody else leaves it before the root has entered it
+    members,  // the root does not leave it before the last has entered it
     unknown,  // it depends on the library and the sizes: who came last is known, and not who waited
 };
 

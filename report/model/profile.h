@@ -37,7 +37,7 @@ struct Call {
     std::uint64_t order_word = 0;  // what a call that is ordered adds to Membership::order, its root besides
     // With more than 0 bytes, or with none to move at all (Barrier), it returns after all members, or the root, have
     // entered it.
-    bool waits_for_all = false, waits_for_root = false;
+    bool waits_for_all = false, waits_for_root = false, root_waits = false;
 };
 
 // One (call, size bin, buffer, communicator, region, site) of one thread.

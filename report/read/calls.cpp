@@ -21,8 +21,10 @@ Call call_of(const format::CallRecord& record) {
     call.has_requests = record.arguments & format::has_requests;
     call.is_ordered = record.arguments & format::is_ordered;
     call.is_posted = record.arguments & format::is_posted;
-    call.waits_for_all = record.arguments & format::waits_for_all;
-    call.waits_for_root = record.arguments & format::waits_for_root;
+    const auto waits = record.arguments & format::root_waits;
+    call.waits_for_all = waits == format::waits_for_all;
+    call.waits_for_root = waits == format::waits_for_root;
+    call.root_waits = waits == format::root_waits;
     if (record.bus <= format::BusRule::other_blocks) call.bus = static_cast<BusRule>(record.bus);
     if (call.is_ordered) call.order_word = format::order_word(call.name);
     return call;

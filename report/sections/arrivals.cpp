@@ -35,6 +35,8 @@ std::string_view name_of(WaitsFor waits) {
             return "all";
         case WaitsFor::root:
             return "the root";
+        case WaitsFor::members:
+            return "all, at the root";
         case WaitsFor::unknown:
             break;
     }
@@ -57,7 +59,11 @@ std::vector<Field<Line>> call_fields() {
         {{.id = "error_ns", .title = "+-", .unit = Unit::time, .drop = 1, .same_unit = true},
          [](L l) { return l.call->error_ns > 0 ? l.per_member(l.call->error_ns) : Value(); }},
         {{.id = "moving_ns", .title = "MOVING", .unit = Unit::time, .same_unit = true},
-         [](L l) { return l.per_member(l.call->time_ns - l.call->waiting_ns); }},
+         [](L l) {
+             // Of the others than the root it is not known.
+             const bool is_known = l.call->waits_for != WaitsFor::members;
+             return is_known ? l.per_member(l.call->time_ns - l.call->waiting_ns) : Value();
+         }},
         {{.id = "undecided", .title = {}, .unit = Unit::count, .only_data = true},
          [](L l) { return l.call->undecided; }},
         {{.id = "id", .title = {}, .only_data = true}, [](L l) { return fmt::format("{:016x}", l.call->comm); }},

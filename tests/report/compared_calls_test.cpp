@@ -19,6 +19,7 @@ using report::WaitsFor;
 
 constexpr std::uint64_t us = 1000;
 constexpr std::uint32_t for_all = format::is_ordered | format::waits_for_all;
+constexpr std::uint32_t at_root = format::is_ordered | format::root_waits | format::has_root;
 constexpr std::uint32_t for_root = format::is_ordered | format::waits_for_root | format::has_root;
 
 // What each rank does in one call: it enters so long after a common moment, and leaves so long after that.
@@ -119,6 +120,23 @@ TEST(compared_calls, of_a_bcast_wait_for_the_root_alone) {
     EXPECT_EQ(only_call(job).waits_for, WaitsFor::root);
     EXPECT_NEAR(only_call(job).waiting_ns, 40 * us, 10);
     EXPECT_EQ(only_call(job).last_ranks[0].rank, 2u);
+}
+
+TEST(compared_calls, of_a_reduce_the_root_waits_for_all_and_of_others_nothing_is_known) {
+    Ranks ranks(3, "MPI_Reduce", at_root);
+    ranks.add({{0, 60}, {40, 45}, {20, 30}});  // rank 0 waits 40 of its 60 us; what ranks 1 and 2 do there is not known
+    const Job job = ranks.job();
+    EXPECT_EQ(only_call(job).waits_for, WaitsFor::members);
+    EXPECT_NEAR(only_call(job).waiting_ns, 40 * us, 10);
+    EXPECT_NEAR(only_call(job).time_ns, 75 * us, 10);
+    EXPECT_EQ(only_call(job).last_ranks[0].rank, 1u);
+}
+
+TEST(compared_calls, of_a_reduce_count_for_a_rank_only_where_it_was_the_root) {
+    Ranks ranks(2, "MPI_Reduce", at_root);
+    ranks.add({{0, 60}, {50, 55}}, 0);  // rank 0 waits 50
+    ranks.add({{0, 40}, {30, 50}}, 1);  // rank 1 waits for nobody
+    EXPECT_NEAR(only_call(ranks.job()).waiting_ns, 50 * us, 10);
 }
 
 TEST(compared_calls, that_need_not_wait_say_only_who_came_last) {

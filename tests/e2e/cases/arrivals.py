@@ -29,13 +29,15 @@ def waiting_in_collectives_is_what_the_program_measured(scene):
     ran = scene.mpirun(3, [scene.compile("arrivals.c"), 100, 1]).succeeded()
     waited, last = measured(ran.out)
     calls, ranks = compared(scene)
-    same(sorted(waited), ["MPI_Allreduce", "MPI_Barrier", "MPI_Bcast"], "calls that were measured")
+    same(sorted(waited), ["MPI_Allreduce", "MPI_Barrier", "MPI_Bcast", "MPI_Reduce"], "calls that were measured")
     for name, (wait, inside) in waited.items():
         found = calls[name]
         same((found["calls"], found["compared"]), (100, 100), f"{name} is kept")
         check(not found["error_ns"], f"{name}: all calls are compared, so there is no error: {found}")
         # Between the program's look at the clock and ours a rank may lose its processor now and then.
         check(abs(found["waiting_ns"] - wait) < 0.05 * wait + 1e6, f"{name} waited {wait}: {found}")
+        if name == "MPI_Reduce":  # what others than the root do there is not known
+            continue
         check(abs(found["waiting_ns"] + found["moving_ns"] - inside) < 0.05 * inside + 1e6, f"{name} took {inside}: {found}")
     most = next(row for row in ranks if row["call"] == "MPI_Allreduce")
     same(most["rank"], 1, "the rank that comes last most often")
@@ -70,14 +72,14 @@ def clocks_of_two_nodes_are_lined_up_by_the_program_s_own_calls(scene):
     if execute(["unshare", "--time", "--monotonic", "5000", "--uts", "true"], timeout=20).code:
         raise Skip("no namespace with a clock of its own can be made here")
     wrap = script(scene, "on_two_nodes", TWO_NODES)
-    ran = scene.mpirun(3, [wrap, scene.compile("arrivals.c"), 150, 1]).succeeded()
+    ran = scene.mpirun(3, [wrap, scene.compile("arrivals.c"), 120, 1]).succeeded()
     waited, last = measured(ran.out)
     calls, ranks = compared(scene)
     text = scene.run_report("arrivals").succeeded().out
     check("the clocks of 2 nodes were lined up" in text, f"the screen says so: {text}")
     for name, (wait, _) in waited.items():
         found = calls[name]
-        check(found["compared"] == 150 and found["error_ns"], f"{name} is kept, and the clocks leave an error: {found}")
+        check(found["compared"] == 120 and found["error_ns"], f"{name} is kept, and the clocks leave an error: {found}")
         check(abs(found["waiting_ns"] - wait) < 0.05 * wait + found["error_ns"] + 1e6, f"{name} waited {wait}: {found}")
     most = next(row for row in ranks if row["call"] == "MPI_Allreduce")
     same((most["rank"], most["host"]), (1, "nodeb"), "the rank that comes last most often")

@@ -1,4 +1,4 @@
-// Steps of three collectives to which each rank comes after a time of its own; rank LATE comes last to most Allreduces.
+// Steps of four collectives to which each rank comes after a time of its own; rank LATE comes last to most Allreduces.
 // At the end rank 0 says how long the ranks waited in each, from when all of them entered on the clock that all nodes
 // share, and how often each came last.
 //   arrivals STEPS LATE
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { calls = 3 };
-static const char* const names[calls] = {"MPI_Allreduce", "MPI_Barrier", "MPI_Bcast"};
+enum { calls = 4 };
+static const char* const names[calls] = {"MPI_Allreduce", "MPI_Barrier", "MPI_Bcast", "MPI_Reduce"};
 
 static long long now(void) {
     struct timespec t;
@@ -26,6 +26,7 @@ static void make(int call, int step, int size) {
     if (call == 0) MPI_Allreduce(one, sum, 64, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     if (call == 1) MPI_Barrier(MPI_COMM_WORLD);
     if (call == 2) MPI_Bcast(one, 64, MPI_DOUBLE, step % size, MPI_COMM_WORLD);
+    if (call == 3) MPI_Reduce(one, sum, 64, MPI_DOUBLE, MPI_SUM, step % size, MPI_COMM_WORLD);
 }
 
 // All ranks' entries and exits of one call, by rank and step.
@@ -39,7 +40,8 @@ static void say(int call, const long long* in, const long long* out, int size, i
         const int awaited = call == 2 ? step % size : last;
         for (int rank = 0; rank < size; ++rank) {
             const long long entered = in[rank * steps + step], time = out[rank * steps + step] - entered;
-            const long long wait = in[awaited * steps + step] - entered;
+            // Of a reduction only its root has to wait for all.
+            const long long wait = call == 3 && rank != step % size ? 0 : in[awaited * steps + step] - entered;
             waited += wait < 0 ? 0 : wait > time ? time : wait;
             inside += time;
         }
