@@ -71,7 +71,12 @@ int ddp_diff(const Options& options) {
     if (const int code = read(options, sides->a, base, remarks); code != fine) return code;
     if (const int code = read(options, sides->b, test, remarks); code != fine) return code;
     auto output = Output::open("");
-    output->write(DdpReport::difference(base, test));
+    const DdpReport::Difference difference = DdpReport::difference(base, test);
+    output->write(difference.text);
+    if (difference.compared == 0)
+        remarks.lines.push_back(
+            "diff --layout ddp: nothing to compare: the sides have no model with one batch size on one number of GPUs in "
+            "common");
     return finish_with(options, remarks, *output);
 }
 

@@ -97,11 +97,15 @@ int read_sides(const Options& options, ReadSides& sides) {
 }
 
 int diff(const Options& options) {
-    if (!options.layout.empty()) return ddp_diff(options);
+    const bool has_layout = !options.layout.empty(),
+               is_gated = options.compare.fail_on || options.compare.fail_on_point;
+    if (has_layout)
+        if (const int code = ddp_diff(options); code != fine || !is_gated) return code;
     ReadSides sides;
     if (const int code = read_sides(options, sides); code != fine) return code;
     const Side &a = sides.a, &b = sides.b;
     const Difference difference = difference_of(a, b, options.compare.time);
+    if (has_layout) return gate(options, difference.tested, a, b);  // its text has been printed
     const View& view = *find_view(options.format);
     const std::size_t everything = ~std::size_t{0};
     const DifferenceQuestion question{

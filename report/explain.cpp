@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/analysis/finding.h"
+#include "report/compare/compared_rules.h"
 #include "report/say.h"
 #include "report/sections/rule_words.h"
 #include "report/views/fitting.h"
@@ -17,6 +20,14 @@ void write(Output& output, std::string_view text, std::size_t width, std::string
         output.write(fmt::format("{}{}\n", margin, line));
 }
 
+// Of a rule of one job or of several.
+void explain_one(Output& output, std::size_t width, std::string_view id, const auto& text) {
+    output.write(fmt::format("{}\n", id));
+    write(output, text.means, width, "  ");
+    write(output, fmt::format("Evidence: {}", text.evidence), width, "  ");
+    write(output, fmt::format("Check: {}", text.check), width, "  ");
+}
+
 }  // namespace
 
 int explain(const Options& options) {
@@ -27,16 +38,21 @@ int explain(const Options& options) {
             output->write(fmt::format("{}\n", id_of(rule)));
             write(*output, text_of(rule).means, width, "    ");
         }
+        for (const ComparedRule& rule : compared_rules()) {
+            output->write(fmt::format("{}\n", rule.id));
+            write(*output, rule.means, width, "    ");
+        }
         return finish(*output);
     }
-    const auto rule = rule_called(options.rule);
-    if (!rule)
+    const auto several = compared_rules();
+    const auto of_several =
+        std::find_if(several.begin(), several.end(), [&](const ComparedRule& rule) { return rule.id == options.rule; });
+    if (const auto rule = rule_called(options.rule))
+        explain_one(*output, width, id_of(*rule), text_of(*rule));
+    else if (of_several != several.end())
+        explain_one(*output, width, of_several->id, *of_several);
+    else
         return fail({"explain " + options.rule, "no such rule", "mpiprof-report explain lists them"}, usage_error);
-    const RuleText& text = text_of(*rule);
-    output->write(fmt::format("{}\n", id_of(*rule)));
-    write(*output, text.means, width, "  ");
-    write(*output, fmt::format("Evidence: {}", text.evidence), width, "  ");
-    write(*output, fmt::format("Check: {}", text.check), width, "  ");
     return finish(*output);
 }
 

@@ -137,9 +137,14 @@ class Command {
         if (options_.paths.empty())
             return fail({"scaling", "needs runs to compare", "directories of jobs, pairs like 4=95.2, or a file *.csv"},
                         usage_error);
+        for (const std::string& word : options_.paths) {
+            const Operand operand = operand_of(word);
+            has_names_ |= !operand.label.empty();
+            tables_of_times_ += is_table_of_times(operand);
+        }
         for (const std::string& word : options_.paths)
             if (const int code = take(word); code != fine) return code;
-        for (const Building& series : series_) compare_labels(series);
+        for (const Building& series : series_) compare_runs(series);
         if (!options_.is_quiet)
             for (const std::string& line : remarks_.lines) say(line);
         if (series_.empty()) return fail({"scaling", "no run is left to compare", ""}, no_profile);
@@ -149,6 +154,17 @@ class Command {
     }
 
   private:
+    static bool is_table_of_times(const Operand& operand) {
+        return operand.path.ends_with(".csv") && !is_directory(operand.path);
+    }
+    // Directories without labels are the sizes of one series; where others have labels, or there are several files of
+    // times, each is a series of its own.
+    std::string series_of(const Operand& operand) const {
+        const bool is_apart = has_names_ || (is_table_of_times(operand) && tables_of_times_ > 1);
+        if (!operand.label.empty() || !is_apart) return operand.label;
+        if (operand.is_pair()) return "given times";
+        return is_table_of_times(operand) ? std::filesystem::path(operand.path).stem().string() : operand.name();
+    }
     Building& series_of(const std::string& name) {
         for (Building& one : series_)
             if (one.name == name) return one;
@@ -168,12 +184,13 @@ class Command {
     int take(const std::string& word) {
         const Operand operand = operand_of(word);
         if (operand.is_pair())
-            return add_time({*size_of(operand.n), *positive_of(operand.seconds), operand.seconds, {}}, operand.label);
-        if (operand.path.ends_with(".csv") && !is_directory(operand.path)) {
+            return add_time({*size_of(operand.n), *positive_of(operand.seconds), operand.seconds, {}},
+                            series_of(operand));
+        if (is_table_of_times(operand)) {
             const auto rows = read_times(operand.path);
             if (!rows) return fail(rows.error(), usage_error);
             for (const TimeRow& row : *rows)
-                if (const int code = add_time(row, row.series.empty() ? operand.label : row.series); code != fine)
+                if (const int code = add_time(row, row.series.empty() ? series_of(operand) : row.series); code != fine)
                     return code;
             return fine;
         }
@@ -181,7 +198,7 @@ class Command {
         const auto ok = load_runs(
             options_, operand,
             [&](LoadedRun&& loaded) {
-                if (code == fine) code = add_run(run_of(loaded.job, loaded.label), operand.label);
+                if (code == fine) code = add_run(run_of(loaded.job, loaded.label), series_of(operand));
             },
             remarks_);
         return ok ? code : fail(ok.error(), no_profile);
@@ -229,14 +246,59 @@ class Command {
     }
 
     // Runs that were not meant to differ in their size alone.
-    void compare_labels(const Building& series) {
+    void compare_runs(const Building& series) {
+        const std::string whose = series.name.empty() ? "" : series.name + ": ";
         std::map<std::string, std::set<std::string>> values;
+        std::set<std::string> keys;
         for (const SizedRun& one : series.runs)
-            for (const auto& [key, value] : one.run.said) values[key].insert(value);
+            for (const auto& [key, value] : one.run.said) keys.insert(key);
+        for (const SizedRun& one : series.runs) {
+            const std::map<std::string, std::string> said(one.run.said.begin(), one.run.said.end());
+            for (const std::string& key : keys) values[key].insert(said.contains(key) ? said.at(key) : "not said");
+            // mpitrace's text names none.
+            if (!one.run.program.empty())
+                values["program"].insert(std::filesystem::path(one.run.program).filename().string());
+        }
         for (const auto& [key, of] : values)
             if (of.size() > 1)
-                remarks_.lines.push_back(
-                    fmt::format("the runs differ in {} ({}), not in their size alone", key, fmt::join(of, ", ")));
+                cautions_.push_back(fmt::format("{}the runs differ in {} ({}), not in their size alone", whose, key,
+                                                fmt::join(of, ", ")));
+        compare_sizes(series, whose);
+        compare_items(series, whose);
+    }
+
+    // Repeats of one N that are none.
+    void compare_sizes(const Building& series, const std::string& whose) {
+        std::map<double, std::set<std::uint32_t>> ranks;
+        for (const SizedRun& one : series.runs) ranks[one.n].insert(one.run.ranks);
+        for (const auto& [n, of] : ranks)
+            if (of.size() > 1)
+                cautions_.push_back(fmt::format("{}the runs on {:g} {} have different numbers of ranks ({})", whose, n,
+                                                n == 1 ? unit_.words.one : unit_.words.many, fmt::join(of, ", ")));
+    }
+
+    // Strong scaling shares the same items, weak scaling gives each unit as many.
+    void compare_items(const Building& series, const std::string& whose) {
+        std::map<double, double> items;
+        for (const SizedRun& one : series.runs)
+            if (const RegionRow* marks = iterations_of(one.run); marks && marks->items != 0 && marks->entered != 0)
+                items[one.n] = static_cast<double>(marks->items) / static_cast<double>(marks->entered) *
+                               static_cast<double>(marks->ranks);
+        if (items.size() < 2) return;
+        const auto& [first_n, first] = *items.begin();
+        const auto& [last_n, last] = *items.rbegin();
+        const double expected = compare_.is_weak ? last_n / first_n : 1;
+        const double ratio = last / first;
+        if (std::abs(ratio / expected - 1) < 0.1) return;
+        cautions_.push_back(
+            compare_.is_weak
+                ? fmt::format("{}an iteration on N={:g} handles {:.2f} times the items of N={:g}, not {:.2f} times: "
+                              "without --weak the sizes share the same work",
+                              whose, last_n, ratio, first_n, expected)
+                : fmt::format(
+                      "{}an iteration on N={:g} handles {:.2f} times the items of N={:g}: --weak compares sizes "
+                      "whose work grows with them",
+                      whose, last_n, ratio, first_n));
     }
 
     // Of measured times four digits, of the shortest.
@@ -252,6 +314,7 @@ class Command {
                              .unit = unit_.words,
                              .time = time_text(time_, series_),
                              .su = su_text(weights_, compare_.is_weak),
+                             .cautions = cautions_,
                              .is_for_screen = true};
         for (Building& built : series_) {
             ScalingSeries& series = report.series.emplace_back(
@@ -270,6 +333,9 @@ class Command {
     std::vector<Weight> weights_;
     std::vector<Building> series_;
     LoadRemarks remarks_;
+    std::vector<std::string> cautions_;
+    bool has_names_ = false;
+    int tables_of_times_ = 0;
 };
 
 }  // namespace

@@ -327,7 +327,7 @@ Difference difference_of(const Side& a, const Side& b, const std::optional<TimeC
     add_counts(difference, a, b);
     add_pairs(difference, a, b);
     std::vector<double> runs;
-    for (const ComparedRun& one : a.runs) runs.push_back(one.run.per_rank_s(one.run.figures.wall_ns) * 1e9);
+    for (const ComparedRun& one : a.runs) runs.push_back(one.run.process_s * 1e9);
     difference.run_ns = median_of(std::move(runs));
     return difference;
 }

@@ -112,7 +112,7 @@ struct Difference {
     std::vector<DifferingFact> facts;
     std::vector<DifferingCount> counts;
     TestedTime tested;
-    double run_ns = 0;  // of A, without what is before MPI_Init: what parts of the change are parts of
+    double run_ns = 0;  // of A, its process: what parts of the change are parts of
     std::vector<DifferingPart> parts;
     std::vector<DifferingCall> calls;  // by how far their times lie apart
     std::vector<DifferingSite> sites;  // the same

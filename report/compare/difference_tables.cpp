@@ -43,17 +43,17 @@ std::string_view id_of(Verdict verdict) {
         case Verdict::faster:
             return "faster";
         case Verdict::none_seen:
-            return "none_seen";
+            return "none-seen";
         case Verdict::one_run:
-            return "one_run";
+            return "one-run";
         case Verdict::too_few:
-            return "too_few";
+            return "too-few";
         case Verdict::not_in_turns:
-            return "not_in_turns";
+            return "not-in-turns";
         case Verdict::mixed_sizes:
-            return "mixed_sizes";
+            return "mixed-sizes";
         case Verdict::no_time:
-            return "no_time";
+            return "no-time";
     }
     return "";
 }

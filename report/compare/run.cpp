@@ -97,6 +97,7 @@ Run run_of(const Job& job, std::string label) {
     run.gpus = gpus_of(job, nodes);
     run.words = &vocabulary_of(job);
     run.mpi_s = static_cast<double>(run.figures.largest_elapsed_ns) / 1e9;
+    run.program = job.executable;
     run.is_process_known = run.figures.largest_process_ns != 0;
     run.process_s = static_cast<double>(std::max(run.figures.largest_process_ns, run.figures.largest_elapsed_ns)) / 1e9;
     run.regions = job.regions;

@@ -54,6 +54,7 @@ struct Run {
     std::uint32_t nodes = 0;
     std::optional<std::uint64_t> cores;  // that its ranks were allowed
     std::optional<std::uint64_t> gpus;   // that they saw, or that NCCL counts
+    std::string program;                 // its file
     const Vocabulary* words = nullptr;   // of the libraries that it communicates by; never null in a run of a job
     double process_s = 0;
     double mpi_s = 0;

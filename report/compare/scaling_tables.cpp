@@ -221,8 +221,75 @@ std::string advice_of(const Scaling& scaling, const UnitWords& unit) {
     return text;
 }
 
+namespace {
+
+// Of several series one table of each kind, whose first column says whose a row is.
+void add_of_series(std::vector<Table>& tables, Table&& table, const std::string& series) {
+    const auto same = std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.id == table.id; });
+    if (const auto* remarks = std::get_if<Remarks>(&table.picture)) {
+        if (same == tables.end()) return tables.push_back(std::move(table));
+        auto& all = std::get<Remarks>(same->picture).remarks;
+        all.insert(all.end(), remarks->remarks.begin(), remarks->remarks.end());
+        return;
+    }
+    table.columns.insert(table.columns.begin(), Column{.id = "series", .title = "SERIES"});
+    for (auto& row : table.rows) row.insert(row.begin(), series);
+    if (same == tables.end()) return tables.push_back(std::move(table));
+    // Sizes that only some series have are columns of their own.
+    std::vector<std::size_t> at;
+    for (const Column& column : table.columns) {
+        const auto known = std::find_if(same->columns.begin(), same->columns.end(),
+                                        [&](const Column& c) { return c.id == column.id; });
+        at.push_back(static_cast<std::size_t>(known - same->columns.begin()));
+        if (known != same->columns.end()) continue;
+        same->columns.push_back(column);
+        for (auto& row : same->rows) row.emplace_back();
+    }
+    for (const auto& row : table.rows) {
+        auto& to = same->rows.emplace_back(same->columns.size());
+        for (std::size_t i = 0; i < row.size(); ++i) to[at[i]] = row[i];
+    }
+}
+
+struct RunLine {
+    std::string series;
+    const SizedRun* sized;
+};
+std::string labels_text(const Run& run) {
+    std::string text;
+    for (const auto& [key, value] : run.said) text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, value);
+    return text;
+}
+
+// Which runs the figures of each N are made of: for data, where nobody looks for them in a sentence.
+Table runs_table(const ScalingReport& report) {
+    using L = const RunLine&;
+    const std::vector<Field<RunLine>> fields{
+        {{.id = "series", .title = "SERIES"}, [](L l) { return l.series; }},
+        {{.id = "n", .title = "N", .unit = Unit::number, .decimals = 0}, [](L l) { return l.sized->n; }},
+        {{.id = "run", .title = "RUN"}, [](L l) { return l.sized->run.label; }},
+        {{.id = "program", .title = "PROGRAM"}, [](L l) { return l.sized->run.program; }},
+        {{.id = "labels", .title = "LABELS"}, [](L l) { return labels_text(l.sized->run); }},
+    };
+    std::vector<RunLine> lines;
+    for (const ScalingSeries& series : report.series)
+        for (const SizedRun& sized : series.runs) lines.push_back({series.scaling.name, &sized});
+    return table_of("runs", fields, lines);
+}
+
+Table caution_table(const std::vector<std::string>& cautions) {
+    Table table{.id = "cautions", .title = {}, .columns = {}, .rows = {}, .notes = {}};
+    Remarks remarks;
+    for (const std::string& text : cautions) remarks.remarks.push_back({.text = text, .rule = "caution"});
+    table.picture = std::move(remarks);
+    return table;
+}
+
+}  // namespace
+
 std::vector<Table> scaling_tables(const ScalingReport& report) {
     std::vector<Table> tables;
+    const bool is_data_of_several = !report.is_for_screen && report.series.size() > 1;
     if (report.series.size() > 1 && report.is_for_screen) tables.push_back(beside_table(report));
     if (!report.is_for_screen) {
         std::vector<Line> all;
@@ -240,9 +307,19 @@ std::vector<Table> scaling_tables(const ScalingReport& report) {
             if (&series == &report.series.front()) table.notes = notes_of(report, scaling);
             tables.push_back(std::move(table));
         }
-        tables.push_back(advice_table(scaling, report.unit));
-        for (Table& table : scaling_call_tables(series)) tables.push_back(std::move(table));
+        std::vector<Table> of_one = scaling_call_tables(series);
+        of_one.insert(of_one.begin(), advice_table(scaling, report.unit));
+        for (Table& table : of_one) {
+            if (is_data_of_several)
+                add_of_series(tables, std::move(table), scaling.name);
+            else
+                tables.push_back(std::move(table));
+        }
     }
+    const bool has_runs = std::any_of(report.series.begin(), report.series.end(),
+                                      [](const ScalingSeries& series) { return !series.runs.empty(); });
+    if (!report.is_for_screen && has_runs) tables.push_back(runs_table(report));
+    if (!report.cautions.empty()) tables.push_back(caution_table(report.cautions));
     return tables;
 }
 

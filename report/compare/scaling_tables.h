@@ -18,8 +18,9 @@ struct UnitWords {
 struct ScalingReport {
     std::vector<ScalingSeries> series;
     UnitWords unit{};
-    std::string time;  // what is measured: "the process, from its start to MPI_Finalize"
-    std::string su;    // what the relative SU is, as a formula
+    std::string time;                   // what is measured: "the process, from its start to MPI_Finalize"
+    std::string su;                     // what the relative SU is, as a formula
+    std::vector<std::string> cautions;  // what the runs differ in besides their size
     bool is_for_screen = true;
     bool is_complete = true;  // every rank of every job was there to its end
 };

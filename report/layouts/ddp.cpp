@@ -236,15 +236,16 @@ void DdpReport::write_json(JsonWriter& json) const {
 
 // ---- what differs ----
 
-std::string DdpReport::difference_text(const Benchmark& base, const Benchmark& test) {
-    std::string text =
-        fmt::format("Benchmark: {} with batch size {}\n\n{:>10}", visible(base.model, true), base.batch_size, "");
+void DdpReport::add_difference(const Benchmark& base, const Benchmark& test, Difference& difference) {
+    std::string& text = difference.text;
+    text += fmt::format("Benchmark: {} with batch size {}\n\n{:>10}", visible(base.model, true), base.batch_size, "");
     for (std::size_t i = 0; i < compared.size(); ++i)
         text += fmt::format("{:>16}{:>10}{:>10}", "sec/iter", "ex/sec", "diff");
     text += "\n";
     const auto a = results_of(base), b = results_of(test);
     for (std::size_t i = 1; i < std::min(a.size(), b.size()); ++i) {
         if (a[i]->ranks.size() != b[i]->ranks.size()) continue;
+        ++difference.compared;
         text += fmt::format("{:4} GPUs:", a[i]->ranks.size());
         for (const unsigned percent : compared) {
             const double before = a[i]->seconds_at(percent), now = b[i]->seconds_at(percent);
@@ -254,11 +255,13 @@ std::string DdpReport::difference_text(const Benchmark& base, const Benchmark& t
         }
         text += "\n";
     }
-    return text + "\n";
+    text += "\n";
 }
 
-std::string DdpReport::difference(const DdpReport& base, const DdpReport& test) {
-    std::string text = fmt::format("{:20} {:>20}      {:>20}\n", "", "baseline", "test");
+DdpReport::Difference DdpReport::difference(const DdpReport& base, const DdpReport& test) {
+    Difference difference;
+    std::string& text = difference.text;
+    text = fmt::format("{:20} {:>20}      {:>20}\n", "", "baseline", "test");
     text += fmt::format("{:20} {:>20}      {:>20}\n", "", std::string(20, '-'), std::string(20, '-'));
     std::map<std::string, std::pair<std::string, std::string>> keys;
     for (const auto& [key, value] : base.keys_) keys.try_emplace(key, value, not_known);
@@ -270,9 +273,9 @@ std::string DdpReport::difference(const DdpReport& base, const DdpReport& test) 
     text += "\n";
     for (std::size_t i = 0; i < std::min(base.benchmarks_.size(), test.benchmarks_.size()); ++i) {
         const Benchmark &a = base.benchmarks_[i], &b = test.benchmarks_[i];
-        if (a.model == b.model && a.batch_size == b.batch_size) text += difference_text(a, b);
+        if (a.model == b.model && a.batch_size == b.batch_size) add_difference(a, b, difference);
     }
-    return text;
+    return difference;
 }
 
 // ---- of one job ----

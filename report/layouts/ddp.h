@@ -25,8 +25,13 @@ class DdpReport {
     // The keys of the benchmark's file, and the labels beside them. What ran without DDP comes first of each result,
     // and is empty where nothing did: diff.py leaves the first out.
     void write_json(JsonWriter& json) const;
-    // What diff.py prints of the files of both.
-    static std::string difference(const DdpReport& base, const DdpReport& test);
+    // What diff.py prints of the files of both, and how many lines of it compare something: 0 where they have no model
+    // with one batch size on one number of GPUs in common.
+    struct Difference {
+        std::string text;
+        std::size_t compared = 0;
+    };
+    static Difference difference(const DdpReport& base, const DdpReport& test);
 
   private:
     struct Row {
@@ -47,7 +52,7 @@ class DdpReport {
     void add_keys(const Job& job);
     static std::string row_text(const Benchmark& benchmark, const Row& row);
     static std::string benchmark_text(const Benchmark& benchmark);
-    static std::string difference_text(const Benchmark& base, const Benchmark& test);
+    static void add_difference(const Benchmark& base, const Benchmark& test, Difference& difference);
     static std::vector<const Row*> results_of(const Benchmark& benchmark);
 
     Keys keys_;

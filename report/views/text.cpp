@@ -127,6 +127,7 @@ class GridPrinter {
         for (Shown& shown : shown_) widen_drawing(shown);
     }
 
+    // By one at a time, so that several long ones become equally wide.
     bool narrow_widest_name() {
         Shown* widest = nullptr;
         for (Shown& shown : shown_)
@@ -134,8 +135,7 @@ class GridPrinter {
                 (!widest || shown.width > widest->width))
                 widest = &shown;
         if (!widest) return false;
-        const std::size_t excess = total() - screen_.width;
-        widest->width = std::max(widest->least, widest->width - std::min(excess, widest->width));
+        --widest->width;
         return true;
     }
 

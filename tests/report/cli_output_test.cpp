@@ -96,6 +96,9 @@ TEST_F(cli, explain_says_what_a_rule_means) {
     EXPECT_NE(ran.out.find("Check: "), std::string::npos);
     EXPECT_GT(lines_of(run({"explain"}).out).size(), 60u);
     EXPECT_EQ(run({"explain", "no-such-rule"}).code, 2);
+    for (const char* word : {"none-seen", "one-run", "too-few", "not-in-turns", "mixed-sizes", "no-time", "slower",
+                             "faster", "caution", "plateau"})
+        EXPECT_NE(run({"explain", word}).out.find("Check: "), std::string::npos) << word << ": diff and scaling say it";
     EXPECT_NE(run({"explain", "no-such-rule"}).err.find("mpiprof-report explain lists them"), std::string::npos);
 }
 

@@ -131,6 +131,10 @@ class ddp : public testing::Test {
         EXPECT_EQ(ran.code, 0) << ran.err;
         return ran.out;
     }
+    int code_of(std::vector<std::string> words) { return run_reporter(directory_.path(), std::move(words)).code; }
+    std::string said_of(std::vector<std::string> words) {
+        return run_reporter(directory_.path(), std::move(words)).err;
+    }
     const fs::path& path() const { return directory_.path(); }
 
     // The jobs of the comparison: the times of the second one are printed, those of the first follow from the changes.
@@ -199,6 +203,25 @@ TEST_F(ddp, several_jobs_give_the_same_tables) {
 TEST_F(ddp, diff_of_two_jobs_is_the_benchmarks_comparison) {
     write_compared();
     EXPECT_EQ(run({"diff", "--layout", "ddp", "base", "test"}), text_of(golden("seed002_diff.txt")));
+}
+
+TEST_F(ddp, diff_fails_where_it_became_slower_than_is_allowed) {
+    for (const auto& [name, us] : {std::pair{"quick", 1e5}, {"slow", 1.2e5}}) {
+        Job job(name);
+        job.add("resnet50", "2 GPUs", 2, {us, us, us, us});
+        job.write(path() / name);
+    }
+    EXPECT_EQ(code_of({"diff", "--layout", "ddp", "--fail-on-point", "5%", "slow", "quick"}), 0);
+    EXPECT_EQ(code_of({"diff", "--layout", "ddp", "--fail-on-point", "5%", "quick", "slow"}), 1);
+    EXPECT_EQ(code_of({"diff", "--layout", "ddp", "--fail-on", "5%", "quick", "slow"}), 3) << "one run each";
+}
+
+TEST_F(ddp, diff_of_jobs_with_nothing_in_common_says_so) {
+    write_compared();
+    Job job("other");
+    job.add("vgg", "2 GPUs", 2, {1e5, 1e5, 1e5, 1e5});
+    job.write(path() / "other");
+    EXPECT_NE(said_of({"diff", "--layout", "ddp", "base", "other"}).find("nothing to compare"), std::string::npos);
 }
 
 TEST_F(ddp, the_file_has_the_benchmarks_keys) {

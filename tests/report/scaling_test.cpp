@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "report/compare/scaling.h"
@@ -316,6 +317,60 @@ TEST_F(scaling, words_that_are_no_runs_are_told_so) {
         EXPECT_EQ(ran.code, 3) << word;
         EXPECT_NE(ran.err.find(fmt::format("{}: is no directory or file", word)), std::string::npos) << ran.err;
     }
+}
+
+// A program that marks iterations of so many items on each rank.
+std::function<void(ProfileSpec&)> marking(std::uint64_t items) {
+    return [items](ProfileSpec& spec) {
+        spec.regions = {
+            {.name = "iteration", .durations_ns = {1'000'000, 1'000'000}, .is_iteration = true, .items = 2 * items}};
+    };
+}
+
+TEST_F(scaling, work_that_grows_with_the_size_is_said) {
+    write("one", 1, 10, 1, marking(32));
+    write("two", 2, 10, 2, marking(32));
+    write("half", 2, 6, 3, marking(16));
+    EXPECT_NE(run({"one", "two"}).out.find("an iteration on N=2 handles 2.00 times the items of N=1: --weak"),
+              std::string::npos)
+        << run({"one", "two"}).out;
+    EXPECT_EQ(run({"one", "half"}).out.find("[caution]"), std::string::npos);
+    EXPECT_EQ(run({"--weak", "one", "two"}).out.find("[caution]"), std::string::npos);
+    EXPECT_NE(run({"--weak", "one", "half"}).out.find("1.00 times the items of N=1, not 2.00 times"),
+              std::string::npos);
+}
+
+TEST_F(scaling, what_else_the_runs_differ_in_is_said_and_is_in_the_data) {
+    write("one", 1, 10, 1, [](ProfileSpec& spec) { spec.labels = {{"model", "a"}}; });
+    write("two", 2, 6, 2);
+    EXPECT_NE(run({"one", "two"}).out.find("the runs differ in model (a, not said), not in their size alone"),
+              std::string::npos)
+        << run({"one", "two"}).out;
+    const auto data = nlohmann::json::parse(run({"one", "two", "--format", "json"}).out);
+    ASSERT_EQ(data["runs"].size(), 2u);
+    EXPECT_EQ(data["runs"][0]["labels"], "model=a");
+    EXPECT_EQ(data["runs"][1]["run"], "two");
+}
+
+TEST_F(scaling, data_of_two_series_has_one_table_of_each_kind) {
+    write("one", 1, 10, 1);
+    write("two", 2, 6, 2);
+    write("four", 4, 4, 3);
+    const std::string text = run({"a=one", "a=two", "b=one", "b=four", "--format", "json"}).out;
+    const auto data = nlohmann::json::parse(text);
+    for (const char* table : {"\"budget\"", "\"advice\"", "\"stops_scaling\""})
+        EXPECT_EQ(text.find(table), text.rfind(table)) << table;
+    ASSERT_EQ(data["budget"].size(), 4u);
+    EXPECT_EQ(data["budget"][0]["series"], "a");
+    EXPECT_EQ(data["budget"][3]["series"], "b");
+    EXPECT_EQ(data["advice"].size(), 2u);
+}
+
+TEST_F(scaling, files_without_labels_are_series_of_their_own) {
+    write_file(path() / "k80.csv", std::string_view("1,226\n2,134\n"));
+    write_file(path() / "rtx.csv", std::string_view("1,171\n2,108\n"));
+    EXPECT_EQ(run({"k80.csv", "rtx.csv"}).out, run({"k80=k80.csv", "rtx=rtx.csv"}).out);
+    EXPECT_EQ(run({"k80=k80.csv", "rtx.csv"}).out, run({"k80=k80.csv", "rtx=rtx.csv"}).out);
 }
 
 }  // namespace
