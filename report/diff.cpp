@@ -105,6 +105,12 @@ int diff(const Options& options) {
     if (const int code = read_sides(options, sides); code != fine) return code;
     const Side &a = sides.a, &b = sides.b;
     const Difference difference = difference_of(a, b, options.compare.time);
+    const TestedTime& tested = difference.tested;
+    const bool names_region = options.compare.time && options.compare.time->kind == TimeChoice::Kind::region;
+    if (names_region && tested.a.empty() && tested.b.empty())
+        return fail({"--time region:" + options.compare.time->region, "no run that reached its end has such a region",
+                     "mpiprof-report regions lists them"},
+                    usage_error);
     if (has_layout) return gate(options, difference.tested, a, b);  // its text has been printed
     const View& view = *find_view(options.format);
     const std::size_t everything = ~std::size_t{0};

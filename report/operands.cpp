@@ -174,10 +174,17 @@ void wait_for(const Options& options, const Operand& operand, LoadRemarks& remar
 
 }  // namespace
 
+std::string Labels::apart(const std::string& label) {
+    const unsigned times = ++times_[label];
+    return times == 1 ? label : apart(fmt::format("{} ({})", label, times));
+}
+
 Result<std::monostate> load_runs(const Options& options, const Operand& operand,
                                  const std::function<void(LoadedRun&&)>& take, LoadRemarks& remarks) {
     if (!exists(operand.path))
-        return problem(operand.word, "is no directory or file", "nor N=SECONDS, which scaling takes");
+        return problem(operand.word, "is no directory or file",
+                       options.task == Task::scaling ? "nor N=SECONDS"
+                                                     : "give directories with profiles, profiles or merged files");
     wait_for(options, operand, remarks);
     Progress progress;
     const ProgressLine line(progress, !options.is_quiet);

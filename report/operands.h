@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,15 @@ struct LoadRemarks {
 };
 Result<std::monostate> load_runs(const Options& options, const Operand& operand,
                                  const std::function<void(LoadedRun&&)>& take, LoadRemarks& remarks);
+
+// Labels of runs that are shown beside each other: the second of one label is "run (2)".
+class Labels {
+  public:
+    std::string apart(const std::string& label);
+
+  private:
+    std::map<std::string, unsigned> times_;
+};
 
 // The words of the two sides that diff compares: A B, or A1 A2 ... --against B1 B2 ...
 struct Sides {

@@ -27,11 +27,16 @@ using Drawn = std::variant<Chart, HeatMap, Bars>;
 // Hands over each job of the operands.
 int each_job(const Options& options, const std::function<void(LoadedRun&&)>& take) {
     LoadRemarks remarks;
+    Labels labels;
+    const auto take_apart = [&](LoadedRun&& loaded) {
+        loaded.label = labels.apart(loaded.label);
+        take(std::move(loaded));
+    };
     const std::vector<std::string> here{"."};
     for (const std::string& word : options.paths.empty() ? here : options.paths) {
         const Operand operand = operand_of(word);
         if (operand.is_pair()) return fail({word, "is a bare time", "only plot scaling takes times"}, usage_error);
-        const auto ok = load_runs(options, operand, take, remarks);
+        const auto ok = load_runs(options, operand, take_apart, remarks);
         if (!ok) return fail(ok.error(), no_profile);
     }
     if (!options.is_quiet)

@@ -99,13 +99,16 @@ int transfers(const Options& options) {
     }
     std::vector<TransferRun> runs;
     LoadRemarks remarks;
+    Labels labels;
     const std::vector<std::string> here{"."};
     for (const std::string& word : options.paths.empty() ? here : options.paths) {
         const Operand operand = operand_of(word);
         if (operand.is_pair()) return fail({word, "is a bare time", "transfers takes jobs"}, usage_error);
         const auto ok = load_runs(
             options, operand,
-            [&](LoadedRun&& loaded) { runs.push_back(transfers_of(loaded.job, *loaded.launch, loaded.label)); },
+            [&](LoadedRun&& loaded) {
+                runs.push_back(transfers_of(loaded.job, *loaded.launch, labels.apart(loaded.label)));
+            },
             remarks);
         if (!ok) return fail(ok.error(), no_profile);
     }

@@ -76,7 +76,8 @@ std::vector<std::string> cautions_of(const Side& a, const Side& b, const Differe
 std::string verdict_text(const TestedTime& tested, const std::string& a, const std::string& b) {
     const std::string what = time_name(tested.time);
     if (!tested.has_ratio())
-        return fmt::format("No {} is known of {}: it cannot be compared.", what, tested.a.empty() ? a : b);
+        return fmt::format("{} has no run that reached its end with a {}: nothing can be compared.",
+                           tested.a.empty() ? a : b, what);
     const std::string change = fmt::format("{}: {} {}", what, b, change_words(tested.ratio.estimate, a));
     const auto interval = [&] {
         return fmt::format("{} to {}", signed_share(*tested.ratio.low - 1), signed_share(*tested.ratio.high - 1));

@@ -75,7 +75,7 @@ Table sizes_table(const TransferRun& run, const Peaks& peaks) {
             {{.id = "call", .title = "CALL", .only_data = is_traced}, [](C c) { return c.call; }},
             {{.id = "distance", .title = "DISTANCE", .only_data = !is_traced},
              [](C c) { return std::string(name_of(c.distance)); }},
-            {{.id = "buffer", .title = "BUFFER", .drop = 1}, [](C c) { return buffer_text(c.buffers); }},
+            {{.id = "buffer", .title = "BUFFER"}, [](C c) { return buffer_text(c.buffers); }},
             {{.id = "avg_bytes", .title = "SIZE", .unit = Unit::bytes}, [](C c) { return c.size(); }},
             {{.id = "messages", .title = "MESSAGES", .unit = Unit::count}, [](C c) { return c.messages; }},
             {{.id = "bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](C c) { return c.bytes; }},
@@ -116,8 +116,12 @@ Table sizes_table(const TransferRun& run, const Peaks& peaks) {
         table.notes.push_back(
             "no trace: what the receiving calls took; MPIPROF_TRACE=on tells each message from when both sides were "
             "there");
-        if (peaks.are_known())
-            table.notes.push_back(Note::on("attained", "needs a trace, since these times include waiting"));
+        if (peaks.are_known()) table.notes.push_back("--peak needs a trace, since these times include waiting");
+        const auto both_ways = std::find_if(run.classes.begin(), run.classes.end(), [](C c) { return c.is_both_ways; });
+        if (both_ways != run.classes.end())
+            table.notes.push_back(both_ways->call + ": SIZE and MB/S are of what was sent and received together");
+        table.notes.push_back(
+            "SIZE of MPI_Irecv is what was posted; receives of persistent requests are on no line here");
     }
     return table;
 }
@@ -236,13 +240,14 @@ struct SizeRow {
     }
 };
 
-std::vector<SizeRow> size_rows(const std::vector<TransferRun>& runs) {
+// Of single messages where all runs have them; else of the receiving calls of all.
+std::vector<SizeRow> size_rows(const std::vector<TransferRun>& runs, bool are_traced) {
     struct Sum {
         double weighted = 0, messages = 0;
     };
     std::map<std::tuple<BufferPath, unsigned>, std::pair<SizeRow, std::vector<Sum>>> rows;
     for (std::size_t i = 0; i < runs.size(); ++i)
-        for (const TransferClass& one : runs[i].classes) {
+        for (const TransferClass& one : are_traced ? runs[i].classes : runs[i].receives) {
             auto& [row, sums] = rows[{one.buffers, one.bin}];
             sums.resize(runs.size());
             row.buffers = one.buffers;
@@ -313,7 +318,7 @@ std::vector<Table> transfer_comparison(const std::vector<TransferRun>& runs) {
     fields.push_back(
         {{.id = "change", .title = "CHANGE %", .unit = Unit::number, .only_data = runs.size() != 2, .decimals = 1},
          [](R r) { return r.change() ? Value(100 * *r.change()) : Value(); }});
-    Table table = table_of("sizes", fields, size_rows(runs));
+    Table table = table_of("sizes", fields, size_rows(runs, is_traced));
     table.title = is_traced ? "BANDWIDTH BY SIZE" : "RECEIVES BY SIZE (the receiver's time, waiting included)";
     table.notes.push_back(is_traced ? "of the message in the middle, from the moment at which both sides were there"
                                     : "of the receiving calls of a size; MPIPROF_TRACE=on in all runs leaves the "

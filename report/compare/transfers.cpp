@@ -17,23 +17,38 @@ namespace {
 // A send that was over before so much of the transfer's time had passed did not wait for it.
 constexpr double early_share = 0.9;
 
-// Whose memory the calls of one function and size used, where they all used one kind.
+// Whose memory the calls of one function and size used, where they all used one kind. A message of a Sendrecv or of a
+// persistent request has another size than its call, or another call than the one that waits: of these all calls of the
+// function tell, or all that the rank made, as far as they used one kind.
 class Buffers {
   public:
     explicit Buffers(const Profile& profile) {
         for (const Cell& cell : profile.cells) {
-            if (cell.calls == 0) continue;
-            const auto [found, is_new] = kinds_.try_emplace({cell.call, cell.bin}, cell.buffer);
-            if (!is_new && found->second != cell.buffer) found->second.reset();
+            if (cell.calls == 0 || cell.bytes == 0) continue;
+            note(of_size_, std::pair(cell.call, cell.bin), cell.buffer);
+            note(of_call_, cell.call, cell.buffer);
+            note(of_rank_, 0, cell.buffer);
         }
     }
     std::optional<Buffer> of(std::uint16_t call, std::uint64_t bytes) const {
-        const auto found = kinds_.find({call, static_cast<std::uint8_t>(size_bin(bytes))});
-        return found == kinds_.end() ? std::nullopt : found->second;
+        const std::pair size(call, static_cast<std::uint8_t>(size_bin(bytes)));
+        if (const auto found = of_size_.find(size); found != of_size_.end()) return found->second;
+        if (const auto found = of_call_.find(call); found != of_call_.end()) return found->second;
+        return of_rank_.empty() ? std::nullopt : of_rank_.begin()->second;
     }
 
   private:
-    std::map<std::pair<std::uint16_t, std::uint8_t>, std::optional<Buffer>> kinds_;
+    // Empty: of several kinds.
+    using Kind = std::optional<Buffer>;
+    template <class Kinds, class Key>
+    static void note(Kinds& kinds, const Key& key, Buffer buffer) {
+        const auto [found, is_new] = kinds.try_emplace(key, buffer);
+        if (!is_new && found->second != buffer) found->second.reset();
+    }
+
+    std::map<std::pair<std::uint16_t, std::uint8_t>, Kind> of_size_;
+    std::map<std::uint16_t, Kind> of_call_;
+    std::map<int, Kind> of_rank_;
 };
 
 struct Sample {
@@ -61,6 +76,7 @@ std::vector<TransferClass> receives_of(const Job& job) {
         TransferClass one{.buffers = {std::nullopt, row.sum.buffer},
                           .bin = row.sum.bin,
                           .call = call.name,
+                          .is_both_ways = call.traffic == Traffic::exchange,
                           .messages = row.sum.calls,
                           .bytes = row.sum.bytes,
                           .low_ns = row.p05_ns,
@@ -208,8 +224,9 @@ TransferRun TransferReader::finish(std::string label) {
     for (const Variable& variable : job_.placement.variables)
         if (!variable.values.empty() && variable.values.front().value)
             run_.environment[variable.name] = *variable.values.front().value;
+    run_.receives = receives_of(job_);
     if (!run_.is_traced) {
-        run_.classes = receives_of(job_);
+        run_.classes = run_.receives;
         return std::move(run_);
     }
     clocks_.settle();

@@ -57,7 +57,8 @@ struct TransferClass {
     Nearness distance = Nearness::unknown;
     BufferPath buffers;
     std::uint8_t bin = 0;
-    std::string call;  // without a trace
+    std::string call;           // without a trace
+    bool is_both_ways = false;  // its size is that of what was sent and received together
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
     std::uint64_t early = 0;                           // of the messages: their send returned early
@@ -85,9 +86,10 @@ struct TransferPair {
 struct TransferRun {
     std::string label;
     bool is_traced = false;
-    std::vector<Transfer> transfers;     // in the order in which they were done
-    std::vector<TransferClass> classes;  // by distance, buffers, call, size
-    std::vector<GpuWork> copies;         // by CUPTI
+    std::vector<Transfer> transfers;      // in the order in which they were done
+    std::vector<TransferClass> classes;   // by distance, buffers, call, size
+    std::vector<TransferClass> receives;  // the classes that there are without a trace
+    std::vector<GpuWork> copies;          // by CUPTI
     std::string mpi_library;
     std::optional<bool> is_cuda_aware;
     std::optional<bool> has_gpudirect_rdma;

@@ -184,6 +184,44 @@ TEST_F(transfers, without_a_trace_receives_are_shown_by_size_and_say_that_waitin
     EXPECT_EQ(run({"run", "--follow"}).code, 3);
 }
 
+TEST_F(transfers, without_a_trace_an_exchange_is_said_to_be_of_both_ways) {
+    auto one = rank(0, {}), other = rank(1, {});
+    CallSpec exchange = receives("MPI_Sendrecv", {{.durations_ns = {20 * ms, 25 * ms, 30 * ms}}});
+    exchange.traffic = format::Traffic::exchange;
+    exchange.cells[0].bytes = 600 * MB;
+    one.calls = other.calls = {exchange};
+    write("run", {one, other});
+    const std::string said = lines({"run", "--peak", "memory=10GB"});
+    EXPECT_NE(said.find("MPI_Sendrecv: SIZE and MB/S are of what was sent and received together"), std::string::npos)
+        << said;
+    EXPECT_NE(said.find("--peak needs a trace"), std::string::npos) << said;
+}
+
+TEST_F(transfers, buffers_of_a_rank_that_has_host_memory_alone_are_known_of_each_message) {
+    // Of 4 MB, which no call counts: the size of a Sendrecv is of both ways.
+    write("run", {rank(0, {message(send, 10 * ms, 11 * ms, 1, 1, 4 * MB)}),
+                  rank(1, {message(receive, 10 * ms, 12 * ms, 0, 1, 4 * MB)})});
+    const std::string said = lines({"run", "--peak", "memory=10GB"});
+    EXPECT_EQ(said.find("not known"), std::string::npos) << said;
+    EXPECT_NE(said.find("20.0%"), std::string::npos) << "2 of 10 GB/s: " << said;
+}
+
+TEST_F(transfers, of_a_run_with_a_trace_and_one_without_the_calls_of_both_are_compared) {
+    write("traced", {rank(0, {message(send, 10 * ms, 11 * ms, 1, 1, 100 * MB)}),
+                     rank(1, {message(receive, 10 * ms, 12 * ms, 0, 1, 100 * MB)})});
+    write("bare", {rank(0, {}), rank(1, {})});
+    const std::string csv = lines({"traced", "bare", "--format", "csv"});
+    EXPECT_NE(csv.find("100000000,host,4000,4000,0"), std::string::npos) << csv;
+}
+
+TEST_F(transfers, runs_of_one_name_are_told_apart) {
+    write("a/run", {rank(0, {}), rank(1, {})});
+    write("b/run", {rank(0, {}), rank(1, {})});
+    const std::string said = lines({"a/run", "b/run"});
+    EXPECT_NE(said.find("run MB/s"), std::string::npos) << said;
+    EXPECT_NE(said.find("run (2) MB/s"), std::string::npos) << said;
+}
+
 // What two runs with and without CUDA IPC leave, up to 4 GB from device memory.
 ProfileSpec ipc_rank(std::uint32_t number, bool with_ipc) {
     ProfileSpec spec = rank(number, {});
