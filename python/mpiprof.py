@@ -339,7 +339,8 @@ def load(path=".", job=None, launch=None):
             problems.append("%s: %s" % (name, error))
     chosen = [ranks for (identity, _), ranks in launches.items()
               if (launch is None or identity == launch) and (job is None or any(p.job == str(job) for p in ranks.values()))]
-    if not chosen: raise ProfileError("no profile in %s" % ", ".join(map(str, paths)) + "".join("; " + line for line in problems[:3]))
+    asked = "".join(" of %s %s" % (what, value) for what, value in (("job", job), ("launch", launch)) if value is not None)
+    if not chosen: raise ProfileError("no profile%s in %s" % (asked, ", ".join(map(str, paths))) + "".join("; " + line for line in problems[:3]))
     newest = max(chosen, key=lambda ranks: (not next(iter(ranks.values())).is_spawned, max(p.started_at_ns for p in ranks.values())))
     return Job(newest, problems)
 
@@ -502,18 +503,25 @@ def main(words):
         print("usage: mpiprof.py DIR|FILE [calls|ranks|sites|peers|time]", file=sys.stderr)
         return 2
     import csv
+    name = words[1] if len(words) == 2 else "calls"
+    if name not in ("calls", "ranks", "sites", "peers", "time"):
+        print("mpiprof.py: %s is no table; there are calls, ranks, sites, peers and time" % name, file=sys.stderr)
+        return 2
     try:
         job = load(words[0])
-        name = words[1] if len(words) == 2 else "calls"
         rows, columns = getattr(job, name), getattr(Job, name.upper())
-    except (ProfileError, AttributeError) as error:
+    except ProfileError as error:
         print("mpiprof.py: %s" % error, file=sys.stderr)
         return 3
     for line in job.problems: print("mpiprof.py: " + line, file=sys.stderr)
     if pandas is not None: rows = rows.astype(object).where(rows.notna(), None).to_dict("records")
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows: writer.writerow(["" if row[name] is None else row[name] for name in columns])
+    try:
+        writer.writerow(columns)
+        for row in rows: writer.writerow(["" if row[name] is None else row[name] for name in columns])
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has seen enough; what is left to flush goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

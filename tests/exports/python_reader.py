@@ -81,10 +81,28 @@ def main():
             compare_ranks(name, job, exported)
             compare_peers(name, job, exported)
             expect(job.missing == [r for r in range(exported["size"]) if r not in {x["rank"] for x in job.ranks}], name, job.missing)
+        what_is_wrong_is_said(mpiprof, script, jobs.directory("every_part"))
         damage(mpiprof, jobs.directory("every_part"), os.path.join(scratch, "every_part.mpiprof"), scratch)
     for line in failures[:20]: print(line)
     print("%d tables compared" % compared)
     sys.exit(1 if failures else 0)
+
+
+def what_is_wrong_is_said(mpiprof, script, directory):
+    def ran(*words): return subprocess.run([sys.executable, "-B", script, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    wrong = ran(directory, "halls")
+    expect(wrong.returncode == 2 and b"halls is no table; there are calls, ranks" in wrong.stderr, wrong)
+    try:
+        mpiprof.load(directory, job="99")
+        expect(False, "job 99 is there")
+    except mpiprof.ProfileError as error:
+        expect("no profile of job 99 in " in str(error), error)
+    # A reader that is gone before the first line.
+    behind, before = os.pipe()
+    os.close(behind)
+    cut = subprocess.run([sys.executable, "-B", script, directory], stdout=before, stderr=subprocess.PIPE, check=False)
+    os.close(before)
+    expect(cut.stderr == b"", "a closed pipe:", cut.stderr)
 
 
 def damage(mpiprof, directory, merged, scratch):
