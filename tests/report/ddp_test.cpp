@@ -224,6 +224,48 @@ TEST_F(ddp, diff_of_jobs_with_nothing_in_common_says_so) {
     EXPECT_NE(said_of({"diff", "--layout", "ddp", "base", "other"}).find("nothing to compare"), std::string::npos);
 }
 
+// Linear between the two neighbours in order, as numpy has it.
+double percentile_of(std::vector<double> values, double percent) {
+    std::sort(values.begin(), values.end());
+    const double at = percent / 100 * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const double above = values[std::min(below + 1, values.size() - 1)];
+    return values[below] + (at - static_cast<double>(below)) * (above - values[below]);
+}
+
+// The comparison of two of the benchmark's files, by what the files hold and no more.
+std::string compared(const nlohmann::json& base, const nlohmann::json& test) {
+    std::string text;
+    for (std::size_t i = 0; i < base["benchmark_results"].size(); ++i) {
+        const auto &a = base["benchmark_results"][i], &b = test["benchmark_results"][i];
+        const double batch_size = a["batch_size"];
+        text += fmt::format("\nBenchmark: {} with batch size {}\n\n{}", std::string(a["model"]), batch_size,
+                            std::string(10, ' '));
+        for (int percent = 0; percent < 2; ++percent) text += "        sec/iter    ex/sec      diff";
+        text += "\n";
+        for (std::size_t row = 1; row < a["result"].size(); ++row) {
+            text += fmt::format("{:4} GPUs:", a["result"][row]["ranks"].size());
+            for (const int percent : {75, 95}) {
+                const double before = percentile_of(a["result"][row]["measurements"], percent),
+                             now = percentile_of(b["result"][row]["measurements"], percent);
+                text += fmt::format("  p{:02}: {:8.3f}s {:7}/s {:+8.1f}%", percent, now,
+                                    static_cast<long>(batch_size / now), -100 * ((now - before) / before));
+            }
+            text += "\n";
+        }
+    }
+    return text + "\n";
+}
+
+TEST_F(ddp, diff_is_what_follows_from_the_files_of_both) {
+    write_compared();
+    const auto file_of = [&](const char* name) {
+        return nlohmann::json::parse(run({"export", "-f", "ddp-json", name}));
+    };
+    const std::string text = run({"diff", "--layout", "ddp", "base", "test"});
+    EXPECT_EQ(text.substr(text.find("\nBenchmark:")), compared(file_of("base"), file_of("test")));
+}
+
 TEST_F(ddp, the_file_has_the_benchmarks_keys) {
     write_compared();
     const auto file = nlohmann::json::parse(run({"export", "-f", "ddp-json", "base"}));

@@ -139,7 +139,8 @@ TEST_F(diff, different_programs_sizes_killed_jobs_and_missing_ranks_are_said) {
     const Ran killed = run({"whole", "killed"});
     EXPECT_EQ(killed.code, 0) << killed.err;
     EXPECT_NE(unwrapped(killed.out).find("killed did not reach MPI_Finalize"), std::string::npos) << killed.out;
-    EXPECT_NE(unwrapped(killed.out).find("killed has no run that reached its end with a wall time of the process"), std::string::npos);
+    EXPECT_NE(unwrapped(killed.out).find("killed has no run that reached its end with a wall time of the process"),
+              std::string::npos);
     EXPECT_NE(unwrapped(killed.out).find("killed: 3 of 4 ranks have a profile"), std::string::npos);
     EXPECT_EQ(run({"whole", "killed", "--fail-on", "5%"}).code, 3);
     EXPECT_EQ(run({"whole", "killed", "--fail-on-point", "5%"}).code, 3);
