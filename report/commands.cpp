@@ -236,6 +236,9 @@ void add_plot(CommandLine& line) {
         *line.app.add_subcommand("plot", "pictures: scaling, bandwidth, sizes, ranks, matrix, time, diff");
     command.fallthrough();
     command.require_subcommand(1);
+    command.footer(
+        "mpiprof-report plot KIND [RUN...] [-o F.svg|F.png|F.pdf], KIND one of scaling, bandwidth, sizes, ranks, matrix,\n"
+        "time, diff; without -o it is drawn on the terminal. mpiprof-report plot KIND --help has the options of each.");
     CLI::App& scaling =
         add_plot_kind(line, command, "scaling", "speedup over N, and perfect scaling", PlotKind::scaling);
     add_scaling_options(line, scaling);

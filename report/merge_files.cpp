@@ -13,6 +13,9 @@
 namespace mpiprof::report {
 
 int merge_files(const Options& options) {
+    if (options.output == "-")
+        return fail({"merge -o -", "a merged file is not written to stdout", "name a file, such as job.mpiprof"},
+                    usage_error);
     if (options.wait_s) load_when_final(options);
     Progress progress;
     Result<MergedSizes> sizes;

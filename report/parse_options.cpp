@@ -22,13 +22,16 @@ class Parser {
   public:
     Parsed parse(int argc, char** argv) {
         std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-        command_first(words);
+        command_first(app_, words);
         std::reverse(words.begin(), words.end());  // as CLI11 takes them
         try {
             line_.app.parse(std::move(words));
         } catch (const CLI::ExtrasError& error) {
             const std::string hint = option_of_commands();
             return usage(hint.empty() ? error.what() : hint);
+        } catch (const CLI::RequiredError& error) {
+            const std::string kinds = kinds_of_plot();
+            return usage(kinds.empty() ? error.what() : "plot draws " + kinds + ": mpiprof-report plot ranks DIR");
         } catch (const CLI::ParseError& error) {
             if (error.get_exit_code() == 0) return {std::nullopt, line_.app.exit(error)};
             return usage(error.what());
@@ -40,28 +43,31 @@ class Parser {
     static constexpr auto every = [](const CLI::App*) { return true; };
 
     // Whether what follows this option is its value: no command, whatever it is called.
-    bool takes_value(const std::string& option) const {
+    static bool takes_value(const CLI::App& app, const std::string& option) {
         if (option.find('=') != std::string::npos) return false;
-        const auto takes = [&](const CLI::App* app) {
-            const CLI::Option* known = app->get_option_no_throw(option);
-            return known && known->get_items_expected_max() > 0;
-        };
-        const auto commands = app_.get_subcommands(every);
-        return takes(&app_) || std::any_of(commands.begin(), commands.end(), takes);
+        const CLI::Option* known = app.get_option_no_throw(option);
+        if (known && known->get_items_expected_max() > 0) return true;
+        const auto commands = app.get_subcommands(every);
+        return std::any_of(commands.begin(), commands.end(),
+                           [&](const CLI::App* command) { return takes_value(*command, option); });
     }
 
-    // Options of a command are known only behind it: `--rank 1 calls` becomes `calls --rank 1`.
-    void command_first(std::vector<std::string>& words) const {
-        for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    // Options of a command are known only behind it: `--rank 1 calls` becomes `calls --rank 1`, and `plot -o F ranks`
+    // `plot ranks -o F`.
+    static void command_first(const CLI::App& app, std::vector<std::string>& words, std::size_t first = 0) {
+        for (std::size_t i = first; i < words.size() && words[i] != "--"; ++i) {
             if (words[i].starts_with('-')) {
-                i += takes_value(words[i]);
+                i += takes_value(app, words[i]);
                 continue;
             }
-            const auto commands = app_.get_subcommands(every);
+            const auto commands = app.get_subcommands(every);
             const auto is_named = [&](const CLI::App* command) { return command->get_name() == words[i]; };
-            if (std::none_of(commands.begin(), commands.end(), is_named)) continue;
-            std::rotate(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i),
+            const auto named = std::find_if(commands.begin(), commands.end(), is_named);
+            if (named == commands.end()) continue;
+            std::rotate(words.begin() + static_cast<std::ptrdiff_t>(first),
+                        words.begin() + static_cast<std::ptrdiff_t>(i),
                         words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+            command_first(**named, words, first + 1);
             return;
         }
     }
@@ -81,6 +87,15 @@ class Parser {
                 fmt::join(takers, ", "), takers.front(), word);
         }
         return "";
+    }
+
+    // "scaling, bandwidth ...", where plot was asked for without one; else empty.
+    std::string kinds_of_plot() const {
+        const auto given = app_.get_subcommands();
+        if (given.empty()) return "";
+        std::vector<std::string> kinds;
+        for (const CLI::App* kind : given.front()->get_subcommands(every)) kinds.push_back(kind->get_name());
+        return fmt::format("{}", fmt::join(kinds, ", "));
     }
 
     Parsed usage(std::string_view what) const {
@@ -132,6 +147,9 @@ class Parser {
         if (options_.section.empty()) options_.section = sections().front().name;
         if (options_.layout.empty() && options_.task == Task::text) options_.layout = layouts().front().name;
         if (const std::string text = take_compared(); !text.empty()) return usage(text);
+        if (options_.task == Task::plot && !options_.format.empty() && options_.format != views().front().name)
+            return usage(
+                "plot draws and has no --format; docs/plots.md names the command that has each plot's numbers");
         const bool is_shown_as_tables = options_.task != Task::text && options_.task != Task::data &&
                                         options_.task != Task::explain &&
                                         options_.task != Task::transfers;  // which has lines of its own

@@ -30,7 +30,7 @@ int fail(const Problem& problem, ExitCode code) {
 }
 
 Result<Output> Output::open(const std::string& path) {
-    if (path.empty()) return Output(stdout, "stdout");
+    if (path.empty() || path == "-") return Output(stdout, "stdout");
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (!file) return problem(path, fmt::format("cannot be written: {}", std::strerror(errno)));
     return Output(file, path);

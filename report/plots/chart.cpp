@@ -28,6 +28,34 @@ constexpr std::array<Look, 6> looks{{{"#0072b2", "", Shape::circle},
                                      {"#000000", "4 2", Shape::cross},
                                      {"#e69f00", "1 2", Shape::circle}}};
 
+// Beyond the sixth curve colours come again with other dashes and marks.
+Look look_of(std::size_t curve) {
+    const std::size_t round = curve / looks.size(), i = curve % looks.size(), other = (i + round) % looks.size();
+    return {looks[i].color, looks[other].dash, looks[other].shape};
+}
+
+std::size_t letters_in(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+// The first or last so many letters.
+std::string first_of(const std::string& text, std::size_t letters) {
+    std::size_t end = 0;
+    while (end < text.size() && letters_in(std::string_view(text).substr(0, end + 1)) <= letters) ++end;
+    return text.substr(0, end);
+}
+std::string last_of(const std::string& text, std::size_t letters) {
+    return text.substr(first_of(text, letters_in(text) - letters).size());
+}
+
+// What tells names apart is often their end.
+std::string legend_name(const std::string& name) {
+    constexpr std::size_t most = 40, begin = 12;
+    if (letters_in(name) <= most) return name;
+    return first_of(name, begin) + "\u2026" + last_of(name, most - begin - 1);
+}
+
 std::string description_of(const Chart& chart) {
     std::string text = fmt::format("{} over {}.", chart.y.title, chart.x.title);
     for (const Curve& curve : chart.curves) {
@@ -52,7 +80,7 @@ class Drawing {
             const double end = std::min(x_.high(), y_.high());
             canvas_.line({x_.at(0), y_.at(0)}, {x_.at(end), y_.at(end)}, {.color = "#b8b8b8", .width = 1.5});
         }
-        for (std::size_t i = 0; i < chart_.curves.size(); ++i) curve(chart_.curves[i], looks[i % looks.size()]);
+        for (std::size_t i = 0; i < chart_.curves.size(); ++i) curve(chart_.curves[i], look_of(i));
         legend();
         canvas_.text({width / 2, 22}, chart_.title, Anchor::middle, 15);
         return canvas_.svg();
@@ -88,9 +116,17 @@ class Drawing {
                                      plain_number(curve.points[i].x), plain_number(curve.points[i].y)));
     }
 
+    double legend_width() const {
+        constexpr double least = 170, before_name = 60, of_letter = 6.8;
+        double wide = least;
+        for (const Curve& curve : chart_.curves)
+            wide = std::max(wide, before_name + of_letter * static_cast<double>(letters_in(legend_name(curve.name))));
+        return wide;
+    }
+
     // The corner with the fewest points below the legend.
     Point legend_corner() const {
-        constexpr double wide = 170;
+        const double wide = legend_width();
         const double high = 18 * static_cast<double>(chart_.curves.size() + chart_.has_diagonal) + 12;
         const double right_side = width - right - wide, low = height - bottom - high;
         Point best{};
@@ -116,10 +152,10 @@ class Drawing {
         double y = corner.y + 16;
         for (std::size_t i = 0; i < chart_.curves.size(); ++i) {
             if (chart_.curves[i].name.empty()) continue;
-            const Look& look = looks[i % looks.size()];
+            const Look look = look_of(i);
             canvas_.line({x + 12, y}, {x + 44, y}, {.color = look.color, .width = 2, .dash = look.dash});
             canvas_.mark({x + 28, y}, look.shape, look.color, chart_.curves[i].name);
-            canvas_.text({x + 52, y + 4}, chart_.curves[i].name, Anchor::begin);
+            canvas_.text({x + 52, y + 4}, legend_name(chart_.curves[i].name), Anchor::begin);
             y += 18;
         }
         if (!chart_.has_diagonal) return;

@@ -7,6 +7,7 @@
 #include <cairo.h>
 #include <dlfcn.h>
 #include <librsvg/rsvg.h>
+#include <algorithm>
 
 #include <memory>
 #endif
@@ -98,9 +99,12 @@ Result<std::string> drawn(const std::string&, PictureFormat) { return problem(""
 }  // namespace
 
 Result<PictureFormat> picture_format(const std::string& path) {
-    if (path.ends_with(".svg")) return PictureFormat::svg;
-    const bool is_png = path.ends_with(".png");
-    if (!is_png && !path.ends_with(".pdf")) return problem("-o " + path, "is no picture", "name it .svg, .png or .pdf");
+    std::string name = path;
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    if (name.ends_with(".svg")) return PictureFormat::svg;
+    const bool is_png = name.ends_with(".png");
+    if (!is_png && !name.ends_with(".pdf")) return problem("-o " + path, "is no picture", "name it .svg, .png or .pdf");
     if (!has_rsvg)
         return problem("-o " + path, "this mpiprof-report was built without librsvg and writes SVG alone",
                        "name it .svg, and rsvg-convert or a browser makes the rest of it");

@@ -188,6 +188,7 @@ TEST_F(exports, each_launch_in_a_directory_has_its_line_and_one_can_be_asked_for
     EXPECT_EQ(jobs({"--launch", "1"}), Jobs{"4713"});
     EXPECT_EQ(run({"export", "-f", "line", "--job", "9"}).code, 3);
     ASSERT_EQ(run({"export", "-f", "line", "-o", "log.ndjson"}).code, 0);
+    EXPECT_EQ(run({"export", "-f", "line", "-o", "-"}).out, run({"export", "-f", "line"}).out);
     EXPECT_EQ(read_file(path() / "log.ndjson"), run({"export", "-f", "line"}).out);
 }
 

@@ -134,6 +134,9 @@ TEST_F(merged, ranks_that_are_missing_stay_missing_and_damaged_ones_damaged) {
     Bytes cut = build(balanced_stencil()[0]);
     cut.resize(5000);
     write_file(directory / "mpi_profile.4711.cut", cut);
+    const Ran to_stdout = run({"merge", "-o", "-", "job"});
+    EXPECT_EQ(to_stdout.code, 2);
+    EXPECT_NE(to_stdout.err.find("is not written to stdout"), std::string::npos) << to_stdout.err;
     const Ran made = run({"merge", "-o", "one.mpiprof", "job"});
     ASSERT_EQ(made.code, 0) << made.err;
     for (const char* section : {"summary", "ranks", "hang", "check"}) {

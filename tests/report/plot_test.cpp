@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "report/plots/chart.h"
@@ -275,6 +276,40 @@ TEST_F(plot, what_cannot_be_written_is_said) {
         EXPECT_NE(ran.err.find("librsvg"), std::string::npos) << ran.err;
         EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1);
     }
+}
+
+TEST_F(plot, its_kind_and_its_options_stand_in_any_order_and_a_missing_kind_is_told) {
+    write("run", uneven_work());
+    EXPECT_EQ(run({"plot", "-o", "p.SVG", "ranks", "run"}).code, 0);
+    EXPECT_TRUE(read_file(path() / "p.SVG").starts_with("<svg"));
+    const Ran none = run({"plot", "run"});
+    EXPECT_EQ(none.code, 2);
+    EXPECT_NE(none.err.find("plot draws scaling, bandwidth, sizes, ranks, matrix, time, diff"), std::string::npos)
+        << none.err;
+    EXPECT_NE(run({"plot", "--help"}).out.find("KIND one of scaling, bandwidth"), std::string::npos);
+    const Ran csv = run({"plot", "ranks", "run", "--format", "csv"});
+    EXPECT_EQ(csv.code, 2);
+    EXPECT_NE(csv.err.find("has no --format"), std::string::npos) << csv.err;
+}
+
+TEST_F(plot, a_dozen_curves_with_long_names_are_told_apart) {
+    std::vector<std::string> words{"scaling"};
+    const std::string common(60, 'x');
+    for (int i = 0; i < 12; ++i)
+        for (int n : {1, 2}) words.push_back(fmt::format("run-{}-{:02}={}={}", common, i, n, 100 * (i + 1) / n));
+    const std::string svg = picture(words);
+    const std::regex line("<polyline[^>]*>"), legend(">(run-x+\u2026x*-[0-9][0-9])<");
+    std::set<std::string> looks, names;
+    const std::regex look("stroke=\"[^\"]*\"|stroke-dasharray=\"[^\"]*\"");
+    for (std::sregex_iterator at(svg.begin(), svg.end(), line), end; at != end; ++at) {
+        const std::string text = at->str();
+        std::string seen;
+        for (std::sregex_iterator part(text.begin(), text.end(), look); part != end; ++part) seen += part->str();
+        looks.insert(seen);
+    }
+    for (std::sregex_iterator at(svg.begin(), svg.end(), legend), end; at != end; ++at) names.insert((*at)[1]);
+    EXPECT_EQ(looks.size(), 12u);
+    EXPECT_EQ(names.size(), 12u) << svg.substr(0, 3000);
 }
 
 TEST(chart, one_point_and_equal_points_are_drawn) {
