@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "report/compare/transfer_tables.h"
@@ -115,6 +116,10 @@ int transfers(const Options& options) {
     if (!options.is_quiet)
         for (const std::string& line : remarks.lines) say(line);
     for (const TransferRun& run : runs) say_remarks(options, run);
+    const bool is_one_node =
+        std::none_of(runs.begin(), runs.end(), [](const TransferRun& run) { return run.has_several_nodes; });
+    if (peaks.net && is_one_node && !options.is_quiet)
+        say("--peak net is of messages between nodes, and there is one node: memory=RATE is for those within it");
     const bool as_lines = runs.size() == 1 && runs.front().is_traced && options.format.empty() && !peaks.are_known();
     const int code = as_lines ? show_lines(options, runs.front()) : show_tables(options, runs, peaks);
     return code == fine && options.is_strict && !remarks.is_complete ? check_failed : code;

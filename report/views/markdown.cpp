@@ -1,6 +1,7 @@
 // Tables for merge requests and notes: what a screen always shows of them, in the tables of GitHub's and GitLab's
 // Markdown. Drawings are left out.
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <iterator>
 
@@ -32,13 +33,23 @@ std::string escaped(std::string_view raw) {
     return out;
 }
 
+// There is no edge of a screen here: what a wide one has first is shown, too. Tables with headings of their own are
+// those that somebody published, column by column.
+int last_rank_of(const Table& table) {
+    const bool is_published = std::any_of(table.columns.begin(), table.columns.end(),
+                                          [](const Column& column) { return !column.heading.empty(); });
+    return is_published ? 0 : 1;
+}
+
 std::string grid(const Table& table) {
+    const int last_rank = last_rank_of(table);
     if (table.rows.empty()) return "";
     std::string head, rule;
     std::vector<std::vector<std::string>> shown;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         const Column& column = table.columns[i];
-        if (column.only_data || column.drop != 0 || column.draw != Draw::nothing || !says_something(table, i)) continue;
+        if (column.only_data || column.drop > last_rank || column.draw != Draw::nothing || !says_something(table, i))
+            continue;
         head += "|" + escaped(column.heading.empty() ? column.title : column.heading);
         rule += "|---";
         shown.push_back(cells_of(table, i, true));

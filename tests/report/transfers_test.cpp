@@ -270,6 +270,8 @@ TEST_F(transfers, what_was_attained_is_told_against_the_peak_that_the_user_names
     EXPECT_EQ(ran.code, 0) << ran.err;
     EXPECT_NE(ran.out.find("50.0%"), std::string::npos) << ran.out;
     expect_golden("screens/transfers_against_a_peak.txt", ran.out);
+    const Ran net = run({"run", "--peak", "net=10Gbit"});
+    EXPECT_NE(net.err.find("there is one node"), std::string::npos) << net.err;
     for (const char* wrong : {"net", "net=fast", "net=-1GB", "lan=1GB", "net=10", ","}) {
         const Ran refused = run({"run", "--peak", wrong});
         EXPECT_EQ(refused.code, 2) << wrong;
