@@ -6,6 +6,7 @@
 #include "report/operands.h"
 #include "report/say.h"
 #include "report/views/terminal.h"
+#include "report/views/view.h"
 
 namespace mpiprof::report {
 namespace {
@@ -66,6 +67,10 @@ int ddp_of_several(const Options& options) {
 int ddp_diff(const Options& options) {
     DdpReport base, test;
     LoadRemarks remarks;
+    if (const View* view = find_view(options.format); view && !view->is_for_screen)
+        return fail({"--format " + options.format, "has no such text for --layout ddp",
+                     "leave one of them out, or try export -f ddp-json"},
+                    usage_error);
     const auto sides = sides_of(options);
     if (!sides) return fail(sides.error(), usage_error);
     if (const int code = read(options, sides->a, base, remarks); code != fine) return code;

@@ -216,6 +216,11 @@ TEST_F(ddp, diff_fails_where_it_became_slower_than_is_allowed) {
     EXPECT_EQ(code_of({"diff", "--layout", "ddp", "--fail-on", "5%", "quick", "slow"}), 3) << "one run each";
 }
 
+TEST_F(ddp, diff_has_one_text_alone) {
+    write_compared();
+    EXPECT_EQ(code_of({"diff", "--layout", "ddp", "--format", "csv", "base", "test"}), 2);
+}
+
 TEST_F(ddp, diff_of_jobs_with_nothing_in_common_says_so) {
     write_compared();
     Job job("other");

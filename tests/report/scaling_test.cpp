@@ -334,6 +334,7 @@ TEST_F(scaling, work_that_grows_with_the_size_is_said) {
     EXPECT_NE(run({"one", "two"}).out.find("an iteration on N=2 handles 2.00 times the items of N=1: --weak"),
               std::string::npos)
         << run({"one", "two"}).out;
+    EXPECT_NE(run({"one", "two"}).out.find("[caution]"), std::string::npos);
     EXPECT_EQ(run({"one", "half"}).out.find("[caution]"), std::string::npos);
     EXPECT_EQ(run({"--weak", "one", "two"}).out.find("[caution]"), std::string::npos);
     EXPECT_NE(run({"--weak", "one", "half"}).out.find("1.00 times the items of N=1, not 2.00 times"),
