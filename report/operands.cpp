@@ -123,6 +123,14 @@ Operand operand_of(const std::string& word) {
     return operand;
 }
 
+void name_job(Options& options) {
+    if (options.paths.size() != 1 || exists(options.paths.front())) return;
+    const Operand operand = operand_of(options.paths.front());
+    if (operand.is_pair() || !exists(operand.path)) return;
+    options.paths.front() = operand.path;
+    if (options.choice.job.empty()) options.choice.job = operand.job;
+}
+
 namespace {
 
 // Which launches of a directory are meant, oldest first.

@@ -31,6 +31,8 @@ struct Operand {
 };
 
 Operand operand_of(const std::string& word);
+// For commands that take one job: the only operand may be [LABEL=]DIR[:JOB] there, too.
+void name_job(Options& options);
 
 // Hands each job over with its label; of a directory the newest launch, or each. What is to be said beside the answer,
 // such as problems with single files, goes to `remarks`. An operand without a profile is a problem. With --wait it is

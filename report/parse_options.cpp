@@ -10,6 +10,7 @@
 #include "report/commands.h"
 #include "report/exports/export.h"
 #include "report/model/visible.h"
+#include "report/operands.h"
 #include "report/option_values.h"
 #include "report/views/view.h"
 
@@ -144,6 +145,9 @@ class Parser {
             return usage("--brief stands alone, without a command");
         for (const std::string& word : options_.paths)
             if (const std::string text = mistaken(word); !text.empty()) return usage(text);
+        const bool takes_several = options_.task == Task::scaling || options_.task == Task::diff ||
+                                   options_.task == Task::plot || options_.task == Task::transfers;
+        if (!takes_several) name_job(options_);
         if (options_.section.empty()) options_.section = sections().front().name;
         if (options_.layout.empty() && options_.task == Task::text) options_.layout = layouts().front().name;
         if (const std::string text = take_compared(); !text.empty()) return usage(text);

@@ -217,5 +217,23 @@ TEST_F(cli, help_of_a_command_lists_every_option_that_it_takes) {
         EXPECT_NE(calls.find(meaning), std::string::npos) << meaning;
 }
 
+TEST_F(cli, a_job_in_a_directory_is_named_alike_in_all_commands) {
+    auto other = balanced_stencil();
+    for (ProfileSpec& rank : other) {
+        rank.job = "4712";
+        rank.launch += "b";
+        rank.start_realtime_ns += 1'000'000'000'000;
+    }
+    write(balanced_stencil(), "run");
+    write(other, "run");
+    for (const char* command : {"summary", "calls", "check"})
+        EXPECT_EQ(run({command, "run:4711"}).out, run({command, "run", "--job", "4711"}).out) << command;
+    EXPECT_NE(run({"summary", "mine=run:4711"}).out.find("job 4711"), std::string::npos);
+    EXPECT_NE(run({"summary", "run"}).out.find("job 4712"), std::string::npos);
+    EXPECT_EQ(run({"merge", "-o", "one.mpiprof", "run:4711"}).code, 0);
+    EXPECT_NE(run({"one.mpiprof"}).out.find("job 4711"), std::string::npos);
+    EXPECT_EQ(run({"summary", "run:4799"}).code, 3);
+}
+
 }  // namespace
 }  // namespace mpiprof::test

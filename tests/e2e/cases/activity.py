@@ -1,6 +1,7 @@
 """Communication over time: when each rank was inside MPI."""
 
 import json
+import re
 
 from acts import ranks_of
 from harness import case, check, execute, same
@@ -61,3 +62,16 @@ def time_of_a_killed_job_has_the_call_that_hung(scene):
     for rank in (0, 2):
         check(share(lanes[rank], 0.6, 0.95) > 0.8, f"rank {rank} was in a Barrier that never returned: {lanes[rank]}")
     check(share(lanes[1], 0.6, 0.95) < 0.2, f"rank 1 was outside MPI: {lanes[1]}")
+
+
+@case(ranks=2)
+def plot_of_time_has_the_numbers_of_its_table(scene):
+    scene.mpirun(2, [scene.compile("phases.c"), "0.2"]).succeeded()
+    scene.run_report("plot", "time", f"a={scene.dir}", f"b={scene.dir}", "-o", scene.dir / "time.svg").succeeded()
+    marks = re.findall(r"<title>a at ([0-9.e+-]+): ([0-9.e+-]+)</title>", (scene.dir / "time.svg").read_text())
+    drawn = [(float(at), float(share)) for at, share in marks]
+    shown = [(float(row["from_ns"] + row["to_ns"]) / 2e9, row["mpi_share"]) for row in tables_of(scene)["periods"]]
+    shown = [(at, share) for at, share in shown if share is not None]
+    check(len(drawn) == len(shown) > 10, f"{len(drawn)} points, {len(shown)} periods")
+    for (x, y), (at, share) in zip(drawn, shown):
+        check(abs(x - at) <= 1e-5 * at + 1e-8 and abs(y - share) <= 1e-5 * share + 1e-9, f"drawn {x}, {y}; in the table {at}, {share}")
