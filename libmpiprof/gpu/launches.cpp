@@ -107,13 +107,21 @@ void Launches::begin_alone(Word stream) {
     begin(*in_hand);
 }
 
+// Whether NCCL tells of what a thread of its own launches.
+bool Launches::is_told_elsewhere() const { return is_told_.load(std::memory_order_relaxed) && !uses_cupti(); }
+
+// NCCL 2.23 says "success" where it should say "in progress".
+bool Launches::is_missed(const Operation& operation) {
+    if (!operation.is_nonblocking || is_told_elsewhere()) return false;
+    count_drop(events_.not_timed.nonblocking);
+    return true;
+}
+
 void Launches::end_real_call(Outcome outcome) {
     if (!in_hand) return;
     if (in_hand->is_pushed) the_cupti.end();
     in_hand->is_pushed = false;
-    // A thread of NCCL's launches, and tells of it or does not.
-    const bool is_told = is_told_.load(std::memory_order_relaxed) && !uses_cupti();
-    if (outcome == Outcome::in_progress && !is_told) count_drop(events_.not_timed.nonblocking);
+    if (outcome == Outcome::in_progress && !is_told_elsewhere()) count_drop(events_.not_timed.nonblocking);
     if (outcome != Outcome::enqueued) return drop();
     const OwnErrors errors(driver_);  // after the real call
     if (!may_ask(errors)) return drop();
@@ -219,7 +227,7 @@ void Launches::enqueue(std::uint64_t group, Word stream, const Operation& operat
     Share* share = nullptr;
     if (!in_hand) choose_source();
     const OwnErrors errors(driver_);
-    if (operation.has_kernel && may_ask(errors) && (in_hand || (in_hand = take()))) {
+    if (operation.has_kernel && !is_missed(operation) && may_ask(errors) && (in_hand || (in_hand = take()))) {
         in_hand->group = group;
         share = share_on(*in_hand, stream);
     }
@@ -250,7 +258,7 @@ void Launches::book(Launch& launch, std::uint16_t group_end) {
 }
 
 void Launches::describe(const Operation& operation) {
-    if (in_hand && in_hand->count == 1 && in_hand->group == 0 && operation.has_kernel) {
+    if (in_hand && in_hand->count == 1 && in_hand->group == 0 && operation.has_kernel && !is_missed(operation)) {
         add_to(in_hand->shares[0], operation);
         number(in_hand->shares[0].what, operation);
         return book(*in_hand, operation.call);

@@ -19,8 +19,9 @@ struct Operation {
     std::uint16_t communicator;
     Bytes bytes;
     Traffic traffic;
-    bool needs_all;   // no member is done before all others have come
-    bool has_kernel;  // with one rank, or without bytes, NCCL launches none
+    bool needs_all;       // no member is done before all others have come
+    bool has_kernel;      // with one rank, or without bytes, NCCL launches none
+    bool is_nonblocking;  // a thread of NCCL's launches it
     bool is_collective() const { return traffic == Traffic::collective; }
 };
 
@@ -115,6 +116,8 @@ class Launches {
     void book(Launch& launch, std::uint16_t group_end);
     void note_source(const char* text);
     void note_events();
+    bool is_told_elsewhere() const;
+    bool is_missed(const Operation& operation);
     bool is_here(const Share& share) const;
     void begin_kernel_elsewhere(Word stream);
     void look_whether_held_up(Launch& launch);

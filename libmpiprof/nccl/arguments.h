@@ -15,6 +15,7 @@ struct MadeBy {
     int rank, size;    // size 0: not told
     bool tells_world;  // initialised by all processes that want to talk
     const char* name;
+    bool is_nonblocking;
 };
 
 // False: nothing is made that could be told of. What is made from another gets its id of `known`.

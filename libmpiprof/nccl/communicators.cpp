@@ -81,11 +81,11 @@ std::uint16_t Communicators::only_index(Records& records, int rank, int size) {
     return only ? published(records, *only) : std::uint16_t{0};
 }
 
-int Communicators::size_at(std::uint16_t index) {
+CommInfo Communicators::at(std::uint16_t index) {
     const Guard guard(lock_);
     for (const Known& k : known_)
-        if (k.info.index == index) return k.info.size;
-    return 0;
+        if (k.info.index == index) return k.info;
+    return {};
 }
 
 bool Communicators::made(const Made& made) {
@@ -94,6 +94,7 @@ bool Communicators::made(const Made& made) {
     Known& k = known_.add(made.handle);
     k.info.rank = made.rank;
     k.info.size = made.size;
+    k.info.is_nonblocking = made.is_nonblocking;
     k.id = made.id;
     k.parent = made.parent;
     k.made_by = made.call;
@@ -118,6 +119,12 @@ std::uint64_t Communicators::id_of(Word handle) {
     const Guard guard(lock_);
     const Known* k = known_.find(handle);
     return k ? k->id : 0;
+}
+
+bool Communicators::is_nonblocking(Word handle) {
+    const Guard guard(lock_);
+    const Known* k = known_.find(handle);
+    return k && k->info.is_nonblocking;
 }
 
 void Communicators::forget(Word handle) {

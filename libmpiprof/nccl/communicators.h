@@ -15,6 +15,7 @@ struct CommInfo {
     Word handle;
     std::uint16_t index;  // into the profile's communicators; 0 = not told apart
     int rank, size;
+    bool is_nonblocking;  // a thread of NCCL's launches what is enqueued on it
 };
 
 class Communicators {
@@ -34,6 +35,7 @@ class Communicators {
         std::uint64_t id, parent;  // 0: not known
         int rank, size;            // size 0: not known
         const char* name;          // null: none
+        bool is_nonblocking;
     };
     // True: the handle had another meaning up to now, whose end passed us by.
     bool made(const Made& made);
@@ -43,12 +45,14 @@ class Communicators {
     // same members make again has the same id.
     std::uint64_t id_of_part(Word parent, std::uint64_t salt);
     std::uint64_t id_of(Word handle);
+    bool is_nonblocking(Word handle);
     void forget(Word handle);
     // The index into the profile's communicators of a handle that is known; else 0.
     std::uint16_t known_index(Records& records, Word handle);
     // The index of the only one of this rank and size that is alive; 0: there are none, or several.
     std::uint16_t only_index(Records& records, int rank, int size);
-    int size_at(std::uint16_t index);  // 0: not known
+    // By its index into the profile's communicators; with size 0 where that is not known.
+    CommInfo at(std::uint16_t index);
     // How many members of a communicator this process is, one for each of its GPUs that are, and the lowest of their
     // ranks.
     struct Here {

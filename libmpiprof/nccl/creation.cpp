@@ -16,7 +16,8 @@ bool Nccl::follow_made(Id id, const Word* words) {
         if (handle == 0) continue;  // not a member
         if (made.communicators == 1) link_communicator(handle);
         stale |= library.communicators.made({static_cast<std::uint16_t>(id), handle, made.id, made.parent,
-                                             made.communicators > 1 ? i : made.rank, made.size, made.name});
+                                             made.communicators > 1 ? i : made.rank, made.size, made.name,
+                                             made.is_nonblocking});
     }
     if (made.communicators > 0) gpu::note_nvlinks();
     if (made.tells_world) library.learn_world({made.rank, made.size}, made.id);

@@ -181,7 +181,7 @@ Bytes message_size(const Function& function, const Told& told, Context& context,
     const Bytes block = told.count * size_of_type(told.type);
     if (!function.has_blocks) return block;
     if (context.size == 0 && told.traffic != 0 && block != 0) context.size = static_cast<int>(told.traffic / block);
-    if (context.size == 0 && context.is_through_us && index != 0) context.size = library.communicators.size_at(index);
+    if (context.size == 0 && context.is_through_us && index != 0) context.size = library.communicators.at(index).size;
     return context.size > 0 ? block * static_cast<Bytes>(context.size) : block;
 }
 

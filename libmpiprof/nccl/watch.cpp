@@ -38,14 +38,16 @@ gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t co
     for (const Id id : {Id::AllReduce, Id::AllReduceConfig, Id::AllGather, Id::AllGatherConfig, Id::ReduceScatter,
                         Id::ReduceScatterConfig, Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll})
         needs_all |= id == static_cast<Id>(call);
-    return {call, bin, communicator, bytes, whole_catalogue.calls[call].traffic, needs_all, has_kernel};
+    return {call, bin, communicator, bytes, whole_catalogue.calls[call].traffic, needs_all, has_kernel, false};
 }
 
 void watch_enqueued(const Memo& memo, Bytes bytes) {
     if (!gpu::launches.is_on()) return;
     const format::Cell& cell = *memo.cell;
-    const bool has_kernel = bytes != 0 && library.communicators.size_at(cell.communicator) != 1;
-    const gpu::Operation operation = on_the_gpu(cell.call, cell.bin, cell.communicator, bytes, has_kernel);
+    const CommInfo communicator = library.communicators.at(cell.communicator);
+    const bool has_kernel = bytes != 0 && communicator.size != 1;
+    gpu::Operation operation = on_the_gpu(cell.call, cell.bin, cell.communicator, bytes, has_kernel);
+    operation.is_nonblocking = communicator.is_nonblocking;
     if (group.depth > 0)
         gpu::launches.enqueue(this_group(), group.stream, operation);
     else

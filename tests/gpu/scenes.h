@@ -147,7 +147,7 @@ static int scene_nonblocking(ncclComm_t c, CUstream s) {
     memset(&id, 0, sizeof id);
     if (NCCL(ncclCommInitRankConfig)(&n, size, id, rank, &config) != ncclInProgress) return 1;
     for (int i = 0; i < 6; ++i) {
-        if (NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, n, s) != ncclInProgress) return 1;
+        must(NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, n, s) % ncclInProgress, "a reduction");
         finish(s);
     }
     reduce(c, s), finish(s);

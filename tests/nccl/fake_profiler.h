@@ -66,9 +66,13 @@ static void write_told(void) {
     fclose(file);
 }
 
+static int newest_profiler(void) {
+    const char* set = getenv("FAKE_NCCL_PROFILER");
+    return set ? atoi(set) : 6;
+}
 static void load_profiler(void) {
     const char* plugin = getenv("NCCL_PROFILER_PLUGIN");
-    const int newest = getenv("FAKE_NCCL_PROFILER") ? atoi(getenv("FAKE_NCCL_PROFILER")) : 6;
+    const int newest = newest_profiler();
     pthread_mutex_lock(&profiler_lock);
     if (profiler_users++ == 0 && plugin && newest > 0) {
         profiler_library = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);

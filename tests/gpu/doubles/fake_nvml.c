@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { success = 0, uninitialized = 1, invalid_argument = 2, not_supported = 3, driver_not_loaded = 9 };
 enum { gpus = 4, links = 18 };
@@ -82,3 +83,39 @@ int nvmlDeviceGetNvLinkRemoteDeviceType(void* gpu, unsigned link, int* kind) {
     *kind = remote == gpus ? 2 : 0;
     return success;
 }
+
+/* ---- what NCCL asks beside that ---- */
+
+const char* nvmlErrorString(int result) { return result ? "an error of the double" : "success"; }
+int nvmlShutdown(void) { return success; }
+int nvmlDeviceGetHandleByPciBusId(const char* bus_id, void** gpu) {
+    pci_info info;
+    for (int i = 0; i < gpus; ++i) {
+        describe(i, &info);
+        if (strcasecmp(info.legacy_bus_id, bus_id) == 0) return nvmlDeviceGetHandleByIndex_v2((unsigned)i, gpu);
+    }
+    return invalid_argument;
+}
+int nvmlDeviceGetHandleByIndex(unsigned index, void** gpu) { return nvmlDeviceGetHandleByIndex_v2(index, gpu); }
+int nvmlDeviceGetIndex(void* gpu, unsigned* index) { return *index = (unsigned)index_of(gpu), check(gpu, 0); }
+int nvmlDeviceGetCudaComputeCapability(void* gpu, int* major, int* minor) {
+    *major = 9;
+    *minor = 0;
+    return check(gpu, 0);
+}
+int nvmlDeviceGetP2PStatus(void* gpu, void* other, int what, int* status) {
+    (void)other, (void)what;
+    *status = 0; /* supported */
+    return check(gpu, 0);
+}
+int nvmlDeviceGetFieldValues(void* gpu, int n, void* values) { return (void)gpu, (void)n, (void)values, not_supported; }
+int nvmlDeviceGetNvLinkRemotePciInfo(void* gpu, unsigned link, pci_info* info) {
+    return nvmlDeviceGetNvLinkRemotePciInfo_v2(gpu, link, info);
+}
+int nvmlDeviceGetNvLinkCapability(void* gpu, unsigned link, int what, unsigned* can) {
+    *can = what == 0;
+    return check(gpu, link);
+}
+int nvmlDeviceGetCurrPcieLinkGeneration(void* gpu, unsigned* generation) { return *generation = 5, check(gpu, 0); }
+int nvmlDeviceGetCurrPcieLinkWidth(void* gpu, unsigned* width) { return *width = 16, check(gpu, 0); }
+int nvmlDeviceGetPcieLinkMaxSpeed(void* gpu, unsigned* speed) { return *speed = 32000, check(gpu, 0); }
