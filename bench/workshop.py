@@ -66,10 +66,10 @@ class Workshop:
             subprocess.run([compiler, standard, "-O2", "-g", "-Wall", "-no-pie", "-I", ROOT, "-o", program, os.path.join(HERE, source)], check=True)
         return program
 
-    def double(self, source, soname):
+    def double(self, source, soname, *more):
         """A library that stands in for one of the GPU's or NCCL's."""
         subprocess.run(["cc", "-O2", "-g", "-w", "-I", ROOT, "-shared", "-fPIC", "-Wl,-soname," + soname, "-o", os.path.join(self.path, soname),
-                        os.path.join(ROOT, "tests", source), "-lpthread", "-ldl"], check=True)
+                        os.path.join(ROOT, "tests", source), *more, "-lpthread", "-ldl"], check=True)
         return os.path.join(self.path, soname)
 
     def build_memory(self):

@@ -17,6 +17,7 @@ inline constexpr char gpu_times[] = "gpu_times";  // where the times of the GPU 
 inline constexpr char gpu_not_timed[] =
     "gpu_not_timed";  // an entry each reason: how many operations have no time for it
 inline constexpr char gpu_records_dropped[] = "gpu_records_dropped";
+inline constexpr char nccl_plugin_behind[] = "nccl_plugin_behind";  // another profiler plugin that is told, or why not
 
 // ---- of a node ----
 inline constexpr char processor[] = "processor";

@@ -30,6 +30,11 @@ struct Group {
     unsigned bcasts;           // ncclBcast of the open group: NCCL will tell of them as Broadcast
     int broadcasts;            // calls of ncclBroadcast of which NCCL has not told yet
     const void* told;          // the context of the communicator that NCCL told of last, in this thread
+    // Which of our events' handles those of a second plugin stand for, of the launch and the group that this thread has
+    // begun last.
+    struct StandingFor {
+        void *theirs, *ours;
+    } standing_for[2];
     void start() {
         if (depth++ != 0) return;
         at_start = operations;

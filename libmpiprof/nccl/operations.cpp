@@ -34,7 +34,13 @@ format::NcclOperation* Operations::find(Records& records, const format::NcclOper
     return made;
 }
 
-void Operations::add(Records& records, const format::NcclOperation& kind, Bytes bytes) {
+void Operations::add_known(format::NcclOperation& operation, Bytes bytes) {
+    const Guard guard(lock_);
+    mpiprof::add(operation.bytes, bytes);
+    mpiprof::add(operation.operations, 1);
+}
+
+format::NcclOperation* Operations::add(Records& records, const format::NcclOperation& kind, Bytes bytes) {
     const Guard guard(lock_);
     format::NcclOperation* operation = find(records, kind, most_exact);
     if (!operation) {
@@ -45,9 +51,10 @@ void Operations::add(Records& records, const format::NcclOperation& kind, Bytes 
         rest.flags = kind.flags;
         operation = find(records, rest, most);
     }
-    if (!operation) return;
+    if (!operation) return nullptr;
     mpiprof::add(operation->bytes, bytes);
     mpiprof::add(operation->operations, 1);
+    return operation;
 }
 
 }  // namespace mpiprof::nccl

@@ -10,8 +10,10 @@ namespace mpiprof::nccl {
 
 class Operations {
   public:
-    // One more operation of this kind: everything of it but its sums tells it apart.
-    void add(Records& records, const format::NcclOperation& kind, Bytes bytes);
+    // One more operation of this kind: everything of it but its sums tells it apart. Null: there is no room for it.
+    format::NcclOperation* add(Records& records, const format::NcclOperation& kind, Bytes bytes);
+    // One more of a record that add() answered.
+    void add_known(format::NcclOperation& operation, Bytes bytes);
 
   private:
     format::NcclOperation* find(Records& records, const format::NcclOperation& kind, unsigned limit);

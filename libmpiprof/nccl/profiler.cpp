@@ -1,15 +1,15 @@
-// A communicator is known here by its context: NCCL hands out the address of a member of the communicator for us to
-// fill in, so that address and handle differ by the same for all communicators of that NCCL. It is learned from those
-// of which both are seen. Contexts lie in a table of fixed size; what finds no place there is counted on no
-// communicator.
+// From what NCCL tells of an operation to the table of what it chose, to a call where nobody else counts it, and to
+// the kernel that is being launched; and the tables of functions that NCCL asks a plugin for.
 #include "libmpiprof/nccl/profiler.h"
 
 #include <string.h>
 
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/nccl/contexts.h"
 #include "libmpiprof/nccl/library.h"
 #include "libmpiprof/nccl/operations.h"
 #include "libmpiprof/nccl/profiler_interface.h"
+#include "libmpiprof/nccl/second_plugin.h"
 #include "libmpiprof/nccl/told.h"
 #include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/settings.h"
@@ -20,121 +20,7 @@ namespace {
 
 using format::NcclOperation;
 
-struct Context {
-    Word address;        // where NCCL keeps our pointer; 0: free
-    std::uint64_t hash;  // NCCL's, the same for all members; 0: not told
-    unsigned earlier;    // of the same hash and rank, made by this process before
-    int rank, size;      // size 0: not told
-    bool is_through_us;  // its operations are counted where they are called
-    char name[64];
-    std::uint16_t index;  // into the profile's communicators; 0: not known yet
-};
-
-struct State {
-    static constexpr unsigned most = 1024;
-    Lock lock;
-    Context contexts[most];
-    Context nowhere;            // of those without a place, and of a plugin that keeps quiet
-    char group, kernel;         // their addresses are the handles of such events
-    unsigned highest;           // so many places were ever used
-    std::atomic<int> expected;  // communicators that are being made through us
-    std::atomic<Word> offset;   // from handle to context address; 0: not known
-    Operations operations;
-};
-constinit State state{};
-
-// ---- communicators ----
-
-Context* take_context(Word address) {
-    for (unsigned i = 0; i < State::most; ++i) {
-        Context& c = state.contexts[i];
-        if (c.address != 0) continue;
-        c = {};
-        c.address = address;
-        if (i >= state.highest) state.highest = i + 1;
-        return &c;
-    }
-    return &state.nowhere;
-}
-
-bool is_the_same_seat(const Context& a, const Context& b) { return a.hash == b.hash && a.rank == b.rank; }
-
-// Communicators are made in the same order by all their members, so those that NCCL gives one hash are told apart by
-// that.
-void number(Context& context) {
-    for (unsigned i = 0; i < state.highest; ++i) {
-        const Context& other = state.contexts[i];
-        if (&other == &context || other.hash == 0 || !is_the_same_seat(other, context)) continue;
-        if (other.earlier >= context.earlier) context.earlier = other.earlier + 1;
-    }
-}
-
-std::uint64_t id_of(const Context& context) {
-    return context.hash == 0 ? 0 : hash_of_id(hash_of_id(8, context.hash), context.earlier);
-}
-
-bool is_expected() {
-    int n = state.expected.load(std::memory_order_relaxed);
-    while (n > 0)
-        if (state.expected.compare_exchange_weak(n, n - 1, std::memory_order_relaxed)) return true;
-    return false;
-}
-
-// Several GPUs of this process may be members: then there are as many fewer processes.
-void tell_world(const Context& context) {
-    int here = 0, lowest = context.rank;
-    for (unsigned i = 0; i < state.highest; ++i) {
-        const Context& c = state.contexts[i];
-        if (c.address == 0 || c.hash != context.hash || c.earlier != context.earlier) continue;
-        ++here;
-        if (c.rank < lowest) lowest = c.rank;
-    }
-    if (here > 0 && context.size > 0 && context.size % here == 0)
-        runtime.learn_world(static_cast<unsigned>(lowest / here), static_cast<unsigned>(context.size / here), here > 1);
-}
-
-// Into the profile, with the first operation on it.
-void publish(Records& records, Context& context) {
-    const CommunicatorTable::Slot slot = records.communicators.take(records.image);
-    if (!slot.record) return count_drop(records.image.header().drops.communicators);
-    format::Communicator& record = *slot.record;
-    record.id = id_of(context);
-    record.size = static_cast<std::uint32_t>(context.size);
-    record.rank = static_cast<std::uint32_t>(context.rank);
-    record.handle = record.fortran_handle = static_cast<std::uint64_t>(context.address);
-    record.how = format::origin_unknown;
-    copy(record.name, context.name);
-    context.index = slot.index;
-}
-
-// The communicator that our wrappers know behind a context; 0: none of these, or not sure which.
-std::uint16_t known_index(Records& records, const Context& context, Word handle_in_hand) {
-    if (handle_in_hand != no_handle) return library.communicators.find(records, handle_in_hand).index;
-    const Word offset = state.offset.load(std::memory_order_relaxed);
-    if (offset != 0)
-        if (const std::uint16_t index = library.communicators.known_index(records, context.address - offset))
-            return index;
-    return library.communicators.only_index(records, context.rank, context.size);
-}
-
-void learn_offset(const Context& context, Word handle) {
-    constexpr Word largest_communicator = Word{1} << 26;
-    const Word offset = context.address - handle;
-    if (offset > 0 && offset < largest_communicator) state.offset.store(offset, std::memory_order_relaxed);
-}
-
-std::uint16_t index_of(Records& records, Context& context, Word handle_in_hand) {
-    if (context.index != 0 || &context == &state.nowhere) return context.index;
-    if (context.is_through_us && handle_in_hand != no_handle) learn_offset(context, handle_in_hand);
-    const std::uint16_t known =
-        context.is_through_us ? known_index(records, context, handle_in_hand) : std::uint16_t{0};
-    const Guard guard(state.lock);
-    if (context.index == 0 && !context.is_through_us)
-        publish(records, context);
-    else if (known != 0)
-        context.index = known;
-    return context.index;
-}
+constinit Operations operations{};
 
 // ---- operations ----
 
@@ -185,30 +71,38 @@ Bytes message_size(const Function& function, const Told& told, Context& context,
     return context.size > 0 ? block * static_cast<Bytes>(context.size) : block;
 }
 
-// The communicator, where it is told of with its operations alone.
-void learn(Context& context, const Told& told) {
-    if (&context == &state.nowhere || context.hash != 0 || told.hash == 0) return;
-    const Guard guard(state.lock);
-    if (context.hash != 0) return;
-    context.rank = told.rank;
-    if (told.communicator) copy(context.name, told.communicator);
-    context.hash = told.hash;
-    number(context);
+Kind& place_of_kind(Context& context, const Told& told) {
+    const auto text = reinterpret_cast<std::uintptr_t>(told.function);
+    return context.known[(told.count ^ told.count >> 10 ^ text >> 2) % Context::kinds];
+}
+
+// What it was, beside its sums in the table: the kernel that is being launched did this, and where nobody called for it
+// through us it is a call, too.
+void follow_record(const Kind& kind, const Where& where, bool is_counted) {
+    if (!where.is_in_a_call) gpu::launches.kernel_did(on_the_gpu(kind.call, kind.bin, kind.index, kind.bytes, true));
+    if (is_counted) return;
+    ThreadState& thread = thread_state;
+    if (Ledger* ledger = thread.epoch == gate_epoch() ? thread.ledger : runtime.open(thread))
+        ledger->add_untimed(kind.call, kind.index, kind.bytes);
 }
 
 void record(Context& context, const Told& told) {
     if (gate_epoch() == 0) return;  // nothing is recorded, or this is a forked child
-    ThreadState& thread = thread_state;
+    const Where where = where_are_we(thread_state);
+    if (where.is_nested) return;
+    Kind& known = place_of_kind(context, told);
+    if (known.is(told) && runtime.records_call(known.call)) {
+        operations.add_known(*known.operation, known.bytes);
+        return follow_record(known, where, where.is_in_a_call || context.is_through_us);
+    }
     const Function* function = function_of(told.function);
     if (!function) return;
-    const Where where = where_are_we(thread);
-    if (where.is_nested) return;
-    learn(context, told);
+    contexts.learn(context, told);
     const Id id = name_as_called(function->id, where);
     const bool is_counted = was_counted(function->id, where) || context.is_through_us;
     if (!runtime.records_call(static_cast<std::uint16_t>(id))) return;
     Records& records = runtime.records();
-    const std::uint16_t index = index_of(records, context, where.handle);
+    const std::uint16_t index = contexts.index_of(records, context, where.handle);
     const Bytes bytes = message_size(*function, told, context, index);
 
     NcclOperation kind{};
@@ -220,11 +114,20 @@ void record(Context& context, const Told& told) {
     if (told.algorithm) copy(kind.algorithm, told.algorithm);
     if (told.protocol) copy(kind.protocol, told.protocol);
     records.publish_call(kind.call);
-    state.operations.add(records, kind, bytes);
-    if (!where.is_in_a_call) gpu::launches.kernel_did(on_the_gpu(kind.call, kind.bin, index, bytes, true));
-    if (is_counted) return;
-    if (Ledger* ledger = thread.epoch == gate_epoch() ? thread.ledger : runtime.open(thread))
-        ledger->add_untimed(kind.call, index, bytes);
+    const Kind now{told.function,
+                   told.type,
+                   told.algorithm,
+                   told.protocol,
+                   told.count,
+                   told.channels,
+                   kind.call,
+                   index,
+                   kind.bin,
+                   bytes,
+                   operations.add(records, kind, bytes)};
+    // A Broadcast may have been called by another name, and what has no communicator yet may have one next time.
+    if (function->id != Id::Broadcast && index != 0 && !contexts.is_nowhere(context)) known = now;
+    follow_record(now, where, is_counted);
 }
 
 // ---- the plugin ----
@@ -237,29 +140,20 @@ bool keeps_quiet() { return library.is_off() || (is_invited() && !wrap::is_prelo
 int begin(void** context, int* mask, const char* name, std::uint64_t hash, int size, int rank,
           bool tells_launches = false) {
     if (!context || !mask) return 0;
-    *context = &state.nowhere;
+    *context = &contexts.nowhere();
     *mask = 0;
     if (keeps_quiet()) return 0;
     // Opened by NCCL alone: it will close us when its last communicator ends, and our threads and state have to stay.
     if (!wrap::is_preloaded()) wrap::keep_loaded(reinterpret_cast<const void*>(&keeps_quiet));
     tells_launches = tells_launches && mpiprof::is_on(Setting::gpu);
     if (tells_launches) gpu::launches.will_be_told();
-    const bool is_through_us = is_expected();
+    const bool is_through_us = contexts.is_expected();
     if (!is_through_us) library.begin_unseen({rank, size > 0 ? size : 1});
-    const Guard guard(state.lock);
-    Context& made = *take_context(reinterpret_cast<Word>(context));
+    note_missing_plugin(rank);
+    Context& made = contexts.begin({reinterpret_cast<Word>(context), name, hash, rank, size, is_through_us});
     *context = &made;
     *mask = tells_launches ? wanted | interface::kernel_launch : wanted;
-    if (&made == &state.nowhere) return 0;
-    made.is_through_us = is_through_us;
-    made.rank = rank;
-    made.size = size;
-    if (name) copy(made.name, name);
-    if (hash != 0) {
-        made.hash = hash;
-        number(made);
-        if (!is_through_us) tell_world(made);
-    }
+    if (contexts.is_nowhere(made)) return 0;
     group.told = &made;
     return 0;
 }
@@ -272,10 +166,9 @@ int begin_5(void** context, std::uint64_t hash, int* mask, const char* name, int
     return begin(context, mask, name, hash, size, rank, true);
 }
 
-// Some versions tell of nothing inside of what got no handle, so all gets one.
 template <class Collective, class PointToPoint, bool tells_launches>
-int start_event(void* context, void** handle, const interface::Begun* event) {
-    if (handle) *handle = &state.nowhere;
+int start_event(void* context, void** handle, interface::Begun* event) {
+    if (handle) *handle = &own_handles.nothing;
     if (!context || !event) return 0;
     Context& of = *static_cast<Context*>(context);
     if constexpr (tells_launches) {
@@ -284,12 +177,12 @@ int start_event(void* context, void** handle, const interface::Begun* event) {
             if (!handle || gate_epoch() == 0) return 0;
             const Where where = where_are_we(thread_state);
             if (where.is_nested) return 0;
-            *handle = &state.kernel;
+            *handle = &own_handles.kernel;
             gpu::launches.begin_kernel(reinterpret_cast<Word>(launch->stream), where.is_in_a_call);
             return 0;
         }
     }
-    if (event->type == interface::group && handle) *handle = &state.group;
+    if (event->type == interface::group && handle) *handle = &own_handles.group;
     if (event->type == interface::collective)
         record(of, told_of_collective(*reinterpret_cast<const Collective*>(event)));
     if (event->type == interface::point_to_point)
@@ -298,15 +191,14 @@ int start_event(void* context, void** handle, const interface::Begun* event) {
 }
 // A group is what one kernel does: it is told of behind the launch.
 int stop_event(void* handle) {
-    if (handle == &state.kernel) gpu::launches.end_kernel();
-    if (handle == &state.group) gpu::launches.end_of_kernels(static_cast<std::uint16_t>(Id::GroupEnd));
+    if (handle == &own_handles.kernel) gpu::launches.end_kernel();
+    if (handle == &own_handles.group) gpu::launches.end_of_kernels(static_cast<std::uint16_t>(Id::GroupEnd));
     return 0;
 }
 int record_event_state(void*, int, void*) { return 0; }
 int finalize(void* context) {
     gpu::launches.settle();
-    const Guard guard(state.lock);
-    if (context && context != &state.nowhere) static_cast<Context*>(context)->address = 0;
+    if (context) contexts.end(*static_cast<Context*>(context));
     return 0;
 }
 
@@ -323,15 +215,13 @@ Plugin* filled(Plugin& plugin, Init init) {
 
 }  // namespace
 
-void expect_communicators(int n) {
-    if (n > 0) state.expected.fetch_add(n, std::memory_order_relaxed);
-}
+void expect_communicators(int n) { contexts.expect(n); }
 
 void link_communicator(Word handle) {
     const auto* context = static_cast<const Context*>(group.told);
     group.told = nullptr;
     if (!context || context->address == 0 || !context->is_through_us) return;
-    learn_offset(*context, handle);
+    contexts.learn_offset(*context, handle);
 }
 
 }  // namespace mpiprof::nccl
@@ -340,13 +230,13 @@ void link_communicator(Word handle) {
 // loader calls to learn the address that they stand for.
 using namespace mpiprof::nccl;
 using Symbol = void();
-#define PROFILER(version, Collective, PointToPoint, init)                                                              \
-    extern "C" {                                                                                                       \
-    static Symbol* mpiprof_resolve_profiler_##version() {                                                              \
-        void* table = filled<interface::Collective, interface::PointToPoint, (version >= 5)>(plugins[version], &init); \
-        return reinterpret_cast<Symbol*>(table);                                                                       \
-    }                                                                                                                  \
-    [[gnu::visibility("default"), gnu::ifunc("mpiprof_resolve_profiler_" #version)]] void ncclProfiler_v##version();   \
+#define PROFILER(version, Collective, PointToPoint, init)                                                            \
+    extern "C" {                                                                                                     \
+    static Symbol* mpiprof_resolve_profiler_##version() {                                                            \
+        filled<interface::Collective, interface::PointToPoint, (version >= 5)>(plugins[version], &init);             \
+        return reinterpret_cast<Symbol*>(with_second_plugin(plugins[version], version));                             \
+    }                                                                                                                \
+    [[gnu::visibility("default"), gnu::ifunc("mpiprof_resolve_profiler_" #version)]] void ncclProfiler_v##version(); \
     }
 PROFILER(1, Collective1, PointToPoint1, begin_1)
 PROFILER(2, Collective2, PointToPoint2, begin_1)

@@ -153,11 +153,14 @@ struct KernelLaunch5 {
 };
 static_assert(offsetof(KernelLaunch5, rank) == 16 && offsetof(KernelLaunch5, stream) == 24);
 
+// Where a collective and a Send or Recv of version 5 and later have their second parent, a group.
+inline constexpr std::size_t group_of_collective_5 = 104, group_of_point_to_point_5 = 64;
+
 // What a plugin is, in all versions; the arguments of `init` differ. Results are NCCL's: 0 is success.
 struct Plugin {
     const char* name;
     void* init;
-    int (*start_event)(void* context, void** handle, const Begun* event);
+    int (*start_event)(void* context, void** handle, Begun* event);
     int (*stop_event)(void* handle);
     int (*record_event_state)(void* handle, int state, void* arguments);
     int (*finalize)(void* context);

@@ -10,6 +10,13 @@ namespace {
 // Tells one group of a thread from its other ones; not 0.
 std::uint64_t this_group() { return group.at_start + 1; }
 
+static_assert(calls <= 64);
+constexpr std::uint64_t mask_of(std::initializer_list<Id> ids) {
+    std::uint64_t mask = 0;
+    for (const Id id : ids) mask |= std::uint64_t{1} << (static_cast<std::uint16_t>(id) - first_id);
+    return mask;
+}
+
 }  // namespace
 
 void Nccl::watch_operation(Word stream) {
@@ -34,10 +41,10 @@ void Nccl::watch_launched(Word result) {
 // too: that it was short on the GPU does not mean that it came last.
 gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t communicator, Bytes bytes,
                           bool has_kernel) {
-    bool needs_all = false;
-    for (const Id id : {Id::AllReduce, Id::AllReduceConfig, Id::AllGather, Id::AllGatherConfig, Id::ReduceScatter,
-                        Id::ReduceScatterConfig, Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll})
-        needs_all |= id == static_cast<Id>(call);
+    static constexpr std::uint64_t mask =
+        mask_of({Id::AllReduce, Id::AllReduceConfig, Id::AllGather, Id::AllGatherConfig, Id::ReduceScatter,
+                 Id::ReduceScatterConfig, Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll});
+    const bool needs_all = (mask >> (call - first_id) & 1) != 0;
     return {call, bin, communicator, bytes, whole_catalogue.calls[call].traffic, needs_all, has_kernel, false};
 }
 

@@ -46,10 +46,20 @@ bool spell_own_path(Path& spelled) {
     return length_of(spelled.text) + 1 < longest && exists(spelled.text);
 }
 
+// The plugin that the user has named so far: empty, none.
+constinit Path displaced{};
+
+// A line "NCCL_PROFILER_PLUGIN=<name>".
 bool names_a_plugin(const char* path) {
     char text[8192];
     slurp(path, text, sizeof text);
-    return strstr(text, variable) != nullptr;
+    const char* line = strstr(text, variable);
+    if (!line) return false;
+    const char* value = line + length_of(variable);
+    while (*value == '=' || *value == ' ') ++value;
+    copy(displaced.text, value);
+    cut(displaced.text, " \t\r\n");
+    return true;
 }
 
 // NCCL's own files of settings, which it reads into the environment where that says nothing.
@@ -60,6 +70,13 @@ bool is_in_a_file() {
     if (const char* home = getenv("HOME")) copy(path.text, home);
     append(path.text, "/.nccl.conf");
     return names_a_plugin(path.text) || names_a_plugin("/etc/nccl.conf");
+}
+
+bool has_named_a_plugin() {
+    const char* value = getenv(variable);
+    if (!value) return is_in_a_file();
+    copy(displaced.text, value);
+    return true;
 }
 
 bool has_loaded_a_gpu() {
@@ -73,11 +90,13 @@ void invite_nccl() {
     if (is_done) return;
     is_done = true;
     Path path;
-    if (getenv(variable) || is_on(Setting::disable) || strcmp(value_of(Setting::nccl), "off") == 0 || is_in_a_file() ||
-        !spell_own_path(path))
-        return;
-    setenv(variable, path.text, 0);
+    if (is_invited() || is_on(Setting::disable) || strcmp(value_of(Setting::nccl), "off") == 0) return;
+    const bool has_room = strcmp(value_of(Setting::nccl_plugin), "off") != 0;
+    if ((has_named_a_plugin() && !has_room) || !spell_own_path(path)) return;
+    setenv(variable, path.text, 1);
 }
+
+const char* displaced_plugin() { return displaced.text; }
 
 void invite_nccl_if_there_is_a_gpu() {
     if (exists("/dev/nvidiactl") || exists("/dev/kfd") || has_loaded_a_gpu()) invite_nccl();

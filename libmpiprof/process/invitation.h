@@ -5,8 +5,10 @@
 
 namespace mpiprof {
 
-// Unless the user named a plugin, or NCCL is left alone (MPIPROF_NCCL=off).
+// Unless the user named a plugin that is to stay alone (MPIPROF_NCCL_PLUGIN), or NCCL is left alone (MPIPROF_NCCL=off).
 void invite_nccl();
+// The plugin that was named before; empty: none was.
+const char* displaced_plugin();
 // Invites NCCL that may come later and unseen (linked statically): if there is a GPU to use it on.
 void invite_nccl_if_there_is_a_gpu();
 

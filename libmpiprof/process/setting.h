@@ -22,6 +22,7 @@ enum class Setting : unsigned {
     collective_barrier,
     compat,
     nccl,
+    nccl_plugin,
     gpu,
     cupti,
     cupti_time,

@@ -43,6 +43,8 @@ constexpr SettingRow rows[settings] = {
     {Setting::compat, "COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm",
      "variables and MPI_Pcontrol codes of this tool count, too"},
     {Setting::nccl, "NCCL", "on", Accepts::choice, "on off", "off: calls of NCCL are left alone"},
+    {Setting::nccl_plugin, "NCCL_PLUGIN", "off", Accepts::anything, "",
+     "forward: a profiler plugin that NCCL would have is told, too; or that plugin's path"},
     {Setting::gpu, "GPU", "on", Accepts::choice, "on off",
      "off: nothing is asked of GPUs: no times of NCCL's operations, no kinds of MPI's buffers"},
     {Setting::cupti, "CUPTI", "window", Accepts::choice, "on sample window off",

@@ -104,8 +104,8 @@ void GpuPart::add_words(const Gpu& gpu) {
     for (const auto& [why, n] : gpu.not_timed)
         if (n != 0 && (not_timed_.size() < most_words || not_timed_.contains(why))) not_timed_[why] += n;
     records_dropped_ += gpu.records_dropped;
-    const std::string& source = gpu.source_of_times;
-    if (!source.empty() && (sources_.size() < most_words || sources_.contains(source))) ++sources_[source];
+    for (auto [words, word] : {std::pair{&sources_, &gpu.source_of_times}, {&plugins_behind_, &gpu.plugin_behind}})
+        if (!word->empty() && (words->size() < most_words || words->contains(*word))) ++(*words)[*word];
 }
 
 // A time by events begins before its kernel does: which rank's was the shortest says nothing of who came last. How many
@@ -178,6 +178,7 @@ void GpuPart::absorb(GpuPart&& other) {
     for (auto& [id, sequences] : other.sequences_) merge(sequences_[id], std::move(sequences));
     for (const auto& [kind, work] : other.work_) add_work(work_[kind], work);
     for (const auto& [source, ranks] : other.sources_) sources_[source] += ranks;
+    for (const auto& [plugin, ranks] : other.plugins_behind_) plugins_behind_[plugin] += ranks;
     for (const auto& [why, operations] : other.not_timed_) not_timed_[why] += operations;
     records_dropped_ += other.records_dropped_;
     ranks_by_events_ += other.ranks_by_events_;
@@ -246,6 +247,7 @@ void GpuPart::finish(Finishing& end) {
     for (auto& [id, comm] : comms) job.comms.push_back(std::move(comm));
     for (const auto& [kind, work] : work_) job.work.push_back(work);
     job.sources = std::move(sources_);
+    job.plugins_behind = std::move(plugins_behind_);
     job.not_timed = std::move(not_timed_);
     job.records_dropped = records_dropped_;
     job.ranks_by_events = ranks_by_events_;

@@ -73,7 +73,7 @@ class GpuPart {
     std::map<std::uint64_t, Sum> sums_;             // by id of the communicator
     std::map<std::uint64_t, Sequences> sequences_;  // the same
     std::map<GpuWorkKind, GpuWork> work_;
-    std::map<std::string, std::uint32_t> sources_;
+    std::map<std::string, std::uint32_t> sources_, plugins_behind_;
     std::map<std::string, std::uint64_t> not_timed_;
     std::uint64_t records_dropped_ = 0;
     std::uint32_t ranks_by_events_ = 0, ranks_by_cupti_ = 0, ranks_with_work_ = 0, devices_with_work_ = 0;

@@ -60,6 +60,7 @@ struct Gpu {
     std::string source_of_times;                     // as the library says it; empty: no time was taken
     std::map<std::string, std::uint64_t> not_timed;  // why -> operations that have no time
     std::uint64_t records_dropped = 0;               // by CUPTI
+    std::string plugin_behind;                       // NCCL's other profiler plugin, as the library says it
 };
 
 // ---- of a job ----
@@ -112,6 +113,7 @@ struct GpuJob {
     // Where ranks say that their times are from, or why they have none: "events: CUPTI is too old (12)". With how many
     // they are.
     std::map<std::string, std::uint32_t> sources;
+    std::map<std::string, std::uint32_t> plugins_behind;
     // Operations without a time, by why: "captured", "unfinished" ...
     std::map<std::string, std::uint64_t> not_timed;
     std::uint64_t records_dropped = 0;  // by CUPTI

@@ -37,6 +37,7 @@ void take_gpu_fact(Gpu& gpu, const Fact& fact) {
     using namespace format::facts;
     static const std::string entry = std::string(gpu_not_timed) + ".";
     if (fact.name == gpu_times) gpu.source_of_times = fact.value;
+    if (fact.name == nccl_plugin_behind) gpu.plugin_behind = fact.value;
     if (fact.name == gpu_records_dropped) gpu.records_dropped = count_in(fact.value);
     if (fact.name.starts_with(entry)) gpu.not_timed[fact.name.substr(entry.size())] = count_in(fact.value);
 }

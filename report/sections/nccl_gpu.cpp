@@ -232,13 +232,18 @@ std::vector<Table> gpu_tables(const Job& job, bool is_for_screen) {
     return tables;
 }
 
+// What ranks said; and how many said so, where they differ.
+static std::string said_by_ranks(const std::map<std::string, std::uint32_t>& words) {
+    std::string text;
+    for (const auto& [word, ranks] : words)
+        text += fmt::format("{}{}{}", text.empty() ? "" : "; ", word,
+                            words.size() > 1 ? fmt::format(" ({})", plural(ranks, "rank", "ranks")) : std::string());
+    return text;
+}
+
 std::vector<std::string> gpu_time_notes(const Job& job) {
     std::vector<std::string> notes;
-    std::string sources;
-    for (const auto& [source, ranks] : job.gpu.sources)
-        sources += fmt::format(
-            "{}{}{}", sources.empty() ? "" : "; ", source,
-            job.gpu.sources.size() > 1 ? fmt::format(" ({})", plural(ranks, "rank", "ranks")) : std::string());
+    const std::string sources = said_by_ranks(job.gpu.sources);
     const bool may_ask_cupti = !job.gpu.rows.empty() && job.gpu.ranks_by_cupti == 0;
     if (!sources.empty())
         notes.push_back(
@@ -251,6 +256,8 @@ std::vector<std::string> gpu_time_notes(const Job& job) {
         missing +=
             fmt::format("{}{} {}", missing.empty() ? "" : ", ", human_count(static_cast<double>(operations)), why);
     if (!missing.empty()) notes.push_back("launches without a time on the GPU: " + missing + " (docs/nccl.md)");
+    if (!job.gpu.plugins_behind.empty())
+        notes.push_back("NCCL's profiler plugin behind mpiprof: " + said_by_ranks(job.gpu.plugins_behind));
     if (job.gpu.records_dropped != 0)
         notes.push_back(fmt::format("CUPTI had no room for {}: kernels are missing",
                                     plural(job.gpu.records_dropped, "record", "records")));

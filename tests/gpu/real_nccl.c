@@ -1,6 +1,6 @@
 /* Two processes that use a real libnccl.so.2, whose kernels have no code, on a CUDA that is a double: real_nccl SCENE
- * ID_FILE. What a kernel takes is scripted by FAKE_CUDA_LAUNCHES, so every time on the GPU is known. Started by
- * tests/e2e/cases/real_nccl.py; compiled with the nccl.h of that NCCL. */
+ * ID_FILE [BLOCKS]. What a kernel takes is scripted by FAKE_CUDA_LAUNCHES, so every time on the GPU is known. Started
+ * by tests/e2e/cases/real_nccl.py; compiled with the nccl.h of that NCCL. */
 #define _GNU_SOURCE
 #include "tests/gpu/doubles/driver_for_nccl.h"
 
@@ -8,13 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define F(name, arguments) int name arguments;
 CUDA_FUNCTIONS(F)
 #undef F
 
-static int rank, size;
+static int rank, size, blocks = 10;
 static ncclUniqueId id;
 static char *in, *out;
 
@@ -92,6 +93,24 @@ static int scene_steps(void) {
         reduce(c, s, 1 << 18);
         OK(cudaStreamSynchronize(s));
     }
+    end(c, s);
+    return 0;
+}
+/* For bench/nccl: so many blocks of 100, and what an operation of the fastest took the host. */
+static int scene_pace(void) {
+    ncclComm_t c = world();
+    CUstream s = stream();
+    double fastest = 1e18;
+    for (int block = 0; block < blocks; ++block) {
+        struct timespec began, ended;
+        clock_gettime(CLOCK_MONOTONIC, &began);
+        for (int i = 0; i < 100; ++i) reduce(c, s, 1 << 10);
+        clock_gettime(CLOCK_MONOTONIC, &ended);
+        OK(cudaStreamSynchronize(s));
+        const double ns = (double)(ended.tv_sec - began.tv_sec) * 1e9 + (double)(ended.tv_nsec - began.tv_nsec);
+        if (ns / 100 < fastest) fastest = ns / 100;
+    }
+    printf("fastest_ns=%.1f\n", fastest);
     end(c, s);
     return 0;
 }
@@ -189,12 +208,19 @@ int main(int argc, char** argv) {
     static const struct {
         const char* name;
         int (*play)(void);
-    } scenes[] = {{"calls", scene_calls}, {"ahead", scene_ahead},      {"steps", scene_steps},
-                  {"uint8", scene_uint8}, {"groups", scene_groups},    {"nonblocking", scene_nonblocking},
-                  {"split", scene_split}, {"captured", scene_captured}};
+    } scenes[] = {{"calls", scene_calls},
+                  {"ahead", scene_ahead},
+                  {"steps", scene_steps},
+                  {"pace", scene_pace},
+                  {"uint8", scene_uint8},
+                  {"groups", scene_groups},
+                  {"nonblocking", scene_nonblocking},
+                  {"split", scene_split},
+                  {"captured", scene_captured}};
     if (argc < 3) return 2;
     rank = atoi(getenv("RANK"));
     size = atoi(getenv("WORLD_SIZE"));
+    if (argc > 3) blocks = atoi(argv[3]);
     OK(cudaSetDevice(rank));
     share_id(argv[2]);
     OK(cudaMalloc((void**)&in, 4 << 20));

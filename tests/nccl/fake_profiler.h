@@ -161,6 +161,7 @@ static int number_of(const char* function) {
     return i;
 }
 
+static _Thread_local void* group_in_hand; /* the parent of what lies inside of it, as the plugin named it */
 static void start_and_stop(ncclComm_t comm, union descriptor* d) {
     void* handle = NULL;
     if (profiler->start(comm->profiler_context, &handle, d))
@@ -184,7 +185,8 @@ static void tell_of_collective(const struct task* t) {
     union descriptor d;
     memset(&d, 0, sizeof d);
     put_type(&d, event_collective);
-    put_pointer(&d, 8, &d);
+    put_pointer(&d, 8, group_in_hand);
+    if (profiler_version >= 5) put_pointer(&d, 104, group_in_hand);
     put_32(&d, 16, (uint32_t)t->comm->rank);
     if (profiler_version <= 3) {
         put_pointer(&d, 24, t->comm->name[0] ? t->comm->name : NULL);
@@ -217,13 +219,15 @@ static void tell_of_collective(const struct task* t) {
         put_pointer(&d, 96, protocol_names[protocol]);
     }
     note_told(t->function, message, t->comm->size, algorithm_names[algorithm], protocol_names[protocol], channels);
-    start_and_stop(t->comm, &d);
+    if (profiler_mask & event_collective) start_and_stop(t->comm, &d);
 }
 
 static void tell_of_message(const struct task* t, const char* function) {
     union descriptor d;
     memset(&d, 0, sizeof d);
     put_type(&d, event_point_to_point);
+    put_pointer(&d, 8, group_in_hand);
+    if (profiler_version >= 5) put_pointer(&d, 64, group_in_hand);
     put_32(&d, 16, (uint32_t)t->comm->rank);
     if (profiler_version <= 3) {
         put_pointer(&d, 24, t->comm->name[0] ? t->comm->name : NULL);
@@ -243,7 +247,7 @@ static void tell_of_message(const struct task* t, const char* function) {
         d.bytes[60] = 4;
     }
     note_told(function, t->count * t->size_of_type, t->comm->size, "-", "-", profiler_version <= 3 ? 0 : 4);
-    start_and_stop(t->comm, &d);
+    if (profiler_mask & event_point_to_point) start_and_stop(t->comm, &d);
 }
 
 static void tell_of_task(const struct task* t) {
@@ -282,14 +286,18 @@ static void tell_of_launched(void* handle) {
  * tell of only inside it. */
 static void tell_of_plan(const struct task* const* tasks, int n) {
     ncclComm_t comm = tasks[0]->comm;
-    if (!profiler || !comm->profiler_context || !(profiler_mask & (event_collective | event_point_to_point))) return;
+    if (!profiler || !comm->profiler_context ||
+        !(profiler_mask & (event_group | event_collective | event_point_to_point)))
+        return;
     union descriptor d;
     memset(&d, 0, sizeof d);
     put_type(&d, event_group);
     void* group = NULL;
     profiler->start(comm->profiler_context, &group, &d);
     if (!group && profiler_version < 5) return;
+    group_in_hand = group;
     for (int i = 0; i < n; ++i) tell_of_task(tasks[i]);
+    group_in_hand = NULL;
     if (group) profiler->stop(group);
 }
 

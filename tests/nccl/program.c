@@ -225,7 +225,8 @@ static int scene_nonblocking(int rank, int size, char** argv) {
     ncclComm_t c = NULL;
     must(NCCL(ncclCommInitRankConfig)(&c, size, id_of("world"), rank, &config) == ncclInProgress, "nonblocking init");
     for (int i = 0; i < 5; ++i)
-        must(NCCL(ncclAllGather)(buffer, buffer, 100, ncclFloat32, c, NULL) % ncclInProgress == 0, "nonblocking AllGather");
+        must(NCCL(ncclAllGather)(buffer, buffer, 100, ncclFloat32, c, NULL) % ncclInProgress == 0,
+             "nonblocking AllGather");
     OK(NCCL(ncclCommAbort)(c));
     return 0;
 }

@@ -80,6 +80,71 @@ def algorithms_and_protocols_are_those_that_nccl_told(scene):
             same(recorded(scene, directory), counted(directory, "rank*"), f"{how}, version {version}: call -> (calls, bytes)")
 
 
+def other_plugin(scene, version):
+    return scene.compile(SOURCES / "other_plugin.c", "-shared", "-fPIC", f"-DVERSION={version}", "-lpthread", name=f"libother.{version}.so", compiler="gcc", label="")
+
+
+def told_to_the_other(directory):
+    """{kind of event: (begun, ended)} of all processes; what the other plugin finds wrong is wrong here."""
+    sums = {}
+    for path in directory.glob("other.*"):
+        for line in path.read_text().splitlines():
+            check(not line.startswith("wrong"), line)
+            kind, begun, ended = map(int, line.split())
+            sums[kind] = sums.get(kind, (0, 0))[0] + begun, sums.get(kind, (0, 0))[1] + ended
+    return sums
+
+
+@case(mpis=(), ranks=1)
+def another_profiler_plugin_behind_ours_is_told_as_if_it_were_alone(scene):
+    for version, act, mask in ((1, "every", 2 | 4), (4, "every", 1 | 2 | 4), (6, "every", 1 | 2 | 4 | 2048), (6, "every", 2048), (6, "every", 0),
+                               (6, "nonblocking", 2 | 4 | 2048), (5, "threads", 2), (6, "split", 1)):
+        def play(name, **more):
+            directory = scene.subdir(f"{act}.{version}.{mask}.{name}")
+            run(scene, "linked", act, directory, torchrun(0, {"threads": 1, "split": 4}.get(act, 2), FAKE_NCCL_PROFILER=version, FAKE_NCCL_TOLD=directory / "told",
+                                                          OTHER_PLUGIN_MASK=mask, OTHER_PLUGIN_TOLD=directory / "other", **more))
+            return directory
+        named = {"NCCL_PROFILER_PLUGIN": other_plugin(scene, version)}
+        alone, ours, both = play("alone", **named), play("ours"), play("both", **named, MPIPROF_NCCL_PLUGIN="forward")
+        what = f"{act}, version {version}, mask {mask}"
+        same(told_to_the_other(both), told_to_the_other(alone), f"{what}: what the other was told")
+        check(bool(told_to_the_other(alone)) == bool(mask & (1 | 2 | 4)), f"{what}: it was told {told_to_the_other(alone)}")  # without a GPU no launches
+        same((chosen(scene, alone), chosen(scene, both)), ({}, chosen(scene, ours)), f"{what}: operations")
+        same(recorded(scene, both), recorded(scene, ours), f"{what}: call -> (calls, bytes)")
+        check(f"plugin behind mpiprof: {named['NCCL_PROFILER_PLUGIN']} (version {version})" in scene.run_report("nccl", "--width", "400", cwd=both).out,
+              f"{what}: the report does not name it")
+
+
+@case(mpis=(), ranks=1)
+def another_profiler_plugin_is_found_wherever_it_is_named(scene):
+    plugin_4, conf = other_plugin(scene, 4), scene.dir / "nccl.conf"
+    conf.write_text(f"NCCL_DEBUG=WARN\nNCCL_PROFILER_PLUGIN={plugin_4}\n")
+    (scene.dir / "libnccl-profiler.so").symlink_to(plugin_4)
+    path = {"LD_LIBRARY_PATH": f"{environment(scene, scene.dir)['LD_LIBRARY_PATH']}:{scene.dir}"}
+    for name, env in (("a file of NCCL's", {"MPIPROF_NCCL_PLUGIN": "forward", "NCCL_CONF_FILE": conf}), ("our setting", {"MPIPROF_NCCL_PLUGIN": plugin_4}),
+                      ("the name that NCCL tries", {"MPIPROF_NCCL_PLUGIN": "forward", **path})):
+        directory = scene.subdir(name.replace(" ", "."))
+        run(scene, "linked", "every", directory, torchrun(0, 2, OTHER_PLUGIN_TOLD=directory / "other", FAKE_NCCL_TOLD=directory / "told", **env))
+        check(told_to_the_other(directory).get(1), f"{name}: nothing was told")
+        # NCCL has version 6, but is offered what both speak.
+        check("(version 4)" in scene.run_report("nccl", "--width", "400", cwd=directory).out, f"{name}: the version")
+        same(chosen(scene, directory), summed(told(directory, bcast=(70,))), f"{name}: operations")
+
+
+@case(mpis=(), ranks=1)
+def another_profiler_plugin_that_cannot_be_told_costs_nothing_but_a_line(scene):
+    for name, env, says in (("missing", {"MPIPROF_NCCL_PLUGIN": "/nowhere/x.so"}, "mpiprof: MPIPROF_NCCL_PLUGIN: /nowhere/x.so cannot be opened, or does not "
+                             "speak version 1 to 6 of NCCL's interface; it is told nothing\n"),
+                            ("refusing", {"MPIPROF_NCCL_PLUGIN": other_plugin(scene, 6), "OTHER_PLUGIN_REFUSES": 1}, ""),
+                            ("ourselves", {"MPIPROF_NCCL_PLUGIN": "forward", "NCCL_PROFILER_PLUGIN": scene.library}, "")):
+        directory = scene.subdir(name)
+        ran = run(scene, "linked", "every", directory, torchrun(0, 2, FAKE_NCCL_TOLD=directory / "told", **env), ok=False)
+        same((ran.code, ran.out, ran.err), (0, "", says), name)
+        same(chosen(scene, directory), summed(told(directory, bcast=(70,))), f"{name}: operations")
+        shown = scene.run_report("nccl", "--width", "400", cwd=directory).out
+        same(("plugin behind mpiprof: none: /nowhere/x.so" in shown, "which it refused" in shown), (name == "missing", name == "refusing"), name)
+
+
 @case(mpis=(), ranks=1)
 def nccl_without_a_profiler_interface_is_recorded_as_before(scene):
     run(scene, "linked", "every", scene.dir, torchrun(0, 2, FAKE_NCCL_PROFILER=0))

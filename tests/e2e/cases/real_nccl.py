@@ -10,6 +10,7 @@ import re
 
 from cases.gpu import SOURCES, by_call, missing
 from cases.nccl import torchrun
+from cases.nccl_profiler import other_plugin, told_to_the_other
 from harness import ROOT, Skip, case, check, same
 from tables import Tables
 
@@ -180,6 +181,22 @@ def real_nccl_that_is_static_is_counted_by_what_it_tells(scene):
                 same(by_call(tables), {}, f"{nccl.version} static")
     if not tried:
         raise Skip("there is no libnccl_static.a")
+
+
+@case(mpis=(), ranks=1, tier="full")
+def real_nccl_tells_another_plugin_behind_ours_the_same(scene):
+    for nccl in each(scene):
+        version = {22304: 1}.get(nccl.version, 5 if nccl.version < 22900 else 6)
+        for other, mask in ((version, 1 | 2 | 4 | 8 | 16), (version, 2048 | 256), (min(version, 4), 2)):
+            named = {"NCCL_PROFILER_PLUGIN": other_plugin(scene, other), "OTHER_PLUGIN_MASK": mask}
+            for act in ("groups", "nonblocking"):
+                said = {}
+                for name, more in (("alone", {}), ("both", {"MPIPROF_NCCL_PLUGIN": "forward"})):
+                    where = f"{act}.{nccl.version}.{other}.{mask}.{name}"
+                    directory, _ = nccl.run(act, env={**named, **more, "OTHER_PLUGIN_TOLD": "other"}, name=where)
+                    said[name] = told_to_the_other(directory)
+                same(said["both"], said["alone"], f"{act} with NCCL {nccl.version}: what the other was told")
+                check(said["alone"] or (mask == 2048 | 256 and version < 5), f"{act} with NCCL {nccl.version}: it was told nothing")
 
 
 def late_job(seed):
