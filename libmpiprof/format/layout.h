@@ -602,6 +602,9 @@ enum class GpuWorkKind : std::uint32_t {
     peer_to_peer = 6,  // between two GPUs
     other_copies = 7,
     graph_launches = 8,  // of which `count` alone is told
+    // Of a device, as intervals that are counted once, however many kernels share them; `count` means nothing.
+    recorded = 9,       // from the first kernel to the last; overlapped_ns: of it, while any kernel ran
+    nccl_running = 10,  // while any kernel of NCCL ran; overlapped_ns: of it, while another kernel did, too
 };
 struct GpuWork {
     GpuWorkKind kind;

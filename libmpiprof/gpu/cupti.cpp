@@ -148,6 +148,7 @@ bool Cupti::find(const Driver& driver) {
 }
 
 bool Cupti::switch_on() {
+    records_.begin_stretch();
     int code = functions_.register_callbacks(requested, completed);
     if (code == cupti::success) code = functions_.enable(cupti::concurrent_kernel);
     if (code == cupti::success) code = functions_.enable(cupti::external_correlation);

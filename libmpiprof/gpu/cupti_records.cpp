@@ -82,6 +82,14 @@ void CuptiRecords::book_if_complete(Traced& t) {
     if (t.is_described && !t.is_booked && t.kernels != 0 && t.kernels >= t.launched) book(t);
 }
 
+void CuptiRecords::begin_stretch() {
+    const Guard guard(lock_);
+    if (!pages_) return;
+    turn();
+    turn();
+    overlap_.begin_stretch();
+}
+
 // ---- records ----
 
 void CuptiRecords::parse(decltype(cupti::Functions::next_record) next, std::uint8_t* buffer, std::size_t valid) {
@@ -96,9 +104,24 @@ void CuptiRecords::parse(decltype(cupti::Functions::next_record) next, std::uint
 }
 
 void CuptiRecords::turn() {
-    overlap_.turn([](std::uint32_t device, std::uint64_t ns) {
-        times.work({.kind = GpuWorkKind::nccl_kernels, .device = device, .overlapped_ns = ns});
-    });
+    Overlap::Known known[Overlap::most_devices];
+    const unsigned devices = overlap_.turn(known);
+    for (const Overlap::Known* k = known; k < known + devices; ++k) {
+        if (k->hidden != 0)
+            times.work({.kind = GpuWorkKind::nccl_kernels, .device = k->device, .overlapped_ns = k->hidden});
+        if (k->nccl != 0)
+            times.work({.kind = GpuWorkKind::nccl_running,
+                        .device = k->device,
+                        .count = 1,
+                        .ns = k->nccl,
+                        .overlapped_ns = k->nccl_hidden});
+        if (k->recorded != 0 || k->any != 0)
+            times.work({.kind = GpuWorkKind::recorded,
+                        .device = k->device,
+                        .count = 1,
+                        .ns = k->recorded,
+                        .overlapped_ns = k->any});
+    }
 }
 
 void CuptiRecords::see(const std::uint8_t* record) {

@@ -20,6 +20,8 @@ class CuptiRecords {
     void cancel(std::uint64_t number);
     // A buffer of records, walked by CUPTI's own function.
     void parse(decltype(cupti::Functions::next_record) next, std::uint8_t* buffer, std::size_t valid);
+    // Records are made again, after a time without any.
+    void begin_stretch();
     // The end of a profile, though more may come: what is known is booked.
     void finish();
     // Launches without kernels up to then.

@@ -26,6 +26,7 @@ constexpr std::array names{
     Name{Rule::placement, "placement"},
     Name{Rule::nccl_waiting, "nccl-waiting"},
     Name{Rule::nccl_exposed, "nccl-exposed"},
+    Name{Rule::gpu_idle, "gpu-idle"},
     Name{Rule::dropped, "dropped"},
     Name{Rule::order, "order"},
     Name{Rule::wrong_launcher, "wrong-launcher"},

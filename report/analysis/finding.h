@@ -31,6 +31,7 @@ enum class Rule : std::uint8_t {
     placement,
     nccl_waiting,
     nccl_exposed,
+    gpu_idle,
     dropped,
     order,
     // causes that the report may begin with, see verdict.h
@@ -227,6 +228,11 @@ struct NcclExposed {
     double nccl_share = 0;
     double kernels_share = 0;
 };
+struct GpuIdle {
+    double idle_share = 0, largest_share = 0;  // of the time that was recorded; Finding::ranks: whose is the largest
+    std::uint32_t gpus = 0;
+    double host_share = 0;  // of the run: hosts inside operations of MPI and NCCL
+};
 // Members of a communicator that ended as they should and have not made the same collectives; Finding::ranks: one of
 // each of two sides, Finding::calls: what they made where they parted, if that is known.
 struct Order {
@@ -313,12 +319,12 @@ struct Crowded {
 using Evidence =
     std::variant<evidence::Unfinished, evidence::Errors, evidence::Paused, evidence::Overlap, evidence::Crowded,
                  evidence::Waiting, evidence::Waits, evidence::Requests, evidence::Imbalance, evidence::Polling,
-                 evidence::NcclWaiting, evidence::NcclExposed, evidence::Dropped, evidence::Order, evidence::Varying,
-                 evidence::SerialChain, evidence::OneServesAll, evidence::SmallMessages, evidence::CheapCalls,
-                 evidence::UnequalComms, evidence::Init, evidence::FileIo, evidence::Transfers, evidence::Healthy,
-                 evidence::WrongLauncher, evidence::Masks, evidence::TooMany, evidence::Threads, evidence::Starved,
-                 evidence::Beyond, evidence::Throttled, evidence::Memory, evidence::Unbound, evidence::Spread,
-                 evidence::FarGpu, evidence::FarAdapter>;
+                 evidence::NcclWaiting, evidence::NcclExposed, evidence::GpuIdle, evidence::Dropped, evidence::Order,
+                 evidence::Varying, evidence::SerialChain, evidence::OneServesAll, evidence::SmallMessages,
+                 evidence::CheapCalls, evidence::UnequalComms, evidence::Init, evidence::FileIo, evidence::Transfers,
+                 evidence::Healthy, evidence::WrongLauncher, evidence::Masks, evidence::TooMany, evidence::Threads,
+                 evidence::Starved, evidence::Beyond, evidence::Throttled, evidence::Memory, evidence::Unbound,
+                 evidence::Spread, evidence::FarGpu, evidence::FarAdapter>;
 
 struct Finding {
     Rule rule{};

@@ -56,11 +56,45 @@ void exposed(const Job& job, std::vector<Finding>& findings) {
                                                           .kernels_share = exposed_ns / (exposed_ns + busy_ns)}});
 }
 
+// Operations alone: what makes and ends communicators lies outside of what CUPTI records in a sample.
+double share_in_operations(const Job& job, const Figures& figures) {
+    std::uint64_t ns = 0;
+    for (const Row& row : job.rows) {
+        const Traffic traffic = job.calls[row.sum.call].traffic;
+        if (traffic != Traffic::none && traffic != Traffic::setup && traffic != Traffic::file) ns += row.sum.time_ns;
+    }
+    return figures.share_of_wall(ns);
+}
+
+// GPUs without work, for which neither NCCL nor MPI is the reason.
+void idle(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
+    constexpr double much = 0.2;
+    double idle_ns = 0, recorded_ns = 0;
+    for (const GpuBusy& gpu : job.gpu.busy) {
+        idle_ns += static_cast<double>(gpu.idle_ns());
+        recorded_ns += static_cast<double>(gpu.recorded_ns);
+    }
+    const double host_share = share_in_operations(job, figures);
+    if (idle_ns < much * recorded_ns || recorded_ns <= 0 || 2 * host_share > idle_ns / recorded_ns) return;
+    const GpuBusy& most = job.gpu.busy.front();
+    findings.push_back({.rule = Rule::gpu_idle,
+                        .is_serious = false,
+                        .calls = {},
+                        .ranks = {most.rank},
+                        .nodes = {},
+                        .evidence = evidence::GpuIdle{.idle_share = idle_ns / recorded_ns,
+                                                      .largest_share = static_cast<double>(most.idle_ns()) /
+                                                                       static_cast<double>(most.recorded_ns),
+                                                      .gpus = job.gpu.gpus_busy,
+                                                      .host_share = host_share}});
+}
+
 }  // namespace
 
 void find_on_gpus(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
     stragglers(job, figures, findings);
     exposed(job, findings);
+    idle(job, figures, findings);
 }
 
 }  // namespace mpiprof::report

@@ -28,7 +28,8 @@ void add_work(GpuWork& to, const GpuWork& from) {
     to.in_graphs += from.in_graphs;
 }
 
-constexpr std::size_t most_words = 64;  // more come from damaged files alone
+constexpr std::size_t most_busy = 4096;  // GPUs that are kept: those that idled longest
+constexpr std::size_t most_words = 64;   // more come from damaged files alone
 
 // Only what is the same communicator for all its members can be compared.
 std::uint64_t id_of(const Profile& profile, std::uint16_t communicator) {
@@ -89,15 +90,51 @@ void GpuPart::add(const RankProfile& from) {
     for (const GpuSequence& sequence : profile.gpu.sequences)
         add_sequence(profile, sequence, with_events.contains(0) || with_events.contains(sequence.communicator));
     add_words(profile.gpu);
+    add_work_of(profile);
+    add_busy(profile);
+    ranks_by_events_ += by_events;
+    ranks_by_cupti_ += by_cupti;
+}
+
+void GpuPart::add_work_of(const Profile& profile) {
     std::set<std::uint32_t> devices;
     for (const GpuWork& work : profile.gpu.work) {
+        if (work.kind > GpuWorkKind::graph_launches) continue;
         add_work(work_[work.kind], work);
         devices.insert(work.device);
     }
-    ranks_by_events_ += by_events;
-    ranks_by_cupti_ += by_cupti;
     ranks_with_work_ += !devices.empty();
     devices_with_work_ += static_cast<std::uint32_t>(devices.size());
+}
+
+// What does not fit into what it is a part of is cut: a job that was killed may have written one and not the other.
+void GpuPart::add_busy(const Profile& profile) {
+    std::map<std::uint32_t, GpuBusy> devices;
+    for (const GpuWork& work : profile.gpu.work) {
+        GpuBusy& busy = devices[work.device];
+        if (work.kind == GpuWorkKind::recorded) busy.recorded_ns = work.time_ns, busy.any_ns = work.overlapped_ns;
+        if (work.kind == GpuWorkKind::nccl_running)
+            busy.nccl_ns = work.time_ns, busy.nccl_hidden_ns = work.overlapped_ns;
+    }
+    for (auto& [device, busy] : devices) {
+        if (busy.recorded_ns == 0) continue;
+        busy.rank = profile.rank;
+        busy.device = device;
+        busy.nccl_ns = std::min(busy.nccl_ns, busy.any_ns);
+        busy.nccl_hidden_ns = std::min(busy.nccl_hidden_ns, busy.nccl_ns);
+        busy_.push_back(busy);
+        ++gpus_busy_;
+    }
+    if (busy_.size() > 2 * most_busy) keep_busy();
+}
+
+void GpuPart::keep_busy() {
+    std::sort(busy_.begin(), busy_.end(), [](const GpuBusy& a, const GpuBusy& b) {
+        const double idle_a = static_cast<double>(a.idle_ns()) / static_cast<double>(a.recorded_ns),
+                     idle_b = static_cast<double>(b.idle_ns()) / static_cast<double>(b.recorded_ns);
+        return std::tie(idle_b, a.rank, a.device) < std::tie(idle_a, b.rank, b.device);
+    });
+    if (busy_.size() > most_busy) busy_.resize(most_busy);
 }
 
 void GpuPart::add_words(const Gpu& gpu) {
@@ -177,6 +214,9 @@ void GpuPart::absorb(GpuPart&& other) {
     }
     for (auto& [id, sequences] : other.sequences_) merge(sequences_[id], std::move(sequences));
     for (const auto& [kind, work] : other.work_) add_work(work_[kind], work);
+    busy_.insert(busy_.end(), other.busy_.begin(), other.busy_.end());
+    gpus_busy_ += other.gpus_busy_;
+    keep_busy();
     for (const auto& [source, ranks] : other.sources_) sources_[source] += ranks;
     for (const auto& [plugin, ranks] : other.plugins_behind_) plugins_behind_[plugin] += ranks;
     for (const auto& [why, operations] : other.not_timed_) not_timed_[why] += operations;
@@ -246,6 +286,9 @@ void GpuPart::finish(Finishing& end) {
     }
     for (auto& [id, comm] : comms) job.comms.push_back(std::move(comm));
     for (const auto& [kind, work] : work_) job.work.push_back(work);
+    keep_busy();
+    job.busy = std::move(busy_);
+    job.gpus_busy = gpus_busy_;
     job.sources = std::move(sources_);
     job.plugins_behind = std::move(plugins_behind_);
     job.not_timed = std::move(not_timed_);

@@ -64,6 +64,9 @@ class GpuPart {
 
     static void add_row(Entry& to, const GpuRow& from);
     void add_words(const Gpu& gpu);
+    void add_work_of(const Profile& profile);
+    void add_busy(const Profile& profile);
+    void keep_busy();
     void add_sequence(const Profile& profile, const GpuSequence& sequence, bool by_events);
     static void merge(Sequences& to, Sequences&& from);
     static void add_operation(Operation& to, const Operation& from);
@@ -73,6 +76,8 @@ class GpuPart {
     std::map<std::uint64_t, Sum> sums_;             // by id of the communicator
     std::map<std::uint64_t, Sequences> sequences_;  // the same
     std::map<GpuWorkKind, GpuWork> work_;
+    std::vector<GpuBusy> busy_;
+    std::uint32_t gpus_busy_ = 0;
     std::map<std::string, std::uint32_t> sources_, plugins_behind_;
     std::map<std::string, std::uint64_t> not_timed_;
     std::uint64_t records_dropped_ = 0;

@@ -103,10 +103,24 @@ struct GpuComm {
     std::uint32_t fewest_rank = 0;
 };
 
+// How busy one GPU of a rank was while CUPTI recorded it: from the first kernel to the last.
+struct GpuBusy {
+    std::uint32_t rank = 0, device = 0;
+    std::uint64_t recorded_ns = 0;
+    std::uint64_t any_ns = 0;                                        // of it: some kernel ran
+    std::uint64_t nccl_ns = 0;                                       // of that: one of NCCL's
+    std::uint64_t nccl_hidden_ns = 0;                                // of that: another one, too
+    std::uint64_t computing_ns() const { return any_ns - nccl_ns; }  // others alone
+    std::uint64_t exposed_ns() const { return nccl_ns - nccl_hidden_ns; }
+    std::uint64_t idle_ns() const { return recorded_ns - any_ns; }
+};
+
 struct GpuJob {
     std::vector<GpuRow> rows;                               // sorted by call, bin, replayed
     std::vector<GpuComm> comms;                             // by id
     std::vector<GpuWork> work;                              // by kind, over devices and ranks
+    std::vector<GpuBusy> busy;                              // those that idled longest first
+    std::uint32_t gpus_busy = 0;                            // how many of them there are, kept or not
     std::uint32_t ranks_by_events = 0, ranks_by_cupti = 0;  // whose times are known from there
     std::uint32_t ranks_with_work = 0;
     std::uint32_t devices_with_work = 0;

@@ -99,6 +99,10 @@ std::string_view name_of(GpuWorkKind kind) {
             return "other copies";
         case GpuWorkKind::graph_launches:
             return "launches of CUDA graphs";
+        case GpuWorkKind::recorded:
+            return "recorded";
+        case GpuWorkKind::nccl_running:
+            return "NCCL running";
     }
     return "unknown";
 }

@@ -101,6 +101,8 @@ enum class GpuWorkKind : std::uint8_t {
     peer_to_peer = 6,
     other_copies = 7,
     graph_launches = 8,
+    recorded = 9,
+    nccl_running = 10,
 };
 std::string_view name_of(GpuWorkKind kind);
 

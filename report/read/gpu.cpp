@@ -7,7 +7,7 @@ namespace mpiprof::report {
 namespace {
 
 static_assert(static_cast<int>(format::GpuSource::launches) == static_cast<int>(GpuSource::launches));
-static_assert(static_cast<int>(format::GpuWorkKind::graph_launches) == static_cast<int>(GpuWorkKind::graph_launches));
+static_assert(static_cast<int>(format::GpuWorkKind::nccl_running) == static_cast<int>(GpuWorkKind::nccl_running));
 
 GpuSource source_of(format::GpuSource source) {
     return source <= format::GpuSource::launches ? static_cast<GpuSource>(source) : GpuSource::none;
@@ -65,7 +65,7 @@ void read_work(Reading& r) {
     r.tables.each<format::GpuWork>(
         format::TableType::gpu_work, [&](const format::GpuWork& record, const format::Table&) {
             const bool is_known =
-                record.kind >= format::GpuWorkKind::nccl_kernels && record.kind <= format::GpuWorkKind::graph_launches;
+                record.kind >= format::GpuWorkKind::nccl_kernels && record.kind <= format::GpuWorkKind::nccl_running;
             if (!is_known || record.count == 0) return;
             r.profile.gpu.work.push_back({.kind = static_cast<GpuWorkKind>(record.kind),
                                           .device = record.device,

@@ -183,6 +183,16 @@ std::string FindingWords::operator()(const evidence::NcclExposed& e) const {
         human_share(e.nccl_share), human_share(e.kernels_share));
 }
 
+std::string FindingWords::operator()(const evidence::GpuIdle& e) const {
+    const std::string most =
+        e.gpus == 1 ? std::string()
+                    : fmt::format(" (most on rank {}: {})", finding.ranks.front(), human_share(e.largest_share));
+    return fmt::format(
+        "{} idle {} of the time that CUPTI recorded{}, while their processes are {} of the run inside operations of NCCL and "
+        "MPI, which are not why. Loading data is one thing to check. More: mpiprof-report nccl.",
+        e.gpus == 1 ? "The GPU is" : "GPUs are", human_share(e.idle_share), most, human_share(e.host_share));
+}
+
 std::string FindingWords::operator()(const evidence::Dropped& e) const {
     const auto* said = std::find_if(std::begin(drop_words), std::end(drop_words) - 1,
                                     [&](const DropWords& w) { return w.what == e.what; });

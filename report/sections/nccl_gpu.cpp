@@ -14,7 +14,7 @@
 namespace mpiprof::report {
 namespace {
 
-constexpr std::size_t late_on_screen = 8;
+constexpr std::size_t late_on_screen = 8, busy_on_screen = 8;
 
 std::string source_of(bool by_events, bool by_cupti, bool by_launches) {
     std::string sources;
@@ -217,6 +217,38 @@ Table work(const Job& job) {
     return table;
 }
 
+// The four parts of a GPU's recorded time add up to it.
+Table busy(const Job& job, bool is_for_screen) {
+    const auto share = [](std::uint64_t ns, const GpuBusy& gpu) {
+        return ratio(static_cast<double>(ns), static_cast<double>(gpu.recorded_ns));
+    };
+    using G = const GpuBusy&;
+    Table table = table_of(
+        "gpu_busy",
+        std::vector<Field<GpuBusy>>{
+            {{.id = "rank", .title = "RANK", .unit = Unit::rank}, [](G g) { return std::uint64_t{g.rank}; }},
+            {{.id = "device", .title = "GPU", .unit = Unit::count, .drop = 2},
+             [](G g) { return std::uint64_t{g.device}; }},
+            {{.id = "recorded_ns", .title = "RECORDED", .unit = Unit::time, .drop = 1, .same_unit = true},
+             [](G g) { return g.recorded_ns; }},
+            {{.id = "computing_share", .title = "COMPUTING", .unit = Unit::share},
+             [&](G g) { return share(g.computing_ns(), g); }},
+            {{.id = "hidden_share", .title = "NCCL HIDDEN", .unit = Unit::share},
+             [&](G g) { return share(g.nccl_hidden_ns, g); }},
+            {{.id = "exposed_share", .title = "NCCL EXPOSED", .unit = Unit::share},
+             [&](G g) { return share(g.exposed_ns(), g); }},
+            {{.id = "idle_share", .title = "IDLE", .unit = Unit::share}, [&](G g) { return share(g.idle_ns(), g); }},
+        },
+        job.gpu.busy);
+    table.title = "HOW BUSY THE GPUS WERE";
+    const std::size_t left_out = keep_top(table, is_for_screen ? busy_on_screen : table.rows.size());
+    if (left_out) table.notes.push_back(fmt::format("{} more: nccl --format csv", left_out));
+    table.notes.push_back(
+        "by CUPTI, from the first kernel to the last that it recorded: COMPUTING: other kernels than NCCL's ran alone; "
+        "HIDDEN: both ran; EXPOSED: NCCL's alone; IDLE: none, copies apart");
+    return table;
+}
+
 }  // namespace
 
 const GpuComm* gpu_comm(const Job& job, std::uint64_t id) {
@@ -227,7 +259,8 @@ const GpuComm* gpu_comm(const Job& job, std::uint64_t id) {
 
 std::vector<Table> gpu_tables(const Job& job, bool is_for_screen) {
     std::vector<Table> tables;
-    for (Table& table : std::vector{operations(job), late_ranks(job, is_for_screen), work(job)})
+    for (Table& table :
+         std::vector{operations(job), late_ranks(job, is_for_screen), busy(job, is_for_screen), work(job)})
         if (!table.rows.empty()) tables.push_back(std::move(table));
     return tables;
 }

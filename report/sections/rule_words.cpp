@@ -67,6 +67,14 @@ constexpr std::array texts{
              "mpiprof-report nccl; docs/nccl.md."},
     RuleText{Rule::nccl_exposed, "NCCL's kernels run while no other kernel does.",
              "CUPTI's times of kernels: those of NCCL that nothing overlapped.", "mpiprof-report nccl; docs/nccl.md."},
+    RuleText{
+        Rule::gpu_idle, "GPUs run no kernel for a good part of the time, and NCCL and MPI are not why.",
+        "CUPTI's times of all kernels from the first to the last that it recorded: 20% of it and more without any, "
+        "while the hosts spend less than half as much of the run inside operations of NCCL and MPI. Copies are no "
+        "kernels. Only what CUPTI recorded is known: with MPIPROF_CUPTI=sample some seconds.",
+        "mpiprof-report nccl (HOW BUSY THE GPUS WERE). Whether data are loaded in time (workers of the data loader, "
+        "the file system), synchronisations with the host, many short kernels; a timeline of some steps (Nsight "
+        "Systems, PyTorch's profiler) shows which."},
     RuleText{Rule::dropped, "Something could not be kept apart, or was not recorded.",
              "The recorder's own counts of what did not fit into its tables.",
              "mpiprof-report check; docs/settings.md has the sizes of the tables."},

@@ -66,7 +66,12 @@ class Tables:
 
     def work(self):
         return {(KINDS[kind], device): Work(*numbers)
-                for kind, device, *numbers in (struct.unpack_from("<II5Q", r) for _, r in self.records(WORK))}
+                for kind, device, *numbers in (struct.unpack_from("<II5Q", r) for _, r in self.records(WORK)) if kind in KINDS}
+
+    def busy(self):
+        """{(what, device): (ns, of it beside others)} of what is counted once however many kernels share it."""
+        return {({9: "recorded", 10: "nccl"}[kind], device): (ns, beside)
+                for kind, device, _, _, ns, beside, _ in (struct.unpack_from("<II5Q", r) for _, r in self.records(WORK)) if kind not in KINDS}
 
     def facts(self):
         """{name: [values, in the order in which they were noted]}"""

@@ -307,10 +307,13 @@ std::vector<ProfileSpec> gpu_training_with_cupti() {
                            .is_replayed = true,
                            .kernels = 10}};
         spec.gpu_sequences = {sequence};
-        spec.gpu_work = {{format::GpuWorkKind::nccl_kernels, spec.rank % 2, 560, 0, 300 * ms, 180 * ms, 10},
-                         {format::GpuWorkKind::other_kernels, spec.rank % 2, 20'000, 0, 500 * ms, 0, 2'000},
-                         {format::GpuWorkKind::host_to_device, spec.rank % 2, 50, 200 * MiB, 10 * ms, 0, 0},
-                         {format::GpuWorkKind::graph_launches, spec.rank % 2, 10, 0, 0, 0, 0}};
+        spec.gpu_work = {
+            {format::GpuWorkKind::nccl_kernels, spec.rank % 2, 560, 0, 300 * ms, 180 * ms, 10},
+            {format::GpuWorkKind::other_kernels, spec.rank % 2, 20'000, 0, 500 * ms, 0, 2'000},
+            {format::GpuWorkKind::host_to_device, spec.rank % 2, 50, 200 * MiB, 10 * ms, 0, 0},
+            {format::GpuWorkKind::graph_launches, spec.rank % 2, 10, 0, 0, 0, 0},
+            {format::GpuWorkKind::recorded, spec.rank % 2, 1, 0, 1000 * ms, (620 - 20 * spec.rank) * ms, 0},
+            {format::GpuWorkKind::nccl_running, spec.rank % 2, 1, 0, 290 * ms, 175 * ms, 0}};
     }
     return job;
 }

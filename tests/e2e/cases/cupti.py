@@ -2,6 +2,7 @@
 of it, and what a kill costs."""
 
 import glob
+import json
 import os
 
 from cases.gpu import IDLE, SOURCES, by_call, cupti, doubles, missing, not_timed, run, traced
@@ -64,9 +65,28 @@ def replays_of_graphs_are_counted_by_their_kernels(scene):
 
 @case(mpis=(), ranks=1)
 def communication_hidden_behind_computing_is_told_apart(scene):
-    work = traced(scene, "overlap").work()
+    tables = traced(scene, "overlap")
+    work = tables.work()
     same(work["nccl", 0], (7, 0, 7 * 3000, 3 * 2500, 0), "NCCL's kernels: 1500 to 4500 beside 500 to 2000 and 2500 to 6500, and alone")
     same((work["kernels", 0], work["to device", 0], work["to host", 0]), ((6, 0, 3 * 5500, 0, 0), (1, 700, 700, 0, 0), (1, 900, 900, 0, 0)), "the rest")
+    # A first operation, 700 ns of a copy with 500 before it, and three rounds of 10 us with kernels from 0.5 to 6.5 and 7 to 10.
+    same(tables.busy(), {("recorded", 0): (3000 + 1200 + 3 * 10000, 3000 + 3 * 9000), ("nccl", 0): (7 * 3000, 3 * 2500)}, "how busy it was")
+
+
+@case(mpis=(), ranks=1)
+def report_splits_the_time_of_each_gpu_into_parts_that_add_up(scene):
+    for rank in range(2):
+        directory = scene.subdir(f"rank{rank}")
+        traced(scene, "overlap", directory=directory, env=torchrun(rank, 2))
+        for file in directory.glob("mpi_profile.*"):
+            file.rename(scene.dir / file.name)
+    rows = json.loads(scene.run_report("nccl", "--format", "json").succeeded().out)["gpu_busy"]
+    same([(row["rank"], row["recorded_ns"]) for row in rows], [(0, 34200), (1, 34200)], "time recorded")
+    for row in rows:
+        parts = [row[f"{part}_share"] for part in ("computing", "hidden", "exposed", "idle")]
+        check(abs(sum(parts) - 1) < 1e-9, f"parts {parts}")
+        same([round(part * 34200) for part in parts], [9000, 7500, 13500, 4200], f"parts of rank {row['rank']}")
+    check("[gpu-idle]" not in scene.run_report("summary").succeeded().out, "12% idle is said to be much")
 
 
 @case(mpis=(), ranks=1)
