@@ -138,6 +138,12 @@ def text_of(field):
     return field.split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
+def labels_text(labels):
+    """As in export -f csv: what would part labels is %2C or %3D in them."""
+    encoded = lambda text, apart: "".join("%%%02X" % ord(c) if c in apart else c for c in text)
+    return ",".join("%s=%s" % (encoded(key, "%,="), encoded(value, "%,")) for key, value in sorted(labels.items()))
+
+
 def bin_max_bytes(number):
     return 0 if number == 0 else ALL_ONES if number >= 63 else 2 << number
 
@@ -413,7 +419,7 @@ class Job:
     def _calls(self):
         words = {COUNTED: "counted", POLLED: "sampled"}
         for profile in self.profiles:
-            labels = ",".join("%s=%s" % label for label in sorted(profile.labels().items()))
+            labels = labels_text(profile.labels())
             order = lambda cell: (cell["call"].encode(), cell["bin"], BUFFERS.index(cell["buffer"]))
             for _, sum_ in sorted(self._added(profile.cells(), order).items()):
                 yield (profile.rank, sum_["call"], bin_max_bytes(sum_["bin"]), sum_["buffer"], sum_["calls"], sum_["bytes"],

@@ -1,4 +1,4 @@
-// Exports that are text of lines: stacks for flame graphs, a line a launch.
+// Exports that are text of lines: labels in a table, stacks for flame graphs, a line a launch.
 #include <gtest/gtest.h>
 #include <link.h>
 #include <unistd.h>
@@ -46,6 +46,16 @@ class exports : public testing::Test {
   private:
     TemporaryDirectory directory_;
 };
+
+// ---- csv ----
+
+TEST_F(exports, csv_labels_can_be_told_apart_whatever_they_say) {
+    ProfileSpec spec = two_solvers().front();
+    spec.labels = {{"grid", "512,512"}, {"note", "a = b"}, {"odd,key=", "100%"}};
+    write({spec});
+    const Ran ran = run({"export", "-f", "csv"});
+    EXPECT_NE(ran.out.find(",\"grid=512%2C512,note=a = b,odd%2Ckey%3D=100%25\"\n"), std::string::npos) << ran.out;
+}
 
 // ---- folded ----
 

@@ -58,7 +58,7 @@ void describe_program(ProfileSpec& spec, std::uint32_t rank) {
                     {.path = "/home/user/train.py", .function = "step"}};
     spec.sites = {{{1, 0x1234}, {1, 0x2345}}, {{2, 17}, {2, 99}}};
     spec.common_frames = 2;
-    spec.labels = {{"bucket_size", rank == 2 ? "1" : "25"}, {"model", "resnet50"}};
+    spec.labels = {{"bucket_size", rank == 2 ? "1" : "25"}, {"grid", "512,512"}, {"model", "resnet50"}};
     spec.regions = {{.name = "solve", .durations_ns = {100 * ms, 150 * ms}},
                     {.name = "step", .durations_ns = {40 * ms, 60 * ms}, .is_iteration = true, .items = 64}};
     spec.communicators.push_back({.name = "rows",
