@@ -54,9 +54,11 @@ class Facts {
         if (job_.is_cuda_aware) add(Kind::library, "MPI is CUDA-aware", *job_.is_cuda_aware ? "yes" : "no");
         add(Kind::library, "libmpiprof", job_.library_version);
         add_code();
-        for (const SettingRow& row : job_.settings)
+        for (const SettingRow& row : job_.settings) {
+            if (row.name == "LABELS") continue;  // what it says is among the labels
             add(Kind::setting, "MPIPROF_" + row.name,
                 value_text(row.values, [](const SettingValue& v) { return v.value; }));
+        }
         for (const Variable& variable : job_.placement.variables)
             add(Kind::environment, variable.name,
                 value_text(variable.values, [](const VariableValue& v) { return v.value.value_or("(not set)"); }));

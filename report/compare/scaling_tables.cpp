@@ -9,6 +9,7 @@
 #include <set>
 
 #include "report/compare/scaling_calls.h"
+#include "report/model/visible.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {
@@ -257,7 +258,7 @@ struct RunLine {
 };
 std::string labels_text(const Run& run) {
     std::string text;
-    for (const auto& [key, value] : run.said) text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, value);
+    for (const auto& [key, value] : run.said) text += (text.empty() ? "" : ",") + pair_field(key, value);
     return text;
 }
 

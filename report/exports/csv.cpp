@@ -21,22 +21,10 @@ constexpr std::string_view header =
 std::string known(std::uint64_t ns) { return ns ? fmt::format("{}", ns) : std::string(); }
 std::string known(const std::optional<std::uint64_t>& ns) { return ns ? fmt::format("{}", *ns) : std::string(); }
 
-// What would part labels is %2C or %3D in them, so that commas and the first "=" are between labels, keys and values.
-std::string encoded(std::string_view text, std::string_view apart) {
-    std::string result;
-    for (const char c : text)
-        if (apart.find(c) != std::string_view::npos)
-            result += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        else
-            result += c;
-    return result;
-}
-
 // "bucket_size=25,model=resnet50".
 std::string labels_text(const Profile& profile) {
     std::string text;
-    for (const Setting& label : profile.labels)
-        text += fmt::format("{}{}={}", text.empty() ? "" : ",", encoded(label.name, "%,="), encoded(label.value, "%,"));
+    for (const Setting& label : profile.labels) text += (text.empty() ? "" : ",") + pair_field(label.name, label.value);
     return text;
 }
 

@@ -126,4 +126,17 @@ std::string csv_field(std::string_view text) {
     return out += '"';
 }
 
+std::string pair_field(std::string_view key, std::string_view value) {
+    const auto encoded = [](std::string_view text, std::string_view apart) {
+        std::string result;
+        for (const char c : text)
+            if (apart.find(c) != std::string_view::npos)
+                fmt::format_to(std::back_inserter(result), "%{:02X}", static_cast<unsigned char>(c));
+            else
+                result += c;
+        return result;
+    };
+    return encoded(key, "%,=") + "=" + encoded(value, "%,");
+}
+
 }  // namespace mpiprof::report

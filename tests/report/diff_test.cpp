@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "tests/report/goldens.h"
 #include "tests/report/run_reporter.h"
@@ -113,6 +114,21 @@ TEST_F(diff, labels_head_the_columns) {
     const Ran ran = run({"bucket 25=before", "bucket 1=after"});
     EXPECT_NE(ran.out.find("bucket 25"), std::string::npos) << ran.out;
     EXPECT_EQ(ran.out.find("before:"), std::string::npos) << ran.out;
+}
+
+TEST_F(diff, labels_are_no_settings_besides) {
+    const auto labelled = [](const char* size) {
+        return [size](ProfileSpec& spec) {
+            spec.labels = {{"bucket_size", size}};
+            spec.settings.push_back({"LABELS", "bucket_size=" + std::string(size)});
+        };
+    };
+    write("before", balanced_stencil(), labelled("25"));
+    write("after", balanced_stencil(), labelled("1"));
+    const auto facts = nlohmann::json::parse(run({"before", "after", "--format", "json"}).out)["facts"];
+    ASSERT_EQ(facts.size(), 1u) << facts;
+    EXPECT_EQ(facts[0]["kind"], "label");
+    EXPECT_EQ(facts[0]["name"], "bucket_size");
 }
 
 TEST_F(diff, a_job_and_itself_do_not_differ) {

@@ -342,14 +342,14 @@ TEST_F(scaling, work_that_grows_with_the_size_is_said) {
 }
 
 TEST_F(scaling, what_else_the_runs_differ_in_is_said_and_is_in_the_data) {
-    write("one", 1, 10, 1, [](ProfileSpec& spec) { spec.labels = {{"model", "a"}}; });
-    write("two", 2, 6, 2);
+    write("one", 1, 10, 1, [](ProfileSpec& spec) { spec.labels = {{"grid", "8,8"}, {"model", "a"}}; });
+    write("two", 2, 6, 2, [](ProfileSpec& spec) { spec.labels = {{"grid", "8,8"}}; });
     EXPECT_NE(run({"one", "two"}).out.find("the runs differ in model (a, not said), not in their size alone"),
               std::string::npos)
         << run({"one", "two"}).out;
     const auto data = nlohmann::json::parse(run({"one", "two", "--format", "json"}).out);
     ASSERT_EQ(data["runs"].size(), 2u);
-    EXPECT_EQ(data["runs"][0]["labels"], "model=a");
+    EXPECT_EQ(data["runs"][0]["labels"], "grid=8%2C8,model=a");
     EXPECT_EQ(data["runs"][1]["run"], "two");
 }
 
