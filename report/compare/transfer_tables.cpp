@@ -143,7 +143,7 @@ Table pairs_table(const std::vector<TransferPair>& pairs, std::string id, const 
                       [](P p) { return p.bytes_per_second() / mega; }},
                      {{.id = "largest_bytes", .title = "LARGEST", .unit = Unit::bytes, .drop = 2},
                       [](P p) { return p.largest_bytes; }},
-                     {{.id = "largest_mb_per_second", .title = "LARGEST MB/S", .unit = Unit::number, .decimals = 1},
+                     {{.id = "largest_mb_per_second", .title = "LARGE MB/S", .unit = Unit::number, .decimals = 1},
                       [](P p) { return p.largest_rate / mega; }},
                      {{.id = "attained", .title = "OF PEAK", .unit = Unit::share, .only_data = !peaks.are_known()},
                       [&](P p) {
@@ -152,6 +152,11 @@ Table pairs_table(const std::vector<TransferPair>& pairs, std::string id, const 
                  },
                  pairs);
     table.title = are_distances ? "BY DISTANCE" : "BY PAIR";
+    // What the columns mean is the same in both tables.
+    if (are_distances)
+        table.notes.push_back(
+            Note::on("largest_mb_per_second",
+                     "of the message in the middle of the large ones, those in the size class of the largest"));
     return table;
 }
 
