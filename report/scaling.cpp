@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "report/compare/scaling.h"
+#include "report/compare/scaling_cautions.h"
 #include "report/compare/scaling_tables.h"
 #include "report/operands.h"
 #include "report/say.h"
@@ -144,7 +145,9 @@ class Command {
         }
         for (const std::string& word : options_.paths)
             if (const int code = take(word); code != fine) return code;
-        for (const Building& series : series_) compare_runs(series);
+        for (const Building& series : series_)
+            for (std::string& text : cautions_of({series.name, series.runs, compare_.is_weak, time_.kind, unit_.words}))
+                cautions_.push_back(std::move(text));
         if (!options_.is_quiet)
             for (const std::string& line : remarks_.lines) say(line);
         if (series_.empty()) return fail({"scaling", "no run is left to compare", ""}, no_profile);
@@ -243,62 +246,6 @@ class Command {
         to.samples.push_back(std::move(sample));
         to.runs.push_back({static_cast<double>(*n), std::move(run)});
         return fine;
-    }
-
-    // Runs that were not meant to differ in their size alone.
-    void compare_runs(const Building& series) {
-        const std::string whose = series.name.empty() ? "" : series.name + ": ";
-        std::map<std::string, std::set<std::string>> values;
-        std::set<std::string> keys;
-        for (const SizedRun& one : series.runs)
-            for (const auto& [key, value] : one.run.said) keys.insert(key);
-        for (const SizedRun& one : series.runs) {
-            const std::map<std::string, std::string> said(one.run.said.begin(), one.run.said.end());
-            for (const std::string& key : keys) values[key].insert(said.contains(key) ? said.at(key) : "not said");
-            // mpitrace's text names none.
-            if (!one.run.program.empty())
-                values["program"].insert(std::filesystem::path(one.run.program).filename().string());
-        }
-        for (const auto& [key, of] : values)
-            if (of.size() > 1)
-                cautions_.push_back(fmt::format("{}the runs differ in {} ({}), not in their size alone", whose, key,
-                                                fmt::join(of, ", ")));
-        compare_sizes(series, whose);
-        compare_items(series, whose);
-    }
-
-    // Repeats of one N that are none.
-    void compare_sizes(const Building& series, const std::string& whose) {
-        std::map<double, std::set<std::uint32_t>> ranks;
-        for (const SizedRun& one : series.runs) ranks[one.n].insert(one.run.ranks);
-        for (const auto& [n, of] : ranks)
-            if (of.size() > 1)
-                cautions_.push_back(fmt::format("{}the runs on {:g} {} have different numbers of ranks ({})", whose, n,
-                                                n == 1 ? unit_.words.one : unit_.words.many, fmt::join(of, ", ")));
-    }
-
-    // Strong scaling shares the same items, weak scaling gives each unit as many.
-    void compare_items(const Building& series, const std::string& whose) {
-        std::map<double, double> items;
-        for (const SizedRun& one : series.runs)
-            if (const RegionRow* marks = iterations_of(one.run); marks && marks->items != 0 && marks->entered != 0)
-                items[one.n] = static_cast<double>(marks->items) / static_cast<double>(marks->entered) *
-                               static_cast<double>(marks->ranks);
-        if (items.size() < 2) return;
-        const auto& [first_n, first] = *items.begin();
-        const auto& [last_n, last] = *items.rbegin();
-        const double expected = compare_.is_weak ? last_n / first_n : 1;
-        const double ratio = last / first;
-        if (std::abs(ratio / expected - 1) < 0.1) return;
-        cautions_.push_back(
-            compare_.is_weak
-                ? fmt::format("{}an iteration on N={:g} handles {:.2f} times the items of N={:g}, not {:.2f} times: "
-                              "without --weak the sizes share the same work",
-                              whose, last_n, ratio, first_n, expected)
-                : fmt::format(
-                      "{}an iteration on N={:g} handles {:.2f} times the items of N={:g}: --weak compares sizes "
-                      "whose work grows with them",
-                      whose, last_n, ratio, first_n));
     }
 
     // Of measured times four digits, of the shortest.

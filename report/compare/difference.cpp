@@ -53,24 +53,22 @@ void each_run(const Side& a, const Side& b, Take take) {
 
 // ---- what explains it ----
 
+FactValues values_of(const Side& side) {
+    std::vector<const std::vector<RunFact>*> runs;
+    for (const ComparedRun& one : side.runs) runs.push_back(&one.run.facts);
+    return values_of(runs);
+}
+
 std::vector<DifferingFact> facts_of(const Side& a, const Side& b) {
-    using Key = std::pair<RunFact::Kind, std::string>;
-    std::map<Key, std::array<std::vector<std::string>, 2>> values;
-    each_run(a, b, [&](bool is_b, std::size_t, const ComparedRun& run) {
-        for (const RunFact& fact : run.detail.facts) {
-            std::vector<std::string>& seen = values[{fact.kind, fact.name}][is_b];
-            if (std::find(seen.begin(), seen.end(), fact.value) == seen.end()) seen.push_back(fact.value);
-        }
-    });
-    const auto joined = [](const std::vector<std::string>& seen) {
-        std::string text;
-        for (const std::string& value : seen) text += (text.empty() ? "" : " | ") + value;
-        return text;
-    };
+    std::map<FactValues::key_type, std::array<std::vector<std::string>, 2>> values;
+    for (const bool is_b : {false, true})
+        for (auto& [key, seen] : values_of(is_b ? b : a)) values[key][is_b] = seen;
     std::vector<DifferingFact> facts;
     for (auto& [key, of] : values) {
         const std::set<std::string> in_a(of[0].begin(), of[0].end()), in_b(of[1].begin(), of[1].end());
-        if (in_a != in_b) facts.push_back({key.first, key.second, joined(of[0]), joined(of[1])});
+        if (in_a != in_b)
+            facts.push_back({key.first, key.second, fmt::format("{}", fmt::join(of[0], " | ")),
+                             fmt::format("{}", fmt::join(of[1], " | "))});
     }
     return facts;
 }

@@ -82,7 +82,8 @@ Run run_of(const Job& job, std::string label) {
             .figures = figures_of(job),
             .budget = mean_budget(job),
             .regions = {},
-            .calls = {}};
+            .calls = {},
+            .facts = facts_of(job)};
     for (const Rank& rank : job.ranks)
         if (rank.started_at_ns != 0 && (run.started_at_ns == 0 || rank.started_at_ns < run.started_at_ns))
             run.started_at_ns = rank.started_at_ns;

@@ -10,6 +10,7 @@
 
 #include "report/analysis/budget.h"
 #include "report/analysis/figures.h"
+#include "report/compare/run_facts.h"
 #include "report/model/job.h"
 #include "report/sections/vocabulary.h"
 
@@ -54,7 +55,7 @@ struct Run {
     std::uint32_t nodes = 0;
     std::optional<std::uint64_t> cores;  // that its ranks were allowed
     std::optional<std::uint64_t> gpus;   // that they saw, or that NCCL counts
-    std::string program;                 // its file
+    std::string program{};               // its file
     const Vocabulary* words = nullptr;   // of the libraries that it communicates by; never null in a run of a job
     double process_s = 0;
     double mpi_s = 0;
@@ -63,6 +64,7 @@ struct Run {
     Budget budget;  // the mean of its ranks
     std::vector<RegionRow> regions;
     std::vector<RunCall> calls;
+    std::vector<RunFact> facts;
 
     double per_rank_s(std::uint64_t ns) const {
         return static_cast<double>(ns) / 1e9 / (profiles != 0 ? static_cast<double>(profiles) : 1.0);

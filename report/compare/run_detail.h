@@ -1,5 +1,5 @@
-// What else of a job two runs are compared by: what was set and where it ran, from where it called, who talked to whom.
-// For difference; scaling does without.
+// What else of a job two runs are compared by: from where it called, who talked to whom. For difference; scaling does
+// without.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,6 @@
 #include "report/symbols/symbols.h"
 
 namespace mpiprof::report {
-
-// What explains a difference: what the run was, before any of its times.
-struct RunFact {
-    enum class Kind : std::uint8_t { label, program, size, place, library, code, setting, environment };
-    Kind kind = Kind::program;
-    std::string name;
-    std::string value;
-};
 
 // Calls from one function, or from one place where functions are not known: lines move when a program is changed.
 struct RunSite {
@@ -34,9 +26,8 @@ struct RunPair {
 };
 
 struct RunDetail {
-    std::string source;   // the same of the same launch in the same place
-    std::string program;  // the name of its file
-    std::vector<RunFact> facts;
+    std::string source;               // the same of the same launch in the same place
+    std::string program;              // the name of its file
     std::vector<RunSite> sites;       // by call, place
     std::vector<RunPair> pairs;       // by from, to; the largest, where there are very many
     std::uint64_t pair_bytes = 0;     // of all

@@ -9,6 +9,7 @@
 
 #include "tests/report/goldens.h"
 #include "tests/report/run_reporter.h"
+#include "tests/report/shown.h"
 #include "tests/report/stories.h"
 #include "tests/report/whole_pipeline.h"
 
@@ -17,17 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Change = std::function<void(ProfileSpec&)>;
-
-// Text without its line breaks, to look for sentences.
-std::string unwrapped(const std::string& text) {
-    std::string out;
-    for (const char c : text)
-        if (c != '\n' && c != ' ')
-            out += c;
-        else if (!out.ends_with(' '))
-            out += ' ';
-    return out;
-}
 
 class diff : public testing::Test {
   protected:

@@ -1,30 +1,21 @@
-// `mpiprof-report scaling`: the tables that people already have, its sentence on laws that are known, what it makes of
-// jobs, and of words that are none.
+// `mpiprof-report scaling`: the tables that people already have, what it makes of jobs, and of words that are none.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <random>
 
-#include "report/compare/scaling.h"
-#include "report/compare/scaling_tables.h"
 #include "tests/report/goldens.h"
 #include "tests/report/run_reporter.h"
+#include "tests/report/shown.h"
 #include "tests/report/stories.h"
 
 namespace mpiprof::test {
 namespace {
 
 namespace fs = std::filesystem;
-using report::Sample;
-using report::Scaling;
-using report::UnitWords;
-
-constexpr UnitWords gpus{"GPU", "GPUs"};
 
 // The times of "Benchmarking Parallel Programs": PyTorch DDP on K80 and on RTX 2080Ti.
 const std::vector<std::string> k80{"1=226", "2=134", "3=95", "4=76"};
@@ -58,14 +49,6 @@ class scaling : public testing::Test {
   private:
     TemporaryDirectory directory_;
 };
-
-Scaling of_law(const std::function<double(double)>& seconds, double most, bool is_weak = false, double first = 1) {
-    std::vector<Sample> samples;
-    for (double n = first; n <= most; ++n) samples.push_back({.n = n, .seconds = seconds(n)});
-    return report::scaling_of("", samples, is_weak, 0.25);
-}
-
-double last_worth(const Scaling& scaling) { return scaling.points[scaling.last_worth].n; }
 
 TEST_F(scaling, tables_of_a_benchmark_of_two_gpus_come_out_as_they_were_published) {
     const Ran ran = run({"--unit", "gpu", "--format", "markdown"}, rtx);
@@ -114,116 +97,6 @@ TEST_F(scaling, says_how_many_to_ask_for_and_what_one_more_costs) {
     EXPECT_NE(run({"--unit", "node", "--worth", "0.5", "--width", "200"}, rtx)
                   .out.find("Do not ask for more than 4 nodes: the 5th adds 0.33 of one"),
               std::string::npos);
-}
-
-TEST(scaling_law, amdahls_plateau_is_where_the_law_has_it) {
-    for (const double serial : {0.01, 0.05, 0.1, 0.2, 0.4}) {
-        const auto speedup = [&](double n) { return 1 / (serial + (1 - serial) / n); };
-        double expected = 1;
-        while (expected < 64 && speedup(expected + 1) - speedup(expected) >= 0.25) ++expected;
-        const Scaling scaling = of_law([&](double n) { return 100 / speedup(n); }, 64);
-        EXPECT_EQ(last_worth(scaling), expected) << serial;
-        EXPECT_EQ(scaling.has_plateau(), expected < 64);
-        for (std::size_t i = 1; i < scaling.points.size(); ++i)
-            EXPECT_NEAR(*scaling.points[i].karp_flatt, serial, 1e-9) << "Karp and Flatt find Amdahl's serial share";
-    }
-}
-
-TEST(scaling_law, perfect_scaling_has_no_plateau_and_no_serial_share) {
-    const Scaling scaling = of_law([](double n) { return 100 / n; }, 32);
-    EXPECT_FALSE(scaling.has_plateau());
-    EXPECT_NEAR(*scaling.points.back().karp_flatt, 0, 1e-12);
-    EXPECT_NEAR(scaling.points.back().relative_su, 1, 1e-12);
-    EXPECT_EQ(report::advice_of(scaling, gpus),
-              "No plateau up to 32 GPUs, the most measured: the last still adds 1.00 of one.");
-}
-
-TEST(scaling_law, a_program_that_becomes_slower_is_told_to_stop_before_it_does) {
-    // Gunther's law with a peak: contention and exchange between all.
-    const auto speedup = [](double n) { return n / (1 + 0.05 * (n - 1) + 0.02 * n * (n - 1)); };
-    const Scaling scaling = of_law([&](double n) { return 60 / speedup(n); }, 16);
-    double expected = 1;
-    while (speedup(expected + 1) - speedup(expected) >= 0.25) ++expected;
-    EXPECT_EQ(last_worth(scaling), expected);
-    EXPECT_LT(last_worth(scaling), std::sqrt(0.95 / 0.02)) << "the peak itself";
-    const Scaling worse = of_law([](double n) { return 10 * n; }, 3);
-    EXPECT_EQ(report::advice_of(worse, gpus),
-              "Do not ask for more than 1 GPU: the 2nd takes away 0.50 of one and raises the SU from 1.00 to 4.00.");
-}
-
-TEST(scaling_law, weak_scaling_is_judged_by_the_work_that_is_done) {
-    // Gustafson: 10 % of the time does not grow with N.
-    const Scaling scaling = of_law([](double n) { return 100 * n / (0.1 + 0.9 * n); }, 16, true);
-    EXPECT_FALSE(scaling.has_plateau());
-    for (const auto& point : scaling.points) {
-        EXPECT_NEAR(point.speedup, 0.1 + 0.9 * point.n, 1e-9);
-        EXPECT_NEAR(point.efficiency, scaling.points[0].seconds / point.seconds, 1e-9);
-        EXPECT_FALSE(point.karp_flatt);
-    }
-    const Scaling stuck = of_law([](double n) { return n <= 4 ? 10.0 : 10.0 * n / 4; }, 8, true);
-    EXPECT_EQ(report::advice_of(stuck, gpus),
-              "Do not ask for more than 4 GPUs: the 5th adds 0.00 of one and raises the SU from 1.00 to 1.25.");
-}
-
-TEST(scaling_law, one_dip_is_no_plateau_if_later_units_gain_again) {
-    const std::vector<Sample> samples{{.n = 1, .seconds = 100}, {.n = 2, .seconds = 99}, {.n = 3, .seconds = 40}};
-    EXPECT_FALSE(report::scaling_of("", samples, false, 0.25).has_plateau());
-}
-
-TEST(scaling_law, what_only_makes_up_for_a_dip_is_no_gain) {
-    // As two cores were seen with 1 to 4 ranks: the 3rd and 4th gain, but all four together do no more than one.
-    const std::vector<Sample> samples{
-        {.n = 1, .seconds = 4.2}, {.n = 2, .seconds = 9.5}, {.n = 3, .seconds = 5.6}, {.n = 4, .seconds = 4.0}};
-    EXPECT_NE(report::advice_of(report::scaling_of("", samples, false, 0.25), gpus).find("more than 1 GPU"),
-              std::string::npos);
-}
-
-TEST(scaling_law, without_one_unit_all_is_relative_to_the_smallest) {
-    const Scaling scaling = of_law([](double n) { return 80 / n; }, 8, false, 4);
-    EXPECT_NEAR(scaling.points.back().speedup, 2, 1e-12);
-    EXPECT_NEAR(scaling.points.back().efficiency, 1, 1e-12);
-    EXPECT_NEAR(*scaling.points.back().gain, 1, 1e-12) << "each adds what each of the four does";
-    EXPECT_NEAR(*scaling.points.back().karp_flatt, 0, 1e-12);
-}
-
-TEST(scaling_law, between_sizes_that_were_not_measured_nothing_is_said) {
-    const std::vector<Sample> samples{{.n = 1, .seconds = 100}, {.n = 4, .seconds = 30}, {.n = 16, .seconds = 25}};
-    EXPECT_EQ(report::advice_of(report::scaling_of("", samples, false, 0.25), gpus),
-              "Do not ask for 16 GPUs: beyond 4, each of 12 more adds 0.06 of one, which raises the SU from 1.20 to "
-              "4.00. Between 4 and 16 nothing was measured.");
-    EXPECT_EQ(report::advice_of(report::scaling_of("", {{.n = 4, .seconds = 1}}, false, 0.25), gpus),
-              "Only 4 GPUs were measured: nothing follows for other sizes.");
-}
-
-TEST(scaling_law, the_next_unit_is_counted_as_people_count) {
-    for (const auto& [last, next] :
-         {std::pair(1, "2nd"), {2, "3rd"}, {3, "4th"}, {10, "11th"}, {12, "13th"}, {20, "21st"}}) {
-        const auto seconds = [last = last](double n) { return 60 / std::min(n, static_cast<double>(last)); };
-        EXPECT_NE(report::advice_of(of_law(seconds, last + 1), gpus).find(fmt::format("the {} adds 0.00", next)),
-                  std::string::npos);
-    }
-}
-
-TEST(scaling_law, noise_moves_the_limit_by_little_and_repeats_say_when_it_might) {
-    // Three repeats of Amdahl's law with 2 % of noise: the median holds the limit within one unit of the law's.
-    const auto seconds = [](double n) { return 100 * (0.1 + 0.9 / n); };
-    const double exact = last_worth(of_law(seconds, 24));
-    std::mt19937_64 random(18);
-    std::normal_distribution<double> noise(0, 0.002);
-    int silently_moved = 0;
-    for (int trial = 0; trial < 200; ++trial) {
-        std::vector<Sample> samples;
-        for (double n = 1; n <= 24; ++n)
-            for (int repeat = 0; repeat < 3; ++repeat)
-                samples.push_back({.n = n, .seconds = seconds(n) * std::exp(noise(random))});
-        const Scaling scaling = report::scaling_of("", samples, false, 0.25);
-        EXPECT_NEAR(last_worth(scaling), exact, 2) << trial;
-        if (last_worth(scaling) == exact) continue;
-        const bool is_said = report::advice_of(scaling, gpus).find("might be another") != std::string::npos;
-        EXPECT_EQ(is_said, scaling.is_close());
-        silently_moved += !is_said;
-    }
-    EXPECT_LE(silently_moved, 10) << "of 200";
 }
 
 TEST_F(scaling, repeats_are_used_by_their_median_and_their_spread_is_shown) {
@@ -319,11 +192,13 @@ TEST_F(scaling, words_that_are_no_runs_are_told_so) {
     }
 }
 
-// A program that marks iterations of so many items on each rank.
-std::function<void(ProfileSpec&)> marking(std::uint64_t items) {
-    return [items](ProfileSpec& spec) {
-        spec.regions = {
-            {.name = "iteration", .durations_ns = {1'000'000, 1'000'000}, .is_iteration = true, .items = 2 * items}};
+// A program that marks so many iterations of so many items on each rank.
+std::function<void(ProfileSpec&)> marking(std::uint64_t items, std::size_t iterations = 2) {
+    return [=](ProfileSpec& spec) {
+        spec.regions = {{.name = "iteration",
+                         .durations_ns = std::vector<std::uint64_t>(iterations, 1'000'000),
+                         .is_iteration = true,
+                         .items = iterations * items}};
     };
 }
 
@@ -331,7 +206,7 @@ TEST_F(scaling, work_that_grows_with_the_size_is_said) {
     write("one", 1, 10, 1, marking(32));
     write("two", 2, 10, 2, marking(32));
     write("half", 2, 6, 3, marking(16));
-    EXPECT_NE(run({"one", "two"}).out.find("an iteration on N=2 handles 2.00 times the items of N=1: --weak"),
+    EXPECT_NE(run({"one", "two"}).out.find("the run on N=2 handles 2.00 times the items of N=1: --weak"),
               std::string::npos)
         << run({"one", "two"}).out;
     EXPECT_NE(run({"one", "two"}).out.find("[caution]"), std::string::npos);
@@ -339,6 +214,23 @@ TEST_F(scaling, work_that_grows_with_the_size_is_said) {
     EXPECT_EQ(run({"--weak", "one", "two"}).out.find("[caution]"), std::string::npos);
     EXPECT_NE(run({"--weak", "one", "half"}).out.find("1.00 times the items of N=1, not 2.00 times"),
               std::string::npos);
+}
+
+TEST_F(scaling, fewer_iterations_of_more_items_are_the_same_work_unless_iterations_are_timed) {
+    write("one", 1, 10, 1, marking(32, 4));
+    write("two", 2, 6, 2, marking(32, 2));
+    EXPECT_EQ(run({"one", "two"}).out.find("[caution]"), std::string::npos) << run({"one", "two"}).out;
+    EXPECT_NE(run({"one", "two", "--time", "iteration"}).out.find("an iteration on N=2 handles 2.00 times the items"),
+              std::string::npos);
+}
+
+TEST_F(scaling, runs_with_different_mpi_libraries_are_told) {
+    write("one", 1, 10, 1);
+    write("two", 2, 6, 2, [](ProfileSpec& spec) { spec.mpi_library = "Open MPI v5.0.1"; });
+    const std::string text = unwrapped(run({"one", "two"}).out);
+    EXPECT_NE(text.find("the runs differ in MPI (Open MPI v4.1.4, Open MPI v5.0.1), not in their size alone"),
+              std::string::npos)
+        << text;
 }
 
 TEST_F(scaling, what_else_the_runs_differ_in_is_said_and_is_in_the_data) {

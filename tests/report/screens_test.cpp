@@ -32,17 +32,6 @@ std::string show(const Job& job, const std::string& section, Question question =
     return shown(job, section, question, view, screen);
 }
 
-// Text without its line breaks, to look for sentences.
-std::string unwrapped(const std::string& text) {
-    std::string out;
-    for (const char c : text)
-        if (c != '\n' && c != ' ')
-            out += c;
-        else if (!out.ends_with(' '))
-            out += ' ';
-    return out;
-}
-
 // One test for each story.
 class screens_of : public testing::TestWithParam<Story> {};
 

@@ -10,6 +10,16 @@ std::string shown(const report::Job& job, const std::string& section, report::Qu
     return report::find_view(view)->show({section, *tables}, screen);
 }
 
+std::string unwrapped(std::string_view text) {
+    std::string out;
+    for (const char c : text)
+        if (c != '\n' && c != ' ')
+            out += c;
+        else if (!out.ends_with(' '))
+            out += ' ';
+    return out;
+}
+
 bool says(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
 
 }  // namespace mpiprof::test

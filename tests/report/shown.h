@@ -12,6 +12,9 @@ namespace mpiprof::test {
 std::string shown(const report::Job& job, const std::string& section, report::Question question = {},
                   const char* view = "text", report::Screen screen = {.width = 80, .has_utf8 = true});
 
+// Without its line breaks, to look for sentences.
+std::string unwrapped(std::string_view text);
+
 bool says(std::string_view text, std::string_view words);
 
 }  // namespace mpiprof::test

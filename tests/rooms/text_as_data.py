@@ -33,6 +33,7 @@ TEXTS = [
     ("report/analysis/placed_nodes.cpp", r"from_chars\(visible", "CUDA_VISIBLE_DEVICES"),
     ("report/analysis/placement_findings.cpp", r"from_chars\(text->data", "OMP_NUM_THREADS"),
     ("report/compare/run_detail.cpp", r"path\.(substr|rfind)", "paths of programs and their sources"),
+    ("report/compare/run_facts.cpp", r"path\.(substr|rfind)", "paths of programs and libraries"),
     ("report/compare/transfers.cpp", r"from_chars|\b(unit|text|item)\b", "the command line"),
     ("report/transfers.cpp", r"transfers_by ==", "the command line"),
     ("report/plots/terminal_chart.cpp", r"\bline\.", "lines of a chart, while they are written"),
