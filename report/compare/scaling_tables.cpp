@@ -44,7 +44,7 @@ std::vector<Field<Line>> fields_of(bool is_weak, bool has_repeats, int decimals)
          [](L l) { return l.point->seconds; }},
         {{.id = "repeats", .title = "RUNS", .unit = Unit::count, .drop = 4, .only_data = !has_repeats},
          [](L l) { return std::uint64_t{l.point->repeats}; }},
-        {{.id = "spread_share", .title = "SPREAD", .unit = Unit::share, .drop = 1, .only_data = !has_repeats},
+        {{.id = "spread_share", .title = "SPREAD", .unit = Unit::share, .only_data = !has_repeats, .heading = "Spread"},
          [](L l) { return l.is_repeated() ? Value((l.point->most - l.point->least) / l.point->seconds) : Value(); }},
         {{.id = "least_seconds", .title = {}, .unit = Unit::number, .only_data = true},
          [](L l) { return l.point->least; }},

@@ -1,4 +1,4 @@
-// Tables for merge requests and notes: what a screen always shows of them, in the tables of GitHub's and GitLab's
+// Tables for merge requests and notes: what a wide screen shows of them, in the tables of GitHub's and GitLab's
 // Markdown. Drawings are left out.
 #include <fmt/format.h>
 #include <algorithm>
@@ -33,23 +33,26 @@ std::string escaped(std::string_view raw) {
     return out;
 }
 
-// There is no edge of a screen here: what a wide one has first is shown, too. Tables with headings of their own are
-// those that somebody published, column by column.
-int last_rank_of(const Table& table) {
-    const bool is_published = std::any_of(table.columns.begin(), table.columns.end(),
-                                          [](const Column& column) { return !column.heading.empty(); });
-    return is_published ? 0 : 1;
+// Tables with headings of their own are those that somebody published, column by column.
+bool is_published(const Table& table) {
+    return std::any_of(table.columns.begin(), table.columns.end(),
+                       [](const Column& column) { return !column.heading.empty(); });
+}
+
+// There is no edge of a screen here: all that some screen shows is.
+bool is_shown(const Table& table, std::size_t i) {
+    const Column& column = table.columns[i];
+    return !column.only_data && column.draw == Draw::nothing && says_something(table, i) &&
+           (column.drop == 0 || !is_published(table));
 }
 
 std::string grid(const Table& table) {
-    const int last_rank = last_rank_of(table);
     if (table.rows.empty()) return "";
     std::string head, rule;
     std::vector<std::vector<std::string>> shown;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        if (!is_shown(table, i)) continue;
         const Column& column = table.columns[i];
-        if (column.only_data || column.drop > last_rank || column.draw != Draw::nothing || !says_something(table, i))
-            continue;
         head += "|" + escaped(column.heading.empty() ? column.title : column.heading);
         rule += "|---";
         shown.push_back(cells_of(table, i, true));
@@ -86,17 +89,19 @@ struct Body {
     }
 };
 
-// A note is a paragraph; the columns that it explains are named by their titles.
+// What a note says of columns goes with them; they are named by their titles.
 std::string text_of(const Note& note, const Table& table) {
     std::string text;
     for (const Note::Part& part : note.parts) {
         std::string subject;
-        for (const Column& column : table.columns)
-            if (column.id == part.column && !column.id.empty()) {
-                if (column.drop != 0 || column.only_data) return text;
-                subject = (column.heading.empty() ? column.title : column.heading) + ": ";
-            }
-        text += (text.empty() ? "" : "; ") + subject + part.text;
+        bool is_said = true;
+        for (std::size_t i = 0; i < table.columns.size(); ++i) {
+            const Column& column = table.columns[i];
+            if (column.id != part.column || column.id.empty()) continue;
+            is_said = is_shown(table, i);
+            subject = (column.heading.empty() ? column.title : column.heading) + ": ";
+        }
+        if (is_said) text += (text.empty() ? "" : "; ") + subject + part.text;
     }
     return text;
 }

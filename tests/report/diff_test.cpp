@@ -306,6 +306,8 @@ TEST_F(diff, marked_iterations_are_what_is_tested) {
     EXPECT_NE(unwrapped(run({"before", "after", "--time", "process"}).out)
                   .find("wall time of the process: after takes as long as before"),
               std::string::npos);
+    const std::string markdown = run({"before", "after", "--format", "markdown"}).out;
+    EXPECT_NE(markdown.find("|MEDIAN A|MEDIAN B|P95 A|P95 B|\n"), std::string::npos) << markdown;
 }
 
 TEST_F(diff, words_that_are_no_two_sides_are_told_so) {

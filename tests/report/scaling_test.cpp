@@ -104,6 +104,8 @@ TEST_F(scaling, repeats_are_used_by_their_median_and_their_spread_is_shown) {
     ASSERT_EQ(ran.code, 0) << ran.err;
     EXPECT_NE(ran.out.find("1       102     3    3.9%     1.00"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("2        55     2   18.2%     1.85"), std::string::npos) << ran.out;
+    const Ran markdown = run({"1=100", "1=104", "1=102", "2=50", "2=60", "--format", "markdown"});
+    EXPECT_NE(markdown.out.find("|N|Time (s)|Spread|Speedup|Relative SU|\n"), std::string::npos) << markdown.out;
 }
 
 TEST_F(scaling, jobs_are_compared_by_the_time_of_their_processes) {
