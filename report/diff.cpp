@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
-
 #include "report/compare/difference.h"
 #include "report/compare/difference_tables.h"
 #include "report/compare/difference_words.h"
+#include "report/compare/side_names.h"
 #include "report/ddp.h"
 #include "report/operands.h"
 #include "report/say.h"
@@ -19,19 +17,6 @@ namespace mpiprof::report {
 namespace {
 
 constexpr std::size_t lines_on_screen = 8;
-
-// What a side is called: what all its runs are called, else what their names begin with, else its first one.
-std::string name_of(const Side& side, const char* fallback) {
-    std::string name = side.runs.front().run.label;
-    for (const ComparedRun& one : side.runs) {
-        const auto [end, other] = std::mismatch(name.begin(), name.end(), one.run.label.begin(), one.run.label.end());
-        name.erase(end, name.end());
-    }
-    if (name.size() < side.runs.front().run.label.size())
-        while (!name.empty() && std::string_view("-_. ").find(name.back()) != std::string_view::npos) name.pop_back();
-    if (name.empty()) name = side.runs.front().run.label;
-    return name.empty() ? fallback : name;
-}
 
 int load_side(const Options& options, const std::vector<std::string>& words, Side& side, Symbols& symbols,
               LoadRemarks& remarks) {
@@ -84,12 +69,7 @@ int read_sides(const Options& options, ReadSides& sides) {
     auto& [a, b, is_complete] = sides;
     for (const auto& [from, side] : {std::pair(&words->a, &a), std::pair(&words->b, &b)})
         if (const int code = load_side(options, *from, *side, symbols, remarks); code != fine) return code;
-    a.name = name_of(a, "A");
-    b.name = name_of(b, "B");
-    if (a.name == b.name) {
-        a.name += " (A)";
-        b.name += " (B)";
-    }
+    name_sides(a, b);
     is_complete = remarks.is_complete;
     if (!options.is_quiet)
         for (const std::string& line : remarks.lines) say(line);

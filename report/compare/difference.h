@@ -21,6 +21,7 @@ struct ComparedRun {
 
 struct Side {
     std::string name;
+    bool is_named = true;           // else it is A or B, for want of a name
     std::vector<ComparedRun> runs;  // never empty
 
     std::pair<std::uint32_t, std::uint32_t> fewest_and_most_ranks() const;

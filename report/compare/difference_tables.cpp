@@ -60,19 +60,33 @@ std::string_view id_of(Verdict verdict) {
 
 // ---- the head ----
 
-std::string side_text(const Side& side) {
+constexpr std::size_t runs_named = 3;
+
+// Of a side without a name which runs it is made of: "one, other, third and 2 more".
+std::string runs_text(const Side& side) {
+    std::vector<std::string> names;
+    for (const ComparedRun& one : side.runs)
+        if (names.size() < runs_named) names.push_back(one.run.label);
+    const std::size_t rest = side.runs.size() - names.size();
+    return fmt::format("{}{}", fmt::join(names, ", "), rest != 0 ? fmt::format(" and {} more", rest) : "");
+}
+
+// "A before: 8 ranks on 2 nodes, 5 runs".
+std::string side_text(const char* letter, const Side& side) {
     const Run& run = side.runs.front().run;
     const auto [fewest, most] = side.fewest_and_most_ranks();
     const std::string ranks =
         fewest == most ? plural(run.ranks, "rank", "ranks") : fmt::format("{} to {} ranks", fewest, most);
-    return fmt::format("{}: {} on {}{}", side.name, ranks, plural(run.nodes, "node", "nodes"),
-                       side.runs.size() > 1 ? fmt::format(", {} runs", side.runs.size()) : "");
+    return fmt::format("{}{}: {} on {}{}", letter, side.is_named ? " " + side.name : "", ranks,
+                       plural(run.nodes, "node", "nodes"),
+                       side.runs.size() > 1 ? fmt::format(", {} runs", side.runs.size()) : "") +
+           (side.is_named ? "" : " (" + runs_text(side) + ")");
 }
 
 Table head_table(const Side& a, const Side& b) {
     Table table{.id = "head", .title = {}, .columns = {}, .rows = {}, .notes = {}};
-    table.picture = Headline{{{.line = 0, .key = "a", .value = a.name, .text = "A " + side_text(a)},
-                              {.line = 1, .key = "b", .value = b.name, .text = "B " + side_text(b)},
+    table.picture = Headline{{{.line = 0, .key = "a", .value = a.name, .text = side_text("A", a)},
+                              {.line = 1, .key = "b", .value = b.name, .text = side_text("B", b)},
                               {.line = 2, .key = "runs_a", .value = std::uint64_t{a.runs.size()}, .text = {}},
                               {.line = 2, .key = "runs_b", .value = std::uint64_t{b.runs.size()}, .text = {}}}};
     return table;

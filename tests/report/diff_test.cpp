@@ -45,11 +45,11 @@ class diff : public testing::Test {
         std::vector<std::string> words, behind{"--against"};
         for (int i = 0; i < runs; ++i) {
             const double noise = 1 + 0.004 * ((i * 7) % 5);
-            write_run(fmt::format("a{}", i), in_turns ? 2 * i : i, 20 * noise);
-            write_run(fmt::format("b{}", i), in_turns ? 2 * i + 1 : runs + i,
+            write_run(fmt::format("old{}", i), in_turns ? 2 * i : i, 20 * noise);
+            write_run(fmt::format("new{}", i), in_turns ? 2 * i + 1 : runs + i,
                       20 * change * (1.016 - 0.004 * ((i * 3) % 5)));
-            words.push_back(fmt::format("a{}", i));
-            behind.push_back(fmt::format("b{}", i));
+            words.push_back(fmt::format("old{}", i));
+            behind.push_back(fmt::format("new{}", i));
         }
         words.insert(words.end(), behind.begin(), behind.end());
         return words;
@@ -104,6 +104,44 @@ TEST_F(diff, labels_head_the_columns) {
     const Ran ran = run({"bucket 25=before", "bucket 1=after"});
     EXPECT_NE(ran.out.find("bucket 25"), std::string::npos) << ran.out;
     EXPECT_EQ(ran.out.find("before:"), std::string::npos) << ran.out;
+}
+
+// The heads of columns, of A and B.
+std::pair<std::string, std::string> heads(const std::string& json) {
+    const auto head = nlohmann::json::parse(json)["head"];
+    return {head["a"], head["b"]};
+}
+
+TEST_F(diff, sides_of_repeats_are_named_by_what_their_names_begin_with) {
+    for (const char* name : {"tuned-9", "tuned-10", "plain_1", "plain_12", "x1", "y2", "x3", "run1", "run2"})
+        write(name, uneven_work());
+    using Names = std::pair<std::string, std::string>;
+    const auto names = [&](std::vector<std::string> words) {
+        return heads(run(with(words, {"--format", "json"})).out);
+    };
+    EXPECT_EQ(names({"plain_1", "plain_12", "--against", "tuned-9", "tuned-10"}), Names("plain", "tuned"));
+    EXPECT_EQ(names({"plain_1", "--against", "tuned-9", "tuned-10"}), Names("plain_1", "tuned"));
+    EXPECT_EQ(names({"base=x1", "base=y2", "--against", "tuned-9", "tuned-10"}), Names("base", "tuned"));
+    EXPECT_EQ(names({"x1", "x3", "--against", "tuned-9", "tuned-10"}), Names("A", "tuned"))
+        << "one letter says nothing";
+    EXPECT_EQ(names({"run1", "--against", "run2"}), Names("run1", "run2"));
+    const std::string text = run({"x1", "run1", "--against", "y2", "run2"}).out;
+    EXPECT_NE(text.find("A: 4 ranks on 1 node, 2 runs (x1, run1)\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("B takes as long as A"), std::string::npos) << text;
+}
+
+TEST_F(diff, sides_of_repeats_are_named_by_the_labels_that_tell_them_apart) {
+    const auto sized = [](const char* size, const char* seed) {
+        return [=](ProfileSpec& spec) { spec.labels = {{"bucket", size}, {"model", "vgg"}, {"seed", seed}}; };
+    };
+    write("run1", uneven_work(), sized("25", "1"));
+    write("run2", uneven_work(), sized("1", "1"));
+    write("run3", uneven_work(), sized("25", "2"));
+    write("run4", uneven_work(), sized("1", "2"));
+    const auto [a, b] = heads(run({"run1", "run3", "--against", "run2", "run4", "--format", "json"}).out);
+    EXPECT_EQ(a, "bucket=25");
+    EXPECT_EQ(b, "bucket=1");
+    EXPECT_EQ(heads(run({"run1", "run2", "--format", "json"}).out).first, "run1") << "a name is a name";
 }
 
 TEST_F(diff, labels_are_no_settings_besides) {
@@ -239,7 +277,7 @@ TEST_F(diff, a_change_is_certain_where_repeats_that_took_turns_show_it) {
     const std::vector<std::string> slower = write_sides(5, 1.1);
     const Ran ran = run(slower);
     ASSERT_EQ(ran.code, 0) << ran.err;
-    EXPECT_NE(unwrapped(ran.out).find("b is slower than a by 10."), std::string::npos) << ran.out;
+    EXPECT_NE(unwrapped(ran.out).find("new is slower than old by 10."), std::string::npos) << ran.out;
     EXPECT_NE(unwrapped(ran.out).find("with 95% confidence +"), std::string::npos);
     const Ran gate = run(with(slower, {"--fail-on", "5%"}));
     EXPECT_EQ(gate.code, 1);
@@ -280,14 +318,14 @@ TEST_F(diff, runs_of_different_sizes_on_a_side_are_no_repeats) {
         ranks.resize(size);
         write(name, ranks, [size](ProfileSpec& spec) { spec.size = size; });
     };
-    for (const char* name : {"a2", "b2"}) write_size(name, 2);
-    for (const char* name : {"a4", "b4"}) write_size(name, 4);
+    for (const char* name : {"old2", "new2"}) write_size(name, 2);
+    for (const char* name : {"old4", "new4"}) write_size(name, 4);
     const std::string mixed = "the runs of a side are of different sizes, so they are no repeats";
-    const Ran ran = run({"a2", "a4", "--against", "b2", "b4", "--fail-on", "5%"});
+    const Ran ran = run({"old2", "old4", "--against", "new2", "new4", "--fail-on", "5%"});
     EXPECT_EQ(ran.code, 3) << ran.err;
     EXPECT_NE(unwrapped(ran.out).find(mixed), std::string::npos) << ran.out;
     EXPECT_NE(unwrapped(ran.out).find("2 to 4 ranks"), std::string::npos) << ran.out;
-    EXPECT_EQ(unwrapped(run({"a4", "--against", "b4"}).out).find(mixed), std::string::npos);
+    EXPECT_EQ(unwrapped(run({"old4", "--against", "new4"}).out).find(mixed), std::string::npos);
 }
 
 TEST_F(diff, marked_iterations_are_what_is_tested) {
