@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "report/analysis/budget.h"
 #include "report/model/sums.h"
 
 namespace mpiprof::report {
@@ -17,12 +18,34 @@ double inside_share(const Figures& figures) {
     return whole > 0 ? inside / whole : 0;
 }
 
-std::optional<Efficiency> efficiency_of(const Figures& figures, std::size_t ranks) {
+// More of the communication that is not told apart would leave the efficiencies below it to chance.
+constexpr double most_undivided = 0.1;
+
+// Of the run if nothing took time to move; empty: how long it moves is not known.
+std::optional<double> ideal_ns(const Job& job) {
+    double longest = 0, divided = 0, undivided = 0;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile) continue;
+        const Budget budget = budget_of(rank);
+        longest = std::max(longest, static_cast<double>(rank.recorded_ns()) - budget.of(Part::moving));
+        divided += budget.of(Part::waiting) + budget.of(Part::moving);
+        undivided += budget.of(Part::waiting_or_moving);
+    }
+    const bool is_known = longest > 0 && divided > 0 && undivided <= most_undivided * (divided + undivided);
+    return is_known ? std::optional(longest) : std::nullopt;
+}
+
+std::optional<Efficiency> efficiency_of(const Figures& figures, const Job& job) {
     const auto most = static_cast<double>(figures.outside.most.ns);
     const auto elapsed = static_cast<double>(figures.largest_recorded_ns);
-    if (ranks < 2 || most <= 0 || elapsed <= 0 || figures.may_be_beside()) return std::nullopt;
+    if (job.is_without_mpi() || job.ranks.size() < 2 || most <= 0 || elapsed <= 0 || figures.may_be_beside())
+        return std::nullopt;
     Efficiency result{.load_balance = figures.outside.mean_ns / most, .communication = most / elapsed};
     result.parallel = result.load_balance * result.communication;
+    if (const auto ideal = ideal_ns(job)) {
+        result.serialisation = most / *ideal;
+        result.transfer = *ideal / elapsed;
+    }
     return result;
 }
 
@@ -79,7 +102,7 @@ Figures figures_of(const Job& job) {
     figures.inside_share = inside_share(figures);
     figures.in_mpi = spread_of(job.ranks, [](const Rank& rank) { return rank.inside_ns(); });
     figures.outside = spread_of(job.ranks, [](const Rank& rank) { return rank.outside_ns(); });
-    figures.efficiency = job.is_without_mpi() ? std::nullopt : efficiency_of(figures, job.ranks.size());
+    figures.efficiency = efficiency_of(figures, job);
     return figures;
 }
 

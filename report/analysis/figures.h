@@ -25,10 +25,15 @@ Spread spread_of(std::span<const Rank> ranks, std::uint64_t (*figure)(const Rank
 // The efficiencies of the POP project (https://pop-coe.eu/node/69, "POP Standard Metrics for Parallel Performance
 // Analysis"), with time outside MPI for "useful computation": load balance = mean / largest of it, communication
 // efficiency = largest of it / elapsed, parallel efficiency = their product.
+//
+// Communication efficiency is serialisation x transfer: on a network that takes no time to move data the run would take
+// "ideal", serialisation = largest time outside / ideal, transfer = ideal / elapsed. Ideal is estimated as Cube's
+// advisor does from Scalasca's wait states: the longest time of a rank without that in which it moved data.
 struct Efficiency {
     double load_balance = 0;
     double communication = 0;
     double parallel = 0;
+    std::optional<double> serialisation{}, transfer{};  // empty: waiting and moving are not told apart
 };
 
 inline constexpr std::uint64_t small_message = 1024;  // bytes, at most: what is said of small messages

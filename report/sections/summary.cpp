@@ -213,22 +213,36 @@ Table spread_table(const Job& job, const Figures& figures) {
 }
 
 Table efficiency_table(const Efficiency& efficiency, const Vocabulary& words) {
-    Table table{
-        .id = "efficiency",
-        .title = {},
-        .columns =
-            {{.id = "what", .title = "EFFICIENCY (POP)"},
-             {.id = "share", .title = {}, .unit = Unit::share},
-             {.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .drop = 2, .only_screen = true},
-             {.id = "meaning", .title = {}, .drop = 1, .only_screen = true}},
-        .rows = {},
-        .notes = {}};
-    const auto add = [&](std::string what, double share, std::string meaning) {
-        table.rows.push_back({std::move(what), share, share, std::move(meaning)});
+    struct Line {
+        std::string what;
+        std::optional<double> share;
+        std::string meaning;
+        bool is_below = false;
     };
-    add("load balance", efficiency.load_balance, fmt::format("mean / largest time outside {}", words.library));
-    add("communication", efficiency.communication, fmt::format("largest time outside {} / elapsed", words.library));
-    add("parallel", efficiency.parallel, "their product");
+    using L = const Line&;
+    const std::string most = fmt::format("largest time outside {}", words.library);
+    const std::vector<Line> lines{
+        {"load balance", efficiency.load_balance, fmt::format("mean / {}", most)},
+        {"communication", efficiency.communication, most + " / elapsed"},
+        {"serialisation", efficiency.serialisation, most + " / ideal", true},
+        {"transfer", efficiency.transfer, "ideal / elapsed", true},
+        {"parallel", efficiency.parallel, "load balance x communication"},
+    };
+    const auto share = [](L l) { return known(l.share); };
+    const std::vector<Field<Line>> fields{
+        {{.id = "line", .title = "EFFICIENCY (POP)", .only_screen = true},
+         [](L l) { return (l.is_below ? "  " : "") + l.what; }},
+        {{.id = "what", .title = {}, .only_data = true}, [](L l) { return l.what; }},
+        {{.id = "share", .title = {}, .unit = Unit::share}, share},
+        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .drop = 2, .only_screen = true},
+         share},
+        {{.id = "meaning", .title = {}, .drop = 1, .only_screen = true}, [](L l) { return l.meaning; }},
+    };
+    Table table = table_of("efficiency", fields, lines);
+    table.notes.push_back(
+        efficiency.transfer ? "ideal: elapsed if data moved in no time, an estimate from waiting and moving"
+                            : "ideal, which is elapsed if data moved in no time, is not known: waiting and moving are "
+                              "not told apart here");
     return table;
 }
 

@@ -1,8 +1,10 @@
-// Where the time of a rank went: the parts add up to all of it, and each holds what was planned for it.
+// Where the time of a rank went: the parts add up to all of it, and each holds what was planned for it. What follows of
+// them for the job as a whole: the efficiencies of POP.
 #include "report/analysis/budget.h"
 
 #include <gtest/gtest.h>
 
+#include "report/analysis/figures.h"
 #include "tests/report/all_stories.h"
 #include "tests/report/shown.h"
 #include "tests/report/whole_pipeline.h"
@@ -119,6 +121,46 @@ TEST(time_budget, of_a_job_is_the_mean_of_its_ranks) {
     ProfileSpec late = rank_of(1, 2);
     late.calls.erase(late.calls.begin());
     EXPECT_NEAR(report::mean_budget(job_of({rank_of(0, 2), late})).of(Part::computing), 0.8 * s, 1e3);
+}
+
+// Rank 0 computes 700 ms of a second, rank 1 900 ms. Of the Allreduces the fastest took 2 ms: 40 and 20 of them moved
+// data for 80 and 40 ms.
+std::vector<ProfileSpec> uneven_ranks() {
+    ProfileSpec early = rank_of(0, 2), late = rank_of(1, 2);
+    early.calls.front() = collective(
+        "MPI_Allreduce", {{.calls = 40, .bytes = 320, .time_ns = 200 * ms, .min_ns = 3 * ms, .max_ns = 60 * ms}});
+    late.calls = {collective("MPI_Allreduce",
+                             {{.calls = 20, .bytes = 160, .time_ns = 100 * ms, .min_ns = 2 * ms, .max_ns = 9 * ms}})};
+    return {early, late};
+}
+
+TEST(pop_efficiencies, go_down_to_serialisation_and_transfer) {
+    const auto efficiency = report::figures_of(job_of(uneven_ranks())).efficiency;
+    ASSERT_TRUE(efficiency && efficiency->serialisation && efficiency->transfer);
+    EXPECT_NEAR(efficiency->load_balance, 0.8 / 0.9, 1e-6);
+    EXPECT_NEAR(efficiency->communication, 0.9, 1e-6);
+    EXPECT_NEAR(*efficiency->transfer, 0.96, 1e-6) << "rank 1 moves least, so the ideal run is its 960 ms";
+    EXPECT_NEAR(*efficiency->serialisation, 0.9 / 0.96, 1e-6);
+    EXPECT_NEAR(*efficiency->serialisation * *efficiency->transfer, efficiency->communication, 1e-9);
+}
+
+TEST(pop_efficiencies, below_communication_are_not_known_where_waiting_is_not) {
+    std::vector<ProfileSpec> ranks = uneven_ranks();
+    for (ProfileSpec& spec : ranks) spec.calls.front().cells.front().calls = 4;
+    const Job job = job_of(ranks);
+    const auto efficiency = report::figures_of(job).efficiency;
+    ASSERT_TRUE(efficiency);
+    EXPECT_FALSE(efficiency->serialisation);
+    EXPECT_FALSE(efficiency->transfer);
+    EXPECT_TRUE(says(shown(job, "summary"), "    transfer            -  "));
+}
+
+TEST(pop_efficiencies, are_what_they_were_where_a_little_is_not_told_apart) {
+    std::vector<ProfileSpec> ranks = uneven_ranks();
+    ranks[1].calls.push_back(collective("MPI_Bcast", {{.calls = 1, .bytes = 8, .time_ns = 9 * ms}}));
+    const auto efficiency = report::figures_of(job_of(ranks)).efficiency;
+    ASSERT_TRUE(efficiency && efficiency->transfer);
+    EXPECT_NEAR(*efficiency->transfer, 0.96, 1e-6);
 }
 
 TEST(budget_screen, names_the_ranks_at_both_ends_and_takes_one_rank) {
