@@ -49,6 +49,24 @@ def several(torch, dist, steps):
             "ncclBroadcast": [steps, steps * 4 * ELEMENTS]}, median
 
 
+def bytes8(torch, dist, steps):
+    """uint8, which NCCL has no name for when it tells of its operations."""
+    data = torch.ones(ELEMENTS, dtype=torch.uint8, device="cuda")
+    median = steps_timed(torch, steps, lambda: dist.all_reduce(data))
+    return {"ncclAllReduce": [steps, steps * ELEMENTS]}, median
+
+
+def buffers(torch, dist, steps):
+    """As DDP sends the buffers of a model before each step: a small broadcast from rank 0, then the gradients."""
+    few, data = torch.ones(256, device="cuda"), torch.ones(ELEMENTS, device="cuda")
+
+    def step():
+        dist.broadcast(few, 0)
+        dist.all_reduce(data)
+    median = steps_timed(torch, steps, step)
+    return {"ncclAllReduce": [steps, steps * 4 * ELEMENTS], "ncclBroadcast": [steps, steps * 4 * 256]}, median
+
+
 def graph(torch, dist, steps):
     data = torch.ones(ELEMENTS, device="cuda")
     dist.all_reduce(data)

@@ -81,12 +81,13 @@ def on_doubles(scene, *stages):
 
 @case(mpis=(), ranks=1)
 def script_for_gpu_machines_runs_and_finds_what_is_wrong(scene):
-    ran = on_doubles(scene, "facts", "one_rank", "two_ranks", "overhead")
+    ran = on_doubles(scene, "facts", "one_rank", "two_ranks", "first_use", "uint8", "ddp_buffers", "agreement", "overhead")
     same(ran.code, 0, ran.out + ran.err)
     figures = {name: stage["figures"] for name, stage in json.loads((scene.dir / "out" / "figures.json").read_text()).items()}
     same([figures["two_ranks"][way]["timed"] for way in ("cupti_off", "cupti_on")], [50, 50], "operations with a time")
     same([figures["one_rank"][way] for way in ("cupti_off", "cupti_on")], ["events at kernel launches", "CUPTI 13.0"], "sources")
     same(sorted(figures["overhead"]["ratio"]), ["calls", "cupti", "events", "off"], "ways to look")
+    same(figures["agreement"]["p50_us_above_cupti"], {"events": IDLE / 1000, "launches": IDLE / 1000}, "events include the launch on an idle stream")
     ran = on_doubles(scene, "pointers")  # which the double of CUDA cannot
     check(ran.code == 1 and "pointers         FAILED" in ran.out, f"{ran.code}: {ran.out}")
 

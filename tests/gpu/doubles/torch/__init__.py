@@ -8,16 +8,19 @@ __version__ = "double"
 version = types.SimpleNamespace(cuda="13.0")
 
 
+uint8 = "uint8"
+
+
 class Tensor:
-    def __init__(self, elements):
-        self.elements = elements
+    def __init__(self, elements, dtype=None):
+        self.elements, self.dtype = elements, dtype
 
     def mul_(self, _):
         return self
 
 
-def ones(elements, device=None):
-    return Tensor(elements)
+def ones(elements, dtype=None, device=None):
+    return Tensor(elements, dtype)
 
 
 cuda = types.SimpleNamespace(is_available=lambda: True, device_count=lambda: 1, set_device=lambda _: None, get_device_name=lambda _: "double",

@@ -6,7 +6,7 @@ import os
 ctypes.CDLL("libnccl.so.2", ctypes.RTLD_GLOBAL)
 PROGRAM = ctypes.CDLL(None)
 POINTER, SIZE, INT = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
-FLOAT32, SUM = 7, 0
+UINT8, FLOAT32, SUM = 1, 7, 0
 BUFFER = ctypes.create_string_buffer(16)
 PLACE = ctypes.addressof(BUFFER)
 communicator = ctypes.c_void_p()
@@ -32,7 +32,8 @@ def init_process_group(_):
 
 
 def all_reduce(tensor):
-    call("ncclAllReduce", [POINTER, POINTER, SIZE, INT, INT, POINTER, POINTER], PLACE, PLACE, tensor.elements, FLOAT32, SUM, communicator, None)
+    kind = UINT8 if tensor.dtype == "uint8" else FLOAT32
+    call("ncclAllReduce", [POINTER, POINTER, SIZE, INT, INT, POINTER, POINTER], PLACE, PLACE, tensor.elements, kind, SUM, communicator, None)
 
 
 def all_gather_into_tensor(_, tensor):
