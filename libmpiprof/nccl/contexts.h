@@ -8,15 +8,20 @@
 
 namespace mpiprof::nccl {
 
-// What an operation was that a communicator made before. Its texts are known by their addresses, since NCCL's are
-// constants.
+// An operation as the profile has it.
+struct Recorded {
+    std::uint16_t call, index;  // index: of its communicator
+    std::uint8_t bin;
+    Bytes bytes;
+};
+
+// One that a communicator made before. Its texts are known by their addresses, since NCCL's are constants. NCCL may
+// tell of a graph's operations in a thread of CUDA's meanwhile: the lock of the operations' table guards this, too.
 struct Kind {
     const char *function, *type, *algorithm, *protocol;
     std::size_t count;
     unsigned channels;
-    std::uint16_t call, index;
-    std::uint8_t bin;
-    Bytes bytes;
+    Recorded recorded;
     format::NcclOperation* operation;  // null: this is none
     bool is(const Told& told) const {
         return operation && function == told.function && count == told.count && type == told.type &&

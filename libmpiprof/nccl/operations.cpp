@@ -34,27 +34,19 @@ format::NcclOperation* Operations::find(Records& records, const format::NcclOper
     return made;
 }
 
-void Operations::add_known(format::NcclOperation& operation, Bytes bytes) {
-    const Guard guard(lock_);
-    mpiprof::add(operation.bytes, bytes);
-    mpiprof::add(operation.operations, 1);
-}
-
 format::NcclOperation* Operations::add(Records& records, const format::NcclOperation& kind, Bytes bytes) {
     const Guard guard(lock_);
-    format::NcclOperation* operation = find(records, kind, most_exact);
-    if (!operation) {
-        count_drop(records.image.header().drops.cells);
-        format::NcclOperation rest{};
-        rest.call = kind.call;
-        rest.bin = kind.bin;
-        rest.flags = kind.flags;
-        operation = find(records, rest, most);
+    if (format::NcclOperation* operation = find(records, kind, most_exact)) {
+        add_known(*operation, bytes);
+        return operation;
     }
-    if (!operation) return nullptr;
-    mpiprof::add(operation->bytes, bytes);
-    mpiprof::add(operation->operations, 1);
-    return operation;
+    count_drop(records.image.header().drops.cells);
+    format::NcclOperation rest{};
+    rest.call = kind.call;
+    rest.bin = kind.bin;
+    rest.flags = kind.flags;
+    if (format::NcclOperation* operation = find(records, rest, most)) add_known(*operation, bytes);
+    return nullptr;
 }
 
 }  // namespace mpiprof::nccl

@@ -10,10 +10,15 @@ namespace mpiprof::nccl {
 
 class Operations {
   public:
-    // One more operation of this kind: everything of it but its sums tells it apart. Null: there is no room for it.
+    // One more operation of this kind: everything of it but its sums tells it apart. Its record; null: there was no
+    // room to tell it apart.
     format::NcclOperation* add(Records& records, const format::NcclOperation& kind, Bytes bytes);
-    // One more of a record that add() answered.
-    void add_known(format::NcclOperation& operation, Bytes bytes);
+    // One more of a record that add() answered; the caller holds the lock.
+    static void add_known(format::NcclOperation& operation, Bytes bytes) {
+        mpiprof::add(operation.bytes, bytes);
+        mpiprof::add(operation.operations, 1);
+    }
+    Lock& lock() { return lock_; }
 
   private:
     format::NcclOperation* find(Records& records, const format::NcclOperation& kind, unsigned limit);

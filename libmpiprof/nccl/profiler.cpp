@@ -76,25 +76,39 @@ Kind& place_of_kind(Context& context, const Told& told) {
     return context.known[(told.count ^ told.count >> 10 ^ text >> 2) % Context::kinds];
 }
 
+// True: it was one that is known, and is counted in the table.
+bool add_known(Context& context, const Told& told, Recorded& recorded) {
+    const Guard guard(operations.lock());
+    const Kind& known = place_of_kind(context, told);
+    if (!known.is(told) || !runtime.records_call(known.recorded.call)) return false;
+    Operations::add_known(*known.operation, known.recorded.bytes);
+    recorded = known.recorded;
+    return true;
+}
+
+void remember(Context& context, const Told& told, const Recorded& recorded, NcclOperation* operation) {
+    const Guard guard(operations.lock());
+    place_of_kind(context, told) = {told.function, told.type,     told.algorithm, told.protocol,
+                                    told.count,    told.channels, recorded,       operation};
+}
+
 // What it was, beside its sums in the table: the kernel that is being launched did this, and where nobody called for it
 // through us it is a call, too.
-void follow_record(const Kind& kind, const Where& where, bool is_counted) {
-    if (!where.is_in_a_call) gpu::launches.kernel_did(on_the_gpu(kind.call, kind.bin, kind.index, kind.bytes, true));
+void follow_record(const Recorded& what, const Where& where, bool is_counted) {
+    if (!where.is_in_a_call) gpu::launches.kernel_did(on_the_gpu(what.call, what.bin, what.index, what.bytes, true));
     if (is_counted) return;
     ThreadState& thread = thread_state;
     if (Ledger* ledger = thread.epoch == gate_epoch() ? thread.ledger : runtime.open(thread))
-        ledger->add_untimed(kind.call, kind.index, kind.bytes);
+        ledger->add_untimed(what.call, what.index, what.bytes);
 }
 
 void record(Context& context, const Told& told) {
     if (gate_epoch() == 0) return;  // nothing is recorded, or this is a forked child
     const Where where = where_are_we(thread_state);
     if (where.is_nested) return;
-    Kind& known = place_of_kind(context, told);
-    if (known.is(told) && runtime.records_call(known.call)) {
-        operations.add_known(*known.operation, known.bytes);
-        return follow_record(known, where, where.is_in_a_call || context.is_through_us);
-    }
+    Recorded recorded;
+    if (add_known(context, told, recorded))
+        return follow_record(recorded, where, where.is_in_a_call || context.is_through_us);
     const Function* function = function_of(told.function);
     if (!function) return;
     contexts.learn(context, told);
@@ -114,20 +128,12 @@ void record(Context& context, const Told& told) {
     if (told.algorithm) copy(kind.algorithm, told.algorithm);
     if (told.protocol) copy(kind.protocol, told.protocol);
     records.publish_call(kind.call);
-    const Kind now{told.function,
-                   told.type,
-                   told.algorithm,
-                   told.protocol,
-                   told.count,
-                   told.channels,
-                   kind.call,
-                   index,
-                   kind.bin,
-                   bytes,
-                   operations.add(records, kind, bytes)};
-    // A Broadcast may have been called by another name, and what has no communicator yet may have one next time.
-    if (function->id != Id::Broadcast && index != 0 && !contexts.is_nowhere(context)) known = now;
-    follow_record(now, where, is_counted);
+    recorded = {kind.call, index, kind.bin, bytes};
+    NcclOperation* operation = operations.add(records, kind, bytes);
+    // A Broadcast may have been called by another name, and what is not known yet of a communicator may be next time.
+    const bool is_settled = function->id != Id::Broadcast && index != 0 && (context.size > 0 || !function->has_blocks);
+    if (operation && is_settled && !contexts.is_nowhere(context)) remember(context, told, recorded, operation);
+    follow_record(recorded, where, is_counted);
 }
 
 // ---- the plugin ----
