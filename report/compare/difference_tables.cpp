@@ -218,13 +218,15 @@ void add_times(
                       }});
 }
 
-Table times_table(const Side& a, const Difference& difference) {
+Table times_table(const Side& a, const Side& b, const Difference& difference) {
     std::vector<TimeLine> lines;
     const TestedTime& tested = difference.tested;
     if (tested.has_ratio())
         lines.push_back({time_name(tested.time), {1e9 * median_of(tested.a), 1e9 * median_of(tested.b)}, true});
-    const Vocabulary& words = *a.runs.front().run.words;
-    for (const DifferingPart& part : difference.parts) lines.push_back({"  " + line_of(part.part, words), part.ns});
+    const Vocabulary* words = a.runs.front().run.words;
+    for (const Side* side : {&a, &b})
+        for (const ComparedRun& one : side->runs) words = &vocabulary_of_both(*words, *one.run.words);
+    for (const DifferingPart& part : difference.parts) lines.push_back({"  " + line_of(part.part, *words), part.ns});
     std::vector<Field<TimeLine>> fields{{{.id = "what", .title = "TIME"}, [](const TimeLine& t) { return t.name; }}};
     add_times<TimeLine>(
         fields, [](const TimeLine& t) { return t.ns; }, difference.run_ns, 1,
@@ -340,7 +342,7 @@ std::vector<Table> difference_tables(const Side& a, const Side& b, const Differe
                               verdict_table(a, b, difference),
                               facts_table(a, b, difference),
                               counts_table(a, b, difference, question),
-                              times_table(a, difference),
+                              times_table(a, b, difference),
                               calls_table(difference, question)};
     if (!difference.sites.empty()) tables.push_back(sites_table(difference, question));
     if (!difference.pairs.empty()) tables.push_back(pairs_table(difference, question));

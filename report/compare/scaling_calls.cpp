@@ -90,7 +90,10 @@ std::vector<CallLine> call_lines(const RunsByN& by_n, bool is_weak) {
             return run.per_rank_s(ns) * 1e9;
         }));
     }
-    lines.push_back(line_of(fmt::format("(outside {})", by_n.begin()->second.front()->words->library), by_n, is_weak,
+    const Vocabulary* words = by_n.begin()->second.front()->words;
+    for (const auto& [n, runs] : by_n)
+        for (const Run* run : runs) words = &vocabulary_of_both(*words, *run->words);
+    lines.push_back(line_of(fmt::format("(outside {})", words->library), by_n, is_weak,
                             [](const Run& run) { return run.figures.outside.mean_ns; }));
     std::erase_if(lines, [](const CallLine& line) { return line.lost_ns <= 0; });
     std::stable_sort(lines.begin(), lines.end(),

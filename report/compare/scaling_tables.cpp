@@ -121,13 +121,17 @@ std::string plateau_text(const Scaling& scaling, const UnitWords& unit) {
         sizes_text(next.n, unit), last.n, more, gain_text(*next.gain), cost, last.n, next.n);
 }
 
+// What all figures of a series are relative to, where that is no single unit.
+std::vector<Note> base_notes(const Scaling& scaling, const UnitWords& unit) {
+    if (scaling.smallest().n == 1) return {};
+    return {Note(fmt::format("all is relative to {}, the smallest that was measured, as if these scaled perfectly",
+                             sizes_text(scaling.smallest().n, unit)))};
+}
+
 std::vector<Note> notes_of(const ScalingReport& report, const Scaling& scaling) {
     const bool is_relative = scaling.smallest().n != 1;
-    const std::string smallest = sizes_text(scaling.smallest().n, report.unit);
     std::vector<Note> notes{fmt::format("TIME: {}", report.time)};
-    if (is_relative)
-        notes.push_back(fmt::format(
-            "all is relative to {}, the smallest that was measured, as if these scaled perfectly", smallest));
+    for (Note& note : base_notes(scaling, report.unit)) notes.push_back(std::move(note));
     if (has_repeats(scaling)) notes.push_back("repeats: the median, and how far the longest lies from the shortest");
     notes.push_back(Note::on("relative_su", scaling.is_weak ? report.su + ", for the same work" : report.su));
     if (!scaling.is_weak)
@@ -203,8 +207,15 @@ Table beside_table(const ScalingReport& report) {
     }
     Table table = table_of("beside", fields, beside_lines(report));
     table.title = fmt::format("{} SERIES (N: {})", report.series.size(), report.unit.many);
-    table.notes.push_back(fmt::format("{0} / {1}: the time of {0} over that of {1}, which is so many times as fast",
-                                      first, report.series.size() == 2 ? report.series[1].scaling.name : "another"));
+    const auto& series = report.series;
+    const bool have_one_base = std::all_of(series.begin(), series.end(), [&](const ScalingSeries& one) {
+        return one.scaling.smallest().n == series.front().scaling.smallest().n;
+    });
+    if (!have_one_base)
+        table.notes.push_back(Note::on(first + "_speedup", "each series over its own smallest N, which differ"));
+    table.notes.push_back(Note::on(series[1].scaling.name + "_times_as_fast",
+                                   fmt::format("the time of {} over that of {}, which is so many times as fast", first,
+                                               series.size() == 2 ? series[1].scaling.name : "another")));
     return table;
 }
 
@@ -304,8 +315,9 @@ std::vector<Table> scaling_tables(const ScalingReport& report) {
             Table table = table_of("scaling", fields_of(scaling.is_weak, has_repeats(scaling), series.decimals),
                                    lines_of(series));
             table.title = title_of(report, scaling);
-            // What the columns mean is the same below each series.
-            if (&series == &report.series.front()) table.notes = notes_of(report, scaling);
+            // What the columns mean is the same below each series, but for what they are relative to.
+            table.notes =
+                &series == &report.series.front() ? notes_of(report, scaling) : base_notes(scaling, report.unit);
             tables.push_back(std::move(table));
         }
         std::vector<Table> of_one = scaling_call_tables(series);

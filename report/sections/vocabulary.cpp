@@ -22,4 +22,9 @@ const Vocabulary& vocabulary_of(const Job& job) {
     return job.has(Family::nccl) ? both : mpi;
 }
 
+const Vocabulary& vocabulary_of_both(const Vocabulary& a, const Vocabulary& b) {
+    if (&a == &b || &b == &neither) return a;
+    return &a == &neither ? b : both;
+}
+
 }  // namespace mpiprof::report

@@ -24,5 +24,7 @@ struct Vocabulary : Bounds {
 };
 
 const Vocabulary& vocabulary_of(const Job& job);
+// Of jobs that are compared: a serial run beside one with MPI is spoken of in MPI's words.
+const Vocabulary& vocabulary_of_both(const Vocabulary& a, const Vocabulary& b);
 
 }  // namespace mpiprof::report

@@ -255,6 +255,18 @@ TEST_F(diff, whatever_two_jobs_are_they_fit_a_screen) {
     }
 }
 
+TEST_F(diff, a_serial_run_beside_one_with_mpi_is_spoken_of_in_mpis_words) {
+    write("serial", {ProfileSpec{}}, [](ProfileSpec& spec) {
+        spec.mpi_family = format::MpiFamily::none;
+        spec.mpi_library = "";
+    });
+    write("parallel", uneven_work());
+    for (const Ran& ran : {run({"serial", "parallel"}), run({"parallel", "serial"})}) {
+        EXPECT_NE(ran.out.find("  in MPI_Init  "), std::string::npos) << ran.out;
+        EXPECT_NE(ran.out.find("computing, all else outside MPI  "), std::string::npos) << ran.out;
+    }
+}
+
 TEST_F(diff, one_rank_and_many_are_compared_by_rank) {
     std::vector<ProfileSpec> many;
     for (std::uint32_t rank = 0; rank < 10'000; ++rank) {

@@ -261,6 +261,15 @@ TEST_F(scaling, data_of_two_series_has_one_table_of_each_kind) {
     EXPECT_EQ(data["advice"].size(), 2u);
 }
 
+TEST_F(scaling, what_each_series_is_relative_to_is_said) {
+    const std::string text = unwrapped(run({"a=1=10", "a=2=6", "b=3=5", "b=4=4"}).out);
+    EXPECT_NE(text.find("a SPEEDUP: each series over its own smallest N, which differ"), std::string::npos) << text;
+    EXPECT_NE(text.find("all is relative to 3 ranks, the smallest that was measured"), std::string::npos) << text;
+    EXPECT_EQ(text.find("a / b:"), std::string::npos) << "they have no N in common: " << text;
+    EXPECT_NE(unwrapped(run({"a=1=10", "a=2=6", "b=1=5", "b=4=4"}).out).find("a / b: the time of a over that of b"),
+              std::string::npos);
+}
+
 TEST_F(scaling, files_without_labels_are_series_of_their_own) {
     write_file(path() / "k80.csv", std::string_view("1,226\n2,134\n"));
     write_file(path() / "rtx.csv", std::string_view("1,171\n2,108\n"));
