@@ -194,32 +194,42 @@ struct Setting {
     std::vector<std::string> values;  // of each run
 };
 
+bool has_device_buffers(const TransferRun& run) {
+    const auto is_on_device = [](const std::optional<Buffer>& one) { return one && *one != Buffer::host; };
+    return std::any_of(run.classes.begin(), run.classes.end(), [&](const TransferClass& one) {
+        return is_on_device(one.buffers.from) || is_on_device(one.buffers.to);
+    });
+}
+
+bool is_same_for_all(const Setting& setting) {
+    return std::all_of(setting.values.begin(), setting.values.end(),
+                       [&](const std::string& value) { return value == setting.values.front(); });
+}
+
+// What GPUs are reached by, where messages are in their memory; the library; and all else that differs.
 std::vector<Setting> settings_of(const std::vector<TransferRun>& runs) {
     std::vector<Setting> settings;
-    const auto add = [&](std::string name, auto value_of) {
-        Setting& one = settings.emplace_back(Setting{std::move(name), {}});
+    const bool have_gpus = std::any_of(runs.begin(), runs.end(), has_device_buffers);
+    const auto add = [&](std::string name, bool is_always_shown, auto value_of) {
+        Setting one{std::move(name), {}};
         for (const TransferRun& run : runs) one.values.push_back(value_of(run));
+        if (is_always_shown || !is_same_for_all(one)) settings.push_back(std::move(one));
     };
-    add("btl_smcuda_use_cuda_ipc", [](const TransferRun& run) {
-        const auto found = run.environment.find(cuda_ipc);
-        return found == run.environment.end() ? std::string("(not set)") : found->second;
-    });
-    add("MPI has CUDA", [](const TransferRun& run) { return yes_no(run.is_cuda_aware); });
-    add("GPUDirect RDMA", [](const TransferRun& run) { return yes_no(run.has_gpudirect_rdma); });
-    add("MPI", [](const TransferRun& run) { return run.mpi_library; });
+    const auto variable = [](std::string name) {
+        return [name = std::move(name)](const TransferRun& run) {
+            const auto found = run.environment.find(name);
+            return found == run.environment.end() ? std::string("(not set)") : found->second;
+        };
+    };
+    add("btl_smcuda_use_cuda_ipc", have_gpus, variable(cuda_ipc));
+    add("MPI has CUDA", have_gpus, [](const TransferRun& run) { return yes_no(run.is_cuda_aware); });
+    add("GPUDirect RDMA", have_gpus, [](const TransferRun& run) { return yes_no(run.has_gpudirect_rdma); });
+    add("MPI", true, [](const TransferRun& run) { return run.mpi_library; });
     std::set<std::string> names;
     for (const TransferRun& run : runs)
         for (const auto& [name, value] : run.environment) names.insert(name);
     names.erase(cuda_ipc);
-    for (const std::string& name : names) {
-        add(name, [&](const TransferRun& run) {
-            const auto found = run.environment.find(name);
-            return found == run.environment.end() ? std::string("(not set)") : found->second;
-        });
-        const auto& values = settings.back().values;
-        if (std::all_of(values.begin(), values.end(), [&](const std::string& v) { return v == values.front(); }))
-            settings.pop_back();
-    }
+    for (const std::string& name : names) add(name, false, variable(name));
     return settings;
 }
 

@@ -264,6 +264,18 @@ TEST_F(transfers, two_runs_are_compared_by_size_and_what_was_set_differently_hea
         EXPECT_NE(ran.out.find(text), std::string::npos) << text;
 }
 
+TEST_F(transfers, of_runs_without_gpus_only_what_differs_stands_beside_the_library) {
+    write_benchmark(path() / "a", 1, {80 * ms, 100 * ms});
+    write_benchmark(path() / "b", 1, {80 * ms, 100 * ms});
+    const Ran ran = run({"a", "b", "--format", "csv"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_TRUE(ran.out.starts_with("# settings\nsetting,run_1,run_2\nMPI,")) << ran.out;
+    EXPECT_NE(ran.out.find("\n\n# sizes\n"), std::string::npos) << ran.out;
+    EXPECT_EQ(std::count(ran.out.begin(), ran.out.begin() + static_cast<std::ptrdiff_t>(ran.out.find("# sizes")), '\n'),
+              4)
+        << ran.out;
+}
+
 TEST_F(transfers, what_was_attained_is_told_against_the_peak_that_the_user_names) {
     write_benchmark(path() / "run", 1, {80 * ms, 100 * ms, 125 * ms});
     const Ran ran = run({"run", "--peak", "memory=2GB/s,net=10Gbit"});
