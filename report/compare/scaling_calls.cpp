@@ -1,4 +1,5 @@
-// Times of a rank by N: of the parts of a run, and of single calls, held against perfect scaling.
+// Times of a rank by N: of the parts of a run, what follows from them, and of single calls, held against perfect
+// scaling.
 #include "report/compare/scaling_calls.h"
 
 #include <fmt/format.h>
@@ -23,6 +24,13 @@ RunsByN runs_by_n(const ScalingSeries& series) {
     RunsByN runs;
     for (const SizedRun& sized : series.runs) runs[sized.n].push_back(&sized.run);
     return runs;
+}
+
+const Vocabulary& words_of(const RunsByN& by_n) {
+    const Vocabulary* words = by_n.begin()->second.front()->words;
+    for (const auto& [n, runs] : by_n)
+        for (const Run* run : runs) words = &vocabulary_of_both(*words, *run->words);
+    return *words;
 }
 
 // The median over the repeats.
@@ -61,6 +69,84 @@ Table budget_table(const RunsByN& by_n) {
     return table;
 }
 
+// ---- POP's efficiencies ----
+
+struct EfficiencyLine {
+    double n = 1;
+    Efficiency of{};
+    bool is_known = false;   // of one rank there are none
+    double computation = 1;  // of the smallest N, over that at this one; of all ranks, with --weak of a rank
+};
+
+// The median over the repeats; empty: some do not know it.
+std::optional<double> middle_known(const std::vector<const Run*>& runs,
+                                   const std::function<std::optional<double>(const Efficiency&)>& value) {
+    std::vector<double> values;
+    for (const Run* run : runs) {
+        const auto known = run->figures.efficiency ? value(*run->figures.efficiency) : std::nullopt;
+        if (!known) return std::nullopt;
+        values.push_back(*known);
+    }
+    return median_of(std::move(values));
+}
+
+Efficiency efficiency_of(const std::vector<const Run*>& runs) {
+    using E = const Efficiency&;
+    const auto of = [&](auto value) { return middle_known(runs, value); };
+    return {.load_balance = of([](E e) { return std::optional(e.load_balance); }).value_or(0),
+            .communication = of([](E e) { return std::optional(e.communication); }).value_or(0),
+            .parallel = of([](E e) { return std::optional(e.parallel); }).value_or(0),
+            .serialisation = of([](E e) { return e.serialisation; }),
+            .transfer = of([](E e) { return e.transfer; })};
+}
+
+std::vector<EfficiencyLine> efficiency_lines(const RunsByN& by_n, bool is_weak) {
+    const auto computed = [&](const std::vector<const Run*>& runs) {
+        return middle(runs, [&](const Run& run) {
+            return run.figures.outside.mean_ns * (is_weak ? 1 : static_cast<double>(run.figures.ranks));
+        });
+    };
+    const double first = computed(by_n.begin()->second);
+    std::vector<EfficiencyLine> lines;
+    for (const auto& [n, runs] : by_n) {
+        const double here = computed(runs);
+        EfficiencyLine line{.n = n, .of = efficiency_of(runs), .computation = here > 0 ? first / here : 0};
+        line.is_known = line.of.parallel > 0;
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+Table efficiency_table(const std::vector<EfficiencyLine>& lines, const Vocabulary& words, bool is_weak) {
+    using L = const EfficiencyLine&;
+    const auto share = [](std::string id, std::string title, auto value) {
+        return Field<EfficiencyLine>{
+            {.id = std::move(id), .title = std::move(title), .unit = Unit::share},
+            [value](L l) { return l.is_known ? known(std::optional<double>(value(l))) : Value(); }};
+    };
+    const std::vector<Field<EfficiencyLine>> fields{
+        {{.id = "n", .title = "N", .unit = Unit::number, .decimals = 0}, [](L l) { return l.n; }},
+        share("load_balance", "BALANCE", [](L l) { return l.of.load_balance; }),
+        share("communication", "COMM.", [](L l) { return l.of.communication; }),
+        share("serialisation", "SERIAL.", [](L l) { return l.of.serialisation; }),
+        share("transfer", "TRANSFER", [](L l) { return l.of.transfer; }),
+        share("parallel", "PARALLEL", [](L l) { return l.of.parallel; }),
+        {{.id = "computation", .title = "COMPUTATION", .unit = Unit::share},
+         [](L l) { return l.computation > 0 ? Value(l.computation) : Value(); }},
+        share("global", "GLOBAL", [](L l) { return l.of.parallel * l.computation; }),
+    };
+    Table table = table_of("efficiencies", fields, lines);
+    table.title = "EFFICIENCY (POP)";
+    table.notes.push_back({{"BALANCE x COMM.", "parallel"}, {"SERIAL. x TRANSFER", "communication"}});
+    table.notes.push_back(
+        Note::on("computation", fmt::format("time outside {} of {}, at the smallest N over that at this one",
+                                            words.library, is_weak ? "a rank" : "all ranks together")));
+    table.notes.push_back(Note::on("global", "PARALLEL x COMPUTATION; all of it: docs/metrics.md"));
+    return table;
+}
+
+// ---- what stops scaling ----
+
 struct CallLine {
     std::string name;
     std::vector<double> ns;  // of a rank, by N
@@ -90,10 +176,7 @@ std::vector<CallLine> call_lines(const RunsByN& by_n, bool is_weak) {
             return run.per_rank_s(ns) * 1e9;
         }));
     }
-    const Vocabulary* words = by_n.begin()->second.front()->words;
-    for (const auto& [n, runs] : by_n)
-        for (const Run* run : runs) words = &vocabulary_of_both(*words, *run->words);
-    lines.push_back(line_of(fmt::format("(outside {})", words->library), by_n, is_weak,
+    lines.push_back(line_of(fmt::format("(outside {})", words_of(by_n).library), by_n, is_weak,
                             [](const Run& run) { return run.figures.outside.mean_ns; }));
     std::erase_if(lines, [](const CallLine& line) { return line.lost_ns <= 0; });
     std::stable_sort(lines.begin(), lines.end(),
@@ -134,7 +217,12 @@ std::vector<Table> scaling_call_tables(const ScalingSeries& series) {
     const RunsByN by_n = runs_by_n(series);
     if (by_n.empty()) return {};
     std::vector<Table> tables{budget_table(by_n)};
-    if (by_n.size() > 1) tables.push_back(calls_table(by_n, series.scaling.is_weak));
+    if (by_n.size() < 2) return tables;
+    const bool is_weak = series.scaling.is_weak;
+    const std::vector<EfficiencyLine> efficiencies = efficiency_lines(by_n, is_weak);
+    if (std::any_of(efficiencies.begin(), efficiencies.end(), [](const EfficiencyLine& line) { return line.is_known; }))
+        tables.push_back(efficiency_table(efficiencies, words_of(by_n), is_weak));
+    tables.push_back(calls_table(by_n, is_weak));
     return tables;
 }
 

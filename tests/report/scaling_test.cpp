@@ -247,6 +247,37 @@ TEST_F(scaling, what_else_the_runs_differ_in_is_said_and_is_in_the_data) {
     EXPECT_EQ(data["runs"][1]["run"], "two");
 }
 
+// On 2 ranks each is 8 s outside MPI and moves data for 1 s of 10; on 4 ranks 6 s of 10 and 2 s.
+TEST_F(scaling, pops_efficiencies_are_told_by_size) {
+    const auto spending = [](std::uint64_t mpi_s, std::uint64_t fastest_ms) {
+        return [=](ProfileSpec& spec) {
+            spec.elapsed_ns = 10'000'000'000;
+            spec.calls = {collective("MPI_Allreduce", {{.calls = 100,
+                                                        .bytes = 800,
+                                                        .time_ns = mpi_s * 1'000'000'000,
+                                                        .min_ns = fastest_ms * 1'000'000,
+                                                        .max_ns = mpi_s * 20'000'000}})};
+        };
+    };
+    write("two", 2, 10, 1, spending(2, 10));
+    write("four", 4, 10, 2, spending(4, 20));
+    const auto data = nlohmann::json::parse(run({"two", "four", "--format", "json"}).out)["efficiencies"];
+    ASSERT_EQ(data.size(), 2u) << data;
+    EXPECT_NEAR(data[0]["load_balance"], 1, 1e-6);
+    EXPECT_NEAR(data[0]["communication"], 0.8, 1e-6);
+    EXPECT_NEAR(data[0]["transfer"], 0.9, 1e-6);
+    EXPECT_NEAR(data[0]["serialisation"], 0.8 / 0.9, 1e-6);
+    EXPECT_NEAR(data[0]["computation"], 1, 1e-6);
+    EXPECT_NEAR(data[1]["parallel"], 0.6, 1e-6);
+    EXPECT_NEAR(data[1]["transfer"], 0.8, 1e-6);
+    EXPECT_NEAR(data[1]["computation"], 16.0 / 24, 1e-6) << "all ranks together";
+    EXPECT_NEAR(data[1]["global"], 0.6 * 16 / 24, 1e-6);
+    const auto weak = nlohmann::json::parse(run({"two", "four", "--weak", "--format", "json"}).out)["efficiencies"];
+    EXPECT_NEAR(weak[1]["computation"], 8.0 / 6, 1e-6) << "of a rank";
+    EXPECT_NE(run({"two", "four"}).out.find("  N  BALANCE  COMM.  SERIAL.  TRANSFER  PARALLEL  COMPUTATION  GLOBAL\n"),
+              std::string::npos);
+}
+
 TEST_F(scaling, data_of_two_series_has_one_table_of_each_kind) {
     write("one", 1, 10, 1);
     write("two", 2, 6, 2);
