@@ -66,8 +66,9 @@ constexpr std::size_t runs_named = 3;
 std::string runs_text(const Side& side) {
     std::vector<std::string> names;
     for (const ComparedRun& one : side.runs)
-        if (names.size() < runs_named) names.push_back(one.run.label);
-    const std::size_t rest = side.runs.size() - names.size();
+        if (std::find(names.begin(), names.end(), one.run.label) == names.end()) names.push_back(one.run.label);
+    const std::size_t rest = names.size() - std::min(names.size(), runs_named);
+    names.resize(names.size() - rest);
     return fmt::format("{}{}", fmt::join(names, ", "), rest != 0 ? fmt::format(" and {} more", rest) : "");
 }
 
