@@ -41,6 +41,7 @@ struct NotTimed {
     std::uint64_t no_room;      // too many were under way
     std::uint64_t failed;       // the driver returned an error, or could not be asked
     std::uint64_t held_up;      // the GPU had nothing to do while the host was in the call: connecting, for one
+    std::uint64_t untold;       // launched without NCCL's telling, as by copy engines
     std::uint64_t unfinished;   // still under way at the end
     bool operator==(const NotTimed&) const = default;
 };

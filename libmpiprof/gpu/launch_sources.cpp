@@ -148,18 +148,12 @@ void Launches::pass() {
     the_cupti.pause();
 }
 
-bool Launches::is_on() {
-    Source source = source_.load(std::memory_order_acquire);
-    if (source == Source::undecided) {
-        if (!runtime.is_recording()) return false;
-        const Guard guard(lock_);
-        source = source_.load(std::memory_order_relaxed);
-        if (source == Source::undecided) {
-            source = decide();
-            source_.store(source, std::memory_order_release);
-        }
-    }
-    return source != Source::none && !__atomic_load_n(&is_over_, __ATOMIC_RELAXED);
+bool Launches::is_on_now() {
+    if (!runtime.is_recording()) return false;
+    const Guard guard(lock_);
+    if (source_.load(std::memory_order_relaxed) == Source::undecided)
+        source_.store(decide(), std::memory_order_release);
+    return source_.load(std::memory_order_relaxed) != Source::none && !__atomic_load_n(&is_over_, __ATOMIC_RELAXED);
 }
 
 // ---- what has no time ----
@@ -184,6 +178,7 @@ void Launches::note_what_is_missing() {
     note("no room", n.no_room, noted_.no_room);
     note("failed", n.failed, noted_.failed);
     note("held up", n.held_up, noted_.held_up);
+    note("untold", n.untold, noted_.untold);
     note("unfinished", n.unfinished + the_cupti.unfinished(), noted_.unfinished);
     note_number(format::facts::gpu_records_dropped, the_cupti.dropped, dropped_);
 }

@@ -12,6 +12,11 @@ namespace {
 // The launch that this thread has in hand.
 constinit thread_local Launch* in_hand __attribute__((tls_model("initial-exec"))) = nullptr;
 
+// Functions, as a set. Two that share a bit are timed as the one of which NCCL tells less. What a group sends and
+// receives is one kernel.
+std::uint64_t bit_of(std::uint16_t call) { return std::uint64_t{1} << call % 64; }
+constexpr std::uint64_t sent_and_received = 1;
+
 bool is_default(Word stream) { return static_cast<std::uintptr_t>(stream) <= 2; }
 
 // What to enter to speak of a share's stream; 0: the current one is right. A default stream, which has a small number
@@ -66,7 +71,7 @@ Share* Launches::share_on(Launch& launch, Word stream) {
         return nullptr;
     }
     Share& share = launch.shares[launch.count++];
-    share = {stream, context, nullptr, 0, 0, {}, {}};
+    share = {stream, context, nullptr, false, 0, 0, 0, {}, {}};
     return &share;
 }
 
@@ -88,22 +93,31 @@ void Launches::begin_traced(Launch& launch) {
     if (first == 0 && launch.count != 0) count_drop(events_.not_timed.failed);
 }
 
+// Whether NCCL tells of the kernels of these: then nothing is recorded on a stream before it does. Not of all functions
+// it does: what the GPU's copy engines do it tells in no version, and of Broadcast not in 2.30.
+bool Launches::awaits_kernels(std::uint64_t calls) const {
+    return (calls & ~told_calls_.load(std::memory_order_relaxed)) == 0 &&
+           (calls & silent_calls_.load(std::memory_order_relaxed)) == 0;
+}
+
 void Launches::begin(Launch& launch) {
     if (uses_cupti()) return begin_traced(launch);
-    launch.since = nanoseconds(CLOCK_MONOTONIC);
     for (unsigned i = 0; i < launch.count; ++i) {
         Share& share = launch.shares[i];
+        share.is_awaited = awaits_kernels(share.calls);
+        if (share.is_awaited) continue;
+        if (launch.since == 0) launch.since = nanoseconds(CLOCK_MONOTONIC);
         const InContext inside(driver_, context_to_enter(launch, share));
         share.pair = events_.begin(driver_, *share.context, share.stream);
     }
 }
 
-void Launches::begin_alone(Word stream) {
+void Launches::begin_alone(Word stream, std::uint16_t call) {
     drop();
     choose_source();
     const OwnErrors errors(driver_);
     if (!may_ask(errors) || !(in_hand = take())) return;
-    share_on(*in_hand, stream);
+    if (Share* share = share_on(*in_hand, stream)) share->calls = bit_of(call);
     begin(*in_hand);
 }
 
@@ -157,14 +171,29 @@ void Launches::begin_kernel(Word stream, bool is_in_a_call) {
     if (!in_hand || in_hand->is_elsewhere) return;  // that it has no time was counted
     for (unsigned i = 0; i < in_hand->count; ++i) {
         Share& share = in_hand->shares[i];
-        if (share.stream != stream || !share.pair || !is_here(share)) continue;
+        if (share.stream != stream || !(share.pair || share.is_awaited) || !is_here(share)) continue;
         const OwnErrors errors(driver_);
-        if (may_ask(errors) && events_.begin_again(driver_, *share.pair, stream))
-            in_hand->launched = &share;
-        else
-            share.pair = nullptr;
+        share.pair = may_ask(errors) ? pair_of_kernel(share) : nullptr;
+        share.is_awaited = false;
+        learn_that_told(share.calls);
+        if (share.pair) in_hand->launched = &share;
         return;
     }
+}
+
+// Of several functions in one kernel NCCL may tell for the sake of one.
+void Launches::learn_that_told(std::uint64_t calls) {
+    const bool is_one = (calls & (calls - 1)) == 0;
+    if (is_one && (calls & ~told_calls_.load(std::memory_order_relaxed)) != 0)
+        told_calls_.fetch_or(calls, std::memory_order_relaxed);
+}
+
+// With its first half recorded; null if that is not possible.
+Pair* Launches::pair_of_kernel(Share& share) {
+    if (!share.is_awaited) return events_.begin_again(driver_, *share.pair, share.stream) ? share.pair : nullptr;
+    Pair* pair = events_.begin(driver_, *share.context, share.stream);
+    if (pair) pair->kernels = 1;
+    return pair;
 }
 
 // A launch of its own, of which NCCL says what it was when it has been made.
@@ -175,9 +204,11 @@ void Launches::begin_kernel_elsewhere(Word stream) {
     if (!may_ask(errors) || !(in_hand = take())) return;
     in_hand->is_elsewhere = true;
     Share* share = share_on(*in_hand, stream);
-    if (share) share->pair = events_.begin(driver_, *share->context, stream);
-    if (!share || !share->pair) return drop();
-    share->pair->kernels = 1;
+    if (!share) return drop();
+    share->is_awaited = true;
+    share->pair = pair_of_kernel(*share);
+    share->is_awaited = false;
+    if (!share->pair) return drop();
     in_hand->launched = share;
 }
 
@@ -195,6 +226,7 @@ namespace {
 
 void add_to(Share& share, const Operation& operation) {
     Booked& what = share.what;
+    share.calls |= operation.is_collective() ? bit_of(operation.call) : sent_and_received;
     if (share.operations++ == 0)
         what = {operation.call, operation.bin, operation.communicator, 0, 0, 0, 0};
     else if (what.communicator != operation.communicator)
@@ -245,9 +277,17 @@ void Launches::begin_group(std::uint64_t group) {
     begin(*in_hand);
 }
 
+// NCCL was to tell of its kernel, and has not.
+void Launches::miss(Share& share) {
+    share.is_awaited = false;
+    silent_calls_.fetch_or(share.calls, std::memory_order_relaxed);
+    count_drop(events_.not_timed.untold);
+}
+
 void Launches::book(Launch& launch, std::uint16_t group_end) {
     for (unsigned i = 0; i < launch.count; ++i) {
         Share& share = launch.shares[i];
+        if (share.is_awaited) miss(share);
         if (share.operations > 1) name_as_group(share.what, group_end);
         if (share.pair) events_.commit(*share.pair, share.what);
         if (share.traced) the_cupti.describe(share.traced, share.what);
@@ -259,8 +299,10 @@ void Launches::book(Launch& launch, std::uint16_t group_end) {
 
 void Launches::describe(const Operation& operation) {
     if (in_hand && in_hand->count == 1 && in_hand->group == 0 && operation.has_kernel && !is_missed(operation)) {
-        add_to(in_hand->shares[0], operation);
-        number(in_hand->shares[0].what, operation);
+        Share& share = in_hand->shares[0];
+        if (operation.is_nonblocking) share.is_awaited = false;  // launched elsewhere
+        add_to(share, operation);
+        number(share.what, operation);
         return book(*in_hand, operation.call);
     }
     drop();

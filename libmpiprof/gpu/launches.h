@@ -42,8 +42,10 @@ struct Share {
     Word stream;
     Context* context;
     Pair* pair;            // its time by events,
+    bool is_awaited;       // NCCL will tell when its first kernel is launched: then a pair is begun
     std::uint64_t traced;  // or by CUPTI, which knows it by this number; 0: it does not
     unsigned operations;
+    std::uint64_t calls;  // which functions they are of, a bit for each
     Moved moved;
     Booked what;  // of the first operation, with the bytes of all
 };
@@ -67,11 +69,16 @@ enum class Outcome : std::uint8_t { failed, enqueued, in_progress };
 class Launches {
   public:
     // Whether times are taken. Decided at the first question, which is asked when an operation is to be enqueued.
-    bool is_on();
+    bool is_on() {
+        const Source source = source_.load(std::memory_order_acquire);
+        if (source == Source::undecided) [[unlikely]]
+            return is_on_now();
+        return source != Source::none && !__atomic_load_n(&is_over_, __ATOMIC_RELAXED);
+    }
 
     // A lone operation: before and behind the real call, then what it was. A call that failed, or went on in another
     // thread, has no third part.
-    void begin_alone(Word stream);
+    void begin_alone(Word stream, std::uint16_t call);
     void end_real_call(Outcome outcome);
     void describe(const Operation& operation);
     // A group: its operations as they are enqueued; `group` tells it from the thread's other ones.
@@ -102,6 +109,7 @@ class Launches {
   private:
     enum class Source : std::uint8_t { undecided, none, some };
     enum class WantsCupti : std::uint8_t { never, as_sample, in_window, always };
+    bool is_on_now();
     Source decide();
     Launch* take();
     Share* share_on(Launch& launch, Word stream);
@@ -117,6 +125,10 @@ class Launches {
     void note_source(const char* text);
     void note_events();
     bool is_told_elsewhere() const;
+    bool awaits_kernels(std::uint64_t calls) const;
+    Pair* pair_of_kernel(Share& share);
+    void learn_that_told(std::uint64_t calls);
+    void miss(Share& share);
     bool is_missed(const Operation& operation);
     bool is_here(const Share& share) const;
     void begin_kernel_elsewhere(Word stream);
@@ -130,6 +142,8 @@ class Launches {
     std::atomic<Source> source_{Source::undecided};
     Lock lock_;  // of decisions
     std::atomic<bool> is_told_{false};
+    std::atomic<std::uint64_t> told_calls_{0};    // bits of functions of whose kernels NCCL has told,
+    std::atomic<std::uint64_t> silent_calls_{0};  // and of those of which it has not told all
     WantsCupti wants_cupti_ = WantsCupti::never;
     // In a window CUPTI is on for that long in all; a sample begins after so long, and is a twelfth of it.
     std::uint64_t cupti_ns_ = 0;

@@ -129,7 +129,7 @@ struct Nccl : private wrap::LibraryDefaults {
     template <Id I, class Language>
     static void before_real(Ledger&, const Word* words) {
         if constexpr (is_operation(row_of(I).traffic))
-            watch_operation(words[find(row_of(I).roles, Role::comm) + 1]);
+            watch_operation(words[find(row_of(I).roles, Role::comm) + 1], static_cast<std::uint16_t>(I));
         else if constexpr (I == Id::GroupEnd)
             watch_group();
     }
@@ -183,7 +183,7 @@ struct Nccl : private wrap::LibraryDefaults {
                id == Id::CommAbort;
     }
     static bool follow_made(Id id, const Word* words);
-    static void watch_operation(Word stream);
+    static void watch_operation(Word stream, std::uint16_t call);
     static void watch_group();
     static void watch_launched(Word result);
     static void pass_unwatched_operation();

@@ -172,27 +172,41 @@ int begin_5(void** context, std::uint64_t hash, int* mask, const char* name, int
     return begin(context, mask, name, hash, size, rank, true);
 }
 
+int begin_kernel(void** handle, Word stream) {
+    if (gate_epoch() == 0) return 0;
+    const Where where = where_are_we(thread_state);
+    if (where.is_nested) return 0;
+    *handle = &own_handles.kernel;
+    gpu::launches.begin_kernel(stream, where.is_in_a_call);
+    return 0;
+}
+
+template <class Collective>
+[[gnu::noinline]] int record_collective(Context& of, const interface::Begun* event) {
+    record(of, told_of_collective(*reinterpret_cast<const Collective*>(event)));
+    return 0;
+}
+
+template <class PointToPoint>
+[[gnu::noinline]] int record_point_to_point(Context& of, const interface::Begun* event) {
+    record(of, told_of_point_to_point(*reinterpret_cast<const PointToPoint*>(event)));
+    return 0;
+}
+
+// Most of what NCCL tells is nothing to us, whatever was asked for: so it saves no register before it knows.
 template <class Collective, class PointToPoint, bool tells_launches>
 int start_event(void* context, void** handle, interface::Begun* event) {
-    if (handle) *handle = &own_handles.nothing;
-    if (!context || !event) return 0;
+    if (!context || !handle || !event) return 0;
+    *handle = &own_handles.nothing;
     Context& of = *static_cast<Context*>(context);
     if constexpr (tells_launches) {
         const auto* launch = reinterpret_cast<const interface::KernelLaunch5*>(event);
-        if (launch->type == interface::kernel_launch) {
-            if (!handle || gate_epoch() == 0) return 0;
-            const Where where = where_are_we(thread_state);
-            if (where.is_nested) return 0;
-            *handle = &own_handles.kernel;
-            gpu::launches.begin_kernel(reinterpret_cast<Word>(launch->stream), where.is_in_a_call);
-            return 0;
-        }
+        if (launch->type == interface::kernel_launch)
+            return begin_kernel(handle, reinterpret_cast<Word>(launch->stream));
     }
-    if (event->type == interface::group && handle) *handle = &own_handles.group;
-    if (event->type == interface::collective)
-        record(of, told_of_collective(*reinterpret_cast<const Collective*>(event)));
-    if (event->type == interface::point_to_point)
-        record(of, told_of_point_to_point(*reinterpret_cast<const PointToPoint*>(event)));
+    if (event->type == interface::collective) return record_collective<Collective>(of, event);
+    if (event->type == interface::point_to_point) return record_point_to_point<PointToPoint>(of, event);
+    if (event->type == interface::group) *handle = &own_handles.group;
     return 0;
 }
 // A group is what one kernel does: it is told of behind the launch.

@@ -19,9 +19,9 @@ constexpr std::uint64_t mask_of(std::initializer_list<Id> ids) {
 
 }  // namespace
 
-void Nccl::watch_operation(Word stream) {
+void Nccl::watch_operation(Word stream, std::uint16_t call) {
     group.stream = stream;
-    if (group.depth == 0) gpu::launches.begin_alone(stream);
+    if (group.depth == 0) gpu::launches.begin_alone(stream, call);
 }
 
 void Nccl::watch_group() {

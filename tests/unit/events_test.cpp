@@ -86,7 +86,7 @@ TEST_F(events, the_first_event_is_destroyed_where_the_second_cannot_be_made) {
 
     EXPECT_TRUE(script.alive.empty());
     EXPECT_EQ(made->not_timed,
-              (NotTimed{.captured = 0, .nonblocking = 0, .no_room = 0, .failed = 1, .held_up = 0, .unfinished = 0}));
+              (NotTimed{.captured = 0, .nonblocking = 0, .no_room = 0, .failed = 1, .held_up = 0, .untold = 0, .unfinished = 0}));
 }
 
 TEST_F(events, a_context_that_fails_three_times_in_a_row_is_asked_nothing_more) {
@@ -173,7 +173,7 @@ TEST_F(events, threads_that_need_a_pair_at_the_same_time_leave_no_event_behind) 
 
     EXPECT_EQ(script.alive.size(), 2 * 1024u);
     EXPECT_EQ(made->not_timed,
-              (NotTimed{.captured = 0, .nonblocking = 0, .no_room = 1, .failed = 0, .held_up = 0, .unfinished = 0}));
+              (NotTimed{.captured = 0, .nonblocking = 0, .no_room = 1, .failed = 0, .held_up = 0, .untold = 0, .unfinished = 0}));
 }
 
 TEST_F(events, an_error_while_recording_costs_one_time) {

@@ -76,7 +76,7 @@ def by_call(tables):
     return found
 
 
-REASONS = ("captured", "nonblocking", "no room", "failed", "held up", "unfinished")
+REASONS = ("captured", "nonblocking", "no room", "failed", "held up", "untold", "unfinished")
 
 
 def not_timed(**why):
