@@ -576,9 +576,12 @@ struct GpuTime {
     std::uint64_t min_ns;  // all ones while operations == 0
     std::uint64_t max_ns;
     std::uint64_t kernels;  // 0 with events around calls
+    // Of an exchange: of `bytes`, what went to other ranks or came from them, whichever is more.
+    std::uint64_t others_bytes;
 };
 enum GpuTimeFlags : std::uint16_t {
     from_graphs = 1,  // of replays of CUDA graphs, each of which is an operation here and no call in the cells
+    exchange = 2,     // of groups that send and receive, and do nothing else
 };
 
 // How long the last collectives of one communicator were on the GPU, in the order in which they were enqueued. All its
@@ -695,7 +698,7 @@ static_assert(sizeof(ActivityBin) == 16 && sizeof(Activity) == 2072 && offsetof(
 static_assert(sizeof(TraceEvent) == 48 && offsetof(TraceEvent, peer) == 24 && offsetof(TraceEvent, call) == 40);
 static_assert(sizeof(TraceHead) == sizeof(TraceEvent));
 static_assert(sizeof(NcclOperation) == 56 && offsetof(NcclOperation, operations) == 40);
-static_assert(sizeof(GpuTime) == 64 && offsetof(GpuTime, operations) == 16);
+static_assert(sizeof(GpuTime) == 72 && offsetof(GpuTime, operations) == 16);
 static_assert(sizeof(GpuSequence) == 16400 && offsetof(GpuSequence, enqueued) == 8);
 static_assert(sizeof(GpuWork) == 48 && offsetof(GpuWork, count) == 8);
 static_assert(sizeof(NodeCounter) == 80 && offsetof(NodeCounter, wraps_at) == 56);

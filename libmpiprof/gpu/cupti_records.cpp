@@ -188,7 +188,7 @@ void CuptiRecords::see_kernel(const cupti::Kernel& kernel) {
     }
     if (!is_timed(kernel.start, kernel.end)) return;
     runtime.records().publish_call(name.call);
-    times.book({name.call, 0, 0, format::from_graphs, 0, 0, 0}, GpuSource::cupti, ns, 1);
+    times.book({name.call, 0, 0, format::from_graphs, 0, 0, 0, 0}, GpuSource::cupti, ns, 1);
 }
 
 void CuptiRecords::see_copy(const cupti::Memcpy& copy) {

@@ -228,7 +228,7 @@ void add_to(Share& share, const Operation& operation) {
     Booked& what = share.what;
     share.calls |= operation.is_collective() ? bit_of(operation.call) : sent_and_received;
     if (share.operations++ == 0)
-        what = {operation.call, operation.bin, operation.communicator, 0, 0, 0, 0};
+        what = {operation.call, operation.bin, operation.communicator, 0, 0, 0, 0, 0};
     else if (what.communicator != operation.communicator)
         what.communicator = 0;
     share.moved.add(operation);
@@ -245,9 +245,13 @@ void number(Booked& what, const Operation& operation) {
 }
 
 // A group of several operations has the group's end for its name: it is launched and ends as a whole.
-void name_as_group(Booked& what, std::uint16_t group_end) {
+void name_as_group(Share& share, std::uint16_t group_end) {
+    Booked& what = share.what;
     what.call = group_end;
     what.bin = static_cast<std::uint8_t>(format::size_bin(what.bytes));
+    if (share.moved.collective != 0) return;
+    what.flags |= format::exchange;
+    what.others = share.moved.others.larger();
 }
 
 }  // namespace
@@ -288,7 +292,7 @@ void Launches::book(Launch& launch, std::uint16_t group_end) {
     for (unsigned i = 0; i < launch.count; ++i) {
         Share& share = launch.shares[i];
         if (share.is_awaited) miss(share);
-        if (share.operations > 1) name_as_group(share.what, group_end);
+        if (share.operations > 1) name_as_group(share, group_end);
         if (share.pair) events_.commit(*share.pair, share.what);
         if (share.traced) the_cupti.describe(share.traced, share.what);
         share.pair = nullptr;

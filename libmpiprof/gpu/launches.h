@@ -22,19 +22,29 @@ struct Operation {
     bool needs_all;       // no member is done before all others have come
     bool has_kernel;      // with one rank, or without bytes, NCCL launches none
     bool is_nonblocking;  // a thread of NCCL's launches it
+    bool is_own;          // sent to, or received from, the rank itself
     bool is_collective() const { return traffic == Traffic::collective; }
 };
 
 // What some operations that end together move. A link carries both directions at a time: of what is sent and received
 // the larger counts, as nccl-tests has it.
 struct Moved {
-    Bytes collective, sent, received;
+    struct Directions {
+        Bytes sent, received;
+        Bytes larger() const { return sent > received ? sent : received; }
+    };
+    Bytes collective;
+    Directions all, others;  // others: not to or from the rank itself
     void add(const Operation& operation) {
-        (operation.traffic == Traffic::send      ? sent
-         : operation.traffic == Traffic::receive ? received
-                                                 : collective) += operation.bytes;
+        const bool is_sent = operation.traffic == Traffic::send;
+        if (!is_sent && operation.traffic != Traffic::receive) {
+            collective += operation.bytes;
+            return;
+        }
+        (is_sent ? all.sent : all.received) += operation.bytes;
+        if (!operation.is_own) (is_sent ? others.sent : others.received) += operation.bytes;
     }
-    Bytes bytes() const { return collective + (sent > received ? sent : received); }
+    Bytes bytes() const { return collective + all.larger(); }
 };
 
 // What of a launch lies on one stream.

@@ -83,6 +83,7 @@ void Times::book(const Booked& what, GpuSource source, std::uint64_t ns, std::ui
     if (!t) return count_drop(image().header().drops.histograms);
     add(t->operations, 1);
     add(t->bytes, what.bytes);
+    if (what.others != 0) add(t->others_bytes, what.others);
     add(t->ns, ns);
     if (ns < t->min_ns) relaxed(t->min_ns, ns);
     if (ns > t->max_ns) relaxed(t->max_ns, ns);

@@ -19,6 +19,7 @@ struct Booked {
     std::uint16_t communicator;
     std::uint16_t flags;  // format::GpuTimeFlags
     Bytes bytes;
+    Bytes others;               // as in format::GpuTime
     std::uint64_t number;       // of the communicator's collectives, from 1 on; 0: not one of these
     std::uint16_t numbered_by;  // whose number it is
 };

@@ -26,6 +26,7 @@ struct Group {
     std::uint64_t at_start;    // of these when the outermost group began
     std::uint64_t launched;    // by the end that is in hand
     Word stream;               // of the operation that is in hand
+    int peer;                  // the same; -1: it has none
     bool is_watched;           // the end that is in hand launches something whose time on the GPU is taken
     unsigned bcasts;           // ncclBcast of the open group: NCCL will tell of them as Broadcast
     int broadcasts;            // calls of ncclBroadcast of which NCCL has not told yet
@@ -129,7 +130,8 @@ struct Nccl : private wrap::LibraryDefaults {
     template <Id I, class Language>
     static void before_real(Ledger&, const Word* words) {
         if constexpr (is_operation(row_of(I).traffic))
-            watch_operation(words[find(row_of(I).roles, Role::comm) + 1], static_cast<std::uint16_t>(I));
+            watch_operation(words[find(row_of(I).roles, Role::comm) + 1], static_cast<std::uint16_t>(I),
+                            peer_of(row_of(I), words));
         else if constexpr (I == Id::GroupEnd)
             watch_group();
     }
@@ -182,8 +184,12 @@ struct Nccl : private wrap::LibraryDefaults {
         return is_operation(traffic) || id == Id::GroupEnd || id == Id::CommFinalize || id == Id::CommDestroy ||
                id == Id::CommAbort;
     }
+    static constexpr int peer_of(const Call& row, const Word* words) {
+        const int dest = find(row.roles, Role::dest), source = find(row.roles, Role::source);
+        return dest >= 0 ? static_cast<int>(words[dest]) : source >= 0 ? static_cast<int>(words[source]) : -1;
+    }
     static bool follow_made(Id id, const Word* words);
-    static void watch_operation(Word stream, std::uint16_t call);
+    static void watch_operation(Word stream, std::uint16_t call, int peer);
     static void watch_group();
     static void watch_launched(Word result);
     static void pass_unwatched_operation();

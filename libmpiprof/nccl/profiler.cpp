@@ -94,8 +94,12 @@ void remember(Context& context, const Told& told, const Recorded& recorded, Nccl
 
 // What it was, beside its sums in the table: the kernel that is being launched did this, and where nobody called for it
 // through us it is a call, too.
-void follow_record(const Recorded& what, const Where& where, bool is_counted) {
-    if (!where.is_in_a_call) gpu::launches.kernel_did(on_the_gpu(what.call, what.bin, what.index, what.bytes, true));
+void follow_record(const Recorded& what, const Told& told, const Where& where, bool is_counted) {
+    if (!where.is_in_a_call) {
+        gpu::Operation operation = on_the_gpu(what.call, what.bin, what.index, what.bytes, true);
+        operation.is_own = told.is_own;
+        gpu::launches.kernel_did(operation);
+    }
     if (is_counted) return;
     ThreadState& thread = thread_state;
     if (Ledger* ledger = thread.epoch == gate_epoch() ? thread.ledger : runtime.open(thread))
@@ -108,7 +112,7 @@ void record(Context& context, const Told& told) {
     if (where.is_nested) return;
     Recorded recorded;
     if (add_known(context, told, recorded))
-        return follow_record(recorded, where, where.is_in_a_call || context.is_through_us);
+        return follow_record(recorded, told, where, where.is_in_a_call || context.is_through_us);
     const Function* function = function_of(told.function);
     if (!function) return;
     contexts.learn(context, told);
@@ -133,7 +137,7 @@ void record(Context& context, const Told& told) {
     // A Broadcast may have been called by another name, and what is not known yet of a communicator may be next time.
     const bool is_settled = function->id != Id::Broadcast && index != 0 && (context.size > 0 || !function->has_blocks);
     if (operation && is_settled && !contexts.is_nowhere(context)) remember(context, told, recorded, operation);
-    follow_record(recorded, where, is_counted);
+    follow_record(recorded, told, where, is_counted);
 }
 
 // ---- the plugin ----

@@ -23,6 +23,7 @@ struct Told {
     std::uint64_t hash;        // 0: not told
     int rank;
     std::size_t traffic;  // of a gather or reduce-scatter: the message size, as here; 0: not told
+    bool is_own;          // sent to, or received from, the rank itself
 };
 
 template <std::size_t N>
@@ -32,7 +33,7 @@ const char* nth(const char (&texts)[N][16], unsigned i) {
 
 template <class Collective>
 Told told_of_collective(const Collective& c) {
-    Told told{nullptr, nullptr, c.count, c.channels, nullptr, nullptr, nullptr, 0, c.begun.rank, 0};
+    Told told{nullptr, nullptr, c.count, c.channels, nullptr, nullptr, nullptr, 0, c.begun.rank, 0, false};
     if constexpr (requires { c.reduction; }) {
         told.function = nth(interface::functions_1, c.function);
         told.type = nth(type_names, c.type_of_data);
@@ -54,7 +55,7 @@ Told told_of_collective(const Collective& c) {
 
 template <class PointToPoint>
 Told told_of_point_to_point(const PointToPoint& p) {
-    Told told{nullptr, nullptr, p.count, 0, nullptr, nullptr, nullptr, 0, p.begun.rank, 0};
+    Told told{nullptr, nullptr, p.count, 0, nullptr, nullptr, nullptr, 0, p.begun.rank, 0, p.peer == p.begun.rank};
     if constexpr (std::is_same_v<decltype(p.function), std::uint8_t>) {
         told.function = nth(interface::functions_1, p.function);
         told.type = nth(type_names, p.type_of_data);

@@ -19,8 +19,9 @@ constexpr std::uint64_t mask_of(std::initializer_list<Id> ids) {
 
 }  // namespace
 
-void Nccl::watch_operation(Word stream, std::uint16_t call) {
+void Nccl::watch_operation(Word stream, std::uint16_t call, int peer) {
     group.stream = stream;
+    group.peer = peer;
     if (group.depth == 0) gpu::launches.begin_alone(stream, call);
 }
 
@@ -45,7 +46,7 @@ gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t co
         mask_of({Id::AllReduce, Id::AllReduceConfig, Id::AllGather, Id::AllGatherConfig, Id::ReduceScatter,
                  Id::ReduceScatterConfig, Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll});
     const bool needs_all = (mask >> (call - first_id) & 1) != 0;
-    return {call, bin, communicator, bytes, whole_catalogue.calls[call].traffic, needs_all, has_kernel, false};
+    return {call, bin, communicator, bytes, whole_catalogue.calls[call].traffic, needs_all, has_kernel, false, false};
 }
 
 void watch_enqueued(const Memo& memo, Bytes bytes) {
@@ -55,6 +56,7 @@ void watch_enqueued(const Memo& memo, Bytes bytes) {
     const bool has_kernel = bytes != 0 && communicator.size != 1;
     gpu::Operation operation = on_the_gpu(cell.call, cell.bin, cell.communicator, bytes, has_kernel);
     operation.is_nonblocking = communicator.is_nonblocking;
+    operation.is_own = group.peer == communicator.rank;
     if (group.depth > 0)
         gpu::launches.enqueue(this_group(), group.stream, operation);
     else

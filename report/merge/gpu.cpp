@@ -38,6 +38,9 @@ std::uint64_t id_of(const Profile& profile, std::uint16_t communicator) {
     return c.is_id_ambiguous ? 0 : c.id;
 }
 
+// No member is done before all others have come: these have times in the sequences.
+bool needs_all(const Call& call) { return call.traffic == Traffic::collective && !call.has_root; }
+
 }  // namespace
 
 void GpuPart::add_row(Entry& to, const GpuRow& from) {
@@ -46,6 +49,7 @@ void GpuPart::add_row(Entry& to, const GpuRow& from) {
     row.max_ns = std::max(row.max_ns, from.max_ns);
     row.operations += from.operations;
     row.bytes += from.bytes;
+    row.others_bytes += from.others_bytes;
     row.time_ns += from.time_ns;
     row.kernels += from.kernels;
     row.ranks += from.ranks;
@@ -60,10 +64,11 @@ void GpuPart::add(const RankProfile& from) {
     std::set<std::uint16_t> with_events;  // communicators
     bool by_events = false, by_cupti = false;
     for (const GpuTime& time : profile.gpu.times) {
-        const Key key{from.calls[time.call], time.bin, time.is_replayed};
+        const Key key{from.calls[time.call], time.bin, time.is_replayed, time.is_exchange};
         Entry& entry = rows_[key];
         add_row(entry, {.operations = time.operations,
                         .bytes = time.bytes,
+                        .others_bytes = time.others_bytes,
                         .time_ns = time.time_ns,
                         .min_ns = time.min_ns,
                         .max_ns = time.max_ns,
@@ -73,7 +78,8 @@ void GpuPart::add(const RankProfile& from) {
                         .by_cupti = time.source == GpuSource::cupti,
                         .by_launches = time.source == GpuSource::launches,
                         .p50_ns = {},
-                        .p99_ns = {}});
+                        .p99_ns = {},
+                        .moving_ns = {}});
         for (std::uint32_t i = 0; i < time.buckets; ++i) {
             const Bucket& bucket = profile.buckets[time.first_bucket + i];
             entry.durations.add(bucket.low_ns, bucket.high_ns, bucket.calls);
@@ -86,6 +92,7 @@ void GpuPart::add(const RankProfile& from) {
         Sum& sum = sums_[id];
         sum.operations += time.operations;
         sum.time_ns += time.time_ns;
+        if (needs_all(profile.calls[time.call])) entry.on[id] += time.time_ns;
     }
     for (const GpuSequence& sequence : profile.gpu.sequences)
         add_sequence(profile, sequence, with_events.contains(0) || with_events.contains(sequence.communicator));
@@ -206,6 +213,7 @@ void GpuPart::absorb(GpuPart&& other) {
         Entry& to = rows_[key];
         add_row(to, entry.row);
         to.durations.add(entry.durations);
+        for (const auto& [id, ns] : entry.on) to.on[id] += ns;
     }
     for (const auto& [id, sum] : other.sums_) {
         Sum& to = sums_[id];
@@ -256,13 +264,33 @@ GpuComm GpuPart::compare(std::uint64_t id, const Sequences& sequences) {
     return comm;
 }
 
+// Empty: a tenth of its time and more is on communicators of which too little was compared.
+std::optional<double> GpuPart::moving_ns(const Entry& entry, const std::map<std::uint64_t, GpuComm>& comms) {
+    double known = 0, moving = 0;
+    for (const auto& [id, ns] : entry.on) {
+        const auto found = comms.find(id);
+        if (found == comms.end() || found->second.compared < GpuComm::enough) continue;
+        const GpuComm& comm = found->second;
+        known += static_cast<double>(ns);
+        moving += static_cast<double>(ns) *
+                  (1 - static_cast<double>(comm.waiting_ns) / static_cast<double>(comm.compared_ns));
+    }
+    const auto all = static_cast<double>(entry.row.time_ns);
+    if (known < 0.9 * all || moving <= 0) return std::nullopt;
+    return moving * all / known;
+}
+
 void GpuPart::finish(Finishing& end) {
     GpuJob& job = end.job.gpu;
+    std::map<std::uint64_t, GpuComm> comms;
+    for (const auto& [id, sequences] : sequences_) comms[id] = compare(id, sequences);
     for (auto& [key, entry] : rows_) {
         GpuRow row = entry.row;
         row.call = end.order[key.call];
         row.bin = key.bin;
         row.is_replayed = key.is_replayed;
+        row.is_exchange = key.is_exchange;
+        row.moving_ns = moving_ns(entry, comms);
         if (entry.durations.calls() != 0) {
             const auto within = [&](double ns) {
                 return std::clamp(ns, static_cast<double>(row.min_ns),
@@ -274,10 +302,9 @@ void GpuPart::finish(Finishing& end) {
         job.rows.push_back(row);
     }
     std::sort(job.rows.begin(), job.rows.end(), [](const GpuRow& a, const GpuRow& b) {
-        return std::tie(a.call, a.bin, a.is_replayed) < std::tie(b.call, b.bin, b.is_replayed);
+        return std::tie(a.call, a.bin, a.is_replayed, a.is_exchange) <
+               std::tie(b.call, b.bin, b.is_replayed, b.is_exchange);
     });
-    std::map<std::uint64_t, GpuComm> comms;
-    for (const auto& [id, sequences] : sequences_) comms[id] = compare(id, sequences);
     for (const auto& [id, sum] : sums_) {
         GpuComm& comm = comms[id];
         comm.id = id;

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -34,12 +35,14 @@ class GpuPart {
     struct Key {
         std::uint16_t call = 0;
         std::uint8_t bin = 0;
-        bool is_replayed = false;
+        bool is_replayed = false, is_exchange = false;
         auto operator<=>(const Key&) const = default;
     };
     struct Entry {
         GpuRow row;
         DurationCounts durations;
+        std::map<std::uint64_t, std::uint64_t>
+            on;  // nanoseconds of operations that wait for all members, by communicator
     };
     // One operation over the members that measured it.
     struct Operation {
@@ -62,6 +65,7 @@ class GpuPart {
         std::uint64_t operations = 0, time_ns = 0;
     };
 
+    static std::optional<double> moving_ns(const Entry& entry, const std::map<std::uint64_t, GpuComm>& comms);
     static void add_row(Entry& to, const GpuRow& from);
     void add_words(const Gpu& gpu);
     void add_work_of(const Profile& profile);

@@ -22,8 +22,10 @@ struct GpuTime {
     GpuSource source = GpuSource::none;
     std::uint16_t communicator = 0;  // index into Profile::communicators; 0 = not told apart
     bool is_replayed = false;        // by CUDA graphs: no call in the cells
+    bool is_exchange = false;        // groups that send and receive, and do nothing else
     std::uint64_t operations = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t others_bytes = 0;  // of an exchange: what of `bytes` was for other ranks, or from them
     std::uint64_t time_ns = 0;
     std::uint64_t min_ns = 0;  // of one operation
     std::uint64_t max_ns = 0;
@@ -70,8 +72,10 @@ struct GpuRow {
     std::uint16_t call = 0;  // index into Job::calls
     std::uint8_t bin = 0;
     bool is_replayed = false;
+    bool is_exchange = false;
     std::uint64_t operations = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t others_bytes = 0;
     std::uint64_t time_ns = 0;
     std::uint64_t min_ns = 0;
     std::uint64_t max_ns = 0;
@@ -79,6 +83,9 @@ struct GpuRow {
     std::uint32_t ranks = 0;
     bool by_events = false, by_cupti = false, by_launches = false;
     std::optional<double> p50_ns, p99_ns;
+    // Of time_ns without waiting for the rank that came last: an estimate, by how long the operations of the same
+    // communicators waited that were held against each other over their members. Where that is known.
+    std::optional<double> moving_ns;
 };
 
 // The operations of one communicator, held against each other over its members. The last of them that came begins to

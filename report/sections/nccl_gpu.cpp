@@ -14,6 +14,8 @@
 namespace mpiprof::report {
 namespace {
 
+constexpr std::string_view exchange_name = "ncclSend, ncclRecv";  // in one group
+
 constexpr std::size_t late_on_screen = 8, busy_on_screen = 8;
 
 std::string source_of(bool by_events, bool by_cupti, bool by_launches) {
@@ -32,8 +34,18 @@ struct Operations {
     const Call* call;
     std::optional<double> bus_factor;
     double ranks, gpu_ns;
-    bool is_group() const { return call->traffic == Traffic::completion; }  // of operations of several kinds
+    bool is_group() const { return call->traffic == Traffic::completion; }  // of several operations
     double time_ns() const { return static_cast<double>(row->time_ns); }
+    // What the busiest link carries, by nccl-tests' definitions; empty: there is no definition.
+    std::optional<double> bus_bytes() const {
+        if (row->bytes == 0 || row->by_events) return std::nullopt;
+        if (row->is_exchange) return static_cast<double>(row->others_bytes);
+        return bus_factor ? std::optional(static_cast<double>(row->bytes) * *bus_factor) : std::nullopt;
+    }
+    Value bus_bandwidth(std::optional<double> ns) const {
+        const auto moved = bus_bytes();
+        return moved && ns ? ratio(*moved, *ns / 1e9) : Value();
+    }
     double per_operation(std::uint64_t sum) const {
         return static_cast<double>(sum) / static_cast<double>(row->operations);
     }
@@ -53,7 +65,8 @@ std::vector<Operations> operations_of(const Job& job) {
 std::vector<Field<Operations>> what_fields(const Job& job, bool has_others) {
     using L = const Operations&;
     return {
-        {{.id = "operation", .title = "OPERATION"}, [](L l) { return l.call->name; }},
+        {{.id = "operation", .title = "OPERATION"},
+         [](L l) { return l.row->is_exchange ? std::string(exchange_name) : l.call->name; }},
         {{.id = "launched_by", .title = "IN", .drop = 1, .only_data = !has_others},
          [](L l) {
              return std::string(l.row->is_replayed ? "graph" : l.is_group() ? "group" : "call");
@@ -81,17 +94,19 @@ std::vector<Field<Operations>> duration_fields() {
     };
 }
 
-std::vector<Field<Operations>> rate_fields(bool is_mixed) {
+std::vector<Field<Operations>> rate_fields(bool is_mixed, bool has_moving) {
     using L = const Operations&;
     return {
         {{.id = "algbw_bytes_per_s", .title = "ALGBW", .unit = Unit::rate, .drop = 3},
          [](L l) { return l.row->bytes ? ratio(static_cast<double>(l.row->bytes), l.time_ns() / 1e9) : Value(); }},
         {{.id = "busbw_bytes_per_s", .title = "BUSBW", .unit = Unit::rate},
-         [](L l) {
-             return l.row->bytes && l.bus_factor && !l.row->by_events
-                        ? ratio(static_cast<double>(l.row->bytes) * *l.bus_factor, l.time_ns() / 1e9)
-                        : Value();
-         }},
+         [](L l) { return l.bus_bandwidth(l.time_ns()); }},
+        {{.id = "moving_busbw_bytes_per_s",
+          .title = "BUSBW MOVING",
+          .unit = Unit::rate,
+          .drop = 1,
+          .only_data = !has_moving},
+         [](L l) { return l.bus_bandwidth(l.row->moving_ns); }},
         {{.id = "kernels", .title = "KERNELS", .unit = Unit::count, .drop = 9},
          [](L l) { return l.row->kernels ? Value(static_cast<double>(l.row->kernels) / l.ranks) : Value(); }},
         {{.id = "source", .title = "KNOWN BY", .drop = is_mixed ? 0 : 8},
@@ -105,7 +120,7 @@ std::vector<Field<Operations>> rate_fields(bool is_mixed) {
 }
 
 // What the times are, by what told of them.
-void note_times(Table& table, const Job& job) {
+void note_times(Table& table, const Job& job, bool has_moving) {
     if (job.gpu.ranks_by_events != 0)
         table.notes.push_back(
             "<=: times by events are at most: they begin before the kernel, whatever the GPU still does then; ALGBW is "
@@ -118,6 +133,10 @@ void note_times(Table& table, const Job& job) {
         "mean of the ranks; times include waiting on the GPU for the slowest rank, and so {} (nccl-tests' {})",
         job.gpu.ranks_by_events ? "does ALGBW" : "do ALGBW and BUSBW",
         job.gpu.ranks_by_events ? "definition" : "definitions"));
+    if (has_moving)
+        table.notes.push_back(
+            "BUSBW MOVING: without that waiting, by its share in the operations that were compared over all members of "
+            "the same communicators; nearest to what nccl-tests prints");
 }
 
 Table operations(const Job& job) {
@@ -125,12 +144,16 @@ Table operations(const Job& job) {
     const bool has_others =
         std::any_of(lines.begin(), lines.end(), [](const Operations& l) { return l.row->is_replayed || l.is_group(); });
     const bool is_mixed = (job.gpu.ranks_by_events != 0) + (job.gpu.ranks_by_cupti != 0) + job.gpu.has_launches() > 1;
+    const bool has_moving = std::any_of(lines.begin(), lines.end(), [](const Operations& l) {
+        return l.row->moving_ns && l.bus_bytes() && *l.row->moving_ns < 0.99 * l.time_ns();
+    });
     Table table = table_of(
-        "nccl_gpu", side_by_side<Operations>({what_fields(job, has_others), duration_fields(), rate_fields(is_mixed)}),
+        "nccl_gpu",
+        side_by_side<Operations>({what_fields(job, has_others), duration_fields(), rate_fields(is_mixed, has_moving)}),
         lines);
     table.title = "ON THE GPU";
     (void)sort_rows(table, "gpu_ns");
-    note_times(table, job);
+    note_times(table, job, has_moving);
     return table;
 }
 

@@ -7,9 +7,10 @@ from collections import namedtuple
 
 CALLS, CELLS, BLOCKS, COMMUNICATORS, FACTS, TIMES, DURATIONS, SEQUENCES, WORK = 1, 3, 4, 9, 19, 23, 24, 25, 26
 SOURCES = {0: "none", 1: "events", 2: "cupti", 3: "launches"}
+EXCHANGE = 2  # among the flags of a time
 KINDS = {1: "nccl", 2: "kernels", 3: "to device", 4: "to host", 5: "on device", 6: "between devices", 7: "copies", 8: "graphs"}
 
-Time = namedtuple("Time", "call bin source communicator flags operations bytes ns min_ns max_ns kernels durations")
+Time = namedtuple("Time", "call bin source communicator flags operations bytes ns min_ns max_ns kernels others durations")
 Work = namedtuple("Work", "count bytes ns overlapped_ns in_graphs")
 
 
@@ -51,7 +52,7 @@ class Tables:
     def times(self):
         names, found = self.names(), []
         for _, r in self.records(TIMES):
-            call, size, source, communicator, flags, histogram, _, *numbers = struct.unpack_from("<HBBHHII6Q", r)
+            call, size, source, communicator, flags, histogram, _, *numbers = struct.unpack_from("<HBBHHII7Q", r)
             found.append(Time(names.get(call, call), size, SOURCES[source], communicator, flags, *numbers, self.histogram(histogram)))
         return found
 

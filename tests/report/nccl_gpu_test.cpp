@@ -79,6 +79,44 @@ TEST(nccl, times_by_events_are_at_most_and_say_nothing_of_bus_bandwidth_or_of_wh
     EXPECT_TRUE(says(show(by_cupti, "summary"), "came last to")) << show(by_cupti, "summary");
 }
 
+TEST(nccl, groups_that_send_and_receive_have_the_bus_bandwidth_of_nccl_tests) {
+    auto ranks = gpu_training_with_cupti();
+    // An all-to-all of 4 ranks, 2 MiB to each, the own part included.
+    for (ProfileSpec& rank : ranks) rank.gpu_times[2].others_bytes = 6 << 20;
+    const std::string text = show(job_of(ranks), "nccl", "csv");
+
+    const auto at = text.find("\n\"ncclSend, ncclRecv\",group,8388608,50,");
+    ASSERT_NE(at, std::string::npos) << text;
+    const std::string row = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+    const double each_s = 100e-6, bytes = 8 * 1048576.0;
+    EXPECT_TRUE(says(row, fmt::format(",{:.0f},{:.0f},", bytes / each_s, bytes * 3 / 4 / each_s))) << row;
+}
+
+TEST(nccl, a_group_of_collectives_has_no_bus_bandwidth) {
+    const std::string text = show(job_of(gpu_training_with_cupti()), "nccl", "csv");
+    EXPECT_TRUE(says(text, fmt::format(",{:.0f},,,", 8 * 1048576.0 / 100e-6))) << text;
+}
+
+TEST(nccl, bus_bandwidth_of_moving_alone_leaves_out_the_waiting_for_the_last_rank) {
+    const Job job = job_of(gpu_training_with_cupti());
+    const auto row = std::find_if(job.gpu.rows.begin(), job.gpu.rows.end(), [&](const report::GpuRow& r) {
+        return job.calls[r.call].name == "ncclAllReduce" && !r.is_replayed;
+    });
+    ASSERT_NE(row, job.gpu.rows.end());
+    ASSERT_TRUE(row->moving_ns);
+    // 100 on each of 4 ranks: 2 ms to move, whoever waits.
+    EXPECT_NEAR(*row->moving_ns, 4 * 100 * 2e6, 1e3);
+    const double moving = 1.5 * 64 * 1048576.0 / 2e-3;
+    EXPECT_TRUE(says(show(job, "nccl", "csv"), fmt::format(",{:.0f},", moving))) << show(job, "nccl", "csv");
+    EXPECT_TRUE(says(show(job, "nccl", "text", {}, 200), "BUSBW MOVING")) << show(job, "nccl", "text", {}, 200);
+
+    auto ranks = gpu_training_with_cupti();
+    for (ProfileSpec& rank : ranks) rank.gpu_sequences[0].us.resize(19);
+    const Job few = job_of(ranks);
+    EXPECT_FALSE(says(show(few, "nccl"), "BUSBW MOVING")) << "too few were compared";
+    for (const report::GpuRow& one : few.gpu.rows) EXPECT_FALSE(one.moving_ns);
+}
+
 TEST(nccl, who_came_last_is_told_beyond_the_resolution_of_the_clock_alone) {
     auto ranks = gpu_training_with_cupti();
     for (ProfileSpec& rank : ranks) rank.gpu_sequences[0].us.assign(100, 50.0 + (rank.rank == 1 ? 0.5 : 0));

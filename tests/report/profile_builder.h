@@ -181,6 +181,7 @@ struct GpuTimeSpec {
     format::GpuSource source = format::GpuSource::cupti;
     bool is_replayed = false;
     std::uint64_t kernels = 0;
+    std::uint64_t others_bytes = 0;  // of each; not 0: these are exchanges
 };
 struct GpuSequenceSpec {
     std::vector<double> us;             // of the last operations; 0 = not measured

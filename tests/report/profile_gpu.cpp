@@ -30,9 +30,11 @@ void add_gpu(const ProfileSpec& profile, Tables& tables, Histograms& histograms,
         time.bin = static_cast<std::uint8_t>(format::size_bin(one.bytes));
         time.source = one.source;
         time.communicator = one.communicator;
-        time.flags = one.is_replayed ? format::from_graphs : 0;
+        time.flags = static_cast<std::uint16_t>((one.is_replayed ? format::from_graphs : 0) |
+                                                (one.others_bytes ? format::exchange : 0));
         time.operations = one.durations_ns.size();
         time.bytes = one.bytes * time.operations;
+        time.others_bytes = one.others_bytes * time.operations;
         time.min_ns = ~std::uint64_t{0};
         time.kernels = one.kernels;
         const std::uint32_t histogram = tables.add(format::TableType::gpu_durations, 0, format::Histogram{});

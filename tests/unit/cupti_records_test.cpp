@@ -64,7 +64,7 @@ struct cupti_records : testing::Test {
         const std::uint32_t devices[] = {0};
         const std::uint64_t number = records->number(devices, 1);
         records->describe(
-            number, {static_cast<std::uint16_t>(Id::AllReduce), 3, communicator, 0, 1000, collective, communicator});
+            number, {static_cast<std::uint16_t>(Id::AllReduce), 3, communicator, 0, 1000, 0, collective, communicator});
         return number;
     }
     void hand_over(std::vector<Record> buffer) {

@@ -67,7 +67,7 @@ TEST_F(events, a_pair_serves_one_launch_after_the_other) {
         Pair* pair = begin();
         ASSERT_TRUE(pair);
         ASSERT_TRUE(made->end(d, *pair, some_stream));
-        made->commit(*pair, {620, 3, 1, 0, 100, 0, 0});
+        made->commit(*pair, {620, 3, 1, 0, 100, 0, 0, 0});
         made->harvest(d, Events::all);
     }
 
@@ -85,8 +85,10 @@ TEST_F(events, the_first_event_is_destroyed_where_the_second_cannot_be_made) {
     EXPECT_FALSE(begin());
 
     EXPECT_TRUE(script.alive.empty());
-    EXPECT_EQ(made->not_timed,
-              (NotTimed{.captured = 0, .nonblocking = 0, .no_room = 0, .failed = 1, .held_up = 0, .untold = 0, .unfinished = 0}));
+    EXPECT_EQ(
+        made->not_timed,
+        (NotTimed{
+            .captured = 0, .nonblocking = 0, .no_room = 0, .failed = 1, .held_up = 0, .untold = 0, .unfinished = 0}));
 }
 
 TEST_F(events, a_context_that_fails_three_times_in_a_row_is_asked_nothing_more) {
@@ -104,7 +106,7 @@ TEST_F(events, what_the_host_held_up_has_no_time_unless_it_is_a_small_part_of_it
         ASSERT_TRUE(pair);
         ASSERT_TRUE(made->end(d, *pair, some_stream));
         made->held_up(d, *pair, held_ns);
-        made->commit(*pair, {621, 3, 1, 0, 100, 0, 0});
+        made->commit(*pair, {621, 3, 1, 0, 100, 0, 0, 0});
         made->harvest(d, Events::all);
     };
     d.elapsed_time = [](float* ms, Word, Word) { return *ms = 100, 0; };
@@ -128,7 +130,7 @@ TEST_F(events, what_is_recorded_around_kernels_was_never_held_up) {
     ASSERT_TRUE(made->end(d, *pair, some_stream));
     made->held_up(d, *pair, 99'000'000);
     d.elapsed_time = [](float* ms, Word, Word) { return *ms = 100, 0; };
-    made->commit(*pair, {622, 3, 1, 0, 100, 0, 0});
+    made->commit(*pair, {622, 3, 1, 0, 100, 0, 0, 0});
     made->harvest(d, Events::all);
 
     EXPECT_EQ(made->not_timed, NotTimed{});
@@ -172,8 +174,10 @@ TEST_F(events, threads_that_need_a_pair_at_the_same_time_leave_no_event_behind) 
     EXPECT_FALSE(begin());
 
     EXPECT_EQ(script.alive.size(), 2 * 1024u);
-    EXPECT_EQ(made->not_timed,
-              (NotTimed{.captured = 0, .nonblocking = 0, .no_room = 1, .failed = 0, .held_up = 0, .untold = 0, .unfinished = 0}));
+    EXPECT_EQ(
+        made->not_timed,
+        (NotTimed{
+            .captured = 0, .nonblocking = 0, .no_room = 1, .failed = 0, .held_up = 0, .untold = 0, .unfinished = 0}));
 }
 
 TEST_F(events, an_error_while_recording_costs_one_time) {

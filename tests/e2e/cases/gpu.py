@@ -5,7 +5,7 @@ import shutil
 
 from cases.nccl import double as nccl_double, run as run_without_gpu, torchrun
 from harness import ROOT, case, check, same
-from tables import Tables
+from tables import EXCHANGE, Tables
 
 SOURCES = ROOT / "tests" / "gpu"
 IDLE = 500  # ns from a launch to its kernel on an idle stream: with events it is part of the time
@@ -123,6 +123,16 @@ def gpu_times_by_events_leave_out_what_the_host_held_up(scene):
 
 
 @case(mpis=(), ranks=1)
+def functions_of_whose_launches_nccl_says_nothing_have_times_by_events_around_the_call(scene):
+    for silent, by_launches, by_events, untold in (("Broadcast:0", {"ncclAllReduce": 9, "ncclAllGather": 3}, {"ncclBcast": 2}, None),
+                                                   ("AllReduce:5", {"ncclAllReduce": 5, "ncclAllGather": 3, "ncclBcast": 2}, {"ncclAllReduce": 3}, not_timed(untold=1))):
+        tables = run(scene, "lone", directory=scene.subdir(silent.replace(":", ".")), env={**torchrun(0, 2), "FAKE_NCCL_SILENT": silent})
+        same({t.call: t.operations for t in tables.times() if t.source == "launches"}, by_launches, f"{silent}: by launches")
+        same({t.call: t.operations for t in tables.times() if t.source == "events"}, by_events, f"{silent}: by events")
+        same(missing(tables), untold, f"{silent}: without a time")
+
+
+@case(mpis=(), ranks=1)
 def one_rank_alone_has_no_times_on_the_gpu(scene):
     for name, env in (("launches", {}), ("events", BEFORE_LAUNCHES)):
         tables = run(scene, "lone", directory=scene.subdir(name), env={**torchrun(0, 1), **env})
@@ -146,6 +156,8 @@ def a_group_on_the_gpu_is_one_operation(scene):
     tables = run(scene, "groups")
     same(by_call(tables), {("ncclGroupEnd", 1): (2, 3 * 4000 + 10 * 4000, 7000 + 14000 + 2 * IDLE, 7000 + IDLE, 14000 + IDLE),
                            ("ncclAllReduce", 1): (1, 4000, 3000 + IDLE, 3000 + IDLE, 3000 + IDLE)}, "times")
+    # Three are sent and two received; one of each is the rank's own.
+    same([(t.bytes, t.others) for t in tables.times() if t.flags & EXCHANGE], [(3 * 4000, 2 * 4000)], "what was exchanged with others")
     source, enqueued, times = tables.sequences()[1]
     same((enqueued, [bool(t) for t in times]), (11, [True] + [False] * 9 + [True]), "collectives in the sequence")
 

@@ -12,7 +12,7 @@ from cases.gpu import SOURCES, by_call, missing
 from cases.nccl import torchrun
 from cases.nccl_profiler import other_plugin, told_to_the_other
 from harness import ROOT, Skip, case, check, same
-from tables import Tables
+from tables import EXCHANGE, Tables
 
 DURATIONS = {"ncclAllReduce": 50000, "ncclAllGather": 60000, "ncclReduceScatter": 70000, "ncclBroadcast": 80000, "ncclReduce": 90000}
 # Two hosts of one GPU each would need a network: shared memory it is. Nothing of the machine's own is looked at.
@@ -136,6 +136,10 @@ def real_nccl_has_groups_with_the_bytes_of_one_direction(scene):
         for tables in ranks:
             times_are(tables, {"ncclGroupEnd": (30, 50000)}, 0 if nccl.tells_launches else 3, f"{nccl.version} groups")
             (_, (n, size, *_)), = by_call(tables).items()
+            # As nccl-tests has it for an all-to-all of two ranks: half of the bytes cross the bus.
+            exchanged = [t for t in tables.times() if t.flags & EXCHANGE]
+            same([(t.bytes, t.others) for t in exchanged], [(t.operations * 8192, t.operations * 4096) for t in exchanged], f"{nccl.version} exchanged")
+            same(len(exchanged), 1, f"{nccl.version}: records of exchanges")
             check(size in (20 * 8192 + 10 * 16000, (n - 10) * 8192 + 10 * 16000), f"{nccl.version}: bytes of groups: {size}")
 
 
