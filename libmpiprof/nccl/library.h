@@ -131,7 +131,7 @@ struct Nccl : private wrap::LibraryDefaults {
     static void before_real(Ledger&, const Word* words) {
         if constexpr (is_operation(row_of(I).traffic))
             watch_operation(words[find(row_of(I).roles, Role::comm) + 1], static_cast<std::uint16_t>(I),
-                            peer_of(row_of(I), words));
+                            peer_of<I>(words));
         else if constexpr (I == Id::GroupEnd)
             watch_group();
     }
@@ -184,9 +184,13 @@ struct Nccl : private wrap::LibraryDefaults {
         return is_operation(traffic) || id == Id::GroupEnd || id == Id::CommFinalize || id == Id::CommDestroy ||
                id == Id::CommAbort;
     }
-    static constexpr int peer_of(const Call& row, const Word* words) {
-        const int dest = find(row.roles, Role::dest), source = find(row.roles, Role::source);
-        return dest >= 0 ? static_cast<int>(words[dest]) : source >= 0 ? static_cast<int>(words[source]) : -1;
+    template <Id I>
+    static int peer_of(const Word* words) {
+        constexpr int dest = find(row_of(I).roles, Role::dest), source = find(row_of(I).roles, Role::source);
+        if constexpr (dest >= 0 || source >= 0)
+            return static_cast<int>(words[dest >= 0 ? dest : source]);
+        else
+            return -1;
     }
     static bool follow_made(Id id, const Word* words);
     static void watch_operation(Word stream, std::uint16_t call, int peer);
