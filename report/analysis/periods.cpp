@@ -1,6 +1,8 @@
 // A lane is what one rank recorded of itself; its slices rarely end where a period does, so they are shared out.
 #include "report/analysis/periods.h"
 
+#include <algorithm>
+
 namespace mpiprof::report {
 namespace {
 

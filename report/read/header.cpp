@@ -1,6 +1,7 @@
 // Telling a whole profile from everything else that can bear its name, in words that say what to do.
 #include "report/read/header.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace mpiprof::report {

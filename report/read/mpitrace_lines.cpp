@@ -1,5 +1,6 @@
 #include "report/read/mpitrace_lines.h"
 
+#include <algorithm>
 #include <array>
 
 #include "report/read/mpitrace_columns.h"

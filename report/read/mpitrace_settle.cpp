@@ -1,4 +1,5 @@
 // Makes the rounded numbers of an mpitrace text agree with one another; see settle() in mpitrace_lines.h.
+#include <algorithm>
 #include <numeric>
 #include <span>
 

@@ -1,6 +1,7 @@
 // Communicators: merged by their ids, in any order, bounded; every grouping adds up to the whole.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <random>

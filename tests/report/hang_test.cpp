@@ -1,6 +1,8 @@
 // Who hangs where, and who is to blame: what `mpiprof-report hang` concludes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "report/sections/section.h"
 #include "report/views/view.h"
 #include "tests/report/goldens.h"

@@ -1,6 +1,7 @@
 // A launch as one file: whatever is asked of it has the answer that the directory gave, also of killed, running and
 // missing ranks; and a file that is damaged is told so in a line.
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <chrono>
 #include <thread>
 

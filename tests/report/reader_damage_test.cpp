@@ -1,6 +1,7 @@
 // Files of unlucky ranks, and files that lie: one clear line each, and no bytes at all do harm.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "tests/report/read_bytes.h"

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "report/exports/export.h"
 #include "report/read/profile_reader.h"
 #include "tests/report/profile_builder.h"

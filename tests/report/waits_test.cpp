@@ -1,6 +1,7 @@
 // Waiting or moving: what calls took longer than the fastest of their kind, where that says something.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "report/merge/part.h"

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/image_tables.h"
 #include "tests/unit/recording.h"
 

@@ -2,6 +2,7 @@
 // Built a second time with ThreadSanitizer (CMakeLists.txt).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <thread>
