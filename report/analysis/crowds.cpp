@@ -18,16 +18,21 @@ struct Loss {
     double each_ns = 0;
     double run_ns = 0;
     bool is_counted = false;  // by the kernel
+    bool is_at_least = false;
 };
 
 // A rank that polls and yields waits for its turn all the time, microseconds each, and loses nothing by it; who is kept
-// from work waits for slices of the kernel's.
+// from work waits for slices of the kernel's. Who does both has lost at least what does not fit into its calls, where
+// an MPI yields while it waits.
 std::optional<Loss> counted_loss(const Rank& rank) {
     const auto run = static_cast<double>(rank.elapsed_ns);
     const auto waited = static_cast<double>(rank.usage.waited_ns);
     if (run <= 0 || waited < worth_a_look * run) return std::nullopt;
-    if (waited < worth_a_look_ns * static_cast<double>(rank.usage.switches())) return std::nullopt;
-    return Loss{.waited_ns = waited, .run_ns = run, .is_counted = true};
+    if (waited >= worth_a_look_ns * static_cast<double>(rank.usage.switches()))
+        return Loss{.waited_ns = waited, .run_ns = run, .is_counted = true};
+    const double outside = waited - static_cast<double>(rank.inside_ns());
+    if (outside < worth_a_look * run) return std::nullopt;
+    return Loss{.waited_ns = outside, .run_ns = run, .is_counted = true, .is_at_least = true};
 }
 
 // What a rank lost; nothing where it may have been off the processor for another reason.
@@ -63,12 +68,14 @@ void find_crowds(const Job& job, const Figures&, std::vector<Finding>& findings)
         all.waited_ns += loss->waited_ns;
         all.run_ns += loss->run_ns;
         all.is_counted = loss->is_counted;
+        all.is_at_least |= loss->is_at_least;
         taken += static_cast<double>(rank.usage.involuntary_switches);
     }
     if (finding.ranks.empty() || all.waited_ns < worth_a_look * run_of_job) return;
     evidence::Crowded crowd{.waited_share = all.waited_ns / all.run_ns,
                             .pushed_off_per_s = all.is_counted ? 0 : taken / all.run_ns * 1e9,
                             .waited_ns = all.is_counted || taken <= 0 ? 0 : all.waited_ns / taken,
+                            .is_at_least = all.is_at_least,
                             .have_own_cores = all_have_own_cores(job),
                             .too_many = {}};
     for (const Finding& wrong : placement_findings(job))

@@ -155,8 +155,10 @@ struct Polling {
 struct Varying {
     double mpi_share = 0;  // of the time in MPI
     double run_share = 0;
-    double slow_share = 0;        // of the run, besides: waiting for ranks that are slow all the time
-    double pushed_off_per_s = 0;  // of each rank: the kernel took its processor away, or it yielded
+    double slow_share = 0;  // of the run, besides: waiting for ranks that are slow all the time
+    // Why, perhaps; each only where it is worth saying. The second where the kernel keeps no account of the first.
+    std::optional<double> processor_share;   // of the run the ranks waited for a processor, inside MPI or outside
+    std::optional<double> pushed_off_per_s;  // the kernel took a rank's processor away, or the rank yielded it
     double load_balance = 0;
     bool is_known = false;         // by comparing calls, else the waiting is an estimate
     std::optional<CameLast> last;  // the rank that was last most often
@@ -310,6 +312,7 @@ struct Crowded {
     double waited_share = 0;      // of their run
     double pushed_off_per_s = 0;  // 0: the kernel counted the time itself
     double waited_ns = 0;         // each time
+    bool is_at_least = false;     // outside MPI; inside, some ranks polled and yielded
     bool have_own_cores = false;
     std::optional<TooMany> too_many;
 };

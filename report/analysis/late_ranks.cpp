@@ -308,15 +308,21 @@ void serial_chain(const Job& job, const Figures& figures, Findings& findings) {
         cost;
 }
 
-// Whoever loses its processor comes late, too; how long it waited for one is not known.
-double pushed_off_per_s(const Job& job) {
-    double times = 0, run_ns = 0;
+// Whoever loses its processor comes late, too.
+void add_processors(const Job& job, evidence::Varying& e) {
+    constexpr double often = 25;  // times a second
+    double times = 0, process_ns = 0, waited_ns = 0, run_ns = 0;
+    bool is_counted = true;
     for (const Rank& rank : job.ranks) {
         if (!rank.has_profile || rank.is_text) continue;
+        is_counted &= rank.usage.ran_ns != 0;
         times += static_cast<double>(rank.usage.involuntary_switches);
-        run_ns += static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns);
+        process_ns += static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns);
+        waited_ns += static_cast<double>(rank.usage.waited_ns);
+        run_ns += static_cast<double>(rank.elapsed_ns);
     }
-    return share(times, run_ns / 1e9);
+    if (is_counted && share(waited_ns, run_ns) >= worth_a_look) e.processor_share = share(waited_ns, run_ns);
+    if (!is_counted && share(times, process_ns / 1e9) >= often) e.pushed_off_per_s = share(times, process_ns / 1e9);
 }
 
 void varying(const Job& job, const Figures& figures, Findings& findings) {
@@ -332,10 +338,12 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
     evidence::Varying e{.mpi_share = share(waiting, static_cast<double>(figures.inside_ns())),
                         .run_share = cost,
                         .slow_share = for_slow,
-                        .pushed_off_per_s = pushed_off_per_s(job),
+                        .processor_share = {},
+                        .pushed_off_per_s = {},
                         .load_balance = figures.efficiency->load_balance,
                         .is_known = figures.is_waiting_known(),
                         .last = {}};
+    add_processors(job, e);
     if (const ComparedCall* call = most_waited_in(job); call && !call->last_ranks.empty()) {
         e.last_rank = call->last_ranks.front().rank;
         e.last = came_last(job, {e.last_rank});

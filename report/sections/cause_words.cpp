@@ -12,7 +12,6 @@
 namespace mpiprof::report {
 
 std::string FindingWords::operator()(const evidence::Varying& e) const {
-    constexpr double often = 25;  // times a second
     const std::string_view estimate = e.is_known ? "" : " (an estimate)";
     std::string text = fmt::format(
         "The ranks are even over the run (load balance {}), and still {} of their time in {} is waiting, {} of the "
@@ -23,11 +22,15 @@ std::string FindingWords::operator()(const evidence::Varying& e) const {
             "{} of the time in {} is waiting, {} of the run beyond what slow ranks explain{}: each time another "
             "rank is late.",
             human_share(e.mpi_share), words.library, human_share(e.run_share), estimate);
-    if (e.pushed_off_per_s >= often)
+    if (e.processor_share)
+        text += fmt::format(
+            " By the kernel's account the ranks waited for a processor {} of the run, inside {} or outside: that may be why.",
+            human_share(*e.processor_share), words.library);
+    if (e.pushed_off_per_s)
         text += fmt::format(
             " Each rank lost its processor, or yielded it, {} times a second: that may be why; how long it waited for one is not "
             "known.",
-            human_count(std::round(e.pushed_off_per_s)));
+            human_count(std::round(*e.pushed_off_per_s)));
     if (e.last)
         text +=
             fmt::format(" Most often last, to {} of the {} that were compared, is rank {}: mpiprof-report arrivals.",

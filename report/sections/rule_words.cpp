@@ -29,7 +29,8 @@ constexpr std::array texts{
     RuleText{
         Rule::crowded, "Ranks wanted to run and waited for a processor.",
         "The time in which the thread that began MPI was ready to run and had no processor, by the kernel's account "
-        "(CPU WAIT in mpiprof-report ranks), if it was 0.5 ms and more at a time. Where a kernel keeps none: 25 to 500 "
+        "(CPU WAIT in mpiprof-report ranks), if it was 0.5 ms and more at a time; of ranks that also yield while they wait in "
+        "MPI, what of it is more than all their time in MPI. Where a kernel keeps none: 25 to 500 "
         "involuntary context switches a "
         "second, 0.5 to 12 ms off the processor for each, and hardly any voluntary ones. Sleeping, polling and sched_yield are no crowding; CPU time alone is no evidence.",
         "mpiprof-report placement: which cores were allowed. On the node: pidstat -w -p PID, or perf sched."},

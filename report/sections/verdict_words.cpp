@@ -74,17 +74,19 @@ struct Sentence {
     }
 
     std::string operator()(const evidence::Varying& e) const {
-        constexpr double often = 25;  // times a second
         std::string text =
             fmt::format("{} another {} late: {} of the run is waiting for whoever comes last",
                         e.slow_share > 0 ? "Each time" : "No rank is slower than the others, but each time",
                         e.slow_share > 0 ? "rank comes" : "one comes", share(e.run_share));
         if (e.slow_share > 0)
             text += fmt::format(", and {} more for those that are slow all the time", share(e.slow_share));
-        if (e.pushed_off_per_s >= often)
+        if (e.processor_share)
+            text += fmt::format(" (perhaps because processors are short: the ranks waited for one {} of the run)",
+                                share(*e.processor_share));
+        if (e.pushed_off_per_s)
             text += fmt::format(
                 " (perhaps because processors are short: each rank lost or yielded its own {} times a second)",
-                human_count(std::round(e.pushed_off_per_s)));
+                human_count(std::round(*e.pushed_off_per_s)));
         return text + ".";
     }
     std::string operator()(const evidence::SerialChain& e) const {
@@ -157,8 +159,8 @@ struct Sentence {
             words.library, share(finding.run_share));
     }
     std::string operator()(const evidence::Crowded& e) const {
-        return fmt::format("{} waited for a processor {} of the run{}.", who(), share(e.waited_share),
-                           how_it_was_found(e));
+        return fmt::format("{} waited for a processor {}{} of the run{}.", who(), e.is_at_least ? "at least " : "",
+                           share(e.waited_share), how_it_was_found(e));
     }
     std::string operator()(const evidence::WrongLauncher& e) const {
         return fmt::format(

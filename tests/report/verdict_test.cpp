@@ -251,6 +251,25 @@ TEST(verdict, the_kernels_account_of_waiting_for_a_processor_decides) {
     EXPECT_NE(sentence(job).find("by the kernel's account"), std::string::npos) << sentence(job);
 }
 
+TEST(verdict, who_yields_inside_mpi_and_lacks_a_processor_outside_is_crowded) {
+    // 6 s of 10 s without a processor, in slices and in the turns of an MPI that yields: 100 us each on average.
+    auto job = ranks_of_job(4);
+    for (ProfileSpec& rank : job) {
+        rank.calls = {collective("MPI_Allreduce", {calls_of(1'000, 8, 1 * s, 30 * us)})};
+        rank.processor = {4'000'000'000, 6'000'000'000, 0, 0};
+        rank.usage.involuntary_switches = 60'000;
+    }
+    EXPECT_EQ(name(top(job)), "crowded");
+    EXPECT_NE(sentence(job).find("waited for a processor at least 50.0% of the run"), std::string::npos)
+        << sentence(job);
+
+    // All of it may have been turns inside MPI.
+    for (ProfileSpec& rank : job) rank.calls = {collective("MPI_Allreduce", {calls_of(1'000, 8, 6 * s, 30 * us)})};
+    EXPECT_FALSE(is_said(job_of(job), Rule::crowded));
+    EXPECT_EQ(name(top(job)), "varying-lateness");
+    EXPECT_NE(sentence(job).find("the ranks waited for one 60.0% of the run"), std::string::npos) << sentence(job);
+}
+
 TEST(verdict, tiny_calls_whose_partners_have_no_processor_are_explained_by_that) {
     auto job = ranks_of_job(2);
     for (ProfileSpec& rank : job) {
