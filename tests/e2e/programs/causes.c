@@ -2,6 +2,7 @@
 //   causes CAUSE STEPS [sleep]    work is done by a processor, or slept through
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,6 +189,82 @@ static void transfers(void) {
     free(in);
 }
 
+// Rank 1 does something more every tenth time.
+static void periodic(void) {
+    for (int i = 0; i < steps; ++i) {
+        work(rank == 1 && i % 10 == 9 ? 60 : 5);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
+// Nobody stands out, and they are not alike.
+static void uneven(void) {
+    static const double ms[] = {6, 14, 10, 12};
+    for (int i = 0; i < steps; ++i) {
+        work(ms[rank % 4]);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
+// A file is written by all, 8 MiB by each.
+static void files(void) {
+    const int bytes = 8 << 20;
+    char* out = calloc(1, (size_t)bytes);
+    MPI_File file;
+    MPI_File_open(MPI_COMM_WORLD, "causes.out", MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &file);
+    for (int i = 0; i < steps; ++i) {
+        work(1);
+        MPI_File_write_at_all(file, (MPI_Offset)rank * bytes, out, bytes, MPI_CHAR, MPI_STATUS_IGNORE);
+    }
+    MPI_File_close(&file);
+    free(out);
+}
+
+// Whoever waits asks, and lets others have the processor.
+static void yields(void) {
+    for (int i = 0; i < steps; ++i) {
+        work(10);
+        for (int j = 0; j < 20; ++j) sched_yield();
+        if (i % 10 == 0) sum_up(MPI_COMM_WORLD);
+    }
+}
+
+// Everybody asks all the time whether there is a message, which there never is.
+static void asking(void) {
+    for (int i = 0; i < steps; ++i) {
+        int is_there = 0;
+        for (const double end = now() + 0.01; now() < end && !is_there;)
+            MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
+// So much to compute that it takes as long as it takes, however many ranks share a processor.
+static void crowd(void) {
+    for (int i = 0; i < steps; ++i) {
+        for (int j = 0; j < 5000000; ++j) sink += j;
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
+static void* computing(void* ms) {
+    work(*(const double*)ms);
+    return NULL;
+}
+
+// The work is done by two threads of each rank, and the last rank has more of it.
+static void threads(void) {
+    for (int i = 0; i < steps; ++i) {
+        double ms = rank == size - 1 ? 16 : 10;
+        pthread_t other;
+        pthread_create(&other, NULL, computing, &ms);
+        work(ms);
+        pthread_join(other, NULL);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
 static void killed(void) {
     for (int i = 0; i < steps; ++i) {
         work(10);
@@ -207,14 +284,29 @@ static void aborted(void) {
 static const struct {
     const char* name;
     void (*run)(void);
-} causes[] = {{"healthy", healthy},         {"slow_rank", slow_rank},
-              {"slow_later", slow_later},   {"growing", growing},
-              {"varying", varying},         {"chain", chain},
-              {"serving", serving},         {"small_messages", small_messages},
-              {"cheap_calls", cheap_calls}, {"polling", polling},
-              {"halves", halves},           {"beside", beside},
-              {"transfers", transfers},     {"killed", killed},
-              {"aborted", aborted},         {"late_in_init", healthy}};
+} causes[] = {{"healthy", healthy},
+              {"slow_rank", slow_rank},
+              {"slow_later", slow_later},
+              {"growing", growing},
+              {"varying", varying},
+              {"chain", chain},
+              {"serving", serving},
+              {"small_messages", small_messages},
+              {"cheap_calls", cheap_calls},
+              {"polling", polling},
+              {"halves", halves},
+              {"beside", beside},
+              {"transfers", transfers},
+              {"killed", killed},
+              {"aborted", aborted},
+              {"late_in_init", healthy},
+              {"periodic", periodic},
+              {"uneven", uneven},
+              {"files", files},
+              {"yields", yields},
+              {"asking", asking},
+              {"threads", threads},
+              {"crowd", crowd}};
 
 int main(int argc, char** argv) {
     if (argc < 3) return 2;
