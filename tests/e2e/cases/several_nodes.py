@@ -3,7 +3,8 @@
 import os
 
 from cases.wrappers import is_one_whole_launch, script
-from harness import Skip, case, check, execute
+from causes import verdict
+from harness import Skip, case, check, execute, same
 
 # What the launchers take for ssh: options, host, command.
 AGENT = """#!/bin/sh
@@ -71,3 +72,21 @@ def launch_on_two_nodes_without_a_scheduler_has_one_name(scene):
             check("ring: 4 ranks, 5 calls" in ran.out, f"stdout is {ran.out!r}")
             is_one_whole_launch(scene, directory, 4, name)
             check("on 2 nodes" in scene.run_report(cwd=directory).out, "the report does not know two nodes")
+
+
+@case(mpis=("openmpi",), ranks=4, tier="full", attempts=3)
+def a_node_that_became_slow_is_the_first_line_with_its_name_and_when(scene):
+    program = scene.compile("causes.c", "-pthread")
+    with Nodes(scene) as nodes:
+        command = [*nodes.launcher(scene, 2), "env", f"LD_PRELOAD={scene.preload()}", program, "slow_node", "200", "sleep"]
+        ran = execute(command, cwd=scene.dir, env=scene.environment(), timeout=120)
+    if ran.code != 0:
+        raise Skip(f"this mpirun does not reach a second node here: {ran.err[-500:]}")
+    said = verdict(scene, scene.dir)
+    found = said["verdict"]
+    same((found["rule"], found["ranks"]), ("slow-node", "2-3"), found["text"])
+    check("node2" in found["text"] and "since" in found["text"], found["text"])
+    since = (found["since_ns"] - said["job"]["started_at_ns"]) / said["job"]["elapsed_ns"]
+    check(0.3 < since < 0.5, f"began after {since:.2f} of the run: 10 of 26 are the truth")
+    # 3 of 13 ms: the others wait that long.
+    check(0.19 < 2 * found["run_share"] < 0.27, f"the others wait: {found['text']}")

@@ -67,6 +67,17 @@ static void slow_later(void) {
     }
 }
 
+// The ranks of a node whose name ends with 2 do so from the middle on.
+static void slow_node(void) {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    const int is_slow = host[0] && host[strlen(host) - 1] == '2';
+    for (int i = 0; i < steps; ++i) {
+        work(is_slow && i >= steps / 2 ? 16 : 10);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
 // Each rank has more to do than the one before it.
 static void growing(void) {
     for (int i = 0; i < steps; ++i) {
@@ -306,7 +317,8 @@ static const struct {
               {"yields", yields},
               {"asking", asking},
               {"threads", threads},
-              {"crowd", crowd}};
+              {"crowd", crowd},
+              {"slow_node", slow_node}};
 
 int main(int argc, char** argv) {
     if (argc < 3) return 2;
