@@ -184,7 +184,7 @@ void init(const Job& job, const Figures& figures, Findings& findings) {
 
 // The rows of a kind of calls together: time, bytes, and the call that most time is in.
 struct Whole {
-    double time_ns = 0, bytes = 0;
+    double time_ns = 0, waiting_ns = 0, bytes = 0;
     const Row* most = nullptr;
 };
 template <class Wanted>
@@ -194,6 +194,7 @@ Whole add_up(const Job& job, Wanted wanted) {
         const Call& call = job.calls[row.sum.call];
         if (call.treatment == Treatment::counted || !wanted(call)) continue;
         whole.time_ns += static_cast<double>(row.sum.time_ns);
+        whole.waiting_ns += static_cast<double>(row.waiting_ns);
         whole.bytes += static_cast<double>(row.sum.bytes);
         if (!whole.most || row.sum.time_ns > whole.most->sum.time_ns) whole.most = &row;
     }
@@ -211,10 +212,27 @@ void file_io(const Job& job, const Figures& figures, Findings& findings) {
     finding.run_share = cost;
 }
 
+// Communicators, windows and persistent requests that are made again and again. What ranks wait there for each other is
+// another cause's.
+void setup(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr double again_and_again = 100;  // by each rank
+    const Whole made = add_up(job, [](const Call& call) { return call.traffic == Traffic::setup; });
+    const double cost = share(made.time_ns - made.waiting_ns, static_cast<double>(figures.wall_ns));
+    if (!made.most || cost < worth_a_word) return;
+    const auto calls = static_cast<double>(made.most->sum.calls);
+    if (share(calls, figures.ranks) < again_and_again) return;
+    Finding& finding = add(findings, Rule::setup, true,
+                           evidence::Setup{.run_share = cost,
+                                           .calls = share(calls, figures.ranks),
+                                           .mean_ns = share(static_cast<double>(made.most->sum.time_ns), calls)});
+    finding.calls = {made.most->sum.call};
+    finding.run_share = cost;
+}
+
 }  // namespace
 
 void find_costly_calls(const Job& job, const Figures& figures, Findings& findings) {
-    for (const auto rule : {small_messages, cheap_calls, polling, unequal_comms, init, file_io})
+    for (const auto rule : {small_messages, cheap_calls, polling, unequal_comms, init, setup, file_io})
         rule(job, figures, findings);
 }
 

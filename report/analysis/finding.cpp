@@ -39,6 +39,7 @@ constexpr std::array names{
     Name{Rule::cheap_calls, "cheap-calls"},
     Name{Rule::unequal_comms, "unequal-communicators"},
     Name{Rule::init, "init"},
+    Name{Rule::setup, "setup"},
     Name{Rule::file_io, "file-io"},
     Name{Rule::transfers, "transfers"},
     Name{Rule::healthy, "healthy"},

@@ -45,6 +45,7 @@ enum class Rule : std::uint8_t {
     cheap_calls,
     unequal_comms,
     init,
+    setup,
     file_io,
     transfers,
     healthy,
@@ -198,6 +199,11 @@ struct Init {
     double process_share = 0;     // of the longest process
     std::uint64_t waited_ns = 0;  // of that: until the last rank, Finding::ranks, entered it; 0: nobody was late
 };
+struct Setup {
+    double run_share = 0;
+    double calls = 0;    // of each rank, of Finding::calls
+    double mean_ns = 0;  // of these
+};
 struct FileIo {
     double run_share = 0;
     double bytes_per_s = 0;
@@ -324,10 +330,10 @@ using Evidence =
                  evidence::Waiting, evidence::Waits, evidence::Requests, evidence::Imbalance, evidence::Polling,
                  evidence::NcclWaiting, evidence::NcclExposed, evidence::GpuIdle, evidence::Dropped, evidence::Order,
                  evidence::Varying, evidence::SerialChain, evidence::OneServesAll, evidence::SmallMessages,
-                 evidence::CheapCalls, evidence::UnequalComms, evidence::Init, evidence::FileIo, evidence::Transfers,
-                 evidence::Healthy, evidence::WrongLauncher, evidence::Masks, evidence::TooMany, evidence::Threads,
-                 evidence::Starved, evidence::Beyond, evidence::Throttled, evidence::Memory, evidence::Unbound,
-                 evidence::Spread, evidence::FarGpu, evidence::FarAdapter>;
+                 evidence::CheapCalls, evidence::UnequalComms, evidence::Init, evidence::Setup, evidence::FileIo,
+                 evidence::Transfers, evidence::Healthy, evidence::WrongLauncher, evidence::Masks, evidence::TooMany,
+                 evidence::Threads, evidence::Starved, evidence::Beyond, evidence::Throttled, evidence::Memory,
+                 evidence::Unbound, evidence::Spread, evidence::FarGpu, evidence::FarAdapter>;
 
 struct Finding {
     Rule rule{};

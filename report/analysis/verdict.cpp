@@ -39,6 +39,7 @@ Kind kind_of(const Finding& finding) {
         case Rule::cheap_calls:
         case Rule::polling:
         case Rule::init:
+        case Rule::setup:
         case Rule::file_io:
         case Rule::nccl_waiting:
             return finding.run_share >= worth_a_look ? Kind::cause : Kind::remark;

@@ -89,6 +89,13 @@ std::string FindingWords::operator()(const evidence::Init& e) const {
     return text + " Each rank's: mpiprof-report export -f csv.";
 }
 
+std::string FindingWords::operator()(const evidence::Setup& e) const {
+    return fmt::format(
+        "What can be made once is made again and again: {} {} times by each rank, {} each; all such calls are {} of the run. Keep "
+        "what they make. From where: mpiprof-report sites.",
+        call(), human_count(std::round(e.calls)), human_time(e.mean_ns), human_share(e.run_share));
+}
+
 std::string FindingWords::operator()(const evidence::FileIo& e) const {
     return fmt::format("MPI-IO is {} of the run, mostly {}: {} by each rank while it is in there.",
                        human_share(e.run_share), call(), human_rate(e.bytes_per_s));

@@ -52,6 +52,7 @@ struct FindingWords {
     std::string operator()(const evidence::CheapCalls& e) const;
     std::string operator()(const evidence::UnequalComms& e) const;
     std::string operator()(const evidence::Init& e) const;
+    std::string operator()(const evidence::Setup& e) const;
     std::string operator()(const evidence::FileIo& e) const;
     std::string operator()(const evidence::Transfers& e) const;
     std::string operator()(const evidence::Healthy& e) const;

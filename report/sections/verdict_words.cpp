@@ -80,9 +80,6 @@ struct Sentence {
                         e.slow_share > 0 ? "rank comes" : "one comes", share(e.run_share));
         if (e.slow_share > 0)
             text += fmt::format(", and {} more for those that are slow all the time", share(e.slow_share));
-        if (e.processor_share)
-            text += fmt::format(" (perhaps because processors are short: the ranks waited for one {} of the run)",
-                                share(*e.processor_share));
         if (e.pushed_off_per_s)
             text += fmt::format(
                 " (perhaps because processors are short: each rank lost or yielded its own {} times a second)",
@@ -124,6 +121,10 @@ struct Sentence {
         if (e.waited_ns == 0) return text + ".";
         return fmt::format("{}: {} entered it {} after the first.", text,
                            ranks(At::middle) + on_node_text(job, finding.ranks), time(e.waited_ns));
+    }
+    std::string operator()(const evidence::Setup& e) const {
+        return fmt::format("Each rank calls {} {} times, {} each: setting up takes {} of the run.", call(),
+                           human_count(std::round(e.calls)), human_time(e.mean_ns), share(e.run_share));
     }
     std::string operator()(const evidence::FileIo& e) const {
         return fmt::format("MPI-IO takes {} of the run, mostly {}: {} by each rank.", share(e.run_share), call(),

@@ -54,6 +54,7 @@ struct CallSpec {
 
 // The usual kinds, so that a description reads as a list of calls.
 CallSpec collective(std::string name, std::vector<CellSpec> cells);
+CallSpec setup(std::string name, std::vector<CellSpec> cells);
 CallSpec sends(std::string name, std::vector<CellSpec> cells);
 CallSpec receives(std::string name, std::vector<CellSpec> cells);
 CallSpec sync(std::string name, std::vector<CellSpec> cells);

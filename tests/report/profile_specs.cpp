@@ -19,6 +19,9 @@ CallSpec timed(std::string name, format::Traffic traffic, format::SizeRule rule,
 CallSpec collective(std::string name, std::vector<CellSpec> cells) {
     return timed(std::move(name), format::Traffic::collective, format::SizeRule::count_type, std::move(cells));
 }
+CallSpec setup(std::string name, std::vector<CellSpec> cells) {
+    return timed(std::move(name), format::Traffic::setup, format::SizeRule::none, std::move(cells));
+}
 CallSpec sends(std::string name, std::vector<CellSpec> cells) {
     return timed(std::move(name), format::Traffic::send, format::SizeRule::count_type, std::move(cells));
 }

@@ -231,9 +231,6 @@ CallSpec of_nccl(CallSpec call) {
     call.family = format::Family::nccl;
     return call;
 }
-CallSpec setup(std::string name, std::vector<CellSpec> cells) {
-    return {.name = std::move(name), .traffic = format::Traffic::setup, .cells = std::move(cells)};
-}
 CommunicatorSpec nccl_comm(std::string name, std::uint64_t id, std::uint32_t size, std::uint32_t rank) {
     return {.name = std::move(name),
             .id = id,

@@ -232,6 +232,28 @@ static void files(void) {
     free(out);
 }
 
+// A communicator for each sum.
+static void duplicates(void) {
+    for (int i = 0; i < steps; ++i) {
+        MPI_Comm copy;
+        if (i % 20 == 0) work(1);
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        sum_up(copy);
+        MPI_Comm_free(&copy);
+    }
+}
+
+// Each waits for the one before it, once in a step, and all for the last.
+static void wavefront(void) {
+    char token = 0;
+    for (int i = 0; i < steps; ++i) {
+        if (rank > 0) MPI_Recv(&token, 1, MPI_CHAR, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        work(5);
+        if (rank < size - 1) MPI_Send(&token, 1, MPI_CHAR, rank + 1, 0, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 // Whoever waits asks, and lets others have the processor.
 static void yields(void) {
     for (int i = 0; i < steps; ++i) {
@@ -318,7 +340,9 @@ static const struct {
               {"asking", asking},
               {"threads", threads},
               {"crowd", crowd},
-              {"slow_node", slow_node}};
+              {"slow_node", slow_node},
+              {"duplicates", duplicates},
+              {"wavefront", wavefront}};
 
 int main(int argc, char** argv) {
     if (argc < 3) return 2;
