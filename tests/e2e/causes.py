@@ -60,7 +60,7 @@ CAUSES = [
     Cause("late_in_init", 50, "sleep", "init", "1", n=(3, 3)),
     Cause("beside", 300, "sleep", "overlap", n=(2, 2)),
     Cause("transfers", 100, "", "transfers", n=(2, 2)),
-    Cause("duplicates", 8000, "", "setup", n=(2, 2)),
+    Cause("duplicates", 10000, "", "setup", n=(2, 2)),
     Cause("files", 150, "sleep", "file-io", n=(2, 2)),
     Cause("slow_rank", 150, "", "slow-rank", "last", waiting=6 / 16, source="slow_rank.f90"),
     Cause("slow_rank", 150, "", "slow-rank", "last", n=(4, 0), waiting=6 / 16, source="slow_rank.py"),

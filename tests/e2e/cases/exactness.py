@@ -64,6 +64,10 @@ def oracle_counts(directory):
     return counts
 
 
+# By name, inside: MPI-IO of MPICH 4.2. They are no calls of the program's.
+CALLED_BY_MPI = ("mpi_comm_get_info",)
+
+
 def compare_with_oracle(scene, languages, program, ranks, directory, timeout=250, linked=None, leaves_out=False, env=None, in_callbacks=None):
     """Counts one run twice: by the oracles of these languages ("c fortran") in front of us, and by us. `linked` is a
     program that is linked with the MPI libraries in question, if the first word of `program` is not. `leaves_out`: what we do
@@ -81,6 +85,8 @@ def compare_with_oracle(scene, languages, program, ranks, directory, timeout=250
     for (rank, call), n in scene.calls(cwd=directory, with_errors=True).items():
         if not call.startswith(("MPI_Init", "MPI_Finalize")):
             found[rank, call.lower()] = n
+    for key in [key for key in expected if key[1] in CALLED_BY_MPI and key not in found]:
+        del expected[key]
     check(found == expected, "(rank, call) -> calls, expected by the independent counter:\n" + differences(found, expected))
     return ran
 

@@ -17,6 +17,7 @@ def without_pids(text):
 def program_output_and_exit_code_unchanged(scene):
     ring = scene.compile("ring.c")
     known = scene.compile("known.c")
+    scene.needs_exit_codes()
     runs = [[ring, 20, how] for how in ("finalize", "return3", "exit5", "abort7", "kill9")] + [[known, "expected"]]
     for argv in runs:
         plain = scene.mpirun(2, argv, profiled=None)
@@ -71,6 +72,7 @@ def disable_setting_leaves_no_file(scene):
 def mpmd_with_some_ranks_unprofiled_runs(scene):
     """A preload that reaches only some ranks must not hang or change the job: the library never communicates."""
     ring = scene.compile("ring.c")
+    scene.needs_two_programs()
     launcher = scene.launcher(2)
     ours = ["env", "LD_PRELOAD=" + scene.preload()]
 

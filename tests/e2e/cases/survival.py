@@ -24,6 +24,7 @@ def mapped_directories(scene):
 @case(ranks=2)
 def kill_9_keeps_the_mapped_profile(scene):
     ring = scene.compile("ring.c")
+    scene.needs_exit_codes()
     directories = mapped_directories(scene)
     if not directories:
         raise Skip("no directory on ext4, xfs or tmpfs to write to")

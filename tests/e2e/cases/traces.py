@@ -193,6 +193,7 @@ def job_without_a_trace_is_told_how_to_take_one(scene):
     (scene.dir / "older.json").write_text("{}")
     same(scene.run_report("export", "-f", "perfetto", "-o", "older.json").code, 1, "the same into a file")
     same((scene.dir / "older.json").read_text(), "{}", "a file that was there before")
+    scene.needs_two_programs()
     part = scene.subdir("part")
     program = scene.compile("traced.c")
     one = scene.environment({"LD_PRELOAD": scene.preload()})
@@ -232,6 +233,7 @@ SKEW_NS = 50_000_000
 def run_on_two_nodes(scene, directory, settings):
     """Rank 0 here, ranks 1 and 2 on a "node" of another name whose clocks are ahead."""
     program = scene.compile("traced.c")
+    scene.needs_two_programs()
     skew = scene.shared_object("skew.c", name="skew")
     if scene.alone(["unshare", "-u", "true"], profiled=False).code != 0:
         raise Skip("no other host name can be had here")

@@ -236,7 +236,7 @@ static void files(void) {
 static void duplicates(void) {
     for (int i = 0; i < steps; ++i) {
         MPI_Comm copy;
-        if (i % 20 == 0) work(1);
+        if (i % 200 == 0) work(1);
         MPI_Comm_dup(MPI_COMM_WORLD, &copy);
         sum_up(copy);
         MPI_Comm_free(&copy);
