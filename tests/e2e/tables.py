@@ -5,7 +5,7 @@ mpiprof-report instead."""
 import struct
 from collections import namedtuple
 
-CALLS, CELLS, BLOCKS, COMMUNICATORS, FACTS, TIMES, DURATIONS, SEQUENCES, WORK = 1, 3, 4, 9, 19, 23, 24, 25, 26
+CALLS, CELLS, BLOCKS, COMMUNICATORS, CHOICES, FACTS, TIMES, DURATIONS, SEQUENCES, WORK = 1, 3, 4, 9, 18, 19, 23, 24, 25, 26
 SOURCES = {0: "none", 1: "events", 2: "cupti", 3: "launches"}
 EXCHANGE = 2  # among the flags of a time
 KINDS = {1: "nccl", 2: "kernels", 3: "to device", 4: "to host", 5: "on device", 6: "between devices", 7: "copies", 8: "graphs"}
@@ -40,6 +40,20 @@ class Tables:
             before = found.get(names.get(call, call), (0, 0))
             if calls: found[names.get(call, call)] = before[0] + calls, before[1] + size
         return found
+
+    def chosen(self):
+        """{(name, algorithm, protocol, channels): (operations, bytes)}, over sizes and communicators, as NCCL told its plugin."""
+        names, found = self.names(), {}
+        for _, r in self.records(CHOICES):
+            call, channels, algorithm, protocol, operations, size = struct.unpack_from("<HxB4x16s16sQQ", r)
+            key = names.get(call, call), *(text.split(b"\0")[0].decode() for text in (algorithm, protocol)), channels
+            before = found.get(key, (0, 0))
+            if operations: found[key] = before[0] + operations, before[1] + size
+        return found
+
+    def communicators(self):
+        """(size, rank) of each, but for the one that stands for what is on none."""
+        return [struct.unpack_from("<16xII", r) for _, r in self.records(COMMUNICATORS)][1:]
 
     def histogram(self, place):
         """{lower end of its bucket: count}"""

@@ -85,6 +85,32 @@ static int scene_calls(void) {
     end(c, s);
     return 0;
 }
+/* One of each, for a recording of what NCCL tells: bytes of no name, a group of each kind, a second communicator. */
+static int scene_few(void) {
+    ncclComm_t c = world(), all = NULL;
+    CUstream s = stream();
+    reduce(c, s, 1 << 18);
+    OK(ncclAllGather(in, out, 1 << 16, ncclFloat16, c, s));
+    OK(ncclReduceScatter(in, out, 1 << 16, ncclFloat32, ncclSum, c, s));
+    OK(ncclBroadcast(in, out, 1000, ncclUint8, 0, c, s));
+    OK(ncclReduce(in, out, 500, ncclInt64, ncclSum, 1, c, s));
+    OK(ncclGroupStart());
+    for (int peer = 0; peer < size; ++peer) {
+        OK(ncclSend(in, 1024, ncclFloat32, peer, c, s));
+        OK(ncclRecv(out, 1024, ncclFloat32, peer, c, s));
+    }
+    OK(ncclGroupEnd());
+    OK(ncclGroupStart());
+    reduce(c, s, 1000);
+    reduce(c, s, 3000);
+    OK(ncclGroupEnd());
+    OK(ncclCommSplit(c, 0, rank, &all, NULL));
+    reduce(all, s, 2000);
+    OK(cudaStreamSynchronize(s));
+    OK(ncclCommDestroy(all));
+    end(c, s);
+    return 0;
+}
 /* Steps of one operation each, whose times are scripted: who came last is known. */
 static int scene_steps(void) {
     ncclComm_t c = world();
@@ -208,15 +234,11 @@ int main(int argc, char** argv) {
     static const struct {
         const char* name;
         int (*play)(void);
-    } scenes[] = {{"calls", scene_calls},
-                  {"ahead", scene_ahead},
-                  {"steps", scene_steps},
-                  {"pace", scene_pace},
-                  {"uint8", scene_uint8},
-                  {"groups", scene_groups},
-                  {"nonblocking", scene_nonblocking},
-                  {"split", scene_split},
-                  {"captured", scene_captured}};
+    } scenes[] = {{"calls", scene_calls},   {"few", scene_few},
+                  {"ahead", scene_ahead},   {"steps", scene_steps},
+                  {"pace", scene_pace},     {"uint8", scene_uint8},
+                  {"groups", scene_groups}, {"nonblocking", scene_nonblocking},
+                  {"split", scene_split},   {"captured", scene_captured}};
     if (argc < 3) return 2;
     rank = atoi(getenv("RANK"));
     size = atoi(getenv("WORLD_SIZE"));

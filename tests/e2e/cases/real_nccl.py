@@ -51,15 +51,22 @@ class Real:
         return self.scene.compile(SOURCES / "real_nccl.c", "-w", "-I", ROOT, "-I", SOURCES / "doubles" / "runtime", "-I", self.home / "include",
                                   *nccl, *self.libraries, "-lpthread", name=f"real_nccl.{self.version}{'.static' * is_static}", compiler="gcc", label="")
 
+    def environment(self):
+        return {**NCCL, **torchrun(0, 2), "LD_LIBRARY_PATH": f"{self.home / 'lib'}:{self.directory}"}
+
+    def both_ranks(self, act, directory, launches=("50000", "50000"), is_static=False):
+        """The command that runs them at a time."""
+        program = self.program(is_static)
+        ranks = " ".join(f"env RANK={r} LOCAL_RANK={r} FAKE_CUDA_LAUNCHES={launches[r]} {program} {act} {directory}/id & p{r}=$!;" for r in range(2))
+        return ["/bin/sh", "-c", f"{ranks} wait $p0 && wait $p1"]
+
     def run(self, act, launches=("50000", "50000"), is_static=False, env=None, name=None):
         """Both ranks at a time; their profiles."""
         directory = self.scene.subdir(name or f"{act}.{self.version}{'.static' * is_static}")
-        program = self.program(is_static)
-        env = {**NCCL, **torchrun(0, 2), "LD_PRELOAD": self.scene.library, "LD_LIBRARY_PATH": f"{self.home / 'lib'}:{self.directory}", **(env or {})}
+        env = {**self.environment(), "LD_PRELOAD": self.scene.library, **(env or {})}
         if is_static:
             env["NCCL_PROFILER_PLUGIN"] = self.scene.library
-        ranks = " ".join(f"env RANK={r} LOCAL_RANK={r} FAKE_CUDA_LAUNCHES={launches[r]} {program} {act} {directory}/id & p{r}=$!;" for r in range(2))
-        ran = self.scene.alone(["/bin/sh", "-c", f"{ranks} wait $p0 && wait $p1"], profiled=False, cwd=directory, env=env)
+        ran = self.scene.alone(self.both_ranks(act, directory, launches, is_static), profiled=False, cwd=directory, env=env)
         says = re.sub(r"NCCL version.*\n", "", ran.out)
         same((ran.code, says, ran.err), (0, "", ""), f"{act} with NCCL {self.version}")
         profiles = self.scene.profiles(directory)

@@ -1,0 +1,35 @@
+"""As much of a recording (tests/gpu/recorder; its lines are in docs/nccl.md) as is asked of it where it is made: is it complete, and
+what is in it."""
+
+import collections
+
+COLLECTIVE, POINT_TO_POINT, KERNEL_LAUNCH = 2, 4, 2048
+
+
+class Recording:
+    def __init__(self, path):
+        self.lines = path.read_text().splitlines()
+        self.versions, self.operations, self.launches, self.kernels, self.buffers, self.dropped = set(), 0, 0, 0, 0, 0
+        self.functions, self.cupti = collections.Counter(), None
+        for line in self.lines:
+            word, *rest = line.split()
+            if word == "init": self.versions.add(int(rest[2]))
+            elif word == "start": self.start(int(rest[3]), [text.split("=")[1] for text in rest[5:] if "=" in text])
+            elif word == "cupti": self.cupti = int(rest[0]) if rest[1] == "0" else None
+            elif word == "buffer": self.buffers, self.dropped = self.buffers + 1, self.dropped + int(rest[1])
+            elif word == "kernel": self.kernels += "nccl" in rest[1]
+
+    def start(self, kind, texts):
+        self.launches += kind == KERNEL_LAUNCH
+        if kind not in (COLLECTIVE, POINT_TO_POINT): return
+        self.operations += 1
+        # The communicator's name may be before it.
+        self.functions.update([text for text in texts if text != "name"][:1])
+
+    def what_is_missing(self):
+        """"": nothing."""
+        if self.lines[:1] != ["mpiprof-recording 1"]: return "its first line"
+        if self.lines[-1] != f"done {len(self.lines) - 1}": return "its last line"
+        if not self.operations: return "every operation of NCCL's"
+        if self.dropped: return f"{self.dropped} records that CUPTI dropped"
+        return ""
