@@ -56,6 +56,25 @@ def bytes8(torch, dist, steps):
     return {"ncclAllReduce": [steps, steps * ELEMENTS]}, median
 
 
+def few(torch, dist, steps):
+    """For a recording: a step has one of each, and a kernel of the program's; at last a copy."""
+    size, elements = dist.get_world_size(), 1 << 18
+    mine, all_of_it = torch.ones(elements, device="cuda"), torch.ones(elements * size, device="cuda")
+    bytes8 = torch.ones(elements, dtype=torch.uint8, device="cuda")
+
+    def step():
+        mine.mul_(1.0)
+        dist.all_reduce(mine)
+        dist.all_reduce(bytes8)
+        dist.all_gather_into_tensor(all_of_it, mine)
+        dist.reduce_scatter_tensor(mine, all_of_it)
+        dist.broadcast(mine, 0)
+    median = steps_timed(torch, steps, step)
+    mine.cpu()
+    return {"ncclAllReduce": [2 * steps, 5 * steps * elements], "ncclAllGather": [steps, steps * 4 * elements * size],
+            "ncclReduceScatter": [steps, steps * 4 * elements * size], "ncclBroadcast": [steps, steps * 4 * elements]}, median
+
+
 def buffers(torch, dist, steps):
     """As DDP sends the buffers of a model before each step: a small broadcast from rank 0, then the gradients."""
     few, data = torch.ones(256, device="cuda"), torch.ones(ELEMENTS, device="cuda")

@@ -5,6 +5,7 @@ import sys
 
 from cases.gpu import IDLE, cupti, doubles, mpi_program, run, traced
 from cases.nccl import torchrun
+from cases.recordings import recorder
 from cases.text import agree
 from harness import ROOT, case, check, same
 
@@ -71,10 +72,10 @@ def text_for_people_has_a_block_of_nccl_by_the_library_and_by_the_report(scene):
         agree(ours, scene.run_report("text", "--rank", str(rank), "--all-ranks-table", "never").succeeded().out)
 
 
-def on_doubles(scene, *stages):
+def on_doubles(scene, *stages, **more):
     """tests/gpu/run, with doubles of PyTorch, NCCL, CUDA and CUPTI."""
     paths = ":".join(map(str, (*doubles(scene), cupti(scene))))
-    env = {"LD_LIBRARY_PATH": paths, "FAKE_GPU": 1, "PYTHONPATH": ROOT / "tests" / "gpu" / "doubles", "PYTHONDONTWRITEBYTECODE": 1}
+    env = {"LD_LIBRARY_PATH": paths, "FAKE_GPU": 1, "PYTHONPATH": ROOT / "tests" / "gpu" / "doubles", "PYTHONDONTWRITEBYTECODE": 1, **more}
     return scene.alone([sys.executable, ROOT / "tests" / "gpu" / "run", "--library", scene.library, "--out", scene.dir / "out", *stages],
                        profiled=False, env=env)
 
@@ -90,6 +91,23 @@ def script_for_gpu_machines_runs_and_finds_what_is_wrong(scene):
     same(figures["agreement"]["p50_us_above_cupti"], {"events": IDLE / 1000, "launches": IDLE / 1000}, "events include the launch on an idle stream")
     ran = on_doubles(scene, "pointers")  # which the double of CUDA cannot
     check(ran.code == 1 and "pointers         FAILED" in ran.out, f"{ran.code}: {ran.out}")
+
+
+@case(mpis=(), ranks=1)
+def script_for_gpu_machines_records_what_nccl_and_cupti_say(scene):
+    at = ("--recorder", recorder(scene))
+    ran = on_doubles(scene, "record", *at)
+    same(ran.code, 0, ran.out + ran.err)
+    figures = json.loads((scene.dir / "out" / "figures.json").read_text())["record"]["figures"]
+    same([figures[name] for name in ("lies_in", "operations", "launches", "kernels", "buffers")], [f"{scene.dir}/out/record", 15, 15, 15, 1], "recorded")
+    check(f"cp {scene.dir}/out/record/rank.* tests/gpu/recordings/nccl-2.28.9.cupti-130001.record" in figures["to_commit_it"], figures["to_commit_it"])
+    for name, env, says in (("missing", {"--recorder": scene.dir / "none.so"}, "record           skipped"),
+                            ("dropped", {"FAKE_CUPTI_DROPPED": 3}, "rank.0 lacks 3 records that CUPTI dropped"),
+                            ("no_cupti", {"RECORDING_CUPTI": "none"}, "rank.0 has no CUPTI: RECORDING_CUPTI may name it"),
+                            ("silent", {"FAKE_NCCL_PROFILER": 0}, "NCCL 2.28.9 left recordings of ranks []")):
+        words = ("--recorder", env.pop("--recorder", at[1]), "--out", scene.dir / name)
+        ran = on_doubles(scene, "record", *words, **env)
+        same((ran.code, says in ran.out), (0 if name == "missing" else 1, True), f"{name}: {ran.out}{ran.err}")
 
 
 @case(mpis=(), ranks=1)

@@ -18,6 +18,9 @@ class Tensor:
     def mul_(self, _):
         return self
 
+    def cpu(self):
+        return self
+
 
 def ones(elements, dtype=None, device=None):
     return Tensor(elements, dtype)
