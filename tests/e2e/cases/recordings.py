@@ -28,6 +28,7 @@ ON_DOUBLES = {
     "double.graphs": ("captured", 6, {}),
     "double.threads": ("nonblocking", 6, {}),
     "double.two_buffers": ("reset", 6, {}),
+    "double.cupti_11": ("captured", 5, {"FAKE_CUPTI_VERSION": 13, "FAKE_CUPTI_KERNEL_BYTES": 160}),
     "double.dropped": ("unfinished", 6, {"FAKE_CUPTI_DROPPED": 7}),
 }
 

@@ -9,6 +9,7 @@
  *   FAKE_CUPTI_SUBSCRIBE=39   what cuptiSubscribe answers
  *   FAKE_CUPTI_KERNELS_FIRST  kernels come before the records that say whose they are
  *   FAKE_CUPTI_DROPPED=n      so many records were dropped, told once
+ *   FAKE_CUPTI_KERNEL_BYTES=n so long is the record of a kernel, as in other versions
  *   FAKE_CUPTI_HOARD=n        it keeps so many buffers while it delivers for the first time
  *
  * Whoever gives it no buffer ends the process, as with CUPTI before CUDA 12.9. */
@@ -60,10 +61,11 @@ static _Thread_local int depth;
 
 static uint64_t (*now)(void);
 
+static size_t kernel_bytes = sizeof(struct kernel_record);
 static size_t size_of(const union record* r) {
     switch (r->kind) {
         case KIND_CONCURRENT_KERNEL:
-            return sizeof r->kernel;
+            return kernel_bytes;
         case KIND_MEMCPY:
             return sizeof r->copy;
         case KIND_DRIVER:
@@ -242,6 +244,7 @@ static const struct fake_watcher watcher = {on_api, on_kernel, on_copy};
 static int number(const char* name, int otherwise) { return getenv(name) ? atoi(getenv(name)) : otherwise; }
 static int start(void) {
     if (now) return 0;
+    kernel_bytes = (size_t)number("FAKE_CUPTI_KERNEL_BYTES", sizeof(struct kernel_record));
     void* cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (!cuda) return CUPTI_UNKNOWN;
     void (*watch)(const struct fake_watcher*) = (void (*)(const struct fake_watcher*))dlsym(cuda, "fake_cuda_watch");

@@ -32,7 +32,7 @@ static void start(void) {
     if (!file) return;
     /* NCCL closes its plugin with the last communicator; CUPTI goes on calling us. */
     Dl_info own;
-    if (dladdr((void*)&start, &own)) dlopen(own.dli_fname, RTLD_LAZY | RTLD_NODELETE);
+    if (dladdr((void*)&start, &own)) dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     start_cupti();
     atexit(end);
 }
