@@ -13,7 +13,8 @@ class Recording:
         self.lines = path.read_text().splitlines()
         self.versions, self.operations, self.launches, self.kernels, self.linked, self.buffers, self.dropped = set(), 0, 0, 0, 0, 0, 0
         self.functions, self.cupti = collections.Counter(), None
-        for line in self.lines:
+        self.is_complete = bool(self.lines) and self.lines[-1] == f"done {len(self.lines) - 1}"
+        for line in self.lines if self.is_complete else ():
             word, *rest = line.split()
             if word == "init": self.versions.add(int(rest[2]))
             elif word == "start": self.start(int(rest[3]), [text.split("=")[1] for text in rest[5:] if "=" in text])
@@ -39,7 +40,7 @@ class Recording:
     def what_is_missing(self):
         """"": nothing."""
         if self.lines[:1] != ["mpiprof-recording 1"]: return "its first line"
-        if self.lines[-1] != f"done {len(self.lines) - 1}": return "its last line"
+        if not self.is_complete: return "its last line"
         if not self.operations: return "every operation of NCCL's"
         if self.dropped: return f"{self.dropped} records that CUPTI dropped"
         return ""

@@ -57,6 +57,15 @@ def recorder_leaves_on_doubles_what_is_committed(scene):
 
 
 @case(mpis=(), ranks=1)
+def recording_has_nothing_of_forked_children(scene):
+    path = ":".join(map(str, (*doubles(scene), cupti(scene))))
+    env = {"LD_LIBRARY_PATH": path, "FAKE_GPU": 1, **torchrun(0, 2)}
+    ran, _ = recorded(scene, scene.dir, [program(scene, "linked"), "fork"], env)
+    recording = Recording(scene.dir / "rank.0")
+    same((ran.code, ran.err, recording.what_is_missing(), recording.operations, recording.kernels), (0, "", "", 2, 2), "a program with three children")
+
+
+@case(mpis=(), ranks=1)
 def recording_of_a_process_that_is_killed_is_not_complete(scene):
     path = ":".join(map(str, (*doubles(scene), cupti(scene))))
     env = {"LD_LIBRARY_PATH": path, "FAKE_GPU": 1, **torchrun(0, 2)}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 static FILE* file;
+static pid_t writer; /* its forked children write nothing */
 static unsigned long lines;
 /* Held for a whole line, and for the lines of one buffer. */
 static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -22,13 +23,15 @@ static void open_file(void) {
     if (file || !prefix) return;
     snprintf(path, sizeof path, "%s.%d", prefix, rank ? atoi(rank) : (int)getpid());
     file = fopen(path, "w");
+    writer = getpid();
     if (!file) return perror(path);
     fprintf(file, "mpiprof-recording 1\n");
     lines = 1;
 }
+static int may_write(void) { return file && getpid() == writer; }
 /* The last line says that nothing is missing. */
 static void close_file(void) {
-    if (!file) return;
+    if (!may_write()) return;
     fprintf(file, "done %lu\n", lines);
     fclose(file);
     file = NULL;
@@ -37,11 +40,11 @@ static void close_file(void) {
 static void put(const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    if (file) vfprintf(file, format, arguments);
+    if (may_write()) vfprintf(file, format, arguments);
     va_end(arguments);
 }
 static void end_line(void) {
-    if (!file) return;
+    if (!may_write()) return;
     fputc('\n', file);
     fflush(file);
     lines += 1;

@@ -14,20 +14,20 @@
 #include "tests/gpu/recorder/file.h"
 
 static uint64_t contexts, events, launches;
-static pid_t process;                         /* that is recorded; its forked children are not */
+static int is_started;
 static _Thread_local uint64_t launch_in_hand; /* the event */
 
 /* The last thing that is told; CUDA and CUPTI, which came before us, are there yet. */
 static void end(void) {
-    if (getpid() != process) return;
+    if (!may_write()) return;
     flush_cupti(1);
     pthread_mutex_lock(&file_lock);
     close_file();
     pthread_mutex_unlock(&file_lock);
 }
 static void start(void) {
-    if (process) return;
-    process = getpid();
+    if (is_started) return;
+    is_started = 1;
     open_file();
     if (!file) return;
     /* NCCL closes its plugin with the last communicator; CUPTI goes on calling us. */
