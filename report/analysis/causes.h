@@ -34,6 +34,8 @@ void find_costly_calls(const Job& job, const Figures& figures, std::vector<Findi
 void find_remainder(const Job& job, const Figures& figures, std::vector<Finding>& findings);
 // Ranks that waited for a processor.
 void find_crowds(const Job& job, const Figures& figures, std::vector<Finding>& findings);
+// Whether that may be why they come late.
+void add_processors(const Job& job, evidence::Varying& e);
 // A job that was killed, and one that is many: the launcher of another MPI.
 void find_how_it_ended(const Job& job, const Figures& figures, std::vector<Finding>& findings);
 

@@ -309,23 +309,6 @@ void serial_chain(const Job& job, const Figures& figures, Findings& findings) {
         cost;
 }
 
-// Whoever loses its processor comes late, too.
-void add_processors(const Job& job, evidence::Varying& e) {
-    constexpr double often = 25;  // times a second
-    double times = 0, process_ns = 0, waited_ns = 0, run_ns = 0;
-    bool is_counted = true;
-    for (const Rank& rank : job.ranks) {
-        if (!rank.has_profile || rank.is_text) continue;
-        is_counted &= rank.usage.ran_ns != 0;
-        times += static_cast<double>(rank.usage.involuntary_switches);
-        process_ns += static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns);
-        waited_ns += static_cast<double>(rank.usage.waited_ns);
-        run_ns += static_cast<double>(rank.elapsed_ns);
-    }
-    if (is_counted && share(waited_ns, run_ns) >= worth_a_look) e.processor_share = share(waited_ns, run_ns);
-    if (!is_counted && share(times, process_ns / 1e9) >= often) e.pushed_off_per_s = share(times, process_ns / 1e9);
-}
-
 void varying(const Job& job, const Figures& figures, Findings& findings) {
     if (!figures.efficiency || figures.inside_ns() == 0) return;
     // Both are upper bounds where the other is not: of calls whose fastest waited, too, and of calls that are merely

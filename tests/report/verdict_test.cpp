@@ -253,24 +253,19 @@ TEST(verdict, the_kernels_account_of_waiting_for_a_processor_decides) {
 }
 
 TEST(verdict, who_yields_inside_mpi_and_lacks_a_processor_outside_is_crowded) {
-    // 6 s of 10 s without a processor, in slices and in the turns of an MPI that yields: 100 us each on average.
-    auto job = ranks_of_job(4);
-    for (ProfileSpec& rank : job) {
-        rank.calls = {collective("MPI_Allreduce", {calls_of(1'000, 8, 1 * s, 30 * us)})};
-        rank.processor = {4'000'000'000, 6'000'000'000, 0, 0};
-        rank.usage.involuntary_switches = 60'000;
-    }
+    // 6 s of 10 s without a processor, in slices and in turns; all of that may be turns of an MPI that yields, or not.
+    auto job = in_allreduce({1 * s, 1 * s, 1 * s, 1 * s}), inside = in_allreduce({6 * s, 6 * s, 6 * s, 6 * s});
+    for (auto* ranks : {&job, &inside})
+        for (ProfileSpec& rank : *ranks) {
+            rank.processor = {4'000'000'000, 6'000'000'000, 0, 0};
+            rank.usage.involuntary_switches = 60'000;
+        }
     EXPECT_EQ(name(top(job)), "crowded");
-    EXPECT_NE(sentence(job).find("waited for a processor at least 50.0% of the run"), std::string::npos)
-        << sentence(job);
-
-    // All of it may have been turns inside MPI.
-    for (ProfileSpec& rank : job) rank.calls = {collective("MPI_Allreduce", {calls_of(1'000, 8, 6 * s, 30 * us)})};
-    EXPECT_FALSE(is_said(job_of(job), Rule::crowded));
-    const Verdict varying = top(job);
+    EXPECT_TRUE(sentence(job).find("waited for a processor at least 50.0% of the run") != std::string::npos);
+    const Verdict varying = top(inside);
     EXPECT_EQ(name(varying), "varying-lateness");
-    EXPECT_NE(report::words_of(varying.finding, job_of(job)).find("waited for a processor 60.0% of the run"),
-              std::string::npos);
+    EXPECT_TRUE(report::words_of(varying.finding, job_of(inside)).find("processor 60.0% of the run") !=
+                std::string::npos);
 }
 
 TEST(verdict, tiny_calls_whose_partners_have_no_processor_are_explained_by_that) {
@@ -320,8 +315,7 @@ TEST(verdict, what_is_set_up_again_and_again_is_named) {
     auto job = ranks_of_job(2);
     for (ProfileSpec& rank : job) rank.calls = {setup("MPI_Comm_dup", {calls_of(20'000, 0, 4 * s, 150 * us)})};
     EXPECT_EQ(name(top(job)), "setup");
-    EXPECT_NE(sentence(job).find("Each rank calls MPI_Comm_dup 20,000 times, 200 us each"), std::string::npos)
-        << sentence(job);
+    EXPECT_TRUE(sentence(job).starts_with("Each rank calls MPI_Comm_dup 20,000 times, 200 us each"));
     for (ProfileSpec& rank : job) rank.calls = {setup("MPI_Comm_dup", {calls_of(3, 0, 4 * s, 150 * us)})};
     EXPECT_FALSE(is_said(job_of(job), Rule::setup)) << "long, and not often";
 }
