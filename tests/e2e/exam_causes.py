@@ -39,7 +39,8 @@ def examine(cause, mpi, options, work):
     waiting = f"{100 * cause.waiting:.1f} %, said {100 * sum(waited) / len(waited):.1f} %" if waited else ""
     said_instead = ", ".join(f"{others.count(o)} {o}" for o in dict.fromkeys(others))
     kind = {"f90": " in Fortran", "py": " in Python"}.get(cause.source.split(".")[-1], "")
-    print(f"| {cause.label}{kind} | {mpi} | {size} | {cause.rule} {cause.culprits(size) or ''} | {right} of {options.runs} | {said_instead} | {waiting} | {repeated}, {disturbed} |",
+    disturbances = "" if cause.rule == "unfinished" else f"{repeated}, {disturbed}"  # what the dead have used is nobody's
+    print(f"| {cause.label}{kind} | {mpi} | {size} | {cause.rule} {cause.culprits(size) or ''} | {right} of {options.runs} | {said_instead} | {waiting} | {disturbances} |",
           flush=True)
     return right == options.runs
 
