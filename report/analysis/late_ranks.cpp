@@ -136,6 +136,15 @@ std::optional<std::pair<std::size_t, std::size_t>> stretch_of(const Course& cour
             best_end = i + 1;
         }
     }
+    // One of several bursts is not the time in which they were slower.
+    constexpr double most_of_it = 0.6;
+    double in_all = 0, in_it = 0;
+    for (std::size_t i = 0; i < periods_of_course; ++i) {
+        const double more = std::max(0.0, course.above(i));
+        in_all += more;
+        if (i >= best_begin && i < best_end) in_it += more;
+    }
+    if (in_it < most_of_it * in_all) return std::nullopt;
     const double inside = course.mean_above(best_begin, best_end);
     const auto is_rest = [&](std::size_t from, std::size_t to) {
         return to - from >= at_least && course.mean_above(from, to) <= unlike * inside;
