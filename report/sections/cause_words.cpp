@@ -24,7 +24,8 @@ std::string FindingWords::operator()(const evidence::Varying& e) const {
             human_share(e.mpi_share), words.library, human_share(e.run_share), estimate);
     if (e.processor_share)
         text += fmt::format(
-            " By the kernel's account the ranks waited for a processor {} of the run, inside {} or outside: that may be why.",
+            " By the kernel's account the ranks waited for a processor {} of the run: no loss in an {} that yields while it "
+            "waits, else that may be why.",
             human_share(*e.processor_share), words.library);
     if (e.pushed_off_per_s)
         text += fmt::format(
