@@ -15,6 +15,18 @@ bool is_spoiled(const Pair& pair, std::uint64_t ns) {
     return pair.kernels == 0 && pair.held_ns != 0 && ns >= Events::long_ns && pair.held_ns > ns / 50;
 }
 
+// To the nearest one. Read from its bits, since arithmetic with it would raise flags that are the program's.
+[[gnu::always_inline]] inline std::uint64_t nanoseconds_of(const float& ms) {
+    std::uint32_t bits;
+    __builtin_memcpy(&bits, &ms, sizeof bits);
+    const std::uint32_t exponent = bits >> 23 & 0xff;
+    if (bits >> 31 != 0 || exponent == 0 || exponent == 0xff) return 0;
+    const std::uint64_t scaled = std::uint64_t{(bits & 0x7fffff) | 0x800000} * 1'000'000;  // below 2^44
+    const int shift = 150 - static_cast<int>(exponent);
+    if (shift > 0) return shift < 64 ? (scaled + (std::uint64_t{1} << (shift - 1))) >> shift : 0;
+    return -shift < 20 ? scaled << -shift : ~std::uint64_t{0};
+}
+
 }  // namespace
 
 Context* Events::context_of(const Driver& driver, Word stream) {
@@ -43,18 +55,19 @@ Context* Events::context_of(const Driver& driver, Word stream) {
     return &context;
 }
 
+[[gnu::always_inline]] inline Pair* Events::take_free(Context& context) {
+    const Guard guard(lock_);
+    Pair* pair = context.free;
+    if (pair) context.free = pair->next;
+    return pair;
+}
+
 // A free pair of that context, or a new one; null is counted.
 Pair* Events::take(const Driver& driver, Context& context) {
-    {
-        const Guard guard(lock_);
-        if (Pair* pair = context.free) {
-            context.free = pair->next;
-            return pair;
-        }
-        if (made_ == most_pairs) {
-            count_drop(not_timed.no_room);
-            return nullptr;
-        }
+    if (Pair* pair = take_free(context)) return pair;
+    if (__atomic_load_n(&made_, __ATOMIC_RELAXED) == most_pairs) {
+        count_drop(not_timed.no_room);
+        return nullptr;
     }
     return make(driver, context);
 }
@@ -103,33 +116,47 @@ void Events::failed(Context& context) {
     count_drop(not_timed.failed);
 }
 
+// Records one of its events.
+[[gnu::always_inline]] inline bool Events::is_usable(const Driver& driver, Pair& pair, Word stream, Word event) {
+    if (driver.record_event(event, stream) == success) return succeeded(*pair.context), true;
+    failed(*pair.context);
+    return false;
+}
+
 // An error means that another stream is, and implicitly this one with it.
-bool Events::is_capturing(const Driver& driver, Word stream) {
+[[gnu::always_inline]] inline bool Events::is_captured(const Driver& driver, Word stream) {
     int status = 0;
     if (driver.is_capturing(stream, &status) == success && status == 0) return false;
     count_drop(not_timed.captured);
     return true;
 }
 
-Pair* Events::begin(const Driver& driver, Context& context, Word stream) {
+bool Events::is_capturing(const Driver& driver, Word stream) { return is_captured(driver, stream); }
+
+[[gnu::always_inline]] inline Pair* Events::begin_in(const Driver& driver, Context& context, Word stream) {
     if (context.is_dead()) {
         count_drop(not_timed.failed);
         return nullptr;
     }
-    if (is_capturing(driver, stream)) return nullptr;
-    Pair* pair = take(driver, context);
-    if (!pair) return nullptr;
+    if (is_captured(driver, stream)) return nullptr;
+    Pair* pair = take_free(context);
+    if (!pair && !(pair = take(driver, context))) [[unlikely]]
+        return nullptr;
     pair->stream = stream;
     pair->kernels = 0;
     pair->held_ns = 0;
     return is_usable(driver, *pair, stream, pair->begin) ? pair : nullptr;
 }
 
-// Records one of its events.
-bool Events::is_usable(const Driver& driver, Pair& pair, Word stream, Word event) {
-    if (driver.record_event(event, stream) == success) return succeeded(*pair.context), true;
-    failed(*pair.context);
-    return false;
+Pair* Events::begin(const Driver& driver, Context& context, Word stream) { return begin_in(driver, context, stream); }
+
+Pair* Events::begin_on(const Driver& driver, Word stream, Context*& last) {
+    Word handle = 0;
+    unsigned long long id = 0;
+    const bool is_the_last = last && driver.of_stream(stream, &handle) == success && last->handle == handle &&
+                             (!driver.context_id || (driver.context_id(handle, &id) == success && last->id == id));
+    if (!is_the_last) last = context_of(driver, stream);
+    return last ? begin_in(driver, *last, stream) : nullptr;
 }
 
 bool Events::begin_again(const Driver& driver, Pair& pair, Word stream) {
@@ -144,23 +171,25 @@ void Events::held_up(const Driver& driver, Pair& pair, std::uint64_t ns) {
         pair.held_ns = ns;
 }
 
-void Events::commit(Pair& pair, const Booked& what) {
-    const Guard guard(lock_);
-    pair.what = what;
-    pair.next = nullptr;
-    if (youngest_)
-        youngest_->next = &pair;
+[[gnu::always_inline]] inline Events::Outcome Events::take_time(const Driver& driver, Pair& pair) {
+    float ms = 0;
+    if (driver.elapsed_time(&ms, pair.begin, pair.end) != success) return failed(*pair.context), Outcome::lost;
+    const std::uint64_t ns = nanoseconds_of(ms);
+    succeeded(*pair.context);
+    if (is_spoiled(pair, ns))
+        count_drop(not_timed.held_up);
     else
-        oldest_ = &pair;
-    youngest_ = &pair;
+        times.book(pair.what, pair.kernels ? GpuSource::launches : GpuSource::events, ns, pair.kernels);
+    return Outcome::booked;
 }
 
-Events::Outcome Events::look_at(const Driver& driver, Pair& pair) {
+[[gnu::always_inline]] inline Events::Outcome Events::look_at(const Driver& driver, Pair& pair) {
     if (pair.context->is_dead()) {
         count_drop(not_timed.failed);
         return Outcome::lost;
     }
-    if (const Driver::Stream stream = driver.look_at(pair.stream); stream != Driver::Stream::fine) {
+    if (const Driver::Stream stream = driver.is_hip() ? driver.look_at(pair.stream) : Driver::Stream::fine;
+        stream != Driver::Stream::fine) {
         if (stream == Driver::Stream::captured) return Outcome::not_yet;
         count_drop(not_timed.failed);
         return Outcome::missed;
@@ -177,30 +206,20 @@ Events::Outcome Events::look_at(const Driver& driver, Pair& pair) {
     return Outcome::lost;
 }
 
-Events::Outcome Events::take_time(const Driver& driver, Pair& pair) {
-    std::uint64_t ns = 0;
-    const bool is_told = with_own_arithmetic([&] {
-        float ms = 0;
-        if (driver.elapsed_time(&ms, pair.begin, pair.end) != success) return false;
-        ns = ms > 0 ? static_cast<std::uint64_t>(static_cast<double>(ms) * 1e6 + 0.5) : 0;
-        return true;
-    });
-    if (!is_told) return failed(*pair.context), Outcome::lost;
-    succeeded(*pair.context);
-    if (is_spoiled(pair, ns))
-        count_drop(not_timed.held_up);
-    else
-        times.book(pair.what, pair.kernels ? GpuSource::launches : GpuSource::events, ns, pair.kernels);
-    return Outcome::booked;
-}
-
 void Events::harvest(const Driver& driver, unsigned most) {
     if (!__atomic_load_n(&oldest_, __ATOMIC_RELAXED) || !harvesting_.try_lock()) return;
     const Unnoticed unnoticed(driver);
+    with_own_arithmetic([&] { harvest_some(driver, most); });  // the driver's milliseconds are its own
+    harvesting_.unlock();
+}
+
+void Events::harvest_some(const Driver& driver, unsigned most) {
     Pair* before = nullptr;  // stays in the list
     unsigned under_way = 0;
     lock_.lock();
     Pair* pair = oldest_;
+    __atomic_store_n(&waiting_, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&looked_, counter(), __ATOMIC_RELAXED);
     lock_.unlock();
     for (unsigned looked = 0; pair && looked < most; ++looked) {
         const Outcome outcome = look_at(driver, *pair);
@@ -219,7 +238,6 @@ void Events::harvest(const Driver& driver, unsigned most) {
         }
         pair = next;
     }
-    harvesting_.unlock();
 }
 
 void Events::count_unfinished() {

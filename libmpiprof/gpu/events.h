@@ -1,7 +1,7 @@
 // Times by events of CUDA or HIP: one recorded on the stream before a launch and one behind it. Where NCCL tells of
 // each launch of a kernel they lie around that, else around the call, and contain what the host does in it while the
 // stream is idle. Waiting on the GPU is in both. Events that have happened are harvested at later launches; nobody ever
-// waits for one, so what has not happened when the process ends is lost, and counted. Used by launches.cpp.
+// waits for one, so what has not happened when the process ends is lost, and counted. Used by launches.h.
 #pragma once
 
 #include "libmpiprof/gpu/driver.h"
@@ -54,6 +54,8 @@ class Events {
     bool is_capturing(const Driver& driver, Word stream);
     // The first half of a pair, recorded on the stream; null if that is not possible, which is counted.
     Pair* begin(const Driver& driver, Context& context, Word stream);
+    // Both; `last` is the context that this was answered for last.
+    Pair* begin_on(const Driver& driver, Word stream, Context*& last);
     // What comes now is a kernel: before its first one the first half is recorded once more. False as below.
     bool begin_again(const Driver& driver, Pair& pair, Word stream);
     // The second half. False: the pair is of no use, and gone.
@@ -63,10 +65,26 @@ class Events {
     static constexpr std::uint64_t long_ns = 50'000;  // several times what a launch takes
     void cancel(Pair& pair) { give_back(pair); }
     // The pair's time is to be booked when it is known.
-    void commit(Pair& pair, const Booked& what);
+    void commit(Pair& pair, const Booked& what) {
+        pair.what = what;
+        commit(pair);
+    }
+    [[gnu::always_inline]] bool commit(Pair& pair) {  // true: is_due()
+        const Guard guard(lock_);
+        ++waiting_;
+        pair.next = nullptr;
+        (youngest_ ? youngest_->next : oldest_) = &pair;
+        youngest_ = &pair;
+        return is_due();
+    }
+    // Whether it is time to look what has happened: several were committed since, or the last look is some time ago.
+    bool is_due() const {
+        return __atomic_load_n(&waiting_, __ATOMIC_RELAXED) >= at_once ||
+               counter() - __atomic_load_n(&looked_, __ATOMIC_RELAXED) >= long_ago;
+    }
     // Books what has happened meanwhile, looking at the oldest few or at all.
     void harvest(const Driver& driver, unsigned most);
-    static constexpr unsigned a_few = 4, all = ~0u;
+    static constexpr unsigned at_once = 8, a_few = at_once + 4, all = ~0u;
     // The end of a profile: what has not been harvested has no time, unless the process goes on.
     void count_unfinished();
 
@@ -74,9 +92,13 @@ class Events {
 
   private:
     Pair* take(const Driver& driver, Context& context);
+    Pair* take_free(Context& context);
+    Pair* begin_in(const Driver& driver, Context& context, Word stream);
+    bool is_captured(const Driver& driver, Word stream);
     Pair* make(const Driver& driver, Context& context);
     Pair* keep(Word begin, Word end, Context& context);
     void give_back(Pair& pair);
+    void harvest_some(const Driver& driver, unsigned most);
     enum class Outcome { booked, not_yet, missed, lost };  // lost: with the pair
     Outcome look_at(const Driver& driver, Pair& pair);
     static void succeeded(Context& context);
@@ -94,6 +116,9 @@ class Events {
     unsigned context_count_ = 0;
     Pair* oldest_ = nullptr;
     Pair* youngest_ = nullptr;
+    unsigned waiting_ = 0;                             // committed since the last look,
+    Ticks looked_ = 0;                                 // which was then
+    static constexpr Ticks long_ago = Ticks{1} << 20;  // well below a millisecond where the counter is fast
 };
 
 }  // namespace mpiprof::gpu

@@ -109,7 +109,13 @@ void Launches::try_cupti() {
 
 // Where the time of the launch in hand is from: recording may have got a window since the last one.
 void Launches::choose_source() {
-    if (wants_cupti_ == WantsCupti::never || is_failure_noted_) return;
+    // Whether there is a window changes with the epoch alone, and HIP's errors have to be looked at around each
+    // question.
+    const bool is_wanted = wants_cupti_ != WantsCupti::never && !is_failure_noted_;
+    const bool may_come = is_wanted && (wants_cupti_ != WantsCupti::in_window || runtime.has_window());
+    if (!may_come && !the_cupti.is_there() && !driver_.last_error)
+        __atomic_store_n(&without_cupti_, gate_epoch(), __ATOMIC_RELAXED);
+    if (!is_wanted) return;
     const bool is_its_turn = is_cuptis_turn();
     if (uses_cupti()) return;
     the_cupti.drain();

@@ -6,15 +6,12 @@
 namespace mpiprof::gpu {
 
 constinit Launches launches{};
+constinit thread_local Launch* in_hand = nullptr;
+constinit thread_local Lone lone{};
 
 namespace {
 
-// The launch that this thread has in hand.
-constinit thread_local Launch* in_hand __attribute__((tls_model("initial-exec"))) = nullptr;
-
-// Functions, as a set. Two that share a bit are timed as the one of which NCCL tells less. What a group sends and
-// receives is one kernel.
-std::uint64_t bit_of(std::uint16_t call) { return std::uint64_t{1} << call % 64; }
+// What a group sends and receives is one kernel.
 constexpr std::uint64_t sent_and_received = 1;
 
 bool is_default(Word stream) { return static_cast<std::uintptr_t>(stream) <= 2; }
@@ -50,6 +47,7 @@ Launch* Launches::take() {
 }
 
 void Launches::drop() {
+    if (lone.is_in_hand) drop_lone();
     if (!in_hand) return;
     if (in_hand->is_pushed) the_cupti.end();
     for (unsigned i = 0; i < in_hand->count; ++i) {
@@ -58,6 +56,12 @@ void Launches::drop() {
     }
     in_hand->is_taken.store(false, std::memory_order_release);
     in_hand = nullptr;
+}
+
+void Launches::drop_lone() {
+    lone.is_in_hand = false;
+    if (lone.pair) events_.cancel(*lone.pair);
+    lone.pair = nullptr;
 }
 
 // Null: what lies there is not timed.
@@ -93,13 +97,6 @@ void Launches::begin_traced(Launch& launch) {
     if (first == 0 && launch.count != 0) count_drop(events_.not_timed.failed);
 }
 
-// Whether NCCL tells of the kernels of these: then nothing is recorded on a stream before it does. Not of all functions
-// it does: what the GPU's copy engines do it tells in no version, and of Broadcast not in 2.30.
-bool Launches::awaits_kernels(std::uint64_t calls) const {
-    return (calls & ~told_calls_.load(std::memory_order_relaxed)) == 0 &&
-           (calls & silent_calls_.load(std::memory_order_relaxed)) == 0;
-}
-
 void Launches::begin(Launch& launch) {
     if (uses_cupti()) return begin_traced(launch);
     for (unsigned i = 0; i < launch.count; ++i) {
@@ -115,6 +112,7 @@ void Launches::begin(Launch& launch) {
 void Launches::begin_alone(Word stream, std::uint16_t call) {
     drop();
     choose_source();
+    if (begin_lone(stream, bit_of(call))) return;
     const OwnErrors errors(driver_);
     if (!may_ask(errors) || !(in_hand = take())) return;
     if (Share* share = share_on(*in_hand, stream)) share->calls = bit_of(call);
@@ -132,6 +130,7 @@ bool Launches::is_missed(const Operation& operation) {
 }
 
 void Launches::end_real_call(Outcome outcome) {
+    if (lone.is_in_hand && outcome != Outcome::enqueued) drop_lone();
     if (!in_hand) return;
     if (in_hand->is_pushed) the_cupti.end();
     in_hand->is_pushed = false;
@@ -146,7 +145,7 @@ void Launches::end_real_call(Outcome outcome) {
         if (!events_.end(driver_, *share.pair, share.stream)) share.pair = nullptr;
     }
     look_whether_held_up(*in_hand);
-    events_.harvest(driver_, Events::a_few);
+    harvest_if_due();
 }
 
 void Launches::look_whether_held_up(Launch& launch) {
@@ -168,6 +167,7 @@ bool Launches::is_here(const Share& share) const {
 void Launches::begin_kernel(Word stream, bool is_in_a_call) {
     if (!is_on() || uses_cupti()) return;
     if (!is_in_a_call) return begin_kernel_elsewhere(stream);
+    if (lone.is_in_hand) return begin_lone_kernel(stream);
     if (!in_hand || in_hand->is_elsewhere) return;  // that it has no time was counted
     for (unsigned i = 0; i < in_hand->count; ++i) {
         Share& share = in_hand->shares[i];
@@ -212,7 +212,7 @@ void Launches::begin_kernel_elsewhere(Word stream) {
     in_hand->launched = share;
 }
 
-void Launches::end_kernel() {
+void Launches::end_kernel_in_hand() {
     if (!in_hand || !in_hand->launched) return;
     Share& share = *in_hand->launched;
     in_hand->launched = nullptr;
@@ -274,6 +274,7 @@ void Launches::enqueue(std::uint64_t group, Word stream, const Operation& operat
 }
 
 void Launches::begin_group(std::uint64_t group) {
+    if (lone.is_in_hand) drop_lone();
     if (in_hand && in_hand->group != group) drop();
     if (!in_hand) return;
     const OwnErrors errors(driver_);
@@ -282,16 +283,16 @@ void Launches::begin_group(std::uint64_t group) {
 }
 
 // NCCL was to tell of its kernel, and has not.
-void Launches::miss(Share& share) {
-    share.is_awaited = false;
-    silent_calls_.fetch_or(share.calls, std::memory_order_relaxed);
+void Launches::miss(std::uint64_t calls) {
+    silent_calls_.fetch_or(calls, std::memory_order_relaxed);
     count_drop(events_.not_timed.untold);
 }
 
 void Launches::book(Launch& launch, std::uint16_t group_end) {
     for (unsigned i = 0; i < launch.count; ++i) {
         Share& share = launch.shares[i];
-        if (share.is_awaited) miss(share);
+        if (share.is_awaited) miss(share.calls);
+        share.is_awaited = false;
         if (share.operations > 1) name_as_group(share, group_end);
         if (share.pair) events_.commit(*share.pair, share.what);
         if (share.traced) the_cupti.describe(share.traced, share.what);
@@ -301,10 +302,18 @@ void Launches::book(Launch& launch, std::uint16_t group_end) {
     drop();
 }
 
+// Told of, with its times, in the thread that launches it; the call itself may have returned behind that.
+void Launches::leave_elsewhere(Share& share) {
+    share.is_awaited = false;
+    if (!share.pair || share.pair->kernels != 0) return;
+    events_.cancel(*share.pair);
+    share.pair = nullptr;
+}
+
 void Launches::describe(const Operation& operation) {
     if (in_hand && in_hand->count == 1 && in_hand->group == 0 && operation.has_kernel && !is_missed(operation)) {
         Share& share = in_hand->shares[0];
-        if (operation.is_nonblocking) share.is_awaited = false;  // launched elsewhere
+        if (operation.is_nonblocking && is_told_elsewhere()) leave_elsewhere(share);
         add_to(share, operation);
         number(share.what, operation);
         return book(*in_hand, operation.call);
@@ -331,7 +340,7 @@ void Launches::end_of_kernels(std::uint16_t group_end) {
     if (operations > 1) runtime.records().publish_call(group_end);
     book(*in_hand, group_end);
     const OwnErrors errors(driver_);
-    if (errors.may_ask()) events_.harvest(driver_, Events::a_few);
+    if (errors.may_ask()) harvest_if_due();
 }
 
 // ---- the end ----
@@ -359,6 +368,7 @@ void Launches::end_of_profile(bool forced) {
 void Launches::end_of_process() {
     end_of_profile(true);
     __atomic_store_n(&is_over_, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&without_cupti_, ~std::uint64_t{0}, __ATOMIC_RELAXED);
 }
 
 }  // namespace mpiprof::gpu

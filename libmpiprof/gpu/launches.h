@@ -76,6 +76,23 @@ struct Launch {
 // library's will put it there (nonblocking communicators).
 enum class Outcome : std::uint8_t { failed, enqueued, in_progress };
 
+// The launch that a thread has in hand.
+[[gnu::visibility("hidden")]] extern constinit thread_local Launch* in_hand __attribute__((tls_model("initial-exec")));
+
+// A lone operation of whose kernel NCCL will tell, as its thread has it in hand: nothing lies on its stream before.
+// These are most of all launches, so no more is kept of them than two events and what is booked by them.
+struct Lone {
+    bool is_in_hand, is_awaited, is_launching;
+    Word stream;
+    std::uint64_t calls;  // which function it is of, as a bit
+    Pair* pair;           // null: it has no time
+    Context* context;     // of the last one
+};
+[[gnu::visibility("hidden")]] extern constinit thread_local Lone lone __attribute__((tls_model("initial-exec")));
+
+// Functions, as a set. Two that share a bit are timed as the one of which NCCL tells less.
+inline std::uint64_t bit_of(std::uint16_t call) { return std::uint64_t{1} << call % 64; }
+
 class Launches {
   public:
     // Whether times are taken. Decided at the first question, which is asked when an operation is to be enqueued.
@@ -89,8 +106,29 @@ class Launches {
     // A lone operation: before and behind the real call, then what it was. A call that failed, or went on in another
     // thread, has no third part.
     void begin_alone(Word stream, std::uint16_t call);
+    // True: the first is done, by this.
+    [[gnu::always_inline]] bool is_begun_at_once(Word stream, std::uint16_t call) {
+        return !in_hand && !lone.is_in_hand && begin_lone(stream, bit_of(call));
+    }
     void end_real_call(Outcome outcome);
     void describe(const Operation& operation);
+    // The same, where lone.is_in_hand. One that a thread of NCCL's launches has its times there.
+    [[gnu::always_inline]] void describe_lone(const Operation& operation) {
+        std::uint64_t number = operation.is_collective() ? times.enqueue(operation.communicator) : 0;
+        if (!operation.needs_all) number = 0;
+        if (!operation.has_kernel) [[unlikely]]
+            return drop_lone();
+        if (lone.is_awaited && !operation.is_nonblocking) [[unlikely]]
+            miss(lone.calls);
+        lone.is_in_hand = false;
+        Pair* pair = lone.pair;
+        if (!pair) [[unlikely]]
+            return;
+        lone.pair = nullptr;
+        const std::uint16_t communicator = operation.communicator;
+        pair->what = {operation.call, operation.bin, communicator, 0, operation.bytes, 0, number, communicator};
+        if (events_.commit(*pair)) events_.harvest(driver_, Events::a_few);
+    }
     // A group: its operations as they are enqueued; `group` tells it from the thread's other ones.
     void enqueue(std::uint64_t group, Word stream, const Operation& operation);
     void begin_group(std::uint64_t group);    // its end is called, and launches
@@ -107,7 +145,23 @@ class Launches {
     // Such a launch, in the thread that makes it: before and behind it. Then, where no call of that thread is watched
     // (NCCL that is static, or launches in a thread of its own), what the kernel did, and that this was all.
     void begin_kernel(Word stream, bool is_in_a_call);
-    void end_kernel();
+    // The same, where lone.is_in_hand by a call of this thread. Of a default stream the current context is meant, which
+    // is the right one by now. Of several kernels the first half lies before the first, the second behind the last.
+    [[gnu::always_inline]] void begin_lone_kernel(Word stream) {
+        if (stream != lone.stream) return;
+        if (lone.is_awaited) {
+            lone.is_awaited = false;
+            lone.pair = events_.begin_on(driver_, stream, lone.context);
+        }
+        if (!lone.pair) return;
+        lone.pair->kernels += 1;
+        lone.is_launching = true;
+    }
+    void end_kernel() {
+        if (!lone.is_launching) return end_kernel_in_hand();
+        lone.is_launching = false;
+        if (!events_.end(driver_, *lone.pair, lone.stream)) lone.pair = nullptr;
+    }
     void kernel_did(const Operation& operation);
     void end_of_kernels(std::uint16_t group_end);
 
@@ -135,10 +189,32 @@ class Launches {
     void note_source(const char* text);
     void note_events();
     bool is_told_elsewhere() const;
-    bool awaits_kernels(std::uint64_t calls) const;
+    // Whether NCCL tells of the kernels of these: then nothing is recorded on a stream before it does. Not of all
+    // functions it does: what the GPU's copy engines do it tells in no version, and of Broadcast not in 2.30.
+    bool awaits_kernels(std::uint64_t calls) const {
+        return (calls & ~told_calls_.load(std::memory_order_relaxed)) == 0 &&
+               (calls & silent_calls_.load(std::memory_order_relaxed)) == 0;
+    }
     Pair* pair_of_kernel(Share& share);
     void learn_that_told(std::uint64_t calls);
-    void miss(Share& share);
+    void miss(std::uint64_t calls);
+    void leave_elsewhere(Share& share);
+    void end_kernel_in_hand();
+    // False: it takes the way of all others.
+    [[gnu::always_inline]] bool begin_lone(Word stream, std::uint64_t calls) {
+        if (__atomic_load_n(&without_cupti_, __ATOMIC_RELAXED) != gate_epoch() || !awaits_kernels(calls)) [[unlikely]]
+            return false;
+        lone.is_in_hand = lone.is_awaited = true;
+        lone.is_launching = false;
+        lone.stream = stream;
+        lone.calls = calls;
+        lone.pair = nullptr;
+        return true;
+    }
+    void drop_lone();
+    void harvest_if_due() {
+        if (events_.is_due()) events_.harvest(driver_, Events::a_few);
+    }
     bool is_missed(const Operation& operation);
     bool is_here(const Share& share) const;
     void begin_kernel_elsewhere(Word stream);
@@ -155,6 +231,8 @@ class Launches {
     std::atomic<std::uint64_t> told_calls_{0};    // bits of functions of whose kernels NCCL has told,
     std::atomic<std::uint64_t> silent_calls_{0};  // and of those of which it has not told all
     WantsCupti wants_cupti_ = WantsCupti::never;
+    std::uint64_t without_cupti_ =
+        ~std::uint64_t{0};  // the gate's epoch in which nothing but CUDA's events is to be thought of
     // In a window CUPTI is on for that long in all; a sample begins after so long, and is a twelfth of it.
     std::uint64_t cupti_ns_ = 0;
     std::uint64_t since_ns_ = 0;   // when the first operation was enqueued

@@ -17,17 +17,20 @@ bool is_of(const GpuTime& record, const Booked& what, GpuSource source) {
            record.communicator == what.communicator && record.flags == what.flags;
 }
 
-std::uint64_t hash_of(const Booked& what, GpuSource source) {
-    const std::uint64_t key = what.call | std::uint64_t{what.bin} << 16 |
-                              std::uint64_t{static_cast<std::uint8_t>(source)} << 24 |
-                              std::uint64_t{what.communicator} << 32 | std::uint64_t{what.flags} << 48;
-    return mix(key) >> 53;
+// Its first eight bytes, and where one of them is not used the source.
+std::uint64_t key_of(const Booked& what, GpuSource source) {
+    static_assert(offsetof(Booked, bin) == 2 && offsetof(Booked, communicator) == 4 && offsetof(Booked, flags) == 6);
+    std::uint64_t key;
+    __builtin_memcpy(&key, &what, sizeof key);
+    constexpr int unused = 24;
+    constexpr std::uint64_t rest = ~(std::uint64_t{0xff} << unused);
+    return (key & rest) | std::uint64_t{static_cast<std::uint8_t>(source)} << unused;
 }
 
 }  // namespace
 
 GpuTime* Times::record(const Booked& what, GpuSource source) {
-    const std::uint64_t hash = hash_of(what, source);
+    const std::uint64_t hash = mix(key_of(what, source)) >> 53;
     if (GpuTime** known = known_.find(hash, [&](const GpuTime* time) { return is_of(*time, what, source); }))
         return *known;
     GpuTime* fresh = known_.make_room(never_moves) ? rows_.next(image()) : nullptr;
@@ -55,17 +58,32 @@ GpuSequence* Times::sequence(std::uint16_t communicator) {
     return sequences_[sequence_count_++] = fresh;
 }
 
+inline GpuTime* Times::record_again(const Booked& what, GpuSource source) {
+    const std::uint64_t key = key_of(what, source);
+    Last& last = last_records_[short_hash<4>(key ^ key >> 32)];
+    if (last.key != key || !last.record) [[unlikely]]
+        last = {key, record(what, source)};
+    return last.record;
+}
+
+inline GpuSequence* Times::sequence_again(std::uint16_t communicator) {
+    GpuSequence*& last = last_sequences_[communicator % (sizeof last_sequences_ / sizeof last_sequences_[0])];
+    if (!last || last->communicator != communicator) [[unlikely]]
+        last = sequence(communicator);
+    return last;
+}
+
 std::uint64_t Times::enqueue(std::uint16_t communicator) {
     const Guard guard(lock_);
-    GpuSequence* s = sequence(communicator);
+    GpuSequence* s = sequence_again(communicator);
     if (!s) return 0;
     __atomic_store_n(&s->us16[s->enqueued % gpu_sequence_length], 0, __ATOMIC_RELAXED);
     add(s->enqueued, 1);
     return s->enqueued;
 }
 
-void Times::remember(const Booked& what, GpuSource source, std::uint64_t ns) {
-    GpuSequence* s = sequence(what.numbered_by);
+[[gnu::always_inline]] inline void Times::remember(const Booked& what, GpuSource source, std::uint64_t ns) {
+    GpuSequence* s = sequence_again(what.numbered_by);
     if (!s || s->enqueued - what.number >= gpu_sequence_length) return;
     const std::uint64_t us16 = (ns * 16 + 500) / 1000;
     s->source = source;
@@ -79,7 +97,7 @@ void Times::remember(const Booked& what, GpuSource source, std::uint64_t ns) {
 void Times::book(const Booked& what, GpuSource source, std::uint64_t ns, std::uint64_t kernels) {
     const Guard guard(lock_);
     if (what.number != 0) remember(what, source, ns);
-    GpuTime* t = record(what, source);
+    GpuTime* t = record_again(what, source);
     if (!t) return count_drop(image().header().drops.histograms);
     add(t->operations, 1);
     add(t->bytes, what.bytes);

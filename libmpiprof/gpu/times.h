@@ -45,8 +45,11 @@ class Times {
     void work(const Worked& what);
 
   private:
+    // Found in the tables, else made; and, before that, among those that were wanted last.
     format::GpuTime* record(const Booked& what, GpuSource source);
     format::GpuSequence* sequence(std::uint16_t communicator);
+    format::GpuTime* record_again(const Booked& what, GpuSource source);
+    format::GpuSequence* sequence_again(std::uint16_t communicator);
     void remember(const Booked& what, GpuSource source, std::uint64_t ns);
 
     static constexpr unsigned most_sequences = 64;  // of 16 KiB each
@@ -56,6 +59,11 @@ class Times {
     OpenTable<format::GpuTime*, OpenTableSize{.inside = 2048, .outside = 0, .most = 2048}> known_{};
     Durations durations_{format::TableType::gpu_durations};
     format::GpuSequence* sequences_[most_sequences] = {};
+    format::GpuSequence* last_sequences_[8] = {};  // by communicator
+    struct Last {
+        std::uint64_t key;
+        format::GpuTime* record;  // null: there is none
+    } last_records_[16] = {};     // by a hash of the key
     unsigned sequence_count_ = 0;
     Rows<format::GpuWork, 16> work_rows_;
     format::GpuWork* work_[most_work] = {};

@@ -178,6 +178,10 @@ struct Mpi {
         return library.is_known() && (profiled.facts.count_at != FamilyFacts::not_known ||
                                       whole_catalogue.calls[id].size_rule != SizeRule::received);
     }
+    // What MPI calls of itself is for the plain form.
+    static constexpr bool asks_itself(Id) { return false; }
+    static bool is_own_code(Word) { return false; }
+    static constexpr bool may_be_watched_quickly(auto) { return false; }
     // Whose memory the buffer is, in processes that use a GPU: such calls take the plain form then. Of a call with two
     // the one that is sent from; that of a scatter is significant at the root alone.
     static constexpr bool may_be_watched(Id id) {

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "libmpiprof/base/loader.h"
 #include "libmpiprof/host/launch.h"
 #include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/settings.h"
@@ -37,6 +38,10 @@ bool Library::is_ours(const void* real) const { return wrap::find_beside(landmar
 
 void Library::find_questions(const void* real) {
     first_ = wrap::find_beside(landmark, real);
+    with_object_at(first_, [this](const dl_phdr_info&, Word begin, Word end) {
+        code_ = begin;
+        code_bytes_ = static_cast<std::uintptr_t>(end - begin);
+    });
     get_version_ = reinterpret_cast<decltype(get_version_)>(wrap::find_beside("ncclGetVersion", real));
     Communicators::Questions& ask = communicators.questions;
     ask.count = reinterpret_cast<decltype(ask.count)>(wrap::find_beside("ncclCommCount", real));
@@ -48,8 +53,8 @@ void Library::meet(const void* real) {
     if (!communicators.questions.count) return find_questions(real);
     if (several || is_ours(real)) return;
     several = true;
-    for (auto& spelling : wrap::reals<Nccl>)
-        for (void*& slot : spelling) __atomic_store_n(&slot, nullptr, __ATOMIC_RELAXED);
+    for (auto* reals : {wrap::reals<Nccl>, wrap::reals_watched<Nccl>})
+        for (void*& slot : reals[0]) __atomic_store_n(&slot, nullptr, __ATOMIC_RELAXED);
 }
 
 void Library::begin(const void* real, Membership membership) {

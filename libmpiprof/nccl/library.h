@@ -30,7 +30,14 @@ struct Group {
     bool is_watched;           // the end that is in hand launches something whose time on the GPU is taken
     unsigned bcasts;           // ncclBcast of the open group: NCCL will tell of them as Broadcast
     int broadcasts;            // calls of ncclBroadcast of which NCCL has not told yet
-    const void* told;          // the context of the communicator that NCCL told of last, in this thread
+    // The communicator that an operation was watched on last, by its index, and the epoch in which it was looked up.
+    struct Watched {
+        std::uint64_t epoch;
+        std::uint16_t index;
+        bool is_alone, is_nonblocking;  // alone: of one rank
+        int rank;
+    } watched;
+    const void* told;  // the context of the communicator that NCCL told of last, in this thread
     // Which of our events' handles those of a second plugin stand for, of the launch and the group that this thread has
     // begun last.
     struct StandingFor {
@@ -61,6 +68,8 @@ class Library {
     // (of another Python package) passes through untouched: from now on every call is looked up by its caller.
     void meet(const void* real);
     bool is_ours(const void* real) const;
+    // Whether an address lies in the code of the one that was met.
+    bool is_its_code(Word address) const { return static_cast<std::uintptr_t>(address - code_) < code_bytes_; }
     // Begins the profile if nothing else has. A job of its own, unless MPI is initialised later.
     void begin(const void* real, Membership membership);
     // Begins it with a communicator that is not made through us, as NCCL itself tells.
@@ -74,6 +83,8 @@ class Library {
   private:
     void find_questions(const void* real);
     const void* first_ = nullptr;  // its ncclGetErrorString
+    Word code_ = 0;                // and the code around that
+    std::uintptr_t code_bytes_ = 0;
     int (*get_version_)(int* version) = nullptr;
     Lock lock_;
     std::atomic<int> off_{0};  // 0: not asked yet, 1: off, 2: on
@@ -109,6 +120,12 @@ struct Nccl : private wrap::LibraryDefaults {
     static constexpr int spellings = 1;
     static constexpr Call row(Id id) { return row_of(id); }
 
+    // Inside each operation NCCL asks itself for errors (ncclCommGetAsyncError), by the name that is ours.
+    static constexpr bool asks_itself(Id id) {
+        return row_of(id).treatment == Treatment::counted && !frees(id) && !follows(id);
+    }
+    static bool is_own_code(Word return_address) { return library.is_its_code(return_address); }
+
     // Calls that end the life of a communicator.
     static constexpr bool frees(Id id) { return id == Id::CommDestroy || id == Id::CommAbort; }
     // Calls that make one.
@@ -123,10 +140,13 @@ struct Nccl : private wrap::LibraryDefaults {
     }
 
     // How long the GPU is at what is enqueued (watch.cpp). The ends of communicators are a good moment to look.
-    static constexpr bool may_be_watched(Id id) { return may_be_watched(id, row_of(id).traffic); }
-    static bool watches(std::uint16_t id) {
-        return may_be_watched(static_cast<Id>(id), whole_catalogue.calls[id].traffic) && gpu::launches.is_on();
+    static constexpr bool may_be_watched(Id id) {
+        return launches(static_cast<std::uint16_t>(id)) || id == Id::CommFinalize || id == Id::CommDestroy ||
+               id == Id::CommAbort;
     }
+    static bool watches(std::uint16_t id) { return may_be_watched(static_cast<Id>(id)) && gpu::launches.is_on(); }
+    // What launches something is called often, all else ends a communicator.
+    static constexpr bool may_be_watched_quickly(std::uint16_t id) { return launches(id); }
     template <Id I, class Language>
     static void before_real(Ledger&, const Word* words) {
         if constexpr (is_operation(row_of(I).traffic))
@@ -134,6 +154,14 @@ struct Nccl : private wrap::LibraryDefaults {
                             peer_of<I>(words));
         else if constexpr (I == Id::GroupEnd)
             watch_group();
+    }
+    template <Id I>
+    [[gnu::always_inline]] static bool is_begun_at_once(const Word* words) {
+        if constexpr (is_operation(row_of(I).traffic))
+            return group.depth == 0 && gpu::launches.is_begun_at_once(words[find(row_of(I).roles, Role::comm) + 1],
+                                                                      static_cast<std::uint16_t>(I));
+        else
+            return false;
     }
     template <Id I>
     static void after_real(Word result) {
@@ -179,10 +207,18 @@ struct Nccl : private wrap::LibraryDefaults {
     template <Id I, class Language>
     struct Size;
 
+    static void watch_launched(Word result);
+
   private:
-    static constexpr bool may_be_watched(Id id, Traffic traffic) {
-        return is_operation(traffic) || id == Id::GroupEnd || id == Id::CommFinalize || id == Id::CommDestroy ||
-               id == Id::CommAbort;
+    static constexpr bool launches(std::uint16_t id) {
+        constexpr std::uint64_t mask = [] {
+            static_assert(calls <= 64);
+            std::uint64_t bits = std::uint64_t{1} << (static_cast<std::uint16_t>(Id::GroupEnd) - first_id);
+            for (std::size_t i = 0; i < calls; ++i)
+                if (is_operation(table[i].traffic)) bits |= std::uint64_t{1} << i;
+            return bits;
+        }();
+        return (mask >> (id - first_id) & 1) != 0;
     }
     template <Id I>
     static int peer_of(const Word* words) {
@@ -193,9 +229,12 @@ struct Nccl : private wrap::LibraryDefaults {
             return -1;
     }
     static bool follow_made(Id id, const Word* words);
-    static void watch_operation(Word stream, std::uint16_t call, int peer);
+    [[gnu::always_inline]] static void watch_operation(Word stream, std::uint16_t call, int peer) {
+        group.stream = stream;
+        group.peer = peer;
+        if (group.depth == 0) gpu::launches.begin_alone(stream, call);
+    }
     static void watch_group();
-    static void watch_launched(Word result);
     static void pass_unwatched_operation();
     static void pass_unwatched(Word comm, Word result);
 };
@@ -246,6 +285,16 @@ struct GroupEnded : wrap::Sizeless {
     }
 };
 
+// What is launched has to be told to gpu/ behind the real call, and then what it was.
+template <class Booker>
+struct Watched : Booker {
+    static void after_real(Word result) {
+        if (gpu::lone.is_in_hand && static_cast<int>(result) == success) return;  // enqueued: nothing is left to do
+        if (gpu::launches.is_on()) Nccl::watch_launched(result);
+    }
+    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return false; }
+};
+
 template <Id I, class Language>
 struct Nccl::Size {
     static constexpr Call row = row_of(I);
@@ -259,6 +308,7 @@ struct Nccl::Size {
     using Operation = std::conditional_t<is_broadcast, EnqueuedBroadcast<Sized, I>, Enqueued<Sized>>;
     using Whole = std::conditional_t<I == Id::GroupEnd, GroupEnded, std::conditional_t<is_enqueued, Operation, Sized>>;
     using Booker = std::conditional_t<(comm >= 0), Whole, wrap::WithoutComm<Whole>>;
+    using Watched = nccl::Watched<Booker>;
 
     template <class... Words>
     static void make_room(Ledger&, Words...) {}

@@ -76,14 +76,19 @@ Kind& place_of_kind(Context& context, const Told& told) {
     return context.known[(told.count ^ told.count >> 10 ^ text >> 2) % Context::kinds];
 }
 
-// True: it was one that is known, and is counted in the table.
-bool add_known(Context& context, const Told& told, Recorded& recorded) {
-    const Guard guard(operations.lock());
+// The kind of one that is known, which is counted in the table then; else null. The caller holds the lock.
+[[gnu::always_inline]] inline const Kind* add_known(Context& context, const Told& told) {
     const Kind& known = place_of_kind(context, told);
-    if (!known.is(told) || !runtime.records_call(known.recorded.call)) return false;
+    if (!known.is(told)) return nullptr;
     Operations::add_known(*known.operation, known.recorded.bytes);
-    recorded = known.recorded;
-    return true;
+    return &known;
+}
+
+// Whether a call of NCCL's that this thread makes launches what is told of.
+bool is_in_a_call(const ThreadState& thread) {
+    const auto token = reinterpret_cast<std::uintptr_t>(thread.token);
+    if (token == 0 || token % 2 != 0) return false;
+    return static_cast<unsigned>(call_of(thread.ledger->hand.key_in_call()) - first_id) < calls;
 }
 
 void remember(Context& context, const Told& told, const Recorded& recorded, NcclOperation* operation) {
@@ -110,9 +115,11 @@ void record(Context& context, const Told& told) {
     if (gate_epoch() == 0) return;  // nothing is recorded, or this is a forked child
     const Where where = where_are_we(thread_state);
     if (where.is_nested) return;
-    Recorded recorded;
-    if (add_known(context, told, recorded))
-        return follow_record(recorded, told, where, where.is_in_a_call || context.is_through_us);
+    operations.lock().lock();
+    const Kind* known = add_known(context, told);
+    const Recorded as_known = known ? known->recorded : Recorded{};
+    operations.lock().unlock();
+    if (known) return follow_record(as_known, told, where, where.is_in_a_call || context.is_through_us);
     const Function* function = function_of(told.function);
     if (!function) return;
     contexts.learn(context, told);
@@ -132,7 +139,7 @@ void record(Context& context, const Told& told) {
     if (told.algorithm) copy(kind.algorithm, told.algorithm);
     if (told.protocol) copy(kind.protocol, told.protocol);
     records.publish_call(kind.call);
-    recorded = {kind.call, index, kind.bin, bytes};
+    const Recorded recorded{kind.call, index, kind.bin, bytes};
     NcclOperation* operation = operations.add(records, kind, bytes);
     // A Broadcast may have been called by another name, and what is not known yet of a communicator may be next time.
     const bool is_settled = function->id != Id::Broadcast && index != 0 && (context.size > 0 || !function->has_blocks);
@@ -176,8 +183,13 @@ int begin_5(void** context, std::uint64_t hash, int* mask, const char* name, int
     return begin(context, mask, name, hash, size, rank, true);
 }
 
-int begin_kernel(void** handle, Word stream) {
+[[gnu::noinline]] int begin_kernel(void** handle, Word stream) {
     if (gate_epoch() == 0) return 0;
+    if (gpu::lone.is_in_hand && is_in_a_call(thread_state)) {
+        *handle = &own_handles.kernel;
+        gpu::launches.begin_lone_kernel(stream);
+        return 0;
+    }
     const Where where = where_are_we(thread_state);
     if (where.is_nested) return 0;
     *handle = &own_handles.kernel;
@@ -185,32 +197,56 @@ int begin_kernel(void** handle, Word stream) {
     return 0;
 }
 
+// What was called through us is counted where it was called, so of a known kind nothing is left to do but this.
+[[gnu::always_inline]] inline bool add_again(Context& of, const Told& told) {
+    if (gate_epoch() == 0 || !is_in_a_call(thread_state) || !operations.lock().try_lock()) return false;
+    const bool is_known = add_known(of, told) != nullptr;
+    operations.lock().unlock();
+    return is_known;
+}
+
+template <auto told_of>
+[[gnu::noinline]] int record_anew(Context& of, const interface::Begun* event) {
+    record(of, told_of(event));
+    return 0;
+}
+
+template <auto told_of>
+[[gnu::noinline]] int record_told(Context& of, const interface::Begun* event) {
+    if (add_again(of, told_of(event))) [[likely]]
+        return 0;
+    return record_anew<told_of>(of, event);
+}
+
 template <class Collective>
-[[gnu::noinline]] int record_collective(Context& of, const interface::Begun* event) {
-    record(of, told_of_collective(*reinterpret_cast<const Collective*>(event)));
-    return 0;
+[[gnu::always_inline]] inline Told collective_of(const interface::Begun* event) {
+    return told_of_collective(*reinterpret_cast<const Collective*>(event));
 }
-
 template <class PointToPoint>
-[[gnu::noinline]] int record_point_to_point(Context& of, const interface::Begun* event) {
-    record(of, told_of_point_to_point(*reinterpret_cast<const PointToPoint*>(event)));
-    return 0;
+[[gnu::always_inline]] inline Told point_to_point_of(const interface::Begun* event) {
+    return told_of_point_to_point(*reinterpret_cast<const PointToPoint*>(event));
 }
 
-// Most of what NCCL tells is nothing to us, whatever was asked for: so it saves no register before it knows.
+// Most of what NCCL tells is nothing to us, whatever was asked for: so it saves no register before it knows. What has
+// no handle NCCL does not tell the end of. Before version 5 it tells of nothing inside of that either, so all gets one;
+// and a group is what one kernel does, whose end is of interest where no call of this thread launches it.
 template <class Collective, class PointToPoint, bool tells_launches>
 int start_event(void* context, void** handle, interface::Begun* event) {
-    if (!context || !handle || !event) return 0;
-    *handle = &own_handles.nothing;
+    std::uint64_t type = event->type;
+    if constexpr (tells_launches) __builtin_memcpy(&type, event, sizeof type);
+    *handle = tells_launches ? nullptr : &own_handles.nothing;
+    if ((type & (wanted | interface::group | interface::kernel_launch)) == 0 || !context) return 0;
+    if constexpr (tells_launches)
+        if (type == interface::kernel_launch)
+            return begin_kernel(
+                handle, reinterpret_cast<Word>(reinterpret_cast<const interface::KernelLaunch5*>(event)->stream));
     Context& of = *static_cast<Context*>(context);
-    if constexpr (tells_launches) {
-        const auto* launch = reinterpret_cast<const interface::KernelLaunch5*>(event);
-        if (launch->type == interface::kernel_launch)
-            return begin_kernel(handle, reinterpret_cast<Word>(launch->stream));
+    if (type == interface::collective) return record_told<collective_of<Collective>>(of, event);
+    if (type == interface::point_to_point) return record_told<point_to_point_of<PointToPoint>>(of, event);
+    if (type == interface::group) {
+        if (!tells_launches || !thread_state.token) *handle = &own_handles.group;
+        return 0;
     }
-    if (event->type == interface::collective) return record_collective<Collective>(of, event);
-    if (event->type == interface::point_to_point) return record_point_to_point<PointToPoint>(of, event);
-    if (event->type == interface::group) *handle = &own_handles.group;
     return 0;
 }
 // A group is what one kernel does: it is told of behind the launch.

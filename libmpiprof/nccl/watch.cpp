@@ -19,12 +19,6 @@ constexpr std::uint64_t mask_of(std::initializer_list<Id> ids) {
 
 }  // namespace
 
-void Nccl::watch_operation(Word stream, std::uint16_t call, int peer) {
-    group.stream = stream;
-    group.peer = peer;
-    if (group.depth == 0) gpu::launches.begin_alone(stream, call);
-}
-
 void Nccl::watch_group() {
     group.is_watched = group.launched > 0;
     if (group.is_watched) gpu::launches.begin_group(this_group());
@@ -40,8 +34,8 @@ void Nccl::watch_launched(Word result) {
 
 // The root of a broadcast or a scatter is done when it has sent, and who only sends to one that reduces or gathers,
 // too: that it was short on the GPU does not mean that it came last.
-gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t communicator, Bytes bytes,
-                          bool has_kernel) {
+[[gnu::always_inline]] inline gpu::Operation of_kind(std::uint16_t call, std::uint8_t bin, std::uint16_t communicator,
+                                                     Bytes bytes, bool has_kernel) {
     static constexpr std::uint64_t mask =
         mask_of({Id::AllReduce, Id::AllReduceConfig, Id::AllGather, Id::AllGatherConfig, Id::ReduceScatter,
                  Id::ReduceScatterConfig, Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll});
@@ -49,14 +43,35 @@ gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t co
     return {call, bin, communicator, bytes, whole_catalogue.calls[call].traffic, needs_all, has_kernel, false, false};
 }
 
-void watch_enqueued(const Memo& memo, Bytes bytes) {
-    if (!gpu::launches.is_on()) return;
-    const format::Cell& cell = *memo.cell;
-    const CommInfo communicator = library.communicators.at(cell.communicator);
-    const bool has_kernel = bytes != 0 && communicator.size != 1;
-    gpu::Operation operation = on_the_gpu(cell.call, cell.bin, cell.communicator, bytes, has_kernel);
+gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t communicator, Bytes bytes,
+                          bool has_kernel) {
+    return of_kind(call, bin, communicator, bytes, has_kernel);
+}
+
+// What dies or gets another meaning begins a new epoch.
+[[gnu::always_inline]] static inline const Group::Watched& watched_on(std::uint16_t index) {
+    Group::Watched& known = group.watched;
+    if (known.index == index && known.epoch == gate_epoch()) [[likely]]
+        return known;
+    const CommInfo communicator = library.communicators.at(index);
+    const std::uint64_t epoch = communicator.size > 0 ? gate_epoch() : 0;
+    return known = {epoch, index, communicator.size == 1, communicator.is_nonblocking, communicator.rank};
+}
+
+[[gnu::always_inline]] inline gpu::Operation enqueued(const format::Cell& cell, Bytes bytes) {
+    const Group::Watched& communicator = watched_on(cell.communicator);
+    const bool has_kernel = bytes != 0 && !communicator.is_alone;
+    gpu::Operation operation = of_kind(cell.call, cell.bin, cell.communicator, bytes, has_kernel);
     operation.is_nonblocking = communicator.is_nonblocking;
     operation.is_own = group.peer == communicator.rank;
+    return operation;
+}
+
+void watch_enqueued(const Memo& memo, Bytes bytes) {
+    if (gpu::lone.is_in_hand) [[likely]]
+        return gpu::launches.describe_lone(enqueued(*memo.cell, bytes));
+    if (!gpu::launches.is_on()) return;
+    const gpu::Operation operation = enqueued(*memo.cell, bytes);
     if (group.depth > 0)
         gpu::launches.enqueue(this_group(), group.stream, operation);
     else

@@ -1,8 +1,6 @@
 // Histograms and their blocks are claimed when the first duration arrives.
 #include "libmpiprof/record/durations.h"
 
-#include "libmpiprof/format/histogram.h"
-
 namespace mpiprof {
 
 std::uint64_t* Durations::bucket(Image& image, std::uint32_t& histogram, std::uint64_t duration) {
@@ -22,7 +20,7 @@ std::uint64_t* Durations::bucket(Image& image, std::uint32_t& histogram, std::ui
     return image.at_word<format::HistogramBlock>(block).count + position.sub;
 }
 
-void Durations::count(Image& image, std::uint32_t& histogram, std::uint64_t duration) {
+void Durations::count_anew(Image& image, std::uint32_t& histogram, std::uint64_t duration) {
     if (std::uint64_t* times = bucket(image, histogram, duration))
         add(*times, 1);
     else

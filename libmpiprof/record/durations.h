@@ -2,6 +2,7 @@
 // each owner, who guards it; what they count lies in the image at once.
 #pragma once
 
+#include "libmpiprof/format/histogram.h"
 #include "libmpiprof/record/image.h"
 
 namespace mpiprof {
@@ -11,11 +12,20 @@ class Durations {
     explicit constexpr Durations(format::TableType type) : type_(type) {}
     // Counts one more in the histogram that lies at file offset / 8 `histogram`; 0: it has none yet. Without room the
     // drop counter says so.
-    void count(Image& image, std::uint32_t& histogram, std::uint64_t duration);
+    void count(Image& image, std::uint32_t& histogram, std::uint64_t duration) {
+        if (histogram != 0) [[likely]] {
+            const auto position = format::histogram_position(duration);
+            const std::uint32_t block = image.at_word<format::Histogram>(histogram).block[position.octave];
+            if (block != 0) [[likely]]
+                return add(image.at_word<format::HistogramBlock>(block).count[position.sub], 1);
+        }
+        count_anew(image, histogram, duration);
+    }
     // One that was counted turned out to be another.
     void correct(Image& image, std::uint32_t& histogram, std::uint64_t counted, std::uint64_t duration);
 
   private:
+    void count_anew(Image& image, std::uint32_t& histogram, std::uint64_t duration);
     std::uint64_t* bucket(Image& image, std::uint32_t& histogram, std::uint64_t duration);
 
     format::TableType type_;

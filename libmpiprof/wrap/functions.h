@@ -16,9 +16,18 @@ constinit inline void* reals[Library::spellings][Library::calls]{};
 // a library that is off. The fast form finds nothing in `reals`, and leaves.
 template <class Library>
 constinit inline void* reals_aside[Library::spellings][Library::calls]{};
+// Real functions around whose calls more is done than the clock and the cell: the fast form finds nothing in `reals`,
+// and looks here.
+template <class Library>
+constinit inline void* reals_watched[Library::spellings][Library::calls]{};
 template <class Library, int Spelling>
 void*& slot_of(std::uint16_t id) {
     return reals<Library>[Spelling][id - Library::first_id];
+}
+
+template <class Library, int Spelling>
+void*& watched_slot_of(std::uint16_t id) {
+    return reals_watched<Library>[Spelling][id - Library::first_id];
 }
 
 // Calls that scripts were seen to make, which take the plain form from then on: it tells the script's line before the
@@ -38,6 +47,8 @@ template <class Library>
 [[gnu::noinline, gnu::cold]] void learn_that_scripts_make(std::uint16_t id) {
     made_by_scripts<Library>[row_index<Library>(id)].store(true, std::memory_order_relaxed);
     for (auto& spelling : reals<Library>)
+        __atomic_store_n(&spelling[row_index<Library>(id)], static_cast<void*>(nullptr), __ATOMIC_RELAXED);
+    for (auto& spelling : reals_watched<Library>)
         __atomic_store_n(&spelling[row_index<Library>(id)], static_cast<void*>(nullptr), __ATOMIC_RELAXED);
 }
 
@@ -59,11 +70,24 @@ Found find_while_off(std::uint16_t id, const char* name, Word return_address) {
     return {known, true, false};
 }
 
+// Where the function of a row belongs by now.
+template <class Library, int Spelling>
+void*& place_of_real(std::uint16_t id) {
+    void*& aside = reals_aside<Library>[Spelling][id - Library::first_id];
+    if (!runtime.records_call(id) || runtime.puts_barrier_before(id) || is_made_by_scripts<Library>(id) ||
+        !Library::may_be_quick(id))
+        return aside;
+    if (!Library::watches(id)) return slot_of<Library, Spelling>(id);
+    return Library::may_be_watched_quickly(id) ? watched_slot_of<Library, Spelling>(id) : aside;
+}
+
 // First call of a function, and every call once a second MPI was met: then each caller gets its own MPI's function.
 template <class Library, int Spelling>
 [[gnu::noinline]] Found find_function(std::uint16_t id, const char* name, Word return_address) {
     void*& slot = slot_of<Library, Spelling>(id);
     if (void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED)) return {known, false, false};
+    if (void* known = __atomic_load_n(&watched_slot_of<Library, Spelling>(id), __ATOMIC_RELAXED))
+        return {known, false, false};
     if (Library::is_off()) return find_while_off<Library, Spelling>(id, name, return_address);
     void*& aside = reals_aside<Library>[Spelling][id - Library::first_id];
     if (void* known = __atomic_load_n(&aside, __ATOMIC_RELAXED); known && !Library::several())
@@ -73,11 +97,7 @@ template <class Library, int Spelling>
     if (runtime.has_not_begun()) Library::begin_late(id, real.function);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
     if (runtime.knows_call(id) && !Library::several())
-        __atomic_store_n(runtime.records_call(id) && !runtime.puts_barrier_before(id) && !Library::watches(id) &&
-                                 !is_made_by_scripts<Library>(id) && Library::may_be_quick(id)
-                             ? &slot
-                             : &aside,
-                         real.function, __ATOMIC_RELAXED);
+        __atomic_store_n(&place_of_real<Library, Spelling>(id), real.function, __ATOMIC_RELAXED);
     return {real.function, Library::is_foreign(real), true};
 }
 

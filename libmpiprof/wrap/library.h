@@ -30,6 +30,11 @@ struct LibraryDefaults {
     // False: the calls of this row are the plain form's, whatever they are.
     static bool may_be_quick(std::uint16_t) { return true; }
 
+    // ---- questions that the library asks itself inside of its calls, through us ----
+    // Counted rows that free and make nothing; and whether the call that returns to this address is one of them.
+    static constexpr bool asks_itself(auto) { return false; }
+    static bool is_own_code(Word) { return false; }
+
     // ---- rows that end the life of a handle ----
     static constexpr bool frees(auto) { return false; }
     // Before the real call: what the handle meant is forgotten. The second where the call is not recorded.
@@ -60,6 +65,10 @@ struct LibraryDefaults {
     static constexpr bool may_be_watched(auto) { return false; }
     // Whether it is to be done now.
     static bool watches(std::uint16_t) { return false; }
+    // Rows of these whose calls take a fast form of their own: Size has a Booker `Watched`, which does in after_real()
+    // and after() what is to be done behind the real call; and is_begun_at_once<id>(words) does what is to be done
+    // before it, or says that this takes before_real().
+    static constexpr bool may_be_watched_quickly(auto) { return false; }
     template <auto Id, class Language>
     static void before_real(Ledger&, const Word*) {}
     template <auto Id>
@@ -81,6 +90,10 @@ concept NamesRows = requires(typename L::Id id) {
     { L::row(id) } -> std::same_as<Call>;
 };
 
+// A row to ask about in the contract; none is called.
+template <class L>
+inline constexpr auto any_row = static_cast<typename L::Id>(L::first_id);
+
 template <class L>
 concept FindsFunctions = requires(const char* name, Word return_address, const Real& real, std::uint16_t id) {
     { L::template real<0>(name, return_address) } -> std::same_as<Real>;  // of this spelling of the name
@@ -90,11 +103,9 @@ concept FindsFunctions = requires(const char* name, Word return_address, const R
     { L::missing(name) } -> std::same_as<Word>;
     { L::begin_late(id, real.function) } -> std::same_as<void>;
     { L::may_be_quick(id) } -> std::same_as<bool>;
+    { L::asks_itself(any_row<L>) } -> std::same_as<bool>;
+    { L::is_own_code(return_address) } -> std::same_as<bool>;
 };
-
-// A row to ask about in the contract; none is called.
-template <class L>
-inline constexpr auto any_row = static_cast<typename L::Id>(L::first_id);
 
 template <class L, class Language>
 concept FollowsHandles = requires(Ledger& ledger, const Word* words, Word return_address, Word word) {
@@ -120,6 +131,7 @@ concept WatchesCalls = requires(Ledger& ledger, const Word* words, Word word, st
     { L::template wait_first<any_row<L>, Language>(&ledger, words, word, words) } -> std::same_as<void>;
     { L::may_be_watched(any_row<L>) } -> std::same_as<bool>;
     { L::watches(id) } -> std::same_as<bool>;
+    { L::may_be_watched_quickly(id) } -> std::same_as<bool>;
     { L::template before_real<any_row<L>, Language>(ledger, words) } -> std::same_as<void>;
     { L::template after_real<any_row<L>>(word) } -> std::same_as<void>;
     { L::template unrecorded<any_row<L>>(words, word) } -> std::same_as<void>;

@@ -96,6 +96,7 @@ template <class Library, class Language, class Booker>
     // Read last: the loads above run ahead of it, and those that depend on them would wait for it.
     const Ticks end = counter();
     ledger.hand.leave();
+    if constexpr (requires { &Booker::after_real; }) Booker::after_real(result);
     if (Language::failed(result, ledger.hand) || ledger.turns_bin(end)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, end);
     const Ticks ticks = ledger.hand.ticks_until(end);
@@ -122,6 +123,17 @@ template <class Library, class Language, class Booker>
     in_place<'D'>(result);
     state.token = nullptr;
     return result;
+}
+
+// A question that the library asks itself inside of a call of the program's: handed on, and counted as nested alone.
+// Whether its caller is the library tells the return address: no other code of the process lies there, so nothing has
+// to be walked.
+template <class Library>
+[[gnu::always_inline]] inline bool is_own_question(ThreadState& state, Word return_address) {
+    if (!Library::is_own_code(return_address)) [[unlikely]]
+        return false;
+    state.ledger->hand.count_nested();
+    return true;
 }
 
 // The three kinds of calls. `plainly`: the plain form, which takes over whatever is not the common case; the gate is
@@ -174,9 +186,42 @@ template <class Library, auto Id, int Spelling, class Language, class... Words>
     return leave_untimed_poll<Language, typename Size::Booker>(real(args...), row.counter);
 }
 
+// A call around which more is done than the clock and the cell, with what is in hand stored: its clock starts behind
+// what is done before the real call. Reached by a tail call, as call_plainly() is.
+template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
+[[gnu::noinline]] Word call_watched(Words... args) {
+    constexpr auto id = static_cast<std::uint16_t>(Id);
+    using Booker = typename Library::template Size<Id, Language>::Watched;
+    const auto real = reinterpret_cast<Word (*)(Words...)>(
+        __atomic_load_n(&watched_slot_of<Library, Spelling>(id), __ATOMIC_RELAXED));
+    if (!real || !Library::watches(id)) [[unlikely]]
+        return call_plainly<Library, Id, Spelling, Language, Name>(args...);
+    Ledger& ledger = *thread_state.ledger;
+    const Word words[] = {args..., 0};
+    Library::template before_real<Id, Language>(ledger, words);
+    ledger.hand.begin_at(counter());
+    return leave<Library, Language, Booker>(real(args...));
+}
+
+// The same, where what is to be done before takes no function of its own; nothing is saved and restored around it.
+template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
+[[gnu::noinline]] Word call_watched_at_once(Words... args) {
+    using Booker = typename Library::template Size<Id, Language>::Watched;
+    constexpr auto id = static_cast<std::uint16_t>(Id);
+    const Word words[] = {args..., 0};
+    const auto real = reinterpret_cast<Word (*)(Words...)>(
+        __atomic_load_n(&watched_slot_of<Library, Spelling>(id), __ATOMIC_RELAXED));
+    if (!real || !Library::template is_begun_at_once<Id>(words)) [[unlikely]]
+        return call_watched<Library, Id, Spelling, Language, Name>(args...);
+    thread_state.ledger->hand.begin_at(counter_among(args...));
+    return leave<Library, Language, Booker>(real(args...));
+}
+
+// `elsewhere`: the plain form, or the fast form of what is watched, which goes on from here.
 template <class Library, auto Id, class Language, class... Words>
 [[gnu::always_inline]] inline Word call_timed_fast(ThreadState& state, void*& slot, const Word* frame,
-                                                   Word (*plainly)(Words...), Words... args) {
+                                                   Word (*plainly)(Words...), Word (*elsewhere)(Words...),
+                                                   Words... args) {
     constexpr Call row = Library::row(Id);
     using Size = typename Library::template Size<Id, Language>;
     if constexpr (!Size::can_be_quick) return plainly(args...);
@@ -188,10 +233,10 @@ template <class Library, auto Id, class Language, class... Words>
     const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
     ledger.hand.begin(call_key(static_cast<std::uint16_t>(Id), return_address));
     ledger.hand.begin_at(counter_among(args...));
-    // Read last: it needs no register before, and where it is missing the plain form takes all of this over.
+    // Read last: it needs no register before, and where it is missing another form takes all of this over.
     const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
     if (!real) [[unlikely]]
-        return plainly(args...);
+        return elsewhere(args...);
     return leave<Library, Language, typename Size::Booker>(real(args...));
 }
 
@@ -207,15 +252,25 @@ requires WrappedLibrary<Library, Language>
     if (state.epoch != gate_epoch()) [[unlikely]]
         return plainly(args...);
     const Word* frame = MPIPROF_FRAME();
-    if (frame < state.token) [[unlikely]]
+    if (frame < state.token) [[unlikely]] {
+        if constexpr (Library::asks_itself(Id)) {
+            const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
+            if (real && is_own_question<Library>(state, reinterpret_cast<Word>(__builtin_return_address(0))))
+                return real(args...);
+        }
         return plainly(args...);
+    }
 
     if constexpr (treatment == Treatment::counted)
         return call_counted_fast<Library, Id, Language>(state, slot, frame, plainly, args...);
     else if constexpr (treatment == Treatment::polled)
         return call_polled_fast<Library, Id, Spelling, Language>(state, slot, frame, plainly, args...);
+    else if constexpr (Library::may_be_watched_quickly(static_cast<std::uint16_t>(Id)))
+        return call_timed_fast<Library, Id, Language>(
+            state, slot, frame, plainly, &call_watched_at_once<Library, Id, Spelling, Language, Name, Words...>,
+            args...);
     else
-        return call_timed_fast<Library, Id, Language>(state, slot, frame, plainly, args...);
+        return call_timed_fast<Library, Id, Language>(state, slot, frame, plainly, plainly, args...);
 }
 
 }  // namespace mpiprof::wrap

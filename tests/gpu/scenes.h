@@ -226,7 +226,7 @@ static int scene_failing(ncclComm_t c, CUstream s) {
 }
 /* An illegal address, and everything of CUDA fails from now on. */
 static int scene_broken(ncclComm_t c, CUstream s) {
-    for (int i = 0; i < 3; ++i) reduce(c, s), finish(s);
+    for (int i = 0; i < 3; ++i) usleep(i == 2 ? 100000 : 0), reduce(c, s), finish(s); /* the third one looks */
     fake_cuda_break();
     for (int i = 0; i < 3; ++i) reduce(c, s);
     OK(NCCL(ncclCommAbort)(c));
@@ -377,7 +377,7 @@ static int scene_killed_later(ncclComm_t c, CUstream s) {
     return 0;
 }
 static int scene_killed(ncclComm_t c, CUstream s) {
-    for (int i = 0; i < 50; ++i) reduce(c, s), finish(s);
+    for (int i = 0; i < 50; ++i) usleep(i == 49 ? 100000 : 0), reduce(c, s), finish(s); /* the last one looks */
     raise(SIGKILL);
     return 0;
 }

@@ -78,6 +78,7 @@ const Known known[] = {
 // ---- the library as wrap/ wants it ----
 
 struct Fake : private wrap::LibraryDefaults {
+    using LibraryDefaults::asks_itself, LibraryDefaults::is_own_code, LibraryDefaults::may_be_watched_quickly;
     using LibraryDefaults::before_real, LibraryDefaults::after_real, LibraryDefaults::unrecorded;
     using LibraryDefaults::begin_late, LibraryDefaults::may_be_quick, LibraryDefaults::missing;
     using LibraryDefaults::follow, LibraryDefaults::follow_unrecorded, LibraryDefaults::follows;
