@@ -182,6 +182,7 @@ void Communicators::publish(Records& records, Known& k) {
                  : k.info.handle == profiled.facts.self ? format::origin_self
                  : k.made_by                            ? format::origin_made
                                                         : format::origin_unknown;
+    if (record.size < 2) record.next_arrival = format::no_arrival;  // alone on it nobody waits
     name(k);
 }
 
@@ -238,7 +239,7 @@ bool Communicators::made(Records& records, Making making, std::uint16_t call, Wo
         }
     }
     if (is_null(handle)) return false;
-    const bool was_stale = forget_known(records, handle);
+    const bool was_stale = forget_known(records, handle) || known_.has_lost_some();
     if (making == Making::unknown) return was_stale;
     Known& k = known_.add(handle);
     if (making == Making::copied || making == Making::later) {

@@ -42,8 +42,8 @@ class Communicators {
         unknown,     // with processes of other worlds, or without a world
     };
     // `call` made `handle` from `parent`; either may be null (MPI_COMM_NULL: this rank is not a member, but it
-    // counted). True: the handle had another meaning up to now, whose end passed us by; nothing that was remembered of
-    // it holds.
+    // counted). True: the handle may have had another meaning up to now, whose end passed us by; nothing that was
+    // remembered of it holds. Who remembers something of a handle has asked here before.
     bool made(Records& records, Making making, std::uint16_t call, Word parent, Word handle, std::uint64_t salt);
     void forget(Records& records, Word handle);
     // The rank in MPI_COMM_WORLD of a rank of a communicator, of the other group if there are two; -1: it has none, or

@@ -70,8 +70,8 @@ template <Id I, class Language>
         if constexpr (reorder >= 0)
             if (Language::integer(words[reorder]) == 0)  // in Fortran .FALSE.
                 making = Communicators::Making::alike;
-        library.communicators.made(runtime.records(), making, static_cast<std::uint16_t>(I), from, handle, tag);
-        if (handle != profiled.facts.comm_null) library.end_of_communicator(handle);  // what its value meant before
+        if (library.communicators.made(runtime.records(), making, static_cast<std::uint16_t>(I), from, handle, tag))
+            library.end_of_communicator(handle);
     }
 }
 

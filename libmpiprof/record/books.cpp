@@ -1,6 +1,7 @@
 // The slow half: new cells, new histograms, and what happens when a table is full.
 #include "libmpiprof/record/books.h"
 
+#include <stddef.h>
 #include <string.h>
 
 namespace mpiprof {
@@ -8,16 +9,17 @@ namespace {
 
 using namespace format;
 
-bool same_key(const Cell& a, const Cell& b) {
-    return a.call == b.call && a.bin == b.bin && a.buffer == b.buffer && a.communicator == b.communicator &&
-           a.region == b.region && a.site == b.site;
-}
-
-std::uint32_t hash(const Cell& c) {
-    const std::uint64_t low = c.call | std::uint64_t{c.bin} << 16 | std::uint64_t(c.buffer) << 24 |
-                              std::uint64_t{c.communicator} << 32 | std::uint64_t{c.region} << 48;
-    return static_cast<std::uint32_t>(mix(low ^ mix(c.site + 1)) >> 32);
-}
+// What tells cells apart: the twelve bytes that they begin with.
+struct Key {
+    std::uint64_t kind;
+    std::uint32_t site;
+    explicit Key(const Cell& cell) : site(cell.site) {
+        static_assert(offsetof(Cell, call) == 0 && offsetof(Cell, site) == sizeof kind);
+        memcpy(&kind, &cell, sizeof kind);
+    }
+    bool operator==(const Key&) const = default;
+    std::uint32_t hash() const { return static_cast<std::uint32_t>(mix(kind ^ mix(site + 1)) >> 32); }
+};
 
 }  // namespace
 
@@ -28,7 +30,7 @@ bool Books::open(Records& records, std::uint32_t thread, ThreadKind kind) {
     kind_ = kind;
     Cell any{};  // made first, so that there is always one to count in, whatever fills up later
     any.call = any_call;
-    last_resort_ = new_cell(any);
+    last_resort_ = new_cell(any, Key(any).hash());
     return last_resort_;
 }
 
@@ -56,10 +58,12 @@ std::uint32_t Books::at_once(const Table* newest, std::uint32_t most) const {
 
 Cell* Books::cell(const Cell& wanted, std::uint32_t limit) {
     const Image& image = records_->image;
+    const Key key(wanted);
+    const std::uint32_t hash = key.hash();
     const std::uint32_t* known =
-        index_.find(hash(wanted), [&](std::uint32_t line) { return same_key(image.at_line<Cell>(line), wanted); });
+        index_.find(hash, [&](std::uint32_t line) { return Key(image.at_line<Cell>(line)) == key; });
     if (known) return &image.at_line<Cell>(*known);
-    return index_.count() < limit ? new_cell(wanted) : nullptr;
+    return index_.count() < limit ? new_cell(wanted, hash) : nullptr;
 }
 
 void Books::note_cell_table() {
@@ -72,9 +76,9 @@ void Books::note_cell_table() {
     if (cell_table_count_ < most_cell_tables) cell_tables_[cell_table_count_++] = cells_.newest();
 }
 
-Cell* Books::new_cell(const Cell& wanted) {
+Cell* Books::new_cell(const Cell& wanted, std::uint32_t hash) {
     Image& image = records_->image;
-    if (!index_.make_room([&](std::uint32_t line) { return hash(image.at_line<Cell>(line)); })) return nullptr;
+    if (!index_.make_room([&](std::uint32_t line) { return Key(image.at_line<Cell>(line)).hash(); })) return nullptr;
     Cell* cell = cells_.next(image, thread_, at_once(cells_.newest(), cells_per_table));
     if (!cell) return nullptr;
     if (cells_.newest()->used == 0) note_cell_table();
@@ -82,7 +86,7 @@ Cell* Books::new_cell(const Cell& wanted) {
     cell->min_ticks = ~std::uint64_t{0};
     cell->histogram = 0;
     cells_.publish();
-    index_.insert(hash(wanted), image.line_of(cell));
+    index_.insert(hash, image.line_of(cell));
     return cell;
 }
 
@@ -105,7 +109,7 @@ Cell& Books::cell_for(const Cell& wanted) {
 }
 
 // What found no room is looked for again at every call (no_bin matches no size), so that the drop counters count calls.
-void Books::resolve(Memo& m, Cell wanted, Bytes bytes) {
+void Books::resolve(Memo& m, Cell& wanted, Bytes bytes) {
     wanted.bin = static_cast<std::uint8_t>(size_bin(bytes));
     Cell* exact = cell(wanted, max_cells);
     m.cell = exact ? exact : other_cell(wanted);
@@ -119,13 +123,14 @@ void Books::resolve(Memo& m, Cell wanted, Bytes bytes) {
 // ---- histograms ----
 
 Histogram* Books::histogram(std::uint16_t call, std::uint8_t bin) {
+    if (last_histogram_ && last_histogram_->call == call && last_histogram_->bin == bin) return last_histogram_;
     Image& image = records_->image;
     const std::uint64_t hash = mix(call * 64u + bin + 1u) >> 40;
     const std::uint32_t* known = histogram_index_.find(hash, [&](std::uint32_t word) {
         const auto& h = image.at_word<Histogram>(word);
         return h.call == call && h.bin == bin;
     });
-    if (known) return &image.at_word<Histogram>(*known);
+    if (known) return last_histogram_ = &image.at_word<Histogram>(*known);
     if (!histogram_index_.make_room(never_moves)) return nullptr;
     Histogram* h = histograms_.next(image, thread_, at_once(histograms_.newest(), histograms_per_table));
     if (!h) return nullptr;
@@ -133,7 +138,14 @@ Histogram* Books::histogram(std::uint16_t call, std::uint8_t bin) {
     h->bin = bin;
     histograms_.publish();
     histogram_index_.insert(hash, image.word_of(h));
-    return h;
+    return last_histogram_ = h;
+}
+
+void Books::add(Memo& m, Bytes bytes, Ticks ticks) {
+    if (add_of_bin(m, bytes, ticks)) [[likely]]
+        return;
+    add_to(*m.cell, bytes, ticks);
+    add_to_histogram(*m.histogram, ticks);
 }
 
 // The first duration of its octave claims a block.

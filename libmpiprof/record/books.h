@@ -20,6 +20,9 @@ class Books {
     void give_back() { index_.give_back(); }
 
     // ---- hot ----
+    // What is larger takes the plain form: there are sizes that are not what they seem at a look
+    // (quick_bytes_in_status).
+    static constexpr Bytes most_hot_bytes = Bytes{1} << 31;
     // False, and nothing done, if the memo is of other sizes, the histogram block is not at hand, or for durations
     // below 16 ticks.
     bool add_fast(Memo& m, Bytes bytes, Ticks ticks) { return m.bin == hot_bin(bytes) && add_of_bin(m, bytes, ticks); }
@@ -39,10 +42,7 @@ class Books {
     }
 
     // ---- slow ----
-    void add(Memo& m, Bytes bytes, Ticks ticks) {
-        add_to(*m.cell, bytes, ticks);
-        add_to_histogram(*m.histogram, ticks);
-    }
+    void add(Memo& m, Bytes bytes, Ticks ticks);
     // A sampled poll of that duration, which stands for `all` of them.
     void add_poll(Memo& m, Ticks ticks, Ticks all) {
         m.cell->ticks += all;
@@ -51,7 +51,7 @@ class Books {
     }
     static void add_completed(Memo& m, std::int64_t n) { m.histogram->completed += static_cast<std::uint64_t>(n); }
     // Points the memo at the cell that is wanted and at its histogram.
-    void resolve(Memo& m, format::Cell wanted, Bytes bytes);
+    void resolve(Memo& m, format::Cell& wanted, Bytes bytes);
     // The cell that is wanted, or one that stands for it.
     format::Cell& cell_for(const format::Cell& wanted);
     // Of a call at this size, shared by all its sites; null without room.
@@ -76,14 +76,11 @@ class Books {
     }
     void add_to_histogram(format::Histogram& histogram, Ticks ticks);
     format::Cell* cell(const format::Cell& wanted, std::uint32_t limit);
-    format::Cell* new_cell(const format::Cell& wanted);
+    format::Cell* new_cell(const format::Cell& wanted, std::uint32_t hash);
     format::Cell* other_cell(const format::Cell& wanted);
     std::uint32_t at_once(const format::Table* newest, std::uint32_t most) const;
     void note_cell_table();
 
-    // What is larger takes the plain form: there are sizes that are not what they seem at a look
-    // (quick_bytes_in_status).
-    static constexpr Bytes most_hot_bytes = Bytes{1} << 31;
     static constexpr std::uint32_t cells_per_table = 64, histograms_per_table = 8, blocks_per_table = 32;
     static constexpr std::uint32_t max_cells = 16384;       // 1 MiB; what finds no room after them
     static constexpr std::uint32_t max_other_cells = 2048;  // is told apart by call and size only
@@ -98,6 +95,7 @@ class Books {
     Rows<format::Histogram, histograms_per_table, format::TableType::histograms> histograms_;
     Rows<format::HistogramBlock, blocks_per_table> blocks_;
     format::Cell* last_resort_ = nullptr;
+    format::Histogram* last_histogram_ = nullptr;  // that was asked for
     const format::Table* first_cell_tables_[first_cell_tables] = {};
     const format::Table** cell_tables_ = first_cell_tables_;
     std::uint32_t cell_table_count_ = 0;

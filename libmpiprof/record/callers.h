@@ -56,13 +56,14 @@ class Callers {
         return nullptr;
     }
     void learn(const Known& found) {
-        Known* at = known_.slots(found.hash());
+        const std::uint64_t hash = found.hash();
+        Known* at = known_.slots(hash);
         for (unsigned i = 0; i < 2; ++i)
-            if (at[i].is_of(found)) {
+            if (at[i].is_free() || at[i].is_of(found)) {
                 at[i] = found;
                 return;
             }
-        known_.take(found.hash()) = found;
+        known_.take(hash) = found;
     }
     GrowingPairs<Known, 64, 8192> known_;
 };

@@ -70,7 +70,10 @@ class KnownCommunicators {
     // One more, zero but for its handle. If there is no room the youngest gives way: it is learned again when it comes
     // back.
     Known& add(Word handle) {
-        if (count_ == most) --count_;
+        if (count_ == most) {
+            --count_;
+            has_lost_some_ = true;
+        }
         Known& k = known_[count_++];
         k = {};
         k.info.handle = handle;
@@ -82,6 +85,8 @@ class KnownCommunicators {
         if (k) *k = known_[--count_];
         return k;
     }
+    // Whether one that is alive may not be known any more.
+    bool has_lost_some() const { return has_lost_some_; }
     Known* begin() { return known_; }
     Known* end() { return known_ + count_; }
     const Known* begin() const { return known_; }
@@ -91,6 +96,7 @@ class KnownCommunicators {
     static constexpr unsigned most = 1024;  // alive at the same time
     Known known_[most] = {};
     unsigned count_ = 0;
+    bool has_lost_some_ = false;
 };
 
 }  // namespace mpiprof

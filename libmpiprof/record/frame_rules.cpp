@@ -6,6 +6,8 @@
 #include <link.h>
 #include <string.h>
 
+#include "libmpiprof/record/plain_program.h"
+
 namespace mpiprof {
 namespace {
 
@@ -34,11 +36,13 @@ const std::uint8_t* find_description(const Object& object, std::uint64_t address
         std::int32_t function, description;
     };
     const auto* entry = reinterpret_cast<const Entry*>(object.entries);
-    const auto wanted = static_cast<std::int64_t>(address - reinterpret_cast<std::uintptr_t>(object.header));
-    if (entry->function > wanted) return nullptr;
-    for (std::size_t count = object.count; count > 1;) {  // the last one that begins at or below it is among so many
-        const std::size_t half = count / 2;
-        entry = entry[half].function <= wanted ? entry + half : entry;
+    const auto distance = static_cast<std::int64_t>(address - reinterpret_cast<std::uintptr_t>(object.header));
+    const auto wanted = static_cast<std::int32_t>(distance);
+    if (wanted != distance || entry->function > wanted) return nullptr;
+    for (std::uint32_t count = object.count; count > 1;) {  // the last one that begins at or below it is among so many
+        const std::uint32_t half = count / 2;
+        const Entry* middle = entry + half;
+        entry = middle->function <= wanted ? middle : entry;
         count -= half;
     }
     const std::uint8_t* description = object.header + entry->description;
@@ -89,9 +93,38 @@ bool read_shared(Reader reader, Shared& shared) {
     return reader.is_good() && program.run(reader, shared.state);
 }
 
-bool read_rule(const Object& object, std::uint64_t address, Shared& shared, State& state) {
-    const std::uint8_t* at = find_description(object, address);
-    if (!at) return false;
+// The one that compilers begin nearly all functions with: see plain_program.h.
+bool is_plain(const Shared& shared) {
+    const State& state = shared.state;
+    return !shared.is_of_signal && shared.code_alignment == 1 && shared.data_alignment == -8 &&
+           state.cfa == CfaRule::by_rsp && state.cfa_offset == 8 && state.rbp == RbpRule::same && state.returns_above &&
+           !state.is_strange && !state.is_outermost;
+}
+
+// What read_rule() does, for the descriptions that most functions have. False: read_rule() has to.
+bool read_plain_rule(const Object& object, const std::uint8_t* at, std::uint64_t address, const Shared& shared,
+                     FrameRule& rule) {
+    constexpr std::size_t head = 17;  // length, distance to what is shared, begin, bytes, how much is said of it
+    const auto room = static_cast<std::size_t>(object.end - at);
+    if (room < head) return false;
+    struct [[gnu::packed]] {
+        std::uint32_t length, distance;
+        std::int32_t begin;
+        std::uint32_t bytes;
+        std::uint8_t told;
+    } description;
+    static_assert(sizeof description == head);
+    memcpy(&description, at, head);
+    if (!shared.is_plain || at + 4 - description.distance != shared.at) return false;
+    const std::uint64_t into = address - (reinterpret_cast<std::uintptr_t>(at + 8) +
+                                          static_cast<std::uint64_t>(std::int64_t{description.begin}));
+    const std::uint64_t length = std::uint64_t{description.length} + 4;
+    if (into >= description.bytes || length > room || description.told >= 0x80 || head + description.told > length)
+        return false;
+    return run_plain(at + head + description.told, at + length, into, rule);
+}
+
+bool read_rule(const Object& object, const std::uint8_t* at, std::uint64_t address, Shared& shared, State& state) {
     Reader description = entry_at(at, object);
     const std::uint8_t* back = description.at();
     const auto distance = description.read<std::uint32_t>();
@@ -100,6 +133,7 @@ bool read_rule(const Object& object, std::uint64_t address, Shared& shared, Stat
         shared = {};
         shared.at = back - distance;
         shared.is_good = read_shared(entry_at(shared.at, object), shared);
+        shared.is_plain = shared.is_good && is_plain(shared);
     }
     if (!shared.is_good) return false;
     const auto here = reinterpret_cast<std::uintptr_t>(description.at());
@@ -171,17 +205,12 @@ int look_into(dl_phdr_info* info, std::size_t, void* argument) {
     return &place;
 }
 
-const Object* find_object(std::uint64_t address, FrameRules::Known& known) {
-    for (unsigned i = 0; i < known.count; ++i)
-        if (known.objects[i].holds(address)) return &known.objects[i];
-    return learn_object(address, known);
-}
-
-// As remembered; `none` of what does not fit. `object`: whose code is there, if it is any.
-FrameRule rule_in(const Object* object, Shared& shared, Word address, bool is_return) {
-    if (!object) return {address, 0, 0, CfaRule::no_code, RbpRule::same};
+// Any description, at the cost of many instructions and of stack.
+[[gnu::noinline]] FrameRule read_any_rule(const Object& object, const std::uint8_t* description, Shared& shared,
+                                          Word address, bool is_return) {
     State state{};
-    const bool is_known = read_rule(*object, static_cast<std::uint64_t>(address) - is_return, shared, state);
+    const std::uint64_t wanted = static_cast<std::uint64_t>(address) - is_return;
+    const bool is_known = read_rule(object, description, wanted, shared, state);
     const auto offset = static_cast<std::int32_t>(state.cfa_offset);
     const auto rbp_offset = static_cast<std::int16_t>(state.rbp_offset);
     if (!is_known || state.cfa_offset != offset || state.rbp_offset != rbp_offset)
@@ -193,25 +222,43 @@ FrameRule rule_in(const Object* object, Shared& shared, Word address, bool is_re
 
 bool FrameRules::begin(const LibraryMoment& moment) {
     if (!lock_.try_lock()) return false;
+    was_deep_ = false;
     if (moment_ == moment) return true;
     moment_ = moment;
     for (auto& pair : rules_)
         for (FrameRule& rule : pair)
             if (rule.address != 0) rule = {};
     known_ = {};
+    steps.forget();
     return true;
 }
 
+// As remembered; `none` of what does not fit.
 FrameRule FrameRules::read(Word address, bool is_return) {
-    const Object* object = find_object(static_cast<std::uint64_t>(address) - is_return, known_);
-    return rule_in(object, known_.shared, address, is_return);
+    const std::uint64_t wanted = static_cast<std::uint64_t>(address) - is_return;
+    const Object* object = known_.find(wanted);
+    if (!object) {
+        was_deep_ = true;
+        object = learn_object(wanted, known_);
+        if (!object) return {address, 0, 0, CfaRule::no_code, RbpRule::same};
+    }
+    const std::uint8_t* description = find_description(*object, wanted);
+    if (!description) return {address, 0, 0, CfaRule::none, RbpRule::same};
+    FrameRule rule{address, 8, 0, CfaRule::by_rsp, RbpRule::same};
+    if (read_plain_rule(*object, description, wanted, known_.shared, rule)) [[likely]]
+        return rule;
+    was_deep_ = true;
+    return read_any_rule(*object, description, known_.shared, address, is_return);
 }
 
 FrameRule FrameRules::read_anew(Word address, bool is_return) {
+    const std::uint64_t wanted = static_cast<std::uint64_t>(address) - is_return;
     Object object;
     Shared shared{};
-    const bool is_code = ask_loader(static_cast<std::uint64_t>(address) - is_return, object);
-    return rule_in(is_code ? &object : nullptr, shared, address, is_return);
+    if (!ask_loader(wanted, object)) return {address, 0, 0, CfaRule::no_code, RbpRule::same};
+    const std::uint8_t* description = find_description(object, wanted);
+    if (!description) return {address, 0, 0, CfaRule::none, RbpRule::same};
+    return read_any_rule(object, description, shared, address, is_return);
 }
 
 }  // namespace mpiprof

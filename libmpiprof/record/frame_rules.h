@@ -5,6 +5,7 @@
 #pragma once
 
 #include "libmpiprof/record/frame_program.h"
+#include "libmpiprof/record/known_steps.h"
 #include "libmpiprof/record/library_moment.h"
 #include "libmpiprof/record/own_ways.h"
 
@@ -35,7 +36,11 @@ class FrameRules {
     // The same without the table, within the loader's lock.
     static FrameRule read_anew(Word address, bool is_return);
 
-    OwnWays own_ways;  // between begin() and end()
+    // Between begin() and end():
+    OwnWays own_ways;
+    KnownSteps steps;
+    // Whether what was read since then took much of the stack.
+    bool was_deep() const { return was_deep_; }
 
     // An object: its segment of code, and the sorted table of its functions in the segment that .eh_frame lies in, too.
     struct Object {
@@ -50,6 +55,7 @@ class FrameRules {
     struct Shared {
         const std::uint8_t* at;
         bool is_good, is_of_signal;
+        bool is_plain;  // the one that nearly all functions begin with
         std::uint64_t code_alignment;
         std::int64_t data_alignment;
         frame::State state;
@@ -60,6 +66,11 @@ class FrameRules {
         Object objects[most];
         unsigned count, turns;
         Shared shared;
+        const Object* find(std::uint64_t address) const {
+            for (const Object* object = objects; object != objects + count; ++object)
+                if (object->holds(address)) return object;
+            return nullptr;
+        }
     };
 
   private:
@@ -68,6 +79,7 @@ class FrameRules {
     static constexpr unsigned bits = 8;
     Lock lock_;
     LibraryMoment moment_;
+    bool was_deep_ = false;
     FrameRule rules_[1u << bits][2] = {};
     Known known_{};
 };

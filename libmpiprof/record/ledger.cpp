@@ -17,12 +17,9 @@ constinit Gate gate{};
 
 using namespace format;
 
-void Records::publish_call(std::uint16_t call) {
-    std::uint64_t& bits = in_dictionary[call / 64 % 32];  // any_call's is the last, which no id of a catalogue reaches
-    const auto is_published = [&] { return __atomic_load_n(&bits, __ATOMIC_ACQUIRE) >> (call % 64) & 1; };
-    if (is_published()) return;
+void Records::add_call(std::uint16_t call) {
     const Guard guard(lock);
-    if (is_published() || (call != any_call && !catalogue.has(call))) return;
+    if (is_published(call) || (call != any_call && !catalogue.has(call))) return;
     CallRecord* record = dictionary.next(image);
     if (!record) return;
     record->call = call;
@@ -43,6 +40,7 @@ void Records::publish_call(std::uint16_t call) {
         append(record->name, Catalogue::name_suffix(call));
     }
     dictionary.publish();
+    std::uint64_t& bits = bits_of(call);
     __atomic_store_n(&bits, bits | std::uint64_t{1} << (call % 64), __ATOMIC_RELEASE);
 }
 
@@ -102,6 +100,11 @@ void Ledger::begin_in_script(std::uint64_t key) {
     __atomic_store_n(&hand.thread->script_call, static_cast<std::uint32_t>(hand.since()), __ATOMIC_RELEASE);
 }
 
+// A call and its callers, whose return addresses lie there.
+static Sites::Identity identity(Word return_address, const Word* frame, const std::uint16_t (&at)[2]) {
+    return {{return_address, at[0] != 0 ? frame[at[0]] : 0, at[1] != 0 ? frame[at[1]] : 0}};
+}
+
 // The site of a call of this key, and where the words lie that tell its callers.
 std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (&at)[2]) {
     const Word return_address = address_of(key);
@@ -118,20 +121,27 @@ std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (
         memcpy(at, first->at, sizeof at);
         return first->cell->site;
     }
-    const auto identity = [&] {
-        Sites::Identity who{{return_address, 0, 0}};
-        for (unsigned i = 0; i < 2; ++i)
-            if (at[i] != 0) who.address[i + 1] = frame[at[i]];
-        return who;
-    };
     if (Callers::Places places; callers_.find(return_address, frame, places)) {
-        at[0] = places.at[0];
-        at[1] = places.at[1];
-        if (const std::uint32_t known = sites.known(identity())) return known;
+        memcpy(at, places.at, sizeof at);
+        if (const std::uint32_t known = sites.known(identity(return_address, frame, at))) return known;
     }
+    bool is_shallow;
+    const std::uint32_t found = site_by_walk(return_address, frame, at, is_shallow);
+    if (is_shallow)
+        clear_used_stack<stack_of_shallow_walk>();
+    else
+        clear_used_stack<stack_of_walk>();
+    return found;
+}
+
+// What it leaves on the stack is its caller's to clear, all of it.
+[[gnu::noinline]] std::uint32_t Ledger::site_by_walk(Word return_address, const Word* frame, std::uint16_t (&at)[2],
+                                                     bool& is_shallow) {
+    Sites& sites = records_->sites;
     const bool may_unwind = sites.unwinder && sites.depth > 1 && unwound_ < most_unwound;
     unwound_ += may_unwind;
     const CallStack stack = unwind(may_unwind ? sites.unwinder() : nullptr, frame, return_address, sites.depth);
+    is_shallow = stack.is_shallow;
     at[0] = at[1] = 0;
     for (unsigned i = 1; i < stack.depth && i <= 2 && stack.place[i]; ++i) {
         const auto words = stack.place[i] - frame;
@@ -139,9 +149,7 @@ std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (
         at[i - 1] = static_cast<std::uint16_t>(words);
     }
     callers_.learn(return_address, frame, {{at[0], at[1]}});
-    const std::uint32_t found = sites.find(records_->image, identity(), stack);
-    clear_used_stack<stack_of_walk>();
-    return found;
+    return sites.find(records_->image, identity(return_address, frame, at), stack);
 }
 
 // ---- booking what is new ----
@@ -161,8 +169,10 @@ Memo& Ledger::learn(std::uint64_t key, Word type, Word comm, const Word* frame, 
     wanted.buffer = meaning.buffer;
     wanted.site = site(key, frame, m.at);
     for (unsigned i = 0; i < 2; ++i) m.word[i] = Memos::word_above(frame, m.at[i]);
-    const Traffic traffic = records_->catalogue.info(wanted.call).traffic;
-    if (traffic != Traffic::none && traffic != Traffic::setup && traffic != Traffic::local) moved_ = true;
+    if (!moved_) {
+        const Traffic traffic = records_->catalogue.info(wanted.call).traffic;
+        moved_ = traffic != Traffic::none && traffic != Traffic::setup && traffic != Traffic::local;
+    }
     books.resolve(m, wanted, bytes);
     if (memos.is_first(m)) memos.hold(m, type, comm, meaning);
     // The stack does not tell who calls in a script: it is asked each time.

@@ -149,8 +149,9 @@ class Ledger {
     // So many times a thread may unwind: calls from ever new frames (alloca, deep recursions) keep their own address
     // then.
     static constexpr unsigned most_unwound = 16384;
-    static constexpr unsigned stack_of_walk = 4096;
+    static constexpr unsigned stack_of_walk = 4096, stack_of_shallow_walk = 2048;
     std::uint32_t site(std::uint64_t key, const Word* frame, std::uint16_t (&at)[2]);
+    std::uint32_t site_by_walk(Word return_address, const Word* frame, std::uint16_t (&at)[2], bool& is_shallow);
     format::Cell wanted_cell(std::uint16_t call, std::uint16_t communicator);
     void end_of_group(const EndedHandle& ended);
     void forget_peers_of(Word key);

@@ -49,9 +49,14 @@ class FirstStack {
 // says so of what is not mapped.
 class Stack {
   public:
+    // The pieces are as large as the room for them.
+    Stack(Word* room, std::size_t words) : words_(room), most_(words * sizeof(Word)) {}
+    bool is_first() const { return bytes_ != 0; }
+    // Whether it is read as it is up to there.
+    bool is_open(std::uintptr_t at) const { return at - from_here_ < bytes_; }
     bool read(std::uintptr_t at, Word& word) {
         if (at % sizeof(Word) != 0) return false;
-        if (at - from_here_ < bytes_) [[likely]] {
+        if (is_open(at)) [[likely]] {
             word = *reinterpret_cast<const Word*>(at);
             return true;
         }
@@ -65,7 +70,7 @@ class Stack {
         return true;
     }
     bool fetch(std::uintptr_t at) {
-        const iovec to{words_, sizeof words_}, from{reinterpret_cast<void*>(at), sizeof words_};
+        const iovec to{words_, most_}, from{reinterpret_cast<void*>(at), most_};
         long n = raw(SYS_process_vm_readv, getpid(), raw_address(&to), 1, raw_address(&from), 1);
         if (n < 0 && n != -EFAULT) n = copy(at);
         from_ = at;
@@ -79,14 +84,15 @@ class Stack {
         constexpr long no_way = -1, mask_bytes = 8;
         if (raw(SYS_rt_sigprocmask, no_way, static_cast<long>(at), 0, mask_bytes) != -EINVAL) return 0;
         std::uintptr_t n = page - at % page;
-        if (n > sizeof words_) n = sizeof words_;
+        if (n > most_) n = most_;
         __builtin_memcpy(words_, reinterpret_cast<const void*>(at), n);
         return static_cast<long>(n);
     }
     const std::uintptr_t from_here_ = reinterpret_cast<std::uintptr_t>(this);
     const std::uintptr_t bytes_ = FirstStack::bytes_above(from_here_);
     std::uintptr_t from_ = 0, read_ = 0;
-    Word words_[192];
+    Word* words_;
+    std::size_t most_;
 };
 
 // One frame's stack is no larger: what lies further up is taken for another's.
@@ -155,6 +161,7 @@ struct Walk {
     Word behind = 0;
     LibraryMoment moment{};
     int reason = Unwinder::cut;
+    bool is_shallow = false;
 
     void go() { dl_iterate_phdr(within_lock, this); }
 
@@ -163,15 +170,23 @@ struct Walk {
         Walk& walk = *static_cast<Walk*>(argument);
         walk.moment = {first->dlpi_adds, first->dlpi_subs};
         const bool is_ours = rules.begin(walk.moment);
-        walk.reason = walk.follow(is_ours);
+        Word one;
+        Stack stack(&one, 1);
+        walk.reason = stack.is_first() ? walk.follow(is_ours, stack) : walk.follow_other(is_ours);
+        walk.is_shallow = is_ours && stack.is_first() && !rules.was_deep();
         if (is_ours) rules.end();
         return 1;
     }
-    int follow(bool has_rules) {
+    // The same on a stack of which the kernel hands over pieces.
+    [[gnu::noinline]] int follow_other(bool has_rules) {
+        Word words[192];
+        Stack stack(words, sizeof words / sizeof *words);
+        return follow(has_rules, stack);
+    }
+    [[gnu::noinline]] int follow(bool has_rules, Stack& stack) {
         const auto rule_at = [&](const Cursor& at) {
             return has_rules ? rules.find(at.address, at.is_return) : FrameRules::read_anew(at.address, at.is_return);
         };
-        Stack stack;
         Cursor cursor = start;  // which lies in registers
         const bool is_at_call = call == 0 || (has_rules && go_to_call(cursor));
         FrameRule rule = rule_at(cursor);
@@ -192,9 +207,45 @@ struct Walk {
             } while (cursor.cfa != call || cursor.address != behind);
             if (has_rules) rules.own_ways.learn(way);
         }
+        return has_rules ? follow_known(go_up, rule_at, rule, cursor, stack) : follow_on(go_up, rule, cursor);
+    }
+    template <class GoUp>
+    [[gnu::always_inline]] int follow_on(GoUp& go_up, const FrameRule& rule, const Cursor& cursor) {
         while (go_up())
             if (!visit(cursor)) return Unwinder::end_of_stack;
         return end_by(rule);
+    }
+    // The same, by the steps that walks before this one have made where it comes to them.
+    template <class GoUp, class RuleAt>
+    [[gnu::always_inline]] int follow_known(GoUp& go_up, RuleAt& rule_at, FrameRule& rule, Cursor& cursor,
+                                            Stack& stack) {
+        KnownSteps& steps = rules.steps;
+        steps.begin();
+        bool goes_on = true;
+        while (goes_on) {
+            const FrameRule by = rule;
+            const Cursor before = cursor;
+            if (!go_up()) break;
+            goes_on = visit(cursor);
+            if (!steps.note(by, before, cursor) || !goes_on) continue;
+            goes_on = follow_steps(steps, cursor, stack);
+            if (goes_on) rule = rule_at(cursor);
+        }
+        steps.end();
+        return goes_on ? end_by(rule) : Unwinder::end_of_stack;
+    }
+    [[gnu::always_inline]] bool follow_steps(KnownSteps& steps, Cursor& cursor, Stack& stack) {
+        const auto pass_on = [&](Word address, std::uintptr_t cfa) __attribute__((always_inline)) {
+            return visit({address, cfa, 0, true});
+        };
+        const auto look = [](std::uintptr_t at, Word& word) {
+            word = *reinterpret_cast<const Word*>(at);
+            return true;
+        };
+        if (stack.is_open(steps.reach() - sizeof(Word))) [[likely]]
+            return steps.follow(cursor, look, pass_on);
+        return steps.follow(
+            cursor, [&](std::uintptr_t at, Word& word) { return stack.read(at, word); }, pass_on);
     }
     static int end_by(const FrameRule& rule) {
         return rule.cfa == CfaRule::outermost ? Unwinder::end_of_stack : Unwinder::cut;
@@ -215,7 +266,7 @@ struct Walk {
 };
 
 [[gnu::noinline]] int follow(CallStack& stack, unsigned wanted) {
-    const auto add = [&](const Cursor& cursor) {
+    const auto add = [&](const Cursor& cursor) __attribute__((always_inline)) {
         const auto* place = reinterpret_cast<const Word*>(cursor.cfa) - 1;
         if (cursor.address == 0) return false;
         stack.address[stack.depth] = cursor.address;
@@ -225,6 +276,7 @@ struct Walk {
     Walk<decltype(add)> walk{here(), add, reinterpret_cast<std::uintptr_t>(stack.place[0] + 1), stack.address[0]};
     walk.go();
     stack.moment = walk.moment;
+    stack.is_shallow = walk.is_shallow;
     return walk.reason;
 }
 

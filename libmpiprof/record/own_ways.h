@@ -10,7 +10,7 @@ namespace mpiprof {
 class OwnWays {
   public:
     struct Way {
-        static constexpr unsigned most = 8;
+        static constexpr unsigned most = 10;
         static constexpr std::int32_t as_it_was = -1;
         std::uint32_t bytes = 0;  // up to the call's frame; 0: none
         std::int32_t rbp_at = as_it_was;

@@ -36,9 +36,20 @@ struct Records {
         catalogue = of;
         communicators.open();
     }
-    void publish_call(std::uint16_t call);
+    void publish_call(std::uint16_t call) {
+        if (!is_published(call)) [[unlikely]]
+            add_call(call);
+    }
     // A clock that ran backwards.
     void count_backwards() { count_drop(image.header().drops.backwards); }
+
+  private:
+    // any_call's bit is the last, which no id of a catalogue reaches.
+    std::uint64_t& bits_of(std::uint16_t call) { return in_dictionary[call / 64 % 32]; }
+    bool is_published(std::uint16_t call) {
+        return __atomic_load_n(&bits_of(call), __ATOMIC_ACQUIRE) >> (call % 64) & 1;
+    }
+    void add_call(std::uint16_t call);
 };
 
 }  // namespace mpiprof

@@ -15,6 +15,8 @@ class Rows {
   public:
     // The next one, zero and not published yet.
     Record* next(Image& image, std::uint32_t thread = 0, std::uint32_t at_once = AtOnce) {
+        if (newest_ && newest_->used != newest_->capacity) [[likely]]
+            return &image.as<Record>(newest_->offset) + newest_->used;
         return static_cast<Record*>(image.next_record(newest_, Type, sizeof(Record), at_once, thread));
     }
     void publish() { Image::publish(newest_); }

@@ -73,6 +73,7 @@ int look_into(dl_phdr_info* info, std::size_t, void* argument) {
 // Two identities of one hash would share a site; of 64 bits that is no figure to be counted with.
 std::uint64_t Sites::hash_of(const Identity& identity) {
     std::uint64_t hash = 0;
+#pragma GCC unroll 3
     for (const Word address : identity.address) hash = mix(hash ^ (hash >> 32) ^ static_cast<std::uint64_t>(address));
     hash ^= hash >> 29;
     return hash ? hash : 1;
@@ -93,16 +94,21 @@ std::uint32_t Sites::find(Image& image, const Identity& identity, const CallStac
     const std::uint64_t hash = hash_of(identity);
     if (const std::uint32_t site = known_locked(hash)) return site;
     unsigned compared = 0;
+#pragma GCC unroll 3
     for (const Word address : identity.address) compared += address != 0;
     forget_other_moments(stack.moment.adds != 0 ? stack.moment : LibraryMoment::now());
-    // The frames of a stack mostly lie in few modules, and neighbours in one.
-    Range range = modules_seen_[last_range_];
-    const std::uint32_t site = add_locked(image, stack.depth, compared, [&](unsigned i) {
-        const auto absolute = static_cast<std::uint64_t>(stack.address[i]);
-        if (range.holds(absolute)) return Frame{absolute - range.base, range.module, 0};
-        const Frame frame = frame_of(image, stack.address[i]);
-        range = modules_seen_[last_range_];
-        return frame;
+    const std::uint32_t site = add_locked(image, stack.depth, compared, [&](Frame* rows, unsigned at, unsigned count) {
+        // The frames of a stack mostly lie in few modules, and neighbours in one.
+        Range range = modules_seen_[last_range_];
+        for (const Word* address = stack.address + at; count != 0; --count, ++rows, ++address) {
+            const auto absolute = static_cast<std::uint64_t>(*address);
+            if (range.holds(absolute)) [[likely]] {
+                *rows = {absolute - range.base, range.module, 0};
+                continue;
+            }
+            *rows = frame_of(image, *address);
+            range = modules_seen_[last_range_];
+        }
     });
     remember(image, hash, site);
     return site;
@@ -121,7 +127,9 @@ std::uint32_t Sites::find_script(Image& image, const Interpreter& script, Word r
     const Guard guard(lock_);
     const std::uint64_t hash = hash_of({{return_address, static_cast<Word>(all), static_cast<Word>(n)}});
     if (const std::uint32_t site = known_locked(hash)) return site;
-    const std::uint32_t site = add_locked(image, n, n, [&](unsigned i) { return frame_of(image, script, frames[i]); });
+    const std::uint32_t site = add_locked(image, n, n, [&](Frame* rows, unsigned at, unsigned count) {
+        for (; count != 0; --count) *rows++ = frame_of(image, script, frames[at++]);
+    });
     remember(image, hash, site);
     return site;
 }
@@ -143,15 +151,16 @@ bool Sites::make_records_zero(Image& image) {
 }
 
 // The frames first: a site that is published has them. They are counted through all tables of frames.
-template <class FrameOf>
-std::uint32_t Sites::add_locked(Image& image, unsigned frames, unsigned compared, FrameOf frame_of) {
+template <class Fill>
+std::uint32_t Sites::add_locked(Image& image, unsigned frames, unsigned compared, Fill fill) {
     if (!known_.make_room(hash_of_known) || !make_records_zero(image)) return 0;
     const std::uint32_t first = frames_;
     for (unsigned i = 0; i < frames;) {
         std::uint32_t few = frames - i;
         Frame* rows = frame_rows_.next_few(image, few);
         if (!rows) return 0;
-        for (std::uint32_t row = 0; row < few; ++row) rows[row] = frame_of(i++);
+        fill(rows, i, few);
+        i += few;
         frame_rows_.publish_few(few);
         frames_ += few;
     }

@@ -45,8 +45,9 @@ class Sites {
     };
     static std::uint64_t hash_of(const Identity& identity);
     std::uint32_t known_locked(std::uint64_t hash) const;
-    template <class FrameOf>
-    std::uint32_t add_locked(Image& image, unsigned depth, unsigned compared, FrameOf frame_of);
+    // `fill` writes the frames from one of them on into so many rows.
+    template <class Fill>
+    std::uint32_t add_locked(Image& image, unsigned depth, unsigned compared, Fill fill);
     bool make_records_zero(Image& image);
     void forget_other_moments(const LibraryMoment& moment);
     format::Frame frame_of(Image& image, Word address);

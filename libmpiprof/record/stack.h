@@ -14,6 +14,7 @@ struct CallStack {
     Word address[deepest];       // innermost first: where the call returns to
     const Word* place[deepest];  // where that address lies; null = not known
     LibraryMoment moment{};      // of the walk; zero = not known
+    bool is_shallow = false;     // the walk needed little of the stack itself
 };
 
 // The functions of libgcc_s that exceptions and glibc's backtrace() use, too. Unlike others they tell frames'

@@ -23,6 +23,24 @@ template <class Library>
         ledger.hand.begin(key, ledger.read_clock());
 }
 
+// What the call in hand is about, as far as a memo goes by it: its handles as passed, and what they mean.
+struct Asked {
+    Word type, comm;
+    Meaning meaning;
+    Bytes bytes;  // that are to be booked
+};
+
+// The memo of the call in hand, which has none yet.
+template <class Library, class Booker>
+[[gnu::always_inline]] inline Memo& learn_memo(Ledger& ledger, std::uint64_t key, const Asked& asked) {
+    Library::looks_again();
+    Memo& memo = ledger.learn(key, asked.type, asked.comm, thread_state.token, asked.meaning, asked.bytes);
+    if constexpr (Booker::has_partner) ledger.memos.forget_peer(memo);
+    if (ledger.is_scripted() && !is_made_by_scripts<Library>(call_of(key)))
+        learn_that_scripts_make<Library>(call_of(key));
+    return memo;
+}
+
 // The memo of the call in hand, learned if it is new. `bytes`: what is to be booked.
 template <class Library, class Language, class Booker>
 [[gnu::noinline]] Memo& memo_of(Ledger& ledger, std::uint64_t key, Bytes& bytes) {
@@ -40,12 +58,7 @@ template <class Library, class Language, class Booker>
     hand.buffer = format::BufferKind::host;
     bytes = Booker::bytes(hand, b, meaning.type_size);
     if (Memo* memo = ledger.memos.known(key, b.type, comm, frame, meaning, bytes)) return *memo;
-    Library::looks_again();
-    Memo& memo = ledger.learn(key, b.type, comm, frame, meaning, bytes);
-    if constexpr (Booker::has_partner) ledger.memos.forget_peer(memo);
-    if (ledger.is_scripted() && !is_made_by_scripts<Library>(call_of(key)))
-        learn_that_scripts_make<Library>(call_of(key));
-    return memo;
+    return learn_memo<Library, Booker>(ledger, key, {b.type, comm, meaning, bytes});
 }
 
 // What is left to do of a call that is booked.
@@ -54,6 +67,22 @@ template <class Booker>
     Booker::after(ledger, memo, bytes, ticks);
     thread_state.token = nullptr;
     return result;
+}
+
+// Books a call by its memo, as the last thing that its second half does.
+template <class Library, class Booker>
+[[gnu::always_inline]] inline Word leave_booked(Word result, Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks,
+                                                Ticks end) {
+    ledger.books.add(memo, bytes, ticks);
+    if (ledger.turns_bin(end)) {
+        ledger.turn_bin(bytes, ticks);
+        Library::looks_again();
+    }
+    if (ledger.trace) [[unlikely]]
+        Booker::trace(ledger, memo, bytes, ticks);
+    const Word same = leave_after<Booker>(result, ledger, memo, bytes, ticks);
+    clear_used_stack<stack_of_plain_form>();
+    return same;
 }
 
 // The second half of a call that ended then: anything that leave() does not do itself.
@@ -71,17 +100,16 @@ template <class Library, class Language, class Booker>
     }
     Bytes bytes = 0;
     Memo& memo = memo_of<Library, Language, Booker>(ledger, key, bytes);
-    ticks = ledger.sane(ticks);
-    ledger.books.add(memo, bytes, ticks);
-    if (ledger.turns_bin(end)) {
-        ledger.turn_bin(bytes, ticks);
-        Library::looks_again();
-    }
-    if (ledger.trace) [[unlikely]]
-        Booker::trace(ledger, memo, bytes, ticks);
-    const Word same = leave_after<Booker>(result, ledger, memo, bytes, ticks);
-    clear_used_stack<stack_of_plain_form>();
-    return same;
+    return leave_booked<Library, Booker>(result, ledger, memo, bytes, ledger.sane(ticks), end);
+}
+
+// The second half of a call that has succeeded, whose place or communicator or size is new, and of which the fast form
+// has asked the rest.
+template <class Library, class Booker>
+[[gnu::noinline]] Word leave_learning(Word result, Ledger& ledger, Ticks ticks, const Asked& asked) {
+    Memo& memo = learn_memo<Library, Booker>(ledger, ledger.hand.key(), asked);
+    return leave_booked<Library, Booker>(result, ledger, memo, asked.bytes, ledger.sane(ticks),
+                                         ledger.hand.since() + ticks);
 }
 
 // The second half of a poll that is a sample: its time stands for those since the sample before, too.

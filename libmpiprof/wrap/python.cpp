@@ -217,13 +217,16 @@ const Interpreter* find_python() {
     static constinit Interpreter found{};
     static constinit int state = Found::not_yet;  // Found
     static constinit Lock lock;
-    int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
-    if (now == Found::not_yet) {
+    const auto look_once = []() __attribute__((noinline)) {
         const Guard guard(lock);
-        now = state;
+        int now = state;
         if (now == Found::not_yet && (now = look()) == Found::yes) found = {is_its, frames, describe};
         __atomic_store_n(&state, now, __ATOMIC_RELEASE);
-    }
+        return now;
+    };
+    int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+    if (now == Found::not_yet) [[unlikely]]
+        now = look_once();
     return now == Found::yes ? &found : nullptr;
 }
 

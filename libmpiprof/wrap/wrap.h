@@ -41,6 +41,15 @@ template <class Library, class Language, class Booker>
     return result;
 }
 
+// The second half of a call that has no memo, of which all else is known.
+template <class Library, class Language, class Booker>
+[[gnu::always_inline]] inline Word leave_new(Word result, Ledger& ledger, Ticks ticks, const Asked& asked) {
+    // There are sizes that are not what they seem at a look.
+    if (asked.bytes > Books::most_hot_bytes) [[unlikely]]
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
+    return leave_learning<Library, Booker>(result, ledger, ticks, asked);
+}
+
 // The second half of a call whose handles the first memo of its place does not hold: what they mean is asked, its place
 // in the program is known all the same.
 template <class Library, class Language, class Booker>
@@ -56,8 +65,24 @@ template <class Library, class Language, class Booker>
     const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, meaning.type_size);
     Memo* memo = ledger.memos.known(key, type, comm, frame, meaning, bytes);
     if (!memo) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
+        return leave_new<Library, Language, Booker>(result, ledger, ticks, {type, comm, meaning, bytes});
     return book_again<Library, Language, Booker>(result, ledger, *memo, bytes, ticks);
+}
+
+// The second half of a call that is known by its place's first memo, but for its size or its caller, and has no second
+// one. Reached by a tail call, for which all else is found anew.
+template <class Library, class Language, class Booker>
+[[gnu::noinline]] Word leave_beside(Word result, Ledger& ledger, Ticks ticks) {
+    const Memo& first = ledger.memos.first(ledger.hand.key());
+    std::int64_t seen = 0;
+    const bool is_seen = Booker::look(ledger.hand, seen);
+    const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, first.type_size);
+    const bool is_first = first.bin == hot_bin(bytes) && Memos::is_called_alike(first, thread_state.token);
+    if (!is_seen || is_first) [[unlikely]]  // else its histogram has to be seen to
+        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
+    const Word type = Booker::quick_type(ledger.hand), comm = Booker::has_comm ? ledger.hand.comm() : no_handle;
+    return leave_new<Library, Language, Booker>(
+        result, ledger, ticks, {type, comm, {first.type_size, first.cell->communicator, false}, bytes});
 }
 
 // The second half of a call that is not as its place's first memo knows it: of another size, or from another caller.
@@ -72,7 +97,7 @@ template <class Library, class Language, class Booker>
     const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, first.type_size);
     Memo* memo = ledger.memos.second(first, frame, first.cell->communicator, hot_bin(bytes));
     if (!memo) [[unlikely]]
-        return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
+        return leave_beside<Library, Language, Booker>(result, ledger, ticks);
     return book_again<Library, Language, Booker>(result, ledger, *memo, bytes, ticks);
 }
 

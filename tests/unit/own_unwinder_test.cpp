@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include <thread>
 #include <vector>
 
 namespace mpiprof::test {
@@ -113,6 +114,60 @@ TEST(own_unwinder, finds_the_callers_of_a_call_each_time) {
     follow_call();
     for (int i = 0; i < 2; ++i) follow_call();
 }
+
+// Ways that part and meet again, in frames of several kinds: whatever is remembered of the walks before, each finds its
+// own callers.
+unsigned way;
+void call_on_the_way();
+
+template <int N>
+[[gnu::noinline]] void by_plain_frame() {
+    volatile char room[N * 24];
+    room[0] = N;
+    call_on_the_way();
+    asm volatile("" ::"r"(room), "i"(N) : "memory");
+}
+// With %rbp as the frame's, and at a distance that differs.
+template <int N>
+[[gnu::noinline]] void by_sized_frame() {
+    auto* room = static_cast<volatile char*>(__builtin_alloca((way >> 8) % 5 * 40 + 8));
+    room[0] = N;
+    call_on_the_way();
+    asm volatile("" ::"r"(room), "i"(N) : "memory");
+}
+// With registers of the caller's saved.
+template <int N>
+[[gnu::noinline]] void by_frame_that_saves_registers() {
+    asm volatile("" ::: "rbx", "r12", "r13", "r14", "r15");
+    call_on_the_way();
+    asm volatile("" ::"i"(N) : "memory", "rbx");
+}
+[[gnu::noinline]] void call_on_the_way() {
+    static constexpr void (*frames[])() = {by_plain_frame<1>,
+                                           by_plain_frame<2>,
+                                           by_sized_frame<3>,
+                                           by_sized_frame<4>,
+                                           by_frame_that_saves_registers<5>,
+                                           by_frame_that_saves_registers<6>};
+    const unsigned next = way % 7;
+    way /= 7;
+    if (next == 6 || way == 0)
+        follow_call();
+    else
+        frames[next]();
+    asm volatile("" ::: "memory");
+}
+
+void go_many_ways() {
+    unsigned random = 1;
+    for (int i = 0; i < 3000 && !testing::Test::HasFailure(); ++i) {
+        random = random * 1664525u + 1013904223u;
+        way = i % 3 == 0 ? random >> 4 : random >> 22;
+        call_on_the_way();
+    }
+}
+TEST(own_unwinder, finds_each_walks_callers_whatever_those_before_found) { go_many_ways(); }
+TEST(own_unwinder, finds_them_on_the_stack_of_another_thread) { std::thread(go_many_ways).join(); }
 
 // By its description the frame is behind %rbp, which it uses for something else.
 asm(R"(

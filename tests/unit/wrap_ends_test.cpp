@@ -122,6 +122,13 @@ const unsigned char* painted;
     return left;
 }
 
+// Places of which all but two frames are known.
+template <int N>
+[[gnu::noinline]] void send_from_one_more_place() {
+    send_eight_bytes();
+    asm volatile("" ::"i"(N) : "memory");
+}
+
 TEST_F(wrap, the_slow_path_leaves_zeros_on_the_programs_stack) {
     constexpr std::size_t way_into_memset = 2;  // return addresses
     script.inside = paint_the_stack;
@@ -131,6 +138,10 @@ TEST_F(wrap, the_slow_path_leaves_zeros_on_the_programs_stack) {
     }
     FAKE_Send(1, 5000, 4, 1);
     EXPECT_LE(words_left_below(), way_into_memset) << "behind a new size";
+    for (void (*send)() : {send_from_one_more_place<1>, send_from_one_more_place<2>, send_from_one_more_place<3>}) {
+        send();
+        EXPECT_LE(words_left_below(), way_into_memset) << "behind a new caller";
+    }
 }
 
 // ---- threads ----
