@@ -43,7 +43,7 @@ LAYOUT = {
     "Cell": (64, {"call": (0, "H"), "bin": (2, "B"), "buffer": (3, "B"), "communicator": (4, "H"), "region": (6, "H"),
         "site": (8, "I"), "calls": (16, "Q"), "bytes": (24, "Q"), "ticks": (32, "Q"), "min_ticks": (40, "Q"),
         "max_ticks": (48, "Q"), "errors": (56, "Q")}),
-    "Thread": (88, {"id": (0, "I"), "kind": (4, "I")}),
+    "Thread": (128, {"id": (0, "I"), "kind": (4, "I")}),
     "Module": (80, {"path_offset": (16, "Q"), "path_length": (24, "I"), "function_offset": (64, "Q"),
         "function_length": (72, "I"), "language": (76, "I")}),
     "Site": (8, {"first_frame": (0, "I"), "frames": (4, "H"), "flags": (6, "H")}),

@@ -523,6 +523,13 @@ struct Thread {
     std::uint64_t in_call_request;
     std::uint32_t in_call_requests;
     std::uint32_t reserved;
+    // Of the main thread: stretches between two calls, and the calls behind them, chosen by chance; for how much of
+    // each the thread waited for a processor, and of the first had one.
+    std::uint64_t between_calls_ticks;
+    std::uint64_t between_calls_waited_ns;
+    std::uint64_t between_calls_ran_ns;
+    std::uint64_t in_calls_ticks;
+    std::uint64_t in_calls_waited_ns;
 };
 inline constexpr std::uint64_t has_returned = std::uint64_t{1} << 63;
 
@@ -688,7 +695,7 @@ static_assert(sizeof(Arrival) == 32 && offsetof(Arrival, site) == 24);
 static_assert(sizeof(Counter) == 16);
 static_assert(sizeof(Flow) == 24);
 static_assert(sizeof(Peer) == 64 && offsetof(Peer, sent) == 8 && offsetof(Peer, received) == 32);
-static_assert(sizeof(Thread) == 88 && offsetof(Thread, in_call) == 16 && offsetof(Thread, in_call_communicator) == 48);
+static_assert(sizeof(Thread) == 128 && offsetof(Thread, in_call) == 16 && offsetof(Thread, in_call_communicator) == 48);
 static_assert(sizeof(Request) == 32 && offsetof(Request, peer) == 16);
 // The two halves that a posting call copies at once.
 static_assert(offsetof(Thread, in_call_communicator) - offsetof(Thread, in_call_peer) ==

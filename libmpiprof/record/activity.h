@@ -17,6 +17,7 @@ class Activity {
     // Without room in the image no bin ever ends.
     void open(Image& image, std::uint32_t thread, Ticks origin, format::TableType type = format::TableType::activity);
     bool is_open() const { return record_ != nullptr; }
+    Ticks ends() const { return ends_; }  // the current bin
     bool is_over(Ticks now) const { return now >= ends_; }
     // A call of so many ticks and bytes was the first to end behind the current bin. It is in `total` already.
     void turn(Ticks since, Ticks ticks, Bytes bytes, Booked total);

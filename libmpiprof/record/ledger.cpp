@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <algorithm>
 #include <new>
 
 #include "libmpiprof/base/text.h"
@@ -73,6 +75,8 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     ended_seen_ = records.ended.count();
     adopt(static_cast<std::uint32_t>(raw(SYS_gettid)));
     activity_.open(image, id, image.header().started.ticks);
+    if (kind == ThreadKind::main) stretches_.open(*hand.thread, read_clock());
+    turns_at_ = std::min(activity_.ends(), stretches_.due());
     if (records.trace_events != 0) trace = Trace::create(records, id, records.trace_events);
     Image::publish(threads);
     return true;
@@ -85,8 +89,14 @@ void Ledger::adopt(std::uint32_t os_thread) {
 }
 
 void Ledger::turn_bin(Bytes bytes, Ticks ticks) {
-    const bool is_message = records_->catalogue.carries_messages(call_of(hand.key()));
-    activity_.turn(hand.since(), ticks, is_message ? bytes : 0, books.total());
+    const Ticks end = hand.since() + ticks;
+    if (activity_.is_over(end)) {
+        const bool is_message = records_->catalogue.carries_messages(call_of(hand.key()));
+        activity_.turn(hand.since(), ticks, is_message ? bytes : 0, books.total());
+    }
+    // The next call comes by the plain form, which says that it begins.
+    if (end >= stretches_.due() && stretches_.after_call(hand.since(), end)) thread_state.epoch = ~std::uint64_t{0};
+    turns_at_ = std::min(activity_.ends(), stretches_.due());
 }
 
 // ---- where calls are made ----

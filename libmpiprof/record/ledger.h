@@ -12,6 +12,7 @@
 #include "libmpiprof/record/last_by_handle.h"
 #include "libmpiprof/record/memos.h"
 #include "libmpiprof/record/peers.h"
+#include "libmpiprof/record/processor_stretches.h"
 #include "libmpiprof/record/requests.h"
 #include "libmpiprof/record/trace.h"
 
@@ -43,8 +44,9 @@ class Ledger {
     // The communicator of the call that this memo books, which was one that all members make in one order. Whoever
     // counts it there has asked before whether its times are to be kept.
     CommunicatorTable::Counted& counted(const Memo& m) { return records_->communicators.at(m.cell->communicator); }
-    // Whether the call in hand, which ended then, did so behind the current bin of time. Then it is the plain form's.
-    bool turns_bin(Ticks end) const { return activity_.is_over(end); }
+    // Whether the call in hand, which ended then, did so behind the current bin of time, or when the processor's
+    // account is to be looked at. Then it is the plain form's.
+    bool turns_bin(Ticks end) const { return end >= turns_at_; }
     // Where messages to and from this peer of a call at this place of the memos are counted; null: ask on.
     format::Peer* quick_peer(std::size_t offset, Word key, int peer) const {
         const MemoPeer& last = memos.peer_at(offset);
@@ -74,6 +76,11 @@ class Ledger {
     void keep_arrival(const Memo& m, Ticks ticks, bool has_root);
     // After the call in hand is booked.
     void turn_bin(Bytes bytes, Ticks ticks);
+    // Before the clock of a call of the plain form starts.
+    void before_call() {
+        if (stretches_.awaits_call()) [[unlikely]]
+            stretches_.before_call(read_clock());
+    }
     // Books a sampled poll; its counter counts it afterwards.
     void add_poll(Memo& m, Ticks ticks, Ticks end, std::uint16_t counter) {
         books.add_poll(m, ticks, counters.time_of_polls(counter, ticks, end));
@@ -157,7 +164,9 @@ class Ledger {
     void forget_peers_of(Word key);
     bool open(Records& records, std::uint32_t id, format::ThreadKind kind);
 
+    Ticks turns_at_ = ~Ticks{0};  // the earlier one of these two's
     Activity activity_;
+    ProcessorStretches stretches_;
     Records* records_ = nullptr;
     std::uint64_t epoch_ = 0;
     std::uint64_t ended_seen_ = 0, forgets_seen_ = 0;

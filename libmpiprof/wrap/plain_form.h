@@ -302,6 +302,7 @@ template <class Library, auto Id, class Language, class Size, class... Words>
             const Word words[] = {args..., 0};
             Library::template before_real<Id, Language>(ledger, words);
         }
+    ledger.before_call();
     begin<Library>(ledger, id, call.return_address, call.found.is_first);
     const Word result = call.real(args...);
     const Ticks end = ledger.read_clock();

@@ -3,20 +3,12 @@
 
 #include <algorithm>
 
+#include "report/analysis/processors.h"
+
 namespace mpiprof::report {
 namespace {
 
 double less(double from, double what) { return std::max(from - what, 0.0); }
-
-// Other threads inside MPI take nothing from the main thread.
-double main_share(const Rank& rank) {
-    if (rank.mpi_ns == 0) return 1;
-    const std::uint64_t others = std::min(rank.mpi_other_thread_ns, rank.mpi_ns);
-    return 1 - static_cast<double>(others) / static_cast<double>(rank.mpi_ns);
-}
-
-// The account is that of the thread that began MPI. Where another one makes the calls, it is not the main thread's.
-bool knows_processor(const Rank& rank) { return rank.usage.ran_ns != 0 && main_share(rank) >= 0.9; }
 
 // Parts of the time before "elapsed" begins. Our set-up lies there, too.
 void add_start(Budget& budget, const Rank& rank) {
@@ -47,12 +39,13 @@ void add_inside(Budget& budget, const Rank& rank, double recorded) {
     budget[Part::moving] = judged - waiting;
 }
 
-void add_outside(Budget& budget, const Rank& rank, double outside, double recorded) {
+void add_outside(Budget& budget, const Rank& rank, double outside) {
     budget[Part::computing] = outside;
-    if (!knows_processor(rank) || recorded <= 0) return;
-    const double waited = static_cast<double>(rank.usage.waited_ns) * outside / recorded;
-    budget[Part::processor] = std::min(waited, outside);
-    budget[Part::computing] = outside - *budget[Part::processor];
+    const auto wait = processor_wait(rank);
+    if (!wait) return;
+    budget[Part::processor] = std::min(wait->outside_ns, outside);
+    budget[Part::blocked] = std::min(wait->blocked_ns, outside - *budget[Part::processor]);
+    budget[Part::computing] = outside - *budget[Part::processor] - *budget[Part::blocked];
 }
 
 }  // namespace
@@ -72,7 +65,7 @@ Budget budget_of(const Rank& rank) {
     for (const Part part :
          {Part::waiting, Part::moving, Part::waiting_or_moving, Part::file, Part::other, Part::unreturned})
         inside += budget.of(part);
-    add_outside(budget, rank, less(recorded, inside), recorded);
+    add_outside(budget, rank, less(recorded, inside));
     budget[Part::paused] = static_cast<double>(rank.elapsed_ns) - recorded;
     budget[Part::finalize] = static_cast<double>(rank.finalize_ns);
     return budget;

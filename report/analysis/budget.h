@@ -16,7 +16,8 @@ enum class Part : std::uint8_t {
     before_init,  // process started, MPI_Init not called
     init,
     profiler,           // this library's own set-up and end
-    computing,          // outside, and not waiting for a processor
+    computing,          // outside, but for the next two
+    blocked,            // outside, and neither running nor waiting for a processor; by stretches of the run
     processor,          // outside, ready to run and without a processor; by the kernel's account
     waiting,            // for other ranks: an upper bound (merge/waits)
     moving,             // data; the rest of the calls of which it is known how long they waited: a lower bound
@@ -50,9 +51,8 @@ class Budget {
 
 // Of one rank that has a profile of its own.
 //
-// Time for which the kernel kept the main thread from a processor since MPI_Init is known for all of the run at once.
-// The share of it that fell outside MPI is taken as that of the run that was outside MPI; what fell inside stays there,
-// since who waits for another rank needs no processor.
+// Of the time for which the main thread waited for a processor, what fell outside MPI is a part of its own
+// (processors.h); what fell inside stays there, since who waits for another rank needs no processor.
 Budget budget_of(const Rank& rank);
 
 // The mean of the ranks of a job that have a profile. A part that some of them do not know is 0 there.

@@ -6,33 +6,44 @@
 
 #include "report/analysis/causes.h"
 #include "report/analysis/placement_findings.h"
+#include "report/analysis/processors.h"
 
 namespace mpiprof::report {
 namespace {
 
-constexpr double worth_a_look_ns = 500'000, slice_ns = 12'000'000;  // the kernel's slices lie between them
+constexpr double longest_slice_ns = 12'000'000;
 
 struct Loss {
     double per_s = 0;      // the kernel took the processor away
     double waited_ns = 0;  // in all
+    double inside_ns = 0;  // besides, inside MPI
     double each_ns = 0;
     double run_ns = 0;
     bool is_counted = false;  // by the kernel
     bool is_at_least = false;
+    bool is_outside = false;  // MPI, alone
 };
 
-// A rank that polls and yields waits for its turn all the time, microseconds each, and loses nothing by it; who is kept
-// from work waits for slices of the kernel's. Who does both has lost at least what does not fit into its calls, where
-// an MPI yields while it waits.
+// What it waited for outside MPI is lost. Inside, a rank that polls and yields waits for its turn all the time,
+// microseconds each, and loses nothing by it; where each wait is a slice of the kernel's, messages lie that long. Where
+// it is not known how much was outside, a rank that does both has lost at least what does not fit into its calls.
 std::optional<Loss> counted_loss(const Rank& rank) {
     const auto run = static_cast<double>(rank.elapsed_ns);
     const auto waited = static_cast<double>(rank.usage.waited_ns);
     if (run <= 0 || waited < worth_a_look * run) return std::nullopt;
-    if (waited >= worth_a_look_ns * static_cast<double>(rank.usage.switches()))
-        return Loss{.waited_ns = waited, .run_ns = run, .is_counted = true};
-    const double outside = waited - static_cast<double>(rank.inside_ns());
-    if (outside < worth_a_look * run) return std::nullopt;
-    return Loss{.waited_ns = outside, .run_ns = run, .is_counted = true, .is_at_least = true};
+    const auto wait = processor_wait(rank);
+    const bool is_measured = wait && wait->is_measured;
+    const double outside = is_measured ? wait->outside_ns : waited - static_cast<double>(rank.inside_ns());
+    const bool is_of_slices = waited >= shortest_slice_ns * static_cast<double>(rank.usage.switches());
+    if (outside >= worth_a_look * run && (is_measured || !is_of_slices))
+        return Loss{.waited_ns = outside,
+                    .inside_ns = waited - outside,
+                    .run_ns = run,
+                    .is_counted = true,
+                    .is_at_least = !is_measured,
+                    .is_outside = true};
+    if (!is_of_slices) return std::nullopt;
+    return Loss{.waited_ns = waited, .run_ns = run, .is_counted = true};
 }
 
 // What a rank lost; nothing where it may have been off the processor for another reason.
@@ -48,7 +59,7 @@ std::optional<Loss> loss_of(const Rank& rank) {
     const bool gave_it_up = static_cast<double>(rank.usage.voluntary_switches) > by_itself * taken;
     if (loss.per_s < often || loss.per_s > too_often || gave_it_up || loss.waited_ns < worth_a_look * run)
         return std::nullopt;
-    if (loss.each_ns < worth_a_look_ns || loss.each_ns > slice_ns) return std::nullopt;
+    if (loss.each_ns < shortest_slice_ns || loss.each_ns > longest_slice_ns) return std::nullopt;
     return loss;
 }
 
@@ -66,9 +77,11 @@ void find_crowds(const Job& job, const Figures&, std::vector<Finding>& findings)
         if (std::find(finding.nodes.begin(), finding.nodes.end(), rank.node) == finding.nodes.end())
             finding.nodes.push_back(rank.node);
         all.waited_ns += loss->waited_ns;
+        all.inside_ns += loss->inside_ns;
         all.run_ns += loss->run_ns;
         all.is_counted = loss->is_counted;
         all.is_at_least |= loss->is_at_least;
+        all.is_outside = loss->is_outside && (all.is_outside || finding.ranks.size() == 1);
         taken += static_cast<double>(rank.usage.involuntary_switches);
     }
     if (finding.ranks.empty() || all.waited_ns < worth_a_look * run_of_job) return;
@@ -76,6 +89,8 @@ void find_crowds(const Job& job, const Figures&, std::vector<Finding>& findings)
                             .pushed_off_per_s = all.is_counted ? 0 : taken / all.run_ns * 1e9,
                             .waited_ns = all.is_counted || taken <= 0 ? 0 : all.waited_ns / taken,
                             .is_at_least = all.is_at_least,
+                            .inside_share = all.inside_ns / run_of_job,
+                            .is_outside = all.is_outside,
                             .have_own_cores = all_have_own_cores(job),
                             .too_many = {}};
     for (const Finding& wrong : placement_findings(job))

@@ -318,7 +318,9 @@ struct Crowded {
     double waited_share = 0;      // of their run
     double pushed_off_per_s = 0;  // 0: the kernel counted the time itself
     double waited_ns = 0;         // each time
-    bool is_at_least = false;     // outside MPI; inside, some ranks polled and yielded
+    bool is_at_least = false;
+    double inside_share = 0;  // of the run: what they waited inside MPI, where is_outside
+    bool is_outside = false;  // MPI: what was waited inside is not in it
     bool have_own_cores = false;
     std::optional<TooMany> too_many;
 };

@@ -82,9 +82,16 @@ bool crowds_only_these(const Finding& crowd, const Finding& slow, const Job& job
            std::includes(crowd.ranks.begin(), crowd.ranks.end(), slow.ranks.begin(), slow.ranks.end());
 }
 
-// Each of many calls takes as long as its partners wait for a processor, where that is most of it.
+// The others wait, too, where some have no processor; but they may wait for something that costs far more.
+bool is_too_cheap(const Finding& cause, const Finding& other) {
+    return cause.rule == Rule::crowded && (other.rule == Rule::serial_chain || other.rule == Rule::varying) &&
+           cause.run_share < other.run_share / 2;
+}
+
+// Each of many calls takes as long as its partners wait for a processor, inside MPI too, where that is most of it.
 bool makes_calls_long(const Finding& cause, const Finding& other) {
-    return cause.rule == Rule::crowded && other.rule == Rule::small_messages && cause.run_share >= other.run_share / 2;
+    if (cause.rule != Rule::crowded || other.rule != Rule::small_messages) return false;
+    return cause.run_share + std::get<evidence::Crowded>(cause.evidence).inside_share >= other.run_share / 2;
 }
 
 // Somebody who serves all need not be the one that is slow.
@@ -95,7 +102,7 @@ bool speaks_of_others(const Finding& cause, const Finding& other) {
 
 bool explains(const Finding& cause, const Finding& other, const Job& job) {
     if (crowds_only_these(cause, other, job) || makes_calls_long(cause, other)) return true;
-    if (speaks_of_others(cause, other)) return false;
+    if (speaks_of_others(cause, other) || is_too_cheap(cause, other)) return false;
     for (const Explains& row : table)
         if (row.cause == cause.rule && std::find(row.others.begin(), row.others.end(), other.rule) != row.others.end())
             return true;

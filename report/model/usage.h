@@ -21,6 +21,15 @@ struct Usage {
     std::uint64_t waited_ns = 0;  // for a processor
     std::uint64_t others_waited_ns = 0;
 
+    // Of some stretches between two calls and of the calls behind them, taken by chance; all 0 = none.
+    struct Stretches {
+        std::uint64_t ns = 0;
+        std::uint64_t waited_ns = 0;  // for a processor
+        std::uint64_t ran_ns = 0;     // of between_calls alone
+        bool operator==(const Stretches&) const = default;
+    };
+    Stretches between_calls{}, in_calls{};
+
     std::uint64_t switches() const { return voluntary_switches + involuntary_switches; }
     bool operator==(const Usage&) const = default;
 };

@@ -61,6 +61,12 @@ void read_threads(Reading& r) {
         }
         for (std::int32_t* rank : {&thread.peer, &thread.source}) *rank = rank_of(r, *rank);
         for (std::int32_t* tag : {&thread.tag, &thread.source_tag}) *tag = tag_of(*tag);
+        Usage& usage = r.profile.usage;
+        usage.between_calls.ns += r.scale.ns(record.between_calls_ticks);
+        usage.between_calls.waited_ns += record.between_calls_waited_ns;
+        usage.between_calls.ran_ns += record.between_calls_ran_ns;
+        usage.in_calls.ns += r.scale.ns(record.in_calls_ticks);
+        usage.in_calls.waited_ns += record.in_calls_waited_ns;
         r.threads.add(record.id, std::move(thread));
         r.handle_of_call.push_back(record.in_call_communicator);
     });

@@ -154,10 +154,12 @@ void add_notes(Table& table, const std::vector<RankBudget>& budgets, const Job& 
     const auto any = [&](auto is) { return std::any_of(budgets.begin(), budgets.end(), is); };
     const Vocabulary& words = vocabulary_of(job);
     if (mean(Part::waiting) > 0) table.notes.push_back(waiting_note(budgets));
-    table.notes.push_back(fmt::format("files that are read and written without MPI-IO are in computing{}",
-                                      mean(Part::processor) > 0 ? "; inside " + std::string(words.library) +
-                                                                      " a rank that lacks a processor counts as waiting"
-                                                                : ""));
+    table.notes.push_back(fmt::format(
+        "files that are read and written without MPI-IO are in {}computing{}",
+        mean(Part::blocked) > 0 ? "blocked and " : "",
+        mean(Part::processor) > 0
+            ? "; inside " + std::string(words.library) + " a rank that lacks a processor waits or moves data"
+            : ""));
     if (any([](const RankBudget& b) { return !b.budget[Part::processor]; }))
         table.notes.push_back("how long ranks waited for a processor is not known: it is in computing");
     if (any([](const RankBudget& b) { return !b.budget[Part::before_init]; }))

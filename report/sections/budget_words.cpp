@@ -20,6 +20,7 @@ constexpr std::array<Words, part_count> table{{
     {Part::init, "init_ns", "INIT", 2, "in {}"},
     {Part::profiler, "mpiprof_ns", "MPIPROF", 5, "mpiprof's own start and end"},
     {Part::computing, "computing_ns", "COMPUTING", 0, "computing, all else outside {}"},
+    {Part::blocked, "blocked_ns", "BLOCKED", 0, "blocked outside {}: files, sleep, GPU"},
     {Part::processor, "processor_ns", "NO CPU", 0, "waiting for a processor"},
     {Part::waiting, "waiting_ns", "WAITING", 0, "waiting for other ranks"},
     {Part::moving, "moving_ns", "MOVING", 0, "moving data"},
@@ -48,9 +49,9 @@ std::string_view column_of(Part part) { return words_of(part).column; }
 int drop_of(Part part) { return words_of(part).drop; }
 
 std::string line_of(Part part, const Vocabulary& words) {
-    const std::string_view named = part == Part::computing  ? words.library
-                                   : part == Part::finalize ? words.finalize
-                                                            : words.init;
+    const std::string_view named = part == Part::computing || part == Part::blocked ? words.library
+                                   : part == Part::finalize                         ? words.finalize
+                                                                                    : words.init;
     return fmt::format(fmt::runtime(words_of(part).line), named);
 }
 

@@ -101,9 +101,11 @@ std::string FindingWords::operator()(const evidence::Crowded& e) const {
     const std::string why = e.too_many ? (*this)(*e.too_many)
                             : e.have_own_cores
                                 ? std::string("Each has cores of its own, but other programs run on them, too.")
-                                : std::string("They share cores with each other or with other programs.");
-    return fmt::format("{} wanted to run and waited for a processor {}{} of the time{}. {}{}",
-                       ranks_text(finding.ranks, most_items, At::begin), e.is_at_least ? "at least " : "",
+                                : std::string(finding.ranks.size() == 1 ? "It shares cores" : "They share cores") +
+                                      " with other ranks or other programs.";
+    return fmt::format("{} wanted to run{} and waited for a processor {}{} of the time{}. {}{}",
+                       ranks_text(finding.ranks, most_items, At::begin),
+                       e.is_outside ? fmt::format(" outside {}", words.library) : "", e.is_at_least ? "at least " : "",
                        human_share(e.waited_share), how_it_was_found(e), why,
                        e.too_many ? " " + advice_of(finding, job) : std::string()) +
            std::string(more_of_placement);

@@ -29,9 +29,9 @@ constexpr std::array texts{
     RuleText{
         Rule::crowded, "Ranks wanted to run and waited for a processor.",
         "The time in which the thread that began MPI was ready to run and had no processor, by the kernel's account "
-        "(CPU WAIT in mpiprof-report ranks), if it was 0.5 ms and more at a time; of ranks that also yield while they wait in "
-        "MPI, what of it is more than all their time in MPI. Where a kernel keeps none: 25 to 500 "
-        "involuntary context switches a "
+        "(CPU WAIT in mpiprof-report ranks): what of it was outside MPI, as stretches of the run taken by chance divide it; "
+        "where less than that is enough, all of it, if it was 0.5 ms and more at a time. Where a kernel keeps none: 25 to "
+        "500 involuntary context switches a "
         "second, 0.5 to 12 ms off the processor for each, and hardly any voluntary ones. Sleeping, polling and sched_yield are no crowding; CPU time alone is no evidence.",
         "mpiprof-report placement: which cores were allowed. On the node: pidstat -w -p PID, or perf sched."},
     RuleText{
@@ -110,8 +110,8 @@ constexpr std::array texts{
         "collectives make fewer such waits."},
     RuleText{
         Rule::serial_chain, "The ranks work one after the other.",
-        "The times outside MPI of all ranks together are about one run (0.5 to 1.15 of it), none has most of it, and what "
-        "they do inside MPI takes far longer than its messages could.",
+        "The times outside MPI of all ranks together are about one run (0.2 to 1.15 of it), none has most of it, and what "
+        "they do inside MPI takes far longer than its messages could; of fewer than four ranks even in the fastest calls.",
         "mpiprof-report peers shows who hands on to whom; mpiprof-report sites where they wait."},
     RuleText{
         Rule::one_serves_all, "One rank works for all others in turn, and they wait for it.",

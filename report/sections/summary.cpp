@@ -74,6 +74,7 @@ Table share_bar(const Job& job, const Figures& figures) {
     };
     const auto line = [&](Part part) { add(line_of(part, words), {part}); };
     add("computing", {Part::computing});
+    line(Part::blocked);
     add(line_of(Part::waiting, words) + (figures.is_waiting_known() ? "" : ", at most"), {Part::waiting});
     line(Part::moving);
     add("waiting or moving", {Part::waiting_or_moving});

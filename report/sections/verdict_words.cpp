@@ -49,6 +49,12 @@ struct Sentence {
         if (e.cpu_share && *e.cpu_share >= 0.7) return fmt::format("{} {}", verb("computes", "compute"), how_much);
         return fmt::format("{} outside {} {}", verb("is", "are"), words.library, how_much);
     }
+    // "36 % longer than the others", or "2.4 times as long as" they are.
+    std::string longer_than(const evidence::Imbalance& e, std::string_view whom) const {
+        if (e.longer_share < 1) return fmt::format("{} longer than {}", share(e.longer_share), whom);
+        if (e.longer_share >= 9) return fmt::format("more than 10 times as long as {}", whom);
+        return fmt::format("{:.1f} times as long as {}", e.longer_share + 1, whom);
+    }
     std::string_view others() const {
         return finding.ranks.size() + 1 == job.ranks.size() ? "the other rank waits" : "the others wait";
     }
@@ -63,14 +69,14 @@ struct Sentence {
                 longer(e, fmt::format("{:.1f} times as long as rank {}", e.longer_share + 1, e.least_rank)), waiting);
         if (finding.rule == Rule::imbalance)
             return fmt::format("Work is uneven: {} {}; {}", ranks(At::middle) + on_node_text(job, finding.ranks),
-                               longer(e, share(e.longer_share) + " longer than the mean of the others"), waiting);
+                               longer(e, longer_than(e, "the mean of the others")), waiting);
         const std::string who_it_is =
             finding.rule == Rule::slow_node
                 ? fmt::format("All ranks of node {} ({})", host_of(job, finding.nodes.front()),
                               rank_list(finding.ranks, most_items))
                 : who();
-        const std::string how_much = e.is_at_least ? "at least " + share(e.longer_share) : share(e.longer_share);
-        return fmt::format("{} {}{}; {}", who_it_is, longer(e, how_much + " longer than the others"), when(e), waiting);
+        const std::string how_much = (e.is_at_least ? "at least " : "") + longer_than(e, "the others");
+        return fmt::format("{} {}{}; {}", who_it_is, longer(e, how_much), when(e), waiting);
     }
 
     std::string operator()(const evidence::Varying& e) const {
@@ -160,8 +166,9 @@ struct Sentence {
             words.library, share(finding.run_share));
     }
     std::string operator()(const evidence::Crowded& e) const {
-        return fmt::format("{} waited for a processor {}{} of the run{}.", who(), e.is_at_least ? "at least " : "",
-                           share(e.waited_share), how_it_was_found(e));
+        return fmt::format("{} waited for a processor {}{} of the run{}{}.", who(), e.is_at_least ? "at least " : "",
+                           share(e.waited_share), e.is_outside ? fmt::format(", outside {}", words.library) : "",
+                           how_it_was_found(e));
     }
     std::string operator()(const evidence::WrongLauncher& e) const {
         return fmt::format(

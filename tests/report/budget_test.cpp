@@ -76,6 +76,39 @@ TEST(time_budget, splits_the_wait_for_a_processor_by_where_the_run_was) {
     EXPECT_NEAR(budget_of_first({spec}).of(Part::processor), 0.4 * s, 1e3) << "without any time in MPI";
 }
 
+TEST(time_budget, splits_the_wait_for_a_processor_as_stretches_of_the_run_were) {
+    ProfileSpec spec = rank_of(0, 1);  // 0.7 s outside, 0.3 s inside
+    spec.processor = {.first_ran_ns = 600 * ms, .first_waited_ns = 400 * ms};
+    spec.between_calls = {.ns = 70 * ms, .waited_ns = 20 * ms};  // 0.2 s of 0.7 s
+    spec.in_calls = {.ns = 10 * ms, .waited_ns = 10 * ms};       // all of it
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::processor), 0.4 * 0.2 / (0.2 + 0.3) * s, 1e3);
+    spec.in_calls.waited_ns = 0;
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::processor), 0.4 * s, 1e3) << "and not inside";
+    spec.between_calls.waited_ns = 0;
+    spec.in_calls.waited_ns = 10 * ms;
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::processor), 0.1 * s, 1e3) << "but what does not fit inside";
+}
+
+TEST(time_budget, of_turns_that_an_mpi_yields_has_what_does_not_fit_into_its_calls) {
+    ProfileSpec spec = rank_of(0, 1);
+    spec.processor = {.first_ran_ns = 600 * ms, .first_waited_ns = 400 * ms};
+    spec.usage.involuntary_switches = 40'000;  // 10 us each
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::processor), 0.1 * s, 1e3);
+}
+
+TEST(time_budget, has_what_was_neither_run_nor_waited_as_blocked) {
+    ProfileSpec spec = rank_of(0, 1);  // 0.7 s outside, 0.3 s inside
+    spec.processor = {.first_ran_ns = 900 * ms, .first_waited_ns = 1 * ms};
+    EXPECT_EQ(budget_of_first({spec}).of(Part::blocked), 0) << "it may have run all the time outside MPI";
+    spec.between_calls = {.ns = 70 * ms, .waited_ns = 0, .ran_ns = 20 * ms};
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::blocked), 0.5 * s, 1e6);
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::computing), 0.2 * s, 2e6);
+    spec.between_calls.ran_ns = 70 * ms;
+    EXPECT_EQ(budget_of_first({spec}).of(Part::blocked), 0);
+    spec.processor.first_ran_ns = 200 * ms;
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::blocked), 0.5 * s, 2e6) << "the run as a whole says so";
+}
+
 TEST(time_budget, does_not_divide_what_cannot_be_judged) {
     ProfileSpec spec = rank_of(0, 2);
     spec.calls.front().cells.front().calls = 4;  // of so few the fastest may have been slow itself

@@ -45,6 +45,13 @@ class Builder {
 
   private:
     [[nodiscard]] std::uint64_t ticks(std::uint64_t ns) const { return ticks_of(spec_, ns); }
+    void add_stretches(format::Thread& thread) const {
+        thread.between_calls_ticks = ticks(boot_ns + spec_.between_calls.ns) - ticks(boot_ns);
+        thread.in_calls_ticks = ticks(boot_ns + spec_.in_calls.ns) - ticks(boot_ns);
+        thread.between_calls_waited_ns = spec_.between_calls.waited_ns;
+        thread.between_calls_ran_ns = spec_.between_calls.ran_ns;
+        thread.in_calls_waited_ns = spec_.in_calls.waited_ns;
+    }
     void add_calls() {
         std::uint16_t id = 0, counter = 0;
         for (const CallSpec& call : spec_.calls) {
@@ -130,8 +137,7 @@ class Builder {
             thread.id = spec.id;
             thread.kind = spec.kind;
             thread.os_thread = spec_.pid + spec.id - 1;
-            thread.owners = 1;
-            thread.nested = spec.nested;
+            thread.owners = 1, thread.nested = spec.nested;
             const std::string& call = spec.in_call.empty() ? spec.last_call : spec.in_call;
             if (!call.empty()) {
                 thread.in_call = std::uint64_t{call_ids_.at(call)} << 48 | spec.address;
@@ -141,19 +147,18 @@ class Builder {
                 thread.script_site = spec.script_site;
                 thread.script_call = static_cast<std::uint32_t>(thread.in_call_since) - spec.is_of_earlier_call;
             }
+            if (spec.id == 1) add_stretches(thread);
             thread.in_call_peer = spec.peer;
             thread.in_call_tag = spec.tag;
-            thread.in_call_request = spec.request;
-            thread.in_call_requests = spec.requests;
+            thread.in_call_request = spec.request, thread.in_call_requests = spec.requests;
             tables_.add(TableType::threads, 0, thread);
             for (const RequestSpec& open : spec.open_requests) {
-                format::Request request{};
-                request.handle = open.handle;
-                request.posted_by = std::uint64_t{call_ids_.at(open.call)} << 48 | open.address;
-                if (!open.is_started) request.posted_by |= format::not_started;
-                request.peer = open.peer;
-                request.tag = open.tag;
-                request.communicator = open.communicator;
+                format::Request request{.handle = open.handle,
+                                        .posted_by = std::uint64_t{call_ids_.at(open.call)} << 48 | open.address,
+                                        .peer = open.peer,
+                                        .tag = open.tag,
+                                        .communicator = open.communicator};
+                request.posted_by |= open.is_started ? 0 : format::not_started;
                 tables_.add(TableType::requests, spec.id, request);
             }
         }

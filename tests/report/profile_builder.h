@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "libmpiprof/format/layout.h"
+#include "report/model/usage.h"
 #include "tests/report/files.h"
 
 namespace mpiprof::test {
@@ -243,6 +244,7 @@ struct ProfileSpec {
     format::ResourceUse usage{};
     format::ResourceUse usage_at_start{};
     format::ProcessorTime processor{};
+    report::Usage::Stretches between_calls{}, in_calls{};  // the main thread's
     std::uint64_t memory_limit = 0;
     std::uint64_t throttled_us_at_start = 0;
     std::uint64_t throttled_us = 0;

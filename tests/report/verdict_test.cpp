@@ -12,63 +12,10 @@
 #include "report/sections/verdict_words.h"
 #include "report/views/view.h"
 #include "tests/report/stories.h"
-#include "tests/report/whole_pipeline.h"
+#include "tests/report/verdict_jobs.h"
 
 namespace mpiprof::test {
 namespace {
-
-using report::Job;
-using report::Rule;
-using report::Verdict;
-using Ranks = std::vector<std::uint32_t>;
-
-constexpr std::uint64_t us = 1'000;
-constexpr std::uint64_t ms = 1'000'000;
-constexpr std::uint64_t s = 1'000'000'000;
-
-std::vector<Verdict> verdicts(const Job& job) { return report::verdicts_of(job, report::figures_of(job)); }
-Verdict top(const Job& job) { return verdicts(job).front(); }
-Verdict top(const std::vector<ProfileSpec>& ranks) { return top(job_of(ranks)); }
-std::string sentence(const Job& job) { return report::sentence_of(top(job).finding, job); }
-std::string sentence(const std::vector<ProfileSpec>& ranks) { return sentence(job_of(ranks)); }
-std::string name(const Verdict& verdict) { return std::string(report::id_of(verdict.finding.rule)); }
-
-bool explains(const Verdict& verdict, Rule rule) {
-    return std::any_of(verdict.explained.begin(), verdict.explained.end(),
-                       [&](const report::Finding& f) { return f.rule == rule; });
-}
-
-bool is_said(const Job& job, Rule rule) {
-    for (const Verdict& verdict : verdicts(job))
-        if (verdict.finding.rule == rule || explains(verdict, rule)) return true;
-    return false;
-}
-
-// Ranks of a run of 10 s on one node that were busy all the time.
-std::vector<ProfileSpec> ranks_of_job(std::uint32_t size) {
-    std::vector<ProfileSpec> job(size);
-    for (std::uint32_t rank = 0; rank < size; ++rank) {
-        job[rank].rank = rank;
-        job[rank].size = size;
-        job[rank].elapsed_ns = 10 * s;
-        job[rank].usage.user_us = 9'900'000;
-        job[rank].usage.involuntary_switches = 30;
-        job[rank].usage.voluntary_switches = 10;
-    }
-    return job;
-}
-
-CellSpec calls_of(std::uint64_t calls, std::uint64_t size, std::uint64_t total_ns, std::uint64_t least_ns) {
-    return {.calls = calls, .bytes = calls * size, .time_ns = total_ns, .min_ns = least_ns, .max_ns = total_ns / 10};
-}
-
-// Each rank spends so long in 1000 Allreduces; the fastest of them took 5 us.
-std::vector<ProfileSpec> in_allreduce(const std::vector<std::uint64_t>& total_ns) {
-    auto job = ranks_of_job(static_cast<std::uint32_t>(total_ns.size()));
-    for (std::size_t rank = 0; rank < job.size(); ++rank)
-        job[rank].calls = {collective("MPI_Allreduce", {calls_of(1000, 8, total_ns[rank], 5 * us)})};
-    return job;
-}
 
 // ---- who is late ----
 
@@ -80,6 +27,15 @@ TEST(verdict, a_slow_rank_comes_before_the_calls_that_wait_for_it) {
     EXPECT_EQ(
         sentence(uneven_work()),
         "Rank 2 on node nid10001 computes 65.6% longer than the others; the others wait 39.2% of the run for it.");
+}
+
+TEST(verdict, a_rank_that_is_slower_than_twice_is_so_many_times_as_slow) {
+    const auto slow = [](std::uint64_t others_in_mpi_ns) {
+        return sentence(in_allreduce({others_in_mpi_ns, others_in_mpi_ns, others_in_mpi_ns, 10 * ms}));
+    };
+    EXPECT_NE(slow(6 * s).find("Rank 3 on node node1 computes 2.5 times as long as the others"), std::string::npos)
+        << slow(6 * s);
+    EXPECT_NE(slow(9500 * ms).find("more than 10 times as long as the others"), std::string::npos) << slow(9500 * ms);
 }
 
 TEST(verdict, a_slow_rank_that_sleeps_is_not_said_to_compute) {
@@ -226,60 +182,6 @@ TEST(verdict, a_balanced_job_is_healthy) {
 TEST(verdict, mpi_beside_the_work_is_not_lost) {
     EXPECT_EQ(name(top(background_training())), "overlap");
     EXPECT_FALSE(is_said(job_of(background_training()), Rule::varying));
-}
-
-TEST(verdict, ranks_that_lose_their_processor_are_crowded) {
-    EXPECT_EQ(name(top(crowded_cores())), "crowded");
-    EXPECT_NE(sentence(crowded_cores()).find("waited for a processor 76.2% of the run"), std::string::npos);
-}
-
-TEST(verdict, sleeping_and_yielding_is_no_crowding) {
-    auto yields = crowded_cores();  // as often as sched_yield does it: it has the processor back at once
-    for (ProfileSpec& rank : yields) rank.usage.involuntary_switches = 400'000;
-    EXPECT_FALSE(is_said(job_of(yields), Rule::crowded));
-    auto sleeps = crowded_cores();  // it gave the processor up itself
-    for (ProfileSpec& rank : sleeps) rank.usage.voluntary_switches = 1'000;
-    EXPECT_FALSE(is_said(job_of(sleeps), Rule::crowded));
-    auto quiet = crowded_cores();
-    for (ProfileSpec& rank : quiet) rank.usage.involuntary_switches = 50;
-    EXPECT_FALSE(is_said(job_of(quiet), Rule::crowded));
-}
-
-TEST(verdict, the_kernels_account_of_waiting_for_a_processor_decides) {
-    auto job = crowded_cores();  // by its switches
-    for (ProfileSpec& rank : job) rank.processor = {8'000'000'000, 10'000'000, 0, 0};
-    EXPECT_FALSE(is_said(job_of(job), Rule::crowded)) << "it hardly waited";
-    for (ProfileSpec& rank : job) rank.usage.involuntary_switches = 0;
-    for (ProfileSpec& rank : job) rank.processor.first_waited_ns = 5'000'000'000;
-    EXPECT_EQ(name(top(job)), "crowded");
-    EXPECT_NE(sentence(job).find("by the kernel's account"), std::string::npos) << sentence(job);
-}
-
-TEST(verdict, who_yields_inside_mpi_and_lacks_a_processor_outside_is_crowded) {
-    // 6 s of 10 s without a processor, in slices and in turns; all of that may be turns of an MPI that yields, or not.
-    auto job = in_allreduce({1 * s, 1 * s, 1 * s, 1 * s}), inside = in_allreduce({6 * s, 6 * s, 6 * s, 6 * s});
-    for (auto* ranks : {&job, &inside})
-        for (ProfileSpec& rank : *ranks) {
-            rank.processor = {4'000'000'000, 6'000'000'000, 0, 0};
-            rank.usage.involuntary_switches = 60'000;
-        }
-    EXPECT_EQ(name(top(job)), "crowded");
-    EXPECT_TRUE(sentence(job).find("waited for a processor at least 50.0% of the run") != std::string::npos);
-    const Verdict varying = top(inside);  // varying-lateness
-    EXPECT_TRUE(report::words_of(varying.finding, job_of(inside)).find("processor 60.0% of the run") !=
-                std::string::npos);
-}
-
-TEST(verdict, tiny_calls_whose_partners_have_no_processor_are_explained_by_that) {
-    auto job = ranks_of_job(2);
-    for (ProfileSpec& rank : job) {
-        rank.calls = {collective("MPI_Allreduce", {calls_of(4'000'000, 8, 4 * s, 300)})};
-        rank.processor = {7'000'000'000, 3'000'000'000, 0, 0};
-    }
-    EXPECT_EQ(name(top(job)), "crowded");
-    EXPECT_TRUE(explains(top(job), Rule::small_messages));
-    for (ProfileSpec& rank : job) rank.processor.first_waited_ns = 1'000'000'000;
-    EXPECT_EQ(name(top(job)), "small-messages") << "which cost four times what was waited";
 }
 
 TEST(verdict, tiny_calls_of_which_few_wait_long_are_not_too_many) {

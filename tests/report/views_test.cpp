@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "report/exports/export.h"
@@ -107,6 +108,19 @@ TEST(pictures, a_heat_map_keeps_what_is_hot_when_it_is_narrow) {
     std::vector<double> values(100, 0.0);
     values[55] = 1;
     EXPECT_EQ(report::heat(values, {0, 1, false}, 10, true), "     █    ");
+}
+
+TEST(pictures, each_segment_of_the_summary_has_a_glyph_of_its_own) {
+    const auto tables = report::find_section("summary")->answer(job_of(killed_in_receive()), {});
+    ASSERT_TRUE(tables);
+    const auto bar = std::find_if(tables->begin(), tables->end(), [](const auto& t) { return t.id == "shares"; });
+    ASSERT_NE(bar, tables->end());
+    const std::size_t segments = std::get<report::StackedBar>(bar->picture).segments.size();
+    for (const bool utf8 : {false, true}) {
+        std::set<std::string_view> glyphs;
+        for (std::size_t i = 0; i < segments; ++i) glyphs.insert(report::stacked_glyph(i, utf8));
+        EXPECT_EQ(glyphs.size(), segments);
+    }
 }
 
 TEST(pictures, segments_fill_the_bar_and_small_ones_are_seen) {
@@ -269,7 +283,7 @@ TEST(views, json_of_the_summary_is_made_for_programs) {
     EXPECT_EQ(parsed.at("job").at("complete"), "no");
     EXPECT_EQ(parsed.at("job").at("unfinished"), 3);
     EXPECT_GT(parsed.at("findings").size(), 0);
-    EXPECT_EQ(parsed.at("shares").size(), 11);  // always all of them
+    EXPECT_EQ(parsed.at("shares").size(), 12);  // always all of them
 }
 
 // ---- exports ----

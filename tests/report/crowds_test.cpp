@@ -1,0 +1,116 @@
+// Ranks that lack a processor: when that is what a report begins with, and what it is said to cost.
+#include <gtest/gtest.h>
+
+#include "report/sections/finding_words.h"
+#include "tests/report/verdict_jobs.h"
+
+namespace mpiprof::test {
+namespace {
+
+TEST(verdict, ranks_that_lose_their_processor_are_crowded) {
+    EXPECT_EQ(name(top(crowded_cores())), "crowded");
+    EXPECT_NE(sentence(crowded_cores()).find("waited for a processor 76.2% of the run"), std::string::npos);
+}
+
+TEST(verdict, sleeping_and_yielding_is_no_crowding) {
+    auto yields = crowded_cores();  // as often as sched_yield does it: it has the processor back at once
+    for (ProfileSpec& rank : yields) rank.usage.involuntary_switches = 400'000;
+    EXPECT_FALSE(is_said(job_of(yields), Rule::crowded));
+    auto sleeps = crowded_cores();  // it gave the processor up itself
+    for (ProfileSpec& rank : sleeps) rank.usage.voluntary_switches = 1'000;
+    EXPECT_FALSE(is_said(job_of(sleeps), Rule::crowded));
+    auto quiet = crowded_cores();
+    for (ProfileSpec& rank : quiet) rank.usage.involuntary_switches = 50;
+    EXPECT_FALSE(is_said(job_of(quiet), Rule::crowded));
+}
+
+TEST(verdict, the_kernels_account_of_waiting_for_a_processor_decides) {
+    auto job = crowded_cores();  // by its switches
+    for (ProfileSpec& rank : job) rank.processor = {8'000'000'000, 10'000'000, 0, 0};
+    EXPECT_FALSE(is_said(job_of(job), Rule::crowded)) << "it hardly waited";
+    for (ProfileSpec& rank : job) rank.usage.involuntary_switches = 0;
+    for (ProfileSpec& rank : job) rank.processor.first_waited_ns = 5'000'000'000;
+    EXPECT_EQ(name(top(job)), "crowded");
+    EXPECT_NE(sentence(job).find("by the kernel's account"), std::string::npos) << sentence(job);
+}
+
+TEST(verdict, who_yields_inside_mpi_and_lacks_a_processor_outside_is_crowded) {
+    // 6 s of 10 s without a processor, in slices and in turns; all of that may be turns of an MPI that yields, or not.
+    auto job = in_allreduce({1 * s, 1 * s, 1 * s, 1 * s}), inside = in_allreduce({6 * s, 6 * s, 6 * s, 6 * s});
+    for (auto* ranks : {&job, &inside})
+        for (ProfileSpec& rank : *ranks) {
+            rank.processor = {4'000'000'000, 6'000'000'000, 0, 0};
+            rank.usage.involuntary_switches = 60'000;
+        }
+    EXPECT_EQ(name(top(job)), "crowded");
+    EXPECT_TRUE(sentence(job).find("waited for a processor at least 50.0% of the run") != std::string::npos);
+    const Verdict varying = top(inside);  // varying-lateness
+    EXPECT_TRUE(report::words_of(varying.finding, job_of(inside)).find("processor 60.0% of the run") !=
+                std::string::npos);
+}
+
+TEST(verdict, tiny_calls_whose_partners_have_no_processor_are_explained_by_that) {
+    auto job = ranks_of_job(2);
+    for (ProfileSpec& rank : job) {
+        rank.calls = {collective("MPI_Allreduce", {calls_of(4'000'000, 8, 4 * s, 300)})};
+        rank.processor = {7'000'000'000, 3'000'000'000, 0, 0};
+    }
+    EXPECT_EQ(name(top(job)), "crowded");
+    EXPECT_TRUE(explains(top(job), Rule::small_messages));
+    for (ProfileSpec& rank : job) rank.processor.first_waited_ns = 1'000'000'000;
+    EXPECT_EQ(name(top(job)), "small-messages") << "which cost four times what was waited";
+}
+
+// Of 10 s each rank is in MPI for so long and 4 s without a processor, 4 ms at a time; in stretches outside MPI that
+// were looked at for so much of 100 ms.
+std::vector<ProfileSpec> without_processors(std::uint64_t inside_ns, std::uint64_t waited_between_calls_ns) {
+    auto job = in_allreduce({inside_ns, inside_ns, inside_ns, inside_ns});
+    for (ProfileSpec& rank : job) {
+        rank.processor = {6'000'000'000, 4'000'000'000, 0, 0};
+        rank.usage.involuntary_switches = 1000;
+        rank.between_calls = {
+            .ns = 100 * ms, .waited_ns = waited_between_calls_ns, .ran_ns = 100 * ms - waited_between_calls_ns};
+        rank.in_calls = {.ns = 100 * ms, .waited_ns = 60 * ms};
+    }
+    return job;
+}
+
+TEST(verdict, a_crowd_costs_what_stretches_of_the_run_saw_outside_mpi) {
+    const auto job = without_processors(1 * s, 20 * ms);  // 9 s x 0.2 outside to 1 s x 0.6 inside
+    EXPECT_EQ(name(top(job)), "crowded");
+    EXPECT_NEAR(top(job).finding.run_share, 0.3, 5e-3);
+    EXPECT_NE(sentence(job).find("waited for a processor 30.0% of the run, outside MPI, by the kernel's account"),
+              std::string::npos)
+        << sentence(job);
+}
+
+TEST(verdict, slices_inside_mpi_are_a_crowd_where_all_of_it_was_waited_there) {
+    const auto job = without_processors(5 * s, 0);
+    EXPECT_EQ(name(top(job)), "crowded");
+    EXPECT_NE(sentence(job).find("waited for a processor 40.0% of the run, by the kernel's account"), std::string::npos)
+        << sentence(job);
+}
+
+TEST(verdict, a_crowd_is_not_why_ranks_wait_for_what_costs_far_more) {
+    const auto chain = [](std::uint64_t between_waited_ns) {
+        auto job = ranks_of_job(4);
+        for (ProfileSpec& rank : job) {
+            rank.calls = {receives("MPI_Recv", {calls_of(500, 1, 7500 * ms, 10 * ms)}),
+                          sends("MPI_Send", {calls_of(500, 1, 1 * ms, 1 * us)})};
+            rank.processor = {5'000'000'000, 5'000'000'000, 0, 0};
+            rank.between_calls = {
+                .ns = 100 * ms, .waited_ns = between_waited_ns, .ran_ns = 100 * ms - between_waited_ns};
+            rank.in_calls = {.ns = 100 * ms, .waited_ns = 60 * ms};
+        }
+        return job;
+    };
+    EXPECT_EQ(name(top(chain(30 * ms))), "serial-chain") << sentence(chain(30 * ms));
+    EXPECT_TRUE(is_said(job_of(chain(30 * ms)), Rule::crowded));
+    EXPECT_FALSE(explains(top(chain(30 * ms)), Rule::crowded));
+    auto crowd = chain(30 * ms);
+    for (ProfileSpec& rank : crowd) rank.between_calls = rank.in_calls = {};  // all of it may be outside
+    EXPECT_EQ(name(top(crowd)), "crowded") << sentence(crowd);
+}
+
+}  // namespace
+}  // namespace mpiprof::test
