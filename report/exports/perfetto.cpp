@@ -89,7 +89,7 @@ class Writer {
             const Event* next = i + 1 < trace.events.size() ? &trace.events[i + 1] : nullptr;
             if (event.kind == EventKind::call)
                 call(id, event, next && next->kind == EventKind::received ? next : nullptr);
-            if (ends.at(i)) arrow(id, *ends.at(i));
+            if (ends.at(i)) arrow(id, *ends.at(i), slice_begin(trace, i));
         }
     }
 
@@ -131,13 +131,20 @@ class Writer {
         return text;
     }
 
+    // When the call began that an event belongs to: what completes requests is written behind what it completes.
+    static std::uint64_t slice_begin(const ThreadTrace& trace, std::size_t event) {
+        std::size_t at = event;
+        while (trace.events[at].kind == EventKind::completed && at + 1 < trace.events.size()) ++at;
+        return trace.events[at].begin_ns;
+    }
+
     // From the beginning of what sends to the end of what receives. An arrow leaves and enters the slice that is open
-    // then.
-    void arrow(std::uint32_t thread, const MessageEnd& end) {
+    // then; that of a call whose clock ran backwards has no length.
+    void arrow(std::uint32_t thread, const MessageEnd& end, std::uint64_t slice_begin_ns) {
         const std::uint64_t message = messages_.number(end.key);
         if (message == 0) return;
         const std::uint64_t inside =
-            end.is_send ? end.begin_ns : std::max(end.begin_ns, end.end_ns - (end.end_ns != 0));
+            end.is_send ? end.begin_ns : std::max(slice_begin_ns, end.end_ns - (end.end_ns != 0));
         json_.entry([&] {
             json_.field("ph", end.is_send ? "s" : "f");
             json_.field("id", message);

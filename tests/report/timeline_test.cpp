@@ -185,6 +185,15 @@ TEST(timeline, an_arrow_ends_where_the_request_is_completed) {
     EXPECT_DOUBLE_EQ(found.with("f")[0]["ts"].get<double>(), 3.999);
 }
 
+TEST(timeline, an_arrow_ends_inside_a_call_whose_clock_ran_backwards) {
+    TraceEvent posted = message(irecv, 100, 150, format::trace_receives, 0, 1);
+    TraceEvent done = event(waitall, 100, 900, TraceKind::completed);
+    const Exported found =
+        export_of({rank(0, {sent(50, 60, 1, 1)}), rank(1, {posted, done, event(waitall, 900, 900)})});
+    ASSERT_EQ(found.with("f").size(), 1u);
+    EXPECT_DOUBLE_EQ(found.with("f")[0]["ts"].get<double>(), 0.9) << "a nanosecond earlier no call is open";
+}
+
 TEST(timeline, messages_that_cannot_be_told_apart_have_no_arrow) {
     const Exported found =
         export_of({rank(0, {sent(1000, 1500, 1, 1), sent(1600, 1700, 1, 1)}), rank(1, {received(500, 2500, 0, 1)})});
