@@ -19,7 +19,7 @@ static void comm_rank(void) {
 }
 static void allreduce_self(void) { MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF); }
 static void allreduce_sizes(void) {
-    static const int counts[] = {1, 64, 700, 9000};
+    static const int counts[] = {1, 4, 16, 64};  // small: what copying takes would end bins of time
     for (int i = 0; i < 4; i++) MPI_Allreduce(out, in, counts[i], MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
 }
 static void allreduce_sites(void) {
