@@ -536,12 +536,15 @@ inline constexpr std::uint64_t has_returned = std::uint64_t{1} << 63;
 // A request of the thread that posted or set it up, by its handle as the program holds it; 0: the slot is free.
 struct Request {
     std::uint64_t handle;
-    std::uint64_t posted_by;  // as Thread::in_call, of the call that posted it or set it up; not_started
-    std::int32_t peer;        // as Thread::in_call_peer and so on, of the call that posted it or set it up
+    // As Thread::in_call, of the call that posted it or set it up; not_started. Where a script made that call, an index
+    // into `sites` (below first_code) stands in place of the address.
+    std::uint64_t posted_by;
+    std::int32_t peer;  // as Thread::in_call_peer and so on, of the call that posted it or set it up
     std::int32_t tag;
     std::uint64_t communicator;  // its handle
 };
 inline constexpr std::uint64_t not_started = std::uint64_t{1} << 63;  // it is persistent, and not in flight
+inline constexpr std::uint64_t first_code = 65536;  // no code lies below: the kernel maps nothing there
 
 // Operations of NCCL by the algorithm, protocol and number of channels that NCCL chose, as it told its profiler
 // interface.

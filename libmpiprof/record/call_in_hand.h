@@ -72,6 +72,14 @@ struct CallInHand {
     // What it waits for: the only one, and how many.
     void set_request(Word only) { thread->in_call_request = static_cast<std::uint64_t>(only); }
     void set_requests(std::int64_t n) { thread->in_call_requests = static_cast<std::uint32_t>(n); }
+    // Where a script made it, an index into `sites`; 0: none did, or it is not known where.
+    std::uint32_t script_site() const {
+        return thread->script_call == static_cast<std::uint32_t>(since()) ? thread->script_site : 0;
+    }
+    void tell_script(std::uint32_t site) {
+        thread->script_site = site;
+        __atomic_store_n(&thread->script_call, static_cast<std::uint32_t>(since()), __ATOMIC_RELEASE);
+    }
     void count_nested() { thread->nested += 1; }
 };
 

@@ -105,9 +105,7 @@ void Ledger::begin_in_script(std::uint64_t key) {
     script_site_ = records_->sites.find_script(records_->image, address_of(key));
     hand.begin(key, read_clock());
     asked_script_ = hand.since();
-    if (script_site_ == 0) return;
-    hand.thread->script_site = script_site_;
-    __atomic_store_n(&hand.thread->script_call, static_cast<std::uint32_t>(hand.since()), __ATOMIC_RELEASE);
+    if (script_site_ != 0) hand.tell_script(script_site_);
 }
 
 // A call and its callers, whose return addresses lie there.
@@ -124,6 +122,7 @@ std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (
     const bool is_asked = asked_script_ == hand.since();
     if (const std::uint32_t scripted = is_asked ? script_site_ : sites.find_script(records_->image, return_address)) {
         is_scripted_ = true;
+        if (!is_asked) hand.tell_script(scripted);
         return scripted;
     }
     // Another size or communicator, where all else is known.

@@ -78,6 +78,12 @@ void read_sites(Reading& r) {
         if (thread.script_site >= r.profile.sites.size()) thread.script_site = 0;
         if (thread.script_site != 0 && !r.profile.sites[thread.script_site].frames.empty())
             thread.called_from = r.profile.sites[thread.script_site].frames.front();
+        for (OpenRequest& request : thread.open_requests) {
+            const std::uint64_t site = request.called_from.offset;
+            const bool is_scripts = request.called_from.module == 0 && site != 0 && site < format::first_code;
+            if (is_scripts && site < r.profile.sites.size() && !r.profile.sites[site].frames.empty())
+                request.called_from = r.profile.sites[site].frames.front();
+        }
     }
 }
 

@@ -120,14 +120,19 @@ def check_calls_profiles_of_real_jobs_whole_and_says_which_ranks_were_killed(sce
 
 def line_of(words, program="mismatch.c"):
     lines = (PROGRAMS / program).read_text().splitlines()
-    return f"{program}:" + str(next(number for number, line in enumerate(lines, 1) if f"// {words}" in line))
+    mark = "# " if program.endswith(".py") else "// "
+    return f"{program}:" + str(next(number for number, line in enumerate(lines, 1) if mark + words in line))
 
 
 def first_sentence(scene, kind, ranks=3, program="mismatch.c"):
+    return first_sentence_of(scene, [scene.compile(program, "-pthread"), kind, 10], ranks, kind)
+
+
+def first_sentence_of(scene, command, ranks, name):
     """What `hang` says first at 80 columns of such a program while it hangs, on one line."""
-    directory = scene.subdir(kind)
+    directory = scene.subdir(name)
     # The ranks end themselves after 10 s. Open MPI's mpirun may not: PMIx 4.2.2 locks itself out when it is finalized meanwhile.
-    job = in_background(scene, ranks, [scene.compile(program, "-pthread"), kind, 10], directory, timeout=40)
+    job = in_background(scene, ranks, command, directory, timeout=40)
     try:
         said = until(lambda: (text := scene.run_report("hang", "--width", "80", cwd=directory).out) and "It hangs" in text and text)
         check(said, "nothing is proven:\n" + scene.run_report("hang", cwd=directory).out)
@@ -168,6 +173,14 @@ def tags_that_do_not_fit_are_named_with_the_line_that_posted(scene):
     check(f"rank 0 is in MPI_Ssend ({line_of('the line that sends')}) to rank 1 with tag 3 on MPI_COMM_WORLD" in said, said)
     check(f"rank 1 is in MPI_Wait ({line_of('the line of the wait')}) for its MPI_Irecv ({line_of('the line that posts')}) "
           "from rank 0 with tag 4 on MPI_COMM_WORLD" in said, said)
+
+
+@case(mpis=("openmpi",), ranks=2)
+def requests_of_a_python_program_are_named_with_the_lines_of_the_script(scene):
+    said = first_sentence_of(scene, [scene.python_with("mpi4py"), PROGRAMS / "posts.py", 10], 2, "posts")
+    check(said.startswith("It hangs: "), said)
+    waits, posts = line_of("the line of the wait", "posts.py"), line_of("the line that posts", "posts.py")
+    check(f"rank 0 is in MPI_Wait ({waits}) for its MPI_Irecv ({posts}) from rank 1 with tag 4 on MPI_COMM_WORLD" in said, said)
 
 
 @case(ranks=2)
