@@ -26,8 +26,10 @@ inline Finding& add(std::vector<Finding>& findings, Rule rule, bool is_serious, 
                                          .evidence = std::move(evidence)});
 }
 
-// Who is waited for: slow ranks and nodes, lateness that varies, chains, one rank that serves all.
-void find_late_ranks(const Job& job, const Figures& figures, std::vector<Finding>& findings);
+// Slow ranks and nodes, for which the others wait.
+void find_slow_ranks(const Job& job, const Figures& figures, std::vector<Finding>& findings);
+// Waiting for no rank in particular: chains, one rank that serves all, lateness that varies. After find_slow_ranks().
+void find_shared_waiting(const Job& job, const Figures& figures, std::vector<Finding>& findings);
 // Calls that cost time by themselves: too small, too many, files, MPI_Init.
 void find_costly_calls(const Job& job, const Figures& figures, std::vector<Finding>& findings);
 // Where nothing else is a cause: time in MPI, or nothing worth a look.

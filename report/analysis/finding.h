@@ -164,6 +164,7 @@ struct Varying {
     bool is_known = false;         // by comparing calls, else the waiting is an estimate
     std::optional<CameLast> last;  // the rank that was last most often
     std::uint32_t last_rank = 0;
+    std::vector<std::uint32_t> turns{};  // the ranks that were late, each in a stretch of the run; empty: at random
 };
 struct SerialChain {
     double at_work = 0;  // ranks outside MPI at the same time, on average

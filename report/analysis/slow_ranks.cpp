@@ -1,4 +1,4 @@
-// Who is waited for. Judged on the time outside MPI: time in MPI is its complement, and whoever is slow has little of
+// Ranks that are slow. Judged on the time outside MPI: time in MPI is its complement, and whoever is slow has little of
 // it.
 #include <algorithm>
 #include <cmath>
@@ -6,49 +6,14 @@
 #include <utility>
 
 #include "report/analysis/causes.h"
+#include "report/analysis/last_ranks.h"
 #include "report/analysis/periods.h"
-#include "report/model/waiting.h"
 
 namespace mpiprof::report {
 namespace {
 
 using Findings = std::vector<Finding>;
 using Ranks = std::vector<std::uint32_t>;
-
-// What moving alone would take at most, on a slow network: the rest of the time in MPI was waiting, whatever the
-// fastest call took.
-constexpr double slow_call_ns = 100'000;
-constexpr double slow_bytes_per_ns = 0.1;
-
-bool may_wait(const Call& call) { return call.family != Family::nccl && may_wait_for_others(call.traffic); }
-
-double moving_ns(const Row& row) {
-    return static_cast<double>(row.sum.calls) * slow_call_ns + static_cast<double>(row.sum.bytes) / slow_bytes_per_ns;
-}
-
-bool is_compared(const Row& row) {
-    return static_cast<double>(row.compared_ns) >= 0.95 * static_cast<double>(row.sum.time_ns);
-}
-
-// What requests move is in the calls that posted them, their time in those that complete them.
-double waiting_at_least_ns(const Job& job) {
-    double waiting = 0, completing = 0, posted = 0;
-    for (const Row& row : job.rows) {
-        const Call& call = job.calls[row.sum.call];
-        if (row.requests != 0 && call.traffic != Traffic::completion) posted += moving_ns(row);
-        if (!may_wait(call)) continue;
-        const auto time = static_cast<double>(row.sum.time_ns);
-        if (call.traffic == Traffic::completion)
-            completing += call.is_sampled ? 0 : time;
-        else
-            waiting += is_compared(row) ? static_cast<double>(row.waiting_ns) : std::max(0.0, time - moving_ns(row));
-    }
-    return waiting + std::max(0.0, completing - posted);
-}
-
-// ---- ranks that are slow ----
-
-bool is_in(const Ranks& ranks, std::uint32_t rank) { return std::binary_search(ranks.begin(), ranks.end(), rank); }
 
 bool is_all_of_a_node(const Job& job, const Ranks& ranks) {
     if (job.nodes.size() < 2) return false;
@@ -85,8 +50,6 @@ struct Course {
         return share(sum, static_cast<double>(to - from));
     }
 };
-
-constexpr std::size_t periods_of_course = 48;
 
 std::optional<Course> course_of(const Job& job, const Ranks& slow) {
     std::vector<Lane> of_slow, of_others;
@@ -215,24 +178,9 @@ bool is_polled(const Job& job, const Figures& figures) {
     });
 }
 
-// Of the call that most waiting is in, where calls were compared.
-const ComparedCall* most_waited_in(const Job& job) {
-    constexpr std::uint64_t least_calls = 10;
-    const auto& calls = job.comparison.calls;
-    const bool is_one = !calls.empty() && calls.front().waiting_ns > 0 && calls.front().compared >= least_calls;
-    return is_one ? &calls.front() : nullptr;
-}
+}  // namespace
 
-std::optional<evidence::CameLast> came_last(const Job& job, const Ranks& ranks) {
-    const ComparedCall* call = most_waited_in(job);
-    if (!call) return std::nullopt;
-    std::uint64_t times = 0;
-    for (const LastRank& last : call->last_ranks)
-        if (is_in(ranks, last.rank)) times += last.times;
-    return evidence::CameLast{call->call, share(static_cast<double>(times), static_cast<double>(call->compared))};
-}
-
-void slow_ranks(const Job& job, const Figures& figures, Findings& findings) {
+void find_slow_ranks(const Job& job, const Figures& figures, Findings& findings) {
     constexpr double goes_with_rank = 0.95;
     constexpr double apart = 0.3;  // of the whole spread: between the slow ones and the others
     if (!figures.efficiency || figures.mpi_ns == 0) return;
@@ -283,111 +231,6 @@ void slow_ranks(const Job& job, const Figures& figures, Findings& findings) {
         if (job.find(rank)->node != finding.nodes.front()) finding.nodes.clear();
     finding.ranks = std::move(slow);
     finding.run_share = cost;
-}
-
-// ---- nobody in particular ----
-
-// Whether even the fastest calls of those that most time is in took long: they waited, too. Where another rank is late
-// each time, or ranks are kept from their processors, some calls find everybody there.
-bool all_calls_wait(const Job& job) {
-    constexpr double like_the_mean = 0.3;
-    const Row* most = nullptr;
-    for (const Row& row : job.rows)
-        if (may_wait(job.calls[row.sum.call]) && (!most || row.sum.time_ns > most->sum.time_ns)) most = &row;
-    if (!most || most->sum.calls == 0) return false;
-    const double mean = static_cast<double>(most->sum.time_ns) / static_cast<double>(most->sum.calls);
-    const double fast = most->p05_ns.value_or(static_cast<double>(most->sum.min_ns.value_or(0)));
-    return fast >= like_the_mean * mean;
-}
-
-// At any moment one rank at most is outside MPI, and what they do inside is waiting, each time.
-void serial_chain(const Job& job, const Figures& figures, Findings& findings) {
-    constexpr double least_at_work = 0.2, most_at_work = 1.15;
-    constexpr double most_of_one = 0.6;
-    constexpr std::size_t several = 4;  // of fewer, one that is late each time leaves as little outside
-    if (!figures.efficiency || (job.ranks.size() < several && !all_calls_wait(job))) return;
-    const double at_work = share(figures.outside.mean_ns * static_cast<double>(job.ranks.size()),
-                                 static_cast<double>(figures.largest_recorded_ns));
-    const double waiting = waiting_at_least_ns(job);
-    if (at_work < least_at_work || at_work > most_at_work || waiting < 0.6 * static_cast<double>(figures.mpi_ns) ||
-        static_cast<double>(figures.outside.most.ns) > most_of_one * static_cast<double>(figures.largest_recorded_ns))
-        return;
-    const double cost = share(waiting, static_cast<double>(figures.wall_ns));
-    if (cost < worth_a_look) return;
-    add(findings, Rule::serial_chain, true, evidence::SerialChain{.at_work = at_work, .run_share = cost}).run_share =
-        cost;
-}
-
-void varying(const Job& job, const Figures& figures, Findings& findings) {
-    if (!figures.efficiency || figures.inside_ns() == 0) return;
-    // Both are upper bounds where the other is not: of calls whose fastest waited, too, and of calls that are merely
-    // small.
-    const double waiting = std::min(waiting_at_least_ns(job), static_cast<double>(figures.waiting_ns));
-    double for_slow = 0;
-    for (const Finding& said : findings)
-        if (std::holds_alternative<evidence::Imbalance>(said.evidence)) for_slow = said.run_share;
-    const double cost = share(waiting, static_cast<double>(figures.wall_ns)) - for_slow;
-    if (cost < worth_a_look || cost < for_slow) return;
-    evidence::Varying e{.mpi_share = share(waiting, static_cast<double>(figures.inside_ns())),
-                        .run_share = cost,
-                        .slow_share = for_slow,
-                        .processor_share = {},
-                        .pushed_off_per_s = {},
-                        .load_balance = figures.efficiency->load_balance,
-                        .is_known = figures.is_waiting_known(),
-                        .last = {}};
-    add_processors(job, e);
-    if (const ComparedCall* call = most_waited_in(job); call && !call->last_ranks.empty()) {
-        e.last_rank = call->last_ranks.front().rank;
-        e.last = came_last(job, {e.last_rank});
-    }
-    add(findings, Rule::varying, true, e).run_share = cost;
-}
-
-// Nearly all messages have one rank at an end, which is busy outside MPI while the others wait.
-void one_serves_all(const Job& job, const Figures& figures, Findings& findings) {
-    constexpr double nearly_all = 0.9;
-    constexpr double busy = 0.5;
-    if (!figures.efficiency || job.ranks.size() < 3 || !job.peers.is_recorded) return;
-    std::vector<std::uint64_t> of_rank(job.size), partners(job.size);
-    std::uint64_t all = 0;
-    for (const PeerPair& pair : job.peers.pairs) {
-        if (pair.from >= job.size || pair.to >= job.size || pair.from == pair.to) continue;
-        all += pair.messages();
-        for (const std::uint32_t rank : {pair.from, pair.to}) of_rank[rank] += pair.messages();
-        ++partners[pair.to];
-    }
-    const auto most = std::max_element(of_rank.begin(), of_rank.end());
-    if (all == 0 || most == of_rank.end()) return;
-    const auto server = static_cast<std::uint32_t>(most - of_rank.begin());
-    const double messages = share(static_cast<double>(*most), static_cast<double>(all));
-    const Rank* rank = job.find(server);
-    if (!rank || messages < nearly_all || static_cast<double>(partners[server]) < nearly_all * (job.size - 1)) return;
-    double between_two = 0;
-    for (const Row& row : job.rows) {
-        const Traffic traffic = job.calls[row.sum.call].traffic;
-        const bool is_of_all = traffic == Traffic::collective || traffic == Traffic::sync;
-        if (may_wait(job.calls[row.sum.call]) && !is_of_all) between_two += static_cast<double>(row.sum.time_ns);
-    }
-    const double busy_share = share(static_cast<double>(rank->outside_ns()), static_cast<double>(rank->recorded_ns()));
-    const double others_ns = static_cast<double>(figures.inside_ns() - rank->inside_ns());
-    const double others_wall = static_cast<double>(figures.wall_ns - rank->recorded_ns());
-    if (busy_share < busy || between_two < 0.6 * static_cast<double>(figures.mpi_ns)) return;
-    const double waiting = std::min({others_ns, waiting_at_least_ns(job), between_two});
-    const double others = share(waiting, others_wall);
-    if (others < worth_a_look) return;
-    Finding& finding =
-        add(findings, Rule::one_serves_all, true,
-            evidence::OneServesAll{.messages_share = messages, .busy_share = busy_share, .others_run_share = others});
-    finding.ranks = {server};
-    finding.nodes = {rank->node};
-    finding.run_share = share(waiting, static_cast<double>(figures.wall_ns));
-}
-
-}  // namespace
-
-void find_late_ranks(const Job& job, const Figures& figures, Findings& findings) {
-    for (const auto rule : {slow_ranks, serial_chain, one_serves_all, varying}) rule(job, figures, findings);
 }
 
 }  // namespace mpiprof::report

@@ -79,7 +79,17 @@ struct Sentence {
         return fmt::format("{} {}{}; {}", who_it_is, longer(e, how_much), when(e), waiting);
     }
 
+    // "rank 0, then 1, 2 and 3", or the first few of many.
+    static std::string turns_text(const std::vector<std::uint32_t>& turns) {
+        std::string text = fmt::format("rank {}, then {}", turns[0], turns[1]);
+        for (std::size_t i = 2; i < std::min(turns.size(), most_items); ++i) text += fmt::format(", then {}", turns[i]);
+        return text + (turns.size() > most_items ? " ..." : "");
+    }
     std::string operator()(const evidence::Varying& e) const {
+        if (!e.turns.empty())
+            return fmt::format(
+                "The rank that is late changes in the course of the run ({}): {} of the run is waiting for it.",
+                turns_text(e.turns), share(e.run_share));
         std::string text =
             fmt::format("{} another {} late: {} of the run is waiting for whoever comes last",
                         e.slow_share > 0 ? "Each time" : "No rank is slower than the others, but each time",

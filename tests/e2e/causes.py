@@ -47,6 +47,7 @@ CAUSES = [
     Cause("growing", 100, "sleep", "growing-work", "3", n=(4, 0)),
     Cause("uneven", 100, "sleep", "imbalance", "1", n=(4, 0)),
     Cause("varying", 150, "sleep", "varying-lateness"),
+    Cause("moving", 150, "sleep", "varying-lateness"),
     Cause("periodic", 150, "sleep", "slow-rank", "1", waiting=5.5 / 10.5),
     Cause("threads", 150, "sleep", "slow-rank", "last", waiting=6 / 16),
     Cause("chain", 100, "sleep", "serial-chain"),

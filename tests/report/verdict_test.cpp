@@ -93,6 +93,27 @@ TEST(verdict, even_ranks_that_wait_have_varying_lateness) {
     EXPECT_TRUE(top(job).finding.ranks.empty());
 }
 
+TEST(verdict, a_hot_spot_that_moves_from_rank_to_rank_is_told_from_chance) {
+    auto ranks = in_allreduce({3 * s, 3 * s, 3 * s, 3 * s});
+    for (ProfileSpec& rank : ranks) rank.calls[0].cells[0].min_ns = 20 * us;
+    Job job = job_of(ranks);
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        report::RankActivity activity{.rank = rank, .activity = {.width_ns = 100e6, .bins = {}}};
+        for (std::size_t bin = 0; bin < 100; ++bin)
+            activity.activity.bins.push_back({.time_ns = (bin / 25 == rank ? 1 : 40) * ms});
+        job.activities.push_back(activity);
+    }
+    EXPECT_EQ(name(top(job)), "varying-lateness");
+    EXPECT_NE(sentence(job).find("The rank that is late changes in the course of the run (rank 0, then 1, then 2, "
+                                 "then 3)"),
+              std::string::npos)
+        << sentence(job);
+    for (std::uint32_t rank = 0; rank < 4; ++rank)
+        for (std::size_t bin = 0; bin < 100; ++bin)
+            job.activities[rank].activity.bins[bin].time_ns = ((bin * 7 / 2) % 4 == rank ? 1 : 40) * ms;
+    EXPECT_NE(sentence(job).find("each time another one comes late"), std::string::npos) << sentence(job);
+}
+
 TEST(verdict, ranks_that_work_one_after_the_other_are_a_chain) {
     auto job = ranks_of_job(4);
     for (ProfileSpec& rank : job)

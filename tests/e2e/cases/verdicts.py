@@ -57,7 +57,14 @@ def the_slower_of_two_communicators_is_named(scene):
 
 @case(ranks=4, tier="full", attempts=3)
 def lateness_that_varies_blames_nobody(scene):
-    expect(scene, "varying")
+    found, _ = expect(scene, "varying")
+    check("in the course of the run" not in found["text"], found["text"])
+
+
+@case(ranks=4, tier="full", attempts=3)
+def a_hot_spot_that_moves_from_rank_to_rank_is_told_in_its_order(scene):
+    found, _ = expect(scene, "moving")
+    check("changes in the course of the run (rank 0, then 1" in found["text"], found["text"])
 
 
 @case(ranks=4, tier="full", attempts=3)

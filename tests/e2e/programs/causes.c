@@ -94,6 +94,14 @@ static void varying(void) {
     }
 }
 
+// Another rank is late in each part of the run.
+static void moving(void) {
+    for (int i = 0; i < steps; ++i) {
+        work(i * size / steps == rank ? 15 : 5);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+
 // Each waits for the one before it.
 static void chain(void) {
     char token = 0;
@@ -322,6 +330,7 @@ static const struct {
               {"slow_later", slow_later},
               {"growing", growing},
               {"varying", varying},
+              {"moving", moving},
               {"chain", chain},
               {"serving", serving},
               {"small_messages", small_messages},

@@ -1,0 +1,25 @@
+// Who came last, as the rules about slow ranks and those about waiting for nobody in particular ask.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "report/analysis/causes.h"
+
+namespace mpiprof::report {
+
+using Ranks = std::vector<std::uint32_t>;  // sorted
+
+inline bool is_in(const Ranks& ranks, std::uint32_t rank) {
+    return std::binary_search(ranks.begin(), ranks.end(), rank);
+}
+
+// Into so many periods a run is cut to see when ranks were slow.
+inline constexpr std::size_t periods_of_course = 48;
+
+// Of the call that most waiting is in, where calls were compared.
+const ComparedCall* most_waited_in(const Job& job);
+// How often they were last to it.
+std::optional<evidence::CameLast> came_last(const Job& job, const Ranks& ranks);
+
+}  // namespace mpiprof::report
