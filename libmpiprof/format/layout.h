@@ -229,7 +229,9 @@ struct Header {
     // rest was in memory, and is here only if it could be written later.
     std::uint64_t mapped_bytes;
     ProcessorTime processor;
+    std::uint64_t own_ticks;  // of this library in calls_of_own_cost timed calls, besides what is booked; 0 not known
 };
+inline constexpr unsigned calls_of_own_cost = 16;
 
 enum HeaderFlags : std::uint32_t {
     world_is_spawned = 1,  // this world has a parent (MPI_Comm_spawn)
@@ -679,7 +681,7 @@ static_assert(offsetof(Header, parent_pid) == 2696);
 static_assert(offsetof(Header, usage_at_start) == 2704);
 static_assert(offsetof(Header, mapped_bytes) == 2800);
 static_assert(offsetof(Header, processor) == 2808);
-static_assert(sizeof(ProcessorTime) == 32 && sizeof(Header) == 2840);
+static_assert(sizeof(ProcessorTime) == 32 && offsetof(Header, own_ticks) == 2840 && sizeof(Header) == 2848);
 static_assert(sizeof(Directory) == 16);
 static_assert(sizeof(Table) == 32 && offsetof(Table, offset) == 8 && offsetof(Table, used) == 16);
 static_assert(sizeof(CallRecord) == 56 && offsetof(CallRecord, name) == 8 && offsetof(CallRecord, bus) == 52);

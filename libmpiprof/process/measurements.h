@@ -1,6 +1,7 @@
 // All that is measured of a process besides its calls. A new measurement is one more line here.
 #pragma once
 
+#include "libmpiprof/host/call_cost.h"
 #include "libmpiprof/host/cgroup.h"
 #include "libmpiprof/host/node_counters.h"
 #include "libmpiprof/host/processor_time.h"
@@ -14,7 +15,8 @@ using Measurements = MeasurementList<  //
     ProcessorTime,                     // how long its threads waited for a processor
     CgroupUse,                         // how long its cgroup was kept from the processors, and its memory limit
     NodeCounters,                      // energy and links of the node, by one of its ranks
-    Unseen                             // communication libraries that are loaded and not profiled
+    Unseen,                            // communication libraries that are loaded and not profiled
+    CallCost                           // what a timed call costs in this library
     >;
 
 }  // namespace mpiprof

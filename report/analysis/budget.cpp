@@ -40,6 +40,9 @@ void add_inside(Budget& budget, const Rank& rank, double recorded) {
 }
 
 void add_outside(Budget& budget, const Rank& rank, double outside) {
+    const double own = std::min(rank.own_call_ns * static_cast<double>(rank.calls) * main_share(rank), outside);
+    budget[Part::profiler] = budget.of(Part::profiler) + own;
+    outside -= own;
     budget[Part::computing] = outside;
     const auto wait = processor_wait(rank);
     if (!wait) return;

@@ -15,7 +15,7 @@ namespace mpiprof::report {
 enum class Part : std::uint8_t {
     before_init,  // process started, MPI_Init not called
     init,
-    profiler,           // this library's own set-up and end
+    profiler,           // this library's own: set-up, end and, by what it measured, between calls
     computing,          // outside, but for the next two
     blocked,            // outside, and neither running nor waiting for a processor; by stretches of the run
     processor,          // outside, ready to run and without a processor; by the kernel's account

@@ -60,6 +60,7 @@ Rank RanksPart::rank_of(const RankProfile& from) {
               .finalize_ns = profile.finalize_ns,
               .paused_ns = profile.paused_ns,
               .setup_ns = profile.setup_ns,
+              .own_call_ns = profile.own_call_ns,
               .usage = profile.usage,
               .cpu = {},
               .in_call = {}};

@@ -101,6 +101,7 @@ struct Rank {
     std::uint64_t finalize_ns = 0;
     std::uint64_t paused_ns = 0;
     std::uint64_t setup_ns = 0;             // this library's own: at start and at the end
+    double own_call_ns = 0;                 // and in each timed call, besides what is booked; 0 = not known
     std::uint64_t mpi_ns = 0;               // all timed calls (MPI_Init and MPI_Finalize are none of them)
     std::uint64_t nccl_ns = 0;              // of that: NCCL's, on the host
     std::uint64_t mpi_other_thread_ns = 0;  // of that: on other threads than the main thread

@@ -294,6 +294,7 @@ struct Profile {
     std::uint64_t finalize_ns = 0;  // inside MPI_Finalize; 0 = not known
     std::uint64_t paused_ns = 0;    // recording was off by MPI_Pcontrol
     std::uint64_t setup_ns = 0;     // libmpiprof's own work at start and end
+    double own_call_ns = 0;         // and in each timed call, besides what is booked; 0 = not known
     Usage usage;
     Drops drops;
     Usage usage_at_start;             // after MPI_Init; all 0 = not known

@@ -129,6 +129,7 @@ void read_times(Reading& r) {
     p.finalize_ns = r.scale.ns(r.header.finalize_ticks);
     p.paused_ns = r.scale.ns(r.header.paused_ticks);
     p.setup_ns = r.header.own_setup_ns;
+    p.own_call_ns = static_cast<double>(r.scale.ns(r.header.own_ticks)) / format::calls_of_own_cost;
     p.tells_its_life = r.header.updated.monotonic_ns > r.header.started.monotonic_ns;
     p.is_in_finalize = r.header.state == format::State::finalized && r.header.finalize_ticks == 0;
 }

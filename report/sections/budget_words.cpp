@@ -18,7 +18,7 @@ struct Words {
 constexpr std::array<Words, part_count> table{{
     {Part::before_init, "before_init_ns", "START", 1, "before {}"},
     {Part::init, "init_ns", "INIT", 2, "in {}"},
-    {Part::profiler, "mpiprof_ns", "MPIPROF", 5, "mpiprof's own start and end"},
+    {Part::profiler, "mpiprof_ns", "MPIPROF", 5, "mpiprof itself"},
     {Part::computing, "computing_ns", "COMPUTING", 0, "computing, all else outside {}"},
     {Part::blocked, "blocked_ns", "BLOCKED", 0, "blocked outside {}: files, sleep, GPU"},
     {Part::processor, "processor_ns", "NO CPU", 0, "waiting for a processor"},

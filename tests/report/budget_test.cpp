@@ -18,6 +18,7 @@ using report::Job;
 using report::Part;
 
 constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint64_t MiB = 1 << 20;
 constexpr double s = 1e9;
 
 // A second between MPI_Init and MPI_Finalize, 700 ms of it outside MPI.

@@ -240,6 +240,7 @@ struct ProfileSpec {
     std::uint64_t paused_ns = 0;
     bool is_updated = true;  // false: last updated after MPI_Init, as where no helper thread could be started
     std::uint64_t own_setup_ns = 100'000;
+    std::uint64_t own_ns_of_16_calls = 0;
 
     format::ResourceUse usage{};
     format::ResourceUse usage_at_start{};

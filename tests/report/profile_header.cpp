@@ -53,6 +53,7 @@ format::Header header_of(const ProfileSpec& spec, std::uint64_t directory_offset
     header.throttled_us = spec.throttled_us;
     header.drops = spec.drops;
     header.own_setup_ns = spec.own_setup_ns;
+    header.own_ticks = spec.own_ns_of_16_calls;
     set_text(header.launch, spec.launch);
     set_text(header.job, spec.job);
     set_text(header.node, spec.node.empty() ? "boot-" + spec.host : spec.node);
