@@ -2,7 +2,9 @@
 #include "report/merge/floors.h"
 
 #include <algorithm>
+#include <bit>
 
+#include "libmpiprof/format/size_bins.h"
 #include "report/model/waiting.h"
 
 namespace mpiprof::report {
@@ -12,6 +14,15 @@ namespace {
 bool may_wait(const Call& call) {
     return call.family == Family::mpi && call.treatment == Treatment::timed && !call.is_sampled &&
            may_wait_for_others(call.traffic);
+}
+
+// A collective is as many messages as its tree is high, of the data of all members. What Wait and its like move is not
+// known.
+double most_moving_ns(Traffic traffic, const WaitKey& key) {
+    const auto bytes = static_cast<double>(format::bin_max_bytes(key.bin));
+    if (traffic == Traffic::completion) return 0;
+    if (traffic != Traffic::collective && traffic != Traffic::sync) return slowest_moving_ns(1, bytes);
+    return key.comm_size == 0 ? 0 : slowest_moving_ns(std::bit_width(key.comm_size), bytes * key.comm_size);
 }
 
 }  // namespace
@@ -26,13 +37,15 @@ WaitSum& WaitSum::operator+=(const WaitSum& from) {
 std::optional<WaitSum> wait_of(const Profile& profile, const Cell& cell, std::uint16_t call) {
     if (cell.calls == 0 || !may_wait(profile.calls[cell.call])) return std::nullopt;
     const bool is_known = cell.communicator != 0 && cell.communicator < profile.communicators.size();
-    return WaitSum{.key = {.call = call,
-                           .bin = cell.bin,
-                           .buffer = cell.buffer,
-                           .comm_size = is_known ? profile.communicators[cell.communicator].size : 0},
+    const WaitKey key{.call = call,
+                      .bin = cell.bin,
+                      .buffer = cell.buffer,
+                      .comm_size = is_known ? profile.communicators[cell.communicator].size : 0};
+    return WaitSum{.key = key,
                    .calls = cell.calls,
                    .time_ns = cell.time_ns,
-                   .min_ns = cell.min_ns.value_or(0)};
+                   .min_ns = cell.min_ns.value_or(0),
+                   .most_moving_ns = most_moving_ns(profile.calls[cell.call].traffic, key)};
 }
 
 void add_wait(std::vector<WaitSum>& sums, const WaitSum& sum) {
@@ -52,8 +65,9 @@ Floors::Waiting Floors::of(std::span<const WaitSum> sums) const {
         const WaitSum& floor = found->second;
         const bool is_alone = sum.key.comm_size == 1;  // there is nobody to wait for
         if (!is_alone && (floor.min_ns == 0 || floor.calls < least_calls)) continue;
-        const double moving = is_alone ? static_cast<double>(sum.time_ns)
-                                       : static_cast<double>(sum.calls) * static_cast<double>(floor.min_ns);
+        auto fastest = static_cast<double>(floor.min_ns);
+        if (sum.most_moving_ns > 0) fastest = std::min(fastest, sum.most_moving_ns);
+        const double moving = is_alone ? static_cast<double>(sum.time_ns) : static_cast<double>(sum.calls) * fastest;
         waiting.judged_ns += sum.time_ns;
         if (moving < static_cast<double>(sum.time_ns))
             waiting.waiting_ns += sum.time_ns - static_cast<std::uint64_t>(moving);

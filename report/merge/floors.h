@@ -3,8 +3,9 @@
 //
 // The method: the fastest call of one function, size bin and kind of buffer on communicators of one size was held up by
 // nobody (of a collective, it is that of the rank that came last). What the other calls took longer is waiting, and
-// contention. It is said only where calls may wait for other ranks at all and where there were enough of them that the
-// fastest means something. File I/O waits for disks, not for ranks.
+// contention. Where even the fastest took longer than a slow network would, as in a chain of ranks, it waited, too. It
+// is said only where calls may wait for other ranks at all and where there were enough of them that the fastest means
+// something. File I/O waits for disks, not for ranks.
 #pragma once
 
 #include <compare>
@@ -30,7 +31,8 @@ struct WaitSum {
     WaitKey key;
     std::uint64_t calls = 0;
     std::uint64_t time_ns = 0;
-    std::uint64_t min_ns = 0;  // of one call; 0 = not known, or too short for the clock
+    std::uint64_t min_ns = 0;   // of one call; 0 = not known, or too short for the clock
+    double most_moving_ns = 0;  // what one call of this key moves data for at most; 0 = that is not known
 
     WaitSum& operator+=(const WaitSum& from);  // of the same key
 };

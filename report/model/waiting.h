@@ -21,4 +21,12 @@ constexpr bool may_wait_for_others(Traffic traffic) {
     }
 }
 
+// What moving so many bytes in so many messages takes at most, on a slow network: what calls take above that is
+// waiting, however long the fastest of them took.
+constexpr double slowest_moving_ns(double messages, double bytes) {
+    constexpr double message_ns = 100'000;
+    constexpr double bytes_per_ns = 0.1;
+    return messages * message_ns + bytes / bytes_per_ns;
+}
+
 }  // namespace mpiprof::report

@@ -28,10 +28,11 @@ ProfileSpec rank_of(std::uint32_t rank, std::uint32_t size) {
     spec.size = size;
     spec.own_setup_ns = ms;
     // 20 calls of 5 ms at least: 100 ms of moving, the rest of 200 ms was waiting.
-    spec.calls = {collective("MPI_Allreduce",
-                             {{.calls = 20, .bytes = 160, .time_ns = 200 * ms, .min_ns = 5 * ms, .max_ns = 60 * ms}}),
-                  file_access("MPI_File_write_all", {{.calls = 1, .bytes = 10, .time_ns = 60 * ms}}),
-                  CallSpec{.name = "MPI_Comm_dup", .cells = {{.calls = 1, .time_ns = 40 * ms}}}};
+    spec.calls = {
+        collective("MPI_Allreduce",
+                   {{.calls = 20, .bytes = 20 * MiB, .time_ns = 200 * ms, .min_ns = 5 * ms, .max_ns = 60 * ms}}),
+        file_access("MPI_File_write_all", {{.calls = 1, .bytes = 10, .time_ns = 60 * ms}}),
+        CallSpec{.name = "MPI_Comm_dup", .cells = {{.calls = 1, .time_ns = 40 * ms}}}};
     return spec;
 }
 
@@ -61,6 +62,18 @@ TEST(time_budget, has_every_part_that_a_profile_knows) {
     EXPECT_NEAR(budget.of(Part::other), 40e6, 1e3);
     EXPECT_NEAR(budget.of(Part::finalize), 5e6, 1e3);
     EXPECT_FALSE(budget[Part::processor]) << "the kernel kept no account";
+}
+
+TEST(time_budget, has_what_the_profiler_took_between_calls_as_its_own) {
+    ProfileSpec spec = rank_of(0, 1);  // 0.7 s outside
+    spec.calls[0].cells[0].calls = 2'000'000;
+    spec.own_ns_of_16_calls = 160;
+    const std::uint64_t calls = 2'000'000 + 1 + 1;
+    const Budget budget = budget_of_first({spec});
+    EXPECT_NEAR(budget.of(Part::profiler), 1e6 + 10.0 * calls, 1e3);
+    EXPECT_NEAR(budget.of(Part::computing), 0.7 * s - 10.0 * calls, 1e3);
+    spec.calls[0].cells[0].calls = 2'000'000'000;
+    EXPECT_EQ(budget_of_first({spec}).of(Part::computing), 0) << "and never more than there was";
 }
 
 TEST(time_budget, splits_the_wait_for_a_processor_by_where_the_run_was) {
@@ -162,9 +175,9 @@ TEST(time_budget, of_a_job_is_the_mean_of_its_ranks) {
 std::vector<ProfileSpec> uneven_ranks() {
     ProfileSpec early = rank_of(0, 2), late = rank_of(1, 2);
     early.calls.front() = collective(
-        "MPI_Allreduce", {{.calls = 40, .bytes = 320, .time_ns = 200 * ms, .min_ns = 3 * ms, .max_ns = 60 * ms}});
-    late.calls = {collective("MPI_Allreduce",
-                             {{.calls = 20, .bytes = 160, .time_ns = 100 * ms, .min_ns = 2 * ms, .max_ns = 9 * ms}})};
+        "MPI_Allreduce", {{.calls = 40, .bytes = 40 * MiB, .time_ns = 200 * ms, .min_ns = 3 * ms, .max_ns = 60 * ms}});
+    late.calls = {collective(
+        "MPI_Allreduce", {{.calls = 20, .bytes = 20 * MiB, .time_ns = 100 * ms, .min_ns = 2 * ms, .max_ns = 9 * ms}})};
     return {early, late};
 }
 

@@ -55,7 +55,10 @@ TEST(verdict, a_slow_node_is_named_by_its_host) {
 // Ranks 0 and 1 are inside MPI 0.5 of each of 100 periods, rank 2 from the 60th on 0.1.
 TEST(verdict, a_rank_that_became_slow_is_told_since_when) {
     auto ranks = in_allreduce({5 * s, 5 * s, 3400 * ms});
-    for (ProfileSpec& rank : ranks) rank.calls[0].cells[0].min_ns = 3400 * us;
+    for (ProfileSpec& rank : ranks) {
+        rank.calls[0].cells[0].min_ns = 3400 * us;
+        rank.calls[0].cells[0].bytes = 1000 << 20;  // so that even on a slow network as much was moving
+    }
     Job job = job_of(ranks);
     for (std::uint32_t rank = 0; rank < 3; ++rank) {
         report::RankActivity activity{.rank = rank, .activity = {.width_ns = 100e6, .bins = {}}};

@@ -57,6 +57,22 @@ TEST(waiting, is_what_calls_took_longer_than_the_fastest_of_their_size_on_as_man
     EXPECT_EQ(job.ranks[1].judged_ns, 800 * us);
 }
 
+// In a chain of ranks even the fastest call waits; what 8 bytes take on a slow network is 0.1 ms a message.
+TEST(waiting, is_what_calls_took_longer_than_on_a_slow_network_where_all_of_them_did) {
+    ProfileSpec spec = rank_of(0, 2);
+    CellSpec small = calls_of(20, 100'000 * us, 5000 * us), large = small;
+    small.bytes = 20 * 8;
+    large.bytes = 20 << 20;
+    spec.calls = {receives("MPI_Recv", {small}), collective("MPI_Bcast", {small}), sends("MPI_Send", {large}),
+                  completion("MPI_Wait", {calls_of(20, 100'000 * us, 5000 * us)})};
+    const Job job = job_of({spec});
+    const double each = 100e3 + 8 / 0.1;
+    EXPECT_NEAR(static_cast<double>(row_of(job, "MPI_Recv").waiting_ns), 100e6 - 20 * each, 1e3);
+    EXPECT_NEAR(static_cast<double>(row_of(job, "MPI_Bcast").waiting_ns), 100e6 - 20 * 2 * each, 1e3);
+    EXPECT_EQ(row_of(job, "MPI_Send").waiting_ns, 0u) << "a megabyte may take 5 ms";
+    EXPECT_EQ(row_of(job, "MPI_Wait").waiting_ns, 0u) << "nobody knows what it moves";
+}
+
 TEST(waiting, is_not_said_of_few_calls) {
     for (const std::uint64_t calls : {19u, 20u}) {
         ProfileSpec spec = rank_of(0, 2);
