@@ -82,14 +82,8 @@ Table share_bar(const Job& job, const Figures& figures) {
     line(Part::file);
     add("other calls", {Part::other});
     line(Part::unreturned);
-    constexpr double worth_a_segment = 0.01;
-    const std::string start = fmt::format("start, {}", words.init);
-    if (budget.of(Part::profiler) < worth_a_segment * total) {
-        add(start, {Part::before_init, Part::init, Part::profiler});
-    } else {
-        line(Part::profiler);
-        add(start, {Part::before_init, Part::init});
-    }
+    line(Part::profiler);
+    add(fmt::format("start, {}", words.init), {Part::before_init, Part::init});
     add(std::string(words.finalize), {Part::finalize});
     add("paused", {Part::paused});
     return {.id = "shares",

@@ -17,8 +17,9 @@ constexpr std::array<std::string_view, 5> shade_glyphs{" ", "░", "▒", "▓",
 constexpr std::array<std::string_view, 5> ascii_shades{" ", ".", "+", "x", "#"};
 constexpr std::string_view glyph_of_unknown = "-";
 // The first segment is what the others are set against.
-constexpr std::array<std::string_view, 12> segments{"░", "▤", "█", "▓", "▒", "▞", "▪", "▚", "▐", "·", ":", "▫"};
-constexpr std::array<std::string_view, 12> ascii_segments{".", "'", "#", "=", "+", "o", "-", "%", "?", "_", ":", "~"};
+constexpr std::array<std::string_view, 13> segments{"░", "▤", "█", "▓", "▒", "▞", "▪", "▚", "▐", "▧", "·", ":", "▫"};
+constexpr std::array<std::string_view, 13> ascii_segments{".", "'", "#", "=", "+", "o", "-",
+                                                          "%", "?", "*", "_", ":", "~"};
 constexpr double least_span = 0.05;
 
 std::string repeat(std::string_view glyph, std::size_t times) {
