@@ -105,8 +105,9 @@ constexpr std::array texts{
     RuleText{
         Rule::varying, "Nobody is slow over the run, but each time another rank is late.",
         "Waiting (time above the fastest call, and above what the slowest network would take) is 5 % of the run or more, "
-        "beyond what slow ranks explain.",
-        "mpiprof-report sites, column WAITING. Random work, noise of the system, or work that moves about. Fewer "
+        "beyond what slow ranks explain, and a quarter of the time in MPI. Ranks that are late in turn, each for a twelfth of the run and more, are named in their "
+        "order.",
+        "mpiprof-report sites, column WAITING; mpiprof-report time for ranks in turn. Random work, noise of the system, or work that moves about. Fewer "
         "collectives make fewer such waits."},
     RuleText{
         Rule::serial_chain, "The ranks work one after the other.",

@@ -96,6 +96,18 @@ TEST(verdict, even_ranks_that_wait_have_varying_lateness) {
     EXPECT_TRUE(top(job).finding.ranks.empty());
 }
 
+// 6 s of large transfers, none of which took much longer than another, and small calls that only wait.
+TEST(verdict, a_little_waiting_beside_large_transfers_is_no_cause) {
+    const auto waiting = [](std::uint64_t ns) {
+        auto ranks = in_allreduce({ns, ns});
+        for (ProfileSpec& rank : ranks)
+            rank.calls.push_back(collective("MPI_Alltoall", {calls_of(1000, 4 << 20, 6 * s, 5900 * us)}));
+        return ranks;
+    };
+    EXPECT_EQ(name(top(waiting(1 * s))), "transfers");
+    EXPECT_EQ(name(top(waiting(3 * s))), "varying-lateness");
+}
+
 TEST(verdict, a_hot_spot_that_moves_from_rank_to_rank_is_told_from_chance) {
     auto ranks = in_allreduce({3 * s, 3 * s, 3 * s, 3 * s});
     for (ProfileSpec& rank : ranks) rank.calls[0].cells[0].min_ns = 20 * us;
