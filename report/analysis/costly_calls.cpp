@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "report/analysis/budget.h"
 #include "report/analysis/causes.h"
 
 namespace mpiprof::report {
@@ -244,6 +245,8 @@ void find_remainder(const Job& job, const Figures& figures, Findings& findings) 
     if (!mpi.most || cost < worth_a_word || figures.may_be_beside()) {
         evidence::Healthy healthy{.mpi_share = figures.inside_share,
                                   .load_balance = {},
+                                  .blocked_share = share(mean_budget(job).of(Part::blocked),
+                                                         share(static_cast<double>(figures.wall_ns), figures.ranks)),
                                   .is_gpu_unseen = job.has(Family::nccl) && job.gpu.rows.empty(),
                                   .is_something_else = std::any_of(findings.begin(), findings.end(),
                                                                    [](const Finding& f) { return f.is_serious; })};

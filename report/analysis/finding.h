@@ -139,7 +139,7 @@ struct Imbalance {
     double longer_share = 0;      // than the mean of the others, while it was so
     double longer_ns = 0;         // the longest, above the mean of all
     double load_balance = 0;
-    double others_share = 0;          // of the others' time in MPI, at most
+    double others_share = 0;          // of the others' time in MPI
     double others_run_share = 0;      // of the others' run
     std::optional<double> cpu_share;  // of their time outside MPI, at most: they had a processor; empty: not known
     std::optional<Stretch> when;
@@ -219,6 +219,7 @@ struct Transfers {
 struct Healthy {
     double mpi_share = 0;  // of the run
     std::optional<double> load_balance;
+    double blocked_share = 0;        // of the run: outside, and on no processor
     bool is_gpu_unseen = false;      // NCCL's calls return at once, and no time on the GPU was recorded
     bool is_something_else = false;  // serious, but no time that is lost
     std::uint64_t too_short_ns = 0;  // the run is so short that nothing is judged; 0: it is not

@@ -152,7 +152,10 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
                         .last = {}};
     add_processors(job, e);
     if (for_slow == 0) e.turns = late_in_turn(job);
-    if (const ComparedCall* call = most_waited_in(job); call && !call->last_ranks.empty()) {
+    const bool is_chain = std::any_of(findings.begin(), findings.end(),
+                                      [](const Finding& said) { return said.rule == Rule::serial_chain; });
+    const ComparedCall* call = most_waited_in(job);
+    if (!is_chain && call && !call->last_ranks.empty()) {
         e.last_rank = call->last_ranks.front().rank;
         e.last = came_last(job, {e.last_rank});
     }
@@ -188,7 +191,13 @@ void one_serves_all(const Job& job, const Figures& figures, Findings& findings) 
     const double others_ns = static_cast<double>(figures.inside_ns() - rank->inside_ns());
     const double others_wall = static_cast<double>(figures.wall_ns - rank->recorded_ns());
     if (busy_share < busy || between_two < 0.6 * static_cast<double>(figures.mpi_ns)) return;
-    const double waiting = std::min({others_ns, waiting_at_least_ns(job), between_two});
+    // At least as much as they are less outside than it; where messages are many, what moving them may take hides that.
+    double less_busy = 0;
+    for (const Rank& other : job.ranks) {
+        const double less = static_cast<double>(rank->outside_ns()) - static_cast<double>(other.outside_ns());
+        less_busy += std::clamp(less, 0.0, static_cast<double>(other.inside_ns()));
+    }
+    const double waiting = std::min({others_ns, std::max(waiting_at_least_ns(job), less_busy), between_two});
     const double others = share(waiting, others_wall);
     if (others < worth_a_look) return;
     Finding& finding =

@@ -155,16 +155,20 @@ std::optional<double> cpu_share_of(const Job& job, const Ranks& ranks) {
     return std::min(1.0, cpu / outside);
 }
 
-// Of the run of those that are not slow: as much shorter as they are outside MPI, they wait inside it.
-double others_wait(const Job& job, const Ranks& slow, double of_slow) {
-    double waiting = 0, wall = 0;
+// How long those that are not slow wait: as much shorter as they are outside MPI, they wait inside it.
+struct OthersWait {
+    double run_share = 0, mpi_share = 0;  // of their runs, and of their time in MPI
+};
+OthersWait others_wait(const Job& job, const Ranks& slow, double of_slow) {
+    double waiting = 0, wall = 0, inside = 0;
     for (const Rank& rank : job.ranks) {
         if (is_in(slow, rank.rank)) continue;
         const double less = of_slow - static_cast<double>(rank.outside_ns());
         waiting += std::clamp(less, 0.0, static_cast<double>(rank.inside_ns()));
         wall += static_cast<double>(rank.recorded_ns());
+        inside += static_cast<double>(rank.inside_ns());
     }
-    return share(waiting, wall);
+    return {share(waiting, wall), share(waiting, inside)};
 }
 
 // Test and its like are asked so often that what lies between two of them is waiting, too.
@@ -201,12 +205,13 @@ void find_slow_ranks(const Job& job, const Figures& figures, Findings& findings)
     of_slow = share(of_slow, n);
     of_others = share(of_others, rest);
     const double spread = static_cast<double>(figures.outside.most.ns - figures.outside.least.ns);
+    const OthersWait others = others_wait(job, slow, of_slow);
     evidence::Imbalance e{.is_all_of_node = slow.size() > 1 && is_all_of_a_node(job, slow),
                           .longer_share = of_others > 0 ? of_slow / of_others - 1 : 0,
                           .longer_ns = longer,
                           .load_balance = figures.efficiency->load_balance,
-                          .others_share = std::min(1.0, longer / figures.in_mpi.mean_ns),
-                          .others_run_share = others_wait(job, slow, of_slow),
+                          .others_share = others.mpi_share,
+                          .others_run_share = others.run_share,
                           .cpu_share = cpu_share_of(job, slow),
                           .when = {},
                           .last = came_last(job, slow),

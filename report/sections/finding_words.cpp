@@ -146,7 +146,7 @@ std::string FindingWords::operator()(const evidence::Imbalance& e) const {
                                 : fmt::format("All ranks of node {} ({})", host_of(job, finding.nodes.front()),
                                               rank_list(finding.ranks, most_items));
     std::string text = fmt::format(
-        "{} {} up to {} longer outside {} than the mean (load balance {}): at most {} of the others' time in {} is "
+        "{} {} up to {} longer outside {} than the mean (load balance {}): about {} of the others' time in {} is "
         "waiting for that.",
         who, finding.ranks.size() == 1 ? "is" : "are", human_time(e.longer_ns), words.library,
         human_share(e.load_balance), human_share(e.others_share), words.library);

@@ -161,11 +161,16 @@ struct Sentence {
         if (e.too_short_ns != 0)
             return fmt::format("The run is too short to say where time is lost: {} from {} to {}.",
                                time(e.too_short_ns), words.init, words.finalize);
-        std::string text = fmt::format("{}: {} of the run is inside {}",
-                                       e.is_gpu_unseen || e.is_something_else ? "No cause of lost time was found"
-                                                                              : "Nothing here is worth your time",
-                                       share(e.mpi_share), words.library);
+        constexpr double worth_a_word = 0.1;
+        const std::string nothing = e.is_gpu_unseen || e.is_something_else ? "No cause of lost time was found"
+                                    : e.blocked_share >= worth_a_word
+                                        ? fmt::format("Nothing in {} is worth your time", words.library)
+                                        : std::string("Nothing here is worth your time");
+        std::string text = fmt::format("{}: {} of the run is inside {}", nothing, share(e.mpi_share), words.library);
         if (e.load_balance) text += fmt::format(", and the ranks are even (load balance {})", share(*e.load_balance));
+        if (e.blocked_share >= worth_a_word)
+            text +=
+                fmt::format("; outside, ranks are blocked {} of the run (files, sleep, a GPU)", share(e.blocked_share));
         if (e.is_gpu_unseen) text += "; what NCCL did on the GPUs was not recorded";
         return text + ".";
     }

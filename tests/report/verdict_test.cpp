@@ -155,6 +155,10 @@ TEST(verdict, one_rank_that_serves_all_comes_before_its_being_slow) {
     EXPECT_EQ(name(found), "one-serves-all");
     EXPECT_EQ(found.finding.ranks, (Ranks{0}));
     EXPECT_TRUE(explains(found, Rule::slow_rank));
+    // However many messages: rank 0 is outside for 9.895 s, and each of the others for 2.995 s.
+    for (std::uint32_t rank = 0; rank < 5; ++rank)
+        job[rank].calls[0].cells[0] = calls_of(40'000, 8, rank == 0 ? 100 * ms : 7 * s, 5 * us);
+    EXPECT_NEAR(std::get<report::evidence::OneServesAll>(top(job).finding.evidence).others_run_share, 0.69, 1e-6);
     // Workers that compute, and a master that waits for them, are as they should be.
     for (std::uint32_t rank = 0; rank < 5; ++rank)
         job[rank].calls = {receives("MPI_Recv", {calls_of(1000, 8, rank == 0 ? 9900 * ms : 50 * ms, 5 * us)})};
@@ -213,6 +217,14 @@ TEST(verdict, a_rank_that_is_late_to_init_is_named) {
 TEST(verdict, a_balanced_job_is_healthy) {
     EXPECT_EQ(name(top(balanced_stencil())), "healthy");
     EXPECT_EQ(verdicts(job_of(balanced_stencil())).size(), 1u);
+}
+
+TEST(verdict, a_job_that_is_blocked_outside_mpi_is_not_called_worth_no_time) {
+    auto job = balanced_stencil();
+    EXPECT_EQ(sentence(job).find("blocked"), std::string::npos) << sentence(job);
+    for (ProfileSpec& rank : job) rank.processor = {.first_ran_ns = rank.elapsed_ns / 10, .first_waited_ns = 0};
+    EXPECT_TRUE(sentence(job).starts_with("Nothing in MPI is worth your time: ")) << sentence(job);
+    EXPECT_NE(sentence(job).find("outside, ranks are blocked "), std::string::npos) << sentence(job);
 }
 
 TEST(verdict, mpi_beside_the_work_is_not_lost) {
