@@ -1,4 +1,5 @@
-// Who came last, as the rules about slow ranks and those about waiting for nobody in particular ask.
+// Who came last and what that costs the others, as the rules about slow ranks and those about waiting for nobody in
+// particular ask.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +17,14 @@ inline bool is_in(const Ranks& ranks, std::uint32_t rank) {
 
 // Into so many periods a run is cut to see when ranks were slow.
 inline constexpr std::size_t periods_of_course = 48;
+
+// How long the others wait for ranks that are outside MPI for so long, on average: as much shorter as they are outside,
+// they wait inside it.
+struct OthersWait {
+    double ns = 0;
+    double run_share = 0, mpi_share = 0;  // of the others' runs, and of their time in MPI
+};
+OthersWait others_wait(const Job& job, const Ranks& waited_for, double outside_ns);
 
 // Of the call that most waiting is in, where calls were compared.
 const ComparedCall* most_waited_in(const Job& job);

@@ -191,12 +191,8 @@ void one_serves_all(const Job& job, const Figures& figures, Findings& findings) 
     const double others_ns = static_cast<double>(figures.inside_ns() - rank->inside_ns());
     const double others_wall = static_cast<double>(figures.wall_ns - rank->recorded_ns());
     if (busy_share < busy || between_two < 0.6 * static_cast<double>(figures.mpi_ns)) return;
-    // At least as much as they are less outside than it; where messages are many, what moving them may take hides that.
-    double less_busy = 0;
-    for (const Rank& other : job.ranks) {
-        const double less = static_cast<double>(rank->outside_ns()) - static_cast<double>(other.outside_ns());
-        less_busy += std::clamp(less, 0.0, static_cast<double>(other.inside_ns()));
-    }
+    // Where messages are many, what moving them may take hides that.
+    const double less_busy = others_wait(job, {server}, static_cast<double>(rank->outside_ns())).ns;
     const double waiting = std::min({others_ns, std::max(waiting_at_least_ns(job), less_busy), between_two});
     const double others = share(waiting, others_wall);
     if (others < worth_a_look) return;

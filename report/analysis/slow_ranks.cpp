@@ -155,22 +155,6 @@ std::optional<double> cpu_share_of(const Job& job, const Ranks& ranks) {
     return std::min(1.0, cpu / outside);
 }
 
-// How long those that are not slow wait: as much shorter as they are outside MPI, they wait inside it.
-struct OthersWait {
-    double run_share = 0, mpi_share = 0;  // of their runs, and of their time in MPI
-};
-OthersWait others_wait(const Job& job, const Ranks& slow, double of_slow) {
-    double waiting = 0, wall = 0, inside = 0;
-    for (const Rank& rank : job.ranks) {
-        if (is_in(slow, rank.rank)) continue;
-        const double less = of_slow - static_cast<double>(rank.outside_ns());
-        waiting += std::clamp(less, 0.0, static_cast<double>(rank.inside_ns()));
-        wall += static_cast<double>(rank.recorded_ns());
-        inside += static_cast<double>(rank.inside_ns());
-    }
-    return {share(waiting, wall), share(waiting, inside)};
-}
-
 // Test and its like are asked so often that what lies between two of them is waiting, too.
 bool is_polled(const Job& job, const Figures& figures) {
     constexpr double often = 10'000;  // times a second
@@ -183,6 +167,18 @@ bool is_polled(const Job& job, const Figures& figures) {
 }
 
 }  // namespace
+
+OthersWait others_wait(const Job& job, const Ranks& waited_for, double outside_ns) {
+    double waiting = 0, wall = 0, inside = 0;
+    for (const Rank& rank : job.ranks) {
+        if (is_in(waited_for, rank.rank)) continue;
+        const double less = outside_ns - static_cast<double>(rank.outside_ns());
+        waiting += std::clamp(less, 0.0, static_cast<double>(rank.inside_ns()));
+        wall += static_cast<double>(rank.recorded_ns());
+        inside += static_cast<double>(rank.inside_ns());
+    }
+    return {waiting, share(waiting, wall), share(waiting, inside)};
+}
 
 void find_slow_ranks(const Job& job, const Figures& figures, Findings& findings) {
     constexpr double goes_with_rank = 0.95;
