@@ -63,6 +63,7 @@ constexpr std::uint8_t arguments_of(const Call& call) {
     if (has(Role::root)) arguments |= format::has_root;
     if (completes && (has(Role::request) || has(Role::requests))) arguments |= format::has_requests;
     if (call.family == Family::mpi && mpi::is_ordered(call)) arguments |= format::is_ordered;
+    if (call.family == Family::nccl && nccl::is_ordered(call)) arguments |= format::is_ordered | format::is_posted;
     if (has(Role::newrequest)) arguments |= format::is_posted;
     if (call.family == Family::mpi && mpi::waits_for_all(call)) arguments |= format::waits_for_all;
     if (call.family == Family::mpi && mpi::waits_for_root(call)) arguments |= format::waits_for_root;

@@ -35,6 +35,7 @@ enum class Role : std::uint8_t {
     status, statuses,
     index, indices, outcount, flag,
     partitions,
+    op,                            // how NCCL reduces; MPI's are `arg`
     newcomm, newwin, newfile, newtype,  // out: the object that the call makes
     str,                           // a character argument: Fortran passes its length as an extra word
     arg,
@@ -55,7 +56,7 @@ inline constexpr RoleWord role_words[] = {
     {"request", Role::request}, {"requests", Role::requests}, {"n", Role::n}, {"newrequest", Role::newrequest},
     {"status", Role::status}, {"statuses", Role::statuses},
     {"index", Role::index}, {"indices", Role::indices}, {"outcount", Role::outcount}, {"flag", Role::flag},
-    {"partitions", Role::partitions},
+    {"partitions", Role::partitions}, {"op", Role::op},
     {"newcomm", Role::newcomm}, {"newwin", Role::newwin}, {"newfile", Role::newfile},
     {"newtype", Role::newtype},
     {"str", Role::str}, {"arg", Role::arg},

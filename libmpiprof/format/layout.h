@@ -57,6 +57,7 @@ enum class TableType : std::uint32_t {
     iterations = 30,        // Iterations: how long iterations took, each by itself
     requests = 31,          // Request, per thread: those that are open
     arrivals = 32,          // Arrival, one table for each communicator that has them
+    enqueued = 33,          // EnqueuedCollective, one table for each communicator of NCCL's that has them
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
     exact_sizes = 17,
@@ -256,7 +257,7 @@ struct Table {
     std::uint32_t used;  // records published so far
     std::uint32_t capacity;
     std::uint32_t thread;        // ThreadRecord::id whose table this is; 0 = the rank's
-    std::uint32_t communicator;  // index into `communicators`, of a table of arrivals
+    std::uint32_t communicator;  // index into `communicators`, of a table of arrivals or of what was enqueued
 };
 
 // The dictionary. `call` is the id that cells and thread records refer to; it differs between versions
@@ -281,7 +282,7 @@ enum CallArguments : std::uint32_t {
     has_requests = 8,  // it completes requests
     // All members of its communicator make such calls in one order: Communicator::collectives counts them.
     is_ordered = 16,
-    is_posted = 32,        // it returns at once and leaves a request behind
+    is_posted = 32,        // it returns at once and leaves a request behind, or NCCL has it enqueued
     waits_for_all = 64,    // with more than 0 bytes it returns after all members have entered it
     waits_for_root = 128,  // with more than 0 bytes it returns after the root has entered it
     root_waits = 192,      // both: with more than 0 bytes it returns at the root after all members have entered it
@@ -482,6 +483,18 @@ struct Arrival {
     std::uint32_t site;             // index into `sites`
     std::int32_t root;              // of a call that has one, as it was passed
 };
+
+// One of the newest collectives that this rank enqueued on a communicator of NCCL's: number n of those that
+// Communicator::collectives counts lies in record n % enqueued_kept. The one that is next is being written.
+struct EnqueuedCollective {
+    std::uint64_t when;    // ticks; 0: it was not recorded
+    std::uint64_t detail;  // collective_order.h
+    std::uint32_t site;    // index into `sites`
+    std::int32_t root;     // of a call that has one, as it was passed
+    std::uint32_t call;
+    std::uint32_t reserved;
+};
+inline constexpr std::uint64_t enqueued_kept = 256;  // of a communicator
 
 // What one thread exchanged with one rank of MPI_COMM_WORLD, by messages or by one-sided operations. There is a record
 // from the first of them on. Of one-sided operations `sent` is what was put there, `received` what was fetched from
@@ -697,6 +710,7 @@ static_assert(sizeof(Module) == 80 && offsetof(Module, build_id) == 32 && offset
 static_assert(sizeof(Communicator) == 136 && offsetof(Communicator, name) == 48 &&
               offsetof(Communicator, collectives) == 112);
 static_assert(sizeof(Arrival) == 32 && offsetof(Arrival, site) == 24);
+static_assert(sizeof(EnqueuedCollective) == 32 && offsetof(EnqueuedCollective, call) == 24);
 static_assert(sizeof(Counter) == 16);
 static_assert(sizeof(Flow) == 24);
 static_assert(sizeof(Peer) == 64 && offsetof(Peer, sent) == 8 && offsetof(Peer, received) == 32);

@@ -54,5 +54,7 @@ template <>
 inline constexpr TableType table_of<Request> = TableType::requests;
 template <>
 inline constexpr TableType table_of<Arrival> = TableType::arrivals;
+template <>
+inline constexpr TableType table_of<EnqueuedCollective> = TableType::enqueued;
 
 }  // namespace mpiprof::format

@@ -49,4 +49,7 @@ inline constexpr std::array<Call, calls> table = build_table();
 
 constexpr Call row_of(Id id) { return table[static_cast<std::size_t>(id) - first_id]; }
 
+// Calls that all members of their communicator make in one order.
+constexpr bool is_ordered(const Call& row) { return row.traffic == Traffic::collective; }
+
 }  // namespace mpiprof::nccl

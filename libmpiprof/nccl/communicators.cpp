@@ -41,6 +41,7 @@ void Communicators::publish(Records& records, Known& k) {
     record.made_by = k.made_by;
     record.how = k.made_by ? format::origin_made : format::origin_unknown;
     copy(record.name, k.name);
+    record.next_arrival = format::no_arrival;  // the host's times say nothing of who came last
     k.record = slot.record;
     k.info.index = slot.index;
     // The dictionary has to know who made it.

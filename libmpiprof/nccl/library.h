@@ -111,7 +111,6 @@ constexpr bool is_operation(Traffic traffic) {
 struct Nccl : private wrap::LibraryDefaults {
     using Id = nccl::Id;
     using LibraryDefaults::free_unrecorded;
-    using LibraryDefaults::is_in_order, LibraryDefaults::count_unrecorded;
     using LibraryDefaults::looks_again;
     using LibraryDefaults::may_be_quick;
     using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first;
@@ -138,6 +137,10 @@ struct Nccl : private wrap::LibraryDefaults {
     static void follow_unrecorded(const Word* words, Word) {
         if (runtime.is_recording()) follow_made(I, words);
     }
+
+    static constexpr bool is_in_order(Id id) { return is_ordered(row_of(id)); }
+    template <Id I, class Language>
+    static void count_unrecorded(const Word* words, Word result);
 
     // How long the GPU is at what is enqueued (watch.cpp). The ends of communicators are a good moment to look.
     static constexpr bool may_be_watched(Id id) {
@@ -244,100 +247,5 @@ gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t co
                           bool has_kernel);
 void watch_enqueued(const Memo& memo, Bytes bytes);
 void watch_ended(const Memo& memo);
-
-// An operation in a group is counted there.
-template <class Sized>
-struct Enqueued : Sized {
-    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) {
-        group.operations += 1;
-        return true;
-    }
-    static void after(Ledger&, Memo& memo, Bytes bytes, Ticks) {
-        group.operations += 1;
-        watch_enqueued(memo, bytes);
-    }
-};
-// What NCCL's profiler interface cannot tell apart: see profiler.cpp.
-template <class Sized, Id I>
-struct EnqueuedBroadcast : Enqueued<Sized> {
-    static void note() {
-        if constexpr (I == Id::Bcast)
-            group.bcasts += group.depth != 0;
-        else
-            group.broadcasts += 1;
-    }
-    static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
-        if (!Enqueued<Sized>::quick_after(ledger, memo, bytes, ticks)) return false;  // then after() does it
-        note();
-        return true;
-    }
-    static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
-        Enqueued<Sized>::after(ledger, memo, bytes, ticks);
-        note();
-    }
-};
-// The end of the outermost group completes what was enqueued in it.
-struct GroupEnded : wrap::Sizeless {
-    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return group.launched == 0; }
-    static void after(Ledger& ledger, Memo& memo, Bytes, Ticks) {
-        ledger.books.add_completed(memo, static_cast<std::int64_t>(group.launched));
-        if (group.is_watched) watch_ended(memo);
-    }
-};
-
-// What is launched has to be told to gpu/ behind the real call, and then what it was.
-template <class Booker>
-struct Watched : Booker {
-    static void after_real(Word result) {
-        if (gpu::lone.is_in_hand && static_cast<int>(result) == success) return;  // enqueued: nothing is left to do
-        if (gpu::launches.is_on()) Nccl::watch_launched(result);
-    }
-    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return false; }
-};
-
-template <Id I, class Language>
-struct Nccl::Size {
-    static constexpr Call row = row_of(I);
-    static constexpr int comm = find(row.roles, Role::comm), count = find(row.roles, Role::count),
-                         type = find(row.roles, Role::type);
-    static constexpr SizeRule rule = row.size_rule;
-    static constexpr bool is_enqueued = is_operation(row.traffic);
-    static constexpr bool can_be_quick = true, completes = false;
-    using Sized = std::conditional_t<rule == SizeRule::none, wrap::Sizeless, wrap::AsStored>;
-    static constexpr bool is_broadcast = I == Id::Bcast || I == Id::Broadcast;
-    using Operation = std::conditional_t<is_broadcast, EnqueuedBroadcast<Sized, I>, Enqueued<Sized>>;
-    using Whole = std::conditional_t<I == Id::GroupEnd, GroupEnded, std::conditional_t<is_enqueued, Operation, Sized>>;
-    using Booker = std::conditional_t<(comm >= 0), Whole, wrap::WithoutComm<Whole>>;
-    using Watched = nccl::Watched<Booker>;
-
-    template <class... Words>
-    static void make_room(Ledger&, Words...) {}
-    // False: the size of the communicator is not at hand.
-    template <class... Words>
-    [[gnu::always_inline]] static bool store(Ledger& ledger, Words&... args) {
-        CallInHand& hand = ledger.hand;
-        const Word words[sizeof...(Words) + 1] = {args..., 0};
-        ledger.hand.set_comm(comm >= 0 ? words[comm < 0 ? 0 : comm] : no_handle);
-        if constexpr (rule != SizeRule::none) {
-            hand.type = static_cast<int>(words[type]);
-            hand.count = words[count];
-        }
-        if constexpr (rule == SizeRule::count_times_size) {
-            const mpiprof::Group* known = ledger.groups.find(words[comm]);
-            if (!known) [[unlikely]]
-                return false;
-            hand.count *= known->size;
-        }
-        return true;
-    }
-    // After the real call has returned with success.
-    static void measure(Ledger& ledger, const Word* words) {
-        if constexpr (rule == SizeRule::count_times_size) {
-            const CommInfo info = library.communicators.find(runtime.records(), words[comm]);
-            if (info.size > 0) ledger.groups.remember({info.handle, info.rank, info.size, -1, -1});
-            ledger.hand.count = words[count] * info.size;
-        }
-    }
-};
 
 }  // namespace mpiprof::nccl

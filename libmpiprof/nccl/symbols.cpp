@@ -1,7 +1,7 @@
 // The rows as functions: ncclX. Every parameter is a register-wide word and the whole result register is returned.
 // Those that are more than a call, first: groups, and whatever comes before all others and so may begin the profile.
 #include "libmpiprof/nccl/arguments.h"
-#include "libmpiprof/nccl/library.h"
+#include "libmpiprof/nccl/bookers.h"
 #include "libmpiprof/nccl/profiler.h"
 #include "libmpiprof/wrap/parameters.h"
 

@@ -37,6 +37,7 @@ struct CallInHand {
     Word handle;            // the copy's place if it is only one
     Word scratch[8];        // for a status that the caller does not want
     int source;             // of an exchange
+    int op;                 // how NCCL reduces
     Bytes sent;             // of an exchange whose size was asked for
     format::Thread* thread;
 

@@ -10,6 +10,7 @@ namespace mpiprof {
 
 class CommunicatorTable {
   public:
+    static constexpr unsigned most = 1024;  // in a profile
     struct Slot {
         format::Communicator* record;  // to be filled; null: no room
         std::uint16_t index;           // 0: not told apart
@@ -24,6 +25,12 @@ class CommunicatorTable {
         void count(std::uint64_t word) {
             collectives += 1;
             order = format::order_after(order, word);
+        }
+        // The same of one that is kept elsewhere: what is counted is whole, for whoever reads meanwhile.
+        void count_kept(std::uint64_t word) {
+            order = format::order_after(order, word);
+            __atomic_thread_fence(__ATOMIC_RELEASE);
+            collectives += 1;
         }
         // Whether the times of the next call are to be kept.
         bool is_at_arrival() const { return collectives == next_arrival; }
@@ -41,7 +48,6 @@ class CommunicatorTable {
     }
 
   private:
-    static constexpr unsigned most = 1024;  // in a profile
     Counted* at_[most] = {};
     Counted nobody_ = {};
     std::uint16_t given_back_[64] = {};

@@ -44,6 +44,15 @@ class Ledger {
     // The communicator of the call that this memo books, which was one that all members make in one order. Whoever
     // counts it there has asked before whether its times are to be kept.
     CommunicatorTable::Counted& counted(const Memo& m) { return records_->communicators.at(m.cell->communicator); }
+    // Where a collective of this communicator's is written that NCCL has enqueued; whoever does so counts it, and has
+    // made room before.
+    bool has_room_for_enqueued(const Memo& m) const { return records_->enqueued.has_room(m.cell->communicator); }
+    void make_room_for_enqueued(const Memo& m) {
+        records_->enqueued.make_room(records_->image, m.cell->communicator, counted(m));
+    }
+    format::EnqueuedCollective& next_enqueued(const Memo& m, const CommunicatorTable::Counted& communicator) {
+        return records_->enqueued.next(m.cell->communicator, communicator);
+    }
     // Whether the call in hand, which ended then, did so behind the current bin of time, or when the processor's
     // account is to be looked at. Then it is the plain form's.
     bool turns_bin(Ticks end) const { return end >= turns_at_; }

@@ -6,6 +6,7 @@
 #include "libmpiprof/record/catalogue.h"
 #include "libmpiprof/record/communicator_table.h"
 #include "libmpiprof/record/ended_handles.h"
+#include "libmpiprof/record/enqueued.h"
 #include "libmpiprof/record/regions.h"
 #include "libmpiprof/record/request_table.h"
 #include "libmpiprof/record/sites.h"
@@ -20,6 +21,7 @@ struct Records {
     Regions regions;
     CommunicatorTable communicators;
     Arrivals arrivals;
+    EnqueuedCollectives enqueued;
     Catalogue catalogue;
     format::ClockKind clock;
     Lock lock;  // for the dictionary

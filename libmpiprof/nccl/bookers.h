@@ -1,0 +1,176 @@
+// What the second half of a row does with what was stored: operations in groups, the order of a communicator's
+// collectives, launches that the GPU is watched for; and how the size of a row is found. Used by symbols.cpp and by
+// what else makes symbols of rows.
+#pragma once
+
+#include "libmpiprof/nccl/library.h"
+
+namespace mpiprof::nccl {
+
+// An operation in a group is counted there.
+template <class Sized>
+struct Enqueued : Sized {
+    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) {
+        group.operations += 1;
+        return true;
+    }
+    static void after(Ledger&, Memo& memo, Bytes bytes, Ticks) {
+        group.operations += 1;
+        watch_enqueued(memo, bytes);
+    }
+};
+// What NCCL's profiler interface cannot tell apart: see profiler.cpp.
+template <class Sized, Id I>
+struct EnqueuedBroadcast : Enqueued<Sized> {
+    static void note() {
+        if constexpr (I == Id::Bcast)
+            group.bcasts += group.depth != 0;
+        else
+            group.broadcasts += 1;
+    }
+    static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        if (!Enqueued<Sized>::quick_after(ledger, memo, bytes, ticks)) return false;  // then after() does it
+        note();
+        return true;
+    }
+    static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+        Enqueued<Sized>::after(ledger, memo, bytes, ticks);
+        note();
+    }
+};
+// The end of the outermost group completes what was enqueued in it.
+struct GroupEnded : wrap::Sizeless {
+    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return group.launched == 0; }
+    static void after(Ledger& ledger, Memo& memo, Bytes, Ticks) {
+        ledger.books.add_completed(memo, static_cast<std::int64_t>(group.launched));
+        if (group.is_watched) watch_ended(memo);
+    }
+};
+
+// A collective that all members of its communicator enqueue in one order, with the same arguments. It is kept and
+// counted there when it is enqueued, recorded or not.
+template <Id I>
+struct Ordered {
+    static constexpr Call row = row_of(I);
+    static constexpr std::uint64_t word_of_call = format::order_word(row.name);
+    static constexpr bool has_root = find(row.roles, Role::root) >= 0, has_op = find(row.roles, Role::op) >= 0;
+    // As the call was given them; those that it has none of are left out.
+    struct Given {
+        std::int64_t count;
+        Word type;
+        int op, root;
+    };
+    // Member by member, since what is copied as a whole is made on the stack first.
+    [[gnu::always_inline]] static void keep(CommunicatorTable::Counted& communicator, format::EnqueuedCollective& kept,
+                                            const Given& given, Ticks when, std::uint32_t site) {
+        const std::uint64_t detail =
+            format::collective_detail(static_cast<std::uint64_t>(given.count), static_cast<unsigned>(given.type),
+                                      has_op ? format::reduction_of(static_cast<unsigned>(given.op)) : 0);
+        const int root = has_root ? given.root : 0;
+        kept.when = when;
+        kept.detail = detail;
+        kept.site = site;
+        kept.root = root;
+        kept.call = static_cast<std::uint32_t>(I);
+        communicator.count_kept(word_of_call + static_cast<std::uint64_t>(std::int64_t{root}) + detail);
+    }
+};
+template <Id I, class Base>
+struct InOrder : Base {
+    [[gnu::always_inline]] static void keep(Ledger& ledger, const Memo& memo) {
+        const CallInHand& hand = ledger.hand;
+        CommunicatorTable::Counted& communicator = ledger.counted(memo);
+        Ordered<I>::keep(communicator, ledger.next_enqueued(memo, communicator),
+                         {hand.count, hand.type, hand.op, hand.peer()}, hand.since(), memo.cell->site);
+    }
+    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        if (!ledger.has_room_for_enqueued(memo) || !Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
+            return false;  // then after() does it
+        keep(ledger, memo);
+        return true;
+    }
+    static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+        if (!ledger.has_room_for_enqueued(memo)) [[unlikely]]
+            ledger.make_room_for_enqueued(memo);
+        keep(ledger, memo);
+        Base::after(ledger, memo, bytes, ticks);
+    }
+};
+
+// What is launched has to be told to gpu/ behind the real call, and then what it was.
+template <class Booker>
+struct Watched : Booker {
+    static void after_real(Word result) {
+        if (gpu::lone.is_in_hand && static_cast<int>(result) == success) return;  // enqueued: nothing is left to do
+        if (gpu::launches.is_on()) Nccl::watch_launched(result);
+    }
+    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return false; }
+};
+
+template <Id I, class Language>
+struct Nccl::Size {
+    static constexpr Call row = row_of(I);
+    static constexpr int comm = find(row.roles, Role::comm), count = find(row.roles, Role::count),
+                         type = find(row.roles, Role::type), root = find(row.roles, Role::root),
+                         op = find(row.roles, Role::op);
+    static constexpr SizeRule rule = row.size_rule;
+    static constexpr bool is_enqueued = is_operation(row.traffic);
+    static constexpr bool can_be_quick = true, completes = false;
+    using Sized = std::conditional_t<rule == SizeRule::none, wrap::Sizeless, wrap::AsStored>;
+    static constexpr bool is_broadcast = I == Id::Bcast || I == Id::Broadcast;
+    using Launched = std::conditional_t<is_broadcast, EnqueuedBroadcast<Sized, I>, Enqueued<Sized>>;
+    using Operation = std::conditional_t<is_ordered(row), InOrder<I, Launched>, Launched>;
+    using Whole = std::conditional_t<I == Id::GroupEnd, GroupEnded, std::conditional_t<is_enqueued, Operation, Sized>>;
+    using Booker = std::conditional_t<(comm >= 0), Whole, wrap::WithoutComm<Whole>>;
+    using Watched = nccl::Watched<Booker>;
+
+    template <class... Words>
+    static void make_room(Ledger&, Words...) {}
+    // False: the size of the communicator is not at hand.
+    template <class... Words>
+    [[gnu::always_inline]] static bool store(Ledger& ledger, Words&... args) {
+        CallInHand& hand = ledger.hand;
+        const Word words[sizeof...(Words) + 1] = {args..., 0};
+        ledger.hand.set_comm(comm >= 0 ? words[comm < 0 ? 0 : comm] : no_handle);
+        if constexpr (rule != SizeRule::none) {
+            hand.type = static_cast<int>(words[type]);
+            hand.count = words[count];
+        }
+        if constexpr (root >= 0) hand.set_peer(static_cast<int>(words[root]));
+        if constexpr (op >= 0) hand.op = static_cast<int>(words[op]);
+        if constexpr (rule == SizeRule::count_times_size) {
+            const mpiprof::Group* known = ledger.groups.find(words[comm]);
+            if (!known) [[unlikely]]
+                return false;
+            hand.count *= known->size;
+        }
+        return true;
+    }
+    // After the real call has returned with success.
+    static void measure(Ledger& ledger, const Word* words) {
+        if constexpr (rule == SizeRule::count_times_size) {
+            const CommInfo info = library.communicators.find(runtime.records(), words[comm]);
+            if (info.size > 0) ledger.groups.remember({info.handle, info.rank, info.size, -1, -1});
+            ledger.hand.count = words[count] * info.size;
+        }
+    }
+};
+
+template <Id I, class Language>
+[[gnu::noinline]] void Nccl::count_unrecorded(const Word* words, Word result) {
+    constexpr Roles roles = row_of(I).roles;
+    constexpr int op = find(roles, Role::op), root = find(roles, Role::root);
+    if (!runtime.is_recording() || Language::failed(result, CallInHand{})) return;
+    const CommInfo info = library.communicators.find(runtime.records(), words[find(roles, Role::comm)]);
+    const bool has_block_of_each = row_of(I).size_rule == SizeRule::count_times_size;
+    Records& records = runtime.records();
+    CommunicatorTable::Counted& communicator = records.communicators.at(info.index);
+    records.enqueued.make_room(records.image, info.index, communicator);
+    Ordered<I>::keep(
+        communicator, records.enqueued.next(info.index, communicator),
+        {words[find(roles, Role::count)] * (has_block_of_each ? info.size : 1), words[find(roles, Role::type)],
+         static_cast<int>(op >= 0 ? words[op < 0 ? 0 : op] : 0), static_cast<int>(words[root < 0 ? 0 : root])},
+        0, 0);
+}
+
+}  // namespace mpiprof::nccl
