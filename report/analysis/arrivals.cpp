@@ -101,15 +101,14 @@ std::vector<Arrival> arrivals_of(const Job& job) {
     return arrivals;
 }
 
-namespace {
-
-// For how long a rank has made no call.
 std::uint64_t quiet_for(const Job& job, std::uint32_t rank) {
     std::uint64_t ns = 0;
     for (const Standing& standing : job.standings)
         if (standing.rank == rank) ns = ns == 0 ? standing.for_ns : std::min(ns, standing.for_ns);
     return ns;
 }
+
+namespace {
 
 // Entries are of ranks that are not finalized.
 Arrival lag_of(const Job& job, Key key) {

@@ -31,6 +31,9 @@ std::vector<Arrival> arrivals_of(const Job& job);
 // as often as others, whose GPUs wait for it. `inside`: the members that have. `for_ns`: since these did anything.
 std::vector<Arrival> not_enqueued_by_all(const Job& job);
 
+// For how long a rank has made no call, in ns; 0: not known.
+std::uint64_t quiet_for(const Job& job, std::uint32_t rank);
+
 // How often a rank has entered a call on a communicator.
 std::uint64_t entered_by(const Job& job, std::uint32_t group, std::uint16_t call, std::uint32_t rank);
 

@@ -60,7 +60,7 @@ bool stands_in(const Progress& member, const OrderedStep& step) {
 
 // Where they parted is known: each stands there, or has gone on.
 Hang parted(const Progress& one, const Progress& other, const Difference& difference) {
-    const bool have_one_call = difference.one.call == difference.other.call;
+    const bool have_one_call = difference.one.word == difference.other.word;
     const Hang::Kind kind = difference.are_swapped ? Hang::Kind::different_order
                             : have_one_call        ? Hang::Kind::different_roots
                                                    : Hang::Kind::different_collectives;
@@ -142,7 +142,8 @@ std::vector<OrderedStep> steps_of(const Job& job, const Progress& member) {
         steps.push_back({.number = member.member->collectives,
                          .root = member.in_hand->root,
                          .call = member.in_hand->call,
-                         .place = member.standing->place});
+                         .place = member.standing->place,
+                         .word = job.calls[member.in_hand->call].order_word});
     return steps;
 }
 

@@ -142,6 +142,8 @@ struct Imbalance {
     double others_share = 0;          // of the others' time in MPI
     double others_run_share = 0;      // of the others' run
     std::optional<double> cpu_share;  // of their time outside MPI, at most: they had a processor; empty: not known
+    std::uint64_t throttled_ns = 0;   // the mean of these ranks, above the others': that long their cgroup's quota was
+                                      // used up. 0: it explains little
     std::optional<Stretch> when;
     std::optional<CameLast> last;  // one of these ranks was
     bool is_at_least = false;      // others poll: a part of their waiting is outside MPI, between their calls
@@ -255,7 +257,9 @@ struct Order {
     std::uint64_t since = 0;  // they may have parted from this one on
     std::int32_t root_of_one = any_rank, root_of_other = any_rank;
     std::uint32_t place_of_one = 0, place_of_other = 0;  // index into Job::places
+    Given given_of_one{}, given_of_other{};              // of NCCL's
     bool are_swapped = false;
+    bool is_enqueued = false;         // on a communicator of NCCL's
     bool has_ended_well = false;      // all members reached MPI_Finalize
     std::uint64_t communicators = 0;  // of which this is so
 };

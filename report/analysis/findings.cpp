@@ -227,6 +227,8 @@ void find_parting(const Job& job, const Apart& members, Finding& finding, eviden
             {difference->other.call, difference->other.root});
         e.place_of_one = difference->one.place;
         e.place_of_other = difference->other.place;
+        e.given_of_one = difference->one.given;
+        e.given_of_other = difference->other.given;
         e.are_swapped = difference->are_swapped;
     }
     if (difference && difference->is_exact()) return;
@@ -260,6 +262,7 @@ void broken_orders(const Job& job, const Figures&, Findings& findings) {
                       .size = orders.size,
                       .one = first->one->collectives,
                       .other = first->other->collectives,
+                      .is_enqueued = orders.is_enqueued,
                       .has_ended_well = orders.is_broken,
                       .communicators = communicators};
     Finding& finding = add(findings, Rule::order, true, evidence::Order{});

@@ -22,6 +22,7 @@ struct Party {
     std::int32_t root = any_rank;
     std::vector<Message> messages;  // that they wait for
     bool has_passed = false;        // they have made this call where the others are in theirs, and went on
+    Given given{};                  // of one that NCCL has enqueued
 };
 
 struct Hang {
@@ -31,6 +32,7 @@ struct Hang {
         nobody_is_left,         // parties: who waits for messages; `gone`: all others
         // parties: one or more ranks of each side, most ranks first
         different_roots,          // in one call of `group`
+        different_arguments,      // to one collective of NCCL's on `group`
         different_order,          // they have parted before; `at` says when, if it is known
         different_communicators,  // they wait for each other there
         different_tags,           // of two messages

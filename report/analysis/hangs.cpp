@@ -9,6 +9,7 @@
 
 #include "report/analysis/deadlocks.h"
 #include "report/analysis/hang_parties.h"
+#include "report/analysis/nccl_hangs.h"
 
 namespace mpiprof::report {
 namespace {
@@ -153,8 +154,10 @@ bool is_over(const Job& job) {
 }
 
 std::optional<Hang> hang_of(const Job& job) {
+    if (job.is_text) return std::nullopt;
+    if (auto hang = nccl_hang(job)) return hang;
     const std::vector<const Standing*> inside = long_inside(job);
-    if (inside.empty() || job.is_text) return std::nullopt;
+    if (inside.empty()) return std::nullopt;
     for (const auto kind : {broken_order, different_collectives, deadlock, member_is_gone, cycle, nobody_is_left})
         if (auto hang = kind(job, inside)) return hang;
     return std::nullopt;

@@ -88,17 +88,15 @@ std::optional<OrderedCalls::Parting> OrderedCalls::parting(std::uint64_t collect
     return std::nullopt;
 }
 
-namespace {
-
-bool are_alike(const OrderedStep& a, const OrderedStep& b) { return a.call == b.call && a.root == b.root; }
+bool are_alike(const OrderedStep& a, const OrderedStep& b) {
+    return a.word == b.word && a.root == b.root && a.given == b.given;
+}
 
 const OrderedStep* step_at(std::span<const OrderedStep> steps, std::uint64_t number) {
     const auto at = std::lower_bound(steps.begin(), steps.end(), number,
                                      [](const OrderedStep& step, std::uint64_t n) { return step.number < n; });
     return at != steps.end() && at->number == number ? &*at : nullptr;
 }
-
-}  // namespace
 
 std::optional<Difference> first_difference(std::span<const OrderedStep> one, std::span<const OrderedStep> other) {
     std::uint64_t first = 0;

@@ -40,6 +40,11 @@ class OrderedCalls {
     std::vector<OrderedCall> calls_;
 };
 
+// Whether they are the same collective, with the same arguments.
+bool are_alike(const OrderedStep& a, const OrderedStep& b);
+// The one of this number, if it was kept; else null.
+const OrderedStep* step_at(std::span<const OrderedStep> steps, std::uint64_t number);
+
 // The first collective that two members have both kept and that differs.
 struct Difference {
     OrderedStep one, other;

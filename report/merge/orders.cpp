@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_communicators = 100'000;
 constexpr std::size_t most_sequences = 8;    // of a communicator
-constexpr std::size_t most_steps = 1 << 18;  // of all: 6 MiB
+constexpr std::size_t most_steps = 1 << 18;  // of all: 12 MiB
 
 }  // namespace
 
@@ -21,11 +21,12 @@ void OrdersPart::take(std::uint64_t id, Entry&& entry) {
     Entry& to = found->second;
     to.members += entry.members;
     to.orders.size = std::max(to.orders.size, entry.orders.size);
+    to.orders.is_enqueued |= entry.orders.is_enqueued;
     if (to.orders.name.empty()) to.orders.name = std::move(entry.orders.name);
     for (auto& [key, sequence] : entry.sequences) {
         const auto [at, is_first] = to.sequences.try_emplace(key, std::move(sequence));
         if (is_first || sequence.first_rank > at->second.first_rank) continue;
-        if (sequence.steps.empty() && !at->second.steps.empty())
+        if (sequence.kept.steps.empty() && !at->second.kept.steps.empty())
             at->second.first_rank = sequence.first_rank;
         else
             at->second = std::move(sequence);
@@ -43,29 +44,6 @@ bool OrdersPart::wants_steps(std::uint64_t id, const Key& key, std::uint32_t ran
     if (entry == entries_.end()) return true;
     const auto sequence = entry->second.sequences.find(key);
     return sequence == entry->second.sequences.end() || rank < sequence->second.first_rank;
-}
-
-void OrdersPart::keep_steps(const RankProfile& from, const KeptCalls& kept, Sequence& sequence) {
-    const Profile& profile = from.profile;
-    std::map<std::uint32_t, std::uint32_t> spots;  // by site
-    sequence.spots = {Spot{}};
-    for (const KeptCall& call : kept.calls) {
-        const bool is_known = call.site < profile.sites.size() && !profile.sites[call.site].frames.empty();
-        std::uint32_t spot = 0;
-        if (is_known) {
-            const auto [found, is_new] = spots.try_emplace(call.site, sequence.spots.size());
-            spot = found->second;
-            const Frame& frame = profile.sites[call.site].frames.front();
-            if (is_new && frame.module != 0 && frame.module < profile.modules.size())
-                sequence.spots.push_back({.module = profile.modules[frame.module], .offset = frame.offset});
-            else if (is_new)
-                found->second = spot = 0;
-        }
-        sequence.steps.push_back({.number = call.number,
-                                  .root = profile.calls[call.call].has_root ? call.root : any_rank,
-                                  .call = from.calls[call.call],
-                                  .place = spot});
-    }
 }
 
 // An id by members alone may be several communicators', and of two groups each has roots of its own.
@@ -89,9 +67,13 @@ void OrdersPart::add(const RankProfile& from) {
         const Key key{c.collectives, c.order};
         Sequence& sequence = entry.sequences[key];
         sequence.first_rank = profile.rank;
-        for (const KeptCalls& kept : profile.kept_calls)
-            if (kept.communicator == i && wants_steps(c.id, key, profile.rank)) keep_steps(from, kept, sequence);
-        steps_ += sequence.steps.size();
+        for (const auto* list : {&profile.kept_calls, &profile.enqueued})
+            for (const KeptCalls& kept : *list) {
+                if (kept.communicator != i) continue;
+                entry.orders.is_enqueued = list == &profile.enqueued;
+                if (wants_steps(c.id, key, profile.rank)) sequence.kept = kept_steps(from, kept);
+            }
+        steps_ += sequence.kept.steps.size();
         take(c.id, std::move(entry));
     }
 }
@@ -102,38 +84,16 @@ void OrdersPart::absorb(OrdersPart&& other) {
     for (auto& [id, entry] : other.entries_) take(id, std::move(entry));
 }
 
-// Places and modules that the job has already are found again: there are a few.
-OrderOfMembers OrdersPart::members_of(const Key& key, const Sequence& sequence, Finishing& end) {
-    Job& job = end.job;
-    std::vector<std::uint32_t> places(sequence.spots.size());
-    for (std::size_t i = 1; i < places.size(); ++i) {
-        const Spot& spot = sequence.spots[i];
-        const auto module = std::find_if(job.modules.begin() + 1, job.modules.end(), [&](const Module& m) {
-            return m.path == spot.module.path && m.build_id == spot.module.build_id;
-        });
-        const Place wanted{.module = static_cast<std::uint32_t>(module - job.modules.begin()), .offset = spot.offset};
-        if (module == job.modules.end()) job.modules.push_back(spot.module);
-        const auto place = std::find_if(job.places.begin() + 1, job.places.end(), [&](const Place& p) {
-            return p.module == wanted.module && p.offset == wanted.offset;
-        });
-        places[i] = static_cast<std::uint32_t>(place - job.places.begin());
-        if (place == job.places.end()) job.places.push_back(wanted);
-    }
-    OrderOfMembers members{.collectives = key.first, .order = key.second, .first_rank = sequence.first_rank};
-    for (OrderedStep step : sequence.steps) {
-        step.call = end.order[step.call];
-        step.place = places[step.place];
-        members.steps.push_back(step);
-    }
-    return members;
-}
-
 void OrdersPart::finish(Finishing& end) {
     for (auto& [id, entry] : entries_) {
         if (entry.sequences.size() < 2) continue;
         Orders orders = std::move(entry.orders);
         orders.is_broken = !has_holes_ && entry.members == orders.size;
-        for (const auto& [key, sequence] : entry.sequences) orders.members.push_back(members_of(key, sequence, end));
+        for (const auto& [key, sequence] : entry.sequences)
+            orders.members.push_back({.collectives = key.first,
+                                      .order = key.second,
+                                      .first_rank = sequence.first_rank,
+                                      .steps = steps_of(sequence.kept, end)});
         std::sort(orders.members.begin(), orders.members.end(),
                   [](const OrderOfMembers& a, const OrderOfMembers& b) { return a.first_rank < b.first_rank; });
         end.job.orders.push_back(std::move(orders));

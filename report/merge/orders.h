@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 
+#include "report/merge/kept_steps.h"
 #include "report/merge/rank_profile.h"
 #include "report/model/hanging.h"
 #include "report/model/profile.h"
@@ -21,15 +22,9 @@ class OrdersPart {
 
   private:
     using Key = std::pair<std::uint64_t, std::uint64_t>;  // collectives, order
-    struct Spot {
-        Module module;
-        std::uint64_t offset = 0;
-    };
     struct Sequence {
         std::uint32_t first_rank = 0;
-        // OrderedStep::place is an index into `spots`, `call` one into the registry.
-        std::vector<OrderedStep> steps{};
-        std::vector<Spot> spots{};  // [0] = not known
+        KeptSteps kept{};
     };
     struct Entry {
         Orders orders;  // without its members
@@ -37,9 +32,7 @@ class OrdersPart {
         std::map<Key, Sequence> sequences;  // of those that agree
     };
     bool wants_steps(std::uint64_t id, const Key& key, std::uint32_t rank) const;
-    static void keep_steps(const RankProfile& from, const KeptCalls& kept, Sequence& sequence);
     void take(std::uint64_t id, Entry&& entry);
-    static OrderOfMembers members_of(const Key& key, const Sequence& sequence, Finishing& end);
 
     std::map<std::uint64_t, Entry> entries_;  // by id
     std::size_t steps_ = 0;

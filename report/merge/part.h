@@ -15,6 +15,7 @@
 #include "report/merge/facts.h"
 #include "report/merge/gpu.h"
 #include "report/merge/nccl_choices.h"
+#include "report/merge/opposite_orders.h"
 #include "report/merge/orders.h"
 #include "report/merge/origin.h"
 #include "report/merge/pace.h"
@@ -46,7 +47,7 @@ class Part {
     // In the order in which they finish: a part finds in the Job what those before it have put there.
     using Parts = std::tuple<SettingsPart, LabelsPart, OriginPart, RowsPart, RanksPart, StandingsPart, FactsPart,
                              CommsPart, WaitsPart, ArrivalsPart, SitesPart, PeersPart, RegionsPart, ActivitiesPart,
-                             GpuPart, NcclChoicesPart, OrdersPart, PacePart>;
+                             GpuPart, NcclChoicesPart, OrdersPart, OppositeOrdersPart, PacePart>;
 
     CallRegistry* registry_;
     CallNumbers numbers_;

@@ -58,6 +58,7 @@ std::uint32_t StandingsPart::group_index(const Profile& profile, std::uint16_t c
 void StandingsPart::say_what_it_waits_for(const RankProfile& from, const Thread& thread, Standing& standing) {
     const Profile& profile = from.profile;
     const Call& call = profile.calls[*thread.in_call];
+    if (call.family == Family::nccl) return;  // its calls enqueue, and wait for nobody
     const auto add = [&](const Message& message) {
         if (message.is_collective || message.peer != no_rank) standing.waits_for.push_back(message);
     };

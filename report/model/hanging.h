@@ -51,12 +51,22 @@ struct Made {
     std::int32_t peer = any_rank, tag = any_tag;
 };
 
-// A collective that a member has made and kept (format/arrivals.h).
+// What all members have to give a collective of NCCL's alike, beside its root; with NCCL's numbers for types. Of a call
+// of which each member has a block, `count` is that of all blocks.
+struct Given {
+    std::uint64_t count = 0;
+    std::uint8_t type = 0;
+    std::uint8_t reduction = 0;  // NCCL's number and 1; 0: it does not reduce
+    bool operator==(const Given&) const = default;
+};
+// A collective that a member has made and kept (format/arrivals.h), or one of the newest that it enqueued.
 struct OrderedStep {
     std::uint64_t number = 0;  // so many of the communicator's came before it
     std::int32_t root = any_rank;
     std::uint16_t call = 0;   // index into Job::calls
     std::uint32_t place = 0;  // index into Job::places
+    std::uint64_t word = 0;   // Call::order_word: the same of two names of one collective
+    Given given{};            // of NCCL's
 };
 // Members of one communicator that have made the same collectives.
 struct OrderOfMembers {
@@ -71,8 +81,19 @@ struct Orders {
     std::string name;
     std::uint32_t size = 0;
     bool is_world = false;
+    bool is_enqueued = false;             // NCCL's: its steps are the newest
     bool is_broken = false;               // all members are known and ended as they should: it is wrong
     std::vector<OrderOfMembers> members;  // by their first ranks; two or more
+};
+
+// Two ranks that are members of two communicators of NCCL's and have enqueued on them in opposite orders: `one` a
+// collective of the first before one of the second, `other` the same two the other way round.
+struct OppositeOrder {
+    std::uint64_t first_id = 0, second_id = 0;  // Group::id
+    struct Side {
+        std::uint32_t rank = 0;
+        OrderedStep of_first{}, of_second{};
+    } one{}, other{};
 };
 
 }  // namespace mpiprof::report

@@ -204,6 +204,7 @@ struct Job {
     std::vector<Membership> memberships;  // sorted by group, rank
     std::vector<Made> made;               // sorted by rank
     std::vector<Orders> orders;           // MPI_COMM_WORLD first
+    std::vector<OppositeOrder> opposite_orders;
     Comparison comparison;
     Pace pace;
     std::vector<Group> groups;             // [0] = not known

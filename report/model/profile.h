@@ -159,6 +159,7 @@ struct KeptCall {
     Buffer buffer = Buffer::host;
     std::uint32_t site = 0;  // index into Profile::sites; 0 = not told apart
     std::int32_t root = 0;   // of a call that has one: the rank in the communicator
+    Given given{};           // of one that NCCL has enqueued
 };
 struct KeptCalls {
     std::uint16_t communicator = 0;  // index into Profile::communicators
@@ -309,8 +310,10 @@ struct Profile {
     std::vector<Bucket> buckets;
     std::vector<Communicator> communicators;
     std::vector<KeptCalls> kept_calls;
-    Activity activity;                // when it was inside MPI
-    Activity pauses;                  // when recording was off
+    std::vector<KeptCalls>
+        enqueued;       // the newest on communicators of NCCL's; begin_ns 0: not known. They have no times
+    Activity activity;  // when it was inside MPI
+    Activity pauses;    // when recording was off
     std::vector<ThreadTrace> traces;  // only where they were asked for
     std::vector<Peer> peers;          // over its threads; sorted by rank, kind
     VaguePeers vague_peers;

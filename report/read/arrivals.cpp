@@ -16,13 +16,16 @@ constexpr std::uint64_t longest_ns = std::uint64_t{1}
 // Shorter ones would make more of a file than it holds.
 constexpr std::size_t least_record = offsetof(format::Arrival, site);
 
-// When it began, on the clock of the node.
+}  // namespace
+
 std::int64_t moment_of(const Reading& r, std::uint64_t ticks) {
     const std::uint64_t from = r.header.started.ticks;
     const auto start = static_cast<std::int64_t>(std::min(r.profile.started_monotonic_ns, longest_ns));
     const std::uint64_t apart = std::min(r.scale.ns(ticks < from ? from - ticks : ticks - from), longest_ns);
     return ticks < from ? start - static_cast<std::int64_t>(apart) : start + static_cast<std::int64_t>(apart);
 }
+
+namespace {
 
 KeptCall kept_call_of(Reading& r, const format::Arrival& record) {
     const auto kind = static_cast<std::uint8_t>(record.ticks_and_kind);

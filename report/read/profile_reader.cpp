@@ -50,6 +50,7 @@ Result<std::monostate> read_tables(Reading& r) {
     if (auto ok = read_regions(r); !ok) return ok;
     read_communicators(r);
     read_arrivals(r);
+    read_enqueued(r);
     read_peers(r);
     read_modules(r);
     read_sites(r);

@@ -87,6 +87,9 @@ struct Reading {
     std::uint64_t last_ticks() const { return header.ended.ticks ? header.ended.ticks : header.updated.ticks; }
 };
 
+// On the clock of the node.
+std::int64_t moment_of(const Reading& r, std::uint64_t ticks);
+
 // What the header alone says: who this rank is, how it ended, what it used, and when. Sets the scale of all times.
 void read_identity(Reading& r);
 void read_times(Reading& r);
@@ -100,6 +103,7 @@ Result<std::monostate> read_histograms(Reading& r);
 Result<std::monostate> read_regions(Reading& r);
 void read_communicators(Reading& r);
 void read_arrivals(Reading& r);
+void read_enqueued(Reading& r);
 void read_peers(Reading& r);
 void read_modules(Reading& r);
 void read_sites(Reading& r);

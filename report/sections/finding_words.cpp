@@ -1,5 +1,6 @@
 // What the summary says of a job.
 #include "report/sections/finding_words.h"
+#include "report/sections/given_words.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +8,7 @@
 #include <cmath>
 
 #include "report/model/units.h"
+#include "report/sections/given_words.h"
 #include "report/sections/places.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
@@ -207,13 +209,16 @@ std::string FindingWords::operator()(const evidence::Order& e) const {
         !e.communicator.empty() ? e.communicator : fmt::format("a communicator of {}", plural(e.size, "rank", "ranks"));
     std::string text =
         fmt::format("Ranks {} and {} have not made the same collectives on {}", finding.ranks[0], finding.ranks[1], on);
-    const auto made = [&](std::size_t side, std::int32_t root, std::uint32_t place) {
-        return fmt::format("{}{}{} on rank {}", job.calls[finding.calls[side]].name, in_brackets(line_text(job, place)),
-                           root == any_rank ? "" : fmt::format(" with root {}", root), finding.ranks[side]);
+    const auto made = [&](std::size_t side, std::int32_t root, std::uint32_t place, const Given& given) {
+        return fmt::format("{}{}{}{} on rank {}", job.calls[finding.calls[side]].name,
+                           in_brackets(line_text(job, place)),
+                           root == any_rank ? "" : fmt::format(" with root {}", root),
+                           e.given_of_one == e.given_of_other ? "" : " of " + given_text(given), finding.ranks[side]);
     };
     if (finding.calls.size() == 2) {
         text += fmt::format(": number {} of {} was {} and {}", e.at, std::max(e.one, e.other),
-                            made(0, e.root_of_one, e.place_of_one), made(1, e.root_of_other, e.place_of_other));
+                            made(0, e.root_of_one, e.place_of_one, e.given_of_one),
+                            made(1, e.root_of_other, e.place_of_other, e.given_of_other));
         if (e.are_swapped) text += ", and the next the other way round";
         if (e.since < e.at) text += fmt::format("; they may have parted from number {} on", e.since);
     }
@@ -226,8 +231,9 @@ std::string FindingWords::operator()(const evidence::Order& e) const {
         text += fmt::format("; the first that rank {} lacks is number {}, {}{}", finding.ranks[e.one < e.other ? 0 : 1],
                             e.at, call(), in_brackets(line_text(job, e.place_of_one)));
     if (e.communicators > 1) text += fmt::format("; {} communicators more", e.communicators - 1);
-    text += e.has_ended_well ? ". That the job ended is luck: what they received may be another call's."
-                             : ". MPI does not say what such a program does.";
+    text += e.has_ended_well
+                ? ". That the job ended is luck: what they received may be another call's."
+                : fmt::format(". {} does not say what such a program does.", e.is_enqueued ? "NCCL" : "MPI");
     return e.place_of_one != 0 ? text : text + " Lines: mpiprof-report sites.";
 }
 

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "report/analysis/hangs.h"
+#include "report/analysis/nccl_hangs.h"
 #include "report/model/units.h"
 #include "report/sections/hang_words.h"
 #include "report/sections/places.h"
@@ -117,13 +119,41 @@ std::string longest_wait(const Job& job, const StandingLines& lines, bool has_en
 // NCCL's calls return at once; it is the GPUs that wait.
 std::string who_lags(const Job& job, const Arrival& lag, const StandingLines& lines, bool has_ended) {
     const std::string group = group_name(job.groups[lag.group]);
+    const auto first = first_not_enqueued(job, lag.group);
+    const std::string line = first && first->call == lag.call ? in_brackets(line_text(job, first->place)) : "";
     std::string text = fmt::format(
-        "{} {} enqueued {} {}{}, {} {}: their GPUs {} for it", ranks_text(lag.inside, At::begin),
-        lag.inside.size() == 1 ? "has" : "have", name_of(lag, job), plural(lag.entered, "time", "times"),
+        "{} {} enqueued {}{} {}{}, {} {}: their GPUs {} for it", ranks_text(lag.inside, At::begin),
+        lag.inside.size() == 1 ? "has" : "have", name_of(lag, job), line, plural(lag.entered, "time", "times"),
         group.empty() ? "" : " on " + group, ranks_text(lag.missing),
         lag.missing.size() == 1 ? std::to_string(lag.least_entered) : "fewer", has_ended ? "waited" : "wait");
     const std::string instead = what_they_do(lag.missing, lines, has_ended);
     return instead.empty() ? text : text + "; " + instead;
+}
+
+// "ncclAllReduce (train.py:33) on dp"
+std::string step_text(const Job& job, const OrderedStep& step, std::uint32_t group) {
+    const std::string on = communicator_text(job.groups[group]);
+    return fmt::format("{}{}{}", job.calls[step.call].name, in_brackets(line_text(job, step.place)),
+                       on.empty() ? "" : " on " + on);
+}
+
+// Two ranks and two communicators of NCCL's.
+std::string who_crosses(const Job& job, const Crossing& crossing, bool has_ended) {
+    const auto& [one, other] = std::tie(crossing.one, crossing.other);
+    const char* have = has_ended ? "had" : "has";
+    const std::string begin = fmt::format(
+        "Ranks {} and {} {} two communicators in opposite order: rank {} {} enqueued {}", one.rank, other.rank,
+        has_ended ? "used" : "use", one.rank, have, step_text(job, one.of_first, crossing.first));
+    const std::string time = human_time(static_cast<double>(crossing.for_ns));
+    if (one.of_second.word == 0)
+        return fmt::format("{} and rank {} has not, rank {} {} enqueued {} and rank {} has not, for {}", begin,
+                           other.rank, other.rank, have, step_text(job, other.of_second, crossing.second), one.rank,
+                           time);
+    return fmt::format(
+        "{} before {}, rank {} the other way round, at {} and {}; they {} nothing more for {}. Their GPUs {} "
+        "if neither has room for both",
+        begin, step_text(job, one.of_second, crossing.second), other.rank, line_text(job, other.of_second.place),
+        line_text(job, other.of_first.place), has_ended ? "called" : "have called", time, has_ended ? "hung" : "hang");
 }
 
 }  // namespace
@@ -152,6 +182,8 @@ std::string conclusion(const Job& job, const StandingLines& lines, const std::ve
         std::find_if(lags.begin(), lags.end(), [](const Arrival& a) { return a.for_ns >= worth_a_word_ns; });
     if (worst != arrivals.end())
         text = who_waits(job, *worst, lines, is_over);
+    else if (const auto crossing = crossing_of(job))
+        text = who_crosses(job, *crossing, is_over);
     else if (lag != lags.end())
         text = who_lags(job, *lag, lines, is_over);
     else

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/model/units.h"
+#include "report/sections/given_words.h"
 #include "report/sections/places.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
@@ -31,6 +32,7 @@ std::string details_text(const Party& party, const Job& job, Hang::Kind kind) {
     constexpr std::size_t most_messages = 2;
     std::string text;
     if (kind == Hang::Kind::different_roots && party.root != any_rank) text += fmt::format(" with root {}", party.root);
+    if (kind == Hang::Kind::different_arguments) text += " of " + given_text(party.given);
     if (kind == Hang::Kind::different_communicators && party.messages.empty() && party.group)
         text += " on " + communicator_text(job.groups[*party.group]);
     for (std::size_t i = 0; i < std::min(party.messages.size(), most_messages); ++i) {
@@ -50,6 +52,10 @@ std::string details_text(const Party& party, const Job& job, Hang::Kind kind) {
 std::string party_text(const Party& party, const Job& job, bool is_over, Hang::Kind kind) {
     const bool is_one = party.ranks.size() == 1;
     const std::string details = details_text(party, job, kind);
+    if (party.has_passed && job.calls[party.call].family == Family::nccl)
+        return fmt::format("{} {} enqueued {}{}{}", ranks_text(party.ranks, most_items),
+                           is_over ? "had" : (is_one ? "has" : "have"), job.calls[party.call].name,
+                           in_brackets(line_text(job, party.place)), details);
     if (party.has_passed)
         return fmt::format("{} {} made {}{}{} there and gone on", ranks_text(party.ranks, most_items),
                            is_over ? "had" : (is_one ? "has" : "have"), job.calls[party.call].name,
@@ -109,6 +115,8 @@ std::string class_text(const Hang& hang, const Job& job) {
             return "nobody is left to answer";
         case Hang::Kind::different_roots:
             return "different roots" + on;
+        case Hang::Kind::different_arguments:
+            return "different arguments of a collective" + on;
         case Hang::Kind::different_order:
             return "collectives in different order" + on;
         case Hang::Kind::different_communicators:

@@ -81,9 +81,9 @@ constexpr std::array texts{
              "mpiprof-report check; docs/settings.md has the sizes of the tables."},
     RuleText{
         Rule::order, "Members of a communicator have not made the same collectives in the same order.",
-        "Each rank adds up, for each communicator, which collectives it made, in which order and with which roots, "
-        "recorded or not, and keeps some of them with their lines, the same numbers on all ranks. Two have kept other calls "
-        "under one number; or all members reached MPI_Finalize, and what they add up to differs. Nothing is said where a "
+        "Each rank adds up, for each communicator, which collectives it made, in which order and with which roots (of "
+        "NCCL's also with which counts, types and reductions), recorded or not, and keeps some of them with their lines, "
+        "the same numbers on all ranks, of NCCL's the newest 256. Two have kept other calls under one number; or all members reached MPI_Finalize, and what they add up to differs. Nothing is said where a "
         "member has no profile, of intercommunicators, and of communicators whose members alone tell them apart.",
         "The lines that are named; else mpiprof-report comms and sites: who made the call, and where. A program that is "
         "right makes them alike on all members."},

@@ -14,6 +14,7 @@
 #include "tests/report/profile_gpu.h"
 #include "tests/report/profile_header.h"
 #include "tests/report/profile_histograms.h"
+#include "tests/report/profile_orders.h"
 #include "tests/report/profile_tables.h"
 
 namespace mpiprof::test {
@@ -198,24 +199,10 @@ class Builder {
                 record.order = format::order_after(record.order, format::order_word(made.call, made.root));
             }
             if (record.collectives == 0) record.collectives = spec.collectives;
+            for (const EnqueuedSpec& one : spec.enqueued) count_enqueued(record, one);
             const std::uint32_t index = tables_.add(TableType::communicators, 0, record);
-            if (!spec.kept.empty()) add_kept_calls(spec.kept, index);
-        }
-    }
-
-    void add_kept_calls(const std::vector<KeptSpec>& kept, std::uint32_t communicator) {
-        TableData& data = tables_.of(TableType::arrivals, ~communicator, sizeof(format::Arrival));
-        data.table.thread = 0;
-        data.table.communicator = communicator;
-        for (const KeptSpec& spec : kept) {
-            const format::Arrival record{
-                .number_and_call = (spec.number + 1) << 16 | call_ids_.at(spec.call),
-                .begin = anchor_of(spec_, spec.begin_ns).ticks,
-                .ticks_and_kind = ticks(spec.time_ns) << 16 | std::uint64_t{format::size_bin(spec.bytes)} << 8,
-                .site = spec.site,
-                .root = spec.root};
-            append(data.bytes, record, data.table.record_size);
-            ++data.table.used;
+            if (!spec.kept.empty()) add_kept_calls(spec_, tables_, call_ids_, spec.kept, index);
+            if (!spec.enqueued.empty()) add_enqueued(spec_, tables_, call_ids_, spec.enqueued, index);
         }
     }
 

@@ -89,6 +89,16 @@ struct KeptSpec {
     std::int32_t root = 0;
     std::uint32_t site = 0;  // as CellSpec
 };
+// A collective that NCCL has enqueued.
+struct EnqueuedSpec {
+    std::string call;         // name of a call of this profile
+    std::uint64_t at_us = 0;  // since the end of MPI_Init
+    std::uint64_t count = 1024;
+    unsigned type = 7;  // float32
+    unsigned op = 0;    // sum
+    std::int32_t root = 0;
+    std::uint32_t site = 0;  // as CellSpec
+};
 struct CommunicatorSpec {
     std::string name = "MPI_COMM_WORLD";
     std::uint64_t id = 1;
@@ -98,10 +108,11 @@ struct CommunicatorSpec {
     format::Origin how = format::origin_world;
     std::uint16_t flags = 0;
     std::uint64_t handle = 0x44000000;
-    std::string made_by{};            // name of a call of this profile
-    std::vector<OrderedSpec> made{};  // what its members make in one order, and have returned from
-    std::vector<KeptSpec> kept{};     // of these some
-    std::uint64_t collectives = 0;    // how many there were in all, if `made` does not say
+    std::string made_by{};                 // name of a call of this profile
+    std::vector<OrderedSpec> made{};       // what its members make in one order, and have returned from
+    std::vector<KeptSpec> kept{};          // of these some
+    std::vector<EnqueuedSpec> enqueued{};  // NCCL's in place of `made`; the newest are kept
+    std::uint64_t collectives = 0;         // how many there were in all, if `made` does not say
 };
 struct RequestSpec {
     std::uint64_t handle;

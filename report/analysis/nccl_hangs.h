@@ -1,0 +1,29 @@
+// What is known of NCCL's collectives in a job that stands still. Its calls return before anything has happened, so no
+// rank is seen inside one: what its members have enqueued is compared, and since when they enqueue nothing more.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "report/analysis/hang.h"
+
+namespace mpiprof::report {
+
+// Members that have enqueued other collectives, or with other arguments; or a collective that members who will do
+// nothing any more have not enqueued.
+std::optional<Hang> nccl_hang(const Job& job);
+
+// Two ranks that have enqueued on two communicators in opposite orders, and stand still. It is no proof that they hang:
+// it goes well as long as a GPU has room for both. of_second.word is 0 where that rank has not come to it.
+struct Crossing {
+    std::uint32_t first = 0, second = 0;  // index into Job::groups
+    OppositeOrder::Side one{}, other{};
+    std::uint64_t for_ns = 0;
+};
+std::optional<Crossing> crossing_of(const Job& job);
+
+// The first collective of a communicator of NCCL's that some members have enqueued and others have not, as one that
+// has it keeps it.
+std::optional<OrderedStep> first_not_enqueued(const Job& job, std::uint32_t group);
+
+}  // namespace mpiprof::report

@@ -1,0 +1,76 @@
+"""Training that stands still: what its ranks have enqueued says why. NCCL is the double, which never waits for anybody."""
+
+import contextlib
+import time
+
+from acts import Running
+from cases.nccl import SOURCES, double, environment, torchrun
+from harness import ROOT, case, check, same
+
+
+def line_of(name):
+    lines = (SOURCES / "order.c").read_text().splitlines()
+    return "(order.c:%d)" % next(number for number, line in enumerate(lines, 1) if f"/* {name} */" in line)
+
+
+@contextlib.contextmanager
+def standing_still(scene, act):
+    """Two ranks that have called nothing for a second and more; yields their directory."""
+    where = double(scene)
+    program = scene.compile(SOURCES / "order.c", "-w", "-I", ROOT, "-L", where, "-lnccl", "-lpthread", f"-Wl,-rpath,{where}", name=f"nccl_order.{act}",
+                            compiler="gcc", label="")
+    directory = scene.subdir(act)
+    with contextlib.ExitStack() as stack:
+        for rank in range(2):
+            (directory / f"rank{rank}").mkdir()
+            env = {**environment(scene, directory), **torchrun(rank, 2), "MPIPROF_PERIOD": 0.1, "MPIPROF_DIR": directory}
+            stack.enter_context(Running(scene, [program, act], env, directory / f"rank{rank}", profiled=False)).ready()
+        time.sleep(1.5)
+        yield directory
+
+
+def hang(scene, directory):
+    """The sentence that `hang` begins with, on one line."""
+    return " ".join(scene.run_report("hang", cwd=directory).succeeded().out.split())
+
+
+@case(mpis=(), ranks=1)
+def hang_names_what_ranks_enqueued_differently_on_a_communicator_of_nccl(scene):
+    reduce, broadcast = f"ncclAllReduce {line_of('all_reduce')}", f"ncclBroadcast {line_of('broadcast')}"
+    wanted = {
+        "count": f"It hangs: different arguments of a collective on a communicator of 2 ranks: rank 0 has enqueued {reduce} of 8 float32 "
+                 f"(sum), rank 1 has enqueued {reduce} of 9 float32 (sum), for",
+        "type": f"rank 1 has enqueued {reduce} of 8 float16 (sum), for",
+        "root": f"It hangs: different roots on a communicator of 2 ranks: rank 0 has enqueued {broadcast} with root 0, rank 1 has enqueued "
+                f"{broadcast} with root 1, for",
+        "call": f"It hangs: different collectives on a communicator of 2 ranks: rank 0 has enqueued {reduce}, rank 1 has enqueued "
+                f"{broadcast}, for",
+    }
+    for act, sentence in wanted.items():
+        with standing_still(scene, act) as directory:
+            said = hang(scene, directory)
+        check(sentence in said and "collective number 301" in said, f"{act}:\n{said}")
+        after = hang(scene, directory)
+        check("It hung: different " in after and f" enqueued {reduce if act in ('count', 'type', 'call') else broadcast}" in after,
+              f"{act}, when it was killed:\n{after}")
+
+
+@case(mpis=(), ranks=1)
+def hang_names_ranks_that_use_two_communicators_of_nccl_in_opposite_order(scene):
+    reduce, broadcast = f"ncclAllReduce {line_of('all_reduce')}", f"ncclBroadcast {line_of('broadcast')}"
+    for act in ("crossed", "ahead"):
+        with standing_still(scene, act) as directory:
+            said = hang(scene, directory)
+        check("Ranks 0 and 1 use two communicators in opposite order:" in said and reduce in said and broadcast in said and
+              "It hangs" not in said, f"{act}:\n{said}")
+
+
+@case(mpis=(), ranks=1)
+def hang_names_the_line_that_a_rank_has_not_come_to_and_says_nothing_where_all_enqueued_alike(scene):
+    with standing_still(scene, "behind") as directory:
+        said = hang(scene, directory)
+    wanted = f"Rank 0 has enqueued ncclAllReduce {line_of('all_reduce')} 301 times on"
+    check(wanted in said and "rank 1 300: their GPUs wait for it" in said, said)
+    with standing_still(scene, "right") as directory:
+        said = hang(scene, directory)
+    same([word for word in ("It hangs", "opposite", "differ", "wait for it") if word in said], [], f"alarms of a job that is right:\n{said}")

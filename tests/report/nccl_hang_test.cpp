@@ -1,0 +1,163 @@
+// NCCL's collectives in jobs that stand still: which of them members have not enqueued alike.
+#include <gtest/gtest.h>
+
+#include "report/analysis/nccl_hangs.h"
+#include "report/sections/section.h"
+#include "tests/report/shown.h"
+#include "tests/report/whole_pipeline.h"
+
+namespace mpiprof::test {
+namespace {
+
+using report::Job;
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
+CallSpec of_nccl(std::string name, bool has_root) {
+    CallSpec call = collective(std::move(name), {{.calls = 1, .time_ns = 1000, .communicator = 1}});
+    call.family = format::Family::nccl;
+    call.arguments = static_cast<std::uint8_t>(format::is_ordered | format::is_posted);
+    if (has_root) call.arguments |= static_cast<std::uint8_t>(format::has_root);
+    return call;
+}
+
+// Their hosts have called nothing for a minute; `enqueued` of each rank, on a communicator of all of them and on
+// another.
+std::vector<ProfileSpec> standing_still(const std::vector<std::vector<EnqueuedSpec>>& enqueued,
+                                        const std::vector<std::vector<EnqueuedSpec>>& on_other = {}) {
+    std::vector<ProfileSpec> job(enqueued.size());
+    const auto size = static_cast<std::uint32_t>(job.size());
+    for (std::uint32_t rank = 0; rank < size; ++rank) {
+        ProfileSpec& spec = job[rank];
+        spec.rank = rank;
+        spec.size = size;
+        spec.state = format::State::running;
+        spec.elapsed_ns = 90 * second_ns;
+        spec.calls = {of_nccl("ncclAllReduce", false), of_nccl("ncclBroadcast", true), of_nccl("ncclBcast", true),
+                      of_nccl("ncclAllReduceConfig", false)};
+        spec.threads = {ThreadSpec{.in_call_for_ns = 60 * second_ns, .last_call = "ncclAllReduce"}};
+        spec.modules = {{.path = "/home/u/train.py", .base = 0, .end = 0, .function = "step"}};
+        spec.sites = {{{1, 33}}, {{1, 40}}};
+        spec.communicators = {{.name = "dp",
+                               .id = 77,
+                               .size = size,
+                               .rank = rank,
+                               .how = format::origin_made,
+                               .handle = 100,
+                               .enqueued = enqueued[rank]}};
+        if (!on_other.empty())
+            spec.communicators.push_back({.name = "tp",
+                                          .id = 78,
+                                          .size = size,
+                                          .rank = rank,
+                                          .how = format::origin_made,
+                                          .handle = 101,
+                                          .enqueued = on_other[rank]});
+    }
+    return job;
+}
+
+std::string hang_text(const std::vector<ProfileSpec>& job) {
+    return shown(job_of(job), "hang", {}, "text", {.width = 400});
+}
+
+EnqueuedSpec all_reduce(std::uint64_t at_us) { return {.call = "ncclAllReduce", .at_us = at_us, .site = 1}; }
+EnqueuedSpec broadcast(std::uint64_t at_us, std::int32_t root) {
+    return {.call = "ncclBroadcast", .at_us = at_us, .root = root, .site = 2};
+}
+
+TEST(nccl_hang, different_collectives_are_named_with_ranks_and_lines) {
+    const std::vector<EnqueuedSpec> right{all_reduce(1), all_reduce(2)};
+    const std::string text = hang_text(standing_still({right, right, {all_reduce(1), broadcast(2, 0)}}));
+    EXPECT_TRUE(says(text,
+                     "different collectives on dp: ranks 0 and 1 had enqueued ncclAllReduce (train.py:33), rank 2 had "
+                     "enqueued ncclBroadcast (train.py:40), for 1.0 min; it is collective number 2 there") ||
+                says(text,
+                     "different collectives on dp: ranks 0 and 1 have enqueued ncclAllReduce (train.py:33), rank 2 "
+                     "has enqueued ncclBroadcast (train.py:40)"))
+        << text;
+}
+
+TEST(nccl_hang, different_counts_types_and_reductions_are_named) {
+    EnqueuedSpec longer = all_reduce(2), other_type = all_reduce(2), other_op = all_reduce(2);
+    longer.count = 2048, other_type.type = 6, other_op.op = 2;
+    const std::vector<EnqueuedSpec> right{all_reduce(1), all_reduce(2)};
+    EXPECT_TRUE(says(hang_text(standing_still({right, {all_reduce(1), longer}})), "of 2048 float32 (sum)"));
+    EXPECT_TRUE(says(hang_text(standing_still({right, {all_reduce(1), other_type}})), "of 1024 float16 (sum)"));
+    const std::string text = hang_text(standing_still({right, {all_reduce(1), other_op}}));
+    EXPECT_TRUE(says(text, "different arguments of a collective on dp")) << text;
+    EXPECT_TRUE(says(text, "of 1024 float32 (max)")) << text;
+}
+
+TEST(nccl_hang, different_roots_are_named) {
+    const std::string text = hang_text(standing_still({{broadcast(1, 0)}, {broadcast(1, 1)}}));
+    EXPECT_TRUE(says(text, "different roots on dp")) << text;
+    EXPECT_TRUE(says(text, "with root 1")) << text;
+}
+
+TEST(nccl_hang, two_names_of_one_collective_are_the_same) {
+    EnqueuedSpec config = all_reduce(1), in_place = broadcast(2, 0);
+    config.call = "ncclAllReduceConfig", in_place.call = "ncclBcast";
+    const Job job = job_of(standing_still({{all_reduce(1), broadcast(2, 0)}, {config, in_place}}));
+    EXPECT_TRUE(job.orders.empty());
+    EXPECT_FALSE(nccl_hang(job));
+}
+
+TEST(nccl_hang, difference_that_is_older_than_what_is_kept_is_not_given_a_place) {
+    std::vector<EnqueuedSpec> right, wrong;
+    for (std::uint64_t i = 0; i < 600; ++i) right.push_back(all_reduce(i + 1));
+    wrong = right;
+    wrong[10].count = 7;
+    const Job job = job_of(standing_still({right, wrong}));
+    EXPECT_FALSE(nccl_hang(job)) << "the newest are alike";
+    wrong[500].count = 7;
+    const auto hang = nccl_hang(job_of(standing_still({right, wrong})));
+    ASSERT_TRUE(hang);
+    EXPECT_EQ(hang->at, 501u);
+}
+
+TEST(nccl_hang, rank_that_was_killed_before_it_enqueued_is_named) {
+    auto job = standing_still({{all_reduce(1), all_reduce(2)}, {all_reduce(1), all_reduce(2)}, {all_reduce(1)}});
+    job[2].state = format::State::exited;
+    const Job whole = job_of(job);
+    const auto step = first_not_enqueued(whole, 1);
+    ASSERT_TRUE(step);
+    EXPECT_EQ(step->number, 1u);
+    EXPECT_EQ(whole.calls[step->call].name, "ncclAllReduce");
+}
+
+TEST(nccl_hang, two_communicators_in_opposite_order_are_named_with_both_lines) {
+    const std::string text =
+        hang_text(standing_still({{all_reduce(10)}, {all_reduce(20)}}, {{broadcast(20, 0)}, {broadcast(10, 0)}}));
+    EXPECT_TRUE(says(text, "Ranks 0 and 1")) << text;
+    EXPECT_TRUE(says(text,
+                     "two communicators in opposite order: rank 0 had enqueued ncclAllReduce (train.py:33) on dp "
+                     "before ncclBroadcast (train.py:40) on tp, rank 1 the other way round") ||
+                says(text,
+                     "two communicators in opposite order: rank 0 has enqueued ncclAllReduce (train.py:33) on dp "
+                     "before ncclBroadcast (train.py:40) on tp, rank 1 the other way round"))
+        << text;
+}
+
+TEST(nccl_hang, ranks_that_are_ahead_on_one_communicator_each_are_named) {
+    const std::string text = hang_text(standing_still({{all_reduce(1), all_reduce(9)}, {all_reduce(1)}},
+                                                      {{broadcast(2, 0)}, {broadcast(2, 0), broadcast(9, 0)}}));
+    EXPECT_TRUE(says(text, "two communicators in opposite order")) << text;
+    EXPECT_TRUE(says(text, "and rank 1 has not, rank 1")) << text;
+}
+
+TEST(nccl_hang, communicators_that_are_used_alike_are_no_crossing) {
+    const std::vector<EnqueuedSpec> on_dp{all_reduce(10), all_reduce(30)}, on_tp{broadcast(20, 0), broadcast(40, 0)};
+    const Job job = job_of(standing_still({on_dp, on_dp}, {on_tp, on_tp}));
+    EXPECT_TRUE(job.opposite_orders.empty());
+    EXPECT_FALSE(crossing_of(job));
+}
+
+TEST(nccl_hang, job_that_goes_on_is_left_alone) {
+    auto job = standing_still({{all_reduce(1), all_reduce(2)}, {all_reduce(1), broadcast(2, 0)}});
+    for (ProfileSpec& rank : job) rank.threads[0].in_call_for_ns = 1'000'000;
+    EXPECT_FALSE(nccl_hang(job_of(job)));
+}
+
+}  // namespace
+}  // namespace mpiprof::test
