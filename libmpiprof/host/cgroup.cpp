@@ -51,7 +51,11 @@ std::uint64_t cgroup_number(const char* controller, const char* mount, const cha
 std::uint64_t throttled_us() {
     const std::uint64_t us = cgroup_number("", "/sys/fs/cgroup", "cpu.stat", "throttled_usec ");
     if (us != 0) return us;
-    return cgroup_number("cpu,cpuacct", "/sys/fs/cgroup/cpu,cpuacct", "cpu.stat", "throttled_time ") / 1000;
+    // Version 1 has the controller alone, or beside the one that counts, in either order.
+    const std::uint64_t ns = cgroup_number("cpu", "/sys/fs/cgroup/cpu", "cpu.stat", "throttled_time ") +
+                             cgroup_number("cpu,cpuacct", "/sys/fs/cgroup/cpu,cpuacct", "cpu.stat", "throttled_time ") +
+                             cgroup_number("cpuacct,cpu", "/sys/fs/cgroup/cpu", "cpu.stat", "throttled_time ");
+    return ns / 1000;
 }
 
 std::uint64_t memory_limit() {

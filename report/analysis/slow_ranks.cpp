@@ -155,6 +155,19 @@ std::optional<double> cpu_share_of(const Job& job, const Ranks& ranks) {
     return std::min(1.0, cpu / outside);
 }
 
+// For how long these ranks were kept from the processors beyond the others, if that is much of what they are slower by.
+std::uint64_t throttled_beyond_others(const Job& job, const Ranks& slow, double longer_ns) {
+    constexpr double much = 0.25;
+    double of_slow = 0, of_others = 0, others = 0;
+    for (const RankPlace& place : job.placement.ranks) {
+        const bool is_slow = is_in(slow, place.rank);
+        (is_slow ? of_slow : of_others) += static_cast<double>(place.throttled_ns);
+        others += is_slow ? 0 : 1;
+    }
+    const double beyond = share(of_slow, static_cast<double>(slow.size())) - share(of_others, others);
+    return beyond >= much * longer_ns ? static_cast<std::uint64_t>(beyond) : 0;
+}
+
 // Test and its like are asked so often that what lies between two of them is waiting, too.
 bool is_polled(const Job& job, const Figures& figures) {
     constexpr double often = 10'000;  // times a second
@@ -209,6 +222,7 @@ void find_slow_ranks(const Job& job, const Figures& figures, Findings& findings)
                           .others_share = others.mpi_share,
                           .others_run_share = others.run_share,
                           .cpu_share = cpu_share_of(job, slow),
+                          .throttled_ns = throttled_beyond_others(job, slow, longer),
                           .when = {},
                           .last = came_last(job, slow),
                           .is_at_least = is_polled(job, figures),

@@ -199,7 +199,8 @@ void FactsPart::add(const RankProfile& from) {
     place.memory_limit = profile.memory_limit;
     place.max_resident_bytes = profile.usage.max_resident_bytes;
     add_usage(place, profile);
-    if (profile.facts.empty() && !place.cores_busy && place.memory_limit == 0) return;
+    const bool is_known = place.cores_busy || place.memory_limit != 0 || place.throttled_ns != 0;
+    if (profile.facts.empty() && !is_known) return;
     ranks_.push_back(place);
     if (!description.facts.empty())
         describe(profile.node.empty() ? profile.host : profile.node, std::move(description));

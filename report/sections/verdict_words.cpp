@@ -76,7 +76,10 @@ struct Sentence {
                               rank_list(finding.ranks, most_items))
                 : who();
         const std::string how_much = (e.is_at_least ? "at least " : "") + longer_than(e, "the others");
-        return fmt::format("{} {}{}; {}", who_it_is, longer(e, how_much), when(e), waiting);
+        const std::string why = e.throttled_ns == 0 ? std::string()
+                                                    : fmt::format(": the quota of {} cgroup was used up for {}",
+                                                                  verb("its", "their"), time(e.throttled_ns));
+        return fmt::format("{} {}{}{}; {}", who_it_is, longer(e, how_much), when(e), why, waiting);
     }
 
     // "rank 0, then 1, 2 and 3", or the first few of many.

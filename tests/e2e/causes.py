@@ -2,8 +2,10 @@
 run a row once (cases/verdicts.py); `exam_causes.py` runs all of them again and again. What is slept through a busy machine disturbs
 little; what is computed is right only where nobody else computes."""
 
+import contextlib
 import json
 import os
+import pathlib
 import resource
 import time
 from dataclasses import dataclass
@@ -70,6 +72,7 @@ CAUSES = [
     Cause("yields", 150, "sleep", "healthy"),
     Cause("crowd", 100, "", "crowded", "all", n=(2 * cores, 0)),
     Cause("crowd", 100, "", "crowded", "all", n=(3 * cores, 0)),
+    Cause("throttled", 150, "", "slow-rank", "last", n=(2, 2)),
     Cause("killed", 100, "sleep", "unfinished", "1", n=(4, 4)),
     Cause("aborted", 100, "sleep", "unfinished", "2", n=(4, 4)),
 ]
@@ -93,6 +96,42 @@ def command(scene, cause):
     return [program, *([cause.name] if cause.source == "causes.c" else []), cause.steps, *([cause.how] if cause.how else [])]
 
 
+@contextlib.contextmanager
+def cgroup_of_quota(share):
+    """A new cgroup whose processes together have so much of one processor, by either version of cgroups."""
+    one, two = pathlib.Path("/sys/fs/cgroup/cpu"), pathlib.Path("/sys/fs/cgroup")
+    period = 20000
+    quota = {"cpu.cfs_period_us": str(period), "cpu.cfs_quota_us": str(int(share * period))} if one.is_dir() else \
+        {"cpu.max": f"{int(share * period)} {period}"}
+    group = (one if one.is_dir() else two) / f"mpiprof-test.{os.getpid()}"
+    try:
+        group.mkdir()
+        try:
+            for name, value in quota.items():
+                (group / name).write_text(value)
+            yield group
+        finally:
+            remove(group)
+    except OSError as why:
+        raise Skip(f"no cgroup with a quota can be made here: {why}") from None
+
+
+def remove(group, seconds=5):
+    """Whose last process may not be gone yet."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError):
+            return group.rmdir()
+        time.sleep(0.1)
+
+
+def run(scene, cause, words, directory):
+    if cause.name != "throttled":
+        return scene.mpirun(cause.size(scene.mpi), words, cwd=directory)
+    with cgroup_of_quota(0.6) as group:
+        return scene.mpirun(cause.size(scene.mpi), words, cwd=directory, env={"CGROUP": str(group)})
+
+
 def verdict(scene, directory):
     return json.loads(scene.run_report("summary", "--format", "json", cwd=directory).succeeded().out)
 
@@ -104,7 +143,7 @@ def judged(scene, cause, attempts=ATTEMPTS):
     for attempt in range(1 if cause.rule == "unfinished" else attempts):  # what the dead have used is nobody's
         directory = scene.subdir(f"{cause.label.replace(', ', '.')}.{cause.rule}.{cause.source.split('.')[-1]}.{attempt}")
         busy, own, began = busy_seconds(), own_seconds(), time.monotonic()
-        scene.mpirun(cause.size(scene.mpi), words, cwd=directory)
+        run(scene, cause, words, directory)
         others = busy_seconds() - busy - (own_seconds() - own)
         said = verdict(scene, directory)
         said["foreign"], said["runs"] = others / (time.monotonic() - began) / os.cpu_count(), attempt + 1

@@ -45,6 +45,16 @@ TEST(verdict, a_slow_rank_that_sleeps_is_not_said_to_compute) {
         << sentence(job);
 }
 
+TEST(verdict, a_slow_rank_whose_cgroup_was_throttled_is_said_why) {
+    auto job = uneven_work();
+    EXPECT_EQ(sentence(job).find("quota"), std::string::npos);
+    job[2].throttled_us = job[2].elapsed_ns / 2000;
+    EXPECT_NE(sentence(job).find("than the others: the quota of its cgroup was used up for "), std::string::npos)
+        << sentence(job);
+    for (ProfileSpec& rank : job) rank.throttled_us = job[2].throttled_us;
+    EXPECT_EQ(sentence(job).find("quota"), std::string::npos) << "as that of all others was: " << sentence(job);
+}
+
 TEST(verdict, a_slow_node_is_named_by_its_host) {
     const Verdict found = top(slow_node());
     EXPECT_EQ(found.finding.rule, Rule::slow_node) << name(found);

@@ -45,6 +45,13 @@ def work_that_grows_by_rank_is_called_so(scene):
     expect(scene, "growing")
 
 
+@case(ranks=2, tier="full", attempts=3)
+def a_rank_whose_cgroup_has_too_small_a_quota_is_named_with_it(scene):
+    found, said = expect(scene, "throttled")
+    check("the quota of its cgroup was used up for " in found["text"], found["text"])
+    same([row["rule"] for row in said["findings"] if row["rule"] == "throttled"], ["throttled"], "the finding of placement")
+
+
 @case(mpis=("openmpi",), ranks=4, tier="full", attempts=3)
 def work_that_is_uneven_without_a_group_of_slow_ranks_is_called_so(scene):
     expect(scene, "uneven")

@@ -28,6 +28,19 @@ static void work(double ms) {
         for (int i = 0; i < 1000; ++i) sink += i;
 }
 
+// So much of the processor, however long that takes.
+static void compute(double ms) {
+    struct timespec t;
+    double end = 0;
+    do {
+        for (int i = 0; i < 1000; ++i) sink += i;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        const double used = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+        if (end == 0) end = used + ms / 1000;
+        if (used >= end) return;
+    } while (1);
+}
+
 static void sum_up(MPI_Comm comm) {
     double mine = rank, all;
     MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, comm);
@@ -306,6 +319,23 @@ static void threads(void) {
     }
 }
 
+// All compute alike; the last one is in a cgroup of little quota.
+static void throttled(void) {
+    for (int i = 0; i < steps; ++i) {
+        compute(10);
+        sum_up(MPI_COMM_WORLD);
+    }
+}
+static void enter_cgroup(const char* directory) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/cgroup.procs", directory);
+    FILE* file = fopen(path, "w");
+    if (!file || fprintf(file, "%d\n", (int)getpid()) < 0 || fclose(file) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
 static void killed(void) {
     for (int i = 0; i < steps; ++i) {
         work(10);
@@ -351,6 +381,7 @@ static const struct {
               {"crowd", crowd},
               {"slow_node", slow_node},
               {"duplicates", duplicates},
+              {"throttled", throttled},
               {"wavefront", wavefront}};
 
 int main(int argc, char** argv) {
@@ -361,6 +392,7 @@ int main(int argc, char** argv) {
     const char* number = getenv("OMPI_COMM_WORLD_RANK");
     if (!number) number = getenv("PMI_RANK");
     if (strcmp(argv[1], "late_in_init") == 0 && number && atoi(number) == 1) sleep(3);
+    if (strcmp(argv[1], "throttled") == 0 && number && atoi(number) == 1) enter_cgroup(getenv("CGROUP"));
     int level;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
