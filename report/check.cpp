@@ -125,7 +125,11 @@ Table launch_table(const std::vector<Job>& launches) {
         {{.id = "command", .title = "COMMAND", .drop = 3}, [](L l) { return l.command; }},
         {{.id = "launch", .title = {}, .only_data = true}, [](L l) { return l.launch; }},
     };
-    return table_of("launches", fields, launches);
+    Table table = table_of("launches", fields, launches);
+    const auto has_drops = [](const Job& job) { return job.drops != Drops{}; };
+    if (std::any_of(launches.begin(), launches.end(), has_drops))
+        table.notes.push_back(Note::on("drops", "summed over ranks; mpiprof-report says what each is"));
+    return table;
 }
 
 Table problem_table(const std::vector<Finding>& findings) {

@@ -299,8 +299,9 @@ void explain(Table& table, const Context& context, const std::vector<Line>& line
         std::string note = "(none): calls that name no communicator (Wait, Test, windows, files, Comm_free)";
         if (has_polls) note += ", probes between those that are timed";
         if (dropped)
-            note += fmt::format(", and {} of communicators that were not told apart",
-                                human_count(static_cast<double>(dropped)));
+            note += fmt::format(", and those on {} communicators{} that were not told apart",
+                                human_count(static_cast<double>(dropped)),
+                                context.job.profiles() > 1 ? " (summed over ranks)" : "");
         table.notes.push_back(std::move(note));
     }
     if (has(CommKind::by_members))

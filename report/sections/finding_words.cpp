@@ -35,21 +35,24 @@ std::string how_it_ended(const evidence::Unfinished& e, const Vocabulary& words)
     return e.life == Life::ended ? "killed" : "killed, or still running on another node";
 }
 
+// Calls and messages are those of all ranks together. Of what several ranks share each counts its own, so that the sum
+// is more than there are.
 struct DropWords {
     std::uint64_t Drops::*what;
-    std::string_view text;
+    std::string_view things, text;
+    bool is_shared = false;
 };
 constexpr DropWords drop_words[] = {
-    {&Drops::threads, "calls were made by threads that got no ledger: they are counted nowhere"},
-    {&Drops::write_errors, "writes of profiles failed (disk full, quota?): newer numbers may be missing"},
-    {&Drops::cells, "calls were not told apart by size, buffer and site (table full); totals are right"},
-    {&Drops::backwards, "calls were booked without a time: their clock ran backwards"},
-    {&Drops::histograms, "calls are in no histogram: percentiles leave them out"},
-    {&Drops::requests, "completed requests could not be told to the call that posted them"},
-    {&Drops::peers, "messages are of peers that were not told apart (4096 are)"},
-    {&Drops::sites, "call sites were not told apart"},
-    {&Drops::communicators, "communicators were not told apart"},
-    {&Drops::strings, "names were cut or left out"},
+    {&Drops::threads, "calls", "were made by threads that got no ledger: they are counted nowhere"},
+    {&Drops::write_errors, "writes", "of profiles failed (disk full, quota?): newer numbers may be missing"},
+    {&Drops::cells, "calls", "were not told apart by size, buffer and site (table full); totals are right"},
+    {&Drops::backwards, "calls", "were booked without a time: their clock ran backwards"},
+    {&Drops::histograms, "calls", "are in no histogram: percentiles leave them out"},
+    {&Drops::requests, "completed requests", "could not be told to the call that posted them"},
+    {&Drops::peers, "messages", "are of peers that were not told apart (4096 are)"},
+    {&Drops::sites, "call sites", "were not told apart", true},
+    {&Drops::communicators, "communicators", "were not told apart", true},
+    {&Drops::strings, "names", "were cut or left out", true},
 };
 
 }  // namespace
@@ -201,7 +204,8 @@ std::string FindingWords::operator()(const evidence::GpuIdle& e) const {
 std::string FindingWords::operator()(const evidence::Dropped& e) const {
     const auto* said = std::find_if(std::begin(drop_words), std::end(drop_words) - 1,
                                     [&](const DropWords& w) { return w.what == e.what; });
-    return fmt::format("{} {}.", human_count(static_cast<double>(e.count)), said->text);
+    return fmt::format("{} {}{} {}.", human_count(static_cast<double>(e.count)), said->things,
+                       said->is_shared && job.profiles() > 1 ? " (summed over ranks)" : "", said->text);
 }
 
 std::string FindingWords::operator()(const evidence::Order& e) const {

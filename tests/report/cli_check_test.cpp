@@ -50,7 +50,7 @@ TEST_F(cli, check_says_what_is_missing_twice_or_dropped_and_does_not_call_it_dam
               std::string::npos)
         << ran.out;
     for (const char* part : {"rank 1 has two profiles", "1 exited", "1 finalized", "1 mapped, 1 written every 10.00 s",
-                             "2,400 cells", "5 threads", " 2 "})
+                             "2,400 cells", "5 threads", "DROPPED: summed over ranks", " 2 "})
         EXPECT_NE(ran.out.find(part), std::string::npos) << part << "\n" << ran.out;
 }
 

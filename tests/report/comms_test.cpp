@@ -105,6 +105,15 @@ TEST(comms, that_cannot_be_told_apart_are_so_called) {
     EXPECT_NE(show(job).find("copy *"), std::string::npos);
 }
 
+TEST(comms, that_were_not_told_apart_are_said_to_be_a_sum_over_ranks) {
+    auto ranks = grid();
+    for (auto& rank : ranks) rank.drops.communicators = 7;
+    const std::string sum = "56 communicators (summed over ranks)";
+    const Job job = job_of(ranks);
+    EXPECT_NE(unwrapped(show(job)).find("and those on " + sum), std::string::npos) << show(job);
+    EXPECT_NE(unwrapped(shown(job, "summary", {}, "text")).find(sum + " were not told apart."), std::string::npos);
+}
+
 TEST(comms, collectives_that_a_member_entered_less_often_are_named) {
     const Job job = job_of(grid());
     const Comm* row = find(job, 101);
