@@ -61,6 +61,16 @@ std::string time_inside(const Job& job, const Figures& figures) {
     return text;
 }
 
+// The bar has parts outside of what all other shares of the summary are of.
+std::string what_shares_are_of(const Budget& budget, const Figures& figures, const Vocabulary& words) {
+    const std::string_view whole = figures.was_paused() ? "recorded time" : "the run";
+    const std::string from = budget.has(Part::finalize) ? fmt::format("{} to {}", words.begin, words.end)
+                                                        : fmt::format("from {} on", words.init);
+    const std::string begin =
+        budget[Part::before_init] ? "from the start of the process" : fmt::format("from before {}", words.init);
+    return fmt::format("bar: {}; {} and %WALL: {}", begin, whole, from);
+}
+
 // The budget of all ranks together; small parts that people look for less often are one.
 Table share_bar(const Job& job, const Figures& figures) {
     StackedBar bar{.label_id = "where", .share_id = "share", .segments = {}};
@@ -86,12 +96,15 @@ Table share_bar(const Job& job, const Figures& figures) {
     add(fmt::format("start, {}", words.init), {Part::before_init, Part::init});
     add(std::string(words.finalize), {Part::finalize});
     add("paused", {Part::paused});
-    return {.id = "shares",
-            .title = time_inside(job, figures),
-            .columns = {},
-            .rows = {},
-            .notes = {},
-            .picture = std::move(bar)};
+    Table table{.id = "shares",
+                .title = time_inside(job, figures),
+                .columns = {},
+                .rows = {},
+                .notes = {},
+                .picture = std::move(bar)};
+    if (budget.has(Part::before_init) || budget.has(Part::init) || budget.has(Part::finalize))
+        table.notes.push_back(what_shares_are_of(budget, figures, words));
+    return table;
 }
 
 // The rows of timed calls that are worth a line, those with most time first.

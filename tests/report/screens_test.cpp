@@ -245,11 +245,20 @@ TEST(summary, shares_are_of_the_time_that_was_recorded) {
     const std::string text = unwrapped(show(job, "summary"));
     EXPECT_NE(text.find("Init to Finalize 10.00 s · 1.000 s of it recorded"), std::string::npos) << text;
     EXPECT_NE(text.find("46.0% of the recorded time is inside MPI"), std::string::npos) << text;
+    EXPECT_NE(text.find("; recorded time and %WALL: Init to Finalize"), std::string::npos) << text;
     EXPECT_NE(text.find("Recording was off for 90.0% of the run (MPIPROF_BEGIN_TIME=9): what happened"),
               std::string::npos)
         << text;
     EXPECT_NE(show(job, "ranks").find(" 45.6%"), std::string::npos);
     EXPECT_NE(show(job, "calls").find(" 38.4%"), std::string::npos) << "MPI_Waitall";
+}
+
+TEST(summary, says_of_what_its_bar_is_and_of_what_its_other_shares_are) {
+    const auto of = [](const std::vector<ProfileSpec>& ranks) { return unwrapped(show(job_of(ranks), "summary")); };
+    EXPECT_TRUE(
+        says(of(balanced_stencil()), "bar: from the start of the process; the run and %WALL: Init to Finalize"));
+    EXPECT_TRUE(says(of(killed_in_receive()), "the run and %WALL: from MPI_Init on")) << "Finalize was not reached";
+    EXPECT_TRUE(says(of(gpu_training()), "the run and %WALL: from the first communicator on"));
 }
 
 TEST(summary, file_traffic_is_no_message) {
