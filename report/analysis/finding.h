@@ -122,7 +122,8 @@ struct Waits {
     bool is_known = false;      // by comparing calls, else it is an estimate
 };
 struct Requests {
-    bool is_most = false;  // of all waiting for requests
+    bool is_most = false;     // of all waiting for requests
+    bool is_divided = false;  // by calls that completed several requests, of whose time each has an even part
     double mean_bytes = 0;
     double run_share = 0;
     std::optional<double> overlapped;

@@ -179,6 +179,7 @@ void waited_for(const Job& job, const Figures& figures, Findings& findings) {
     for (const Row& other : job.rows) all_ns += other.blocked_ns;
     add(findings, Rule::requests, false,
         evidence::Requests{.is_most = 2 * row->blocked_ns > all_ns,
+                           .is_divided = row->inside_ns != row->blocked_ns,
                            .mean_bytes = static_cast<double>(row->sum.bytes) / static_cast<double>(row->sum.calls),
                            .run_share = figures.share_of_wall(row->blocked_ns),
                            .overlapped = row->overlapped()})

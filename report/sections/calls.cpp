@@ -286,6 +286,10 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
             "said of fewer than 20 calls, file I/O and calls that only post requests; of Wait it is nearly all"));
     if (interest.waiting && !job.comparison.calls.empty())
         table.notes.push_back(Note::on("waiting_share", std::string(waiting_is_known)));
+    if (interest.requests)
+        table.notes.push_back(
+            Note::on("waited_ns",
+                     "time in Wait, Test and their like; what several requests share is divided evenly among them"));
     const bool has_samples =
         std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.call->is_sampled; });
     std::set<std::uint16_t> of_calls;

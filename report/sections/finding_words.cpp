@@ -137,8 +137,9 @@ std::string FindingWords::operator()(const evidence::Waits& e) const {
 
 std::string FindingWords::operator()(const evidence::Requests& e) const {
     std::string text =
-        fmt::format("The wait for requests is {} for {} of {}: {} of the run.", e.is_most ? "mostly" : "longest",
-                    call(), human_bytes(e.mean_bytes), human_share(e.run_share));
+        fmt::format("The wait for requests is {} for {} of {}: {} of the run{}.", e.is_most ? "mostly" : "longest",
+                    call(), human_bytes(e.mean_bytes), human_share(e.run_share),
+                    e.is_divided ? " (a Waitall's time is divided evenly among its requests)" : "");
     if (e.overlapped)
         text += fmt::format(" {} of their time in flight was overlapped with something else.",
                             *e.overlapped < 0.005 ? "Hardly any" : human_share(*e.overlapped));

@@ -44,9 +44,11 @@ constexpr std::array texts{
         "Time above the fastest call of the same function, size and number of ranks: an upper bound where the fastest "
         "did not wait itself.",
         "mpiprof-report calls, column WAITING; docs/waiting.md."},
-    RuleText{Rule::requests, "Wait and its like wait for the requests of one call.",
-             "Each request is followed from the call that posted it to the one that completed it.",
-             "mpiprof-report calls, column WAITED FOR. Post earlier, or do something else meanwhile."},
+    RuleText{
+        Rule::requests, "Wait and its like wait for the requests of one call.",
+        "Each request is followed from the call that posted it to the one that completed it. The time of a call that "
+        "completed several (Waitall) is divided evenly among them: which of them came last is not recorded.",
+        "mpiprof-report calls, column WAITED FOR. Post earlier, or do something else meanwhile."},
     RuleText{Rule::imbalance, "Work is uneven, without a clear group of slow ranks.",
              "The longest time outside MPI is above the mean by 5 % of the run or more, and the slowest ranks are not "
              "clearly apart from the others.",

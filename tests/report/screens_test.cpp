@@ -340,6 +340,7 @@ TEST(summary, requests_of_one_waitall_did_not_overlap_each_other) {
     for (ProfileSpec& rank : ranks) rank.calls[0].cells[0].inside_ns = rank.calls[0].cells[0].in_flight_ns;
     const std::string text = unwrapped(show(job_of(ranks), "summary"));
     EXPECT_NE(text.find("Hardly any of their time in flight was overlapped"), std::string::npos) << text;
+    EXPECT_TRUE(says(text, "of the run (a Waitall's time is divided evenly among its requests).")) << text;
 }
 
 TEST(calls, of_a_sampled_call_are_all_counted) {
