@@ -185,8 +185,9 @@ void init(const Job& job, const Figures& figures, Findings& findings) {
 
 // The rows of a kind of calls together: time, bytes, and the call that most time is in.
 struct Whole {
-    double time_ns = 0, waiting_ns = 0, bytes = 0;
+    double time_ns = 0, waiting_ns = 0, bytes = 0, calls = 0;
     const Row* most = nullptr;
+    double own_ns() const { return time_ns - waiting_ns; }
 };
 template <class Wanted>
 Whole add_up(const Job& job, Wanted wanted) {
@@ -197,6 +198,7 @@ Whole add_up(const Job& job, Wanted wanted) {
         whole.time_ns += static_cast<double>(row.sum.time_ns);
         whole.waiting_ns += static_cast<double>(row.waiting_ns);
         whole.bytes += static_cast<double>(row.sum.bytes);
+        whole.calls += static_cast<double>(row.sum.calls);
         if (!whole.most || row.sum.time_ns > whole.most->sum.time_ns) whole.most = &row;
     }
     return whole;
@@ -218,14 +220,19 @@ void file_io(const Job& job, const Figures& figures, Findings& findings) {
 void setup(const Job& job, const Figures& figures, Findings& findings) {
     constexpr double again_and_again = 100;  // by each rank
     const Whole made = add_up(job, [](const Call& call) { return call.traffic == Traffic::setup; });
-    const double cost = share(made.time_ns - made.waiting_ns, static_cast<double>(figures.wall_ns));
+    const auto wall_ns = static_cast<double>(figures.wall_ns);
+    const double cost = share(made.own_ns(), wall_ns);
     if (!made.most || cost < worth_a_word) return;
-    const auto calls = static_cast<double>(made.most->sum.calls);
-    if (share(calls, figures.ranks) < again_and_again) return;
+    const Call* call = &job.calls[made.most->sum.call];
+    const Whole most = add_up(job, [call](const Call& other) { return &other == call; });
+    if (share(most.calls, figures.ranks) < again_and_again) return;
+    constexpr double shows = 0.01;
     Finding& finding = add(findings, Rule::setup, true,
                            evidence::Setup{.run_share = cost,
-                                           .calls = share(calls, figures.ranks),
-                                           .mean_ns = share(static_cast<double>(made.most->sum.time_ns), calls)});
+                                           .call_run_share = share(most.own_ns(), wall_ns),
+                                           .calls = share(most.calls, figures.ranks),
+                                           .mean_ns = share(most.own_ns(), most.calls),
+                                           .have_waited = most.waiting_ns > shows * most.time_ns});
     finding.calls = {made.most->sum.call};
     finding.run_share = cost;
 }

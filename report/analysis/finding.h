@@ -203,10 +203,13 @@ struct Init {
     double process_share = 0;     // of the longest process
     std::uint64_t waited_ns = 0;  // of that: until the last rank, Finding::ranks, entered it; 0: nobody was late
 };
+// Without what late ranks were waited for.
 struct Setup {
-    double run_share = 0;
-    double calls = 0;    // of each rank, of Finding::calls
-    double mean_ns = 0;  // of these
+    double run_share = 0;       // all calls that set up or free
+    double call_run_share = 0;  // of it, Finding::calls
+    double calls = 0;           // of each rank, of these
+    double mean_ns = 0;
+    bool have_waited = false;  // so that mean_ns is less than they took
 };
 struct FileIo {
     double run_share = 0;

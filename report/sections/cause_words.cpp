@@ -92,11 +92,20 @@ std::string FindingWords::operator()(const evidence::Init& e) const {
     return text + " Each rank's: mpiprof-report export -f csv.";
 }
 
+std::string cost_text(const evidence::Setup& e) {
+    constexpr double all_but_rounding = 0.99;
+    const std::string text =
+        fmt::format("{} each{}: {} of the run", human_time(e.mean_ns),
+                    e.have_waited ? " without waiting for late ranks" : "", human_share(e.call_run_share));
+    if (e.call_run_share >= all_but_rounding * e.run_share) return text;
+    return fmt::format("{}, and {} with all other calls that set up or free", text, human_share(e.run_share));
+}
+
 std::string FindingWords::operator()(const evidence::Setup& e) const {
     return fmt::format(
-        "What can be made once is made again and again: {} {} times by each rank, {} each; all such calls are {} of the run. Keep "
-        "what they make. From where: mpiprof-report sites.",
-        call(), human_count(std::round(e.calls)), human_time(e.mean_ns), human_share(e.run_share));
+        "What can be made once is made again and again: {} {} times by each rank, {}. Keep what they make. From where: "
+        "mpiprof-report sites.",
+        call(), human_count(std::round(e.calls)), cost_text(e));
 }
 
 std::string FindingWords::operator()(const evidence::FileIo& e) const {

@@ -15,6 +15,9 @@ std::string words_of(const Finding& finding, const Job& job);
 // What stands behind the share of time that ranks waited for a processor: how it is known.
 std::string how_it_was_found(const evidence::Crowded& e);
 
+// What one call costs that sets up, and what it is with all others: "200 us each: 20% of the run, and 35% with ...".
+std::string cost_text(const evidence::Setup& e);
+
 // What to do about it, in the words of whoever started the ranks; of placements only, else empty.
 std::string advice_of(const Finding& finding, const Job& job);
 

@@ -142,8 +142,9 @@ constexpr std::array texts{
         "its libraries lie on."},
     RuleText{
         Rule::setup, "Communicators, windows or persistent requests are set up again and again.",
-        "Time in calls that set up (MPI_Comm_dup, MPI_Win_create, MPI_Bcast_init ...) without MPI_Init and without waiting "
-        "for late ranks: 10 % of the run or more. The one that takes most is called 100 times or more by each rank.",
+        "Time in calls that set up or free (MPI_Comm_dup, MPI_Win_create, MPI_Bcast_init ...) without MPI_Init and "
+        "without waiting for late ranks: 10 % of the run or more. The one that takes most is named, and called 100 times "
+        "or more by each rank.",
         "mpiprof-report sites has the lines, comms what was made. Make it once, before the loop, and keep it."},
     RuleText{
         Rule::file_io, "MPI-IO takes a good part of the run.",

@@ -142,8 +142,7 @@ struct Sentence {
                            ranks(At::middle) + on_node_text(job, finding.ranks), time(e.waited_ns));
     }
     std::string operator()(const evidence::Setup& e) const {
-        return fmt::format("Each rank calls {} {} times, {} each: setting up takes {} of the run.", call(),
-                           human_count(std::round(e.calls)), human_time(e.mean_ns), share(e.run_share));
+        return fmt::format("Each rank calls {} {} times, {}.", call(), human_count(std::round(e.calls)), cost_text(e));
     }
     std::string operator()(const evidence::FileIo& e) const {
         return fmt::format("MPI-IO takes {} of the run, mostly {}: {} by each rank.", share(e.run_share), call(),
