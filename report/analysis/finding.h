@@ -161,7 +161,8 @@ struct Varying {
     double run_share = 0;
     double slow_share = 0;  // of the run, besides: waiting for ranks that are slow all the time
     // Why, perhaps; each only where it is worth saying. The second where the kernel keeps no account of the first.
-    std::optional<double> processor_share;   // of the run the ranks waited for a processor, inside MPI or outside
+    std::optional<double> processor_share;   // of the run the ranks waited for a processor
+    bool is_processor_outside = false;       // MPI; else inside or outside, which is not known
     std::optional<double> pushed_off_per_s;  // the kernel took a rank's processor away, or the rank yielded it
     double load_balance = 0;
     bool is_known = false;         // by comparing calls, else the waiting is an estimate

@@ -24,10 +24,13 @@ std::string FindingWords::operator()(const evidence::Varying& e) const {
             "{} of the time in {} is waiting, {} of the run beyond what slow ranks explain{}: each time another "
             "rank is late.",
             human_share(e.mpi_share), words.library, human_share(e.run_share), estimate);
-    if (e.processor_share)
+    if (e.processor_share && e.is_processor_outside)
+        text += fmt::format(" The ranks waited for a processor {} of the run outside {}: that may be why.",
+                            human_share(*e.processor_share), words.library);
+    else if (e.processor_share)
         text += fmt::format(
-            " By the kernel's account the ranks waited for a processor {} of the run: no loss in an {} that yields while it "
-            "waits, else that may be why.",
+            " By the kernel's account the ranks waited for a processor {} of the run, inside {} or outside: no loss where "
+            "ranks yield while they wait for each other, else that may be why.",
             human_share(*e.processor_share), words.library);
     if (e.pushed_off_per_s)
         text += fmt::format(

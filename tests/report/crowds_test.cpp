@@ -45,8 +45,27 @@ TEST(verdict, who_yields_inside_mpi_and_lacks_a_processor_outside_is_crowded) {
     EXPECT_EQ(name(top(job)), "crowded");
     EXPECT_TRUE(sentence(job).find("waited for a processor at least 50.0% of the run") != std::string::npos);
     const Verdict varying = top(inside);  // varying-lateness
-    EXPECT_TRUE(report::words_of(varying.finding, job_of(inside)).find("processor 60.0% of the run") !=
+    EXPECT_TRUE(report::words_of(varying.finding, job_of(inside)).find("processor 60.0% of the run, inside MPI or") !=
                 std::string::npos);
+}
+
+TEST(verdict, ranks_that_come_late_in_turn_are_said_to_lack_a_processor_only_outside_mpi) {
+    // 6 s of 10 s without a processor, in turns; stretches of the run saw so much of it outside MPI.
+    const auto words = [](std::uint64_t waited_between_calls_ns) {
+        auto ranks = in_allreduce({6 * s, 6 * s, 6 * s, 6 * s});
+        for (ProfileSpec& rank : ranks) {
+            rank.processor = {4'000'000'000, 6'000'000'000, 0, 0};
+            rank.usage.involuntary_switches = 60'000;
+            rank.between_calls = {
+                .ns = 100 * ms, .waited_ns = waited_between_calls_ns, .ran_ns = 100 * ms - waited_between_calls_ns};
+            rank.in_calls = {.ns = 100 * ms, .waited_ns = 60 * ms};
+        }
+        EXPECT_EQ(name(top(ranks)), "varying-lateness");
+        return report::words_of(top(ranks).finding, job_of(ranks));
+    };
+    EXPECT_EQ(words(0).find("processor"), std::string::npos) << words(0);
+    EXPECT_NE(words(10 * ms).find("waited for a processor 6.0% of the run outside MPI: "), std::string::npos)
+        << words(10 * ms);
 }
 
 TEST(verdict, tiny_calls_whose_partners_have_no_processor_are_explained_by_that) {
