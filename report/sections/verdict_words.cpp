@@ -32,17 +32,19 @@ struct Sentence {
     std::string who() const { return ranks() + on_node_text(job, finding.ranks); }
     const std::string& call() const { return job.calls[finding.calls.front()].name; }
 
-    // "since 14:32:07, 41 min after MPI_Init, until ..."
+    // " from 14:32:07 to 14:40:10 (2460 s to 2943 s after the first MPI_Init)", or since the one, or until the other.
     std::string when(const evidence::Imbalance& e) const {
-        std::string text;
-        if (!e.when) return text;
-        if (e.when->began_ns)
-            text += fmt::format(" since {}, {} after {}", human_clock(e.when->began_at), time(e.when->began_ns),
-                                words.first_init);
-        if (e.when->ended_ns)
-            text += fmt::format(" until {}, {} after {}", human_clock(e.when->ended_at), time(e.when->ended_ns),
-                                words.first_init);
-        return text;
+        if (!e.when) return "";
+        const Stretch& when = *e.when;
+        const std::string began = time(when.began_ns), ended = time(when.ended_ns);
+        if (when.began_ns && when.ended_ns)
+            return fmt::format(" from {} to {} ({} to {} after {})", human_clock(when.began_at),
+                               human_clock(when.ended_at), began, ended, words.first_init);
+        if (when.began_ns)
+            return fmt::format(" since {} ({} after {})", human_clock(when.began_at), began, words.first_init);
+        if (when.ended_ns)
+            return fmt::format(" until {} ({} after {})", human_clock(when.ended_at), ended, words.first_init);
+        return "";
     }
     // They compute, or are only outside the library: all of their CPU time is less than that.
     std::string longer(const evidence::Imbalance& e, std::string_view how_much) const {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "report/model/units.h"
 #include "report/sections/finding_words.h"
 #include "report/sections/rule_words.h"
 #include "report/sections/section.h"
@@ -89,6 +90,25 @@ TEST(verdict, a_rank_that_became_slow_is_told_since_when) {
     for (std::size_t bin = 0; bin < 100; ++bin)  // five bursts: none of them is when it was slow
         job.activities[2].activity.bins[bin].time_ns = (bin % 20 < 3 ? 0 : 50) * ms;
     EXPECT_FALSE(std::get<report::evidence::Imbalance>(top(job).finding.evidence).when);
+}
+
+TEST(verdict, a_rank_that_was_slow_for_a_while_is_told_from_when_to_when) {
+    const Job job = job_of(uneven_work());
+    report::Finding finding = top(job).finding;
+    const auto said = [&](const report::Stretch& when) {
+        std::get<report::evidence::Imbalance>(finding.evidence).when = when;
+        return report::sentence_of(finding, job);
+    };
+    const report::Stretch when{.began_ns = 2460 * s, .began_at = 2460 * s, .ended_ns = 2943 * s, .ended_at = 2943 * s};
+    const std::string from = report::human_clock(when.began_at), to = report::human_clock(when.ended_at);
+    const auto says = [](const std::string& text, const std::string& words) {
+        EXPECT_NE(text.find(" than the others " + words + "; the others wait "), std::string::npos) << text;
+    };
+    says(said(when), "from " + from + " to " + to + " (2460 s to 2943 s after the first MPI_Init)");
+    says(said({.began_ns = when.began_ns, .began_at = when.began_at}),
+         "since " + from + " (2460 s after the first MPI_Init)");
+    says(said({.ended_ns = when.ended_ns, .ended_at = when.ended_at}),
+         "until " + to + " (2943 s after the first MPI_Init)");
 }
 
 TEST(verdict, work_that_grows_by_rank_is_not_one_slow_rank) {
