@@ -48,7 +48,8 @@ constexpr std::array texts{
         Rule::requests, "Wait and its like wait for the requests of one call.",
         "Each request is followed from the call that posted it to the one that completed it. The time of a call that "
         "completed several (Waitall) is divided evenly among them: which of them came last is not recorded.",
-        "mpiprof-report calls, column WAITED FOR. Post earlier, or do something else meanwhile."},
+        "mpiprof-report calls --width 140, column WAITED FOR, for which 80 columns have no room (--format csv: waited_ns). "
+        "Post earlier, or do something else meanwhile."},
     RuleText{Rule::imbalance, "Work is uneven, without a clear group of slow ranks.",
              "The longest time outside MPI is above the mean by 5 % of the run or more, and the slowest ranks are not "
              "clearly apart from the others.",

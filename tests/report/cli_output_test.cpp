@@ -31,6 +31,15 @@ TEST_F(cli, tables_are_sorted_by_their_headings) {
     EXPECT_NE(run({"calls", "--sort", "PER CALL"}).out, run({"calls", "--sort", "CALL"}).out);
 }
 
+TEST_F(cli, what_explain_says_shows_which_requests_were_waited_for) {
+    write(late_messages());
+    EXPECT_NE(run({"explain", "requests"}).out.find("calls --width 140, column WAITED FOR"), std::string::npos);
+    EXPECT_EQ(run({"calls", "--width", "80"}).out.find("WAITED FOR"), std::string::npos);
+    const std::string wide = run({"calls", "--width", "140"}).out;
+    EXPECT_NE(wide.find("WAITED FOR  %OVERLAP"), std::string::npos) << wide;
+    EXPECT_NE(wide.find("WAITED FOR: time in Wait, Test and their like"), std::string::npos) << wide;
+}
+
 TEST_F(cli, headings_that_name_nccl_are_sorted_by_too) {
     write(gpu_training_with_cupti());
     ASSERT_NE(run({"calls", "--width", "200"}).out.find("%NCCL"), std::string::npos);
