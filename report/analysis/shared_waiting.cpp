@@ -152,10 +152,12 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
                         .last = {}};
     add_processors(job, e);
     if (for_slow == 0) e.turns = late_in_turn(job);
-    const bool is_chain = std::any_of(findings.begin(), findings.end(),
-                                      [](const Finding& said) { return said.rule == Rule::serial_chain; });
+    const auto has = [&](Rule rule) {
+        return std::any_of(findings.begin(), findings.end(), [rule](const Finding& said) { return said.rule == rule; });
+    };
+    e.is_said_for_whom = has(Rule::serial_chain) || has(Rule::one_serves_all);
     const ComparedCall* call = most_waited_in(job);
-    if (!is_chain && call && !call->last_ranks.empty()) {
+    if (!has(Rule::serial_chain) && call && !call->last_ranks.empty()) {
         e.last_rank = call->last_ranks.front().rank;
         e.last = came_last(job, {e.last_rank});
     }

@@ -13,17 +13,19 @@ namespace mpiprof::report {
 
 std::string FindingWords::operator()(const evidence::Varying& e) const {
     const std::string_view estimate = e.is_known ? "" : " (an estimate)";
-    std::string text = fmt::format(
-        "The ranks are even over the run (load balance {}), and still {} of their time in {} is waiting, {} of the "
-        "run{}: {}.",
-        human_share(e.load_balance), human_share(e.mpi_share), words.library, human_share(e.run_share), estimate,
-        e.turns.empty() ? "each time another rank is late"
-                        : "one rank is late for a while, then another; mpiprof-report time shows when");
-    if (e.slow_share > 0)
-        text = fmt::format(
-            "{} of the time in {} is waiting, {} of the run beyond what slow ranks explain{}: each time another "
-            "rank is late.",
-            human_share(e.mpi_share), words.library, human_share(e.run_share), estimate);
+    const std::string_view who = !e.turns.empty()
+                                     ? ": one rank is late for a while, then another; mpiprof-report time shows when"
+                                 : e.is_said_for_whom ? ""
+                                                      : ": each time another rank is late";
+    std::string text =
+        e.slow_share > 0
+            ? fmt::format("{} of the time in {} is waiting, {} of the run beyond what slow ranks explain{}{}.",
+                          human_share(e.mpi_share), words.library, human_share(e.run_share), estimate, who)
+            : fmt::format(
+                  "The ranks are even over the run (load balance {}), and still {} of their time in {} is "
+                  "waiting, {} of the run{}{}.",
+                  human_share(e.load_balance), human_share(e.mpi_share), words.library, human_share(e.run_share),
+                  estimate, who);
     if (e.processor_share && e.is_processor_outside)
         text += fmt::format(" The ranks waited for a processor {} of the run outside {}: that may be why.",
                             human_share(*e.processor_share), words.library);

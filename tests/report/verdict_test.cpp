@@ -159,12 +159,23 @@ TEST(verdict, a_hot_spot_that_moves_from_rank_to_rank_is_told_from_chance) {
     EXPECT_NE(sentence(job).find("each time another one comes late"), std::string::npos) << sentence(job);
 }
 
+// What stands below the first line of one rule; empty if nothing does.
+std::string words_of_explained(const std::vector<ProfileSpec>& ranks, Rule rule) {
+    const Job job = job_of(ranks);
+    for (const report::Finding& finding : top(job).explained)
+        if (finding.rule == rule) return report::words_of(finding, job);
+    return "";
+}
+
 TEST(verdict, ranks_that_work_one_after_the_other_are_a_chain) {
     auto job = ranks_of_job(4);
     for (ProfileSpec& rank : job)
         rank.calls = {receives("MPI_Recv", {calls_of(500, 1, 7500 * ms, 10 * ms)}),
                       sends("MPI_Send", {calls_of(500, 1, 1 * ms, 1 * us)})};
     EXPECT_EQ(name(top(job)), "serial-chain");
+    const std::string below = words_of_explained(job, Rule::varying);
+    EXPECT_NE(below.find("of their time in MPI is waiting"), std::string::npos) << below;
+    EXPECT_EQ(below.find("another rank is late"), std::string::npos) << below;
     // The same shares of the run, but the time is in what is moved.
     for (ProfileSpec& rank : job)
         rank.calls = {collective("MPI_Alltoall", {calls_of(500, 10'000'000, 7500 * ms, 14 * ms)})};
