@@ -101,8 +101,10 @@ std::uint64_t Pace::pause_after(std::uint64_t worked_ns) {
     // One write that stalls says little of the next one: the shorter of the last two counts.
     const std::uint64_t usual = worked_ns < before_ns_ ? worked_ns : before_ns_;
     before_ns_ = worked_ns;
-    std::uint64_t pause = usual > longest_pause_ns / 1000 ? longest_pause_ns : usual * 1000;
-    if (pause < period_ns_) pause = period_ns_;
+    const std::uint64_t times = least_ns_ < period_ns_ ? 10 : 1000;
+    std::uint64_t pause = usual > longest_pause_ns / times ? longest_pause_ns : usual * times;
+    if (pause < least_ns_) pause = least_ns_;
+    least_ns_ = pause < period_ns_ / 2 ? 2 * pause : period_ns_;
     if (pause > longest_ns_) longest_ns_ = pause;
     return pause;
 }
@@ -136,14 +138,15 @@ void Helper::run(Helper* self) {
     self->work_until_told();
 }
 
-bool Helper::start(Work work, void* context, std::uint64_t period_ns, std::uint64_t first_ns) {
+bool Helper::start(Work work, void* context, std::uint64_t period_ns, std::uint64_t first_ns,
+                   std::uint64_t growing_from_ns) {
     if (!has_raw_calls || is_running()) return false;
     if (!stack_) stack_ = private_pages(stack_bytes);
     if (!stack_) return false;
     madvise(stack_, stack_bytes, MADV_DONTFORK);
     work_ = work;
     context_ = context;
-    pace_ = Pace(period_ns);
+    pace_ = Pace(period_ns, growing_from_ns);
     first_ns_ = first_ns;
     stop_ = 0;
     const std::uint64_t all = ~std::uint64_t{0};

@@ -9,10 +9,14 @@
 namespace mpiprof {
 
 // When to work: once a period, not more than a thousandth of the time (but at least every five minutes), and not at all
-// once sleeping does not work.
+// once sleeping does not work. Pauses may grow to the period, each at least twice the one before: work is a tenth of
+// the time at most meanwhile.
 class Pace {
   public:
-    explicit constexpr Pace(std::uint64_t period_ns = 0) : period_ns_(period_ns) {}
+    // `growing_from_ns` is the first pause; 0: all are as long as the period.
+    explicit constexpr Pace(std::uint64_t period_ns = 0, std::uint64_t growing_from_ns = 0)
+        : period_ns_(period_ns),
+          least_ns_(growing_from_ns != 0 && growing_from_ns < period_ns ? growing_from_ns : period_ns) {}
     // The sleep returned after `slept_ns` of the `wanted_ns`. False: it is to stop; for something keeps it from
     // sleeping, and working without a pause would take a processor from the program.
     bool slept(std::uint64_t wanted_ns, std::uint64_t slept_ns);
@@ -24,6 +28,7 @@ class Pace {
   private:
     static constexpr unsigned short_sleeps_allowed = 8;
     std::uint64_t period_ns_;
+    std::uint64_t least_ns_;  // the next pause is so long at least: the period, once they have grown
     std::uint64_t longest_ns_ = 0;
     std::uint64_t before_ns_ = 0;  // what the work before took
     unsigned short_sleeps_ = 0;
@@ -35,9 +40,10 @@ class Helper {
     using Work = std::uint64_t (*)(void* context, std::uint64_t period_ns);
     static constexpr std::uint64_t when_asked = std::uint64_t{1} << 62;  // as a period: only when the work asks for it
 
-    // Starts the thread: the first work after `first_ns`, then one each period. False: the kernel refuses, or there is
+    // Starts the thread: the first work after `first_ns`, then as Pace says. False: the kernel refuses, or there is
     // one.
-    bool start(Work work, void* context, std::uint64_t period_ns, std::uint64_t first_ns);
+    bool start(Work work, void* context, std::uint64_t period_ns, std::uint64_t first_ns,
+               std::uint64_t growing_from_ns = 0);
     // Ends the thread and waits for it, but not for work that hangs on a dead file system.
     void stop();
     bool is_told() const { return __atomic_load_n(&stop_, __ATOMIC_ACQUIRE) != 0; }  // to stop

@@ -31,6 +31,8 @@ constexpr char library_version[] = "mpiprof " MPIPROF_VERSION;
 constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::uint64_t period_on_own_disk = second;
 constexpr std::uint64_t period_on_shared_storage = 10 * second;
+// A job that is killed early has less to lose: the first pause between two writes, and the next ones are longer.
+constexpr std::uint64_t first_pause = second / 20;
 
 // The end waits for nobody who may never let go: a signal's handler that calls exit() or MPI_Abort may have interrupted
 // who holds the lock, in this very thread.
@@ -230,9 +232,7 @@ ProfileFile::Name Runtime::name() const {
 // By the helper thread, once a period: what no call writes, and in the written store the file.
 std::uint64_t Runtime::refresh(void* self, std::uint64_t period_ns) {
     Runtime& r = *static_cast<Runtime*>(self);
-    std::uint64_t next_ns = r.obey_window();
-    if (r.second_work_after_ns_ < next_ns) next_ns = r.second_work_after_ns_;
-    r.second_work_after_ns_ = Helper::when_asked;
+    const std::uint64_t next_ns = r.obey_window();
     format::Header& header = r.records_.image.header();
     if (r.lock_.try_lock()) {
         r.count_pause();
@@ -258,11 +258,13 @@ void Runtime::start_helper() {
     const bool has_window = begins_at_ns_ != 0 || ends_at_ns_ != ~std::uint64_t{0};
     if (!has_window && (period == 0 || (!is_written && !has_threads()))) return;
     if (period == 0) period = Helper::when_asked;
-    // Thousands of ranks that begin together do not write together ever after.
-    const std::uint64_t spread = shared ? period / 1000 * (mix(header.rank + 1u) >> 54) / 1024 * 1000 + 1 : period;
-    if (!helper_.is_running()) second_work_after_ns_ = is_written ? spread : Helper::when_asked;
-    const std::uint64_t first = has_window || is_written ? 0 : spread;
-    if (helper_.start(refresh, this, period, first) && is_written && period != Helper::when_asked)
+    // Thousands of ranks that begin together do not write together ever after: pauses that grow from between half and
+    // all of the first one lead anywhere into the period.
+    const std::uint64_t of_1024 = shared ? mix(header.rank + 1u) >> 54 : 0;
+    const std::uint64_t first = has_window || is_written ? 0 : period - period / 1024 * of_1024;
+    const bool grows = is_written && period != Helper::when_asked;
+    const std::uint64_t growing_from = grows ? first_pause - first_pause / 2048 * of_1024 : 0;
+    if (helper_.start(refresh, this, period, first, growing_from) && grows)
         header.store_period_ms = static_cast<std::uint32_t>(period / 1'000'000);
 }
 

@@ -125,7 +125,6 @@ class Runtime {
     Records records_{};
     ProfileFile file_;
     Helper helper_;
-    std::uint64_t second_work_after_ns_ = Helper::when_asked;  // the first is at once, where the profile is written
     Measurements measurements_;
     Labels labels_;
     Ledger* ledgers_ = nullptr;

@@ -45,6 +45,29 @@ TEST(pace, writes_that_stall_do_not_end_the_saving_for_hours) {
     EXPECT_EQ(pace.pause_after(100 * second), 300 * second);
 }
 
+TEST(pace, a_job_that_has_just_begun_is_written_more_often) {
+    Pace pace(second, 50 * ms);
+    EXPECT_EQ(pace.period_ns(), second);
+    for (const std::uint64_t expected : {50, 100, 200, 400, 800, 1000, 1000})
+        EXPECT_EQ(pace.pause_after(10'000), expected * ms);
+    EXPECT_EQ(pace.period_ns(), second) << "what a kill can cost";
+}
+
+TEST(pace, slow_writes_take_a_tenth_of_the_time_at_the_beginning_and_no_more) {
+    Pace pace(10 * second, 50 * ms);
+    EXPECT_EQ(pace.pause_after(30 * ms), 50 * ms) << "a single one may have stalled";
+    EXPECT_EQ(pace.pause_after(30 * ms), 300 * ms);
+    EXPECT_EQ(pace.pause_after(30 * ms), 600 * ms);
+    for (int i = 0; i < 4; ++i) pace.pause_after(30 * ms);
+    EXPECT_EQ(pace.pause_after(30 * ms), 30 * second) << "from then on a thousandth";
+}
+
+TEST(pace, a_period_that_is_shorter_than_the_first_pause_is_kept_from_the_first_on) {
+    Pace pace(20 * ms, 50 * ms);
+    EXPECT_EQ(pace.pause_after(1000), 20 * ms);
+    EXPECT_EQ(pace.pause_after(1000), 20 * ms);
+}
+
 TEST(pace, a_sleep_that_fails_ends_the_thread_instead_of_spinning) {
     Pace pace(second);
     int rounds = 0;
@@ -96,6 +119,12 @@ TEST_F(helper, works_until_it_is_stopped) {
     usleep(30'000);
     EXPECT_EQ(times(), then);
     EXPECT_EQ(period, 5 * ms);
+}
+
+TEST_F(helper, works_soon_again_where_pauses_grow_to_a_long_period) {
+    ASSERT_TRUE(tested.start(count, this, 3600 * second, 0, ms));
+    wait_for(5);
+    EXPECT_EQ(period, 3600 * second);
 }
 
 TEST_F(helper, can_be_started_again) {
