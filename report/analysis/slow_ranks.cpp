@@ -168,6 +168,18 @@ std::uint64_t throttled_beyond_others(const Job& job, const Ranks& slow, double 
     return beyond >= much * longer_ns ? static_cast<std::uint64_t>(beyond) : 0;
 }
 
+// Of the longest record: what is lacking in that of a rank that did not reach MPI_Finalize. It may have worked all of
+// that time or none of it.
+double most_lacking_ns(const Job& job, const Figures& figures) {
+    double most = 0;
+    for (const Rank& rank : job.ranks) {
+        if (rank.state == State::finalized) continue;
+        const std::uint64_t known = rank.recorded_ns() - std::min(rank.recorded_ns(), rank.assumed_ns);
+        most = std::max(most, static_cast<double>(figures.largest_recorded_ns - known));
+    }
+    return most;
+}
+
 // Test and its like are asked so often that what lies between two of them is waiting, too.
 bool is_polled(const Job& job, const Figures& figures) {
     constexpr double often = 10'000;  // times a second
@@ -200,6 +212,8 @@ void find_slow_ranks(const Job& job, const Figures& figures, Findings& findings)
     const double mean = figures.outside.mean_ns;
     const double longer = static_cast<double>(figures.outside.most.ns) - mean;
     if (longer < worth_a_look * static_cast<double>(figures.largest_elapsed_ns)) return;
+    // Ranks that were killed before the others have done less work for that alone.
+    if (most_lacking_ns(job, figures) > longer / 2) return;
     Ranks slow;
     double of_slow = 0, of_others = 0, least_slow = 1e300, most_other = 0;
     for (const Rank& rank : job.ranks) {

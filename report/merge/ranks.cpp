@@ -154,6 +154,7 @@ void extend_killed(Job& job) {
         const std::uint64_t longer = last - rank.updated_at_ns;
         rank.updated_at_ns = last;
         rank.elapsed_ns += longer;
+        rank.assumed_ns = longer;
         if (rank.process_ns) rank.process_ns += longer;
         if (rank.in_call && rank.in_call_ns) rank.in_call_ns += longer;
         for (Standing& standing : job.standings)

@@ -96,6 +96,7 @@ struct Rank {
     bool is_written = false;  // the written store
     std::uint64_t store_period_ns = 0;
     std::uint64_t elapsed_ns = 0;  // end of MPI_Init to beginning of MPI_Finalize, or the last sign of life
+    std::uint64_t assumed_ns = 0;  // of that: nothing was heard of it, but others lived on
     std::uint64_t process_ns = 0;  // start of the process to the same moment; 0 = not known
     std::uint64_t init_ns = 0;
     std::uint64_t finalize_ns = 0;

@@ -99,7 +99,9 @@ constexpr std::array texts{
     RuleText{
         Rule::slow_rank, "Some ranks are longer outside MPI than the others, which wait for them.",
         "Time outside MPI: theirs is above the mean by 5 % of the run or more and clearly apart from the others'. The "
-        "others wait for as much as they are shorter outside. `since` is from 48 periods of the run.",
+        "others wait for as much as they are shorter outside. `since` is from 48 periods of the run. Nothing is said, of "
+        "slow nodes, growing work and imbalance either, where the record of a rank that did not reach MPI_Finalize is so "
+        "much shorter than the longest that half of the difference may be due to that.",
         "mpiprof-report ranks --sort outside; mpiprof-report time. More work, or a slower processor? Compare what they "
         "did, and CPU time with time outside MPI."},
     RuleText{Rule::growing_work, "The work of a rank grows, or falls, with its number.",

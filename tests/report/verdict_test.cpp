@@ -324,6 +324,29 @@ TEST(verdict, who_aborted_is_named_with_the_code) {
               "Rank 1 on node nid10001 called MPI_Abort(3) 10.00 s after MPI_Init; 2 more ended with it.");
 }
 
+// Ranks 1 and 3 of four that compute alike all the time are killed after 4 s, the others after 10.
+TEST(verdict, ranks_that_were_killed_early_are_not_said_to_have_had_less_work) {
+    auto job = in_allreduce({100 * ms, 100 * ms, 100 * ms, 100 * ms});
+    for (ProfileSpec& rank : job) rank.state = format::State::running;
+    for (const std::uint32_t rank : {1u, 3u}) job[rank].elapsed_ns = 4 * s;
+    const auto names_slow_ranks = [](const Job& whole) {
+        return is_said(whole, Rule::imbalance) || is_said(whole, Rule::slow_rank) || is_said(whole, Rule::growing_work);
+    };
+    EXPECT_FALSE(names_slow_ranks(job_of(job)));
+    for (const std::uint32_t rank : {0u, 2u}) job[rank].state = format::State::finalized;
+    EXPECT_FALSE(names_slow_ranks(job_of(job)));
+    for (const std::uint32_t rank : {1u, 3u}) job[rank].is_updated = false;  // they are taken to have lived on
+    EXPECT_FALSE(names_slow_ranks(job_of(job)));
+}
+
+// As where its time is up: the last writes of ranks are apart by a part of the period.
+TEST(verdict, a_job_that_was_killed_all_at_once_names_its_slow_rank) {
+    auto job = in_allreduce({6 * s, 6 * s, 6 * s, 100 * ms});
+    for (ProfileSpec& rank : job) rank.state = format::State::running;
+    job[1].elapsed_ns = 9500 * ms;
+    EXPECT_TRUE(is_said(job_of(job), Rule::slow_rank));
+}
+
 TEST(verdict, a_killed_job_names_whom_the_others_waited_for) {
     const Verdict found = top(one_never_arrived());
     EXPECT_EQ(name(found), "unfinished");
