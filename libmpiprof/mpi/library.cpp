@@ -79,15 +79,30 @@ void Library::ask_type(Ledger& ledger, Word type, Meaning& meaning) {
 
 void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
     const Memos::Comms::Known* known = ledger.memos.known_comm(comm);
-    if (known) {
-        meaning.communicator = static_cast<std::uint16_t>(known->meaning);
-        meaning.is_lasting &= known->lasts();
-        meaning.comm_at = ledger.memos.slot_of_comm(comm);
-        return;
-    }
-    meaning.communicator = communicator(comm).index;
+    if (!known) return learn_communicator(ledger, comm, meaning);
+    meaning.communicator = static_cast<std::uint16_t>(known->meaning);
+    meaning.is_lasting &= known->lasts();
+    meaning.comm_at = ledger.memos.slot_of_comm(comm);
+    if (ledger.records().communicators.at(meaning.communicator).flags & format::is_intercommunicator) [[unlikely]]
+        look_who_stands_by(ledger, meaning);
+}
+
+// A function of its own, so that what it saves and restores is not on the way of what is known.
+[[gnu::noinline]] void Library::learn_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
+    const CommInfo info = communicator(comm);
+    meaning.communicator = info.index;
     meaning.is_lasting = false;
-    ledger.memos.learn_comm(comm, meaning.communicator);
+    ledger.memos.learn_comm(comm, info.index);
+    if (info.inter) look_who_stands_by(ledger, meaning);
+}
+
+// Between two groups the ranks beside the root name MPI_PROC_NULL as the root and move nothing, whatever they pass
+// besides. No memo may hold the handles of such a call, so that each one is looked at.
+void Library::look_who_stands_by(Ledger& ledger, Meaning& meaning) {
+    const std::uint16_t call = call_of(ledger.hand.key());
+    if (!(ledger.records().catalogue.info(call).arguments & format::has_root)) return;
+    meaning.is_lasting = false;
+    if (ledger.hand.peer() == profiled.facts.proc_null) meaning.type_size = 0;
 }
 
 // Fortran's calls remember it by a key of their own: FortranBinding::group_key().

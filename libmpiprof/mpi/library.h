@@ -54,6 +54,10 @@ class Library {
     Communicators communicators{};
 
   private:
+    void learn_communicator(Ledger& ledger, Word comm, Meaning& meaning);
+    // Whether the call in hand, on an intercommunicator, moves nothing for this rank.
+    void look_who_stands_by(Ledger& ledger, Meaning& meaning);
+
     const void* first_ = nullptr;  // PMPI_Init of the profiled library: identifies it
 };
 [[gnu::visibility("hidden")]] extern constinit Library library;

@@ -16,6 +16,13 @@ bool may_wait(const Call& call) {
            may_wait_for_others(call.traffic);
 }
 
+// Between two groups the ranks beside the root move nothing and return at once: they wait for nobody, nor do they show
+// how fast others could have been.
+bool may_stand_by(const Profile& profile, const Cell& cell) {
+    return cell.bin == 0 && profile.calls[cell.call].has_root && cell.communicator < profile.communicators.size() &&
+           profile.communicators[cell.communicator].is_inter;
+}
+
 // A collective is as many messages as its tree is high, of the data of all members. What Wait and its like move is not
 // known.
 double most_moving_ns(Traffic traffic, const WaitKey& key) {
@@ -35,7 +42,7 @@ WaitSum& WaitSum::operator+=(const WaitSum& from) {
 }
 
 std::optional<WaitSum> wait_of(const Profile& profile, const Cell& cell, std::uint16_t call) {
-    if (cell.calls == 0 || !may_wait(profile.calls[cell.call])) return std::nullopt;
+    if (cell.calls == 0 || !may_wait(profile.calls[cell.call]) || may_stand_by(profile, cell)) return std::nullopt;
     const bool is_known = cell.communicator != 0 && cell.communicator < profile.communicators.size();
     const WaitKey key{.call = call,
                       .bin = cell.bin,

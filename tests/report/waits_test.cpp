@@ -114,6 +114,26 @@ TEST(waiting, of_a_rank_with_itself_there_is_none) {
     EXPECT_EQ(row_of(job, "MPI_Bcast").waiting_ns, 0u);
 }
 
+// Ranks beside the root of an intercommunicator return at once. On a communicator of as many, calls without data wait.
+TEST(waiting, is_not_judged_by_ranks_that_take_no_part_in_a_collective_between_two_groups) {
+    ProfileSpec spec = rank_of(0, 4);
+    spec.communicators.push_back({.name = "",
+                                  .id = 9,
+                                  .size = 4,
+                                  .how = format::origin_made,
+                                  .flags = format::is_intercommunicator,
+                                  .handle = 0x90,
+                                  .made_by = "MPI_Bcast"});
+    spec.calls = {collective("MPI_Bcast", {calls_of(20, 2000 * us, 80 * us), calls_of(1000, 1000 * us, us / 2, 2)})};
+    spec.calls[0].arguments = format::has_root;
+    const Job job = job_of({spec});
+    EXPECT_EQ(row_of(job, "MPI_Bcast").judged_ns, 2000 * us);
+    EXPECT_EQ(row_of(job, "MPI_Bcast").waiting_ns, 400 * us);
+
+    spec.communicators.back().flags = 0;
+    EXPECT_EQ(row_of(job_of({spec}), "MPI_Bcast").judged_ns, 3000 * us);
+}
+
 TEST(waiting, of_text_without_extremes_is_not_known) {
     ProfileSpec spec = rank_of(0, 2);
     spec.calls = {collective("MPI_Bcast", {calls_of(100, 900 * us, 0)})};

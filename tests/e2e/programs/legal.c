@@ -213,9 +213,13 @@ static void intercommunicators(void) {
     int out[8] = {rank, 1, 2, 3}, in[64];
     const int root = rank == 1 ? MPI_ROOT : color ? 1 : MPI_PROC_NULL;
     const int bystander = rank == 0;
-    MPI_Bcast(bystander ? NOBODY : out, 4, MPI_INT, root, inter);
-    expect("MPI_Bcast", 16);
-    if (color) MUST(out[0] == 1);
+    for (int i = 0; i < 3; ++i) {
+        MPI_Bcast(bystander ? NOBODY : out, 4, MPI_INT, root, inter);
+        expect("MPI_Bcast", bystander ? 0 : 16);
+        if (color) MUST(out[0] == 1);
+        MPI_Reduce(color ? out : NOBODY, rank == 1 ? in : NOBODY, 4, MPI_INT, MPI_SUM, root, inter);
+        expect("MPI_Reduce", bystander ? 0 : 16);
+    }
     MPI_Gather(color ? out : NOBODY, 2, MPI_INT, rank == 1 ? in : NOBODY, 2, MPI_INT, root, inter);
     expect("MPI_Gather", bystander ? 0 : 8);
     MPI_Scatter(rank == 1 ? in : NOBODY, 2, MPI_INT, color ? out : NOBODY, 2, MPI_INT, root, inter);
