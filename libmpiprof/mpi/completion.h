@@ -130,6 +130,33 @@ template <Id I, class Language>
     return completed;
 }
 
+// One of the completed requests; `share` is its part of this call's duration. How many it counts for.
+template <class Language>
+[[gnu::always_inline]] inline int complete_request(Ledger& ledger, Word handle, Ticks end, Ticks share, Ticks ticks) {
+    if (Language::is_no_request(handle)) [[unlikely]]
+        return 0;
+    const int completed_here = ledger.complete(handle, end, share, ticks);
+    if (completed_here != Requests::not_remembered) [[likely]]
+        return completed_here;
+    if (Language::is_null_request(handle)) return 0;
+    ledger.requests.count_unknown();
+    return 1;
+}
+
+// Where some of them were complete when they were posted, as their common handle tells: the others alone share the
+// time.
+template <Id I, class Language>
+[[gnu::noinline]] std::int64_t complete_beside_shared(Ledger& ledger, Ticks end, Ticks ticks) {
+    std::int64_t others = 0, completed = 0;
+    each_completed<I, Language>(ledger.hand,
+                                [&](Word handle, std::int64_t) { others += !ledger.requests.is_shared(handle); });
+    const Ticks share = others > 1 ? ticks / static_cast<Ticks>(others) : ticks;
+    each_completed<I, Language>(ledger.hand, [&](Word handle, std::int64_t) {
+        completed += complete_request<Language>(ledger, handle, end, share, ticks);
+    });
+    return completed;
+}
+
 // After success: books the completed requests where they were posted, and says how many. `ticks`, this call's duration,
 // is shared evenly.
 template <Id I, class Language>
@@ -138,17 +165,12 @@ template <Id I, class Language>
     const CallInHand& hand = ledger.hand;
     if constexpr (R::flag >= 0)
         if (int_at(hand.flag) == 0) return 0;
-    if (ledger.requests.has_open_sources()) [[unlikely]]
-        close_sources<I, Language>(ledger);
+    if (ledger.requests.has_odd()) [[unlikely]] {
+        if (ledger.requests.has_open_sources()) close_sources<I, Language>(ledger);
+        if (ledger.requests.has_shared()) return complete_beside_shared<I, Language>(ledger, end, ticks);
+    }
     const auto complete = [&](Word handle, Ticks share) {
-        if (Language::is_no_request(handle)) [[unlikely]]
-            return 0;
-        const int completed_here = ledger.complete(handle, end, share, ticks);
-        if (completed_here != Requests::not_remembered) [[likely]]
-            return completed_here;
-        if (Language::is_null_request(handle)) return 0;
-        ledger.requests.count_unknown();
-        return 1;
+        return complete_request<Language>(ledger, handle, end, share, ticks);
     };
     // The positions that are done: the one, as listed, or all. MPI_UNDEFINED is negative in every MPI.
     std::int64_t completed = 0;

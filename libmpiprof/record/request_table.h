@@ -14,12 +14,18 @@ class RequestTable {
         Word handle;                   // as the program holds it; 0 = free
         format::Histogram* posted_by;  // its call and size
         Ticks since;                   // the posting call's begin; 0 = not in flight (persistent, or booked already)
-        // 0, or how many share the handle; of a persistent one what a start moves. And the marks.
+        // 0, or how many share the handle and were not waited for yet; of a persistent one what a start moves. And the
+        // marks.
         Bytes more;
         bool is_persistent() const { return more >= persistent; }
         bool has_partner() const { return (more & with_partner) != 0; }
+        // The library gave the handle to several, which were complete when their calls returned.
+        bool is_shared() const { return !is_persistent() && (more & ~marks) != 0; }
     };
-    static constexpr Bytes persistent = Bytes{1} << 63, with_partner = Bytes{1} << 62;
+    // The last: several were waited for by the handle and none posted meanwhile. That is no handle which was given out
+    // again, and of which an end passed us by.
+    static constexpr Bytes persistent = Bytes{1} << 63, with_partner = Bytes{1} << 62, for_several = Bytes{1} << 61;
+    static constexpr Bytes marks = persistent | with_partner | for_several;
     // With whom: of a persistent request, and of one to receive from whoever sends first.
     struct Partner {
         format::Flow* flow;  // where its messages are counted; null: it has none
@@ -35,7 +41,7 @@ class RequestTable {
     };
 
     enum class Put { done, no_slot, shared };
-    // Remembers a request. Shared: the handle is another's that is in flight; nothing was changed.
+    // Remembers a request. Shared: the handle is another's that is to be waited for; nothing was changed.
     Put put(const Request& request) {
         Request(&set)[2] = set_of(request.handle);
         Request* slot = &set[0];
@@ -45,8 +51,9 @@ class RequestTable {
             ++in_use_;
         else if (slot->handle != request.handle)
             return Put::no_slot;
-        else if (slot->since != 0 && !slot->is_persistent() && request.since != 0)
+        else if (!slot->is_persistent() && request.since != 0 && (slot->since != 0 || (slot->more & for_several) != 0))
             return Put::shared;
+        leave_shared(*slot);
         *slot = request;
         return Put::done;
     }
@@ -83,10 +90,25 @@ class RequestTable {
         to_shown_ = reinterpret_cast<std::uintptr_t>(shown) - reinterpret_cast<std::uintptr_t>(sets_);
     }
     void drop(Request& request) {
+        leave_shared(request);
         request.more = 0;
         release(request);
     }
+    // The handle of this one, which was waited for by nobody yet, is another's, too.
+    void share(Request& request) {
+        if (!request.is_shared()) {
+            odd_ += one_shared;
+            request.more += 1;
+        }
+        request.more += 1;
+    }
     bool is_empty() const { return in_use_ == 0; }
+
+    // What those who complete requests have to look at besides; one word, which is 0 almost always.
+    bool has_odd() const { return odd_ != 0; }
+    bool has_shared() const { return odd_ >= one_shared; }
+    bool has_open_sources() const { return (odd_ & open_sources) != 0; }
+    void note_open_source() { odd_ |= open_sources; }
     // Valid of what has_partner().
     Partner& partner_of(const Request& request) { return partners_[0][&request - sets_[0]]; }
     // The communicators of those that are open may mean something else now: they stay where they are counted.
@@ -108,9 +130,14 @@ class RequestTable {
     };
 
   private:
+    static constexpr std::uint64_t open_sources = 1, one_shared = 2;
+    void leave_shared(const Request& request) {
+        if (request.is_shared()) odd_ -= one_shared;
+    }
     Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
     Request (&every())[slots] { return reinterpret_cast<Request(&)[slots]>(sets_); }
     std::uint64_t in_use_ = 0;
+    std::uint64_t odd_ = 0;        // how many handles are shared, and whether sources were ever open
     std::uintptr_t to_shown_ = 0;  // from each slot to its format::Request
     static_assert(sizeof(format::Request) == sizeof(Request));
     alignas(64) Request sets_[1u << bits][2];  // each handle has two slots, in one cache line

@@ -20,15 +20,39 @@ bool Requests::remember(const Request& request) {
     show_table();
     const RequestTable::Put put = table_.put(request);
     if (put != RequestTable::Put::shared) return put == RequestTable::Put::done;
-    // A library gives one handle to all sends that are complete when they return: the older one is, then. Each will be
-    // waited for by that handle.
+    // A library gives one handle to all sends that are complete when they return: the older one is, then, and this one,
+    // too. Each will be waited for by that handle.
     Request& older = *table_.find(request.handle);
+    if (older.since != 0) book(older, request.since, 0, 0);
     older.more &= ~RequestTable::with_partner;
-    book(older, request.since, 0, 0);
+    table_.share(older);
+    table_.shown(older).handle = 0;
     older.posted_by = request.posted_by;
     older.since = request.since;
-    older.more += older.more == 0 ? 2 : 1;
-    return true;
+    return false;
+}
+
+// A persistent one, one whose source was open, or one of several that share a handle.
+int Requests::complete_odd(Request& request, Ticks end, Ticks blocked, Ticks inside) {
+    const bool was_active = request.since != 0;
+    const bool was_complete = request.is_shared();
+    if (was_active) was_complete ? book(request, end - inside, 0, 0) : book(request, end, blocked, inside);
+    request.since = 0;
+    if (request.is_persistent()) {
+        table_.shown(request).posted_by |= format::not_started;
+        return was_active;
+    }
+    if (was_complete && !was_active) request.more |= RequestTable::for_several;
+    drop_one(request);
+    return 1;
+}
+
+// One of those that share a handle, or the only one.
+void Requests::drop_one(Request& request) {
+    if (request.is_shared() && (request.more & ~RequestTable::marks) > 1)
+        request.more -= 1;
+    else
+        table_.drop(request);
 }
 
 void Requests::set_up(Word handle, Bytes bytes, format::Histogram* posted_by, const Partner& partner,
@@ -42,7 +66,7 @@ void Requests::set_up(Word handle, Bytes bytes, format::Histogram* posted_by, co
         Partner& kept = table_.partner_of(*table_.find(handle)) = partner;
         kept.bytes = bytes;
     }
-    has_open_sources_ |= partner.key != 0;
+    if (partner.key != 0) table_.note_open_source();
 }
 
 Requests::Started Requests::start(Word handle, Ticks since) {
@@ -65,7 +89,7 @@ void Requests::post_open(const CallInHand& hand, const Memo& m, Word handle, con
     show_in_hand(handle, hand);
     if (partner.key == 0) return;
     table_.partner_of(*table_.find(handle)) = partner;
-    has_open_sources_ = true;
+    table_.note_open_source();
 }
 
 Requests::InFlight Requests::in_flight(Word handle) {

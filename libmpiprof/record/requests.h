@@ -47,7 +47,7 @@ class Requests {
     };
     Started start(Word handle, Ticks since);
     void forget(Word handle) {
-        if (Request* request = table_.find(handle)) table_.drop(*request);
+        if (Request* request = table_.find(handle)) drop_one(*request);
     }
 
     // ---- completing ----
@@ -63,16 +63,13 @@ class Requests {
             table_.release(*request);
             return 1;
         }
-        const bool was_active = request->since != 0;
-        if (was_active) book(*request, end, blocked, inside);
-        request->since = 0;
-        if (request->is_persistent()) {
-            table_.shown(*request).posted_by |= format::not_started;
-            return was_active;
-        }
-        request->more &= ~RequestTable::with_partner;
-        if (request->more == 0 || --request->more == 0) table_.release(*request);
-        return 1;
+        return complete_odd(*request, end, blocked, inside);
+    }
+    // Whether its handle is one that the library gave to several requests, all of which were complete when their calls
+    // returned: nobody waits for such a one.
+    bool is_shared(Word handle) {
+        const Request* request = table_.find(handle);
+        return request && request->is_shared();
     }
     void count_unknown() {
         mpiprof::add(records_->image.header().drops.requests, 1);
@@ -84,15 +81,19 @@ class Requests {
     };
     InFlight in_flight(Word handle);
 
+    // Whether some of these are in flight: both, and each of them.
+    bool has_odd() const { return table_.has_odd(); }
+    bool has_shared() const { return table_.has_shared(); }
+
     // ---- those that receive from whoever sends first ----
-    bool has_open_sources() const { return has_open_sources_; }
+    bool has_open_sources() const { return table_.has_open_sources(); }
     const Partner* open_source(Word handle);  // null: its source is known
     static void close_source(const Partner& partner, format::Peer& from);
     void forget_communicators() {
-        if (has_open_sources_) table_.forget_communicators();
+        if (has_open_sources()) table_.forget_communicators();
     }
     void forget_communicator(Word key) {
-        if (has_open_sources_) table_.forget_communicator(key);
+        if (has_open_sources()) table_.forget_communicator(key);
     }
 
     // Room for a copy of `n` handles; null if there is none (yet: room_for_handles() makes it).
@@ -101,7 +102,10 @@ class Requests {
 
   private:
     void show_table();
+    // True: it has a slot of its own, which shows nothing yet.
     bool remember(const Request& request);
+    int complete_odd(Request& request, Ticks end, Ticks blocked, Ticks inside);
+    void drop_one(Request& request);
     // Says in the profile who posted a request: the call in hand.
     void show(const Request& request, Word handle, std::uint64_t key, const CallInHand& hand) {
         format::Request& shown = table_.shown(request);
@@ -131,7 +135,6 @@ class Requests {
     Records* records_ = nullptr;
     std::uint32_t thread_ = 0;
     bool is_shown_ = false;
-    bool has_open_sources_ = false;
     Word* handles_ = nullptr;
     std::int64_t handles_capacity_ = 0;
     RequestTable table_;  // its pages are not touched before the first request

@@ -138,11 +138,70 @@ TEST_F(requests, posted_under_one_handle_are_all_completed_once) {
     for (int i = 0; i < 3; ++i) complete(0x1000, 5000, 100);
 
     EXPECT_EQ(of_bytes(some_bytes).completed, 3u);
-    // The two older ones ended when the next was posted, the last when it was waited for.
-    EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 1000u + 1000u + 2000u);
-    EXPECT_EQ(of_bytes(some_bytes).blocked_ticks, 100u);
+    // The two older ones ended when the next was posted, the last before it was waited for.
+    EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 1000u + 1000u + 1900u);
+    EXPECT_EQ(of_bytes(some_bytes).blocked_ticks, 0u) << "nobody waited for what was complete";
+    EXPECT_EQ(of_bytes(some_bytes).inside_ticks, 0u);
     EXPECT_EQ(recording.image().header().drops.requests, 0u);
     EXPECT_FALSE(ledger.requests.has_any());
+    EXPECT_FALSE(ledger.requests.has_odd());
+}
+
+// While one exchange is waited for, the next one is posted already.
+TEST_F(requests, posted_under_one_handle_by_exchanges_that_overlap_are_all_known) {
+    Ticks now = 1000;
+    const auto post_three = [&] {
+        for (int i = 0; i < 3; ++i) post(0x1000, now += 10);
+    };
+    post_three();
+    for (int round = 0; round < 10; ++round) {
+        post_three();
+        EXPECT_TRUE(ledger.requests.is_shared(0x1000));
+        for (int i = 0; i < 3; ++i) complete(0x1000, now += 10, 5);
+    }
+    for (int i = 0; i < 3; ++i) complete(0x1000, now += 10, 5);
+
+    EXPECT_EQ(of_bytes(some_bytes).completed, 33u);
+    EXPECT_EQ(of_bytes(some_bytes).blocked_ticks, 0u);
+    EXPECT_EQ(recording.drops().requests, 0u);
+    EXPECT_FALSE(ledger.requests.has_any());
+    EXPECT_FALSE(ledger.requests.has_shared());
+}
+
+// As where an end passed us by, in a pause: the handle means something else when it is given out once more.
+TEST_F(requests, whose_handle_was_given_out_again_are_waited_for_again) {
+    post(0x1000, 1000);
+    post(0x1000, 2000);
+    complete(0x1000, 2500, 100);
+
+    post(0x1000, 3000);
+    EXPECT_FALSE(ledger.requests.is_shared(0x1000));
+    complete(0x1000, 4000, 300);
+
+    EXPECT_EQ(of_bytes(some_bytes).completed, 3u);
+    EXPECT_EQ(of_bytes(some_bytes).blocked_ticks, 300u);
+    EXPECT_FALSE(ledger.requests.has_any());
+    EXPECT_FALSE(ledger.requests.has_shared());
+}
+
+TEST_F(requests, under_one_handle_of_which_one_was_freed_are_completed_but_for_that) {
+    for (Ticks since = 1000; since < 4000; since += 1000) post(0x1000, since);
+
+    ledger.requests.forget(0x1000);
+    for (int i = 0; i < 2; ++i) complete(0x1000, 5000, 100);
+
+    EXPECT_EQ(recording.drops().requests, 0u);
+    EXPECT_FALSE(ledger.requests.has_any());
+}
+
+TEST_F(requests, that_were_complete_when_they_were_posted_are_not_shown_as_open) {
+    post(0x1000, 1000);
+    post(0x1000, 2000);
+
+    for (const auto& request : records_of<format::Request>(recording.image(), format::TableType::requests))
+        EXPECT_EQ(request.handle, 0u);
+    complete(0x1000, 3000, 100);
+    complete(0x1000, 3000, 100);
 }
 
 TEST_F(requests, of_a_clock_that_ran_backwards_have_no_time_and_are_counted) {
