@@ -26,14 +26,16 @@ struct Loss {
 
 // What it waited for outside MPI is lost. Inside, a rank that polls and yields waits for its turn all the time,
 // microseconds each, and loses nothing by it; where each wait is a slice of the kernel's, messages lie that long. Where
-// it is not known how much was outside, a rank that does both has lost at least what does not fit into its calls.
-std::optional<Loss> counted_loss(const Rank& rank) {
+// it is not known how much was outside, a rank that does both has lost at least what does not fit into its calls. While
+// the quota of its cgroup is used up it waits, too, but for nobody who is on its processors: that is no crowd.
+std::optional<Loss> counted_loss(const Rank& rank, double throttled_ns) {
     const auto run = static_cast<double>(rank.elapsed_ns);
-    const auto waited = static_cast<double>(rank.usage.waited_ns);
+    const double waited = std::max(0.0, static_cast<double>(rank.usage.waited_ns) - throttled_ns);
     if (run <= 0 || waited < worth_a_look * run) return std::nullopt;
     const auto wait = processor_wait(rank);
     const bool is_measured = wait && wait->is_measured;
-    const double outside = is_measured ? wait->outside_ns : waited - static_cast<double>(rank.inside_ns());
+    const double outside =
+        is_measured ? std::max(0.0, wait->outside_ns - throttled_ns) : waited - static_cast<double>(rank.inside_ns());
     const bool is_of_slices = waited >= shortest_slice_ns * static_cast<double>(rank.usage.switches());
     if (outside >= worth_a_look * run && (is_measured || !is_of_slices))
         return Loss{.waited_ns = outside,
@@ -47,8 +49,9 @@ std::optional<Loss> counted_loss(const Rank& rank) {
 }
 
 // What a rank lost; nothing where it may have been off the processor for another reason.
-std::optional<Loss> loss_of(const Rank& rank) {
-    if (rank.usage.ran_ns != 0) return counted_loss(rank);
+std::optional<Loss> loss_of(const Job& job, const Rank& rank) {
+    const RankPlace* place = job.placement.find(rank.rank);
+    if (rank.usage.ran_ns != 0) return counted_loss(rank, place ? static_cast<double>(place->throttled_ns) : 0);
     constexpr double often = 25, too_often = 500;  // times a second; more than that is sched_yield
     constexpr double by_itself = 0.25;             // so many times less often it gave the processor up
     const auto run = static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns);
@@ -71,7 +74,7 @@ void find_crowds(const Job& job, const Figures&, std::vector<Finding>& findings)
     double taken = 0, run_of_job = 0;
     for (const Rank& rank : job.ranks) {
         run_of_job += static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns);
-        const auto loss = loss_of(rank);
+        const auto loss = loss_of(job, rank);
         if (!loss) continue;
         finding.ranks.push_back(rank.rank);
         if (std::find(finding.nodes.begin(), finding.nodes.end(), rank.node) == finding.nodes.end())
