@@ -5,14 +5,14 @@
 
 namespace mpiprof {
 
-// Alone on a communicator a rank agrees with all.
+// Alone on a communicator a rank agrees with all. One that is being made in the background has no size yet.
 void EnqueuedCollectives::make_room(Image& image, std::uint16_t index, const format::Communicator& communicator) {
     using format::enqueued_kept;
     const Guard guard(lock_);
     format::EnqueuedCollective*& kept = kept_[index];
     if (kept) return;
     kept = nowhere_;
-    if (index == 0 || used_ == most || communicator.size < 2) return;
+    if (index == 0 || used_ == most || communicator.size == 1) return;
     format::Table* table = nullptr;
     auto* room = Rows<format::EnqueuedCollective, enqueued_kept>::room_for(image, enqueued_kept, 0, table);
     if (!room) return;

@@ -1,6 +1,5 @@
 // What the summary says of a job.
 #include "report/sections/finding_words.h"
-#include "report/sections/given_words.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 
 namespace mpiprof::report {
 
-// "4,096 float32 (sum)"; of a call that does not reduce without the bracket.
+// "4096 float32 (sum)"; of a call that does not reduce without the bracket.
 std::string given_text(const Given& given);
 
 }  // namespace mpiprof::report

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "report/analysis/hangs.h"
 #include "report/analysis/nccl_hangs.h"
@@ -139,7 +138,7 @@ std::string step_text(const Job& job, const OrderedStep& step, std::uint32_t gro
 
 // Two ranks and two communicators of NCCL's.
 std::string who_crosses(const Job& job, const Crossing& crossing, bool has_ended) {
-    const auto& [one, other] = std::tie(crossing.one, crossing.other);
+    const OppositeOrder::Side &one = crossing.one, &other = crossing.other;
     const char* have = has_ended ? "had" : "has";
     const std::string begin = fmt::format(
         "Ranks {} and {} {} two communicators in opposite order: rank {} {} enqueued {}", one.rank, other.rank,
@@ -149,11 +148,15 @@ std::string who_crosses(const Job& job, const Crossing& crossing, bool has_ended
         return fmt::format("{} and rank {} has not, rank {} {} enqueued {} and rank {} has not, for {}", begin,
                            other.rank, other.rank, have, step_text(job, other.of_second, crossing.second), one.rank,
                            time);
+    const bool is_place_known = other.of_first.place != 0 && other.of_second.place != 0;
+    const std::string where = is_place_known ? fmt::format(", at {} and {}", line_text(job, other.of_second.place),
+                                                           line_text(job, other.of_first.place))
+                                             : std::string();
     return fmt::format(
-        "{} before {}, rank {} the other way round, at {} and {}; they {} nothing more for {}. Their GPUs {} "
-        "if neither has room for both",
-        begin, step_text(job, one.of_second, crossing.second), other.rank, line_text(job, other.of_second.place),
-        line_text(job, other.of_first.place), has_ended ? "called" : "have called", time, has_ended ? "hung" : "hang");
+        "{} before {}, rank {} the other way round{}; they {} nothing more for {}. Their GPUs {} if neither has room for "
+        "both",
+        begin, step_text(job, one.of_second, crossing.second), other.rank, where, has_ended ? "called" : "have called",
+        time, has_ended ? "hung" : "hang");
 }
 
 }  // namespace
