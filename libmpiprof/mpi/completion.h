@@ -116,6 +116,7 @@ template <Id I, class Language>
     }
     int completed = 0;
     each_completed<I, Language>(hand, [&](Word handle, std::int64_t i) {
+        if (!ledger.requests.knows(handle) && !Language::is_null_request(handle)) ledger.take_over(handle, end);
         completed += ledger.trace_completed(handle, end, [&](const Requests::Partner& partner) {
             Trace::Side side;
             if (statuses == 0) return side;
@@ -139,6 +140,8 @@ template <class Language>
     if (completed_here != Requests::not_remembered) [[likely]]
         return completed_here;
     if (Language::is_null_request(handle)) return 0;
+    const int completed_of_others = ledger.complete_of_others(handle, end, share, ticks);
+    if (completed_of_others != Requests::not_remembered) return completed_of_others;
     ledger.requests.count_unknown();
     return 1;
 }

@@ -270,7 +270,7 @@ struct Mpi {
         if (words[0] == 0) return;                             // an error, which is MPI's to report
         const Word handle = Language::handle_at(words[0], 0);  // the argument points at it
         if constexpr (I == Id::Request_free) {
-            if (ledger) ledger->requests.forget(handle);
+            if (ledger) ledger->forget_request(handle);
             return;
         }
         if (!library.is_known())

@@ -223,7 +223,57 @@ void Ledger::set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests
     requests.set_up(handle, bytes, posted_by, partner, shown);
 }
 
+Histogram* Ledger::own_histogram(const Requests::Taken& taken) {
+    const Histogram& of_other = *taken.request.posted_by;
+    return books.histogram(of_other.call, of_other.bin);
+}
+
+bool Ledger::take_over(Word handle, Ticks before) {
+    Requests::Taken taken;
+    return requests.take_from_others(handle, before, taken) && adopt(taken);
+}
+
+bool Ledger::adopt(const Requests::Taken& taken) {
+    Histogram* own = own_histogram(taken);
+    if (!own) return false;
+    Flow* flow = taken.request.has_partner() ? taken.partner.flow : nullptr;
+    if (flow) flow = &peers.own_flow(*flow);
+    return requests.adopt(taken, *own, flow);
+}
+
+int Ledger::complete_of_others(Word handle, Ticks end, Ticks blocked, Ticks inside) {
+    const Ticks begin = end - inside;
+    Requests::Taken taken;
+    if (!requests.take_from_others(handle, begin, taken)) {
+        const int own = requests.complete_own(handle, end, blocked, inside);
+        if (own != Requests::not_remembered) return own;
+        if (requests.is_booked_already(handle)) return 1;
+        if (!take_later_one(handle, taken)) return Requests::not_remembered;
+        taken.request.since = std::min(taken.request.since, begin);
+    }
+    if (taken.request.is_persistent())
+        return adopt(taken) ? requests.complete_own(handle, end, blocked, inside) : Requests::not_remembered;
+    Histogram* own = own_histogram(taken);
+    if (!own) return Requests::not_remembered;
+    requests.complete_taken(taken, *own, end, blocked, inside);
+    return 1;
+}
+
+// Where several share a handle another thread may have taken this one's for its own, and left it a later one. It may do
+// so while the tables are looked through, one after the other.
+bool Ledger::take_later_one(Word handle, Requests::Taken& taken) {
+    for (int look = 0; look < 4; ++look)
+        if (requests.take_from_others(handle, ~Ticks{0}, taken)) return true;
+    return false;
+}
+
+void Ledger::forget_request(Word handle) {
+    Requests::Taken taken;
+    if (!requests.forget(handle)) requests.take_from_others(handle, ~Ticks{0}, taken);
+}
+
 Bytes Ledger::start(Word handle, Ticks since) {
+    if (!requests.knows(handle)) take_over(handle, since);
     const auto [bytes, partner] = requests.start(handle, since);
     if (trace && partner) trace->start(hand, *partner, since, bytes);
     return bytes;
@@ -252,6 +302,7 @@ void Ledger::forget_peers_of(Word key) {
 void Ledger::enter_epoch(std::uint64_t epoch) {
     if (epoch_ == epoch) return;
     epoch_ = epoch;
+    requests.guard_if_they_cross_threads();
     const std::uint64_t forgets = __atomic_load_n(&records_->forgets, __ATOMIC_ACQUIRE);
     bool is_all_gone = forgets != forgets_seen_;
     forgets_seen_ = forgets;

@@ -110,15 +110,22 @@ class Ledger {
     void set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests::Partner& partner = {},
                 format::Request shown = {});
     Bytes start(Word handle, Ticks since);  // its bytes; 0 if it is not remembered
+    // Another thread has posted or set up a request that this one is about to complete or start, and did so before: it
+    // is this thread's from now on. False: nobody remembers it.
+    bool take_over(Word handle, Ticks before);
+    // complete(), of one that this thread does not remember, or that another has posted since.
+    [[gnu::noinline]] int complete_of_others(Word handle, Ticks end, Ticks blocked, Ticks inside);
+    // It was freed, whoever posted it.
+    void forget_request(Word handle);
     // The request is completed at `end`, before requests.complete() forgets it. False: it is not remembered. Of one
     // that received from whoever sent first, `who` says who it was.
     template <class Who>
     bool trace_completed(Word handle, Ticks end, Who who) {
-        const auto [request, partner] = requests.in_flight(handle);
-        if (!request) return false;
+        const auto [posted, partner] = requests.in_flight(handle);
+        if (posted == 0) return false;
         Trace::Side side;
         if (partner && partner->key != 0) side = who(*partner);
-        trace->completion(hand, request->since, end, partner, side);
+        trace->completion(hand, posted, end, partner, side);
         return true;
     }
     void remember_peer(const Memo& m, Word key, int peer) {
@@ -166,6 +173,9 @@ class Ledger {
     // then.
     static constexpr unsigned most_unwound = 16384;
     static constexpr unsigned stack_of_walk = 4096, stack_of_shallow_walk = 2048;
+    bool adopt(const Requests::Taken& taken);
+    bool take_later_one(Word handle, Requests::Taken& taken);
+    format::Histogram* own_histogram(const Requests::Taken& taken);
     std::uint32_t site(std::uint64_t key, const Word* frame, std::uint16_t (&at)[2]);
     std::uint32_t site_by_walk(Word return_address, const Word* frame, std::uint16_t (&at)[2], bool& is_shallow);
     format::Cell wanted_cell(std::uint16_t call, std::uint16_t communicator);

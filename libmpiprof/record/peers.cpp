@@ -130,6 +130,15 @@ Peer& Peers::learn(Word key, int peer, std::uint32_t rank, PeerKind kind) {
     return record;
 }
 
+// A flow is one of the two of a peer's record, and records lie in lines of their own.
+Flow& Peers::own_flow(Flow& other_threads) {
+    const auto line = reinterpret_cast<std::uintptr_t>(&other_threads) & ~std::uintptr_t{sizeof(Peer) - 1};
+    const Peer& peer = *reinterpret_cast<const Peer*>(line);
+    if (peer.rank == peer_unknown) return other_threads;  // it may be nobody's, who has no record
+    Peer& own = of_rank(peer.rank, peer.kind);
+    return &other_threads == &peer.sent ? own.sent : own.received;
+}
+
 Peer& Peers::learn_nobody(Word key, int peer) {
     nobody_.rank = peer_unknown;
     remember(key, peer, &nobody_);

@@ -45,6 +45,8 @@ class Peers {
     format::Peer& learn_nobody(Word key, int peer);
     // The record of a rank, or of a NoSinglePeer.
     format::Peer& of_rank(std::uint32_t rank, format::PeerKind kind);
+    // What counts here the messages that another thread has counted there.
+    format::Flow& own_flow(format::Flow& other_threads);
     // Communicators ended: their keys may mean something else now.
     void forget();
     void forget(Word key) {  // and what may be the same

@@ -15,6 +15,19 @@ namespace mpiprof {
 
 inline constexpr std::uint16_t any_call = 0xffff;  // a thread's last resort
 
+// Where a thread finds a request that another has posted.
+struct GuardedRequests {
+    class Requests* threads;  // the newest of those that have any; each knows the next
+    // Of all handles with the same hash: a hint.
+    struct Place {
+        class Requests* last_poster;
+        std::uint64_t booked_early;  // by the thread that got their handle again, before those that waited said so
+    };
+    static constexpr unsigned bits = 10;
+    Place places[1u << bits];
+    Place& place(Word handle) { return places[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
+};
+
 struct Records {
     Image image;
     Sites sites;
@@ -31,6 +44,7 @@ struct Records {
     std::uint32_t trace_events;              // that each thread's trace keeps; 0: there is none
     EndedHandles ended;                      // for the other threads
     std::uint64_t forgets;                   // how often all that memos know became untrue
+    GuardedRequests guarded;                 // requests that threads may complete for each other
     RequestTable::Shown requests_of_nobody;  // where threads show their requests that found no room for it
 
     // Before the first ledger is made.
@@ -42,6 +56,8 @@ struct Records {
         if (!is_published(call)) [[unlikely]]
             add_call(call);
     }
+    // Whether a thread may complete what another has posted: MPI lets more than one call it (MPI_THREAD_SERIALIZED).
+    bool requests_cross_threads() const { return image.header().thread_level >= 2; }
     // A clock that ran backwards.
     void count_backwards() { count_drop(image.header().drops.backwards); }
 

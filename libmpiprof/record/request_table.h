@@ -1,6 +1,6 @@
 // The table of a thread's requests in flight: which call and size each belongs to and since when. Small, and lossy by
-// design: what finds no slot, or is completed by another thread, is counted as not remembered, never waited for. Part
-// of Requests, by whose thread alone it is used; neither locks nor allocates.
+// design: what finds no slot is counted as not remembered, never waited for. Part of Requests, which locks it where
+// threads may complete each other's; neither locks nor allocates itself.
 #pragma once
 
 #include "libmpiprof/base/basics.h"
@@ -20,12 +20,15 @@ class RequestTable {
         bool is_persistent() const { return more >= persistent; }
         bool has_partner() const { return (more & with_partner) != 0; }
         // The library gave the handle to several, which were complete when their calls returned.
-        bool is_shared() const { return !is_persistent() && (more & ~marks) != 0; }
+        bool is_shared() const { return shares() != 0; }
+        Bytes shares() const { return is_persistent() ? 0 : more & ~marks; }
     };
-    // The last: several were waited for by the handle and none posted meanwhile. That is no handle which was given out
-    // again, and of which an end passed us by.
+    // for_several: several were waited for by the handle and none posted meanwhile. That is no handle which was given
+    // out again, and of which an end passed us by. guarded: another thread may take it away, so nothing is done with it
+    // without the lock.
     static constexpr Bytes persistent = Bytes{1} << 63, with_partner = Bytes{1} << 62, for_several = Bytes{1} << 61;
-    static constexpr Bytes marks = persistent | with_partner | for_several;
+    static constexpr Bytes guarded = Bytes{1} << 60;
+    static constexpr Bytes marks = persistent | with_partner | for_several | guarded;
     // With whom: of a persistent request, and of one to receive from whoever sends first.
     struct Partner {
         format::Flow* flow;  // where its messages are counted; null: it has none
@@ -39,6 +42,9 @@ class RequestTable {
         std::uint16_t communicator;  // index into the profile's
         bool sends;
     };
+
+    // From now on it is never empty: its thread may complete what others posted.
+    void lean() { ++in_use_; }
 
     enum class Put { done, no_slot, shared };
     // Remembers a request. Shared: the handle is another's that is to be waited for; nothing was changed.
@@ -71,11 +77,11 @@ class RequestTable {
     }
     Request* find(Word handle) {
         Request(&set)[2] = set_of(handle);
-        if (set[0].handle == handle) [[likely]]
+        if (__atomic_load_n(&set[0].handle, __ATOMIC_RELAXED) == handle) [[likely]]
             return &set[0];
-        return set[1].handle == handle ? &set[1] : nullptr;
+        return __atomic_load_n(&set[1].handle, __ATOMIC_RELAXED) == handle ? &set[1] : nullptr;
     }
-    // One whose `more` is 0.
+    // One whose `more` is 0, as it has to be of all that are free for put_fast().
     void release(Request& request) {
         request.handle = 0;
         shown(request).handle = 0;
@@ -89,10 +95,13 @@ class RequestTable {
     void show_in(void* shown) {
         to_shown_ = reinterpret_cast<std::uintptr_t>(shown) - reinterpret_cast<std::uintptr_t>(sets_);
     }
+    // Its own thread may look at it and at the counts meanwhile, without the lock: it stays one that needs it.
     void drop(Request& request) {
         leave_shared(request);
-        request.more = 0;
-        release(request);
+        relaxed(request.more, request.more & guarded);
+        __atomic_store_n(&request.handle, 0, __ATOMIC_RELAXED);
+        shown(request).handle = 0;
+        relaxed(in_use_, in_use_ - 1);
     }
     // The handle of this one, which was waited for by nobody yet, is another's, too.
     void share(Request& request) {
@@ -102,12 +111,12 @@ class RequestTable {
         }
         request.more += 1;
     }
-    bool is_empty() const { return in_use_ == 0; }
+    bool is_empty() const { return relaxed(in_use_) == 0; }
 
     // What those who complete requests have to look at besides; one word, which is 0 almost always.
-    bool has_odd() const { return odd_ != 0; }
-    bool has_shared() const { return odd_ >= one_shared; }
-    bool has_open_sources() const { return (odd_ & open_sources) != 0; }
+    bool has_odd() const { return relaxed(odd_) != 0; }
+    bool has_shared() const { return relaxed(odd_) >= one_shared; }
+    bool has_open_sources() const { return (relaxed(odd_) & open_sources) != 0; }
     void note_open_source() { odd_ |= open_sources; }
     // Valid of what has_partner().
     Partner& partner_of(const Request& request) { return partners_[0][&request - sets_[0]]; }
@@ -132,7 +141,7 @@ class RequestTable {
   private:
     static constexpr std::uint64_t open_sources = 1, one_shared = 2;
     void leave_shared(const Request& request) {
-        if (request.is_shared()) odd_ -= one_shared;
+        if (request.is_shared()) relaxed(odd_, odd_ - one_shared);
     }
     Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
     Request (&every())[slots] { return reinterpret_cast<Request(&)[slots]>(sets_); }

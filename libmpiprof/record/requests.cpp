@@ -1,9 +1,24 @@
-// The slow half: a thread's first request, persistent ones, those whose source is not known yet.
+// The slow half: a thread's first request, persistent ones, those whose source is not known yet, and all of them where
+// another thread may complete what this one has posted.
 #include "libmpiprof/record/requests.h"
 
 #include "libmpiprof/record/peers.h"
 
 namespace mpiprof {
+
+void Requests::open(Records& records, std::uint32_t thread) {
+    records_ = &records;
+    thread_ = thread;
+    table_.show_in(&records.requests_of_nobody);
+    guard_if_they_cross_threads();
+}
+
+// MPI is asked for this level before there can be a request: none is in the table yet.
+void Requests::guard_if_they_cross_threads() {
+    if (is_guarded_ || is_shown_ || !records_->requests_cross_threads()) return;
+    is_guarded_ = true;
+    table_.lean();
+}
 
 // The first request of a thread takes the way through here.
 void Requests::show_table() {
@@ -11,14 +26,31 @@ void Requests::show_table() {
     is_shown_ = true;
     format::Table* table = records_->image.add_large_table(format::table_of<format::Request>, sizeof(format::Request),
                                                            RequestTable::slots, thread_);
-    if (!table) return;
-    table_.show_in(records_->image.at(table->offset));
-    __atomic_store_n(&table->used, table->capacity, __ATOMIC_RELEASE);
+    if (table) {
+        table_.show_in(records_->image.at(table->offset));
+        __atomic_store_n(&table->used, table->capacity, __ATOMIC_RELEASE);
+    }
+    if (!is_guarded_) return;
+    Requests*& newest = records_->guarded.threads;
+    next_ = __atomic_load_n(&newest, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&newest, &next_, this, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    }
 }
 
-bool Requests::remember(const Request& request) {
+bool Requests::remember(const Request& given) {
     show_table();
+    Request request = given;
+    if (is_guarded_) request.more |= RequestTable::guarded;
+    const Request* same = is_guarded_ ? table_.find(request.handle) : nullptr;
+    const Bytes awaited = same ? same->shares() : 0;
     const RequestTable::Put put = table_.put(request);
+    if (is_guarded_) {
+        GuardedRequests::Place& place = records_->guarded.place(request.handle);
+        __atomic_store_n(&place.last_poster, this, __ATOMIC_RELEASE);
+        // They are booked, but other threads that were told so have yet to come: they will find nothing.
+        if (put == RequestTable::Put::done && awaited != 0)
+            __atomic_fetch_add(&place.booked_early, awaited, __ATOMIC_RELAXED);
+    }
     if (put != RequestTable::Put::shared) return put == RequestTable::Put::done;
     // A library gives one handle to all sends that are complete when they return: the older one is, then, and this one,
     // too. Each will be waited for by that handle.
@@ -32,31 +64,158 @@ bool Requests::remember(const Request& request) {
     return false;
 }
 
-// A persistent one, one whose source was open, or one of several that share a handle.
-int Requests::complete_odd(Request& request, Ticks end, Ticks blocked, Ticks inside) {
-    const bool was_active = request.since != 0;
-    const bool was_complete = request.is_shared();
-    if (was_active) was_complete ? book(request, end - inside, 0, 0) : book(request, end, blocked, inside);
-    request.since = 0;
-    if (request.is_persistent()) {
-        table_.shown(request).posted_by |= format::not_started;
-        return was_active;
+void Requests::post(const CallInHand& hand, const Memo& m, Word handle, Ticks since) {
+    const Guarded guarded(*this);
+    // Without a slot it will be completed as one that is not remembered, and counted as such there.
+    if (remember({handle, m.histogram, since, 0})) show_in_hand(handle, hand);
+}
+
+// ---- completing ----
+
+// A persistent one, one whose source was open, one of several that share a handle, or where requests cross threads.
+int Requests::complete_odd(Word handle, Ticks end, Ticks blocked, Ticks inside) {
+    if (is_guarded_ && last_poster(handle) != this)
+        return not_remembered;  // the other's is newer, and is looked for first
+    return complete_own(handle, end, blocked, inside);
+}
+
+int Requests::complete_own(Word handle, Ticks end, Ticks blocked, Ticks inside) {
+    const Guarded guarded(*this);
+    Request* request = table_.find(handle);
+    if (!request) return not_remembered;  // another thread took it just now
+    if (!request->is_persistent()) {
+        book_done(take_out(*request), end, blocked, inside);
+        return 1;
     }
-    if (was_complete && !was_active) request.more |= RequestTable::for_several;
+    const bool was_active = request->since != 0;
+    if (was_active) book(*request, end, blocked, inside);
+    request->since = 0;
+    table_.shown(*request).posted_by |= format::not_started;
+    return was_active;
+}
+
+// Of those that share a handle each was complete when it was posted: at the latest when the call in hand began.
+void Requests::book_done(const Request& done, Ticks end, Ticks blocked, Ticks inside) {
+    if (done.since == 0) return;  // booked before
+    done.is_shared() ? book(done, end - inside, 0, 0) : book(done, end, blocked, inside);
+}
+
+// What was remembered of one that is complete, or goes to another thread.
+Requests::Request Requests::take_out(Request& request) {
+    const Request taken = request;
+    if (taken.is_shared() && taken.since == 0) relaxed(request.more, request.more | RequestTable::for_several);
+    request.since = 0;
     drop_one(request);
-    return 1;
+    return taken;
 }
 
 // One of those that share a handle, or the only one.
 void Requests::drop_one(Request& request) {
-    if (request.is_shared() && (request.more & ~RequestTable::marks) > 1)
-        request.more -= 1;
+    if (request.shares() > 1)
+        relaxed(request.more, request.more - 1);
     else
         table_.drop(request);
 }
 
+bool Requests::forget(Word handle) {
+    const Guarded guarded(*this);
+    Request* request = table_.find(handle);
+    if (request) drop_one(*request);
+    return request;
+}
+
+// ---- requests that go from one thread to another ----
+
+namespace {
+
+// One that was posted later is another one, to which the library has given the same handle meanwhile. Of those that
+// share it, one that was posted before is booked already where a later one is remembered.
+bool may_go(const RequestTable::Request& request, Ticks before) {
+    return request.is_persistent() || request.since < before || request.shares() > 1;
+}
+
+}  // namespace
+
+bool Requests::may_be_taken(Word handle, Ticks before, Ticks& since) {
+    const Guard guard(lock_);
+    const Request* request = table_.find(handle);
+    if (!request) return false;
+    since = request->since;
+    return may_go(*request, before);
+}
+
+bool Requests::give(Word handle, Ticks since, Ticks before, Taken& taken) {
+    const Guard guard(lock_);
+    Request* request = table_.find(handle);
+    if (!request || request->since != since || !may_go(*request, before)) return false;
+    taken = {*request, table_.partner_of(*request), table_.shown(*request)};
+    if (request->is_persistent() || since < before) {
+        take_out(*request);
+    } else {
+        taken.request.since = 0;
+        drop_one(*request);
+    }
+    return true;
+}
+
+// A library gives a handle out again before the thread that has waited for its former meaning comes to say so here: the
+// newest one is meant, but for those that were posted after the call in hand began.
+bool Requests::take_from_others(Word handle, Ticks before, Taken& taken) {
+    if (!is_guarded_) return false;
+    Ticks posted = 0;
+    if (Requests* last = last_poster(handle);
+        last && last != this && last->may_be_taken(handle, before, posted) && last->give(handle, posted, before, taken))
+        return true;
+    if (knows(handle)) return false;
+    for (;;) {
+        Requests* newest = nullptr;
+        for (Requests* other = __atomic_load_n(&records_->guarded.threads, __ATOMIC_ACQUIRE); other;
+             other = other->next_) {
+            Ticks since = 0;
+            if (other == this || !other->may_be_taken(handle, before, since) || (newest && since <= posted)) continue;
+            newest = other;
+            posted = since;
+        }
+        if (!newest) return false;
+        if (newest->give(handle, posted, before, taken)) return true;
+    }
+}
+
+bool Requests::is_booked_already(Word handle) {
+    std::uint64_t& count = records_->guarded.place(handle).booked_early;
+    std::uint64_t early = __atomic_load_n(&count, __ATOMIC_RELAXED);
+    while (early != 0)
+        if (__atomic_compare_exchange_n(&count, &early, early - 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
+bool Requests::adopt(const Taken& taken, format::Histogram& posted_by, format::Flow* flow) {
+    const Guarded guarded(*this);
+    Request request = taken.request;
+    request.posted_by = &posted_by;
+    if (!remember(request)) return false;
+    Request& kept = *table_.find(request.handle);
+    table_.shown(kept) = taken.shown;
+    if (!kept.has_partner()) return true;
+    Partner& partner = table_.partner_of(kept) = taken.partner;
+    partner.flow = flow;
+    partner.key = 0;  // a source that is open stays counted as one
+    return true;
+}
+
+void Requests::complete_taken(const Taken& taken, format::Histogram& posted_by, Ticks end, Ticks blocked,
+                              Ticks inside) {
+    Request request = taken.request;
+    request.posted_by = &posted_by;
+    book_done(request, end, blocked, inside);
+}
+
+// ---- persistent ones, and open sources ----
+
 void Requests::set_up(Word handle, Bytes bytes, format::Histogram* posted_by, const Partner& partner,
                       format::Request shown) {
+    const Guarded guarded(*this);
     const Bytes marks = RequestTable::persistent | (partner.flow ? RequestTable::with_partner : 0);
     if (!posted_by || !remember({handle, posted_by, 0, bytes | marks})) return count_unknown();
     shown.handle = static_cast<std::uint64_t>(handle);
@@ -70,6 +229,7 @@ void Requests::set_up(Word handle, Bytes bytes, format::Histogram* posted_by, co
 }
 
 Requests::Started Requests::start(Word handle, Ticks since) {
+    const Guarded guarded(*this);
     Request* request = table_.find(handle);
     if (!request || !request->is_persistent()) {
         count_unknown();
@@ -77,7 +237,7 @@ Requests::Started Requests::start(Word handle, Ticks since) {
     }
     request->since = since;
     table_.shown(*request).posted_by &= ~format::not_started;
-    const Bytes bytes = request->more & ~(RequestTable::persistent | RequestTable::with_partner);
+    const Bytes bytes = request->more & ~RequestTable::marks;
     if (!request->has_partner()) return {bytes, nullptr};
     Partner& partner = table_.partner_of(*request);
     Peers::add(*partner.flow, bytes, 0);
@@ -85,6 +245,7 @@ Requests::Started Requests::start(Word handle, Ticks since) {
 }
 
 void Requests::post_open(const CallInHand& hand, const Memo& m, Word handle, const Partner& partner) {
+    const Guarded guarded(*this);
     if (!remember({handle, m.histogram, hand.since(), partner.key != 0 ? RequestTable::with_partner : 0})) return;
     show_in_hand(handle, hand);
     if (partner.key == 0) return;
@@ -93,14 +254,25 @@ void Requests::post_open(const CallInHand& hand, const Memo& m, Word handle, con
 }
 
 Requests::InFlight Requests::in_flight(Word handle) {
+    const Guarded guarded(*this);
     Request* request = table_.find(handle);
-    if (!request || request->since == 0) return {nullptr, nullptr};
-    return {request, request->has_partner() ? &table_.partner_of(*request) : nullptr};
+    if (!request || request->since == 0) return {0, nullptr};
+    return {request->since, request->has_partner() ? &table_.partner_of(*request) : nullptr};
 }
 
 const Requests::Partner* Requests::open_source(Word handle) {
     const Partner* partner = in_flight(handle).partner;
     return partner && partner->key != 0 ? partner : nullptr;
+}
+
+void Requests::forget_communicators() {
+    const Guarded guarded(*this);
+    if (has_open_sources()) table_.forget_communicators();
+}
+
+void Requests::forget_communicator(Word key) {
+    const Guarded guarded(*this);
+    if (has_open_sources()) table_.forget_communicator(key);
 }
 
 void Requests::close_source(const Partner& partner, format::Peer& from) {

@@ -69,10 +69,8 @@ void StandingsPart::say_what_it_waits_for(const RankProfile& from, const Thread&
     else if (call.receives)
         add(message_of(standing.call, standing.group, thread.peer, thread.tag, false));
     std::size_t found = 0;
-    for (const OpenRequest& request : thread.open_requests) {
-        const bool is_meant = call.has_requests && thread.requests != 0 &&
-                              (thread.only_request == 0 || request.handle == thread.only_request);
-        if (!request.is_started) continue;
+    const auto look = [&](const OpenRequest& request, bool is_meant) {
+        if (!request.is_started) return;
         found += is_meant;
         const Call& posted_by = profile.calls[request.call];
         Message message = message_of(from.calls[request.call], group_index(profile, request.communicator), request.peer,
@@ -84,7 +82,16 @@ void StandingsPart::say_what_it_waits_for(const RankProfile& from, const Thread&
             standing.waits_for_more |= !is_told && is_meant;  // of files, one-sided
         else
             (is_meant ? standing.waits_for : standing.posted).push_back(message);
-    }
+    };
+    const auto is_the_one = [&](const OpenRequest& request) { return request.handle == thread.only_request; };
+    const bool is_one = thread.only_request != 0;
+    for (const OpenRequest& request : thread.open_requests)
+        look(request, call.has_requests && thread.requests != 0 && (!is_one || is_the_one(request)));
+    // Another thread may have posted it.
+    for (const Thread& other : profile.threads)
+        for (const OpenRequest& request : other.open_requests)
+            if (call.has_requests && thread.requests != 0 && is_one && found == 0 && is_the_one(request))
+                look(request, true);
     standing.waits_for_more |= profile.drops.requests != 0 || (call.has_requests && found == 0);
 }
 

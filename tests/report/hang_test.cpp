@@ -312,6 +312,29 @@ TEST(hang, a_wait_is_told_by_the_call_that_posted_its_request) {
         << conclusion(job);
 }
 
+TEST(hang, a_wait_is_told_by_the_call_of_another_thread_that_posted_its_request) {
+    CallSpec wait = completion("MPI_Wait", {calls_of(1, 0)});
+    wait.arguments = format::has_requests;
+    CallSpec post = receives("MPI_Irecv", {calls_of(1)});
+    post.arguments = format::has_source | format::is_posted;
+    auto job = both_in(wait, barrier());
+    job[0].calls.push_back(post);
+    job[0].threads[0].request = 0x77;
+    job[0].threads[0].requests = 1;
+    ThreadSpec other;
+    other.open_requests = {{.handle = 0x99, .call = "MPI_Irecv", .peer = 0, .tag = 4},
+                           {.handle = 0x77, .call = "MPI_Irecv", .peer = 1, .tag = 3}};
+    job[0].threads.push_back(other);
+    const auto merged = job_of(job);
+    const auto standing = std::find_if(merged.standings.begin(), merged.standings.end(),
+                                       [](const auto& of) { return of.rank == 0 && of.is_inside; });
+    ASSERT_NE(standing, merged.standings.end());
+    ASSERT_EQ(standing->waits_for.size(), 1u);
+    EXPECT_EQ(standing->waits_for[0].peer, 1);
+    EXPECT_EQ(standing->waits_for[0].tag, 3);
+    EXPECT_FALSE(standing->waits_for_more);
+}
+
 TEST(hang, two_communicators_used_crosswise_are_proven) {
     auto job = both_in(barrier(), barrier());
     for (std::uint32_t rank = 0; rank < 2; ++rank)

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <deque>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "tests/unit/image_tables.h"
 #include "tests/unit/recording.h"
@@ -129,6 +132,86 @@ TEST(threads, tables_of_many_threads_do_not_overlap) {
                   tables[i - 1].offset + std::uint64_t{tables[i - 1].capacity} * tables[i - 1].record_size);
     EXPECT_LE(tables.back().offset + std::uint64_t{tables.back().capacity} * tables.back().record_size,
               recording.image().bytes());
+}
+
+// Handles as MPI's libraries give them out: a free one again at once, before the thread that has waited for its former
+// meaning comes to book it, and one common handle for all that was complete when it was posted.
+class Handles {
+  public:
+    static constexpr Word common = 0x9000;
+    Word next() {
+        const std::lock_guard lock(mutex_);
+        if (free_.empty()) return 0;
+        const Word handle = free_.back();
+        free_.pop_back();
+        return handle;
+    }
+    void posted(Word handle) {
+        const std::lock_guard lock(mutex_);
+        open_.push_front(handle);
+    }
+    // One to wait for; 0: there is none.
+    Word take() {
+        const std::lock_guard lock(mutex_);
+        if (open_.empty()) return 0;
+        const Word handle = open_.back();
+        open_.pop_back();
+        return handle;
+    }
+    void is_complete(Word handle) {
+        const std::lock_guard lock(mutex_);
+        if (handle != common) free_.push_back(handle);
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<Word> free_{0x1000, 0x2000, 0x3000, 0x4000, 0x5000};
+    std::deque<Word> open_;
+};
+
+TEST(threads, requests_that_any_thread_may_wait_for_are_booked_once_each) {
+    Recording recording;
+    recording.image().header().thread_level = 3;
+    Handles handles;
+    constexpr unsigned rounds = 4000;
+    std::atomic<std::uint64_t> clock{1}, posted{0};
+
+    at_once(recording, [&](Ledger& ledger, unsigned t) {
+        const auto complete = [&] {
+            const Word handle = handles.take();
+            if (handle == 0) return false;
+            const Ticks begin = clock++;
+            handles.is_complete(handle);
+            const Ticks end = clock++;
+            int done = ledger.complete(handle, end, 0, end - begin);
+            if (done == Requests::not_remembered) done = ledger.complete_of_others(handle, end, 0, end - begin);
+            if (done == Requests::not_remembered) ledger.requests.count_unknown();
+            return true;
+        };
+        for (unsigned i = 0; i < rounds; ++i) {
+            const Memo& memo = record(ledger, 1000, 100, {.call = send});
+            const Ticks since = clock++;
+            const Word handle = (i + t) % 3 == 0 ? Handles::common : handles.next();
+            if (handle != 0) {
+                ledger.hand.begin(call_key(send, some_site), since);
+                ledger.post(memo, handle, since);
+                posted += 1;
+                handles.posted(handle);
+            }
+            complete();
+        }
+        while (complete()) {
+        }
+    });
+
+    std::uint64_t completed = 0;
+    for (const auto& h : records_of<format::Histogram>(recording.image(), format::TableType::histograms))
+        completed += h.completed;
+    EXPECT_EQ(completed + recording.drops().requests, posted);
+    EXPECT_EQ(recording.drops().requests, 0u);
+    EXPECT_EQ(recording.drops().backwards, 0u);
+    for (const auto& open : records_of<format::Request>(recording.image(), format::TableType::requests))
+        EXPECT_EQ(open.handle, 0u) << "it is said to be open";
 }
 
 }  // namespace

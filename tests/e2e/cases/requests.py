@@ -3,7 +3,7 @@
 import csv
 import io
 
-from harness import case, check, same
+from harness import Skip, case, check, same
 
 ROUNDS = 100
 
@@ -24,3 +24,18 @@ def exchanges_that_overlap_wait_for_their_receives_and_lose_no_request(scene):
     check("[dropped]" not in scene.run_report().out, "requests could not be told to the calls that posted them")
     sends, receives = (float(calls[name]["waited_ns"]) for name in ("MPI_Isend", "MPI_Irecv"))
     check(sends < 0.1 * receives, f"{sends / 1e6:.1f} ms were waited for sends, {receives / 1e6:.1f} ms for receives")
+
+
+@case(ranks=2)
+def requests_that_another_thread_starts_and_waits_for_are_told_to_their_calls(scene):
+    """One thread posts and sets up, another waits and starts: nothing is lost, and what a start moves is known."""
+    ran = scene.mpirun(2, [scene.compile("handed_over.c", "-pthread"), ROUNDS])
+    if ran.code == 77:
+        raise Skip(ran.err.strip().splitlines()[-1])
+    ran.succeeded()
+    calls = rows_of(scene)
+    for name in ("MPI_Isend", "MPI_Irecv"):
+        same(calls[name]["requests"], str(2 * ROUNDS), f"requests that {name} posted and that were seen to complete")
+        check(float(calls[name]["waited_ns"]) > 0, f"nobody waited for what {name} posted")
+    same(calls["MPI_Startall"]["total_bytes"], str(2 * ROUNDS * 2 * 16), "bytes of the persistent ones")
+    check("[dropped]" not in scene.run_report().out, "requests could not be told to the calls that posted them")
