@@ -195,15 +195,35 @@ template <Id I, class Language>
     return completed;
 }
 
-// Start, Startall: what the started operations move.
+// Start, Startall, before the real call: Open MPI puts a new handle in place of one whose last message it has not quite
+// finished with.
+template <Id I, class Language>
+void store_to_start(Ledger& ledger, const Word* words) {
+    using R = RequestArguments<I>;
+    CallInHand& hand = ledger.hand;
+    constexpr int at = R::one >= 0 ? R::one : R::many;
+    hand.requests = 0;
+    if (words[at] == 0 || !library.is_known()) return;
+    const std::int64_t n = R::one >= 0 ? 1 : Language::integer(words[R::n]);
+    Word* copy = n > 0 ? ledger.requests.room_for_handles(n) : nullptr;
+    if (!copy) return;
+    Language::copy_handles(copy, words[at], n);
+    hand.handles = copy;
+    hand.requests = n;
+}
+
+// And after it: what the started operations move.
 template <Id I, class Language>
 Bytes bytes_started(Ledger& ledger, const Word* words) {
     using R = RequestArguments<I>;
-    if constexpr (R::one >= 0) return ledger.start(Language::handle_at(words[R::one], 0), ledger.hand.since());
+    constexpr int at = R::one >= 0 ? R::one : R::many;
+    const CallInHand& hand = ledger.hand;
+    const std::int64_t n = R::one >= 0 ? 1 : Language::integer(words[R::n]);
     Bytes bytes = 0;
-    if constexpr (R::many >= 0)
-        for (std::int64_t i = 0, n = Language::integer(words[R::n]); i < n; ++i)
-            bytes += ledger.start(Language::handle_at(words[R::many], i), ledger.hand.since());
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Word now = Language::handle_at(words[at], i);
+        bytes += ledger.start(i < hand.requests ? hand.handles[i] : now, now, hand.since());
+    }
     return bytes;
 }
 

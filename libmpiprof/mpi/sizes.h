@@ -143,6 +143,7 @@ struct Mpi::Size {
         if (ledger.trace) remember_tags<I, Language>(*ledger.trace, words);
         if constexpr (is_told)
             store_pair(ledger.hand, A{words, &ledger});  // of a library that is not known it is all that there is
+        if constexpr (rule == SizeRule::started) store_to_start<I, Language>(ledger, words);
         if constexpr (completes && R::many >= 0)
             if (ledger.requests.has_any() && words[R::many] != 0)
                 ledger.requests.room_for_handles(Language::integer(words[R::n]));

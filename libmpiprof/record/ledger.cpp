@@ -272,9 +272,10 @@ void Ledger::forget_request(Word handle) {
     if (!requests.forget(handle)) requests.take_from_others(handle, ~Ticks{0}, taken);
 }
 
-Bytes Ledger::start(Word handle, Ticks since) {
+Bytes Ledger::start(Word handle, Word now, Ticks since) {
     if (!requests.knows(handle)) take_over(handle, since);
-    const auto [bytes, partner] = requests.start(handle, since);
+    if (now != handle) requests.rename(handle, now);
+    const auto [bytes, partner] = requests.start(now, since);
     if (trace && partner) trace->start(hand, *partner, since, bytes);
     return bytes;
 }

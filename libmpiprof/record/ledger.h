@@ -109,7 +109,8 @@ class Ledger {
     void post(const Memo& m, Word handle, Ticks since) { requests.post(hand, m, handle, since); }
     void set_up(Word handle, Bytes bytes, std::uint16_t call, const Requests::Partner& partner = {},
                 format::Request shown = {});
-    Bytes start(Word handle, Ticks since);  // its bytes; 0 if it is not remembered
+    // Its bytes; 0 if it is not remembered. `now`: its handle from now on.
+    Bytes start(Word handle, Word now, Ticks since);
     // Another thread has posted or set up a request that this one is about to complete or start, and did so before: it
     // is this thread's from now on. False: nobody remembers it.
     bool take_over(Word handle, Ticks before);

@@ -190,18 +190,20 @@ bool Requests::is_booked_already(Word handle) {
     return false;
 }
 
-bool Requests::adopt(const Taken& taken, format::Histogram& posted_by, format::Flow* flow) {
-    const Guarded guarded(*this);
-    Request request = taken.request;
-    request.posted_by = &posted_by;
-    if (!remember(request)) return false;
-    Request& kept = *table_.find(request.handle);
+bool Requests::keep(const Taken& taken) {
+    if (!remember(taken.request)) return false;
+    Request& kept = *table_.find(taken.request.handle);
     table_.shown(kept) = taken.shown;
-    if (!kept.has_partner()) return true;
-    Partner& partner = table_.partner_of(kept) = taken.partner;
-    partner.flow = flow;
-    partner.key = 0;  // a source that is open stays counted as one
+    if (kept.has_partner()) table_.partner_of(kept) = taken.partner;
     return true;
+}
+
+bool Requests::adopt(Taken taken, format::Histogram& posted_by, format::Flow* flow) {
+    const Guarded guarded(*this);
+    taken.request.posted_by = &posted_by;
+    taken.partner.flow = flow;
+    taken.partner.key = 0;  // a source that is open stays counted as one
+    return keep(taken);
 }
 
 void Requests::complete_taken(const Taken& taken, format::Histogram& posted_by, Ticks end, Ticks blocked,
@@ -242,6 +244,17 @@ Requests::Started Requests::start(Word handle, Ticks since) {
     Partner& partner = table_.partner_of(*request);
     Peers::add(*partner.flow, bytes, 0);
     return {bytes, &partner};
+}
+
+void Requests::rename(Word handle, Word now) {
+    const Guarded guarded(*this);
+    Request* request = table_.find(handle);
+    if (!request) return;
+    Taken taken{*request, table_.partner_of(*request), table_.shown(*request)};
+    table_.drop(*request);
+    taken.request.handle = now;
+    taken.shown.handle = static_cast<std::uint64_t>(now);
+    keep(taken);
 }
 
 void Requests::post_open(const CallInHand& hand, const Memo& m, Word handle, const Partner& partner) {

@@ -41,6 +41,7 @@ class Requests {
         Partner* partner;
     };
     Started start(Word handle, Ticks since);
+    void rename(Word handle, Word now);
     // False: it is not remembered.
     bool forget(Word handle);
 
@@ -56,7 +57,7 @@ class Requests {
     };
     bool take_from_others(Word handle, Ticks before, Taken& taken);
     // From now on it is this thread's, booked in `posted_by`. `flow` counts its messages. False: there is no slot.
-    bool adopt(const Taken& taken, format::Histogram& posted_by, format::Flow* flow);
+    bool adopt(Taken taken, format::Histogram& posted_by, format::Flow* flow);
     // As complete(), of one that was taken, and is not persistent.
     void complete_taken(const Taken& taken, format::Histogram& posted_by, Ticks end, Ticks blocked, Ticks inside);
     // complete(), of one that this thread has posted, although another has posted the same handle since.
@@ -135,6 +136,7 @@ class Requests {
     int complete_odd(Word handle, Ticks end, Ticks blocked, Ticks inside);  // takes the lock
     void book_done(const Request& done, Ticks end, Ticks blocked, Ticks inside);
     Request take_out(Request& request);
+    bool keep(const Taken& taken);
     Requests* last_poster(Word handle) const {
         return __atomic_load_n(&records_->guarded.place(handle).last_poster, __ATOMIC_ACQUIRE);
     }

@@ -258,7 +258,7 @@ TEST_F(open_sources, of_persistent_requests_are_told_at_each_start) {
     ledger.set_up(0x1000, 40, Made::send, {&any(), world, world, 0, 0, 0, -1, 1, false});
     for (std::uint32_t from : {3u, 4u, 3u}) {
         EXPECT_EQ(ledger.requests.open_source(0x1000), nullptr) << "not started";
-        EXPECT_EQ(ledger.start(0x1000, 1000), 40u);
+        EXPECT_EQ(ledger.start(0x1000, 0x1000, 1000), 40u);
         complete(0x1000, from);
     }
     EXPECT_EQ(records().at(format::peer_any).received.messages, 0u);
@@ -269,7 +269,7 @@ TEST_F(open_sources, of_persistent_requests_are_told_at_each_start) {
 TEST_F(open_sources, persistent_sends_are_counted_at_each_start) {
     ledger.set_up(0x1000, 24, Made::send, {&find(world, 6, 6).sent, 0, 0, 0, 0, 0, -1, 1, true});
     for (int i = 0; i < 5; ++i) {
-        EXPECT_EQ(ledger.start(0x1000, 1000), 24u);
+        EXPECT_EQ(ledger.start(0x1000, 0x1000, 1000), 24u);
         EXPECT_EQ(ledger.requests.complete(0x1000, 5000, 10, 10), 1);
     }
     EXPECT_EQ(records().at(6).sent.messages, 5u);

@@ -113,7 +113,7 @@ TEST_F(requests_of_threads, persistent_ones_may_be_started_by_either) {
     ledger.set_up(0x1000, some_bytes, send);
     for (Ticks round = 1; round <= 4; ++round) {
         Ledger& starting = round % 2 ? other : ledger;
-        EXPECT_EQ(starting.start(0x1000, 10000 * round), some_bytes);
+        EXPECT_EQ(starting.start(0x1000, 0x1000, 10000 * round), some_bytes);
         EXPECT_EQ(complete_by_other(0x1000, 10000 * round + 500, 50), 1);
     }
 

@@ -240,6 +240,21 @@ TEST_F(requests, of_a_freed_place_begin_anew) {
     EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 500u);
 }
 
+// Open MPI does that where it has not quite finished with the last message of a persistent send.
+TEST_F(requests, that_get_another_handle_when_they_are_started_are_the_same) {
+    ledger.set_up(0x1000, some_bytes, send);
+    EXPECT_EQ(ledger.start(0x1000, 0x1000, 5000), some_bytes);
+    complete(0x1000, 5600, 60);
+
+    EXPECT_EQ(ledger.start(0x1000, 0x2000, 7000), some_bytes);
+    complete(0x2000, 7400, 40);
+
+    EXPECT_FALSE(ledger.requests.knows(0x1000));
+    EXPECT_EQ(of_bytes(some_bytes).completed, 2u);
+    EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 600u + 400u);
+    EXPECT_EQ(recording.drops().requests, 0u);
+}
+
 TEST(request_table, holds_a_handle_once_whatever_came_and_went_beside_it) {
     const auto table = std::make_unique<RequestTable>();
     // Two handles that want the same place: the later one gets its second choice.
@@ -275,7 +290,7 @@ TEST_F(requests, persistent_ones_move_bytes_at_every_start) {
     ledger.set_up(0x1000, some_bytes, send);
 
     for (Ticks round = 1; round <= 3; ++round) {
-        EXPECT_EQ(ledger.start(0x1000, 10000 * round), some_bytes);
+        EXPECT_EQ(ledger.start(0x1000, 0x1000, 10000 * round), some_bytes);
         complete(0x1000, 10000 * round + 500, 50);
     }
 
@@ -294,7 +309,7 @@ TEST_F(requests, a_persistent_one_that_was_not_started_completes_nothing) {
 }
 
 TEST_F(requests, a_start_of_an_unknown_one_has_no_bytes_and_is_counted) {
-    EXPECT_EQ(ledger.start(0x1000, 5000), 0u);
+    EXPECT_EQ(ledger.start(0x1000, 0x1000, 5000), 0u);
     EXPECT_EQ(recording.drops().requests, 1u);
 }
 

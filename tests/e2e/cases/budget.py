@@ -14,7 +14,7 @@ def budgets(scene):
     return {row["rank"]: {name: value or 0 for name, value in row.items() if name.endswith("_ns")} for row in found["ranks"]}
 
 
-@case(ranks=2)
+@case(ranks=2, attempts=3)
 def budget_has_the_parts_that_the_program_measured(scene):
     ran = scene.mpirun(2, [scene.compile("budget.c"), 100]).succeeded()
     said = {int(rank): tuple(map(int, rest)) for rank, *rest in

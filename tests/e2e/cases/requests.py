@@ -39,3 +39,19 @@ def requests_that_another_thread_starts_and_waits_for_are_told_to_their_calls(sc
         check(float(calls[name]["waited_ns"]) > 0, f"nobody waited for what {name} posted")
     same(calls["MPI_Startall"]["total_bytes"], str(2 * ROUNDS * 2 * 16), "bytes of the persistent ones")
     check("[dropped]" not in scene.run_report().out, "requests could not be told to the calls that posted them")
+
+
+@case(ranks=2)
+def persistent_sends_that_mpi_gives_another_handle_keep_their_bytes(scene):
+    """Open MPI does so where the last message is still on its way when the next one is started."""
+    scene.mpirun(2, [scene.compile("persistent_bsend.c"), ROUNDS]).succeeded()
+    calls = rows_of(scene)
+    same(calls["MPI_Start"]["total_bytes"], str(ROUNDS * 16384), "bytes that were started")
+    check("[dropped]" not in scene.run_report().out, "requests could not be told to the calls that posted them")
+
+
+@case(ranks=1)
+def requests_that_the_program_makes_and_completes_itself_are_told_to_their_call(scene):
+    scene.mpirun(1, [scene.compile("generalized_request.c", "-pthread")]).succeeded()
+    same(rows_of(scene)["MPI_Grequest_start"]["requests"], "3", "generalized requests that were seen to complete")
+    check("[dropped]" not in scene.run_report().out, "requests could not be told to the calls that posted them")
