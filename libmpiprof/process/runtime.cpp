@@ -187,6 +187,7 @@ void Runtime::begin_with_mpi(const World& world, Ticks init_ticks) {
         measurements_.start(measured());
     }
     adopt_world(world);
+    if (gate.epoch != 0) move_gate();  // threads that were met before look whether their requests may go to others
 }
 
 // The world is known better than when the file got its name.

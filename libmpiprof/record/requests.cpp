@@ -70,6 +70,12 @@ void Requests::post(const CallInHand& hand, const Memo& m, Word handle, Ticks si
     if (remember({handle, m.histogram, since, 0})) show_in_hand(handle, hand);
 }
 
+bool Requests::post_guarded(const CallInHand& hand, const Memo& m, Word handle) {
+    const Guarded guarded(*this);
+    if (remember({handle, m.histogram, hand.since(), 0})) show(*table_.find(handle), handle, m.key, hand);
+    return true;  // as post(), also without a slot
+}
+
 // ---- completing ----
 
 // A persistent one, one whose source was open, one of several that share a handle, or where requests cross threads.
@@ -279,13 +285,15 @@ const Requests::Partner* Requests::open_source(Word handle) {
 }
 
 void Requests::forget_communicators() {
+    if (!has_open_sources()) return;
     const Guarded guarded(*this);
-    if (has_open_sources()) table_.forget_communicators();
+    table_.forget_communicators();
 }
 
 void Requests::forget_communicator(Word key) {
+    if (!has_open_sources()) return;
     const Guarded guarded(*this);
-    if (has_open_sources()) table_.forget_communicator(key);
+    table_.forget_communicator(key);
 }
 
 void Requests::close_source(const Partner& partner, format::Peer& from) {

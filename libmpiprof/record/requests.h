@@ -22,7 +22,7 @@ class Requests {
     // as it is; then post().
     bool post_fast(const CallInHand& hand, const Memo& m, Word handle) {
         if (is_guarded_) [[unlikely]]
-            return false;
+            return post_guarded(hand, m, handle);
         const Request* request = table_.put_fast({handle, m.histogram, hand.since(), 0});
         if (!request) [[unlikely]]
             return false;
@@ -129,6 +129,7 @@ class Requests {
         Requests& of_;
     };
 
+    [[gnu::noinline]] bool post_guarded(const CallInHand& hand, const Memo& m, Word handle);  // takes the lock
     // With the lock held, as all others below.
     void show_table();
     // True: it has a slot of its own, which shows nothing yet.

@@ -83,15 +83,13 @@ void StandingsPart::say_what_it_waits_for(const RankProfile& from, const Thread&
         else
             (is_meant ? standing.waits_for : standing.posted).push_back(message);
     };
-    const auto is_the_one = [&](const OpenRequest& request) { return request.handle == thread.only_request; };
-    const bool is_one = thread.only_request != 0;
+    const bool waits = call.has_requests && thread.requests != 0, for_one = thread.only_request != 0;
     for (const OpenRequest& request : thread.open_requests)
-        look(request, call.has_requests && thread.requests != 0 && (!is_one || is_the_one(request)));
-    // Another thread may have posted it.
-    for (const Thread& other : profile.threads)
-        for (const OpenRequest& request : other.open_requests)
-            if (call.has_requests && thread.requests != 0 && is_one && found == 0 && is_the_one(request))
-                look(request, true);
+        look(request, waits && (!for_one || request.handle == thread.only_request));
+    if (waits && for_one && found == 0)  // another thread has posted it
+        for (const Thread& other : profile.threads)
+            for (const OpenRequest& request : other.open_requests)
+                if (request.handle == thread.only_request) look(request, true);
     standing.waits_for_more |= profile.drops.requests != 0 || (call.has_requests && found == 0);
 }
 

@@ -292,15 +292,21 @@ TEST(hang, threads_that_may_send_prove_nothing) {
     EXPECT_EQ(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
 }
 
-TEST(hang, a_wait_is_told_by_the_call_that_posted_its_request) {
+// Rank 0 is in MPI_Wait, and has called MPI_Irecv.
+auto rank_0_waits_for_one(std::uint64_t handle) {
     CallSpec wait = completion("MPI_Wait", {calls_of(1, 0)});
     wait.arguments = format::has_requests;
     CallSpec post = receives("MPI_Irecv", {calls_of(1)});
     post.arguments = format::has_source | format::is_posted;
     auto job = both_in(wait, barrier());
     job[0].calls.push_back(post);
-    job[0].threads[0].request = 0x77;
+    job[0].threads[0].request = handle;
     job[0].threads[0].requests = 1;
+    return job;
+}
+
+TEST(hang, a_wait_is_told_by_the_call_that_posted_its_request) {
+    auto job = rank_0_waits_for_one(0x77);
     job[0].threads[0].open_requests = {{.handle = 0x77, .call = "MPI_Irecv", .peer = 1, .tag = 3},
                                        {.handle = 0x99, .call = "MPI_Irecv", .peer = 0, .tag = 4}};
     job[1].state = format::State::finalized;
@@ -313,14 +319,7 @@ TEST(hang, a_wait_is_told_by_the_call_that_posted_its_request) {
 }
 
 TEST(hang, a_wait_is_told_by_the_call_of_another_thread_that_posted_its_request) {
-    CallSpec wait = completion("MPI_Wait", {calls_of(1, 0)});
-    wait.arguments = format::has_requests;
-    CallSpec post = receives("MPI_Irecv", {calls_of(1)});
-    post.arguments = format::has_source | format::is_posted;
-    auto job = both_in(wait, barrier());
-    job[0].calls.push_back(post);
-    job[0].threads[0].request = 0x77;
-    job[0].threads[0].requests = 1;
+    auto job = rank_0_waits_for_one(0x77);
     ThreadSpec other;
     other.open_requests = {{.handle = 0x99, .call = "MPI_Irecv", .peer = 0, .tag = 4},
                            {.handle = 0x77, .call = "MPI_Irecv", .peer = 1, .tag = 3}};

@@ -2,7 +2,6 @@
 // usage: persistent_bsend ROUNDS
 #include <mpi.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { bytes = 16384 };
 
