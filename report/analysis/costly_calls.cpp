@@ -59,7 +59,7 @@ void small_messages(const Job& job, const Figures& figures, Findings& findings) 
     const double cost = share(time, static_cast<double>(figures.wall_ns));
     if (!most || rate < often || cost < worth_a_word) return;
     Finding& finding = add(findings, Rule::small_messages, true,
-                           evidence::SmallMessages{.calls_of_rank = static_cast<std::uint64_t>(calls_of_rank),
+                           evidence::SmallMessages{.calls_of_rank = calls_of_rank,
                                                    .mean_bytes = share(bytes, all_calls),
                                                    .mean_ns = share(time, all_calls),
                                                    .calls_per_s = rate,

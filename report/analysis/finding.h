@@ -181,7 +181,7 @@ struct OneServesAll {
     double others_run_share = 0;
 };
 struct SmallMessages {
-    std::uint64_t calls_of_rank = 0;
+    double calls_of_rank = 0;  // mean
     double mean_bytes = 0;
     double mean_ns = 0;
     double calls_per_s = 0;  // of each rank

@@ -8,6 +8,7 @@
 #include "report/analysis/causes.h"
 #include "report/analysis/last_ranks.h"
 #include "report/analysis/periods.h"
+#include "report/model/ratio.h"
 
 namespace mpiprof::report {
 namespace {
@@ -165,7 +166,7 @@ std::uint64_t throttled_beyond_others(const Job& job, const Ranks& slow, double 
         others += is_slow ? 0 : 1;
     }
     const double beyond = share(of_slow, static_cast<double>(slow.size())) - share(of_others, others);
-    return beyond >= much * longer_ns ? static_cast<std::uint64_t>(beyond) : 0;
+    return beyond >= much * longer_ns ? whole_ns(beyond) : 0;
 }
 
 // Of the longest record: what is lacking in that of a rank that did not reach MPI_Finalize. It may have worked all of

@@ -121,7 +121,7 @@ struct Sentence {
     std::string operator()(const evidence::SmallMessages& e) const {
         return fmt::format(
             "Too many small messages: each rank makes {} calls of {} on average, mostly {}; they take {} of the run.",
-            human_count(static_cast<double>(e.calls_of_rank)), human_bytes(e.mean_bytes), call(), share(e.run_share));
+            human_count(e.calls_of_rank), human_bytes(e.mean_bytes), call(), share(e.run_share));
     }
     std::string operator()(const evidence::CheapCalls& e) const {
         return fmt::format("{} calls {} {} times a second: about {} of its run (an estimate).", callers(e.ranks),
