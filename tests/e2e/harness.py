@@ -122,7 +122,7 @@ def end_session(process):
             pass
 
 
-def end_who_is_left(directory):
+def end_who_is_left(directory, how=signal.SIGKILL):
     """Ends ranks that outlive their case: what waits in MPI need not notice that its mpirun was killed, and it keeps a core.
     The shell of somebody who looks at the directory has a terminal, and stays."""
     for process in pathlib.Path("/proc").glob("[0-9]*"):
@@ -130,7 +130,7 @@ def end_who_is_left(directory):
             where = pathlib.Path(os.readlink(process / "cwd"))
             terminal = (process / "stat").read_text().rpartition(")")[2].split()[4]
             if directory in (where, *where.parents) and terminal == "0":
-                os.kill(int(process.name), signal.SIGKILL)
+                os.kill(int(process.name), how)
         except OSError:
             pass
 

@@ -3,10 +3,11 @@
 import csv
 import io
 import os
+import signal
 import threading
 import time
 
-from harness import PROGRAMS, case, check, same
+from harness import PROGRAMS, case, check, end_who_is_left, same
 
 
 def in_background(scene, ranks, program, directory, timeout=250):
@@ -131,12 +132,13 @@ def first_sentence(scene, kind, ranks=3, program="mismatch.c"):
 def first_sentence_of(scene, command, ranks, name):
     """What `hang` says first at 80 columns of such a program while it hangs, on one line."""
     directory = scene.subdir(name)
-    # The ranks end themselves after 10 s. Open MPI's mpirun may not: PMIx 4.2.2 locks itself out when it is finalized meanwhile.
+    # The ranks would end themselves after 10 s. Open MPI's mpirun may not: PMIx 4.2.2 locks itself out when it is finalized meanwhile.
     job = in_background(scene, ranks, command, directory, timeout=40)
     try:
         said = until(lambda: (text := scene.run_report("hang", "--width", "80", cwd=directory).out) and "It hangs" in text and text)
         check(said, "nothing is proven:\n" + scene.run_report("hang", cwd=directory).out)
     finally:
+        end_who_is_left(directory, signal.SIGTERM)
         job.join()
     check(max(map(len, said.splitlines())) <= 80, said)
     return " ".join(said.split("\n  RANKS")[0].split())
