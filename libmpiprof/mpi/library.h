@@ -157,9 +157,9 @@ struct Mpi {
     // Communicators are made once and used for long, and their number is part of the ids of others. A call inside
     // another is part of that, or of a callback of the user's, whose communicators are met when they are used.
     template <Id I, class Language>
-    static void follow_unrecorded(const Word* words, Word return_address) {
+    static void follow_unrecorded(const Word* words, bool is_part) {
         if constexpr (!sets_up(I) && !makes(I) && !makes_several(I))
-            if (runtime.is_recording() && !wrap::is_nested(return_address)) follow_communicator<I, Language>(words);
+            if (runtime.is_recording() && !is_part) follow_communicator<I, Language>(words);
     }
     template <Id I, class Language>
     static void follow_made(const Word* words);
@@ -214,6 +214,7 @@ struct Mpi {
     }
     template <Id I>
     static void after_real(Word) {}
+    static constexpr bool hears_of_unrecorded(Id) { return false; }
     template <Id I>
     static void unrecorded(const Word*, Word) {}
     template <Id I, class Language>
@@ -238,9 +239,9 @@ struct Mpi {
     // What is known of types ends with a pause in any case. Inside another call of MPI, which may hold locks of its
     // own, nobody is to wait for ours.
     template <Id I, class Language>
-    static void free_unrecorded(const Word* words, Word return_address) {
+    static void free_unrecorded(const Word* words, bool is_part) {
         if constexpr (I != Id::Type_free) {
-            if (!runtime.is_recording() || (I != Id::Request_free && wrap::is_nested(return_address))) return;
+            if (!runtime.is_recording() || (I != Id::Request_free && is_part)) return;
             forget<I, Language>(thread_state.ledger, words);
         }
     }
@@ -318,7 +319,8 @@ template <Id I, class Language>
     if (!library.is_known() || !runtime.is_recording()) return;
     CallInHand hand{};
     if constexpr (Language::fortran) hand.ierror = reinterpret_cast<const int*>(words[row.arity]);
-    std::uint64_t word = format::order_word(row.name);
+    constexpr std::uint64_t collective = format::order_word(row.name);
+    std::uint64_t word = collective;
     if constexpr (root >= 0) word += static_cast<std::uint64_t>(Language::integer(words[root]));
     const Word handle = Language::c_comm(Language::handle(words[comm]));
     if (Language::failed(result, hand))

@@ -70,15 +70,9 @@ Word forward(const char* name, Word return_address, Words... words) {
 }
 
 // A second MPI in the process passes through untouched: from now on every call is looked up by its caller.
-// Each function is looked up anew at its next call.
-void forget_functions() {
-    for (auto& spelling : wrap::reals<Mpi>)
-        for (void*& slot : spelling) __atomic_store_n(&slot, nullptr, __ATOMIC_RELAXED);
-}
-
 void meet_second_mpi() {
     library.several = true;
-    forget_functions();
+    wrap::forget_functions<Mpi>();
     runtime.note_several_mpis();
 }
 
@@ -167,10 +161,14 @@ Word end(const char* name, Word return_address, Words... words) {
     const bool last = !library.communicators.has_world && open_sessions <= 0;
     if (last) runtime.finish(format::State::finalized, 0);
     const Ticks before = now(runtime.clock() == format::ClockKind::monotonic);
+    // What it calls in turn is part of it, and of nobody's order.
+    const Word* const outer = thread_state.token;
+    if (!outer) thread_state.token = untimed(MPIPROF_FRAME());
     const Word result = function(words...);
+    thread_state.token = outer;
     if (!last) return result;
     library.is_over = true;  // before others than MPI go on
-    forget_functions();
+    wrap::forget_functions<Mpi>();
     runtime.after_finalize(now(runtime.clock() == format::ClockKind::monotonic) - before);
     return result;
 }

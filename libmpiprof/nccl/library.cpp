@@ -53,8 +53,7 @@ void Library::meet(const void* real) {
     if (!communicators.questions.count) return find_questions(real);
     if (several || is_ours(real)) return;
     several = true;
-    for (auto* reals : {wrap::reals<Nccl>, wrap::reals_watched<Nccl>})
-        for (void*& slot : reals[0]) __atomic_store_n(&slot, nullptr, __ATOMIC_RELAXED);
+    wrap::forget_functions<Nccl>();
 }
 
 void Library::begin(const void* real, Membership membership) {

@@ -134,7 +134,7 @@ struct Nccl : private wrap::LibraryDefaults {
         if (follow_made(I, words)) runtime.forget_handles();
     }
     template <Id I, class Language>
-    static void follow_unrecorded(const Word* words, Word) {
+    static void follow_unrecorded(const Word* words, bool) {
         if (runtime.is_recording()) follow_made(I, words);
     }
 
@@ -173,6 +173,7 @@ struct Nccl : private wrap::LibraryDefaults {
         else
             gpu::launches.settle();
     }
+    static constexpr bool hears_of_unrecorded(Id id) { return may_be_watched(id); }
     template <Id I>
     static void unrecorded(const Word* words, Word result) {
         if constexpr (is_operation(row_of(I).traffic)) pass_unwatched_operation();

@@ -55,6 +55,8 @@ class Runtime {
     bool records_call(std::uint16_t call) const { return !left_out_.has(call); }
     // Whatever is recorded and whatever not: all ranks have to do it.
     bool puts_barrier_before(std::uint16_t call) const { return barriers_.has(call); }
+    // Nothing is recorded in this process, and nothing will be.
+    bool is_off() const { return phase() == Phase::off; }
     // True: not even the first MPI call was seen, though one may have been made (another tool may have kept it).
     bool has_not_begun() const { return phase() == Phase::idle; }
     // Whether MPI was finalised, for a profile whose end passes us by; asked when the process ends.

@@ -54,13 +54,25 @@ template <class Library>
 
 struct Found {
     void* function;  // null: nobody defines it
-    bool foreign;    // of a second MPI: pass through, unrecorded
+    bool foreign;    // of a second MPI, or passed on: nothing else is done
     bool is_first;   // this process had not called it before
 };
 
-// The function of a library that is off: its calls pass through, unrecorded, and it is looked for but once.
+// Whether calls of this row are handed on and nothing else: the library is off, or nothing is recorded in this process.
+template <class Library>
+[[gnu::always_inline]] inline bool is_passed_on(std::uint16_t id) {
+    return Library::is_off() || (runtime.is_off() && !runtime.puts_barrier_before(id));
+}
+// The function of such a row, once it was looked for; null: look on.
 template <class Library, int Spelling>
-Found find_while_off(std::uint16_t id, const char* name, Word return_address) {
+[[gnu::always_inline]] inline void* passed_on(std::uint16_t id) {
+    void* known = __atomic_load_n(&reals_aside<Library>[Spelling][id - Library::first_id], __ATOMIC_RELAXED);
+    return known && is_passed_on<Library>(id) ? known : nullptr;
+}
+
+// It is looked for but once, unless there are several such libraries.
+template <class Library, int Spelling>
+Found find_passed_on(std::uint16_t id, const char* name, Word return_address) {
     void*& slot = reals_aside<Library>[Spelling][id - Library::first_id];
     void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED);
     if (!known) {
@@ -88,7 +100,7 @@ template <class Library, int Spelling>
     if (void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED)) return {known, false, false};
     if (void* known = __atomic_load_n(&watched_slot_of<Library, Spelling>(id), __ATOMIC_RELAXED))
         return {known, false, false};
-    if (Library::is_off()) return find_while_off<Library, Spelling>(id, name, return_address);
+    if (is_passed_on<Library>(id)) return find_passed_on<Library, Spelling>(id, name, return_address);
     void*& aside = reals_aside<Library>[Spelling][id - Library::first_id];
     if (void* known = __atomic_load_n(&aside, __ATOMIC_RELAXED); known && !Library::several())
         return {known, false, false};
@@ -99,6 +111,14 @@ template <class Library, int Spelling>
     if (runtime.knows_call(id) && !Library::several())
         __atomic_store_n(&place_of_real<Library, Spelling>(id), real.function, __ATOMIC_RELAXED);
     return {real.function, Library::is_foreign(real), true};
+}
+
+// Each function is looked up anew at its next call.
+template <class Library>
+void forget_functions() {
+    for (auto* table : {&reals<Library>, &reals_aside<Library>, &reals_watched<Library>})
+        for (auto& spelling : *table)
+            for (void*& slot : spelling) __atomic_store_n(&slot, static_cast<void*>(nullptr), __ATOMIC_RELAXED);
 }
 
 // What is watched from now on leaves the fast form: its next call finds no function there.

@@ -41,14 +41,14 @@ struct LibraryDefaults {
     template <auto Id, class Language>
     static void before_free(Ledger&, const Word*) {}
     template <auto Id, class Language>
-    static void free_unrecorded(const Word*, Word) {}
+    static void free_unrecorded(const Word*, bool) {}
 
     // ---- rows whose success has consequences beyond their cell ----
     static constexpr bool follows(auto) { return false; }
     template <auto Id, class Language>
     static void follow(Ledger&, const Word*) {}
     template <auto Id, class Language>
-    static void follow_unrecorded(const Word*, Word) {}
+    static void follow_unrecorded(const Word*, bool) {}
 
     // ---- rows that all who take part make in one order, and are counted ----
     static constexpr bool is_in_order(auto) { return false; }
@@ -73,7 +73,8 @@ struct LibraryDefaults {
     static void before_real(Ledger&, const Word*) {}
     template <auto Id>
     static void after_real(Word) {}
-    // Instead of both where the call is not recorded.
+    // Instead of both where the call is not recorded, in rows that want to hear of it.
+    static constexpr bool hears_of_unrecorded(auto) { return false; }
     template <auto Id>
     static void unrecorded(const Word*, Word) {}
     // Something new was met: a good moment to look whether anything is to be watched from now on.
@@ -108,13 +109,13 @@ concept FindsFunctions = requires(const char* name, Word return_address, const R
 };
 
 template <class L, class Language>
-concept FollowsHandles = requires(Ledger& ledger, const Word* words, Word return_address, Word word) {
+concept FollowsHandles = requires(Ledger& ledger, const Word* words, Word word) {
     { L::frees(any_row<L>) } -> std::same_as<bool>;
     { L::template before_free<any_row<L>, Language>(ledger, words) } -> std::same_as<void>;
-    { L::template free_unrecorded<any_row<L>, Language>(words, return_address) } -> std::same_as<void>;
+    { L::template free_unrecorded<any_row<L>, Language>(words, bool{}) } -> std::same_as<void>;
     { L::follows(any_row<L>) } -> std::same_as<bool>;
     { L::template follow<any_row<L>, Language>(ledger, words) } -> std::same_as<void>;
-    { L::template follow_unrecorded<any_row<L>, Language>(words, return_address) } -> std::same_as<void>;
+    { L::template follow_unrecorded<any_row<L>, Language>(words, bool{}) } -> std::same_as<void>;
     // What a valid type and communicator mean: asked after success, where no memo knows them.
     { L::template meaning<Language>(ledger, word, word, std::int64_t{}) } -> std::same_as<Meaning>;
 };
@@ -134,6 +135,7 @@ concept WatchesCalls = requires(Ledger& ledger, const Word* words, Word word, st
     { L::may_be_watched_quickly(id) } -> std::same_as<bool>;
     { L::template before_real<any_row<L>, Language>(ledger, words) } -> std::same_as<void>;
     { L::template after_real<any_row<L>>(word) } -> std::same_as<void>;
+    { L::hears_of_unrecorded(any_row<L>) } -> std::same_as<bool>;
     { L::template unrecorded<any_row<L>>(words, word) } -> std::same_as<void>;
     { L::looks_again() } -> std::same_as<void>;
 };

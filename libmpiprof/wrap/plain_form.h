@@ -6,7 +6,7 @@
 #include "libmpiprof/base/used_stack.h"
 #include "libmpiprof/record/token.h"
 #include "libmpiprof/wrap/booker.h"
-#include "libmpiprof/wrap/functions.h"
+#include "libmpiprof/wrap/unrecorded_form.h"
 
 namespace mpiprof::wrap {
 
@@ -164,97 +164,26 @@ template <class Library, class Language, class Booker>
     Booker::trace(ledger, known ? *known : unknown, 0, ledger.sane(ticks));
 }
 
-// Null if this call is not ours to record: not started, nested, a forked child, a second MPI.
-[[gnu::noinline]] inline Ledger* enter_plainly(ThreadState& state, const Word* frame, Word return_address,
+struct Entered {
+    // Null if the call is not ours to record: not started, paused, nested, a forked child, a second MPI.
+    Ledger* ledger;
+    bool is_part;  // of another call, recorded or not
+};
+[[gnu::noinline]] inline Entered enter_plainly(ThreadState& state, const Word* frame, Word return_address,
                                                bool foreign) {
     const bool is_current = state.epoch == gate_epoch();
-    if (is_current && (state.token == frame || state.token == untimed(frame))) {
-        state.token = nullptr;  // the fast form took it before it left
-        state.ledger->hand.leave();
+    if (state.token == frame || state.token == untimed(frame)) {
+        state.token = nullptr;  // the fast form took it before it left, or its call was left by a longjmp
+        if (is_current) state.ledger->hand.leave();
     }
-    if (foreign) return nullptr;
-    if (!is_current && !runtime.open(state)) return nullptr;
+    if (foreign) return {nullptr, false};
+    // Without a look at the ledger, which a forked child does not have.
+    if (!is_current && !runtime.open(state)) return {nullptr, frame < state.token && is_nested(return_address)};
     if (may_be_nested(state, frame, address_of(state.ledger->hand.key())) && is_nested(return_address)) {
         state.ledger->hand.count_nested();
-        return nullptr;
+        return {nullptr, true};
     }
-    return state.ledger;
-}
-
-// A call that the user left out: what it calls in turn is not recorded either.
-template <class... Words>
-Word call_unrecorded(Word (*real)(Words...), const Word* frame, Words... args) {
-    thread_state.token = untimed(frame);
-    const Word result = real(args...);
-    if (thread_state.token == untimed(frame)) thread_state.token = nullptr;
-    return result;
-}
-
-// A call that is not recorded, while recording is off or as part of another: lives of handles begin and end in it all
-// the same.
-template <class Library, auto Id, class Language, class... Words>
-Word call_followed(Word (*real)(Words...), Word return_address, Words... args) {
-    const Word words[] = {args..., 0};
-    if constexpr (Library::frees(Id)) Library::template free_unrecorded<Id, Language>(words, return_address);
-    CallInHand hand{};
-    if constexpr (Language::fortran) hand.ierror = ierror_of<Library::row(Id).arity>(args...);
-    const Word result = real(args...);
-    if constexpr (Library::follows(Id))
-        if (!Language::failed(result, hand)) Library::template follow_unrecorded<Id, Language>(words, return_address);
-    return result;
-}
-
-// A call in the plain form, as its pieces hand it on.
-struct PlainCall {
-    const Found& found;  // a copy would cost each call some instructions
-    const Word* frame;   // that of the exported symbol
-    Word return_address;
-    template <class... Words>
-    auto real_as() const {
-        return reinterpret_cast<Word (*)(Words...)>(found.function);
-    }
-    template <class... Words>
-    [[gnu::always_inline]] Word real(Words... args) const {
-        return real_as<Words...>()(args...);
-    }
-};
-
-// The barrier that the user wants before calls of this row: all ranks come to it, also those that record nothing.
-template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline void wait_for_others(const PlainCall& call, Ledger* ledger, Words... args) {
-    if (!runtime.puts_barrier_before(static_cast<std::uint16_t>(Id)) || call.found.foreign) return;
-    if (!ledger && is_nested(call.return_address)) return;
-    const Word words[] = {args..., 0};
-    Library::template wait_first<Id, Language>(ledger, call.frame, call.return_address, words);
-}
-
-// A call that is not recorded: not ours, or there is nowhere to record it.
-template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline Word call_uncounted(const PlainCall& call, Words... args) {
-    if constexpr (Library::may_be_watched(Id)) {
-        const Word result = call.real(args...);
-        const Word words[] = {args..., 0};
-        if (!call.found.foreign && Library::watches(static_cast<std::uint16_t>(Id)) && gate_epoch() == 0 &&
-            !is_nested(call.return_address))
-            Library::template unrecorded<Id>(words, result);
-        return result;
-    } else if constexpr (Library::follows(Id) || Library::frees(Id)) {
-        if (!call.found.foreign)
-            return call_followed<Library, Id, Language>(call.real_as<Words...>(), call.return_address, args...);
-    }
-    return call.real(args...);
-}
-
-// The same; and one that has its place in an order is counted there, whoever records it.
-template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline Word call_without_ledger(const PlainCall& call, Words... args) {
-    const Word result = call_uncounted<Library, Id, Language>(call, args...);
-    if constexpr (Library::is_in_order(Id)) {
-        const Word words[] = {args..., 0};
-        if (!call.found.foreign && !is_nested(call.return_address))
-            Library::template count_unrecorded<Id, Language>(words, result);
-    }
-    return result;
+    return {state.ledger, false};
 }
 
 template <class Library, auto Id, class Language, class... Words>
@@ -353,7 +282,7 @@ template <class Library, auto Id, int Spelling, class Language, class... Words>
 [[gnu::noinline]] Word call_sampled(Words... args) {
     void* const real = __atomic_load_n(&slot_of<Library, Spelling>(static_cast<std::uint16_t>(Id)), __ATOMIC_RELAXED);
     const Found found{real, false, false};
-    const PlainCall call{found, MPIPROF_FRAME(), reinterpret_cast<Word>(__builtin_return_address(0))};
+    const PlainCall call{found, MPIPROF_FRAME(), reinterpret_cast<Word>(__builtin_return_address(0)), false};
     return call_recorded<Library, Id, Language>(call, *thread_state.ledger, args...);
 }
 
@@ -364,8 +293,8 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     const Word* frame = MPIPROF_FRAME();
     constexpr auto id = static_cast<std::uint16_t>(Id);
     const Found found = find_function<Library, Spelling>(id, Name::text(), return_address);
-    const PlainCall call{found, frame, return_address};
-    Ledger* ledger = enter_plainly(thread_state, frame, return_address, found.foreign);
+    const auto [ledger, is_part] = enter_plainly(thread_state, frame, return_address, found.foreign);
+    const PlainCall call{found, frame, return_address, is_part};
     if (!found.function) return Library::missing(Name::text());
     if constexpr (Library::may_wait_first(Id)) wait_for_others<Library, Id, Language>(call, ledger, args...);
     if (!ledger) return call_without_ledger<Library, Id, Language>(call, args...);
@@ -379,6 +308,28 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
             return result;
         }
     return call_recorded<Library, Id, Language>(call, *ledger, args...);
+}
+
+// A call that may find recording off: if it is the user's, all that is done is to count it in its order and to follow
+// the lives of handles.
+template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
+[[gnu::noinline, gnu::cold]] Word call_at_rest(Words... args) {
+    if constexpr (!Library::hears_of_unrecorded(Id)) {
+        void* real = __atomic_load_n(&slot_of<Library, Spelling>(static_cast<std::uint16_t>(Id)), __ATOMIC_RELAXED);
+        const Found found{real, false, false};
+        const Word* frame = MPIPROF_FRAME();
+        if (real && gate_epoch() == 0 && frame >= thread_state.token)
+            return call_without_ledger<Library, Id, Language>({found, frame, 0, false}, args...);
+    }
+    return call_plainly<Library, Id, Spelling, Language, Name>(args...);
+}
+
+// A call that finds another epoch than it knows. What is handed on and nothing else goes by no more than this.
+template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
+[[gnu::noinline, gnu::cold]] Word call_in_new_epoch(Words... args) {
+    if (void* real = passed_on<Library, Spelling>(static_cast<std::uint16_t>(Id)))
+        return reinterpret_cast<Word (*)(Words...)>(real)(args...);
+    return call_at_rest<Library, Id, Spelling, Language, Name>(args...);
 }
 
 }  // namespace mpiprof::wrap

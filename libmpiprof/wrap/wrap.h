@@ -275,7 +275,7 @@ requires WrappedLibrary<Library, Language>
     if constexpr ((Library::frees(Id) || Library::follows(Id)) && treatment != Treatment::counted)
         return plainly(args...);
     if (state.epoch != gate_epoch()) [[unlikely]]
-        return plainly(args...);
+        return call_in_new_epoch<Library, Id, Spelling, Language, Name>(args...);
     const Word* frame = MPIPROF_FRAME();
     if (frame < state.token) [[unlikely]] {
         if constexpr (Library::asks_itself(Id)) {

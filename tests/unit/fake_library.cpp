@@ -79,10 +79,10 @@ const Known known[] = {
 
 struct Fake : private wrap::LibraryDefaults {
     using LibraryDefaults::asks_itself, LibraryDefaults::is_own_code, LibraryDefaults::may_be_watched_quickly;
-    using LibraryDefaults::before_real, LibraryDefaults::after_real, LibraryDefaults::unrecorded;
+    using LibraryDefaults::before_real, LibraryDefaults::after_real;
     using LibraryDefaults::begin_late, LibraryDefaults::may_be_quick, LibraryDefaults::missing;
     using LibraryDefaults::follow, LibraryDefaults::follow_unrecorded, LibraryDefaults::follows;
-    using LibraryDefaults::is_in_order, LibraryDefaults::count_unrecorded;
+    using LibraryDefaults::hears_of_unrecorded, LibraryDefaults::unrecorded;
     using LibraryDefaults::looks_again;
     using LibraryDefaults::may_be_watched, LibraryDefaults::watches;
     using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first;
@@ -93,6 +93,11 @@ struct Fake : private wrap::LibraryDefaults {
     static constexpr int spellings = 2;
     static constexpr Call row(FakeId id) { return rows[static_cast<std::size_t>(id)]; }
     static constexpr bool frees(FakeId id) { return id == FakeId::free; }
+    static constexpr bool is_in_order(FakeId id) { return id == FakeId::spread; }
+    template <FakeId, class Language>
+    static void count_unrecorded(const Word*, Word) {
+        script.in_order += 1;
+    }
 
     template <int Spelling>
     static wrap::Real real(const char* name, Word) {
@@ -110,7 +115,7 @@ struct Fake : private wrap::LibraryDefaults {
         runtime.forget_handles();
     }
     template <FakeId, class Language>
-    static void free_unrecorded(const Word*, Word) {
+    static void free_unrecorded(const Word*, bool) {
         script.freed += 1;
     }
 
@@ -182,8 +187,7 @@ char names[calls * 16];
 }  // namespace
 
 void forget_real_functions() {
-    for (auto& spelling : wrap::reals<Fake>)
-        for (void*& slot : spelling) slot = nullptr;
+    wrap::forget_functions<Fake>();
 }
 
 const Catalogue& fake_catalogue() {

@@ -24,6 +24,7 @@ struct Script {
     unsigned lookups = 0;    // real functions searched for
     unsigned questions = 0;  // types and communicators asked about
     unsigned freed = 0;
+    unsigned in_order = 0;  // calls that are not recorded, but counted in their order
 };
 extern thread_local Script script;  // each thread has its own
 

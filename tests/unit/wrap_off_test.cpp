@@ -3,6 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csetjmp>
+#include <utility>
+
 #include "tests/unit/wrapped.h"
 
 namespace mpiprof::test {
@@ -36,6 +39,64 @@ TEST_F(wrap, a_handle_that_is_freed_in_a_pause_is_forgotten_too) {
     runtime.resume();
     EXPECT_EQ(script.freed, 1u);
     EXPECT_EQ(frees.counted(), 0u);
+}
+
+Word spread() {
+    static const int counts[] = {1};
+    return FAKE_Spread(reinterpret_cast<Word>(counts), 1, 1);
+}
+
+TEST_F(wrap, collectives_of_a_pause_are_counted_but_for_those_that_are_part_of_another_call) {
+    runtime.pause();
+    script.inside = [] {
+        const auto inside = std::exchange(script.inside, nullptr);
+        spread();
+        FAKE_Query(1);
+        script.inside = inside;
+    };
+
+    spread();
+    EXPECT_EQ(script.in_order, 1u);
+    send_eight_bytes();
+    EXPECT_EQ(script.in_order, 1u);
+    script.inside = nullptr;
+    spread();
+
+    runtime.resume();
+    EXPECT_EQ(script.in_order, 2u);
+    EXPECT_EQ(script.calls, 7u);
+}
+
+std::jmp_buf out;
+
+TEST_F(wrap, a_call_of_a_pause_that_is_left_by_a_longjmp_hides_no_later_one) {
+    runtime.pause();
+    script.inside = [] { std::longjmp(out, 1); };
+    if (setjmp(out) == 0) spread();
+    script.inside = nullptr;
+
+    spread();
+    runtime.resume();
+    const Since sends(FakeId::send);
+    send_eight_bytes();
+
+    EXPECT_EQ(script.in_order, 1u);
+    EXPECT_EQ(sends.calls(), 1u);
+}
+
+TEST_F(wrap, a_pause_that_ends_within_a_call_leaves_its_parts_unrecorded) {
+    const Since sends(FakeId::send);
+    runtime.pause();
+    script.inside = [] {
+        script.inside = nullptr;
+        runtime.resume();
+        send_eight_bytes();
+    };
+
+    spread();
+    send_eight_bytes();
+
+    EXPECT_EQ(sends.calls(), 1u);
 }
 
 TEST_F(wrap, a_pause_within_a_call_loses_neither_the_call_nor_the_token) {
