@@ -32,7 +32,7 @@ class Library {
     bool is_known() const { return profiled.facts.family != MpiFamily::unknown; }
 
     // The life of a C handle ends or begins: what its value meant is forgotten by every thread, in both languages.
-    void end_of_type(Word type) { runtime.end_of({HandleKind::type, type, 0}); }
+    void end_of_type(Word type) { runtime.end_of_type(type); }
     void end_of_communicator(Word comm);
     void end_of_window(Word win);
 

@@ -24,6 +24,8 @@ class Runtime {
     // A handle's life ends or begins with the call in hand: what was remembered of it is forgotten by every thread
     // before it books another call.
     void end_of(const EndedHandle& ended);
+    // The same of a datatype: some programs make and free one for each message.
+    void end_of_type(Word type);
     void forget_handles();  // the same of all handles
 
     // ---- the life of the profile; each may be called at any time and again ----
