@@ -58,18 +58,23 @@ class Case:
     tier: str
     timeout: int
     attempts: int
+    slow: tuple = ()  # MPIs under which it is for the full tier
+
+    def tier_of(self, mpi):
+        return "full" if mpi in self.slow else self.tier
 
 
 CASES = []
 
 
-def case(mpis=MPIS, ranks=4, tier="ci", timeout=400, attempts=1):
+def case(mpis=MPIS, ranks=4, tier="ci", timeout=400, attempts=1, slow=()):
     """Registers a function as a case, once for each MPI. mpis=() means that it needs none.
+    Under MPIs named in `slow` it takes much longer, or as long once more, and is the full tier's.
     Time limits are there for what hangs: ranks that spin while others hold their core may be a hundred times slower.
     More than one attempt is for cases that say how long something takes, which a busy machine can spoil now and then and a
     defect spoils every time; never for what is counted."""
     def register(function):
-        CASES.append(Case(function.__name__, function, tuple(mpis), ranks, tier, timeout, attempts))
+        CASES.append(Case(function.__name__, function, tuple(mpis), ranks, tier, timeout, attempts, tuple(slow)))
         return function
     return register
 

@@ -27,7 +27,7 @@ def load_cases():
 def list_cases():
     for case in harness.CASES:
         for mpi in case.mpis or ("none",):
-            print(f"{case.name}|{mpi}|{case.ranks}|{case.tier}|{case.timeout}")
+            print(f"{case.name}|{mpi}|{case.ranks}|{case.tier_of(mpi)}|{case.timeout}")
 
 
 def run_case(arguments):

@@ -186,9 +186,7 @@ char names[calls * 16];
 
 }  // namespace
 
-void forget_real_functions() {
-    wrap::forget_functions<Fake>();
-}
+void forget_real_functions() { wrap::forget_functions<Fake>(); }
 
 const Catalogue& fake_catalogue() {
     static constinit Catalogue catalogue{names, infos, static_cast<std::uint16_t>(calls), 3};

@@ -61,7 +61,7 @@ exec MPIRUN "$@"
 """
 
 
-@case(ranks=4)
+@case(ranks=4, slow=("mpich",))
 def lines_that_quickstart_shows_work_when_they_are_copied(scene):
     """Into a shell somewhere else, where another library is preloaded already, with two cores, and for Open MPI 5, too. The
     folder's name has a blank in it."""

@@ -27,17 +27,17 @@ def compare(scene, when):
     return plain
 
 
-@case(ranks=2)
+@case(ranks=2, slow=("mpich",))
 def traps_unmasked_after_init_do_not_fire_in_the_library(scene):
     compare(scene, "after")
 
 
-@case(ranks=2)
+@case(ranks=2, slow=("openmpi",))
 def traps_unmasked_before_init_do_not_fire_in_the_library(scene):
     compare(scene, "before")
 
 
-@case(ranks=2)
+@case(ranks=2, slow=("openmpi",))
 def sticky_flags_and_rounding_are_those_of_the_program(scene):
     plain = compare(scene, "never")
     same(plain.out.count("traps 0, rounding 0x"), 6, f"lines of the program with its own rounding, in {plain.out}")

@@ -38,10 +38,10 @@ def tables(scene, directory):
         if text.startswith("# ") else [list(csv.DictReader(io.StringIO(text)))]
 
 
-@case(ranks=3)
+@case(ranks=3, slow=("mpich",))
 def hang_names_the_rank_that_does_not_arrive(scene):
     directory = scene.subdir("job")
-    job = in_background(scene, 3, [scene.compile("waits.c"), 12], directory)
+    job = in_background(scene, 3, [scene.compile("waits.c"), 6], directory)
     try:
         said = until(lambda: (text := scene.run_report("hang", cwd=directory).out) and "for rank 2" in text and text)
         check(said, "the report does not name rank 2:\n" + scene.run_report("hang", cwd=directory).out)
@@ -71,7 +71,7 @@ def hang_tells_afterwards_who_was_waited_for(scene):
     check("waits.c:" in text, text)
 
 
-@case(ranks=2)
+@case(ranks=2, slow=("openmpi",))
 def hang_names_the_line_of_a_python_program(scene):
     """While rank 1 waits, and after it was killed there. mpi4py under the MPI that it is made for, ctypes under the other."""
     directory = scene.subdir("job")

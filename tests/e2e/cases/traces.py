@@ -141,7 +141,7 @@ def check_regions(found):
         same([e["args"]["items"] for e in found.on(rank, "iterations")], list(range(2, STEPS + 1)), f"iterations of rank {rank}")
 
 
-@case(ranks=3)
+@case(ranks=3, slow=("mpich",))
 def trace_keeps_the_last_events_and_its_arrows_are_right(scene):
     program = scene.compile("traced.c")
     steps = 900

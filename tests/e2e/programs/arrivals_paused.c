@@ -1,6 +1,6 @@
 // 60 Barriers to which rank 1 comes 2 ms late. Rank 0 records neither the second 20 of them nor the third 20; rank 1
-// leaves out the third. After each, both free a communicator with an attribute, whose callback calls Barrier once more: it
-// is part of another call, and in no order.
+// leaves out the third. After each, both free a communicator with an attribute, whose callback calls Barrier once more:
+// it is part of another call, and in no order.
 #include <mpi.h>
 #include <time.h>
 
