@@ -34,10 +34,10 @@ struct Where {
 
 Where where_are_we(const ThreadState& thread) {
     if (!thread.token) return {false, false, Id::end, no_handle};
-    const bool is_timed = reinterpret_cast<std::uintptr_t>(thread.token) % 2 == 0;
+    // A call that is not timed: it may have begun before recording did, when this thread had no ledger.
+    if (reinterpret_cast<std::uintptr_t>(thread.token) % 2 != 0) return {false, true, Id::end, no_handle};
     const std::uint16_t call = call_of(thread.ledger->hand.key());
-    if (!is_timed || call < first_id || call >= static_cast<std::uint16_t>(Id::end))
-        return {false, true, Id::end, no_handle};
+    if (call < first_id || call >= static_cast<std::uint16_t>(Id::end)) return {false, true, Id::end, no_handle};
     const auto id = static_cast<Id>(call);
     return {true, false, id, id == Id::GroupEnd ? no_handle : thread.ledger->hand.comm()};
 }
