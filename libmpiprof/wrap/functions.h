@@ -116,9 +116,13 @@ template <class Library, int Spelling>
 // Each function is looked up anew at its next call.
 template <class Library>
 void forget_functions() {
-    for (auto* table : {&reals<Library>, &reals_aside<Library>, &reals_watched<Library>})
-        for (auto& spelling : *table)
+    const auto forget = [](void*(&table)[Library::spellings][Library::calls]) {
+        for (auto& spelling : table)
             for (void*& slot : spelling) __atomic_store_n(&slot, static_cast<void*>(nullptr), __ATOMIC_RELAXED);
+    };
+    forget(reals<Library>);
+    forget(reals_aside<Library>);
+    forget(reals_watched<Library>);
 }
 
 // What is watched from now on leaves the fast form: its next call finds no function there.
