@@ -48,11 +48,11 @@ void Runtime::end_of(const EndedHandle& handle) {
     thread_state.epoch = epochs_;
 }
 
+// The gate is closed in a forked child, too, which has no ledger to look into.
 void Runtime::end_of_type(Word type) {
     Ledger* own = thread_state.ledger;
     const bool is_alone = own && __atomic_load_n(&ledger_count_, __ATOMIC_RELAXED) == 1;
-    if (!is_alone || gate_epoch() == 0)
-        [[unlikely]]  // closed, too, in a forked child, which has no ledger to look into
+    if (!is_alone || gate_epoch() == 0) [[unlikely]]
         return end_of({HandleKind::type, type, 0});
     own->memos.forget_type(type);
 }

@@ -47,15 +47,6 @@ struct PlainCall {
     }
 };
 
-// The barrier that the user wants before calls of this row: all ranks come to it, also those that record nothing.
-template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline void wait_for_others(const PlainCall& call, Ledger* ledger, Words... args) {
-    if (!runtime.puts_barrier_before(static_cast<std::uint16_t>(Id)) || call.found.foreign) return;
-    if (!ledger && call.is_part) return;
-    const Word words[] = {args..., 0};
-    Library::template wait_first<Id, Language>(ledger, call.frame, call.return_address, words);
-}
-
 // A call that is not recorded, since there is nowhere to record it.
 template <class Library, auto Id, class Language, class... Words>
 [[gnu::always_inline]] inline Word call_uncounted(const PlainCall& call, Words... args) {
