@@ -9,8 +9,8 @@ import functools
 import io
 import os
 import pathlib
-import select
 import re
+import select
 import shutil
 import signal
 import subprocess

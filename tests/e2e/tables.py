@@ -1,4 +1,4 @@
-"""Reads what a profile holds about NCCL and GPUs, straight from the bytes of docs/file-format.md, for cases that ask whether the
+"""Reads what a profile holds about NCCL, GPUs and orders, straight from the bytes of docs/file-format.md, for cases that ask whether the
 library wrote it right, and for tests/gpu/run, which has no report beside it. Everything that a report shows is asked of
 mpiprof-report instead."""
 
@@ -7,6 +7,7 @@ from collections import namedtuple
 
 CALLS, CELLS, BLOCKS, COMMUNICATORS, CHOICES, FACTS, TIMES, DURATIONS, SEQUENCES, WORK = 1, 3, 4, 9, 18, 19, 23, 24, 25, 26
 SOURCES = {0: "none", 1: "events", 2: "cupti", 3: "launches"}
+ORIGIN_WORLD = 1
 EXCHANGE = 2  # among the flags of a time
 KINDS = {1: "nccl", 2: "kernels", 3: "to device", 4: "to host", 5: "on device", 6: "between devices", 7: "copies", 8: "graphs"}
 
@@ -54,6 +55,10 @@ class Tables:
     def communicators(self):
         """(size, rank) of each, but for the one that stands for what is on none."""
         return [struct.unpack_from("<16xII", r) for _, r in self.records(COMMUNICATORS)][1:]
+
+    def in_order_on_world(self):
+        """How many calls on MPI_COMM_WORLD were counted in their order."""
+        return sum(struct.unpack_from("<112xQ", r)[0] for _, r in self.records(COMMUNICATORS) if struct.unpack_from("<24xH", r)[0] == ORIGIN_WORLD)
 
     def histogram(self, place):
         """{lower end of its bucket: count}"""

@@ -5,6 +5,7 @@ import re
 
 from cases.wrappers import script
 from harness import Skip, case, check, execute, same
+from tables import Tables
 
 # Rank 0 is on this node; the others are on one whose clock is 5,000 s ahead.
 TWO_NODES = """#!/bin/sh
@@ -63,6 +64,7 @@ def collectives_are_counted_alike_whatever_is_recorded(scene):
     calls, ranks = compared(scene)
     same(calls["MPI_Barrier"]["compared"], 20, "Barriers that both have recorded")
     check(all(row["rank"] == 1 for row in ranks if row["call"] == "MPI_Barrier"), f"rank 1 comes last: {ranks}")
+    same([Tables(profile).in_order_on_world() for profile in scene.profiles()], [60, 60], "calls in order, without those of callbacks")
 
 
 @case(ranks=3)

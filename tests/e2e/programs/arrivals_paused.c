@@ -1,6 +1,6 @@
 // 60 Barriers to which rank 1 comes 2 ms late. Rank 0 records neither the second 20 of them nor the third 20; rank 1
-// leaves out the third. After each, both free a communicator with an attribute, whose callback calls Barrier once more:
-// it is part of another call, and in no order.
+// leaves out the third. After each, both free a communicator with an attribute, whose callback calls Barrier once more,
+// and MPI_Finalize does so with another: these are parts of other calls, and in no order.
 #include <mpi.h>
 #include <time.h>
 
@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, barrier_within, &keyval, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
     for (int i = 0; i < 60; ++i) {
         if (i == (rank == 0 ? 20 : 40)) MPI_Pcontrol(0);
         if (rank == 1) rest(2000);
