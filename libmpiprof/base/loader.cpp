@@ -18,10 +18,10 @@ namespace {
 Loader found_by(decltype(&::dlsym) find, void* handle) {
     const auto in = [&](const char* name) { return find(handle, name); };
     return {find, reinterpret_cast<decltype(&::dlopen)>(in("dlopen")),
-            reinterpret_cast<decltype(&::dlclose)>(in("dlclose")), reinterpret_cast<decltype(&::dladdr)>(in("dladdr"))};
+            reinterpret_cast<decltype(&::dlclose)>(in("dlclose"))};
 }
 
-// Before glibc 2.34 these four live in libdl, which a program and its MPI need not bring along (MPICH 3 does not).
+// Before glibc 2.34 these live in libdl, which a program and its MPI need not bring along (MPICH 3 does not).
 Loader find_loader() {
     if (::dlsym) return found_by(::dlsym, RTLD_DEFAULT);
     constexpr int as_iconv_does = static_cast<int>(RTLD_NOW | 0x80000000u);  // __RTLD_DLOPEN

@@ -15,7 +15,6 @@ struct Loader {
     decltype(&::dlsym) dlsym;
     decltype(&::dlopen) dlopen;
     decltype(&::dlclose) dlclose;
-    decltype(&::dladdr) dladdr;
 };
 
 // All null if there is none: then nothing can be found.

@@ -14,11 +14,9 @@
 MPIPROF_BIND(dlsym);
 MPIPROF_BIND(dlopen);
 MPIPROF_BIND(dlclose);
-MPIPROF_BIND(dladdr);
 #undef MPIPROF_BIND
 #endif
 #endif
 #pragma weak dlsym
 #pragma weak dlopen
 #pragma weak dlclose
-#pragma weak dladdr

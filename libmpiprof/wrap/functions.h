@@ -20,6 +20,9 @@ constinit inline void* reals_aside[Library::spellings][Library::calls]{};
 // and looks here.
 template <class Library>
 constinit inline void* reals_watched[Library::spellings][Library::calls]{};
+// Whether functions of a spelling were found; the tables of all others are untouched pages.
+template <class Library>
+constinit inline std::atomic<bool> has_found[Library::spellings]{};
 template <class Library, int Spelling>
 void*& slot_of(std::uint16_t id) {
     return reals<Library>[Spelling][id - Library::first_id];
@@ -76,6 +79,7 @@ Found find_passed_on(std::uint16_t id, const char* name, Word return_address) {
     void*& slot = reals_aside<Library>[Spelling][id - Library::first_id];
     void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED);
     if (!known) {
+        has_found<Library>[Spelling].store(true, std::memory_order_relaxed);
         known = Library::template real<Spelling>(name, return_address).function;
         if (!Library::several()) __atomic_store_n(&slot, known, __ATOMIC_RELAXED);
     }
@@ -107,6 +111,7 @@ template <class Library, int Spelling>
     const Real real = Library::template real<Spelling>(name, return_address);
     if (!real.function) return {nullptr, true, true};
     if (runtime.has_not_begun()) Library::begin_late(id, real.function);
+    has_found<Library>[Spelling].store(true, std::memory_order_relaxed);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
     if (runtime.knows_call(id) && !Library::several())
         __atomic_store_n(&place_of_real<Library, Spelling>(id), real.function, __ATOMIC_RELAXED);
@@ -116,13 +121,15 @@ template <class Library, int Spelling>
 // Each function is looked up anew at its next call.
 template <class Library>
 void forget_functions() {
-    const auto forget = [](void*(&table)[Library::spellings][Library::calls]) {
-        for (auto& spelling : table)
-            for (void*& slot : spelling) __atomic_store_n(&slot, static_cast<void*>(nullptr), __ATOMIC_RELAXED);
+    const auto forget = [](void*(&table)[Library::calls]) {
+        for (void*& slot : table) __atomic_store_n(&slot, static_cast<void*>(nullptr), __ATOMIC_RELAXED);
     };
-    forget(reals<Library>);
-    forget(reals_aside<Library>);
-    forget(reals_watched<Library>);
+    for (int spelling = 0; spelling < Library::spellings; ++spelling) {
+        if (!has_found<Library>[spelling].load(std::memory_order_relaxed)) continue;
+        forget(reals<Library>[spelling]);
+        forget(reals_aside<Library>[spelling]);
+        forget(reals_watched<Library>[spelling]);
+    }
 }
 
 // What is watched from now on leaves the fast form: its next call finds no function there.

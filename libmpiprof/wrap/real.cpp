@@ -38,15 +38,18 @@ struct Object {
     bool is_opened_by_path() const { return is_found && path[0]; }
 };
 
+// Where its headers lie, which no two objects share. Not by dladdr, which looks for the symbol, too: 60 000 to 130 000
+// instructions in a large library, two or three times for each function.
 const void* object_of(const void* address) {
-    Dl_info info;
-    return loader().dladdr(address, &info) ? info.dli_fbase : nullptr;
+    const void* headers = nullptr;
+    with_object_at(address, [&](const dl_phdr_info& object, Word, Word) { headers = object.dlpi_phdr; });
+    return headers;
 }
 
 const void* ourselves() {
-    static constinit const void* base = nullptr;
-    if (!base) base = object_of(reinterpret_cast<const void*>(&ourselves));
-    return base;
+    static constinit const void* object = nullptr;
+    if (!object) object = object_of(reinterpret_cast<const void*>(&ourselves));
+    return object;
 }
 
 // The code around an address: its object's segment.
@@ -133,7 +136,9 @@ Real search_everywhere(const char* name) {
 namespace {
 
 // Whether the object that a function was found in is the library itself (or one of its bindings), not another tool.
+// Asked once for each object: an answer may take the loader 50 000 instructions (Python's modules).
 bool is_of_library(const Real& real, const char* landmarks) {
+    if (library_code.holds(reinterpret_cast<Word>(real.function))) return true;
     return any_of(landmarks, [&](const char* landmark) {
         void* found = find_beside(landmark, real.function);
         return found && object_of(found) == real.object;

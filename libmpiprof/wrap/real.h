@@ -9,7 +9,7 @@ namespace mpiprof::wrap {
 
 struct Real {
     void* function;      // null: no such function anywhere
-    const void* object;  // start of the object that it lies in
+    const void* object;  // what stands for the one that it lies in
 };
 
 // The caller's own dependencies first (right even when two MPIs are loaded, and the only way to a library that came in
