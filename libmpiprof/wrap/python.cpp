@@ -195,9 +195,11 @@ Function function(const char* name) {
     return reinterpret_cast<Function>(const_cast<void*>(find_in_program(name)));
 }
 
-enum Found : int { not_yet, no, yes };
+enum Found : int { not_yet, no, idle, yes };
 
-Found look() {
+// Whether the program has a Python that we know. What it needs of the loader is asked once: NWChem is linked with a
+// Python that it never starts.
+Found find_functions() {
     const auto version = function<const char* (*)()>("Py_GetVersion");
     if (!version) return Found::no;
     const Layout* layout = sizeof(void*) == 8 ? layout_of(version()) : nullptr;
@@ -206,8 +208,15 @@ Found look() {
     python.line_of = function<int (*)(const void*, int)>("PyCode_Addr2Line");
     if (!layout || !python.code_type || !python.thread_state || !python.line_of) return Found::no;
     python.layout = *layout;
+    return Found::idle;
+}
+
+// Idle: Python does not know this thread, or has not begun; another call may tell.
+Found look(Found known) {
+    if (known == Found::not_yet) known = find_functions();
+    if (known != Found::idle) return known;
     const char* thread = python.thread_state();
-    if (!thread) return Found::not_yet;  // a thread that Python does not know: another may tell
+    if (!thread) return Found::idle;
     return looks_right(thread) ? Found::yes : Found::no;
 }
 
@@ -215,18 +224,18 @@ Found look() {
 
 const Interpreter* find_python() {
     static constinit Interpreter found{};
-    static constinit int state = Found::not_yet;  // Found
+    static constinit Found state = Found::not_yet;
     static constinit Lock lock;
-    const auto look_once = []() __attribute__((noinline)) {
+    const auto look_again = []() __attribute__((noinline)) {
         const Guard guard(lock);
-        int now = state;
-        if (now == Found::not_yet && (now = look()) == Found::yes) found = {is_its, frames, describe};
+        Found now = state;
+        if (now != Found::yes && (now = look(now)) == Found::yes) found = {is_its, frames, describe};
         __atomic_store_n(&state, now, __ATOMIC_RELEASE);
         return now;
     };
-    int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
-    if (now == Found::not_yet) [[unlikely]]
-        now = look_once();
+    Found now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+    if (now == Found::not_yet || now == Found::idle) [[unlikely]]
+        now = look_again();
     return now == Found::yes ? &found : nullptr;
 }
 
