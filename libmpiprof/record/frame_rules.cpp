@@ -14,6 +14,7 @@ namespace {
 using namespace frame;
 using Object = FrameRules::Object;
 using Shared = FrameRules::Shared;
+using AllShared = FrameRules::AllShared;
 
 // The sorted table that linkers make: 4-byte offsets from the header, of a function and its description.
 void read_table(Object& object) {
@@ -102,7 +103,7 @@ bool is_plain(const Shared& shared) {
 }
 
 // What read_rule() does, for the descriptions that most functions have. False: read_rule() has to.
-bool read_plain_rule(const Object& object, const std::uint8_t* at, std::uint64_t address, const Shared& shared,
+bool read_plain_rule(const Object& object, const std::uint8_t* at, std::uint64_t address, AllShared& all,
                      FrameRule& rule) {
     constexpr std::size_t head = 17;  // length, distance to what is shared, begin, bytes, how much is said of it
     const auto room = static_cast<std::size_t>(object.end - at);
@@ -115,7 +116,9 @@ bool read_plain_rule(const Object& object, const std::uint8_t* at, std::uint64_t
     } description;
     static_assert(sizeof description == head);
     memcpy(&description, at, head);
-    if (!shared.is_plain || at + 4 - description.distance != shared.at) return false;
+    const std::uint8_t* const shared_at = at + 4 - description.distance;
+    const Shared& shared = all.place_of(shared_at);
+    if (!shared.is_plain || shared.at != shared_at) return false;
     const std::uint64_t into = address - (reinterpret_cast<std::uintptr_t>(at + 8) +
                                           static_cast<std::uint64_t>(std::int64_t{description.begin}));
     const std::uint64_t length = std::uint64_t{description.length} + 4;
@@ -124,11 +127,12 @@ bool read_plain_rule(const Object& object, const std::uint8_t* at, std::uint64_t
     return run_plain(at + head + description.told, at + length, into, rule);
 }
 
-bool read_rule(const Object& object, const std::uint8_t* at, std::uint64_t address, Shared& shared, State& state) {
+bool read_rule(const Object& object, const std::uint8_t* at, std::uint64_t address, AllShared& all, State& state) {
     Reader description = entry_at(at, object);
     const std::uint8_t* back = description.at();
     const auto distance = description.read<std::uint32_t>();
     if (!description.is_good() || distance > static_cast<std::size_t>(back - object.begin)) return false;
+    Shared& shared = all.place_of(back - distance);
     if (shared.at != back - distance) {
         shared = {};
         shared.at = back - distance;
@@ -206,7 +210,7 @@ int look_into(dl_phdr_info* info, std::size_t, void* argument) {
 }
 
 // Any description, at the cost of many instructions and of stack.
-[[gnu::noinline]] FrameRule read_any_rule(const Object& object, const std::uint8_t* description, Shared& shared,
+[[gnu::noinline]] FrameRule read_any_rule(const Object& object, const std::uint8_t* description, AllShared& shared,
                                           Word address, bool is_return) {
     State state{};
     const std::uint64_t wanted = static_cast<std::uint64_t>(address) - is_return;
@@ -254,7 +258,7 @@ FrameRule FrameRules::read(Word address, bool is_return) {
 FrameRule FrameRules::read_anew(Word address, bool is_return) {
     const std::uint64_t wanted = static_cast<std::uint64_t>(address) - is_return;
     Object object;
-    Shared shared{};
+    AllShared shared{};
     if (!ask_loader(wanted, object)) return {address, 0, 0, CfaRule::no_code, RbpRule::same};
     const std::uint8_t* description = find_description(object, wanted);
     if (!description) return {address, 0, 0, CfaRule::none, RbpRule::same};

@@ -60,12 +60,20 @@ class FrameRules {
         std::int64_t data_alignment;
         frame::State state;
     };
-    // The objects that addresses were found in last, and what was shared last.
+    // Some of them, by their addresses: a walk goes through several objects.
+    struct AllShared {
+        static constexpr unsigned bits = 3;
+        Shared some[1u << bits];
+        Shared& place_of(const std::uint8_t* at) {
+            return some[mix(reinterpret_cast<std::uintptr_t>(at)) >> (64 - bits)];
+        }
+    };
+    // The objects that addresses were found in last, and what their functions share.
     struct Known {
         static constexpr unsigned most = 8;
         Object objects[most];
         unsigned count, turns;
-        Shared shared;
+        AllShared shared;
         const Object* find(std::uint64_t address) const {
             for (const Object* object = objects; object != objects + count; ++object)
                 if (object->holds(address)) return object;

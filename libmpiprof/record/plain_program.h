@@ -1,6 +1,7 @@
 // The little programs of .eh_frame as compilers make nearly all of them, read at less cost than by
 // frame_program.h, which knows every form: the CFA by %rsp or %rbp, %rbp where it was pushed, codes of one byte, data
-// of eight. For frame_rules.cpp. What is not plain is left to the other.
+// of eight. Functions that pass arguments on the stack have long ones: gfortran's, thousands of bytes. For
+// frame_rules.cpp. What is not plain is left to the other.
 #pragma once
 
 #include "libmpiprof/record/frame_program.h"
@@ -47,10 +48,13 @@ inline bool run_plain(const std::uint8_t* at, const std::uint8_t* end, std::uint
         } else if ((byte & 0xc0) == restore) {
             if (low == return_register) return false;
             if (low == rbp) rule.rbp = RbpRule::same, rule.rbp_offset = 0;
-        } else if (byte == 0x02) {  // advance, by a byte
-            if (at == end) return false;
-            if (*at > into) return true;
-            into -= *at++;
+        } else if (byte >= 0x02 && byte <= 0x04) {  // advance, by one, two, four bytes
+            const std::uint8_t* const behind = at + (1 << (byte - 0x02));
+            if (behind > end) return false;
+            std::uint32_t by = 0;
+            for (unsigned shift = 0; at != behind; shift += 8) by |= std::uint32_t{*at++} << shift;
+            if (by > into) return true;
+            into -= by;
         } else if (byte == 0x0c) {  // def_cfa
             if (!read_small(at, end, value) || !is_register_of_cfa(value, rule) || !read_small(at, end, value))
                 return false;
@@ -63,6 +67,8 @@ inline bool run_plain(const std::uint8_t* at, const std::uint8_t* end, std::uint
         } else if (byte == 0x0b) {  // restore_state
             if (depth == 0) return false;
             rule = kept[--depth];
+        } else if (byte == 0x2e) {  // GNU_args_size
+            if (!read_small(at, end, value)) return false;
         } else if (byte != 0x00) {
             return false;
         }
