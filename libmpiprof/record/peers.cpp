@@ -20,7 +20,9 @@ std::uint32_t hash_of_rank(std::uint32_t rank, PeerKind kind) {
 
 void Peers::remember(Word key, int peer, Peer* record) {
     keys_ |= bit_of(key);
-    const_cast<Recent&>(recent_of(key, peer)) = {key, peer, record};
+    const auto at = static_cast<unsigned>(&recent_of(key, peer) - recent_);
+    used_[at / 64] |= std::uint64_t{1} << at % 64;
+    recent_[at] = {key, peer, record};
 }
 
 // ---- records by rank ----
@@ -50,8 +52,8 @@ bool Peers::make_room_for_slot() {
 }
 
 void Peers::forget() {
-    for (Recent& recent : recent_)
-        if (recent.key != 0) recent = {};
+    each_recent([](Recent& recent) { recent = {}; });
+    for (std::uint64_t& used : used_) used = 0;
     for (Word& key : like_world_) key = 0;
     keys_ = 0;
     slots_.clear();
@@ -59,16 +61,17 @@ void Peers::forget() {
 
 void Peers::forget_known(Word key) {
     if (may_be_same_handle(like_world_slot(key), key)) like_world_slot(key) = 0;
-    for (Recent& recent : recent_)
+    std::uint64_t keys = 0;
+    each_recent([&](Recent& recent) {
         if (may_be_same_handle(recent.key, key)) recent = {};
+        if (recent.key != 0) keys |= bit_of(recent.key);
+    });
     if (slots_.any([&](const Slot& slot) { return may_be_same_handle(slot.key, key); }))
         slots_.clear();  // the others are asked for again
     if (slots_.count() != 0) return;
-    keys_ = 0;
-    for (const Recent& recent : recent_)
-        if (recent.key != 0) keys_ |= bit_of(recent.key);
     for (const Word other : like_world_)
-        if (other != 0) keys_ |= bit_of(other);
+        if (other != 0) keys |= bit_of(other);
+    keys_ = keys;
 }
 
 Peer* Peers::known(Word key, int peer) {

@@ -84,11 +84,20 @@ class Peers {
         return recent_[short_hash<bits>(static_cast<std::uint64_t>(key + Word{peer} * 8))];
     }
     void remember(Word key, int peer, format::Peer* record);
+    // For each of the recent ones that are in use; most threads talk to few.
+    template <class Use>
+    void each_recent(Use use) {
+        for (unsigned part = 0; part < parts; ++part)
+            for (std::uint64_t left = used_[part]; left != 0; left &= left - 1)
+                use(recent_[part * 64 + static_cast<unsigned>(__builtin_ctzll(left))]);
+    }
     format::Peer* new_record(std::uint32_t rank, format::PeerKind kind);
 
     void forget_known(Word key);
 
     Recent recent_[1u << bits];
+    static constexpr unsigned parts = (1u << bits) / 64;
+    std::uint64_t used_[parts];  // which of them
     Image* image_;
     std::uint32_t* records_;
     std::uint32_t thread_;
