@@ -137,11 +137,20 @@ class Memos {
     static bool is_of(const Memo& m, std::uint64_t key, const Word* frame, const Meaning& meaning, Bytes bytes) {
         return is_same_place(m, key, frame, meaning.communicator, hot_bin(bytes)) && m.cell->buffer == meaning.buffer;
     }
+    // Callers are told apart by where they lie below the first memo's frame. If that is another one than this, of which
+    // there are more callers than two, these take each other's slots: now and then the first slot is left to one of
+    // them.
+    bool is_of_others(const Memo& first, const Word* frame, std::uint64_t hash) {
+        constexpr unsigned calls_a_turn = 16;
+        const Memo* const two = seconds_.slots(hash);
+        const auto is_this = [&](const Memo& m) { return m.key == first.key && m.frame == lower_half(frame); };
+        return first.frame != lower_half(frame) && is_this(two[0]) && is_this(two[1]) && ++crowded_ % calls_a_turn == 0;
+    }
     MemoPeer& peer_of(const Memo& m) { return peers_[is_first(m) ? &m - memos_ : std::ptrdiff_t{first_memos}]; }
     void release_type(std::uint8_t slot);
     void release_comm(std::uint8_t slot);
 
-    unsigned learned_ = 0, disputed_ = 0;
+    unsigned learned_ = 0, disputed_ = 0, crowded_ = 0;
     // Without initialisers: its owner lies in zero pages, which stay untouched.
     Types types_;
     Comms comms_;
@@ -158,7 +167,9 @@ inline Memo& Memos::take(std::uint64_t key, const Word* frame, const Meaning& me
     Memo* m = &first(key);
     if (m->key != no_key) {
         const std::uint64_t hash = second_hash(key, *m, frame, meaning.communicator, hot_bin(bytes));
-        if (m->key == key || seconds_.has_room(hash) || ++learned_ % 2 == 0) m = &seconds_.take(hash);
+        const bool takes_second =
+            m->key == key ? !is_of_others(*m, frame, hash) : seconds_.has_room(hash) || ++learned_ % 2 == 0;
+        if (takes_second) m = &seconds_.take(hash);
     }
     m->key = no_key;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
     m->frame = lower_half(frame);

@@ -145,6 +145,32 @@ TEST_F(callers, of_ever_new_frames_are_not_followed_for_ever) {
     EXPECT_EQ(sums_of(recording.image()).calls, 40000u);
 }
 
+// A place that was first reached from elsewhere, and then from three lines of one function further down.
+TEST_F(callers, at_another_depth_than_the_first_one_do_not_take_each_others_memos) {
+    Memos& memos = recording.ledger->memos;
+    const Spec spec{.frame = made_stack.word};
+    const std::uint64_t key = call_key(spec.call, spec.site);
+    const auto is_known = [&](Bytes bytes) {
+        const Memo& first = memos.first(key);
+        return (Memos::is_called_alike(first, spec.frame) && first.bin == hot_bin(bytes)) ||
+               memos.second(first, spec.frame, spec.communicator_index, hot_bin(bytes));
+    };
+    MadeStack elsewhere = made_stack;
+    made = &elsewhere;
+    record(*recording.ledger, 8, 100, {.frame = elsewhere.word});
+    made = &made_stack;
+    unsigned learned = 0;
+    for (int i = 0; i < 1000; ++i)
+        for (const Word caller : {0x600000, 0x600010, 0x600020}) {
+            made_stack.word[30] = caller;
+            learned += !is_known(i % 2 ? 8 : 5640);
+            call(i % 2 ? 8 : 5640);
+        }
+
+    EXPECT_EQ(sites(), 3u);
+    EXPECT_LT(learned, 100u);
+}
+
 TEST_F(callers, a_failed_call_has_the_site_of_one_that_did_not) {
     call();
     recording.ledger->add_error(call_key(reduce, some_site), 1, made_stack.word);
