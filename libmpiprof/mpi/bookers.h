@@ -49,14 +49,21 @@ struct Averaged : wrap::AsStored {
 // A nonblocking call leaves a request behind: remember whose it is and since when. Its sizes are as `Sized` books them.
 template <class Language, class Sized>
 struct Posting : Sized {
-    static bool quick_after(Ledger& ledger, const Memo& memo, Bytes, Ticks) {
+    static bool quick_after(Ledger& ledger, const Memo& memo, Bytes, Ticks ticks) {
         const Word request = Language::handle_at(ledger.hand.request, 0);
+        if (Language::is_complete_at_once(request)) {
+            ledger.requests.post_complete(memo, ticks);
+            return true;
+        }
         return Language::is_no_request(request) || ledger.requests.post_fast(ledger.hand, memo, request);
     }
-    static void after(Ledger& ledger, Memo& memo, Bytes, Ticks) {
+    static void after(Ledger& ledger, Memo& memo, Bytes, Ticks ticks) {
         if (!library.is_known()) return;
         const Word request = Language::handle_at(ledger.hand.request, 0);
-        if (!Language::is_no_request(request)) ledger.post(memo, request, ledger.hand.since());
+        if (Language::is_complete_at_once(request))
+            ledger.requests.post_complete(memo, ticks);
+        else if (!Language::is_no_request(request))
+            ledger.post(memo, request, ledger.hand.since());
     }
 };
 

@@ -116,6 +116,10 @@ template <Id I, class Language>
     }
     int completed = 0;
     each_completed<I, Language>(hand, [&](Word handle, std::int64_t i) {
+        if (Language::is_complete_at_once(handle)) {
+            ++completed;
+            return;
+        }
         if (!ledger.requests.knows(handle) && !Language::is_null_request(handle)) ledger.take_over(handle, end);
         completed += ledger.trace_completed(handle, end, [&](const Requests::Partner& partner) {
             Trace::Side side;
@@ -136,6 +140,10 @@ template <class Language>
 [[gnu::always_inline]] inline int complete_request(Ledger& ledger, Word handle, Ticks end, Ticks share, Ticks ticks) {
     if (Language::is_no_request(handle)) [[unlikely]]
         return 0;
+    if (Language::is_complete_at_once(handle)) {
+        ledger.requests.pass_complete();
+        return 1;
+    }
     const int completed_here = ledger.complete(handle, end, share, ticks);
     if (completed_here != Requests::not_remembered) [[likely]]
         return completed_here;
@@ -151,13 +159,23 @@ template <class Language>
 template <Id I, class Language>
 [[gnu::noinline]] std::int64_t complete_beside_shared(Ledger& ledger, Ticks end, Ticks ticks) {
     std::int64_t others = 0, completed = 0;
-    each_completed<I, Language>(ledger.hand,
-                                [&](Word handle, std::int64_t) { others += !ledger.requests.is_shared(handle); });
+    each_completed<I, Language>(ledger.hand, [&](Word handle, std::int64_t) {
+        others += !Language::is_complete_at_once(handle) && !ledger.requests.is_shared(handle);
+    });
     const Ticks share = others > 1 ? ticks / static_cast<Ticks>(others) : ticks;
     each_completed<I, Language>(ledger.hand, [&](Word handle, std::int64_t) {
         completed += complete_request<Language>(ledger, handle, end, share, ticks);
     });
     return completed;
+}
+
+// What each of `n` has of the time; those that were complete at once have none.
+template <class Language, class HandleAt>
+[[gnu::always_inline]] inline Ticks share_of(const Ledger& ledger, std::int64_t n, Ticks ticks, HandleAt handle_at) {
+    std::int64_t waited_for = n;
+    if (ledger.requests.has_complete())
+        for (std::int64_t i = 0; i < n; ++i) waited_for -= Language::is_complete_at_once(handle_at(i));
+    return waited_for > 1 ? ticks / static_cast<Ticks>(waited_for) : ticks;
 }
 
 // After success: books the completed requests where they were posted, and says how many. `ticks`, this call's duration,
@@ -172,25 +190,27 @@ template <Id I, class Language>
         if (ledger.requests.has_open_sources()) close_sources<I, Language>(ledger);
         if (ledger.requests.has_shared()) return complete_beside_shared<I, Language>(ledger, end, ticks);
     }
-    const auto complete = [&](Word handle, Ticks share) {
-        return complete_request<Language>(ledger, handle, end, share, ticks);
-    };
     // The positions that are done: the one, as listed, or all. MPI_UNDEFINED is negative in every MPI.
     std::int64_t completed = 0;
     if constexpr (R::index >= 0 || R::indices >= 0) {
         const int* listed = reinterpret_cast<const int*>(R::index >= 0 ? hand.index : hand.indices);
         const int done = R::index >= 0 ? 1 : int_at(hand.outcount);
-        const Ticks share = done > 1 ? ticks / static_cast<Ticks>(done) : ticks;
-        for (int i = 0; i < done; ++i) {
+        const auto listed_at = [&](std::int64_t i) -> Word {
             const std::int64_t position = std::int64_t{listed[i]} - Language::first_index;
-            if (position >= 0 && position < hand.requests) completed += complete(hand.handles[position], share);
-        }
+            return position >= 0 && position < hand.requests ? hand.handles[position] : no_handle;
+        };
+        const Ticks share = share_of<Language>(ledger, done, ticks, listed_at);
+        for (int i = 0; i < done; ++i)
+            if (const Word handle = listed_at(i); handle != no_handle)
+                completed += complete_request<Language>(ledger, handle, end, share, ticks);
     } else if constexpr (R::one >= 0) {
-        completed = complete(hand.handle, ticks);
+        completed = complete_request<Language>(ledger, hand.handle, end, ticks, ticks);
     } else {
-        const Ticks share = hand.requests > 1 ? ticks / static_cast<Ticks>(hand.requests) : ticks;
-        for (const Word *h = hand.handles, *end_of = h + hand.requests; h != end_of; ++h)
-            completed += complete(*h, share);
+        const Word* const handles = hand.handles;
+        const std::int64_t n = hand.requests;
+        const Ticks share = share_of<Language>(ledger, n, ticks, [&](std::int64_t i) { return handles[i]; });
+        for (const Word* h = handles; h != handles + n; ++h)
+            completed += complete_request<Language>(ledger, *h, end, share, ticks);
     }
     return completed;
 }

@@ -71,6 +71,10 @@ FamilyFacts open_mpi(const void* init, const Questions& q) {
     f.byte = q.type_f2c ? q.type_f2c(1) : no_handle;
     f.request_null = q.request_f2c ? q.request_f2c(0) : no_handle;
     f.fortran_request_null = 0;
+    if (const void* empty = find_beside("ompi_request_empty", init)) {
+        f.complete = {-1, reinterpret_cast<Word>(empty)};
+        if (q.request_f2c && q.request_f2c(1) == f.complete.bits) f.fortran_complete = {-1, 1};
+    }
     f.in_place = 1;
     f.status_ignore = f.statuses_ignore = 0;
     f.count_at = 16;
@@ -96,6 +100,7 @@ FamilyFacts mpich(const void* init) {
     f.comm_null = 0x04000000;
     f.byte = 0x4c00010d;
     f.request_null = f.fortran_request_null = 0x2c000000;
+    f.complete = f.fortran_complete = {0xc0000000, 0x40000000};  // those that are built in, since MPICH 4
     f.in_place = -1;
     f.status_ignore = f.statuses_ignore = 1;
     f.count_at = 0;

@@ -46,6 +46,13 @@ struct FamilyFacts {
     MpiFamily family;
     Word world, self, comm_null, byte;
     Word request_null, fortran_request_null;
+    // Of requests that are complete when the call that posts them returns: all of them have this handle, or these bits
+    // of it. Such a request is nobody else's, and waiting for it is over at once.
+    struct HandleBits {
+        Word mask = 0, bits = 1;  // none
+        bool are_of(Word handle) const { return (handle & mask) == bits; }
+    };
+    HandleBits complete, fortran_complete;
     Word in_place, status_ignore, statuses_ignore;
     int proc_null, root, any_source;
     int topo_graph, topo_cart, topo_dist_graph;

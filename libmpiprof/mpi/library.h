@@ -87,7 +87,8 @@ struct FortranBinding : wrap::Fortran<Large> {
     static bool is_null_request(Word request) { return request == profiled.facts.fortran_request_null; }
     static bool is_no_request(Word request) {
         return is_null_request(request);
-    }                                                                    // Open MPI's is 0, which the table cannot hold
+    }  // Open MPI's is 0, which the table cannot hold
+    static bool is_complete_at_once(Word request) { return profiled.facts.fortran_complete.are_of(request); }
     static Word group_key(Word comm) { return comm ^ (Word{1} << 62); }  // never 0, nor a C handle
     static void copy_handles(Word* copy, Word array, std::int64_t n) {
         for (const int *h = reinterpret_cast<const int*>(array), *end = h + n; h != end; ++h) *copy++ = *h;
@@ -110,6 +111,7 @@ struct CBinding : wrap::C<Large> {
     static bool is_null_request(Word request) { return request == profiled.facts.request_null; }
     // The null handle is remembered like another: seldom posted, and looked at only where nobody remembers it.
     static bool is_no_request(Word) { return false; }
+    static bool is_complete_at_once(Word request) { return profiled.facts.complete.are_of(request); }
     static Word group_key(Word comm) { return comm; }
     static void copy_handles(Word* copy, Word array, std::int64_t n) {
         if (!profiled.facts.wide_handles) return FortranBinding<Large, false>::copy_handles(copy, array, n);
@@ -271,7 +273,10 @@ struct Mpi {
         if (words[0] == 0) return;                             // an error, which is MPI's to report
         const Word handle = Language::handle_at(words[0], 0);  // the argument points at it
         if constexpr (I == Id::Request_free) {
-            if (ledger) ledger->forget_request(handle);
+            if (ledger && Language::is_complete_at_once(handle))
+                ledger->requests.pass_complete();
+            else if (ledger)
+                ledger->forget_request(handle);
             return;
         }
         if (!library.is_known())

@@ -108,8 +108,9 @@ struct WithPeer : Base {
         if constexpr (!OfCall::is_window) ledger.remember_peer(memo, OfCall::key(ledger), who);
         if constexpr (may_stay_open) {
             // A trace has to know the tag, too.
-            if (who == profiled.facts.any_source || (ledger.trace && ledger.trace->received_tag < 0)) {
-                const Word request = Language::handle_at(ledger.hand.request, 0);
+            const Word request = Language::handle_at(ledger.hand.request, 0);
+            if ((who == profiled.facts.any_source || (ledger.trace && ledger.trace->received_tag < 0)) &&
+                !Language::is_complete_at_once(request)) {
                 const Requests::Partner partner{&counted,
                                                 OfCall::key(ledger),
                                                 Language::c_comm(ledger.hand.comm()),

@@ -113,8 +113,21 @@ class RequestTable {
     }
     bool is_empty() const { return relaxed(in_use_) == 0; }
 
+    // Those that were complete when they were posted lie in no slot; their thread alone counts them, and looks for none
+    // where it has no other. Guarded: other threads count what is in use, which is never nothing then.
+    void note_complete(bool is_guarded) {
+        ++complete_;
+        if (!is_guarded) ++in_use_;
+    }
+    void pass_complete(bool is_guarded) {
+        if (complete_ == 0) return;  // posted by another thread, or before there was a profile
+        --complete_;
+        if (!is_guarded) --in_use_;
+    }
+
     // What those who complete requests have to look at besides; one word, which is 0 almost always.
     bool has_odd() const { return relaxed(odd_) != 0; }
+    bool has_complete() const { return complete_ != 0; }
     bool has_shared() const { return relaxed(odd_) >= one_shared; }
     bool has_open_sources() const { return (relaxed(odd_) & open_sources) != 0; }
     void note_open_source() { odd_ |= open_sources; }
@@ -146,6 +159,7 @@ class RequestTable {
     Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
     Request (&every())[slots] { return reinterpret_cast<Request(&)[slots]>(sets_); }
     std::uint64_t in_use_ = 0;
+    std::uint64_t complete_ = 0;   // how many that were complete when they were posted have yet to be waited for
     std::uint64_t odd_ = 0;        // how many handles are shared, and whether sources were ever open
     std::uintptr_t to_shown_ = 0;  // from each slot to its format::Request
     static_assert(sizeof(format::Request) == sizeof(Request));

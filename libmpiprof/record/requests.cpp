@@ -291,7 +291,7 @@ void Requests::forget_communicators() {
 }
 
 void Requests::forget_communicator(Word key) {
-    if (!has_open_sources()) return;
+    if (!has_open_sources() || !has_any()) return;
     const Guarded guarded(*this);
     table_.forget_communicator(key);
 }

@@ -30,6 +30,13 @@ class Requests {
         return true;
     }
     void post(const CallInHand& hand, const Memo& m, Word handle, Ticks since);
+    // One that was complete when its call returned, `inside` ticks after it began, as its handle tells. Nothing is
+    // remembered of it but that it will be waited for.
+    void post_complete(const Memo& m, Ticks inside) {
+        m.histogram->completed += 1;
+        m.histogram->in_flight_ticks += inside;
+        table_.note_complete(is_guarded_);
+    }
     // One to receive from whoever sends first: it is counted with `partner` until its status tells.
     void post_open(const CallInHand& hand, const Memo& m, Word handle, const Partner& partner);
     // A persistent one, of the histogram of its call and size. `shown`: what the profile is to say of it, but for the
@@ -80,6 +87,8 @@ class Requests {
         }
         return complete_odd(handle, end, blocked, inside);
     }
+    // One that was complete is waited for.
+    void pass_complete() { table_.pass_complete(is_guarded_); }
     // Whether its handle is one that the library gave to several requests, all of which were complete when their calls
     // returned: nobody waits for such a one.
     bool is_shared(Word handle) {
@@ -97,6 +106,8 @@ class Requests {
     };
     InFlight in_flight(Word handle);
 
+    // Whether some that were complete at once have yet to be waited for.
+    bool has_complete() const { return table_.has_complete(); }
     // Whether some of these are in flight: both, and each of them.
     bool has_odd() const { return table_.has_odd(); }
     bool has_shared() const { return table_.has_shared(); }

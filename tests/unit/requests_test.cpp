@@ -194,6 +194,24 @@ TEST_F(requests, under_one_handle_of_which_one_was_freed_are_completed_but_for_t
     EXPECT_FALSE(ledger.requests.has_any());
 }
 
+// As the handle tells that Open MPI and MPICH give them.
+TEST_F(requests, that_were_complete_at_once_were_in_flight_for_as_long_as_their_call) {
+    const Memo& memo = record(ledger, some_bytes, 100, Spec{.call = send});
+    ledger.requests.post_complete(memo, 40);
+    ledger.requests.post_complete(memo, 60);
+
+    EXPECT_EQ(of_bytes(some_bytes).completed, 2u);
+    EXPECT_EQ(of_bytes(some_bytes).in_flight_ticks, 100u);
+    EXPECT_EQ(of_bytes(some_bytes).blocked_ticks, 0u);
+    EXPECT_TRUE(ledger.requests.has_any()) << "they have yet to be waited for";
+    ledger.requests.pass_complete();
+    EXPECT_TRUE(ledger.requests.has_any());
+    ledger.requests.pass_complete();
+    EXPECT_FALSE(ledger.requests.has_any());
+    ledger.requests.pass_complete();
+    EXPECT_FALSE(ledger.requests.has_any()) << "one that another thread posted";
+}
+
 TEST_F(requests, that_were_complete_when_they_were_posted_are_not_shown_as_open) {
     post(0x1000, 1000);
     post(0x1000, 2000);
