@@ -8,7 +8,7 @@ from causes import expect, most_foreign, verdict
 from harness import case, check, execute, same
 
 
-@case(ranks=4, attempts=3)
+@case(ranks=4, attempts=3, slow=("mpich",))
 def a_slow_rank_is_the_first_line_and_what_waits_for_it_stands_below(scene):
     found, said = expect(scene, "slow_rank")
     last = found["ranks"]
@@ -95,7 +95,7 @@ def asking_for_messages_all_the_time_is_named(scene):
     expect(scene, "asking")
 
 
-@case(ranks=2, attempts=3)
+@case(ranks=2, attempts=3, slow=("mpich",))
 def small_messages_are_named_and_are_no_waiting(scene):
     expect(scene, "small_messages")
 
@@ -117,12 +117,12 @@ def a_rank_that_comes_late_to_init_is_named(scene):
     expect(scene, "late_in_init")
 
 
-@case(ranks=2, attempts=3)
+@case(ranks=2, attempts=3, slow=("mpich",))
 def mpi_on_a_thread_beside_the_work_is_not_lost_time(scene):
     expect(scene, "beside")
 
 
-@case(ranks=4, attempts=3)
+@case(ranks=4, attempts=3, slow=("mpich",))
 def a_healthy_program_is_called_healthy(scene):
     _, said = expect(scene, "healthy")
     check(all(row["weight"] != "!" or row["rule"] == "placement" for row in said["findings"]), said["findings"])
