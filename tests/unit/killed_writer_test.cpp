@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <random>
 #include <string>
 
@@ -35,7 +37,8 @@ Record numbered(std::uint64_t table, std::uint64_t index) {
 }
 
 // Tables of 40 records, some of which are filled in later rounds: more tables than one directory block holds.
-[[noreturn]] void write_until_killed(int fd) {
+[[noreturn]] void write_until_killed(int fd, std::atomic<bool>& is_running) {
+    is_running = true;
     Image image;
     auto written = std::make_unique<Image::Written>();
     if (!image.open_private() || !identify(fd, written->file)) _exit(1);
@@ -120,10 +123,16 @@ TEST(killed_writer, leaves_a_valid_profile_whenever_it_is_killed) {
     const int fd = mkstemp(path);
     ASSERT_GE(fd, 0);
     unlink(path);
+    void* shared = mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(shared, MAP_FAILED);
+    auto& is_running = *new (shared) std::atomic<bool>(false);
     for (int i = 0; i < kills; ++i) {
         ASSERT_EQ(ftruncate(fd, 0), 0);
+        is_running = false;
         const pid_t child = fork();
-        if (child == 0) write_until_killed(fd);
+        if (child == 0) write_until_killed(fd, is_running);
+        ASSERT_GE(child, 0);
+        while (!is_running) usleep(20);  // on a busy machine it may take as long as all that follows
         usleep(microseconds(moments));
         kill(child, SIGKILL);
         int status = 0;
