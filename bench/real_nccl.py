@@ -28,7 +28,7 @@ def build(shop, home):
     cudart = shop.double("gpu/doubles/fake_cudart.c", soname, driver, "-Wl,--version-script=" + script)
     program = os.path.join(shop.path, "real_nccl")
     subprocess.run(["cc", "-O2", "-w", "-I", ROOT, "-I", os.path.join(ROOT, "tests/gpu/doubles/runtime"), "-I", os.path.join(home, "include"), "-o", program,
-                    os.path.join(ROOT, "tests/gpu/real_nccl.c"), "-L", os.path.join(home, "lib"), "-lnccl", "-Wl,--allow-shlib-undefined", driver, cudart,
+                    os.path.join(ROOT, "tests/gpu/real_nccl.c"), "-L", os.path.join(home, "lib"), "-l:libnccl.so.2", "-Wl,--allow-shlib-undefined", driver, cudart,
                     "-lpthread"], check=True)
     return program
 

@@ -153,7 +153,7 @@ def real_nccl_answers_as_without_us_where_there_is_no_gpu(scene):
     if not found or os.path.exists("/dev/nvidiactl"):
         raise Skip("there is no NCCL with its header, or there is a GPU")
     include, lib = found[0]
-    real = scene.compile(SOURCES / "real.c", f"-I{include}", "-L", lib, "-lnccl", f"-Wl,-rpath,{lib}", name="real_nccl", compiler="gcc", label="")
+    real = scene.compile(SOURCES / "real.c", f"-I{include}", "-L", lib, "-l:libnccl.so.2", f"-Wl,-rpath,{lib}", name="real_nccl", compiler="gcc", label="")
     hook = scene.library.with_name("libmpiprof-dlsym.so")
     plain = scene.alone([real], profiled=False)
     ours = scene.alone([real], profiled=False, env={"LD_PRELOAD": f"{scene.library}:{hook}" if hook.exists() else scene.library})

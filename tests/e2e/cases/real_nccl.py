@@ -47,7 +47,7 @@ class Real:
 
     def program(self, is_static):
         lib = self.home / "lib"
-        nccl = [lib / "libnccl_static.a", "-lstdc++", "-lrt", "-ldl", "-lm"] if is_static else ["-L", lib, "-lnccl", "-Wl,--allow-shlib-undefined"]
+        nccl = [lib / "libnccl_static.a", "-lstdc++", "-lrt", "-ldl", "-lm"] if is_static else ["-L", lib, "-l:libnccl.so.2", "-Wl,--allow-shlib-undefined"]
         return self.scene.compile(SOURCES / "real_nccl.c", "-w", "-I", ROOT, "-I", SOURCES / "doubles" / "runtime", "-I", self.home / "include",
                                   *nccl, *self.libraries, "-lpthread", name=f"real_nccl.{self.version}{'.static' * is_static}", compiler="gcc", label="")
 
