@@ -26,6 +26,16 @@ def exchanges_that_overlap_wait_for_their_receives_and_lose_no_request(scene):
     check(sends < 0.1 * receives, f"{sends / 1e6:.1f} ms were waited for sends, {receives / 1e6:.1f} ms for receives")
 
 
+@case(ranks=2, attempts=3)
+def a_send_that_is_complete_at_once_is_waited_for_by_nobody(scene):
+    """Its handle says so, also where no other send is open; the Wait for it is no waiting, and counts it."""
+    scene.mpirun(2, [scene.compile("one_send.c"), ROUNDS]).succeeded()
+    calls = rows_of(scene)
+    same(calls["MPI_Isend"]["requests"], str(ROUNDS), "sends that were seen to complete")
+    same(calls["MPI_Wait"]["requests"], str(ROUNDS), "requests that MPI_Wait completed")
+    same(float(calls["MPI_Isend"]["waited_ns"]), 0.0, "nanoseconds that were waited for sends")
+
+
 @case(ranks=2)
 def requests_that_another_thread_starts_and_waits_for_are_told_to_their_calls(scene):
     """One thread posts and sets up, another waits and starts: nothing is lost, and what a start moves is known."""
