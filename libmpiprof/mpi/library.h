@@ -85,9 +85,8 @@ struct FortranBinding : wrap::Fortran<Large> {
     }
     static Word handle_at(Word array, std::int64_t i) { return reinterpret_cast<const int*>(array)[i]; }
     static bool is_null_request(Word request) { return request == profiled.facts.fortran_request_null; }
-    static bool is_no_request(Word request) {
-        return is_null_request(request);
-    }  // Open MPI's is 0, which the table cannot hold
+    // Open MPI's is 0, which the table cannot hold.
+    static bool is_no_request(Word request) { return is_null_request(request); }
     static bool is_complete_at_once(Word request) { return profiled.facts.fortran_complete.are_of(request); }
     static Word group_key(Word comm) { return comm ^ (Word{1} << 62); }  // never 0, nor a C handle
     static void copy_handles(Word* copy, Word array, std::int64_t n) {

@@ -140,7 +140,7 @@ class Memos {
     // Callers are told apart by where they lie below the first memo's frame. If that is another one than this, of which
     // there are more callers than two, these take each other's slots: now and then the first slot is left to one of
     // them.
-    bool is_of_others(const Memo& first, const Word* frame, std::uint64_t hash) {
+    bool takes_first_of_others(const Memo& first, const Word* frame, std::uint64_t hash) {
         constexpr unsigned calls_a_turn = 16;
         const Memo* const two = seconds_.slots(hash);
         const auto is_this = [&](const Memo& m) { return m.key == first.key && m.frame == lower_half(frame); };
@@ -168,7 +168,7 @@ inline Memo& Memos::take(std::uint64_t key, const Word* frame, const Meaning& me
     if (m->key != no_key) {
         const std::uint64_t hash = second_hash(key, *m, frame, meaning.communicator, hot_bin(bytes));
         const bool takes_second =
-            m->key == key ? !is_of_others(*m, frame, hash) : seconds_.has_room(hash) || ++learned_ % 2 == 0;
+            m->key == key ? !takes_first_of_others(*m, frame, hash) : seconds_.has_room(hash) || ++learned_ % 2 == 0;
         if (takes_second) m = &seconds_.take(hash);
     }
     m->key = no_key;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
