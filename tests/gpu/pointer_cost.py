@@ -33,7 +33,8 @@ def main():
     ask.argtypes = [ctypes.c_uint, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64]
     nothing = cuda.cuDriverGetVersion
     nothing.argtypes = [ctypes.c_void_p]
-    base = nanoseconds(lambda: nothing(places))
+    version = ctypes.c_int()
+    base = nanoseconds(lambda: nothing(ctypes.addressof(version)))
     print(json.dumps({name: round(nanoseconds(lambda p=pointer: ask(3, kinds, places, p)) - base)
                       for name, pointer in (("device_ns", device.value), ("host_ns", ctypes.addressof(host)))}))
 

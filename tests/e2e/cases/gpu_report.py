@@ -82,7 +82,7 @@ def on_doubles(scene, *stages, **more):
 
 @case(mpis=(), ranks=1)
 def script_for_gpu_machines_runs_and_finds_what_is_wrong(scene):
-    ran = on_doubles(scene, "facts", "one_rank", "two_ranks", "first_use", "uint8", "ddp_buffers", "agreement", "overhead")
+    ran = on_doubles(scene, "facts", "one_rank", "two_ranks", "functions", "first_use", "uint8", "ddp_buffers", "agreement", "overhead")
     same(ran.code, 0, ran.out + ran.err)
     figures = {name: stage["figures"] for name, stage in json.loads((scene.dir / "out" / "figures.json").read_text()).items()}
     same([figures["two_ranks"][way]["timed"] for way in ("cupti_off", "cupti_on")], [50, 50], "operations with a time")

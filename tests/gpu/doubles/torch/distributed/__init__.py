@@ -41,11 +41,12 @@ def all_gather_into_tensor(_, tensor):
 
 
 def reduce_scatter_tensor(tensor, _):
+    if get_world_size() == 1: return  # a copy
     call("ncclReduceScatter", [POINTER, POINTER, SIZE, INT, INT, POINTER, POINTER], PLACE, PLACE, tensor.elements, FLOAT32, SUM, communicator, None)
 
 
 def broadcast(tensor, root):
-    call("ncclBroadcast", [POINTER, POINTER, SIZE, INT, INT, POINTER, POINTER], PLACE, PLACE, tensor.elements, FLOAT32, root, communicator, None)
+    call("ncclBcast", [POINTER, SIZE, INT, INT, POINTER, POINTER], PLACE, tensor.elements, FLOAT32, root, communicator, None)
 
 
 def destroy_process_group(): call("ncclCommDestroy", [POINTER], communicator)
