@@ -22,7 +22,8 @@ namespace {
 constexpr char function_names[] =
     "cuptiGetVersion\0cuptiSubscribe\0cuptiUnsubscribe\0cuptiActivityRegisterCallbacks\0cuptiActivityEnable\0cuptiActivityDisable\0"
     "cuptiActivityPushExternalCorrelationId\0cuptiActivityPopExternalCorrelationId\0cuptiActivityFlushAll\0cuptiActivityGetNextRecord\0"
-    "cuptiActivityGetNumDroppedRecords\0?cuptiActivityEnableDriverApi\0?cuptiActivityFlushPeriod\0?cuptiFinalize\0?cuptiActivitySetAttribute\0";
+    "cuptiActivityGetNumDroppedRecords\0?cuptiActivityEnableDriverApi\0?cuptiActivityFlushPeriod\0?cuptiFinalize\0?cuptiActivitySetAttribute\0"
+    "?cuptiActivityRegisterTimestampCallback\0";
 
 constexpr char sonames_13[] = "libcupti.so.13\0";
 constexpr char sonames_12[] = "libcupti.so.12\0";
@@ -90,6 +91,9 @@ void* find_library(int driver_major) {
 
 void nothing(void*, int, std::uint32_t, const void*) {}
 
+// The clock that CUPTI takes by itself.
+std::uint64_t usual_clock() { return nanoseconds(CLOCK_REALTIME); }
+
 // A profiler may begin long before the program communicates. In a forked child nothing is ours, and locks may be held
 // by nobody.
 bool may_become_ours() { return runtime.is_recording() || runtime.has_not_begun(); }
@@ -149,6 +153,7 @@ bool Cupti::find(const Driver& driver) {
 
 bool Cupti::switch_on() {
     records_.begin_stretch();
+    if (other_clock_ && functions_.register_clock) functions_.register_clock(usual_clock);
     int code = functions_.register_callbacks(requested, completed);
     if (code == cupti::success) code = functions_.enable(cupti::concurrent_kernel);
     if (code == cupti::success) code = functions_.enable(cupti::external_correlation);
@@ -159,10 +164,11 @@ bool Cupti::switch_on() {
     }
     functions_.enable(cupti::memcpy);
     functions_.enable(cupti::memcpy_between_devices);
-    bool by_function = functions_.enable_driver_api;
-    for (const std::uint32_t function : cupti::launches)
-        by_function = by_function && functions_.enable_driver_api(function, 1) == cupti::success;
-    if (!by_function) functions_.enable(cupti::driver);
+    // The kind first, then all but launches are left out. The other way, to ask for launches alone without the kind,
+    // is documented as well, but collects nothing once the driver is initialised (seen with CUPTI 13.0).
+    functions_.enable(cupti::driver);
+    for (std::uint32_t function = 1; functions_.enable_driver_api && function < cupti::driver_functions; ++function)
+        if (!cupti::launches(function)) functions_.enable_driver_api(function, 0);
     if (functions_.flush_period) functions_.flush_period(1000);  // of full buffers
     return true;
 }
@@ -198,8 +204,6 @@ void Cupti::pause() {
 
 void Cupti::switch_off() {
     __atomic_store_n(&is_active_, false, __ATOMIC_RELAXED);
-    for (const std::uint32_t function : cupti::launches)
-        if (functions_.enable_driver_api) functions_.enable_driver_api(function, 0);
     for (const int kind : {cupti::driver, cupti::memcpy_between_devices, cupti::memcpy, cupti::external_correlation,
                            cupti::concurrent_kernel})
         functions_.disable(kind);
@@ -229,7 +233,22 @@ int Cupti::lend(decltype(cupti::Functions::register_callbacks) real, cupti::Requ
     __atomic_store_n(&other_is_done_, false, __ATOMIC_RELAXED);
     __atomic_store_n(&other_completed_, their_completed, __ATOMIC_RELEASE);
     __atomic_store_n(&other_seen_ns_, nanoseconds(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
+    if (other_clock_ && is_found_ && functions_.register_clock) functions_.register_clock(other_clock_);
     return real(their_requested, buffer_count_ != 0 ? completed : their_completed);
+}
+
+// Times are in the unit of the last clock that anybody has registered, which a client may do once for all its turns:
+// it gets its own back when it comes, and we take the usual one. What is not handed over by then loses its times.
+int Cupti::take_clock(decltype(cupti::Functions::register_clock) real, cupti::Clock clock) {
+    const bool is_another = is_found_ && real != functions_.register_clock;
+    if (is_another || is_switching() || !may_become_ours()) return real(clock);
+    const Switching switching(*this);
+    if (is_active()) switch_off();
+    if (!is_lent()) __atomic_store_n(&other_is_done_, true, __ATOMIC_RELAXED);  // should nothing come of it
+    __atomic_store_n(&other_seen_ns_, nanoseconds(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
+    const int code = real(clock);
+    if (code == cupti::success) other_clock_ = clock;
+    return code;
 }
 
 int Cupti::disable_for_other(decltype(cupti::Functions::disable) real, int kind) {

@@ -2,7 +2,7 @@
 // real calls, by which the records say what they belong to (cupti_records.h). What goes wrong is an answer: then
 // launches.cpp, which calls all of this, takes events instead.
 //
-// CUPTI has one client at a time. When another one comes (PyTorch's profiler), it gets CUPTI: three of CUPTI's
+// CUPTI has one client at a time. When another one comes (PyTorch's profiler), it gets CUPTI: some of CUPTI's
 // functions are exported, so that its coming is seen (symbols.cpp). Ours stops, each gets the buffers that it made, and
 // CUPTI is taken back some seconds after the other one has switched its records off.
 #pragma once
@@ -49,6 +49,7 @@ class Cupti {
     // is handed on and nothing else done.
     int lend(decltype(cupti::Functions::register_callbacks) real, cupti::Requested requested,
              cupti::Completed completed);
+    int take_clock(decltype(cupti::Functions::register_clock) real, cupti::Clock clock);
     int disable_for_other(decltype(cupti::Functions::disable) real, int kind);
     int finalize_for_other(decltype(cupti::Functions::finalize) real);
 
@@ -79,6 +80,7 @@ class Cupti {
     Lock switching_;                      // whose CUPTI is; held while CUPTI is called, by nobody who CUPTI calls
     std::uint32_t switching_thread_ = 0;  // what it calls meanwhile is not another client's
     cupti::Completed other_completed_ = nullptr;
+    cupti::Clock other_clock_ = nullptr;
     std::uint64_t other_seen_ns_ = 0;  // when another client was heard of last; 0: there is none
     bool other_is_done_ = false;       // it has switched something off since it came
     static constexpr std::uint64_t until_it_is_back_ns = 2'000'000'000;

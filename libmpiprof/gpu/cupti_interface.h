@@ -26,10 +26,15 @@ inline constexpr std::size_t most_device_buffers = 16;
 // Kineto takes the first two custom ones.
 inline constexpr int external_ids = 5;  // CUSTOM2
 
-// Driver functions that launch, by CUPTI's numbers: cuLaunchKernel, cuLaunchKernelEx, cuGraphLaunch, each with its
-// per-thread twin. Only what is launched within one of these is told whose it is.
-inline constexpr std::uint32_t launches[] = {307, 442, 652, 653, 514, 515};
+// Functions of the driver, by CUPTI's numbers. Those that launch are cuLaunchKernel, cuLaunchKernelEx and
+// cuGraphLaunch, each with its per-thread twin: what is launched is linked to us only if the record of such a call is
+// collected.
 constexpr bool launches_graph(std::uint32_t function) { return function == 514 || function == 515; }
+constexpr bool launches(std::uint32_t function) {
+    return function == 307 || function == 442 || function == 652 || function == 653 || launches_graph(function);
+}
+// CUPTI of CUDA 12.5, the first that can leave functions out, knows those below.
+inline constexpr std::uint32_t driver_functions = 759;
 
 enum class Copy : std::uint8_t { host_to_device = 1, device_to_host = 2, device_to_device = 8, peer_to_peer = 10 };
 
@@ -76,6 +81,8 @@ using Requested = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::size_
 using Completed = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
                            std::size_t valid);
 
+using Clock = std::uint64_t (*)();
+
 // These stand in the order of the names in cupti.cpp.
 struct Functions {
     int (*version)(std::uint32_t* version);
@@ -94,6 +101,7 @@ struct Functions {
     int (*flush_period)(std::uint32_t ms);
     int (*finalize)();
     int (*set_attribute)(int attribute, std::size_t* bytes, void* value);
+    int (*register_clock)(Clock clock);
 };
 
 }  // namespace mpiprof::gpu::cupti

@@ -1,4 +1,4 @@
-// Three of CUPTI's functions under their own names: by them another client's coming and going is seen. They are handed
+// Four of CUPTI's functions under their own names: by them another client's coming and going is seen. They are handed
 // on to the CUPTI that the caller means, of whatever version and wherever it lies, whatever our settings say; where the
 // process has none, they answer as one that is not initialised.
 #include <link.h>
@@ -57,6 +57,10 @@ Function real(const char* name, const void* caller) {
 EXPORT int cuptiActivityRegisterCallbacks(cupti::Requested requested, cupti::Completed completed) {
     const auto function = REAL("cuptiActivityRegisterCallbacks", register_callbacks);
     return function ? the_cupti.lend(function, requested, completed) : cupti::not_initialized;
+}
+EXPORT int cuptiActivityRegisterTimestampCallback(cupti::Clock clock) {
+    const auto function = REAL("cuptiActivityRegisterTimestampCallback", register_clock);
+    return function ? the_cupti.take_clock(function, clock) : cupti::not_initialized;
 }
 EXPORT int cuptiActivityDisable(int kind) {
     const auto function = REAL("cuptiActivityDisable", disable);

@@ -57,12 +57,13 @@ SAME_NUMBER(ours::Copy::peer_to_peer, CUPTI_ACTIVITY_MEMCPY_KIND_PTOP);
 static_assert(ours::success == CUPTI_SUCCESS && ours::not_initialized == CUPTI_ERROR_NOT_INITIALIZED &&
               ours::unknown == CUPTI_ERROR_UNKNOWN);
 static_assert(ours::too_many_subscribers == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-static_assert(ours::launches[0] == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel &&
-              ours::launches[1] == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz);
-static_assert(ours::launches[2] == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx &&
-              ours::launches[3] == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz);
-static_assert(ours::launches[4] == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch &&
-              ours::launches[5] == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz);
+static_assert(ours::launches(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) &&
+              ours::launches(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz));
+static_assert(ours::launches(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx) &&
+              ours::launches(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz));
+static_assert(ours::launches_graph(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch) &&
+              ours::launches_graph(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz));
+static_assert(ours::driver_functions <= CUPTI_DRIVER_TRACE_CBID_SIZE);
 
 // The functions' types: pointers to their structs are words to us.
 static_assert(sizeof(CUptiResult) == sizeof(int));
@@ -71,11 +72,12 @@ inline void compiles() {
     CUptiResult (*register_callbacks)(CUpti_BuffersCallbackRequestFunc, CUpti_BuffersCallbackCompleteFunc) =
         cuptiActivityRegisterCallbacks;
     CUptiResult (*enable_driver_api)(CUpti_CallbackId, uint8_t) = cuptiActivityEnableDriverApi;
+    CUptiResult (*register_clock)(CUpti_TimestampCallbackFunc) = cuptiActivityRegisterTimestampCallback;
     CUptiResult (*push)(CUpti_ExternalCorrelationKind, uint64_t) = cuptiActivityPushExternalCorrelationId;
     CUptiResult (*pop)(CUpti_ExternalCorrelationKind, uint64_t*) = cuptiActivityPopExternalCorrelationId;
     CUptiResult (*next)(uint8_t*, size_t, CUpti_Activity**) = cuptiActivityGetNextRecord;
     CUptiResult (*dropped)(CUcontext, uint32_t, size_t*) = cuptiActivityGetNumDroppedRecords;
     CUptiResult (*flush)(uint32_t) = cuptiActivityFlushAll;
-    (void)version, (void)register_callbacks, (void)enable_driver_api, (void)push, (void)pop, (void)next, (void)dropped,
-        (void)flush;
+    (void)version, (void)register_callbacks, (void)enable_driver_api, (void)register_clock, (void)push, (void)pop,
+        (void)next, (void)dropped, (void)flush;
 }

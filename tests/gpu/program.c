@@ -49,6 +49,7 @@ CUPTI_FUNCTIONS(F)
 static void fetch_cupti(void) {}
 #endif
 static int their_kernels, their_buffers;
+static uint64_t their_time; /* of all their kernels */
 static void their_request(uint8_t** at, size_t* bytes, size_t* most) {
     *bytes = 1 << 16;
     *at = aligned_alloc(8, *bytes);
@@ -57,8 +58,12 @@ static void their_request(uint8_t** at, size_t* bytes, size_t* most) {
 static void their_completion(void* context, uint32_t stream, uint8_t* at, size_t bytes, size_t valid) {
     (void)context, (void)stream, (void)bytes;
     uint8_t* record = NULL;
-    while (CUPTI(cuptiActivityGetNextRecord)(at, valid, &record) == CUPTI_OK)
-        their_kernels += *(uint32_t*)record == KIND_CONCURRENT_KERNEL;
+    while (CUPTI(cuptiActivityGetNextRecord)(at, valid, &record) == CUPTI_OK) {
+        const struct kernel_record* kernel = (struct kernel_record*)record;
+        if (kernel->kind != KIND_CONCURRENT_KERNEL) continue;
+        their_kernels += 1;
+        their_time += kernel->end - kernel->start;
+    }
     their_buffers += 1;
     free(at); /* as Kineto does: whoever made it */
 }
@@ -135,6 +140,7 @@ static const struct {
     {"overlap", scene_overlap},
 #ifdef WITH_CUPTI
     {"profiler", scene_profiler},
+    {"ticks", scene_ticks},
     {"first", scene_first},
 #endif
 #ifdef FETCH

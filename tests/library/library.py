@@ -22,7 +22,7 @@ SKIPPED = 77
 MOST_RELOCATIONS = 52  # gcc 12 makes 49, gcc 14 one more
 MOST_RELOCATIONS_ON_AARCH64 = 60  # the compiler calls memcpy, memset ... where x86-64 has instructions; two more for the data of a thread
 OLDEST_GLIBC = (2, 28)  # RHEL 8
-OTHER_EXPORTS = re.compile(r"ncclProfiler_\w+|mpiprof_\w+|cupti(ActivityRegisterCallbacks|ActivityDisable|Finalize)")
+OTHER_EXPORTS = re.compile(r"ncclProfiler_\w+|mpiprof_\w+|cupti(ActivityRegister(Callbacks|TimestampCallback)|ActivityDisable|Finalize)")
 
 # What preloaded code must not call, by the first pattern that matches, and why.
 FORBIDDEN = [

@@ -21,7 +21,7 @@ MAY_DEFINE = [
     (r"lib(fort|f)?p?mpi(ch|chf90|chfort|chcxx|fort|_mpifh|_usempi\w*|_cxx|_abi|_cray|_gnu\w*|mvapich)?\.so", "an MPI, and its Fortran bindings"),
     (r"libmpiseq[-.\w]*\.so|lib([sdcz]mumps|mumps_common)_seq[-.\w]*\.so", "a serial stand-in for MPI, as MUMPS has it"),
     (r"libnccl(-net\w*)?\.so|librccl\.so", "an NCCL"),
-    (r"libcupti\.so", "CUPTI, whose three functions are watched"),
+    (r"libcupti\.so", "CUPTI, some of whose functions are watched"),
     (r"libompitrace\.so|ompi_monitoring_prof\.so|lib(mpiP|darshan|scorep|mpitrace|ipm|vt)\b[-.\w]*\.so", "a tool that wraps MPI itself"),
     (r"libmpiprof(-dlsym)?\.so", "ourselves"),
 ]

@@ -186,6 +186,15 @@ def a_client_that_fetches_cupti_gets_it_and_we_take_it_back(scene):
 
 
 @case(mpis=(), ranks=1)
+def a_clients_own_clock_is_its_own_and_ours_stays_in_nanoseconds(scene):
+    """PyTorch's profiler has CUPTI count in the processor's ticks, from then on; what had not been handed over loses its times."""
+    tables = traced(scene, "ticks", "client_linked")  # which fails if the client's times are not in its ticks
+    found = {t.source: (t.operations, t.ns) for t in tables.times()}
+    same(found, {"cupti": (13, 13 * 3000), "launches": (6, 6 * (3000 + IDLE))}, "operations by source")
+    check(missing(tables) is None, f"something was not timed: {missing(tables)}")
+
+
+@case(mpis=(), ranks=1)
 def a_client_of_cupti_that_was_there_first_keeps_it(scene):
     tables = traced(scene, "first", "client_linked")
     same([(t.source, t.operations) for t in tables.times()], [("launches", 5)], "operations by source")

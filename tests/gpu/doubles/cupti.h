@@ -35,6 +35,7 @@ typedef void (*cupti_completed)(void* context, uint32_t stream, uint8_t* buffer,
     F(cuptiActivityPopExternalCorrelationId, (int, uint64_t*))            \
     F(cuptiActivityFlushAll, (uint32_t))                                  \
     F(cuptiActivityFlushPeriod, (uint32_t))                               \
+    F(cuptiActivityRegisterTimestampCallback, (uint64_t(*)(void)))        \
     F(cuptiActivityGetNextRecord, (uint8_t*, size_t, uint8_t**))          \
     F(cuptiActivityGetNumDroppedRecords, (void*, uint32_t, size_t*))      \
     F(cuptiFinalize, (void))

@@ -6,6 +6,9 @@
  *   forced, which is for the end: as it is, with times of 0 in records of what has not ended
  *   periodically: full ones alone
  *
+ * Times are in the unit of the clock that a client has registered, and stay so for whoever comes next; what was
+ * recorded before that and not handed over has no times (both as with CUPTI 13.0).
+ *
  *   FAKE_CUPTI_SUBSCRIBE=39   what cuptiSubscribe answers
  *   FAKE_CUPTI_KERNELS_FIRST  kernels come before the records that say whose they are
  *   FAKE_CUPTI_DROPPED=n      so many records were dropped, told once
@@ -42,7 +45,7 @@ struct buffer { /* in the order in which they were begun */
 };
 static struct buffer opened[most_open];
 static int used;
-static uint8_t enabled[kinds], api_enabled[cbids];
+static uint8_t enabled[kinds], api_left_out[cbids];
 static cupti_requested requested;
 static cupti_completed completed;
 static uint32_t correlations;
@@ -60,6 +63,7 @@ static _Thread_local struct {
 static _Thread_local int depth;
 
 static uint64_t (*now)(void);
+static uint64_t ticks_per_ns;
 
 static size_t kernel_bytes = sizeof(struct kernel_record);
 static size_t size_of(const union record* r) {
@@ -106,6 +110,7 @@ static void finish_buffer(struct buffer* b, uint64_t time) {
             from += n;
             if ((r->kind == KIND_CONCURRENT_KERNEL) != (pass != kernels_first)) continue;
             if (times && times[1] > time) times[0] = times[1] = 0;
+            if (times) times[0] *= ticks_per_ns, times[1] *= ticks_per_ns;
             memcpy(sorted + at, r, n);
             at += n;
         }
@@ -208,7 +213,7 @@ static void add(const union record* r) {
 
 static uint32_t on_api(int cbid) {
     const uint32_t correlation = __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
-    if (!api_enabled[cbid] && !enabled[KIND_DRIVER]) return correlation;
+    if (!enabled[KIND_DRIVER] || api_left_out[cbid]) return correlation;
     union record r;
     if (enabled[KIND_EXTERNAL_CORRELATION] && depth) {
         memset(&r, 0, sizeof r);
@@ -240,6 +245,31 @@ static void on_copy(int kind, uint64_t bytes, uint64_t start, uint64_t end, uint
     add(&r);
 }
 static const struct fake_watcher watcher = {on_api, on_kernel, on_copy};
+
+/* What one nanosecond is in a client's clock, to the nearest whole number. */
+static uint64_t ticks_per_ns = 1;
+static uint64_t steady_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void)) {
+    if (!clock) return 1;
+    const uint64_t ns = steady_ns(), ticks = clock();
+    while (steady_ns() - ns < 2000000) continue;
+    const uint64_t passed = clock() - ticks, in = steady_ns() - ns;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < used; ++i)
+        for (size_t at = 0; at < opened[i].valid;) {
+            union record* r = (union record*)(opened[i].memory + at);
+            uint64_t* times = times_of(r);
+            if (times) times[0] = times[1] = 0;
+            at += size_of(r);
+        }
+    ticks_per_ns = (passed + in / 2) / in;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
 
 static int number(const char* name, int otherwise) { return getenv(name) ? atoi(getenv(name)) : otherwise; }
 static int start(void) {
@@ -282,14 +312,17 @@ int cuptiActivityRegisterCallbacks(cupti_requested r, cupti_completed c) {
 int cuptiActivityEnable(int kind) {
     if (!requested) return 1;
     enabled[kind] = 1;
+    if (kind == KIND_DRIVER) memset(api_left_out, 0, sizeof api_left_out);
     return 0;
 }
 int cuptiActivityDisable(int kind) {
     enabled[kind] = 0;
     return 0;
 }
+/* Without the kind it succeeds and collects nothing, as CUPTI 13.0 does once the driver is initialised. */
 int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t on) {
-    api_enabled[cbid % cbids] = on;
+    if (cbid == 0 || cbid >= cbids) return 1;
+    api_left_out[cbid] = !on;
     return 0;
 }
 int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id) {

@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 
 enum { buffer_bytes = 1 << 17, name_at = 104, in_name = 64, page = 4096 };
-enum { external_ids = 5 /* CUSTOM2 */, device_buffers = 2 };
+enum { external_ids = 5 /* CUSTOM2 */, device_buffers = 2, driver_functions = 759 };
 
 #define F(name, arguments) static int(*f_##name) arguments;
 CUPTI_FUNCTIONS(F)
@@ -96,13 +96,15 @@ static int has_functions(void) {
            f_cuptiActivityPushExternalCorrelationId && f_cuptiActivityPopExternalCorrelationId;
 }
 
+/* cuLaunchKernel, cuLaunchKernelEx, cuGraphLaunch and their per-thread twins. */
+static int is_launch(uint32_t cbid) {
+    return cbid == 307 || cbid == 442 || cbid == 652 || cbid == 653 || cbid == 514 || cbid == 515;
+}
 static void enable_kinds(void) {
-    static const int kinds[] = {KIND_EXTERNAL_CORRELATION, KIND_MEMCPY, KIND_MEMCPY2};
-    static const uint32_t launches[] = {307, 442, 652, 653, 514, 515};
-    int by_function = f_cuptiActivityEnableDriverApi != NULL;
-    for (int i = 0; i < 3; ++i) f_cuptiActivityEnable(kinds[i]);
-    for (int i = 0; i < 6 && by_function; ++i) by_function = f_cuptiActivityEnableDriverApi(launches[i], 1) == 0;
-    if (!by_function) f_cuptiActivityEnable(KIND_DRIVER);
+    static const int kinds[] = {KIND_EXTERNAL_CORRELATION, KIND_MEMCPY, KIND_MEMCPY2, KIND_DRIVER};
+    for (int i = 0; i < 4; ++i) f_cuptiActivityEnable(kinds[i]);
+    for (uint32_t cbid = 1; f_cuptiActivityEnableDriverApi && cbid < driver_functions; ++cbid)
+        if (!is_launch(cbid)) f_cuptiActivityEnableDriverApi(cbid, 0);
     if (f_cuptiActivityFlushPeriod) f_cuptiActivityFlushPeriod(1000);
 }
 
