@@ -158,7 +158,6 @@ int begin(void** context, int* mask, const char* name, std::uint64_t hash, int s
           bool tells_launches = false) {
     if (!context || !mask) return 0;
     *context = &contexts.nowhere();
-    *mask = 0;
     if (keeps_quiet()) return 0;
     // Opened by NCCL alone: it will close us when its last communicator ends, and our threads and state have to stay.
     if (!wrap::is_preloaded()) wrap::keep_loaded(reinterpret_cast<const void*>(&keeps_quiet));
@@ -169,7 +168,7 @@ int begin(void** context, int* mask, const char* name, std::uint64_t hash, int s
     note_missing_plugin(rank);
     Context& made = contexts.begin({reinterpret_cast<Word>(context), name, hash, rank, size, is_through_us});
     *context = &made;
-    *mask = tells_launches ? wanted | interface::kernel_launch : wanted;
+    interface::want(*mask, tells_launches ? wanted | interface::kernel_launch : wanted);
     if (contexts.is_nowhere(made)) return 0;
     group.told = &made;
     return 0;

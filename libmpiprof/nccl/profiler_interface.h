@@ -12,6 +12,12 @@ namespace mpiprof::nccl::interface {
 // Launches of kernels are told of from version 5 on.
 enum Event : int { group = 1, collective = 2, point_to_point = 4, kernel_launch = 1 << 11 };
 
+// NCCL has one mask for the process and begins with 0. Its other threads read it while a communicator is made, so it is
+// only ever raised: what they do while it is lower for an instant, nobody is told of.
+inline void want(int& mask, int events) {
+    if ((mask & events) != events) mask |= events;
+}
+
 // Functions of the first version, and what it calls algorithms and protocols: numbers. Later ones are given texts.
 inline constexpr char functions_1[][16] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
                                            "AllReduce", "SendRecv", "Send",      "Recv"};

@@ -104,10 +104,7 @@ Pair* take_pair() {
     return nullptr;
 }
 
-void set_mask(Pair& pair) {
-    const int wanted = pair.wanted | pair.their_wanted;
-    if (*pair.mask != wanted) *pair.mask = wanted;
-}
+void set_mask(Pair& pair) { interface::want(*pair.mask, pair.wanted | pair.their_wanted); }
 
 template <int version, class Init, class... Arguments>
 int begin_both(void** context, int* mask, Arguments... arguments) {
@@ -119,11 +116,15 @@ int begin_both(void** context, int* mask, Arguments... arguments) {
         else
             return reinterpret_cast<Init>(plugin->init)(c, m, arguments...);
     };
-    const int result = call(second.ours[version], context, mask);
+    int wanted = 0;
+    const int result = call(second.ours[version], context, mask ? &wanted : nullptr);
     Pair* pair = context && mask ? take_pair() : nullptr;
-    if (!pair) return result;
+    if (!pair) {
+        if (mask) interface::want(*mask, wanted);
+        return result;
+    }
     pair->ours = *context;
-    pair->wanted = *mask;
+    pair->wanted = wanted;
     pair->mask = mask;
     pair->theirs = nullptr;
     pair->their_wanted = 0;

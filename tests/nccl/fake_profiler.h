@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- the layouts, as NCCL's headers say them; by hand, so that the product's own are checked ---- */
@@ -33,7 +34,17 @@ static _Thread_local ncclComm_t born[64];
 static _Thread_local int unborn;
 
 static struct table* profiler;
-static int profiler_version, profiler_users, profiler_mask;
+static int profiler_version, profiler_users;
+/* The real NCCL has one for the process, which its other threads read while a communicator is made. */
+static int no_mask, *profiler_mask = &no_mask;
+/* Whoever writes it when it is what the plugin wants already would lose what these threads do meanwhile: that ends the
+ * process where FAKE_NCCL_MASK=once. */
+static void guard_mask(int may_be_written) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (profiler_mask == &no_mask)
+        profiler_mask = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (getenv("FAKE_NCCL_MASK")) mprotect(profiler_mask, page, may_be_written ? PROT_READ | PROT_WRITE : PROT_READ);
+}
 static void* profiler_library;
 static pthread_mutex_t profiler_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -101,16 +112,18 @@ static void* tell_of_communicator_now(void* argument) {
     load_profiler();
     if (!profiler) return NULL;
     int result;
+    guard_mask(!*profiler_mask);
     if (profiler_version <= 3)
-        result = ((int (*)(void**, int*))profiler->init)(&comm->profiler_context, &profiler_mask);
+        result = ((int (*)(void**, int*))profiler->init)(&comm->profiler_context, profiler_mask);
     else if (profiler_version == 4)
         result = ((int (*)(void**, int*, const char*, uint64_t, int, int, int, void*))profiler->init)(
-            &comm->profiler_context, &profiler_mask, comm->name[0] ? comm->name : NULL, comm->hash, 1, comm->size,
+            &comm->profiler_context, profiler_mask, comm->name[0] ? comm->name : NULL, comm->hash, 1, comm->size,
             comm->rank, NULL);
     else
         result = ((int (*)(void**, uint64_t, int*, const char*, int, int, int, void*))profiler->init)(
-            &comm->profiler_context, comm->hash, &profiler_mask, comm->name[0] ? comm->name : NULL, 1, comm->size,
+            &comm->profiler_context, comm->hash, profiler_mask, comm->name[0] ? comm->name : NULL, 1, comm->size,
             comm->rank, NULL);
+    guard_mask(0);
     if (result) fprintf(stderr, "fake NCCL: the plugin's init says %d\n", result);
     return NULL;
 }
@@ -219,7 +232,7 @@ static void tell_of_collective(const struct task* t) {
         put_pointer(&d, 96, protocol_names[protocol]);
     }
     note_told(t->function, message, t->comm->size, algorithm_names[algorithm], protocol_names[protocol], channels);
-    if (profiler_mask & event_collective) start_and_stop(t->comm, &d);
+    if (*profiler_mask & event_collective) start_and_stop(t->comm, &d);
 }
 
 static void tell_of_message(const struct task* t, const char* function) {
@@ -247,7 +260,7 @@ static void tell_of_message(const struct task* t, const char* function) {
         d.bytes[60] = 4;
     }
     note_told(function, t->count * t->size_of_type, t->comm->size, "-", "-", profiler_version <= 3 ? 0 : 4);
-    if (profiler_mask & event_point_to_point) start_and_stop(t->comm, &d);
+    if (*profiler_mask & event_point_to_point) start_and_stop(t->comm, &d);
 }
 
 static void tell_of_task(const struct task* t) {
@@ -268,7 +281,7 @@ static void tell_of_task(const struct task* t) {
 
 /* Right before a kernel's launch: what is given to tell_of_launched() right behind it. From version 5 on. */
 static void* tell_of_launch(ncclComm_t comm, void* stream) {
-    if (!profiler || !comm->profiler_context || profiler_version < 5 || !(profiler_mask & event_kernel_launch))
+    if (!profiler || !comm->profiler_context || profiler_version < 5 || !(*profiler_mask & event_kernel_launch))
         return NULL;
     union descriptor d;
     memset(&d, 0, sizeof d);
@@ -287,7 +300,7 @@ static void tell_of_launched(void* handle) {
 static void tell_of_plan(const struct task* const* tasks, int n) {
     ncclComm_t comm = tasks[0]->comm;
     if (!profiler || !comm->profiler_context ||
-        !(profiler_mask & (event_group | event_collective | event_point_to_point)))
+        !(*profiler_mask & (event_group | event_collective | event_point_to_point)))
         return;
     union descriptor d;
     memset(&d, 0, sizeof d);

@@ -185,6 +185,18 @@ def statically_linked_nccl_is_counted_by_what_it_tells(scene):
 
 
 @case(mpis=(), ranks=1)
+def communicators_that_are_made_later_hide_nothing_of_other_threads(scene):
+    """NCCL has one mask of events for the process: the double ends it if anybody writes the mask that is right already."""
+    for how, version in (("linked", 6), ("linked", 1), ("static", 6), ("static", 5), ("forward", 6)):
+        directory = scene.subdir(f"{how}.{version}")
+        more = {"NCCL_PROFILER_PLUGIN": other_plugin(scene, version), "MPIPROF_NCCL_PLUGIN": "forward", "OTHER_PLUGIN_MASK": 4} if how == "forward" else plugin(scene)
+        env = environment(scene, directory, **torchrun(0, 4, FAKE_NCCL_PROFILER=version, FAKE_NCCL_TOLD=directory / "told", FAKE_NCCL_MASK="once"), **more)
+        ran = scene.alone([static_program(scene) if how == "static" else program(scene, "linked"), "split"], profiled=False, cwd=directory, env=env)
+        same((ran.code, ran.out, ran.err), (0, "", ""), f"{how}, version {version}")
+        same(chosen(scene, directory) if version >= 4 else {}, summed(told(directory)) if version >= 4 else {}, f"{how}, version {version}: operations")
+
+
+@case(mpis=(), ranks=1)
 def a_job_whose_nccl_is_static_has_the_ranks_and_communicators_that_nccl_told(scene):
     """Without a word of any launcher."""
     for rank in range(2):
