@@ -59,13 +59,16 @@ static const char* kernel_of(const char* function) {
     return "_Z22ncclDevKernel_SendRecv24ncclDevKernelArgsStorageILm4096EE";
 }
 
-/* FAKE_NCCL_SILENT=FUNCTION:N: of the launches of this function the plugin is told N times, and then no more. */
+/* FAKE_NCCL_SILENT=FUNCTION:N[:M]: of the launches of this function the plugin is told N times, and then no more, or
+ * not of the next M. */
 static int is_silent(const char* function) {
     static int told;
     const char* silent = getenv("FAKE_NCCL_SILENT");
     const size_t n = strlen(function);
     if (!silent || strncmp(silent, function, n) != 0 || silent[n] != ':') return 0;
-    return told++ >= atoi(silent + n + 1);
+    const char* again = strchr(silent + n + 1, ':');
+    const int first = atoi(silent + n + 1), number = __atomic_fetch_add(&told, 1, __ATOMIC_RELAXED);
+    return number >= first && (!again || number < first + atoi(again + 1));
 }
 
 /* As much as one kernel does, and what the plugin is told of it. */

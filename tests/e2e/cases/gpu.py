@@ -133,6 +133,13 @@ def functions_of_whose_launches_nccl_says_nothing_have_times_by_events_around_th
 
 
 @case(mpis=(), ranks=1)
+def one_launch_that_nccl_does_not_tell_of_costs_one_time(scene):
+    tables = run(scene, "threads", env={**torchrun(0, 2), "FAKE_NCCL_SILENT": "AllReduce:5:1"})
+    same({(t.source, t.call): sum(u.operations for u in tables.times()) for t in tables.times()}, {("launches", "ncclAllReduce"): 399}, "operations by source")
+    same(missing(tables), not_timed(untold=1), "without a time")
+
+
+@case(mpis=(), ranks=1)
 def one_rank_alone_has_no_times_on_the_gpu(scene):
     for name, env in (("launches", {}), ("events", BEFORE_LAUNCHES)):
         tables = run(scene, "lone", directory=scene.subdir(name), env={**torchrun(0, 1), **env})
