@@ -18,7 +18,7 @@ class EnqueuedCollectives {
     }
 
   private:
-    static constexpr unsigned most = 8;  // communicators
+    static constexpr unsigned most = 64;  // communicators, 8 KiB each; a trainer has up to fifty
     format::EnqueuedCollective* kept_[CommunicatorTable::most] = {};
     format::EnqueuedCollective nowhere_[format::enqueued_kept] = {};  // of those that have no room
     unsigned used_ = 0;

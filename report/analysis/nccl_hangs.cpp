@@ -25,6 +25,12 @@ const Orders* orders_of(const Job& job, std::uint32_t group) {
     return nullptr;
 }
 
+bool is_of_nccl(const Job& job, std::uint32_t group) {
+    return std::any_of(job.entries.begin(), job.entries.end(), [&](const Entries& entry) {
+        return entry.group == group && entry.call != Entries::none && job.calls[entry.call].family == Family::nccl;
+    });
+}
+
 // Members that are not finalized and have enqueued what these have.
 Ranks ranks_of(const Job& job, std::uint32_t group, const OrderOfMembers& alike) {
     Ranks ranks;
@@ -172,6 +178,22 @@ std::optional<OrderedStep> first_not_enqueued(const Job& job, std::uint32_t grou
 std::optional<Hang> nccl_hang(const Job& job) {
     if (auto hang = different_enqueued(job)) return hang;
     return never_enqueued(job);
+}
+
+std::optional<Unlike> unlike_of(const Job& job) {
+    for (const Orders& orders : job.orders) {
+        const auto group = group_of(job, orders.id);
+        if (!group || orders.is_enqueued || !is_of_nccl(job, *group)) continue;
+        for (const OrderOfMembers& one : orders.members)
+            for (const OrderOfMembers& other : orders.members) {
+                const bool differ = one.collectives == other.collectives && one.order != other.order;
+                if (one.first_rank >= other.first_rank || !differ) continue;
+                const std::uint64_t quiet = quiet_for_all(job, {one.first_rank, other.first_rank});
+                if (quiet >= worth_a_word_ns)
+                    return Unlike{*group, one.first_rank, other.first_rank, one.collectives, quiet};
+            }
+    }
+    return std::nullopt;
 }
 
 std::optional<Crossing> crossing_of(const Job& job) {

@@ -22,6 +22,16 @@ struct Crossing {
 };
 std::optional<Crossing> crossing_of(const Job& job);
 
+// Two members of a communicator of NCCL's that have enqueued as many collectives and not the same ones, where nothing
+// is kept of what they were.
+struct Unlike {
+    std::uint32_t group = 0;  // index into Job::groups
+    std::uint32_t one = 0, other = 0;
+    std::uint64_t collectives = 0;
+    std::uint64_t for_ns = 0;
+};
+std::optional<Unlike> unlike_of(const Job& job);
+
 // The first collective of a communicator of NCCL's that some members have enqueued and others have not, as one that
 // has it keeps it.
 std::optional<OrderedStep> first_not_enqueued(const Job& job, std::uint32_t group);

@@ -82,6 +82,23 @@ std::string who_waits(const Job& job, const Arrival& arrival, const StandingLine
     return instead.empty() ? text : text + ": " + instead;
 }
 
+// NCCL's calls return at once; the GPUs may wait for each other all the same, which nobody sees from here.
+std::string enqueued_last(const StandingLines& lines, bool has_ended) {
+    std::string text;
+    for (const StandingLine& line : lines.all()) {
+        if (line.is_inside || !line.call.starts_with("nccl") || line.for_ns < worth_a_word_ns) continue;
+        text += fmt::format("{}{} enqueued {}{} last, {} {}", text.empty() ? "" : "; ",
+                            ranks_text(line.ranks, text.empty() ? At::begin : At::middle), line.call,
+                            in_brackets(line.line), human_time(static_cast<double>(line.for_ns)),
+                            has_ended ? "before the end" : "ago");
+    }
+    if (text.empty()) return text;
+    return fmt::format(
+        "No rank {} inside NCCL, whose calls return at once: whether the GPUs {} finished what was enqueued last is not "
+        "known. {}",
+        has_ended ? "was" : "is", has_ended ? "had" : "have", text);
+}
+
 std::string longest_wait(const Job& job, const StandingLines& lines, bool has_ended) {
     const StandingLine* longest = nullptr;
     Ranks inside;
@@ -93,6 +110,8 @@ std::string longest_wait(const Job& job, const StandingLines& lines, bool has_en
     std::sort(inside.begin(), inside.end());
     inside.erase(std::unique(inside.begin(), inside.end()), inside.end());
     const std::string_view library = vocabulary_of(job).library;
+    if (!longest)
+        if (std::string text = enqueued_last(lines, has_ended); !text.empty()) return text;
     if (!longest)
         return has_ended ? fmt::format("No rank was inside {}", library)
                          : fmt::format("Nobody hangs: no rank is inside {} at this moment", library);
@@ -159,6 +178,18 @@ std::string who_crosses(const Job& job, const Crossing& crossing, bool has_ended
         time, has_ended ? "hung" : "hang");
 }
 
+// Members that have enqueued as many collectives and not the same ones, of which nothing is kept.
+std::string who_differs(const Unlike& unlike, const Job& job, bool has_ended) {
+    const std::string group = group_name(job.groups[unlike.group]);
+    const std::string both = fmt::format("Ranks {} and {}", unlike.one, unlike.other);
+    return fmt::format(
+        "{} {} enqueued as many collectives{}, {}, and not the same ones: what differs is not kept of so many "
+        "communicators. They {} nothing for {}",
+        both, has_ended ? "had" : "have", group.empty() ? "" : " on " + group,
+        human_count(static_cast<double>(unlike.collectives)), has_ended ? "had called" : "have called",
+        human_time(static_cast<double>(unlike.for_ns)));
+}
+
 }  // namespace
 
 std::string conclusion(const Job& job, const StandingLines& lines, const std::vector<Arrival>& arrivals,
@@ -187,6 +218,8 @@ std::string conclusion(const Job& job, const StandingLines& lines, const std::ve
         text = who_waits(job, *worst, lines, is_over);
     else if (const auto crossing = crossing_of(job))
         text = who_crosses(job, *crossing, is_over);
+    else if (const auto unlike = unlike_of(job))
+        text = who_differs(*unlike, job, is_over);
     else if (lag != lags.end())
         text = who_lags(job, *lag, lines, is_over);
     else

@@ -1,5 +1,5 @@
 /* Two ranks that do not enqueue alike on their communicators, and then stand still as hosts do that wait for their
- * GPUs: order SCENE, with RANK. Linked with the double. The lines that matter are marked with their scenes. */
+ * GPUs: order SCENE [COMMUNICATORS BEFORE], with RANK. Linked with the double. The lines that matter are marked with their scenes. */
 #include "tests/nccl/linked_or_fetched.h"
 
 #include <pthread.h>
@@ -61,11 +61,17 @@ static void* idle(void* nothing) {
 }
 
 int main(int argc, char** argv) {
-    if (argc != 2 || !getenv("RANK")) return 2;
+    if (argc < 2 || !getenv("RANK")) return 2;
     pthread_t other_thread;
     if (pthread_create(&other_thread, NULL, idle, NULL) != 0) return 2;
     fetch();
     rank = atoi(getenv("RANK"));
+    /* Trainers have many of them. */
+    for (int i = 0; i < (argc > 2 ? atoi(argv[2]) : 0); ++i) {
+        char name[16];
+        snprintf(name, sizeof name, "more %d", i);
+        all_reduce(communicator(name), 8, ncclFloat32);
+    }
     ncclComm_t one = communicator("one"), other = communicator("other");
     for (int i = 0; i < 300; ++i) all_reduce(one, 8, ncclFloat32), broadcast(other, i % 2);
     step(argv[1], one, other);

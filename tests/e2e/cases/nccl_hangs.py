@@ -14,17 +14,17 @@ def line_of(name):
 
 
 @contextlib.contextmanager
-def standing_still(scene, act):
+def standing_still(scene, act, communicators_before=0):
     """Two ranks that have called nothing for a second and more; yields their directory."""
     where = double(scene)
     program = scene.compile(SOURCES / "order.c", "-w", "-I", ROOT, "-L", where, "-lnccl", "-lpthread", f"-Wl,-rpath,{where}", name=f"nccl_order.{act}",
                             compiler="gcc", label="")
-    directory = scene.subdir(act)
+    directory = scene.subdir(f"{act}.{communicators_before}")
     with contextlib.ExitStack() as stack:
         for rank in range(2):
             (directory / f"rank{rank}").mkdir()
             env = {**environment(scene, directory), **torchrun(rank, 2), "MPIPROF_PERIOD": 0.1, "MPIPROF_DIR": directory}
-            stack.enter_context(Running(scene, [program, act], env, directory / f"rank{rank}", profiled=False)).ready()
+            stack.enter_context(Running(scene, [program, act, communicators_before], env, directory / f"rank{rank}", profiled=False)).ready()
         time.sleep(1.5)
         yield directory
 
@@ -74,3 +74,29 @@ def hang_names_the_line_that_a_rank_has_not_come_to_and_says_nothing_where_all_e
     with standing_still(scene, "right") as directory:
         said = hang(scene, directory)
     same([word for word in ("It hangs", "opposite", "differ", "wait for it") if word in said], [], f"alarms of a job that is right:\n{said}")
+
+
+@case(mpis=(), ranks=1)
+def hang_knows_what_was_enqueued_on_the_fiftieth_communicator_too(scene):
+    with standing_still(scene, "count", 50) as directory:
+        said = hang(scene, directory)
+    check("It hangs: different arguments of a collective on a communicator of 2 ranks" in said and "of 9 float32 (sum), for" in said, said)
+    with standing_still(scene, "crossed", 12) as directory:
+        said = hang(scene, directory)
+    check("Ranks 0 and 1 use two communicators in opposite order:" in said, said)
+    with standing_still(scene, "count", 70) as directory:
+        said = hang(scene, directory)
+    check("Ranks 0 and 1 have enqueued as many collectives on a communicator of 2 ranks, 301, and not the same ones: what differs is not kept of so "
+          "many communicators. They have called nothing for" in said, said)
+
+
+@case(mpis=(), ranks=1)
+def hang_denies_nothing_where_all_hosts_wait_for_their_gpus(scene):
+    """A link that is dead, a Recv that is missing: every rank has enqueued the same, and nobody is inside a call."""
+    with standing_still(scene, "right") as directory:
+        said = hang(scene, directory)
+    check("Nobody hangs" not in said, said)
+    check("No rank is inside NCCL, whose calls return at once: whether the GPUs have finished what was enqueued last is not known. "
+          f"Ranks 0 and 1 enqueued ncclBroadcast {line_of('broadcast')} last" in said, said)
+    after = hang(scene, directory)
+    check("Ranks 0 and 1 were killed. No rank was inside NCCL, whose calls return at once" in after, after)
