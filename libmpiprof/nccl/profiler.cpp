@@ -97,6 +97,12 @@ void remember(Context& context, const Told& told, const Recorded& recorded, Nccl
                                     told.count,    told.channels, recorded,       operation};
 }
 
+void count(const Recorded& what) {
+    ThreadState& thread = thread_state;
+    if (Ledger* ledger = thread.epoch == gate_epoch() ? thread.ledger : runtime.open(thread))
+        ledger->add_untimed(what.call, what.index, what.bytes);
+}
+
 // What it was, beside its sums in the table: the kernel that is being launched did this, and where nobody called for it
 // through us it is a call, too.
 void follow_record(const Recorded& what, const Told& told, const Where& where, bool is_counted) {
@@ -105,12 +111,26 @@ void follow_record(const Recorded& what, const Told& told, const Where& where, b
         operation.is_own = told.is_own;
         gpu::launches.kernel_did(operation);
     }
-    if (is_counted) return;
-    ThreadState& thread = thread_state;
-    if (Ledger* ledger = thread.epoch == gate_epoch() ? thread.ledger : runtime.open(thread))
-        ledger->add_untimed(what.call, what.index, what.bytes);
+    if (!is_counted) count(what);
 }
 
+// A call that nobody makes through us: NCCL is linked statically, or its functions were fetched by hand.
+[[gnu::noinline]] int count_call(Context& context, const Told& told) {
+    if (gate_epoch() == 0) return 0;
+    const Where where = where_are_we(thread_state);
+    const Function* function = where.is_nested ? nullptr : function_of(told.function);
+    if (!function || was_counted(function->id, where)) return 0;
+    const auto call = static_cast<std::uint16_t>(name_as_called(function->id, where));
+    if (!runtime.records_call(call)) return 0;
+    Records& records = runtime.records();
+    const std::uint16_t index = contexts.index_of(records, context, where.handle);
+    records.publish_call(call);
+    count({call, index, 0, message_size(*function, told, context, index)});
+    return 0;
+}
+
+// `tells_calls`: NCCL has told of the call itself, which is where it is counted.
+template <bool tells_calls>
 void record(Context& context, const Told& told) {
     if (gate_epoch() == 0) return;  // nothing is recorded, or this is a forked child
     const Where where = where_are_we(thread_state);
@@ -119,12 +139,12 @@ void record(Context& context, const Told& told) {
     const Kind* known = add_known(context, told);
     const Recorded as_known = known ? known->recorded : Recorded{};
     operations.lock().unlock();
-    if (known) return follow_record(as_known, told, where, where.is_in_a_call || context.is_through_us);
+    if (known) return follow_record(as_known, told, where, tells_calls || where.is_in_a_call || context.is_through_us);
     const Function* function = function_of(told.function);
     if (!function) return;
     contexts.learn(context, told);
     const Id id = name_as_called(function->id, where);
-    const bool is_counted = was_counted(function->id, where) || context.is_through_us;
+    const bool is_counted = was_counted(function->id, where) || context.is_through_us || tells_calls;
     if (!runtime.records_call(static_cast<std::uint16_t>(id))) return;
     Records& records = runtime.records();
     const std::uint16_t index = contexts.index_of(records, context, where.handle);
@@ -204,17 +224,17 @@ int begin_5(void** context, std::uint64_t hash, int* mask, const char* name, int
     return is_known;
 }
 
-template <auto told_of>
+template <auto told_of, bool tells_calls>
 [[gnu::noinline]] int record_anew(Context& of, const interface::Begun* event) {
-    record(of, told_of(event));
+    record<tells_calls>(of, told_of(event));
     return 0;
 }
 
-template <auto told_of>
+template <auto told_of, bool tells_calls>
 [[gnu::noinline]] int record_told(Context& of, const interface::Begun* event) {
     if (add_again(of, told_of(event))) [[likely]]
         return 0;
-    return record_anew<told_of>(of, event);
+    return record_anew<told_of, tells_calls>(of, event);
 }
 
 template <class Collective>
@@ -234,14 +254,20 @@ int start_event(void* context, void** handle, interface::Begun* event) {
     std::uint64_t type = event->type;
     if constexpr (tells_launches) __builtin_memcpy(&type, event, sizeof type);
     *handle = tells_launches ? nullptr : &own_handles.nothing;
-    if ((type & (wanted | interface::group | interface::kernel_launch)) == 0 || !context) return 0;
-    if constexpr (tells_launches)
+    constexpr std::uint64_t call = interface::collective_call | interface::point_to_point_call;
+    if ((type & (wanted | interface::group | interface::kernel_launch | call)) == 0 || !context) return 0;
+    Context& of = *static_cast<Context*>(context);
+    if constexpr (tells_launches) {
         if (type == interface::kernel_launch)
             return begin_kernel(
                 handle, reinterpret_cast<Word>(reinterpret_cast<const interface::KernelLaunch5*>(event)->stream));
-    Context& of = *static_cast<Context*>(context);
-    if (type == interface::collective) return record_told<collective_of<Collective>>(of, event);
-    if (type == interface::point_to_point) return record_told<point_to_point_of<PointToPoint>>(of, event);
+        if ((type & call) != 0)
+            return of.is_through_us ? 0
+                                    : count_call(of, told_of_call(*reinterpret_cast<const interface::Call5*>(event)));
+    }
+    if (type == interface::collective) return record_told<collective_of<Collective>, tells_launches>(of, event);
+    if (type == interface::point_to_point)
+        return record_told<point_to_point_of<PointToPoint>, tells_launches>(of, event);
     if (type == interface::group) {
         if (!tells_launches || !thread_state.token) *handle = &own_handles.group;
         return 0;

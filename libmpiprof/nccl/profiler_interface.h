@@ -9,8 +9,16 @@
 namespace mpiprof::nccl::interface {
 
 // What is told of; a plugin says which of these it wants. Wanting a thing brings what it is a part of, too.
-// Launches of kernels are told of from version 5 on.
-enum Event : int { group = 1, collective = 2, point_to_point = 4, kernel_launch = 1 << 11 };
+// Launches of kernels are told of from version 5 on, and so are the calls themselves: of these a collective is told
+// of whatever becomes of it, by copy engines, say, or several at once.
+enum Event : int {
+    group = 1,
+    collective = 2,
+    point_to_point = 4,
+    collective_call = 1 << 9,
+    point_to_point_call = 1 << 10,
+    kernel_launch = 1 << 11
+};
 
 // NCCL has one mask for the process and begins with 0. Its other threads read it while a communicator is made, so it is
 // only ever raised: what they do while it is lower for an instant, nobody is told of.
@@ -150,7 +158,19 @@ static_assert(offsetof(PointToPoint4, function) == 24 && offsetof(PointToPoint4,
               offsetof(PointToPoint4, count) == 48);
 static_assert(offsetof(PointToPoint4, channels) == 60);
 
-// From version 5 on the type is as wide as this; told in the thread that launches, right before the launch.
+// From version 5 on the type is as wide as this. A call, told in the thread that makes it, captured into a graph or
+// not; never when a graph is replayed.
+struct Call5 {
+    std::uint64_t type;
+    void* parent;
+    int rank;  // 0: not told
+    const char* function;
+    std::size_t count;
+    const char* type_of_data;
+};
+static_assert(offsetof(Call5, function) == 24 && offsetof(Call5, count) == 32 && offsetof(Call5, type_of_data) == 40);
+
+// Told in the thread that launches, right before the launch.
 struct KernelLaunch5 {
     std::uint64_t type;
     void* parent;

@@ -71,6 +71,10 @@ Told told_of_point_to_point(const PointToPoint& p) {
     return told;
 }
 
+inline Told told_of_call(const interface::Call5& call) {
+    return {call.function, call.type_of_data, call.count, 0, nullptr, nullptr, nullptr, 0, call.rank, 0, false};
+}
+
 struct Function {
     char name[16];  // as NCCL tells it
     Id id;

@@ -132,6 +132,7 @@ static void launch_queue(void) {
 static void launch_operation(struct task task) {
     if (task.count == 0 || queued == most_in_group) return;
     if (has_gpu()) launch_context(&task.context);
+    tell_of_call(&task);
     tasks[queued++] = task;
     if (group_depth) return;
     last_lone = task;

@@ -185,6 +185,22 @@ def statically_linked_nccl_is_counted_by_what_it_tells(scene):
 
 
 @case(mpis=(), ranks=1)
+def operations_that_static_nccl_tells_of_as_calls_alone_are_counted(scene):
+    """Of Broadcast NCCL 2.30 says that it was called, and nothing more."""
+    for version in (5, 6):
+        for act in ("every", "nonblocking"):
+            directory = scene.subdir(f"{act}.{version}")
+            env = environment(scene, directory, **torchrun(0, 2, FAKE_NCCL_PROFILER=version, FAKE_NCCL_TOLD=directory / "told", FAKE_NCCL_UNTOLD="Broadcast"),
+                              **plugin(scene))
+            ran = scene.alone([static_program(scene), act], profiled=False, cwd=directory, env=env)
+            same((ran.code, ran.out, ran.err), (0, "", ""), act)
+            expected = told(directory)
+            same(recorded(scene, directory), by_function(expected), f"{act}, version {version}: call -> (calls, bytes)")
+            chosen_ones = {key: sums for key, sums in summed(expected).items() if key[0] != "ncclBroadcast"}
+            same(chosen(scene, directory), chosen_ones, f"{act}, version {version}: operations")
+
+
+@case(mpis=(), ranks=1)
 def communicators_that_are_made_later_hide_nothing_of_other_threads(scene):
     """NCCL has one mask of events for the process: the double ends it if anybody writes the mask that is right already."""
     for how, version in (("linked", 6), ("linked", 1), ("static", 6), ("static", 5), ("forward", 6)):
