@@ -142,8 +142,10 @@ std::vector<Field<Line>> call_fields(const Interest& interest, bool is_for_scree
         {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
          [](L l) { return l.has_size() ? Value(static_cast<double>(l.row.sum.bytes) / l.calls()) : Value(); }},
         {{.id = "buffer", .title = "BUFFER", .only_data = !interest.buffers},
+         // Of NCCL's calls nobody asks.
          [](L l) {
-             return l.is_whole_call || l.row.is_unfinished ? Value() : Value(std::string(name_of(l.row.sum.buffer)));
+             const bool is_known = l.has_size() && l.call->family == Family::mpi && !l.is_whole_call;
+             return is_known && !l.row.is_unfinished ? Value(std::string(name_of(l.row.sum.buffer))) : Value();
          }},
         {{.id = "traffic", .title = {}, .only_data = true}, [](L l) { return std::string(name_of(l.call->traffic)); }},
     };
