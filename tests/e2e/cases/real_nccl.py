@@ -14,6 +14,8 @@ from cases.nccl_profiler import other_plugin, told_to_the_other
 from harness import ROOT, Skip, case, check, same
 from tables import EXCHANGE, Tables
 
+SIZES = {"ncclAllReduce": 4 << 18, "ncclAllGather": 4 << 16, "ncclReduceScatter": 8 << 16, "ncclBroadcast": 1000, "ncclReduce": 4000}
+TWENTY_OF_EACH = {(rank, call): (20, 20 * size) for rank in range(2) for call, size in SIZES.items()}
 DURATIONS = {"ncclAllReduce": 50000, "ncclAllGather": 60000, "ncclReduceScatter": 70000, "ncclBroadcast": 80000, "ncclReduce": 90000}
 # Two hosts of one GPU each would need a network: shared memory it is. Nothing of the machine's own is looked at.
 NCCL = {"NCCL_P2P_DISABLE": 1, "NCCL_CUMEM_ENABLE": 0, "NCCL_CUMEM_HOST_ENABLE": 0, "NCCL_SOCKET_IFNAME": "lo", "NCCL_IB_DISABLE": 1,
@@ -117,8 +119,7 @@ def real_nccl_has_exact_calls_and_bytes_and_the_times_of_its_kernels(scene):
     for nccl in each(scene):
         cycle = ",".join(map(str, DURATIONS.values()))
         directory, ranks = nccl.run("calls", (cycle, cycle))
-        sizes = {"ncclAllReduce": 4 << 18, "ncclAllGather": 4 << 16, "ncclReduceScatter": 8 << 16, "ncclBroadcast": 1000, "ncclReduce": 4000}
-        same(counted(scene, directory), {(r, call): (20, 20 * size) for r in range(2) for call, size in sizes.items()}, f"{nccl.version}: calls, bytes")
+        same(counted(scene, directory), TWENTY_OF_EACH, f"{nccl.version}: calls, bytes")
         for rank, tables in enumerate(ranks):
             # Before 2.28 the first use of each may be held up, and what the machine interrupts; of Broadcast in 2.30, too, whose
             # kernels that does not tell of.
@@ -196,6 +197,9 @@ def real_nccl_that_is_static_is_counted_by_what_it_tells(scene):
                 times_are(tables, {"ncclAllReduce": (60, 50000)}, 0, f"{nccl.version} static")
             else:
                 same(by_call(tables), {}, f"{nccl.version} static")
+        if nccl.tells_launches:  # and its calls: of Broadcast in 2.30 nothing else
+            directory, _ = nccl.run("calls", is_static=True)
+            same(counted(scene, directory), TWENTY_OF_EACH, f"{nccl.version} static: calls, bytes of each")
     if not tried:
         raise Skip("there is no libnccl_static.a")
 
