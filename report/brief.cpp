@@ -16,6 +16,7 @@
 #include "report/no_profile.h"
 #include "report/say.h"
 #include "report/sections/completeness.h"
+#include "report/sections/run_headline.h"
 #include "report/sections/verdict_words.h"
 #include "report/views/fitting.h"
 
@@ -53,8 +54,7 @@ std::string where_text(const Launch& launch) {
 
 std::string run_text(const Job& job, const Figures& figures) {
     return fmt::format(
-        "  {} on {}, ran {}, {} of it inside MPI", plural(job.size, "rank", "ranks"),
-        plural(job.nodes.size(), "node", "nodes"),
+        "  {}, ran {}, {} of it inside MPI", where_it_ran(job, false),
         human_time(static_cast<double>(std::max(figures.largest_process_ns, figures.largest_elapsed_ns))),
         human_share(figures.inside_share));
 }

@@ -38,7 +38,8 @@ std::optional<double> ideal_ns(const Job& job) {
 std::optional<Efficiency> efficiency_of(const Figures& figures, const Job& job) {
     const auto most = static_cast<double>(figures.outside.most.ns);
     const auto elapsed = static_cast<double>(figures.largest_recorded_ns);
-    if (job.is_without_mpi() || job.ranks.size() < 2 || most <= 0 || elapsed <= 0 || figures.may_be_beside())
+    if (job.is_without_mpi() || job.ranks.size() < 2 || !job.knows_all_ranks() || most <= 0 || elapsed <= 0 ||
+        figures.may_be_beside())
         return std::nullopt;
     Efficiency result{.load_balance = figures.outside.mean_ns / most, .communication = most / elapsed};
     result.parallel = result.load_balance * result.communication;
@@ -54,15 +55,19 @@ std::optional<Efficiency> efficiency_of(const Figures& figures, const Job& job) 
 Spread spread_of(std::span<const Rank> ranks, std::uint64_t (*figure)(const Rank&)) {
     Spread spread;
     if (ranks.empty()) return spread;
-    std::vector<Spread::At> sorted;
+    struct Entry : Spread::At {
+        std::uint32_t place = 0;
+    };
+    std::vector<Entry> sorted;
     for (const Rank& rank : ranks) {
-        sorted.push_back({figure(rank), rank.rank});
+        sorted.push_back({{figure(rank), rank.rank}, rank.place});
         spread.by_rank.push_back(static_cast<double>(sorted.back().ns));
         spread.mean_ns += spread.by_rank.back();
     }
     spread.mean_ns /= static_cast<double>(ranks.size());
-    std::sort(sorted.begin(), sorted.end(),
-              [](const auto& a, const auto& b) { return std::tie(a.ns, a.rank) < std::tie(b.ns, b.rank); });
+    std::sort(sorted.begin(), sorted.end(), [](const Entry& a, const Entry& b) {
+        return std::tie(a.ns, a.place, a.rank) < std::tie(b.ns, b.place, b.rank);
+    });
     spread.least = sorted.front();
     spread.median = sorted[(sorted.size() - 1) / 2];
     spread.most = sorted.back();

@@ -40,7 +40,8 @@ class Facts {
         add(Kind::program, "program", job_.executable);
         add(Kind::program, "launcher", job_.launcher);
         add(Kind::size, "ranks", fmt::format("{}", job_.size));
-        add(Kind::size, "nodes", fmt::format("{}", job_.nodes.size()));
+        if (!job_.is_text || job_.ranks_on_named_nodes() == job_.size)
+            add(Kind::size, "nodes", fmt::format("{}", job_.nodes.size()));
         add(Kind::size, "ranks with a profile",
             job_.lacks_ranks() ? fmt::format("{} of {}", job_.profiles(), job_.expected()) : "all");
         add(Kind::place, "hosts", first_names(job_.hosts));

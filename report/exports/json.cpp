@@ -126,10 +126,13 @@ void write_rank(JsonWriter& json, const Job& job, const Rank& rank) {
     json.field("process_ns", known(rank.process_ns));
     json.field("mpi_ns", rank.mpi_ns);
     json.field("outside_ns", rank.outside_ns());
-    json.field("other_thread_ns", rank.mpi_other_thread_ns);
-    json.field("message_bytes", rank.message_bytes);
-    json.field("file_bytes", rank.file_bytes);
-    json.field("file_ns", rank.file_ns);
+    const auto of_profile = [&](std::uint64_t figure) {  // a line of mpitrace's table tells less
+        return rank.has_profile ? std::optional(figure) : std::nullopt;
+    };
+    json.field("other_thread_ns", of_profile(rank.mpi_other_thread_ns));
+    json.field("message_bytes", of_profile(rank.message_bytes));
+    json.field("file_bytes", of_profile(rank.file_bytes));
+    json.field("file_ns", of_profile(rank.file_ns));
     json.field("in_call", rank.in_call ? std::optional(job.calls[*rank.in_call].name) : std::nullopt);
     json.field("in_call_ns", known(rank.in_call_ns));
     write_usage(json, rank.usage);

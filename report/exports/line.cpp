@@ -57,7 +57,7 @@ std::optional<std::string> host_of(const Job& job, const Finding& finding) {
     std::optional<std::string> host;
     for (const std::uint32_t number : finding.ranks) {
         const Rank* rank = job.find(number);
-        if (!rank || (host && *host != job.hosts[rank->host])) return std::nullopt;
+        if (!rank || job.hosts[rank->host].empty() || (host && *host != job.hosts[rank->host])) return std::nullopt;
         host = job.hosts[rank->host];
     }
     return host;
@@ -90,7 +90,8 @@ void write_figures(JsonWriter& json, const Job& job, const Figures& figures) {
         errors += rank.errors;
     }
     json.field("ranks", job.size);
-    json.field("nodes", job.nodes.size());
+    const bool are_all_placed = !job.is_text || job.ranks_on_named_nodes() == job.size;
+    json.field("nodes", are_all_placed ? std::optional(job.nodes.size()) : std::nullopt);
     json.field("elapsed_ns", figures.largest_elapsed_ns);
     json.field("process_ns", known(figures.largest_process_ns));
     json.field("is_elapsed_estimated", figures.is_elapsed_estimated);

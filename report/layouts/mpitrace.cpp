@@ -156,7 +156,8 @@ struct MpitraceFigures {
         std::vector<std::uint32_t> order(ranks.size());
         std::iota(order.begin(), order.end(), 0u);
         std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return communication_ns(ranks[a]) < communication_ns(ranks[b]);
+            return std::pair(communication_ns(ranks[a]), ranks[a].place) <
+                   std::pair(communication_ns(ranks[b]), ranks[b].place);
         });
         minimum = order.front();
         median = order[(order.size() - 1) / 2];

@@ -100,6 +100,7 @@ void RanksPart::complete_texts() {
         if (!rank.is_text || found == rank_lines_.end()) continue;
         const RankLine& line = found->second;
         rank.cpu = line.cpu;
+        rank.place = line.place;
         if (rank.usage.switches() == 0) rank.usage.involuntary_switches = line.usage.involuntary_switches;
         if (!hosts_[rank.host].empty()) continue;
         rank.host = hosts_.index_of(line.host);
@@ -130,6 +131,7 @@ void RanksPart::finish(Finishing& end) {
                         .mpi_ns = line.mpi_ns,
                         .usage = line.usage,
                         .cpu = line.cpu,
+                        .place = line.place,
                         .in_call = {}});
     }
     ranks_.insert(ranks_.end(), std::make_move_iterator(told.begin()), std::make_move_iterator(told.end()));

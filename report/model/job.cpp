@@ -16,6 +16,16 @@ const Rank* Job::find(std::uint32_t rank) const {
     return found != ranks.end() && found->rank == rank ? &*found : nullptr;
 }
 
+std::uint32_t Job::named_nodes() const {
+    return static_cast<std::uint32_t>(
+        std::count_if(nodes.begin(), nodes.end(), [](const std::string& node) { return !node.empty(); }));
+}
+
+std::uint32_t Job::ranks_on_named_nodes() const {
+    return static_cast<std::uint32_t>(
+        std::count_if(ranks.begin(), ranks.end(), [&](const Rank& rank) { return !nodes[rank.node].empty(); }));
+}
+
 std::uint32_t Job::profiles() const {
     return static_cast<std::uint32_t>(
         std::count_if(ranks.begin(), ranks.end(), [](const Rank& r) { return r.has_profile; }));

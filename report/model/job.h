@@ -117,6 +117,7 @@ struct Rank {
     std::uint64_t errors = 0;
     Usage usage;
     std::optional<std::int32_t> cpu;       // the processor it ran on, where known
+    std::uint32_t place = 0;               // among ranks of equal mpi_ns, by mpitrace's text: which it says has less
     std::optional<std::uint16_t> in_call;  // index into Job::calls: inside it at the last update
     std::uint64_t in_call_ns = 0;          // for so long; this time is not in mpi_ns yet
 
@@ -235,6 +236,11 @@ struct Job {
     std::optional<CallSites> kept_sites;
 
     const Rank* find(std::uint32_t rank) const;
+    // mpitrace's text may have no host of a rank, or no line of it at all. Nothing is said of where those ran.
+    std::uint32_t named_nodes() const;
+    std::uint32_t ranks_on_named_nodes() const;
+    // Whether there are times of every rank, though perhaps no profile: what compares ranks speaks of the job.
+    bool knows_all_ranks() const { return !is_text || ranks.size() == size; }
     // The ranks that should have a profile of their own and have none. As ranges: a damaged file may speak of a world
     // of billions.
     std::vector<NumberList::Range> missing() const;

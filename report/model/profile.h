@@ -249,6 +249,7 @@ struct RankLine {
     std::uint64_t elapsed_ns = 0;
     Usage usage;
     std::optional<std::int32_t> cpu;  // the processor it ran on; only in the newer layout
+    std::uint32_t place = 0;          // among ranks of equal mpi_ns, as the text claims it
 };
 
 struct Profile {

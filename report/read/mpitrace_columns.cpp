@@ -2,6 +2,8 @@
 #include "report/read/mpitrace_columns.h"
 
 #include <array>
+#include <cctype>
+#include <string>
 #include <type_traits>
 
 namespace mpiprof::report {
@@ -98,6 +100,9 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
     Decimal number;
     int digits = 0;
     bool is_fraction = false;
+    // A difference of two clocks that is not quite nothing is printed as "-0.00".
+    const bool is_negative = text.starts_with('-');
+    if (is_negative) text.remove_prefix(1);
     for (const char c : text) {
         if (c == '.' && !is_fraction) {
             is_fraction = true;
@@ -107,8 +112,17 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
         number.digits = number.digits * 10 + static_cast<std::uint64_t>(c - '0');
         number.decimals += is_fraction;
     }
-    if (digits == 0) return std::nullopt;
+    if (digits == 0 || (is_negative && number.digits != 0)) return std::nullopt;
     return number;
+}
+
+bool is_meant_as_number(std::string_view word) {
+    if (word.find_first_of("0123456789") != std::string_view::npos) return true;
+    if (word.find_first_not_of('*') == std::string_view::npos) return !word.empty();
+    if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
+    std::string lower;
+    for (const char c : word) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower.starts_with("nan") || lower == "inf" || lower == "infinity";
 }
 
 }  // namespace mpiprof::report

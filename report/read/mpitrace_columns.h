@@ -14,6 +14,9 @@ inline constexpr Wide ns_per_second = 1'000'000'000;
 
 std::optional<Decimal> parse_decimal(std::string_view text);
 
+// Whether somebody printed a number there, though none that can be read: "0,001", "1.5D+03", "*****", "nan".
+bool is_meant_as_number(std::string_view word);
+
 // `units` of ns or bytes to one of what is printed. The ends are left out: a tie may round either way.
 Range range_of(Decimal number, Wide units);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "report/model/visible.h"
 #include "report/read/mpitrace_columns.h"
 
 namespace mpiprof::report {
@@ -104,11 +105,14 @@ Wide unit_of_memory(std::string_view unit) {
 class Parser {
   public:
     Result<MpitraceText> parse(std::string_view bytes, std::string_view path) {
-        while (!bytes.empty()) {
+        while (!bytes.empty() && !wrong_) {
             const auto end = std::min(bytes.find('\n'), bytes.size());
+            ++line_number_;
+            is_cut_ = end == bytes.size();
             line(bytes.substr(0, end));
             bytes.remove_prefix(std::min(end + 1, bytes.size()));
         }
+        if (wrong_) return problem(path, what_is_wrong(), "mend the line, or leave the file out");
         if (section_ == Section::before) return problem(path, "has no line \"Data for MPI rank R of N:\"");
         if (text_.size == 0 || text_.rank >= text_.size)
             return problem(path, fmt::format("says it is of rank {} of {}", text_.rank, text_.size));
@@ -118,6 +122,33 @@ class Parser {
     }
 
   private:
+    // What a number of a row is, if it can be read: a word that is meant as one and cannot be read makes the whole file
+    // unreadable. A number that nobody has read is not 0.
+    template <typename T>
+    std::optional<T> read(std::optional<T> number, std::string_view word) {
+        if (!number && !wrong_ && !is_cut_ && is_meant_as_number(word)) wrong_ = std::string(word.substr(0, 40));
+        return number;
+    }
+    std::optional<Decimal> decimal(std::string_view word) { return read(parse_decimal(word), word); }
+    template <typename T>
+    std::optional<T> integer(std::string_view word) {
+        return read(parse_integer<T>(word), word);
+    }
+
+    std::string what_is_wrong() const {
+        const auto comma = wrong_->find(',');
+        const bool is_decimal_comma = comma != std::string::npos && comma == wrong_->rfind(',') && comma != 0 &&
+                                      parse_integer<std::uint64_t>(wrong_->substr(0, comma)).has_value();
+        return fmt::format("line {}: the number {} cannot be read{}", line_number_, visible(*wrong_, false),
+                           is_decimal_comma ? ", it has a comma where a point belongs" : "");
+    }
+
+    // The last line, if it has no end: its last number may be the beginning of a longer one.
+    bool is_left_out() {
+        if (is_cut_) is_row_cut_ = true;
+        return is_cut_;
+    }
+
     void line(std::string_view line) {
         const Words words(line);
         if (words.size == 0 || begins_section(line, words)) return;
@@ -158,8 +189,8 @@ class Parser {
 
     void head(const Words& words) {  // Data for MPI rank 0 of 16:
         const std::string_view size = words[6].substr(0, words[6].find(':'));
-        const auto rank = parse_integer<std::uint32_t>(words[4]);
-        const auto of = parse_integer<std::uint32_t>(size);
+        const auto rank = integer<std::uint32_t>(words[4]);
+        const auto of = integer<std::uint32_t>(size);
         if (!rank || !of) return;
         text_.rank = *rank;
         text_.size = *of;
@@ -180,18 +211,19 @@ class Parser {
     }
 
     void put_total(const Total& total, const Words& words) {
-        const auto number = parse_decimal(words[0]);
-        if (!number) return;
+        const auto number = decimal(words[0]);
+        if (!number || (!words[1].ends_with('.') && is_left_out())) return;
         const std::string_view unit = words[1].substr(0, words[1].find('.'));
         const Wide memory = unit_of_memory(unit);
         text_.*total.place = memory != 0 ? range_of(*number, memory) : seconds(*number);
     }
 
     void routine(const Words& words) {  // MPI_Bcast     123       117124.9          0.018
-        const auto calls = parse_integer<std::uint64_t>(words[1]);
-        const auto mean = parse_decimal(words[2]);
-        const auto time = parse_decimal(words[3]);
-        if (words.size != 4 || !calls || !mean || !time) return;
+        if (words.size != 4) return;
+        const auto calls = integer<std::uint64_t>(words[1]);
+        const auto mean = decimal(words[2]);
+        const auto time = decimal(words[3]);
+        if (!calls || !mean || !time || is_left_out()) return;
         if (*calls == 0 || *calls > most_calls || text_.routines.size() == most_routines) return;
         if (find(words[0]) != nullptr) return;
         text_.routines.push_back({.name = std::string(words[0]),
@@ -207,10 +239,11 @@ class Parser {
             has_sizes_ = true;
             return;
         }
-        const auto calls = parse_integer<std::uint64_t>(words[0]);
-        const auto mean = parse_decimal(words[1]);
-        const auto time = parse_decimal(words[2]);
-        if (words.size != 3 || !calls || !mean || !time || routine_of_sizes_ == nullptr) return;
+        if (words.size != 3 || routine_of_sizes_ == nullptr) return;
+        const auto calls = integer<std::uint64_t>(words[0]);
+        const auto mean = decimal(words[1]);
+        const auto time = decimal(words[2]);
+        if (!calls || !mean || !time || is_left_out()) return;
         if (*calls == 0 || *calls > most_calls) return;
         routine_of_sizes_->bins.push_back(
             {.calls = *calls, .bytes = mean_bytes(*mean, *calls), .time = seconds(*time)});
@@ -218,9 +251,10 @@ class Parser {
 
     void claim(const Words& words) {
         if (words[0] == "Rank") {  // Rank 3 reported the largest memory utilization : 1873.82 MBytes
-            const auto rank = parse_integer<std::uint32_t>(words[1]);
-            const auto number = parse_decimal(words[words.size - 2]);
-            if (!rank || !number || words.size < 8) return;
+            if (words.size < 8) return;
+            const auto rank = integer<std::uint32_t>(words[1]);
+            const auto number = decimal(words[words.size - 2]);
+            if (!rank || !number) return;
             const Wide memory = unit_of_memory(words[words.size - 1]);
             if (memory != 0)
                 text_.largest_memory = {*rank, range_of(*number, memory)};
@@ -230,9 +264,9 @@ class Parser {
         }
         // minimum communication time = 10.602 sec for task 0
         if (words.size != 9 || words[1] != "communication") return;
-        const auto number = parse_decimal(words[4]);
-        const auto rank = parse_integer<std::uint32_t>(words[8]);
-        if (!number || !rank) return;
+        const auto number = decimal(words[4]);
+        const auto rank = integer<std::uint32_t>(words[8]);
+        if (!number || !rank || is_left_out()) return;
         for (const ClaimTitle& title : time_claims)
             if (words[0] == title.name) text_.*title.place = Claim{*rank, seconds(*number)};
     }
@@ -244,10 +278,18 @@ class Parser {
             for (std::size_t i = 0; i < words.size; ++i) columns_.push_back(column_of(words[i]));
             return;
         }
-        if (words.size != columns_.size()) return;
+        if (words.size != columns_.size()) {
+            // A name or a number is missing, or two have run into each other: which is which nobody knows.
+            const bool is_row = words.size > 2 && !columns_.empty() && parse_integer<std::uint32_t>(words[0]);
+            if (is_row && !is_left_out()) ++rows_left_out_;
+            return;
+        }
         TextRank line;
-        for (std::size_t i = 0; i < words.size; ++i)
-            if (!put(line, columns_[i], words[i])) return;
+        for (std::size_t i = 0; i < words.size; ++i) {
+            const bool is_put = put(line, columns_[i], words[i]);
+            if (!read(is_put ? std::optional(true) : std::nullopt, words[i])) return;
+        }
+        if (is_left_out()) return;
         if (line.rank < text_.size) text_.ranks.push_back(std::move(line));
     }
 
@@ -263,6 +305,12 @@ class Parser {
             text_.notes.push_back(fmt::format(
                 "{}: {:.3f} s of synchronization before collectives (COLLECTIVE_BARRIER) are in none of its rows", path,
                 static_cast<double>(text_.synchronization->value) / 1e9));
+        if (is_row_cut_)
+            text_.notes.push_back(fmt::format("{}: its last line has no end, and is left out", path));
+        if (rows_left_out_ != 0)
+            text_.notes.push_back(fmt::format("{}: {} lines of its table of ranks have other columns than its heading, "
+                                              "and are left out",
+                                              path, rows_left_out_));
     }
 
     void sort_ranks(std::string_view path) {
@@ -280,6 +328,11 @@ class Parser {
     bool had_sizes_ = false;  // the section began
     bool has_sizes_ = false;  // and has a routine
     TextRoutine* routine_of_sizes_ = nullptr;
+    std::size_t line_number_ = 0;
+    bool is_cut_ = false;      // this line has no end
+    bool is_row_cut_ = false;  // and was left out for that
+    std::size_t rows_left_out_ = 0;
+    std::optional<std::string> wrong_;  // a number of this line that cannot be read
     std::vector<RankColumn> columns_;
 };
 

@@ -9,11 +9,16 @@ namespace mpiprof::report {
 
 namespace {
 
-// Moves the parts, as far as they can, so that their sum lies in the range of the total. The largest parts move
-// first: there it matters least.
+// Moves the parts so that their sum lies in the range of the total. The largest parts move first: there it matters
+// least. A list that is not whole cannot have that sum; its parts stay as they were printed.
 void share_out(std::vector<Range*> parts, const Range& total) {
-    Wide sum = 0;
-    for (const Range* part : parts) sum += part->value;
+    Wide sum = 0, least = 0, most = 0;
+    for (const Range* part : parts) {
+        sum += part->value;
+        least += part->low;
+        most += part->high;
+    }
+    if (most < total.low || least > total.high) return;
     std::stable_sort(parts.begin(), parts.end(), [](const Range* a, const Range* b) { return a->value > b->value; });
     Wide missing = std::clamp(sum, total.low, total.high) - sum;
     for (Range* part : parts) {
@@ -96,28 +101,32 @@ void settle_sums(MpitraceText& text) {
     }
 }
 
-// Gives these ranges, in this order, ascending values; nothing is done if that cannot be.
-void ascend(std::span<Range* const> order) {
+// Gives these ranges values that never descend in this order; false, and nothing is done, if that cannot be. Equal ones
+// stay equal: which of them is more is nothing that was measured.
+bool ascend(std::span<Range* const> order) {
     std::vector<Wide> values(order.size());
-    Wide next = order.empty() ? 0 : order.back()->high + 1;
-    for (std::size_t i = order.size(); i-- > 0; next = values[i]) values[i] = std::min(order[i]->high, next - 1);
-    Wide last = -1;
+    Wide next = order.empty() ? 0 : order.back()->high;
+    for (std::size_t i = order.size(); i-- > 0; next = values[i]) values[i] = std::min(order[i]->high, next);
+    Wide last = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
         const Wide most = values[i];  // leaves room for those behind
-        values[i] = std::min(most, std::max({order[i]->value, order[i]->low, last + 1}));
-        if (values[i] < order[i]->low || values[i] <= last) return;
+        values[i] = std::min(most, std::max({order[i]->value, order[i]->low, last}));
+        if (values[i] < order[i]->low || values[i] < last) return false;
         last = values[i];
     }
     for (std::size_t i = 0; i < order.size(); ++i) order[i]->value = values[i];
+    return true;
 }
 
 // Puts the ranks that the text names as first, middle and last by communication time to these places. Numbers
-// of equal digits are otherwise in no order.
+// of equal digits are otherwise in no order: TextRank::place has it.
 void settle_communication_order(MpitraceText& text) {
     auto& ranks = text.ranks;
+    for (const std::optional<Claim>* claim : {&text.minimum, &text.median, &text.maximum}) {
+        TextRank* const line = *claim ? find(ranks, (*claim)->rank) : nullptr;
+        if (line) line->communication.meet((*claim)->value);
+    }
     if (ranks.size() < text.size || !text.minimum || !text.median || !text.maximum) return;
-    for (const Claim* claim : {&*text.minimum, &*text.median, &*text.maximum})
-        if (TextRank* line = find(ranks, claim->rank)) line->communication.meet(claim->value);
     for (TextRank& line : ranks) line.communication.meet(text.minimum->value.low, text.maximum->value.high);
 
     std::vector<TextRank*> order;
@@ -134,7 +143,8 @@ void settle_communication_order(MpitraceText& text) {
     if (middle != nullptr) order.insert(order.begin() + static_cast<std::ptrdiff_t>((ranks.size() - 1) / 2), middle);
     std::vector<Range*> ranges;
     for (TextRank* line : order) ranges.push_back(&line->communication);
-    ascend(ranges);
+    if (!ascend(ranges)) return;
+    for (std::size_t i = 0; i < order.size(); ++i) order[i]->place = static_cast<std::uint32_t>(i);
 }
 
 // Makes the rank that the text names as the one with the largest number that one.

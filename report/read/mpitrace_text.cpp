@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "report/model/visible.h"
 #include "report/read/mpitrace_lines.h"
 
 namespace mpiprof::report {
@@ -100,13 +101,16 @@ std::uint8_t bin_of(std::uint64_t bytes, std::uint64_t calls) {
     return static_cast<std::uint8_t>(std::min(size_bin(mean), size_bins - 1));
 }
 
-void add_routine(Profile& profile, const TextRoutine& routine) {
+// False if the sizes of some of its calls are listed nowhere. Their bytes are known, by the routine's row; how large each
+// was, nobody has said: they stand at their mean.
+bool add_routine(Profile& profile, const TextRoutine& routine) {
     const auto call = static_cast<std::uint16_t>(profile.calls.size());
     // mpitrace times every call, MPI_Comm_rank as well.
     profile.calls.push_back({.name = routine.name, .treatment = Treatment::timed, .traffic = traffic_of(routine.name)});
     std::uint64_t calls = routine.calls;
     std::uint64_t time_ns = narrow(routine.time.value);
-    std::uint64_t bytes = routine.bins.empty() ? narrow(routine.bytes.value) : 0;
+    std::uint64_t bytes = narrow(routine.bytes.value);
+    const std::uint64_t rounded = narrow(routine.bytes.high - routine.bytes.low);  // so much is no evidence of anything
     for (const TextBin& bin : routine.bins) {
         profile.cells.push_back({.call = call,
                                  .bin = bin_of(narrow(bin.bytes.value), bin.calls),
@@ -114,11 +118,14 @@ void add_routine(Profile& profile, const TextRoutine& routine) {
                                  .bytes = narrow(bin.bytes.value),
                                  .time_ns = narrow(bin.time.value)});
         calls -= std::min(calls, bin.calls);
+        bytes -= std::min(bytes, narrow(bin.bytes.value));
         time_ns -= std::min(time_ns, narrow(bin.time.value));
     }
-    if (calls == 0) return;
+    if (calls == 0) return true;
+    if (!routine.bins.empty() && bytes <= rounded) bytes = 0;
     const std::uint8_t bin = bytes == 0 ? std::uint8_t{0} : bin_of(bytes, calls);
     profile.cells.push_back({.call = call, .bin = bin, .calls = calls, .bytes = bytes, .time_ns = time_ns});
+    return bytes == 0 || calls == 1;
 }
 
 void add_rank_table(Profile& profile, const MpitraceText& text) {
@@ -133,7 +140,8 @@ void add_rank_table(Profile& profile, const MpitraceText& text) {
                                       .mpi_ns = narrow(line.communication.value),
                                       .elapsed_ns = narrow(line.elapsed.value),
                                       .usage = usage,
-                                      .cpu = line.cpu});
+                                      .cpu = line.cpu,
+                                      .place = line.place});
         if (line.rank != profile.rank) continue;
         profile.host = line.host;
         profile.node = line.host;
@@ -175,10 +183,15 @@ Profile profile_of(const MpitraceText& text, std::string_view path) {
     profile.usage.max_resident_bytes = narrow(text.resident);
     profile.threads.push_back({.kind = ThreadKind::main, .in_call = {}, .last_call = {}, .called_from = {}});
     profile.notes = text.notes;
+    std::string not_listed;
     for (const TextRoutine& routine : text.routines) {
         if (profile.calls.size() > std::numeric_limits<std::uint16_t>::max()) break;
-        add_routine(profile, routine);
+        if (add_routine(profile, routine) || not_listed.size() > 200) continue;
+        not_listed += (not_listed.empty() ? "" : ", ") + visible(routine.name, false);
     }
+    if (!not_listed.empty())
+        profile.notes.push_back(
+            fmt::format("{}: its lists of sizes lack calls of {}: these stand at their mean size", path, not_listed));
     add_rank_table(profile, text);
     return profile;
 }

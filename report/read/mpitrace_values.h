@@ -62,6 +62,7 @@ struct TextRank {
     Range system;
     Range resident;
     std::uint64_t switches = 0;
+    std::uint32_t place = 0;  // among ranks of equal communication time, as the text claims it
 };
 
 // "minimum communication time = 10.602 sec for task 0"

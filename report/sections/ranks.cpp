@@ -22,6 +22,8 @@ struct Line {
     const Rank* rank = nullptr;
     const Job* job = nullptr;
 
+    // A line of mpitrace's table tells less than a profile.
+    Value of_profile(std::uint64_t figure) const { return rank->has_profile ? Value(figure) : Value(); }
     double recorded() const { return static_cast<double>(rank->recorded_ns()); }
 };
 
@@ -42,7 +44,7 @@ std::vector<Field<Line>> time_fields(bool has_hosts, bool has_waiting, const Voc
         {{.id = "host", .title = "HOST", .drop = 5, .only_data = !has_hosts},
          [](L l) { return l.job->hosts[l.rank->host]; }},
         {{.id = "outside_ns", .title = std::string(words.outside), .unit = Unit::time, .same_unit = true},
-         [](L l) { return l.rank->outside_ns(); }},
+         [](L l) { return l.rank->has_profile || l.rank->elapsed_ns ? Value(l.rank->outside_ns()) : Value(); }},
         {{.id = "mpi_ns", .title = std::string(words.in_library), .unit = Unit::time, .same_unit = true},
          [](L l) { return l.rank->inside_ns(); }},
         {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share},
@@ -61,13 +63,19 @@ std::vector<Field<Line>> usage_fields(const std::vector<Line>& lines, bool is_at
     std::vector<Field<Line>> fields;
     for (const UsageFigure& figure : usage_figures()) {
         if (figure.column.id.empty() || figure.is_at_end != is_at_end) continue;
-        const auto value = [&figure](const Line& l) {
+        // mpitrace's text has few of these figures, and not the same in all layouts.
+        const auto known_of = [&figure](const Line& l) {
             const auto known = figure.of(l.rank->usage);
+            return l.rank->is_text && known == 0 ? std::nullopt : known;
+        };
+        const auto value = [&figure, known_of](const Line& l) {
+            const auto known = known_of(l);
             return known ? Value(*known * figure.each) : Value();
         };
         Column column = figure.column;
-        const auto is_known = [&](const Line& l) { return figure.of(l.rank->usage).has_value(); };
-        const bool is_always_known = figure.of(Usage{}).has_value();
+        const auto is_known = [&](const Line& l) { return known_of(l).has_value(); };
+        const bool are_texts = !lines.empty() && lines.front().job->is_text;
+        const bool is_always_known = figure.of(Usage{}).has_value() && !are_texts;
         column.only_data |= !is_always_known && std::none_of(lines.begin(), lines.end(), is_known);
         fields.push_back({std::move(column), value});
     }
@@ -76,14 +84,14 @@ std::vector<Field<Line>> usage_fields(const std::vector<Line>& lines, bool is_at
 
 std::vector<Field<Line>> message_fields() {
     return {{{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 3},
-             [](const Line& l) { return l.rank->message_bytes; }}};
+             [](const Line& l) { return l.of_profile(l.rank->message_bytes); }}};
 }
 
 std::vector<Field<Line>> ending_fields(bool has_errors) {
     using L = const Line&;
     return {
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !has_errors},
-         [](L l) { return l.rank->errors; }},
+         [](L l) { return l.rank->is_text ? Value() : Value(l.rank->errors); }},
         {{.id = "ending", .title = "ENDING", .only_screen = true}, [](L l) { return ending(*l.rank, *l.job); }},
         {{.id = "state", .title = {}, .only_data = true},
          [](L l) { return l.rank->has_profile ? std::string(name_of(l.rank->state)) : std::string("missing"); }},
@@ -95,7 +103,7 @@ std::vector<Field<Line>> data_fields() {
     return {
         {{.id = "node", .title = {}, .only_data = true}, [](L l) { return l.job->nodes[l.rank->node]; }},
         {{.id = "pid", .title = {}, .unit = Unit::rank, .only_data = true},
-         [](L l) { return std::uint64_t{l.rank->pid}; }},
+         [](L l) { return l.rank->is_text ? Value() : Value(std::uint64_t{l.rank->pid}); }},
         {{.id = "process_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return known(l.rank->process_ns); }},
         {{.id = "init_ns", .title = {}, .unit = Unit::time, .only_data = true},
@@ -103,13 +111,13 @@ std::vector<Field<Line>> data_fields() {
         {{.id = "finalize_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return known(l.rank->finalize_ns); }},
         {{.id = "background_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return l.rank->mpi_other_thread_ns; }},
+         [](L l) { return l.rank->is_text ? Value() : Value(l.rank->mpi_other_thread_ns); }},
         {{.id = "waiting_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return l.rank->judged_ns ? Value(l.rank->waiting_ns) : Value(); }},
-        {{.id = "file_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.rank->file_ns; }},
+        {{.id = "file_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.of_profile(l.rank->file_ns); }},
         {{.id = "file_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-         [](L l) { return l.rank->file_bytes; }},
-        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.rank->calls; }},
+         [](L l) { return l.of_profile(l.rank->file_bytes); }},
+        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.of_profile(l.rank->calls); }},
     };
 }
 
@@ -153,6 +161,7 @@ struct NodeLine {
     double against_median = 0;
     double message_bytes = 0;
     std::uint64_t most_resident_bytes = 0;
+    bool has_profiles = true;
     Series outside;
 };
 
@@ -160,7 +169,8 @@ std::vector<NodeLine> nodes_of(const std::vector<Line>& lines, const Job& job) {
     std::vector<NodeLine> nodes(job.nodes.size());
     for (const Line& line : lines) {
         NodeLine& node = nodes[line.rank->node];
-        if (node.ranks++ == 0) node.host = job.hosts[line.rank->host];
+        if (node.ranks++ == 0) node.host = job.hosts[line.rank->host].empty() ? "not named" : job.hosts[line.rank->host];
+        node.has_profiles &= line.rank->has_profile;
         node.node = job.nodes[line.rank->node];
         node.outside.push_back(static_cast<double>(line.rank->outside_ns()));
         node.outside_ns += node.outside.back();
@@ -193,9 +203,9 @@ std::vector<Field<NodeLine>> node_fields(const Vocabulary& words) {
         {{.id = "mpi_ns", .title = std::string(words.in_library), .unit = Unit::time, .same_unit = true},
          [](N n) { return n.mpi_ns; }},
         {{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 2},
-         [](N n) { return n.message_bytes; }},
+         [](N n) { return n.has_profiles ? Value(n.message_bytes) : Value(); }},
         {{.id = "max_resident_bytes", .title = "MAX RSS", .unit = Unit::bytes, .drop = 1},
-         [](N n) { return n.most_resident_bytes; }},
+         [](N n) { return known(n.most_resident_bytes); }},
         {{.id = "spread", .title = "BY RANK", .draw = Draw::shared_sparkline, .drop = 3, .only_screen = true},
          [](N n) { return n.outside; }},
         {{.id = "flag", .title = {}, .only_screen = true},

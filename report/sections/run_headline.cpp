@@ -45,13 +45,6 @@ std::string library_text(const Job& job) {
     return short_library(job) + (*job.is_cuda_aware ? ", CUDA-aware" : ", not CUDA-aware");
 }
 
-std::string where_it_ran(const Job& job) {
-    std::string text = plural(job.size, "rank", "ranks") + " on " + plural(job.nodes.size(), "node", "nodes");
-    if (job.hosts.size() == 1 && !job.hosts[0].empty()) text += " (" + job.hosts[0] + ")";
-    if (job.hosts.size() == 2 && job.nodes.size() == 2) text += " (" + job.hosts[0] + ", " + job.hosts[1] + ")";
-    return text;
-}
-
 // "bucket_size=25 (1 on 2 ranks)": what ranks disagree on is said.
 std::string label_text(const SettingRow& label, std::uint32_t profiles) {
     std::vector<std::string> others;
@@ -65,6 +58,26 @@ std::string label_text(const SettingRow& label, std::uint32_t profiles) {
     return fmt::format("{}={}{}", label.name, label.values.front().value,
                        others.empty() ? "" : fmt::format(" ({})", fmt::join(others, ", ")));
 }
+
+}  // namespace
+
+// Of mpitrace's text the nodes of the ranks that it tells of, which may be few.
+std::string where_it_ran(const Job& job, bool names_hosts) {
+    std::vector<std::string> hosts;
+    for (const std::string& host : job.hosts)
+        if (!host.empty()) hosts.push_back(host);
+    const std::uint32_t nodes = job.named_nodes(), placed = job.ranks_on_named_nodes();
+    std::string text = plural(job.size, "rank", "ranks");
+    if (job.is_text && nodes == 0) return text;
+    if (job.is_text && placed < job.size) text += fmt::format(", {} of them", human_count(placed));
+    text += " on " + plural(job.is_text ? nodes : job.nodes.size(), "node", "nodes");
+    if (!names_hosts) return text;
+    if (hosts.size() == 1) text += " (" + hosts[0] + ")";
+    if (hosts.size() == 2 && nodes == 2) text += " (" + hosts[0] + ", " + hosts[1] + ")";
+    return text;
+}
+
+namespace {
 
 // Where the elapsed time ends.
 std::string_view end_of(const Job& job, const Figures& figures, const Vocabulary& words) {
@@ -90,8 +103,9 @@ Table run_headline(const Job& job, const Figures& figures, const Completeness& c
     lines.add(1, "command", job.command, job.command.empty() ? job.executable : job.command);
     lines.add(2, "job", job.job, job.job.empty() ? "" : "job " + job.job);
     lines.add("launch", job.launch);
-    lines.add(2, "ranks", std::uint64_t{job.size}, where_it_ran(job));
-    lines.add("nodes", std::uint64_t{job.nodes.size()});
+    lines.add(2, "ranks", std::uint64_t{job.size}, where_it_ran(job, true));
+    const bool are_all_placed = !job.is_text || job.ranks_on_named_nodes() == job.size;
+    lines.add("nodes", are_all_placed ? Value(std::uint64_t{job.nodes.size()}) : Value());
     lines.add(2, "started_at_ns", known(started), started ? human_moment(started) : "");
     lines.add(3, "mpi_library", job.mpi_library, library_text(job));
     lines.add("cuda_aware", job.is_cuda_aware ? Value(std::string(*job.is_cuda_aware ? "yes" : "no")) : Value());

@@ -37,13 +37,21 @@ std::vector<std::pair<double, std::string>> leading_calls(const Job& job, const 
     return calls;
 }
 
+// Of mpitrace's texts, which are of a few ranks.
+std::string whose_calls(const Job& job, const Figures& figures) {
+    if (figures.ranks != 1) return fmt::format("{} of {} ranks", human_count(figures.ranks), human_count(job.size));
+    const auto it = std::find_if(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) { return rank.has_profile; });
+    return fmt::format("rank {}", it->rank);
+}
+
 std::string time_inside(const Job& job, const Figures& figures) {
     const Vocabulary& words = vocabulary_of(job);
     const double share = figures.inside_share;
     const auto calls = leading_calls(job, figures);
     if (figures.wall_ns == 0 || (calls.empty() && figures.unfinished_ns == 0))
         return fmt::format("No time in {} was recorded", words.library);
-    const std::string_view whole = figures.was_paused() ? "recorded time" : "run";
+    std::string whole(figures.was_paused() ? "recorded time" : "run");
+    if (job.is_text && figures.ranks < job.size) whole += " of " + whose_calls(job, figures);
     std::string text = figures.is_mpi_beside()
                            ? fmt::format("{} is active during {} of the {}, on a thread beside the program's own work",
                                          words.library, human_share(share), whole)
@@ -78,9 +86,10 @@ Table share_bar(const Job& job, const Figures& figures) {
     const Budget budget = mean_budget(job);
     const double total = budget.total();
     const auto add = [&](std::string where, std::initializer_list<Part> parts) {
+        if (total <= 0) return;  // nothing has no parts
         double ns = 0;
         for (const Part part : parts) ns += budget.of(part);
-        bar.segments.push_back({std::move(where), total > 0 ? ns / total : 0});
+        bar.segments.push_back({std::move(where), ns / total});
     };
     const auto line = [&](Part part) { add(line_of(part, words), {part}); };
     add("computing", {Part::computing});
@@ -102,6 +111,7 @@ Table share_bar(const Job& job, const Figures& figures) {
                 .rows = {},
                 .notes = {},
                 .picture = std::move(bar)};
+    if (total <= 0) table.notes.push_back("how long the ranks ran is not known");
     if (budget.has(Part::before_init) || budget.has(Part::init) || budget.has(Part::finalize))
         table.notes.push_back(what_shares_are_of(budget, figures, words));
     return table;
@@ -202,17 +212,29 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
     return table;
 }
 
+// The lines that are left of a table of mpitrace's are not the job.
+std::string over_which_ranks(const Job& job) {
+    if (job.ranks.size() < 2) return "";
+    if (job.knows_all_ranks()) return "OVER RANKS";
+    return fmt::format("OVER {} OF {} RANKS", human_count(static_cast<double>(job.ranks.size())), human_count(job.size));
+}
+
+std::string which_ranks(const Job& job) {
+    return job.knows_all_ranks() ? fmt::format("RANKS {}..{}", job.ranks.front().rank, job.ranks.back().rank)
+                                 : std::string("THOSE THAT ARE KNOWN");
+}
+
 Table spread_table(const Job& job, const Figures& figures) {
     Table table{.id = "spread",
                 .title = {},
-                .columns = {{.id = "what", .title = job.ranks.size() > 1 ? "OVER RANKS" : ""},
+                .columns = {{.id = "what", .title = over_which_ranks(job)},
                             {.id = "min_ns", .title = "MIN", .unit = Unit::time, .same_unit = true},
                             {.id = "min_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
                             {.id = "median_ns", .title = "MEDIAN", .unit = Unit::time, .same_unit = true},
                             {.id = "max_ns", .title = "MAX", .unit = Unit::time, .same_unit = true},
                             {.id = "max_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
                             {.id = "by_rank",
-                             .title = fmt::format("RANKS {}..{}", job.ranks.front().rank, job.ranks.back().rank),
+                             .title = which_ranks(job),
                              .draw = Draw::sparkline,
                              .drop = 2,
                              .only_screen = true}},

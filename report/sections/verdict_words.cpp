@@ -151,11 +151,11 @@ struct Sentence {
                            human_rate(e.bytes_per_s));
     }
     std::string operator()(const evidence::Transfers& e) const {
+        const bool are_compared = job.ranks.size() > 1 && job.knows_all_ranks();
         std::string text =
-            fmt::format("{} of the run is inside MPI, mostly in {}{}, and no rank is slower than others",
-                        share(e.run_share), call(), e.mean_bytes >= 1 ? " of " + human_bytes(e.mean_bytes) : "");
-        if (job.ranks.size() < 2)
-            text = fmt::format("{} of the run is inside MPI, mostly in {}", share(e.run_share), call());
+            fmt::format("{} of the run is inside MPI, mostly in {}{}{}", share(e.run_share), call(),
+                        job.ranks.size() > 1 && e.mean_bytes >= 1 ? " of " + human_bytes(e.mean_bytes) : "",
+                        are_compared ? ", and no rank is slower than others" : "");
         if (e.waiting_share)
             text +=
                 fmt::format("; {}{} of that is waiting", e.is_waiting_known ? "" : "at most ", share(*e.waiting_share));
@@ -237,10 +237,19 @@ struct Sentence {
     }
 };
 
+// mpitrace writes the calls of a few ranks only: what follows of them is of these. Times of all ranks are in its table.
+std::string by_whose_text(const Finding& verdict, const Job& job) {
+    if (!job.is_text || job.profiles() == job.size || std::holds_alternative<evidence::Imbalance>(verdict.evidence))
+        return "";
+    if (job.profiles() != 1) return fmt::format("By the texts of {} of {} ranks: ", job.profiles(), job.size);
+    const auto it = std::find_if(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) { return rank.has_profile; });
+    return fmt::format("By the text of rank {} alone: ", it->rank);
+}
+
 }  // namespace
 
 std::string sentence_of(const Finding& verdict, const Job& job) {
-    return std::visit(Sentence{verdict, job, vocabulary_of(job)}, verdict.evidence);
+    return by_whose_text(verdict, job) + std::visit(Sentence{verdict, job, vocabulary_of(job)}, verdict.evidence);
 }
 
 std::string short_sentence_of(const Finding& verdict, const Job& job) {
