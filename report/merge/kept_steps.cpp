@@ -21,7 +21,10 @@ std::uint32_t place_of(Job& job, const KeptSteps::Spot& spot) {
         return m.path == spot.module.path && m.build_id == spot.module.build_id;
     });
     const Place wanted{.module = static_cast<std::uint32_t>(module - job.modules.begin()), .offset = spot.offset};
-    if (module == job.modules.end()) job.modules.push_back(spot.module);
+    if (module == job.modules.end())
+        job.modules.push_back(spot.module);
+    else
+        module->take_run(spot.module);
     const auto place = std::find_if(job.places.begin() + 1, job.places.end(), [&](const Place& p) {
         return p.module == wanted.module && p.offset == wanted.offset;
     });

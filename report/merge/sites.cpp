@@ -80,9 +80,10 @@ std::uint32_t SitesPart::module_index(const Module& module, std::uint64_t hash) 
     if (is_new) {
         modules_.push_back(module);
         module_hashes_.push_back(hash);
-    } else if (module.path < modules_[found->second].path) {
-        modules_[found->second].path = module.path;
+        return found->second;
     }
+    modules_[found->second].take_run(module);
+    if (module.path < modules_[found->second].path) modules_[found->second].path = module.path;
     return found->second;
 }
 

@@ -36,6 +36,7 @@ std::uint32_t StandingsPart::place_index(const Profile& profile, const Frame& fr
             module_index_.try_emplace({from.path, from.build_id}, static_cast<std::uint32_t>(modules_.size()));
         if (is_new) modules_.push_back(from);
         module = found->second;
+        modules_[module].take_run(from);
     }
     const auto [found, is_new] =
         place_index_.try_emplace({module, frame.offset}, static_cast<std::uint32_t>(places_.size()));

@@ -175,6 +175,16 @@ struct Module {
     // Hexadecimal; of a script: the name of the function, which tells modules of a file apart, too.
     std::string build_id;
     bool is_script = false;  // `path` is a source file, and offsets are lines
+    // What tells whether a file of this name that has no build-id may be the one that ran.
+    std::uint64_t run_began_ns = 0;  // the first process of the run, on the wall clock; 0 = not known
+    bool ran_here = false;           // on this machine
+
+    // What another process of the run says of the same.
+    void take_run(const Module& other) {
+        if (run_began_ns == 0 || (other.run_began_ns != 0 && other.run_began_ns < run_began_ns))
+            run_began_ns = other.run_began_ns;
+        ran_here |= other.ran_here;
+    }
 };
 
 struct Setting {
@@ -280,9 +290,10 @@ struct Profile {
     std::optional<std::uint32_t> local_rank;
     bool is_spawned = false;  // by MPI_Comm_spawn
     bool has_several_mpis = false;
-    bool is_behind_a_tool = false;  // another tool's functions come first
-    bool has_no_world = false;      // sessions only
-    bool is_written = false;        // the written store: what came after the last update is lost if it was killed
+    bool is_behind_a_tool = false;     // another tool's functions come first
+    bool is_begun_by_another = false;  // than the main thread: `usage.ran_ns` and `waited_ns` are that thread's
+    bool has_no_world = false;         // sessions only
+    bool is_written = false;           // the written store: what came after the last update is lost if it was killed
     std::uint64_t store_period_ns = 0;
 
     std::uint64_t started_at_ns = 0;  // wall clock (since 1970) after MPI_Init; 0 = not known

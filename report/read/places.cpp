@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "report/read/this_machine.h"
+
 namespace mpiprof::report {
 namespace {
 
@@ -30,10 +32,18 @@ void find_modules_of_calls(std::vector<Range> ranges, Profile& profile) {
     }
 }
 
+// The process, or MPI_Init where that is not known.
+std::uint64_t began_at(const Profile& profile) {
+    const auto before = [](std::uint64_t moment, std::uint64_t ns) { return moment - std::min(moment, ns); };
+    return profile.process_ns ? before(profile.updated_at_ns, profile.process_ns)
+                              : before(profile.started_at_ns, profile.init_ns);
+}
+
 }  // namespace
 
 void read_modules(Reading& r) {
     std::vector<Range> ranges;
+    const bool ran_here = is_this_machine(r.profile.node);
     Texts texts(r.tables.bytes());
     r.profile.modules.reserve(r.tables.records(format::TableType::modules));
     r.tables.each<format::Module>(format::TableType::modules, [&](const format::Module& record, const format::Table&) {
@@ -48,6 +58,8 @@ void read_modules(Reading& r) {
             module.is_script = true;
             module.build_id = texts.at(record.function_offset, record.function_length);
         }
+        module.run_began_ns = began_at(r.profile);
+        module.ran_here = ran_here;
         ranges.push_back({record.base, record.end, static_cast<std::uint32_t>(r.profile.modules.size())});
         r.profile.modules.push_back(std::move(module));
     });

@@ -40,16 +40,22 @@ std::string_view end_of(std::string_view text) {
 
 std::string encode(const SymbolQuestion& question) {
     std::string message;
-    put(message, question.path);
-    put(message, question.build_id);
+    put(message, question.module.path);
+    put(message, question.module.build_id);
+    put(message, question.module.run_began_ns);
+    put(message, std::uint64_t{question.module.ran_here});
     put(message, question.offset);
     return message;
 }
 
 std::optional<SymbolQuestion> decode_question(std::string_view message) {
     SymbolQuestion question;
-    if (!take(message, question.path) || !take(message, question.build_id) || !take(message, question.offset))
+    Module& module = question.module;
+    std::uint64_t ran_here = 0;
+    if (!take(message, module.path) || !take(message, module.build_id) || !take(message, module.run_began_ns) ||
+        !take(message, ran_here) || !take(message, question.offset))
         return {};
+    module.ran_here = ran_here != 0;
     return question;
 }
 

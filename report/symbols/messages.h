@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "report/model/profile.h"
 #include "report/symbols/symbol.h"
 
 namespace mpiprof::report {
@@ -14,8 +15,7 @@ namespace mpiprof::report {
 inline constexpr std::size_t longest_message = 64 * 1024;
 
 struct SymbolQuestion {
-    std::string path;
-    std::string build_id;
+    Module module;  // never a script
     std::uint64_t offset = 0;
 };
 

@@ -7,11 +7,15 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "report/symbols/demangle.h"
@@ -104,6 +108,56 @@ void add_symbol(Symbol& symbol, Dwfl_Module* module, Dwarf_Addr address) {
     if (!line.function.empty() || !line.file.empty()) symbol.lines.push_back(std::move(line));
 }
 
+constexpr int longest_build_id = 32;  // as profiles have it
+
+std::uint64_t nanoseconds(const timespec& time) {
+    return time.tv_sec < 0
+               ? 0
+               : static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// What several machines see alike.
+bool lies_on_shared_storage(int fd) {
+    constexpr std::array<std::uint32_t, 9> kinds{
+        0x6969,      // NFS
+        0x0bd00bd0,  // Lustre
+        0x47504653,  // GPFS
+        0x00c36400,  // Ceph
+        0x19830326,  // BeeGFS
+        0xaad7aaea,  // PanFS
+        0xff534d42,  // CIFS
+        0xfe534d42,  // SMB 2
+        0x5346414f,  // AFS
+    };
+    struct statfs info {};
+    if (fstatfs(fd, &info) != 0) return false;
+    return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(info.f_type)) != kinds.end();
+}
+
+// Why a file that has no build-id to compare may be another than the one that ran. What it was and what it is called
+// change with the time of its inode, too: a copy that keeps the older time, a file moved to its place.
+std::string doubt(const Module& module, const struct stat& info, bool is_shared) {
+    constexpr std::uint64_t exactness_ns =
+        50'000'000;  // of both clocks: 10 ms of a process' start, and the kernel's tick
+    constexpr std::string_view advice = "; link with -Wl,--build-id to have it known";
+    if (module.run_began_ns == 0)
+        return fmt::format("binary may have changed since the run: it has no build-id, and when it ran is not known{}",
+                           advice);
+    const auto is_later = [&](const timespec& time) { return nanoseconds(time) > module.run_began_ns + exactness_ns; };
+    if (is_later(info.st_mtim))
+        return fmt::format("binary may have changed since the run: it was written later, and has no build-id{}",
+                           advice);
+    if (is_later(info.st_ctim))
+        return fmt::format(
+            "binary may have changed since the run: its file was put there or touched later, and has no "
+            "build-id{}",
+            advice);
+    if (!module.ran_here && !is_shared)
+        return fmt::format("binary may be another than the one that ran on another machine: it has no build-id{}",
+                           advice);
+    return "";
+}
+
 }  // namespace
 
 struct ModuleFile::Session {
@@ -113,10 +167,11 @@ struct ModuleFile::Session {
     Dwarf_Addr bias = 0;
 };
 
-ModuleFile::ModuleFile(const std::string& path, std::string_view build_id) : problem_(open(path, build_id)) {}
+ModuleFile::ModuleFile(const Module& module) : problem_(open(module)) {}
 ModuleFile::~ModuleFile() = default;
 
-std::string ModuleFile::open(const std::string& path, std::string_view build_id) {
+std::string ModuleFile::open(const Module& module) {
+    const std::string& path = module.path;
     if (!path.starts_with('/')) return path.empty() ? "" : "is not on this machine";
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) return errno == ENOENT ? "is not on this machine" : std::strerror(errno);
@@ -130,15 +185,18 @@ std::string ModuleFile::open(const std::string& path, std::string_view build_id)
     }
     dwfl_report_begin(session_->dwfl);
     session_->module = dwfl_report_offline(session_->dwfl, "", path.c_str(), fd);
+    const bool is_shared = lies_on_shared_storage(fd);
     if (!session_->module) close(fd);  // else the session owns it
     dwfl_report_end(session_->dwfl, nullptr, nullptr);
     if (!session_->module || !dwfl_module_getelf(session_->module, &session_->bias))
         return "is no program that can be read";
     const unsigned char* id = nullptr;
     GElf_Addr where = 0;
-    const int length = dwfl_module_build_id(session_->module, &id, &where);
-    const bool is_another = length > 0 && !build_id.empty() && hexadecimal(id, length) != build_id;
-    return is_another ? "binary changed since the run" : "";
+    const int length = std::min(dwfl_module_build_id(session_->module, &id, &where), longest_build_id);
+    if (module.build_id.empty()) return doubt(module, info, is_shared);
+    // Without one it is another, too.
+    const bool is_the_same = length > 0 && hexadecimal(id, length) == module.build_id;
+    return is_the_same ? "" : "binary changed since the run";
 }
 
 Symbol ModuleFile::at(std::uint64_t offset) const {

@@ -1,12 +1,13 @@
 // One program or library, opened with elfutils' libdwfl. libdwfl trusts what it reads, so only the process that
-// symbols.cpp makes for it uses this.
+// symbols.cpp makes for it uses this. A file is believed only if it is proven to be the one that ran: by the build-id
+// that both have; else by its own times, where it lies where the run saw it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 
+#include "report/model/profile.h"
 #include "report/symbols/symbol.h"
 
 namespace mpiprof::report {
@@ -14,7 +15,7 @@ namespace mpiprof::report {
 class ModuleFile {
   public:
     // Opens what the profile names, if it is a regular file: a FIFO or a device is never waited for.
-    ModuleFile(const std::string& path, std::string_view build_id);
+    explicit ModuleFile(const Module& module);
     ~ModuleFile();
     ModuleFile(const ModuleFile&) = delete;
     ModuleFile& operator=(const ModuleFile&) = delete;
@@ -24,7 +25,7 @@ class ModuleFile {
 
   private:
     struct Session;
-    std::string open(const std::string& path, std::string_view build_id);
+    std::string open(const Module& module);
 
     std::unique_ptr<Session> session_;
     std::string problem_;

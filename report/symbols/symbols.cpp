@@ -29,25 +29,30 @@ void limit(__rlimit_resource_t what, rlim_t most) {
     setrlimit(what, &limits);
 }
 
+using ModuleKey = Symbols::ModuleKey;
+
+// What the answer depends on.
+ModuleKey key_of(const Module& module) { return {module.path, module.build_id, module.run_began_ns, module.ran_here}; }
+
 // The life of the process. It never returns: what the reporter has open or has not written yet is not its business.
 [[noreturn]] void answer_questions(int socket) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, most_cpu_s);
     limit(RLIMIT_AS, most_memory);
-    std::map<std::pair<std::string, std::string>, ModuleFile> files;
+    std::map<ModuleKey, ModuleFile> files;
     std::string message(longest_message, '\0');
     while (true) {
         const ssize_t n = recv(socket, message.data(), message.size(), 0);
         if (n < 0 && errno == EINTR) continue;
         const auto question = n > 0 ? decode_question({message.data(), static_cast<std::size_t>(n)}) : std::nullopt;
         if (!question) _exit(0);
-        const auto key = std::make_pair(question->path, question->build_id);
+        const ModuleKey key = key_of(question->module);
         auto file = files.find(key);
         if (file == files.end())
             file = files
                        .emplace(std::piecewise_construct, std::forward_as_tuple(key),
-                                std::forward_as_tuple(question->path, question->build_id))
+                                std::forward_as_tuple(question->module))
                        .first;
         const std::string reply = encode(file->second.at(question->offset));
         if (send(socket, reply.data(), reply.size(), MSG_NOSIGNAL) < 0) _exit(0);
@@ -88,7 +93,7 @@ Symbol Symbols::ask(const Module& module, std::uint64_t offset) {
     if (const auto found = hopeless_.find(module.path); found != hopeless_.end())
         return {.lines = {}, .problem = found->second};
     if (!start_process()) return {.lines = {}, .problem = "cannot be looked into: no process can be started for it"};
-    const std::string question = encode(SymbolQuestion{module.path, module.build_id, offset});
+    const std::string question = encode(SymbolQuestion{module, offset});
     std::string message(longest_message, '\0');
     ssize_t n = send(socket_, question.data(), question.size(), MSG_NOSIGNAL);
     if (n >= 0) do
@@ -103,7 +108,7 @@ Symbol Symbols::ask(const Module& module, std::uint64_t offset) {
 }
 
 const Symbol& Symbols::at(const Module& module, std::uint64_t offset) {
-    const auto [symbol, is_new] = known_.try_emplace({module.path, module.build_id, offset});
+    const auto [symbol, is_new] = known_.try_emplace({key_of(module), offset});
     if (is_new && module.is_script) {  // the interpreter said it all
         symbol->second.lines = {
             {.function = module.build_id, .file = module.path, .line = static_cast<unsigned>(offset)}};

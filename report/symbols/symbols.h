@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "report/model/profile.h"
 #include "report/symbols/symbol.h"
@@ -26,6 +27,8 @@ class Symbols {
     // The call that returns to `offset` in the module's file. The answer lives as long as this object.
     const Symbol& at(const Module& module, std::uint64_t offset);
 
+    using ModuleKey = std::tuple<std::string, std::string, std::uint64_t, bool>;
+
   private:
     Symbol ask(const Module& module, std::uint64_t offset);
     bool start_process();
@@ -33,8 +36,8 @@ class Symbols {
 
     pid_t process_ = -1;
     int socket_ = -1;
-    std::map<std::tuple<std::string, std::string, std::uint64_t>, Symbol> known_;  // by path, build-id, offset
-    std::map<std::string, std::string> hopeless_;                                  // path -> why
+    std::map<std::pair<ModuleKey, std::uint64_t>, Symbol> known_;  // by module and offset
+    std::map<std::string, std::string> hopeless_;                  // path -> why
 };
 
 // On one line: "halo.f90:123 exchange", an inlined function with those it is in ("a.c:5 wait < a.c:90 main"), or

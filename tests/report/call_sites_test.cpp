@@ -314,6 +314,7 @@ struct Here {
 
 Job job_at(const Here& here, std::vector<std::uint8_t> id = {}) {
     ProfileSpec spec = rank_of(0, 1);
+    run_here_and_now(spec);
     spec.modules = {{.path = here.path, .build_id = std::move(id)}};
     spec.sites = {{{1, here.offset}}};
     spec.calls = {collective("MPI_Allreduce", {from_site(1, 10)})};
@@ -331,6 +332,7 @@ TEST(sites, have_the_function_file_and_line_of_the_call) {
 TEST(sites, that_read_alike_have_their_addresses) {
     const Here here = exchange_of_the_test();
     ProfileSpec spec = rank_of(0, 1);
+    run_here_and_now(spec);
     spec.modules = {{.path = here.path}};
     spec.sites = {{{1, here.offset}}, {{1, here.offset - 1}}};
     spec.calls = {collective("MPI_Allreduce", {from_site(1, 10), from_site(2, 5, 50 * us)}),
@@ -355,6 +357,18 @@ TEST(sites, of_a_binary_that_was_built_anew_are_addresses_and_say_so) {
     const Table table = answer(job_at(here, {1, 2, 3}), {.ranks = {}, .sort = {}, .by = {}, .top = {}});
     EXPECT_EQ(text_at(table, 0, "from"), fmt::format("call_sites_test+{:#x}", here.offset));
     EXPECT_EQ(table.notes.back().parts.front().text, here.path + ": binary changed since the run");
+}
+
+TEST(sites, of_a_binary_without_a_build_id_that_is_younger_than_the_run_are_addresses_and_say_so) {
+    const Here here = exchange_of_the_test();
+    ProfileSpec spec = rank_of(0, 1);  // years ago
+    spec.modules = {{.path = here.path}};
+    spec.sites = {{{1, here.offset}}};
+    spec.calls = {collective("MPI_Allreduce", {from_site(1, 10)})};
+    const Table table = answer(job_of({spec}), {.ranks = {}, .sort = {}, .by = {}, .top = {}});
+    EXPECT_EQ(text_at(table, 0, "from"), fmt::format("call_sites_test+{:#x}", here.offset));
+    EXPECT_TRUE(
+        table.notes.back().parts.front().text.starts_with(here.path + ": binary may have changed since the run"));
 }
 
 TEST(sites, functions_are_short_on_screens) {

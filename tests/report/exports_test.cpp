@@ -101,6 +101,7 @@ TEST_F(exports, folded_frames_have_function_and_line_where_the_program_is_here) 
     const std::uint64_t address = here();
     const unsigned line = __LINE__ - 1;
     ProfileSpec spec;
+    run_here_and_now(spec);
     spec.modules = {{.path = program}, {.path = "/home/user/train;v2.py", .function = "step"}};
     spec.sites = {{{1, address - base}}, {{2, 17}}};
     spec.common_frames = 1;

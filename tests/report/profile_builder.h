@@ -62,6 +62,9 @@ CallSpec sync(std::string name, std::vector<CellSpec> cells);
 CallSpec completion(std::string name, std::vector<CellSpec> cells);
 CallSpec file_access(std::string name, std::vector<CellSpec> cells);
 CallSpec counted(std::string name, std::uint64_t calls);
+struct ProfileSpec;
+// On this machine, after all its files were written: files without a build-id are those that ran.
+void run_here_and_now(ProfileSpec& spec);
 
 struct FrameSpec {
     std::uint32_t module;  // index into ProfileSpec::modules, counted from 1; 0 = unknown

@@ -1,5 +1,8 @@
 // The usual kinds of calls, and where tables lie in what was built.
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -39,6 +42,16 @@ CallSpec file_access(std::string name, std::vector<CellSpec> cells) {
 }
 CallSpec counted(std::string name, std::uint64_t calls) {
     return {.name = std::move(name), .treatment = format::Treatment::counted, .calls = calls};
+}
+
+void run_here_and_now(ProfileSpec& spec) {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    spec.host = host;
+    spec.node = "a-boot/" + spec.host;
+    spec.start_realtime_ns =
+        static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)) +
+        spec.init_ns + spec.before_init_ns;
 }
 
 std::optional<TablePlace> table_of(const Bytes& bytes, TableType type, std::uint32_t thread) {

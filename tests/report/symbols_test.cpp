@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <random>
 
@@ -36,6 +37,17 @@ struct Here {
     std::uint64_t base = 0;
 };
 
+void run_now(Module& module) {
+    module.run_began_ns =
+        static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+    module.ran_here = true;
+}
+
+// A file that is believed, whatever it is and whenever it was written.
+Module believed(std::string path) {
+    return {.path = std::move(path), .build_id = {}, .run_began_ns = std::uint64_t{1} << 63, .ran_here = true};
+}
+
 Here this_program() {
     Here found;
     char path[4096] = "";
@@ -47,6 +59,7 @@ Here this_program() {
             return 1;  // the first is the program
         },
         &found.base);
+    run_now(found.module);
     return found;
 }
 
@@ -71,6 +84,74 @@ TEST(symbols, a_binary_that_changed_since_the_run_is_said_and_not_believed) {
     const Symbol& symbol = symbols.at(program.module, here() - program.base);
     EXPECT_EQ(symbol.problem, "binary changed since the run");
     EXPECT_TRUE(symbol.lines.empty());
+}
+
+// ---- without a build-id to compare ----
+
+struct Copied {
+    TemporaryDirectory directory;
+    Here here = this_program();
+
+    Copied() {
+        const auto copy = directory.path() / "app";
+        std::filesystem::copy_file(here.module.path, copy);
+        here.module.path = copy.string();
+        wait_until_later();
+        run_now(here.module);
+    }
+    // Than clocks are exact.
+    static void wait_until_later() { usleep(120'000); }
+    Symbol at(std::uint64_t address) { return Symbols().at(here.module, address - here.base); }
+};
+
+TEST(symbols, a_file_without_a_build_id_is_believed_if_it_is_older_than_the_run) {
+    Copied copied;
+    const Symbol symbol = copied.at(through_an_inlined_function());
+    EXPECT_EQ(symbol.problem, "");
+    EXPECT_FALSE(symbol.lines.empty());
+}
+
+TEST(symbols, a_file_that_was_written_after_the_run_began_is_not_believed) {
+    Copied copied;
+    Copied::wait_until_later();
+    std::filesystem::last_write_time(copied.here.module.path, std::filesystem::file_time_type::clock::now());
+    const Symbol symbol = copied.at(here());
+    EXPECT_TRUE(symbol.problem.starts_with("binary may have changed since the run: it was written later"))
+        << symbol.problem;
+    EXPECT_TRUE(symbol.lines.empty());
+}
+
+TEST(symbols, an_older_build_that_was_put_to_its_place_is_not_believed) {
+    Copied copied;
+    Copied::wait_until_later();
+    std::filesystem::last_write_time(copied.here.module.path,
+                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(24));
+    const Symbol symbol = copied.at(here());
+    EXPECT_TRUE(symbol.problem.starts_with("binary may have changed since the run: its file was put there"))
+        << symbol.problem;
+    EXPECT_TRUE(symbol.lines.empty());
+}
+
+TEST(symbols, a_file_of_another_machine_is_not_believed_without_a_build_id) {
+    Copied copied;
+    copied.here.module.ran_here = false;
+    EXPECT_TRUE(
+        copied.at(here()).problem.starts_with("binary may be another than the one that ran on another machine"));
+    copied.here.module.ran_here = true;
+    copied.here.module.run_began_ns = 0;
+    EXPECT_NE(copied.at(here()).problem.find("when it ran is not known"), std::string::npos);
+}
+
+TEST(symbols, a_file_that_has_no_build_id_any_more_is_another) {
+    Copied copied;
+    std::string bytes = read_file(copied.here.module.path);
+    const std::string note("\x14\0\0\0\x03\0\0\0GNU\0", 12);
+    const auto found = bytes.find(note);
+    if (found == std::string::npos) GTEST_SKIP() << "this compiler makes none";
+    bytes[found + 4] = '\x09';
+    write_file(copied.here.module.path, bytes);
+    copied.here.module.build_id = "0123456789abcdef0123456789abcdef01234567";
+    EXPECT_EQ(copied.at(here()).problem, "binary changed since the run");
 }
 
 TEST(symbols, a_file_that_is_not_here_leaves_module_and_offset) {
@@ -106,7 +187,7 @@ TEST(symbols, a_damaged_program_hurts_nobody) {
     for (std::size_t size = 1; size < whole.size(); size = size * 3 / 2 + 1) {
         write_file(path, std::string_view(whole).substr(0, size));
         Symbols symbols;
-        const Symbol& symbol = symbols.at({.path = path, .build_id = {}}, 0x4321);
+        const Symbol& symbol = symbols.at(believed(path), 0x4321);
         EXPECT_LE(symbol.lines.size(), 64u);
         refused += !symbol.problem.empty();
     }
@@ -119,7 +200,7 @@ TEST(symbols, a_damaged_program_hurts_nobody) {
         write_file(path, damaged);
         Symbols symbols;
         for (std::uint64_t offset = 0x4000; offset < 0x4100; offset += 0x20)
-            EXPECT_LE(symbols.at({.path = path, .build_id = {}}, offset).lines.size(), 64u);
+            EXPECT_LE(symbols.at(believed(path), offset).lines.size(), 64u);
     }
 }
 
@@ -131,7 +212,7 @@ TEST(symbols, after_a_program_that_ended_the_search_others_are_found) {
     const std::string path = (directory.path() / "cut").string();
     for (std::size_t size = 40; size < 4096; size += 24) {
         write_file(path + std::to_string(size), std::string_view(read_file(program.module.path)).substr(0, size));
-        symbols.at({.path = path + std::to_string(size), .build_id = {}}, 0x10);
+        symbols.at(believed(path + std::to_string(size)), 0x10);
     }
     const Symbol& symbol = symbols.at(program.module, address - program.base);
     ASSERT_FALSE(symbol.lines.empty()) << symbol.problem;

@@ -3,6 +3,8 @@
 import collections
 import json
 import os
+import shutil
+import time
 
 from harness import case, check, differences, execute, read_tables, same
 
@@ -105,6 +107,23 @@ def the_report_has_one_row_for_a_place_on_all_ranks_with_its_callers(scene):
         same(dict(found), {(line, outer): 3 * n for line, outer, n in said}, f"{name}: (caller, its caller): calls")
         by_line = rows_of_sites(scene, directory, "--by", "line")
         same([(row["function"], row["total_calls"]) for row in by_line], [("sum_up", 3 * 114)], f"{name}: --by line")
+
+
+@case(ranks=2)
+def a_program_without_a_build_id_that_was_built_again_is_not_believed(scene):
+    """Nor an older one that was put to its place with its times (cp -p)."""
+    built = scene.compile("causes.c", "-pthread", "-Wl,--build-id=none", name=f"causes_no_id.{scene.mpi}")
+    program = scene.dir / "causes"
+    shutil.copy(built, program)
+    time.sleep(0.3)  # than clocks of files and of processes are exact
+    directory = scene.subdir("job")
+    scene.mpirun(2, [program, "healthy", 20, "sleep"], cwd=directory).succeeded()
+    same({row["function"] for row in rows_of_sites(scene, directory)}, {"halo", "sum_up"}, "functions")
+    for how in (shutil.copy, shutil.copy2):
+        how(built, program)
+        same({row["function"] for row in rows_of_sites(scene, directory)}, {""}, f"functions after {how.__name__}")
+        out = scene.run_report("sites", "--width", 200, cwd=directory).succeeded().out
+        check("binary may have changed since the run" in out, out)
 
 
 @case(ranks=2)
