@@ -48,6 +48,33 @@ std::optional<Hang> messages_that_do_not_fit(const Job&, const Stuck& stuck) {
     return std::nullopt;
 }
 
+// What one waits for is set up by the other, who stands elsewhere and has not started it.
+std::optional<Hang> not_started(const Job& job, const Stuck& stuck) {
+    const auto fits = [&](const Message& message, const Standing& one, const Made& made) {
+        if (made.calls != 0 || made.rank == one.rank || made.group != message.group) return false;
+        if (message.is_collective) return message.call == made.call;
+        const Call& call = job.calls[made.call];
+        const Message answer{
+            .call = made.call, .group = made.group, .peer = made.peer, .tag = made.tag, .is_sent = call.sends};
+        const auto is_tag = [](std::int32_t a, std::int32_t b) { return a == b || a == any_tag || b == any_tag; };
+        const auto is_rank = [&](const Message& to, std::uint32_t rank) {
+            return to.peer == any_rank || stuck.partner(to) == rank;
+        };
+        return call.sends != message.is_sent && is_tag(message.tag, made.tag) && is_rank(message, made.rank) &&
+               is_rank(answer, one.rank);
+    };
+    for (const Standing* one : stuck.all())
+        for (const Message& message : one->waits_for)
+            for (const Made& made : job.made) {
+                const Standing* other = stuck.of(made.rank);
+                if (!other || !fits(message, *one, made)) continue;
+                Hang hang = hang_between(Hang::Kind::not_started, message.group, {one, other});
+                hang.made = {made};
+                return hang;
+            }
+    return std::nullopt;
+}
+
 std::optional<Hang> collective_for_message(const Job& job, const Stuck& stuck) {
     for (const Standing* one : stuck.all()) {
         if (!is_in_collective(job, *one)) continue;
@@ -86,7 +113,8 @@ std::optional<Hang> no_partner(const Job& job, const Stuck& stuck) {
 std::optional<Hang> deadlock(const Job& job, const std::vector<const Standing*>& inside) {
     const Stuck stuck(job, inside);
     if (stuck.empty()) return std::nullopt;
-    for (const auto kind : {in_different_communicators, messages_that_do_not_fit, collective_for_message, no_partner})
+    for (const auto kind :
+         {in_different_communicators, messages_that_do_not_fit, not_started, collective_for_message, no_partner})
         if (auto hang = kind(job, stuck)) return hang;
     return std::nullopt;
 }

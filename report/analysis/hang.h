@@ -36,6 +36,7 @@ struct Hang {
         different_order,          // they have parted before; `at` says when, if it is known
         different_communicators,  // they wait for each other there
         different_tags,           // of two messages
+        not_started,              // who waits, and who has set up what fits and not started it: `made`
         collective_and_message,   // they wait for each other
         cycle,                    // of messages: each waits for the next
         not_sent,                 // parties: who waits to receive from `gone`

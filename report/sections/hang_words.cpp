@@ -123,6 +123,8 @@ std::string class_text(const Hang& hang, const Job& job) {
             return "different communicators";
         case Hang::Kind::different_tags:
             return "different tags";
+        case Hang::Kind::not_started:
+            return "a persistent request is set up and not started";
         case Hang::Kind::collective_and_message:
             return "a collective and a message wait for each other";
         case Hang::Kind::cycle:

@@ -318,6 +318,32 @@ TEST(hang, a_wait_is_told_by_the_call_that_posted_its_request) {
         << conclusion(job);
 }
 
+// Rank 0 waits for what rank 1, in MPI_Barrier, has set up.
+std::vector<ProfileSpec> one_has_not_started(std::int32_t peer, std::int32_t tag) {
+    auto job = rank_0_waits_for_one(0x77);
+    job[0].threads[0].open_requests = {{.handle = 0x77, .call = "MPI_Irecv", .peer = 1, .tag = 3}};
+    CallSpec set_up{.name = "MPI_Send_init", .cells = {calls_of(1)}};
+    set_up.arguments = format::has_dest;
+    job[1].calls.push_back(set_up);
+    job[1].threads[0].open_requests = {
+        {.handle = 0x55, .call = "MPI_Send_init", .peer = peer, .tag = tag, .is_started = false}};
+    return job;
+}
+
+TEST(hang, a_persistent_request_that_was_not_started_is_why_the_other_waits) {
+    const std::string text = conclusion(one_has_not_started(0, 3));
+    EXPECT_TRUE(text.starts_with("It hangs: a persistent request is set up and not started: rank 0 is in MPI_Wait"))
+        << text;
+    EXPECT_NE(text.find("rank 1 is in MPI_Barrier"), std::string::npos) << text;
+    EXPECT_NE(text.find("; rank 1 has set up MPI_Send_init"), std::string::npos) << text;
+    EXPECT_NE(text.find("and not started it"), std::string::npos) << text;
+}
+
+TEST(hang, a_persistent_request_for_somebody_else_is_not_why) {
+    for (const auto& job : {one_has_not_started(1, 3), one_has_not_started(0, 4)})
+        EXPECT_EQ(conclusion(job).find("not started"), std::string::npos) << conclusion(job);
+}
+
 TEST(hang, a_wait_is_told_by_the_call_of_another_thread_that_posted_its_request) {
     auto job = rank_0_waits_for_one(0x77);
     ThreadSpec other;
