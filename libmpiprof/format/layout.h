@@ -239,7 +239,8 @@ enum HeaderFlags : std::uint32_t {
     several_mpis = 2,      // a second MPI library was met and passed through
     no_world = 4,          // sessions only: rank and size by the launcher
     initialized_by_session = 8,
-    behind_a_tool = 16,  // another tool's MPI functions come first: what it calls as PMPI_ is not seen
+    behind_a_tool = 16,         // another tool's MPI functions come first: what it calls as PMPI_ is not seen
+    another_thread_began = 32,  // MPI, than the process' first: ProcessorTime calls that one the first
 };
 inline constexpr std::uint32_t no_local_rank = 0xffffffff;
 

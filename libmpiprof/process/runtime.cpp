@@ -161,6 +161,7 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     first_thread_ = static_cast<std::uint32_t>(raw(SYS_gettid));
     phase_ = Phase::recording;
     format::Header& header = records_.image.header();
+    if (first_thread_ != static_cast<std::uint32_t>(owner_)) header.flags |= format::another_thread_began;
     header.init_ticks = init_ticks;
     header.started = take_anchor(records_.clock);
     header.updated = header.started;

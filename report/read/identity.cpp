@@ -98,6 +98,7 @@ void read_identity(Reading& r) {
     p.is_spawned = r.header.flags & format::world_is_spawned;
     p.has_several_mpis = r.header.flags & format::several_mpis;
     p.is_behind_a_tool = r.header.flags & format::behind_a_tool;
+    p.is_begun_by_another = r.header.flags & format::another_thread_began;
     p.has_no_world = r.header.flags & format::no_world;
     p.is_written = r.header.store == format::StoreKind::written;
     p.store_period_ns = std::uint64_t{r.header.store_period_ms} * 1'000'000;
