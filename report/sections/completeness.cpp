@@ -24,7 +24,7 @@ Completeness completeness_of(const Job& job) {
         result.text = "profile complete: " + counted + (result.profiles < job.size ? ", as chosen" : "");
     } else if (job.is_text && job.ranks.size() == job.size) {
         result.text = counted + "; the others by the table of all ranks";  // mpitrace writes a few ranks only
-    } else if (job.is_text && job.ranks.size() > result.profiles) {  // and its table may have been cut
+    } else if (job.is_text && job.ranks.size() > result.profiles) {        // and its table may have been cut
         const auto told = static_cast<double>(job.ranks.size() - result.profiles);
         const auto untold = static_cast<double>(job.size) - static_cast<double>(job.ranks.size());
         result.text = fmt::format("{}; {} by the table of ranks, nothing is known of {}", counted, human_count(told),

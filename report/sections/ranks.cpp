@@ -114,10 +114,12 @@ std::vector<Field<Line>> data_fields() {
          [](L l) { return l.rank->is_text ? Value() : Value(l.rank->mpi_other_thread_ns); }},
         {{.id = "waiting_ns", .title = {}, .unit = Unit::time, .only_data = true},
          [](L l) { return l.rank->judged_ns ? Value(l.rank->waiting_ns) : Value(); }},
-        {{.id = "file_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.of_profile(l.rank->file_ns); }},
+        {{.id = "file_ns", .title = {}, .unit = Unit::time, .only_data = true},
+         [](L l) { return l.of_profile(l.rank->file_ns); }},
         {{.id = "file_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
          [](L l) { return l.of_profile(l.rank->file_bytes); }},
-        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.of_profile(l.rank->calls); }},
+        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true},
+         [](L l) { return l.of_profile(l.rank->calls); }},
     };
 }
 
@@ -169,7 +171,8 @@ std::vector<NodeLine> nodes_of(const std::vector<Line>& lines, const Job& job) {
     std::vector<NodeLine> nodes(job.nodes.size());
     for (const Line& line : lines) {
         NodeLine& node = nodes[line.rank->node];
-        if (node.ranks++ == 0) node.host = job.hosts[line.rank->host].empty() ? "not named" : job.hosts[line.rank->host];
+        if (node.ranks++ == 0)
+            node.host = job.hosts[line.rank->host].empty() ? "not named" : job.hosts[line.rank->host];
         node.has_profiles &= line.rank->has_profile;
         node.node = job.nodes[line.rank->node];
         node.outside.push_back(static_cast<double>(line.rank->outside_ns()));
