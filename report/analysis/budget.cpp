@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/analysis/beside.h"
 #include "report/analysis/processors.h"
 
 namespace mpiprof::report {
@@ -23,9 +24,9 @@ void add_start(Budget& budget, const Rank& rank) {
 // then each is that much less.
 void add_inside(Budget& budget, const Rank& rank, double recorded) {
     const auto in_call = static_cast<double>(rank.in_call_ns);
-    const double calls = static_cast<double>(rank.mpi_ns) * main_share(rank);
+    const double calls = static_cast<double>(rank.mpi_ns) * own_share(rank);
     const double fit = calls + in_call > recorded ? recorded / (calls + in_call) : 1;
-    const auto part = [&](std::uint64_t ns) { return static_cast<double>(ns) * main_share(rank) * fit; };
+    const auto part = [&](std::uint64_t ns) { return static_cast<double>(ns) * own_share(rank) * fit; };
     const double file = part(rank.file_ns), other = part(rank.other_ns);
     const double communicating = less(calls * fit, file + other);
     const double judged = std::min(part(rank.judged_ns), communicating);
@@ -40,12 +41,20 @@ void add_inside(Budget& budget, const Rank& rank, double recorded) {
 }
 
 void add_outside(Budget& budget, const Rank& rank, double outside) {
-    const double own = std::min(rank.own_call_ns * static_cast<double>(rank.calls) * main_share(rank), outside);
+    const double own = std::min(rank.own_call_ns * static_cast<double>(rank.calls) * own_share(rank), outside);
     budget[Part::profiler] = budget.of(Part::profiler) + own;
     outside -= own;
     budget[Part::computing] = outside;
     const auto wait = processor_wait(rank);
-    if (!wait) return;
+    if (!wait) {
+        // Nobody computes for longer than all threads had a processor.
+        const auto had = static_cast<double>(rank.cpu_ns + rank.assumed_ns);
+        const double at_most = rank.cpu_ns == 0 ? outside : std::min(outside, had);
+        if (outside - at_most < 0.01 * outside) return;  // as exact as clocks are
+        budget[Part::computing] = at_most;
+        budget[Part::blocked] = outside - at_most;
+        return;
+    }
     budget[Part::processor] = std::min(wait->outside_ns, outside);
     budget[Part::blocked] = std::min(wait->blocked_ns, outside - *budget[Part::processor]);
     budget[Part::computing] = outside - *budget[Part::processor] - *budget[Part::blocked];

@@ -11,7 +11,8 @@
 
 namespace mpiprof::report {
 
-// In the order in which screens name them. Inside MPI or NCCL the time is that of the main thread.
+// In the order in which screens name them. Inside MPI or NCCL the time is that of the main thread, or of the one that
+// acts for it (beside.h).
 enum class Part : std::uint8_t {
     before_init,  // process started, MPI_Init not called
     init,

@@ -250,13 +250,18 @@ void find_remainder(const Job& job, const Figures& figures, Findings& findings) 
         add_up(job, [](const Call& call) { return call.traffic != Traffic::file && call.family != Family::nccl; });
     const double cost = share(mpi.time_ns, static_cast<double>(figures.wall_ns));
     if (!mpi.most || cost < worth_a_word || figures.may_be_beside()) {
-        evidence::Healthy healthy{.mpi_share = figures.inside_share,
-                                  .load_balance = {},
-                                  .blocked_share = share(mean_budget(job).of(Part::blocked),
-                                                         share(static_cast<double>(figures.wall_ns), figures.ranks)),
-                                  .is_gpu_unseen = job.has(Family::nccl) && job.gpu.rows.empty(),
-                                  .is_something_else = std::any_of(findings.begin(), findings.end(),
-                                                                   [](const Finding& f) { return f.is_serious; })};
+        // Else it may have waited for a processor.
+        const Budget budget = mean_budget(job);
+        const bool is_known = budget[Part::processor] && !figures.may_be_beside();
+        const double blocked_ns = is_known ? budget.of(Part::blocked) : 0;
+        evidence::Healthy healthy{
+            .mpi_share = figures.inside_share,
+            .load_balance = {},
+            .blocked_share = share(blocked_ns, share(static_cast<double>(figures.wall_ns), figures.ranks)),
+            .is_gpu_unseen = job.has(Family::nccl) && job.gpu.rows.empty(),
+            .is_something_else =
+                std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; })};
+        healthy.is_length_unknown = job.is_text && figures.wall_ns == 0;
         if (figures.efficiency) healthy.load_balance = figures.efficiency->load_balance;
         add(findings, Rule::healthy, false, healthy);
         return;

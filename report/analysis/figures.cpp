@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "report/analysis/beside.h"
 #include "report/analysis/budget.h"
 #include "report/model/sums.h"
 
@@ -76,8 +77,8 @@ Spread spread_of(std::span<const Rank> ranks, std::uint64_t (*figure)(const Rank
 
 Figures figures_of(const Job& job) {
     Figures figures;
-    std::uint64_t background_ns = 0, elapsed_ns = 0;
-    double cores = 0;
+    std::uint64_t background_ns = 0, elapsed_ns = 0, not_known_ns = 0;
+    double cores = 0, beside_ns = 0;
     for (const Rank& rank : job.ranks) {
         figures.largest_elapsed_ns = std::max(figures.largest_elapsed_ns, rank.elapsed_ns);
         figures.largest_recorded_ns = std::max(figures.largest_recorded_ns, rank.recorded_ns());
@@ -93,6 +94,9 @@ Figures figures_of(const Job& job) {
         figures.unfinished_ns += rank.in_call_ns;
         if (rank.elapsed_ns == figures.largest_elapsed_ns) figures.is_elapsed_estimated = rank.is_end_estimated;
         background_ns += rank.mpi_other_thread_ns;
+        const WhoseMpi whose = whose_mpi(rank);
+        if (whose == WhoseMpi::beside) beside_ns += unblocked_beside_ns(rank);
+        if (whose == WhoseMpi::not_known) not_known_ns += rank.mpi_other_thread_ns;
     }
     for (const Row& row : job.rows) {
         figures.waiting_ns += row.waiting_ns;
@@ -101,8 +105,12 @@ Figures figures_of(const Job& job) {
     }
     if (elapsed_ns)
         figures.paused_share = static_cast<double>(elapsed_ns - figures.wall_ns) / static_cast<double>(elapsed_ns);
-    if (figures.mpi_ns)
-        figures.background_share = static_cast<double>(background_ns) / static_cast<double>(figures.mpi_ns);
+    if (figures.mpi_ns) {
+        const auto of_mpi = [&](double ns) { return ns / static_cast<double>(figures.mpi_ns); };
+        figures.background_share = of_mpi(static_cast<double>(background_ns));
+        figures.beside_share = of_mpi(beside_ns);
+        figures.not_known_share = of_mpi(static_cast<double>(not_known_ns));
+    }
     if (!job.ranks.empty()) figures.cores_busy = cores / static_cast<double>(job.ranks.size());
     figures.inside_share = inside_share(figures);
     figures.in_mpi = spread_of(job.ranks, [](const Rank& rank) { return rank.inside_ns(); });

@@ -53,6 +53,8 @@ struct Figures {
     std::uint64_t judged_ns = 0;    // of mpi_ns: where it could be
     std::uint64_t compared_ns = 0;  // of judged_ns
     double background_share = 0;    // of the time in MPI: on other threads than the main thread
+    double beside_share = 0;        // of it: the main thread is proven not to have been blocked meanwhile, at least
+    double not_known_share = 0;     // of it: on other threads, and whether others were blocked is not known
     double cores_busy = 0;          // CPU time / elapsed, mean over ranks; 0 = not known
     double inside_share = 0;        // of the wall time of all ranks: in MPI
     Spread in_mpi, outside;
@@ -63,9 +65,9 @@ struct Figures {
     bool is_waiting_known() const {
         return judged_ns != 0 && static_cast<double>(compared_ns) >= 0.95 * static_cast<double>(judged_ns);
     }
-    // MPI on another thread says nothing about how long the program waited for it.
-    bool is_mpi_beside() const { return background_share >= 0.5; }
-    bool may_be_beside() const { return background_share >= 0.1; }
+    bool is_mpi_beside() const { return beside_share >= 0.5; }
+    // Then time in MPI says nothing about how long the program waited for it.
+    bool may_be_beside() const { return beside_share >= 0.1 || not_known_share >= 0.1; }
     bool was_paused() const { return paused_share >= 0.001; }  // for long enough to speak of it
     double share_of_wall(std::uint64_t ns) const {
         return wall_ns ? static_cast<double>(ns) / static_cast<double>(wall_ns) : 0;

@@ -105,10 +105,14 @@ struct Paused {
     };
     std::vector<Setting> window;  // empty: the program paused it
 };
-// MPI on another thread than the program's work, or, where threads are not told apart, perhaps so.
+// MPI on other threads than the main one, or, where threads are not told apart, perhaps so. At most one of the next two
+// is large; where neither is, the thread that calls MPI stands for the program.
 struct Overlap {
-    std::optional<double> background_share;
+    std::optional<double> background_share;  // of the time in MPI
     double cores_busy = 0;
+    double beside_share = 0;        // of the time on other threads: the main thread is proven not to have been blocked
+    double not_known_share = 0;     // of it: whether threads that compute were blocked meanwhile is not known
+    double main_blocked_share = 0;  // of the run: the main thread neither ran nor wanted to; 0: not known
 };
 struct Waiting {
     std::optional<double> mean_bytes;
@@ -231,6 +235,7 @@ struct Healthy {
     bool is_gpu_unseen = false;      // NCCL's calls return at once, and no time on the GPU was recorded
     bool is_something_else = false;  // serious, but no time that is lost
     std::uint64_t too_short_ns = 0;  // the run is so short that nothing is judged; 0: it is not
+    bool is_length_unknown = false;  // nor is it where a text does not tell how long the ranks ran
 };
 struct WrongLauncher {
     std::uint32_t launches = 0;

@@ -107,15 +107,33 @@ void not_recorded(const Job& job, const Figures& figures, Findings& findings) {
     add(findings, Rule::paused, false, std::move(paused));
 }
 
-// MPI on a thread beside the program's own work: time in MPI is then not time lost.
+// For how much of the run the main thread was blocked, where that is known of all ranks.
+double main_blocked_share(const Job& job) {
+    double unblocked_ns = 0, run_ns = 0;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile) continue;
+        if (rank.usage.ran_ns == 0 || rank.is_begun_by_another) return 0;
+        unblocked_ns += static_cast<double>(rank.usage.ran_ns + rank.usage.waited_ns);
+        run_ns += static_cast<double>(rank.elapsed_ns);
+    }
+    return run_ns > 0 ? std::max(0.0, 1 - unblocked_ns / run_ns) : 0;
+}
+
+// MPI on other threads than the main one: whether its time is lost, and whether that is known.
 void overlap(const Job& job, const Figures& figures, Findings& findings) {
     if (figures.share_of_wall(figures.mpi_ns) < worth_a_look) return;
     evidence::Overlap overlap{.background_share = {}, .cores_busy = figures.cores_busy};
-    if (figures.may_be_beside())
+    if (figures.background_share >= 0.1) {
         overlap.background_share = figures.background_share;
-    else if (!job.is_text || figures.cores_busy < 1.5)
+        overlap.beside_share = figures.beside_share / figures.background_share;
+        overlap.not_known_share = figures.not_known_share / figures.background_share;
+        overlap.main_blocked_share = main_blocked_share(job);
+    } else if (!job.is_text || figures.cores_busy < 1.5) {
         return;
-    add(findings, Rule::overlap, true, overlap).run_share = figures.inside_share;
+    }
+    // That one thread acts for the program is no fault of it.
+    const bool is_serious = job.is_text || figures.may_be_beside();
+    add(findings, Rule::overlap, is_serious, overlap).run_share = figures.inside_share;
 }
 
 // Small collectives that take many times what the fastest took: waiting for others, not moving data. The 5th
@@ -147,7 +165,7 @@ void waiting(const Job& job, const Figures& figures, Findings& findings) {
                                   .undisturbed_ns = cases[i].best_ns,
                                   .run_share = figures.share_of_wall(whole_ns(cases[i].lost_ns))};
         if (row.sum.bytes) waiting.mean_bytes = static_cast<double>(row.sum.bytes) / static_cast<double>(row.sum.calls);
-        add(findings, Rule::waiting, true, waiting).calls = {row.sum.call};
+        add(findings, Rule::waiting, !figures.may_be_beside(), waiting).calls = {row.sum.call};
     }
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "report/analysis/beside.h"
+
 namespace mpiprof::report {
 namespace {
 
@@ -19,19 +21,20 @@ double blocked_in(double time, const Usage::Stretches& between) {
     return time * (1 - static_cast<double>(between.ran_ns + between.waited_ns) / static_cast<double>(between.ns));
 }
 
-}  // namespace
-
-double main_share(const Rank& rank) {
-    if (rank.mpi_ns == 0) return 1;
-    const std::uint64_t others = std::min(rank.mpi_other_thread_ns, rank.mpi_ns);
-    return 1 - static_cast<double>(others) / static_cast<double>(rank.mpi_ns);
+// Whether the kernel's account in the profile is of the thread whose budget is the rank's.
+bool is_accounted(const Rank& rank) {
+    const WhoseMpi whose = whose_mpi(rank);
+    if (rank.usage.ran_ns == 0 || whose == WhoseMpi::not_known) return false;
+    return rank.is_begun_by_another == (whose == WhoseMpi::acting);
 }
+
+}  // namespace
 
 std::optional<ProcessorWait> processor_wait(const Rank& rank) {
     const Usage& usage = rank.usage;
-    if (usage.ran_ns == 0 || main_share(rank) < 0.9) return std::nullopt;
+    if (!is_accounted(rank)) return std::nullopt;
     const auto recorded = static_cast<double>(rank.recorded_ns());
-    const double inside = std::min(static_cast<double>(rank.inside_ns()) * main_share(rank), recorded);
+    const double inside = std::min(static_cast<double>(rank.inside_ns()) * own_share(rank), recorded);
     const double outside = recorded - inside;
     const auto waited = std::min(static_cast<double>(usage.waited_ns), recorded);
     const double most = std::min(waited, outside), least = std::max(waited - inside, 0.0);

@@ -17,7 +17,8 @@ struct ProcessorWait {
     bool is_measured = false;  // by stretches of the run taken by chance; else divided by what is possible
 };
 
-// Of the thread that began MPI; empty where the kernel keeps no account, or where another thread may make the calls.
+// Of the thread that began MPI; empty where the kernel keeps no account, or where this is not the thread whose budget
+// is the rank's.
 //
 // The whole is the kernel's. It is divided as the rank waited in the stretches of the run at whose ends the account was
 // read: the share of each kind (outside, inside) times the time of that kind. Where these saw less than two
@@ -26,8 +27,5 @@ struct ProcessorWait {
 // and never less than what does not fit inside. It was blocked outside MPI for what remains of these stretches, and for
 // as long at least as it neither ran nor waited in the whole run and was not in MPI.
 std::optional<ProcessorWait> processor_wait(const Rank& rank);
-
-// The part of the rank's time in MPI that is the main thread's. Other threads inside MPI take nothing from it.
-double main_share(const Rank& rank);
 
 }  // namespace mpiprof::report

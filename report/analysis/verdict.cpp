@@ -25,7 +25,8 @@ Kind kind_of(const Finding& finding) {
             return Kind::wrong;
         case Rule::overlap: {
             const auto& overlap = std::get<evidence::Overlap>(finding.evidence);
-            return overlap.background_share.value_or(1) >= 0.5 ? Kind::not_lost : Kind::remark;
+            if (!overlap.background_share) return Kind::not_lost;  // perhaps: the text tells no threads apart
+            return *overlap.background_share * overlap.beside_share >= 0.5 ? Kind::not_lost : Kind::remark;
         }
         case Rule::crowded:
         case Rule::slow_rank:

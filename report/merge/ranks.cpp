@@ -29,6 +29,24 @@ void add_sums(Rank& rank, const RankProfile& from) {
     }
 }
 
+std::uint64_t cpu_ns_of(const Profile& profile) {
+    const auto sum = [](const Usage& usage) { return usage.user_ns + usage.system_ns; };
+    const std::uint64_t at_start = sum(profile.usage_at_start), at_end = sum(profile.usage);
+    return at_end - std::min(at_start, at_end);
+}
+
+// Threads that use a ledger one after the other are one of them here: never two at a time.
+void add_threads(Rank& rank, const Profile& profile) {
+    std::vector<std::uint64_t> in_mpi(profile.threads.size());
+    for (const Cell& cell : profile.cells)
+        if (cell.thread < in_mpi.size() && profile.calls[cell.call].treatment != Treatment::counted)
+            in_mpi[cell.thread] += cell.time_ns;
+    for (std::size_t i = 0; i < in_mpi.size(); ++i) {
+        rank.busiest_thread_ns = std::max(rank.busiest_thread_ns, in_mpi[i]);
+        rank.other_threads += in_mpi[i] != 0 && profile.threads[i].kind != ThreadKind::main;
+    }
+}
+
 }  // namespace
 
 std::uint32_t RanksPart::Names::index_of(const std::string& name) {
@@ -61,7 +79,9 @@ Rank RanksPart::rank_of(const RankProfile& from) {
               .paused_ns = profile.paused_ns,
               .setup_ns = profile.setup_ns,
               .own_call_ns = profile.own_call_ns,
+              .is_begun_by_another = profile.is_begun_by_another,
               .usage = profile.usage,
+              .cpu_ns = cpu_ns_of(profile),
               .cpu = {},
               .in_call = {}};
     for (const Thread& thread : profile.threads) {
@@ -80,6 +100,7 @@ Rank RanksPart::rank_of(const RankProfile& from) {
 void RanksPart::add(const RankProfile& from) {
     Rank& rank = ranks_.emplace_back(rank_of(from));
     add_sums(rank, from);
+    add_threads(rank, from.profile);
     for (const RankLine& line : from.profile.rank_table) rank_lines_.try_emplace(line.rank, line);
 }
 

@@ -106,6 +106,9 @@ struct Rank {
     std::uint64_t mpi_ns = 0;               // all timed calls (MPI_Init and MPI_Finalize are none of them)
     std::uint64_t nccl_ns = 0;              // of that: NCCL's, on the host
     std::uint64_t mpi_other_thread_ns = 0;  // of that: on other threads than the main thread
+    std::uint32_t other_threads = 0;        // so many of them, at most so many at a time
+    std::uint64_t busiest_thread_ns = 0;    // of mpi_ns: on the thread that has most of it
+    bool is_begun_by_another = false;       // than the main thread: usage.ran_ns and waited_ns are that thread's
     std::uint64_t file_ns = 0;              // of mpi_ns: in MPI-IO (Traffic::file); the layouts count it apart
     std::uint64_t other_ns = 0;             // of mpi_ns: in calls that neither move data nor wait for it
     std::uint64_t calls = 0;                // timed calls
@@ -116,6 +119,7 @@ struct Rank {
     std::uint64_t file_bytes = 0;
     std::uint64_t errors = 0;
     Usage usage;
+    std::uint64_t cpu_ns = 0;              // all threads', since MPI_Init where that is known; 0 = not known
     std::optional<std::int32_t> cpu;       // the processor it ran on, where known
     std::uint32_t place = 0;               // among ranks of equal mpi_ns, by mpitrace's text: which it says has less
     std::optional<std::uint16_t> in_call;  // index into Job::calls: inside it at the last update

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "report/analysis/beside.h"
 #include "report/analysis/figures.h"
 #include "report/model/ratio.h"
 #include "report/model/units.h"
@@ -161,12 +162,21 @@ void add_notes(Table& table, const std::vector<RankBudget>& budgets, const Job& 
             ? "; inside " + std::string(words.library) + " a rank that lacks a processor waits or moves data"
             : ""));
     if (any([](const RankBudget& b) { return !b.budget[Part::processor]; }))
-        table.notes.push_back("how long ranks waited for a processor is not known: it is in computing");
+        table.notes.push_back(fmt::format("how long ranks waited for a processor is not known: it is in {}computing",
+                                          mean(Part::blocked) > 0 ? "blocked and " : ""));
     if (any([](const RankBudget& b) { return !b.budget[Part::before_init]; }))
         table.notes.push_back(
             fmt::format("when processes started is not known: what was before {} is missing", words.init));
     std::uint64_t beside = 0;
-    for (const RankBudget& one : budgets) beside += one.rank->mpi_other_thread_ns;
+    bool is_acting = false;
+    for (const RankBudget& one : budgets) {
+        const bool acts = whose_mpi(*one.rank) == WhoseMpi::acting;
+        is_acting |= acts;
+        beside += acts ? 0 : one.rank->mpi_other_thread_ns;
+    }
+    if (is_acting)
+        table.notes.push_back(fmt::format(
+            "of the thread that calls {}, which is not the main one: it ran alone, or nearly so", words.library));
     if (beside > 0)
         table.notes.push_back(
             fmt::format("of the main thread; others were inside {} for {} besides", words.library,

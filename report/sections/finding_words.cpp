@@ -84,15 +84,28 @@ std::string FindingWords::operator()(const evidence::Paused& e) const {
 std::string FindingWords::operator()(const evidence::Overlap& e) const {
     if (!e.background_share)
         return fmt::format(
-            "{} cores are busy per rank: if MPI is called by a background thread beside compute, not all of its time is "
+            "{} cores are busy per rank{}: if MPI is called by a background thread beside compute, not all of its time is "
             "lost. mpitrace's text does not tell threads apart.",
-            human_number(e.cores_busy));
+            human_number(e.cores_busy), job.knows_all_ranks() ? "" : " that is known");
     const std::string busy =
         e.cores_busy >= 0.05 ? fmt::format(" ({} cores busy per rank)", human_number(e.cores_busy)) : std::string();
-    return fmt::format(
-        "{} of the {} time is on a background thread, beside the program's own work{}: not all of it is lost. Time "
-        "outside {} is not compute time here.",
-        human_share(*e.background_share), words.library, busy, words.library);
+    const std::string where = fmt::format("{} of the {} time is on other threads than the main one{}",
+                                          human_share(*e.background_share), words.library, busy);
+    if (e.beside_share >= 0.1)
+        return fmt::format(
+            "{}, which was not blocked for at least {} of that. Whether it computed or spun is not known; time outside {} "
+            "is not compute time here.",
+            where, human_share(e.beside_share), words.library);
+    if (e.not_known_share >= 0.1)
+        return fmt::format(
+            "{}. Whether threads that compute waited for it is not known: no rank is called slow, and time outside {} is "
+            "not compute time here.",
+            where, words.library);
+    return fmt::format("{}{}: the thread that calls {} is taken for the program.", where,
+                       e.main_blocked_share > 0
+                           ? fmt::format(", which was blocked for {} of the run", human_share(e.main_blocked_share))
+                           : std::string(),
+                       words.library);
 }
 
 std::string how_it_was_found(const evidence::Crowded& e) {

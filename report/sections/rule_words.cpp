@@ -21,11 +21,15 @@ constexpr std::array texts{
              "MPI_Pcontrol by the program, or MPIPROF_BEGIN_TIME and MPIPROF_END_TIME.",
              "mpiprof-report settings; mpiprof-report time shows when. All shares are of the rest."},
     RuleText{
-        Rule::overlap, "MPI is called by a thread beside the program's own work: its time is not lost.",
-        "A tenth of the time in MPI, or more, is on other threads than the main thread; from half on it is the verdict, "
-        "and no rank is called slow.",
-        "mpiprof-report calls --format csv has the time of other threads. What remains to ask is whether the main thread "
-        "waits for that thread, which MPI does not see."},
+        Rule::overlap,
+        "MPI is called by other threads than the main one: what it costs follows from who was blocked meanwhile.",
+        "A tenth of the time in MPI, or more, is on other threads than the main thread. By the kernel's account the main "
+        "thread ran, or waited for a processor, for so long that it has to have done so while others were in MPI: from "
+        "half of MPI's time on this is the verdict, and no rank is called slow. Where one other thread makes nearly all "
+        "calls, and on average no more than one thread ran or wanted to, that thread is taken for the program, and all "
+        "verdicts are as usual. Else it is not known, and nothing follows.",
+        "mpiprof-report calls --format csv has the time of other threads, budget what was computed. A main thread that "
+        "spins (OpenMP's may) is not blocked, either."},
     RuleText{
         Rule::crowded, "Ranks wanted to run and waited for a processor.",
         "The time in which the thread that began MPI was ready to run and had no processor, by the kernel's account "

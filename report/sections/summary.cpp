@@ -48,12 +48,15 @@ std::string time_inside(const Job& job, const Figures& figures) {
     const Vocabulary& words = vocabulary_of(job);
     const double share = figures.inside_share;
     const auto calls = leading_calls(job, figures);
+    if (figures.wall_ns == 0 && figures.inside_ns() != 0)
+        return fmt::format("{} inside {}, of a run of which it is not known how long it was",
+                           human_time(static_cast<double>(figures.inside_ns()) / figures.ranks), words.library);
     if (figures.wall_ns == 0 || (calls.empty() && figures.unfinished_ns == 0))
         return fmt::format("No time in {} was recorded", words.library);
     std::string whole(figures.was_paused() ? "recorded time" : "run");
     if (job.is_text && figures.ranks < job.size) whole += " of " + whose_calls(job, figures);
     std::string text = figures.is_mpi_beside()
-                           ? fmt::format("{} is active during {} of the {}, on a thread beside the program's own work",
+                           ? fmt::format("{} is active during {} of the {}, on another thread than the main one",
                                          words.library, human_share(share), whole)
                            : fmt::format("{} of the {} is inside {}", human_share(share), whole, words.library);
     if (share < 0.01 || calls.empty()) return text;
@@ -184,7 +187,7 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
          [&](R r) { return timed(r, static_cast<double>(r.sum.time_ns) / ranks); }},
         {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
-         [&](R r) { return timed(r, figures.share_of_wall(r.sum.time_ns)); }},
+         [&](R r) { return figures.wall_ns ? timed(r, figures.share_of_wall(r.sum.time_ns)) : Value(); }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 3, .only_screen = true},
          [&](R r) { return figures.share_of_wall(r.sum.time_ns); }},
         {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 2},
@@ -216,7 +219,8 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
 std::string over_which_ranks(const Job& job) {
     if (job.ranks.size() < 2) return "";
     if (job.knows_all_ranks()) return "OVER RANKS";
-    return fmt::format("OVER {} OF {} RANKS", human_count(static_cast<double>(job.ranks.size())), human_count(job.size));
+    return fmt::format("OVER {} OF {} RANKS", human_count(static_cast<double>(job.ranks.size())),
+                       human_count(job.size));
 }
 
 std::string which_ranks(const Job& job) {
@@ -225,21 +229,19 @@ std::string which_ranks(const Job& job) {
 }
 
 Table spread_table(const Job& job, const Figures& figures) {
-    Table table{.id = "spread",
-                .title = {},
-                .columns = {{.id = "what", .title = over_which_ranks(job)},
-                            {.id = "min_ns", .title = "MIN", .unit = Unit::time, .same_unit = true},
-                            {.id = "min_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
-                            {.id = "median_ns", .title = "MEDIAN", .unit = Unit::time, .same_unit = true},
-                            {.id = "max_ns", .title = "MAX", .unit = Unit::time, .same_unit = true},
-                            {.id = "max_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
-                            {.id = "by_rank",
-                             .title = which_ranks(job),
-                             .draw = Draw::sparkline,
-                             .drop = 2,
-                             .only_screen = true}},
-                .rows = {},
-                .notes = {}};
+    Table table{
+        .id = "spread",
+        .title = {},
+        .columns =
+            {{.id = "what", .title = over_which_ranks(job)},
+             {.id = "min_ns", .title = "MIN", .unit = Unit::time, .same_unit = true},
+             {.id = "min_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
+             {.id = "median_ns", .title = "MEDIAN", .unit = Unit::time, .same_unit = true},
+             {.id = "max_ns", .title = "MAX", .unit = Unit::time, .same_unit = true},
+             {.id = "max_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
+             {.id = "by_rank", .title = which_ranks(job), .draw = Draw::sparkline, .drop = 2, .only_screen = true}},
+        .rows = {},
+        .notes = {}};
     const auto add = [&](std::string what, const Spread& spread) {
         table.rows.push_back({std::move(what), spread.least.ns, std::uint64_t{spread.least.rank}, spread.median.ns,
                               spread.most.ns, std::uint64_t{spread.most.rank}, Series(spread.by_rank)});

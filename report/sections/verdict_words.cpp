@@ -162,6 +162,7 @@ struct Sentence {
         return text + ".";
     }
     std::string operator()(const evidence::Healthy& e) const {
+        if (e.is_length_unknown) return "How long the ranks ran is not known: the text does not have its totals.";
         if (e.too_short_ns != 0)
             return fmt::format("The run is too short to say where time is lost: {} from {} to {}.",
                                time(e.too_short_ns), words.init, words.finalize);
@@ -179,10 +180,11 @@ struct Sentence {
         return text + ".";
     }
     std::string operator()(const evidence::Overlap& e) const {
-        if (!e.background_share) return words_of(finding, job);
+        if (!e.background_share || e.beside_share < 0.5) return words_of(finding, job);
         return fmt::format(
-            "{} runs on a thread beside the program's own work, during {} of the run: this time is not lost.",
-            words.library, share(finding.run_share));
+            "{} is called by another thread than the main one, during {} of the run, and the main thread was not blocked "
+            "for at least {} of that time: what it did meanwhile was not held up.",
+            words.library, share(finding.run_share), share(e.beside_share));
     }
     std::string operator()(const evidence::Crowded& e) const {
         return fmt::format("{} waited for a processor {}{} of the run{}{}.", who(), e.is_at_least ? "at least " : "",
@@ -239,8 +241,9 @@ struct Sentence {
 
 // mpitrace writes the calls of a few ranks only: what follows of them is of these. Times of all ranks are in its table.
 std::string by_whose_text(const Finding& verdict, const Job& job) {
-    if (!job.is_text || job.profiles() == job.size || std::holds_alternative<evidence::Imbalance>(verdict.evidence))
-        return "";
+    const bool is_by_table = std::holds_alternative<evidence::Imbalance>(verdict.evidence) ||
+                             std::holds_alternative<evidence::Overlap>(verdict.evidence);
+    if (!job.is_text || job.profiles() == job.size || is_by_table) return "";
     if (job.profiles() != 1) return fmt::format("By the texts of {} of {} ranks: ", job.profiles(), job.size);
     const auto it = std::find_if(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) { return rank.has_profile; });
     return fmt::format("By the text of rank {} alone: ", it->rank);

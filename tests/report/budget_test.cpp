@@ -64,6 +64,29 @@ TEST(time_budget, has_every_part_that_a_profile_knows) {
     EXPECT_FALSE(budget[Part::processor]) << "the kernel kept no account";
 }
 
+TEST(time_budget, of_calls_on_another_thread_is_that_thread_s_where_it_acts_for_the_program) {
+    ProfileSpec spec = rank_of(0, 2);
+    for (CallSpec& call : spec.calls)
+        for (CellSpec& cell : call.cells) cell.thread = 2;
+    spec.processor.first_ran_ns = 2 * ms;
+    spec.usage.user_us = 550'000;  // 0.7 s outside
+    const Budget budget = budget_of_first({spec, rank_of(1, 2)});
+    EXPECT_NEAR(budget.of(Part::computing), 0.55 * s, 1e3) << "nobody computes longer than there was a processor";
+    EXPECT_NEAR(budget.of(Part::blocked), 0.15 * s, 1e3);
+    EXPECT_NEAR(budget.of(Part::waiting), 0.1 * s, 1e3);
+    EXPECT_NEAR(budget.of(Part::moving), 0.1 * s, 1e3);
+    EXPECT_NEAR(budget.of(Part::file), 60e6, 1e3);
+}
+
+TEST(time_budget, never_has_more_computing_than_cpu_time) {
+    ProfileSpec spec = rank_of(0, 1);  // and no account of the kernel's
+    spec.usage.user_us = 300'000;
+    spec.usage.system_us = 100'000;
+    spec.usage_at_start.user_us = 200'000;
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::computing), 0.2 * s, 1e3);
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::blocked), 0.5 * s, 1e3);
+}
+
 TEST(time_budget, has_what_the_profiler_took_between_calls_as_its_own) {
     ProfileSpec spec = rank_of(0, 1);  // 0.7 s outside
     spec.calls[0].cells[0].calls = 2'000'000;
@@ -139,8 +162,24 @@ TEST(time_budget, is_that_of_the_main_thread) {
     spec.threads.push_back({.id = 2, .kind = format::ThreadKind::other});
     spec.processor = {.first_ran_ns = 600 * ms, .first_waited_ns = 400 * ms};
     const Budget budget = budget_of_first({spec});
-    EXPECT_NEAR(budget.of(Part::computing), s, 1e3);
-    EXPECT_FALSE(budget[Part::processor]) << "the account may be the other thread's";
+    EXPECT_NEAR(budget.of(Part::computing), 0.6 * s, 1e3);
+    EXPECT_NEAR(budget.of(Part::processor), 0.4 * s, 1e3);
+    EXPECT_EQ(budget.of(Part::waiting), 0) << "the other thread's";
+    spec.processor = {};
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::computing), s, 1e3);
+    EXPECT_FALSE(budget_of_first({spec})[Part::processor]) << "the kernel keeps no account";
+}
+
+TEST(time_budget, is_that_of_the_thread_that_began_mpi_where_it_makes_the_calls) {
+    ProfileSpec spec = rank_of(0, 1);
+    spec.calls.front().cells.front().thread = 2;
+    spec.calls.resize(1);
+    spec.threads = {{.id = 2, .kind = format::ThreadKind::other}};
+    spec.flags = format::another_thread_began;
+    spec.processor = {.first_ran_ns = 600 * ms, .first_waited_ns = 400 * ms};
+    const Budget budget = budget_of_first({spec});
+    EXPECT_NEAR(budget.of(Part::waiting) + budget.of(Part::moving), 0.2 * s, 1e3);
+    EXPECT_NEAR(budget.of(Part::processor), 0.8 * 0.4 * s, 1e3);
 }
 
 TEST(time_budget, has_a_call_that_has_not_returned_and_pauses) {

@@ -69,6 +69,8 @@ std::vector<ProfileSpec> background_training() {
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
         ProfileSpec spec = rank_of(rank, 4, 4, "python3 train.py");
         spec.usage.user_us = 62'000'000;
+        spec.processor = {
+            .first_ran_ns = spec.elapsed_ns - 200 * ms, .first_waited_ns = 10 * ms, .others_ran_ns = 900 * ms};
         CellSpec negotiation = mixed_calls(8, 60, 3 * us, 540, 12 * ms + rank * 100 * us);
         negotiation.thread = 2;
         CellSpec gradients = calls_of(100, 4 * MiB, 900 * ms, 5 * ms, 20 * ms);

@@ -123,6 +123,16 @@ def mpi_on_a_thread_beside_the_work_is_not_lost_time(scene):
 
 
 @case(ranks=4, attempts=3, slow=("mpich",))
+def a_program_that_is_all_in_a_thread_of_its_own_is_judged_as_any(scene):
+    expect(scene, "elsewhere")
+
+
+@case(ranks=4, attempts=3, slow=("mpich",))
+def a_thread_that_waits_for_the_one_that_calls_mpi_is_not_beside_it(scene):
+    expect(scene, "handed_over")
+
+
+@case(ranks=4, attempts=3, slow=("mpich",))
 def a_healthy_program_is_called_healthy(scene):
     _, said = expect(scene, "healthy")
     check(all(row["weight"] != "!" or row["rule"] == "placement" for row in said["findings"]), said["findings"])
