@@ -88,6 +88,7 @@ inline std::uint64_t top_bit(std::uint64_t x) {
     // As wide as the processor's answer: the compiler's builtin would be widened by an instruction more.
     std::uint64_t top;
     asm("bsrq %1, %0" : "=r"(top) : "r"(x) : "cc");
+    if (top > 63) __builtin_unreachable();
     return top;
 #else
     return 63u ^ static_cast<unsigned>(__builtin_clzll(x));

@@ -1,6 +1,6 @@
-// Where the return addresses of a call's callers lie on the stack, as walks have found it, so that the same call from
-// other callers needs no walk. Called by the ledger when it meets a new place in the program. What is read by it may be
-// any word: only a site that a walk has made is believed.
+// Where the return addresses of a call's callers lie on the thread's own stack, as walks have found it, so that the
+// same call from other callers needs no walk. Called by the ledger when it meets a new place in the program. What is
+// read by it may be any word of this stack: only a site that a walk has made is believed.
 #pragma once
 
 #include "libmpiprof/record/growing_pairs.h"
@@ -15,15 +15,15 @@ class Callers {
         std::uint16_t at[2];
     };
     void open() { known_.open(); }
-    // False: a walk has to tell.
-    bool find(Word return_address, const Word* frame, Places& places) {
+    // Of a frame that this stack goes on above for so many words. False: a walk has to tell.
+    bool find(Word return_address, const Word* frame, std::size_t words_above, Places& places) {
         const Known* first = known({lower_half(return_address), lower_half(frame), 0, first_caller, 0});
-        if (!first) return false;
+        if (!first || first->at >= words_above) return false;
         places = {{first->at, 0}};
         if (first->at == 0) return true;
         const Known* next =
             known({lower_half(return_address), lower_half(frame), lower_half(frame[first->at]), next_caller, 0});
-        if (!next) return false;
+        if (!next || next->at >= words_above) return false;
         places.at[1] = next->at;
         return true;
     }
@@ -33,6 +33,9 @@ class Callers {
         learn({lower_half(return_address), lower_half(frame), lower_half(frame[places.at[0]]), next_caller,
                places.at[1]});
     }
+
+    // The thread's stack is another one now.
+    void forget() { known_.forget(); }
 
   private:
     // The first caller's lies where it does for one return address and frame; the next one's depends on the first

@@ -83,6 +83,13 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
 }
 
 void Ledger::adopt(std::uint32_t os_thread) {
+    const NativeStack before = stack;
+    stack = NativeStack::of_this_thread();
+    // Where the last owner's ended another owner's may have nothing.
+    if (hand.thread->owners != 0 && stack != before) {
+        memos.forget();
+        callers_.forget();
+    }
     hand.thread->os_thread = os_thread;
     hand.thread->owners += 1;
     hand.leave();
@@ -113,7 +120,8 @@ static Sites::Identity identity(Word return_address, const Word* frame, const st
     return {{return_address, at[0] != 0 ? frame[at[0]] : 0, at[1] != 0 ? frame[at[1]] : 0}};
 }
 
-// The site of a call of this key, and where the words lie that tell its callers.
+// The site of a call of this key, and where the words lie that tell its callers: on the thread's own stack alone. On
+// any other the place that the call returns to is all that is compared.
 std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (&at)[2]) {
     const Word return_address = address_of(key);
     Sites& sites = records_->sites;
@@ -130,12 +138,14 @@ std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (
         memcpy(at, first->at, sizeof at);
         return first->cell->site;
     }
-    if (Callers::Places places; callers_.find(return_address, frame, places)) {
+    const std::size_t words_above = stack.words_above(frame);
+    Callers::Places places{};
+    if (words_above == 0 || callers_.find(return_address, frame, words_above, places)) {
         memcpy(at, places.at, sizeof at);
         if (const std::uint32_t known = sites.known(identity(return_address, frame, at))) return known;
     }
     bool is_shallow;
-    const std::uint32_t found = site_by_walk(return_address, frame, at, is_shallow);
+    const std::uint32_t found = site_by_walk(return_address, frame, words_above, at, is_shallow);
     if (is_shallow)
         clear_used_stack<stack_of_shallow_walk>();
     else
@@ -144,21 +154,22 @@ std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (
 }
 
 // What it leaves on the stack is its caller's to clear, all of it.
-[[gnu::noinline]] std::uint32_t Ledger::site_by_walk(Word return_address, const Word* frame, std::uint16_t (&at)[2],
-                                                     bool& is_shallow) {
+[[gnu::noinline]] std::uint32_t Ledger::site_by_walk(Word return_address, const Word* frame, std::size_t words_above,
+                                                     std::uint16_t (&at)[2], bool& is_shallow) {
     Sites& sites = records_->sites;
     const bool may_unwind = sites.unwinder && sites.depth > 1 && unwound_ < most_unwound;
     unwound_ += may_unwind;
-    const CallStack stack = unwind(may_unwind ? sites.unwinder() : nullptr, frame, return_address, sites.depth);
-    is_shallow = stack.is_shallow;
+    const CallStack found = unwind(may_unwind ? sites.unwinder() : nullptr, frame, return_address, sites.depth);
+    is_shallow = found.is_shallow;
+    const std::size_t most = words_above <= 0xffff ? words_above : 0x10000;
     at[0] = at[1] = 0;
-    for (unsigned i = 1; i < stack.depth && i <= 2 && stack.place[i]; ++i) {
-        const auto words = stack.place[i] - frame;
-        if (words <= 0 || words > 0xffff) break;
+    for (unsigned i = 1; i < found.depth && i <= 2 && found.place[i]; ++i) {
+        const auto words = static_cast<std::size_t>(found.place[i] - frame);
+        if (words == 0 || words >= most) break;
         at[i - 1] = static_cast<std::uint16_t>(words);
     }
-    callers_.learn(return_address, frame, {{at[0], at[1]}});
-    return sites.find(records_->image, identity(return_address, frame, at), stack);
+    if (words_above != 0) callers_.learn(return_address, frame, {{at[0], at[1]}});
+    return sites.find(records_->image, identity(return_address, frame, at), found);
 }
 
 // ---- booking what is new ----

@@ -11,6 +11,7 @@
 #include "libmpiprof/record/counters.h"
 #include "libmpiprof/record/last_by_handle.h"
 #include "libmpiprof/record/memos.h"
+#include "libmpiprof/record/native_stack.h"
 #include "libmpiprof/record/peers.h"
 #include "libmpiprof/record/processor_stretches.h"
 #include "libmpiprof/record/requests.h"
@@ -39,6 +40,7 @@ class Ledger {
     LastByHandle<Group, 5> groups;
     Requests requests;       // its table is large, and not touched before the first request
     Trace* trace = nullptr;  // null: there is none. What ends is written there, by the plain form alone
+    NativeStack stack;       // the thread's own: only there are callers compared
 
     // ---- hot ----
     // The communicator of the call that this memo books, which was one that all members make in one order. Whoever
@@ -178,7 +180,8 @@ class Ledger {
     bool take_later_one(Word handle, Requests::Taken& taken);
     format::Histogram* own_histogram(const Requests::Taken& taken);
     std::uint32_t site(std::uint64_t key, const Word* frame, std::uint16_t (&at)[2]);
-    std::uint32_t site_by_walk(Word return_address, const Word* frame, std::uint16_t (&at)[2], bool& is_shallow);
+    std::uint32_t site_by_walk(Word return_address, const Word* frame, std::size_t words_above, std::uint16_t (&at)[2],
+                               bool& is_shallow);
     format::Cell wanted_cell(std::uint16_t call, std::uint16_t communicator);
     void end_of_group(const EndedHandle& ended);
     void forget_peers_of(Word key);

@@ -22,14 +22,12 @@ struct alignas(64) Memo {
     Word comm;
     format::Cell* cell;
     format::Histogram* histogram;
-    std::uint32_t type_size;  // of `type`, where it holds one
-    // Lower half of the address of the wrapper's frame: the words below are valid stack only there.
-    std::uint32_t frame;
-    std::uint16_t at[2];   // where the return addresses of the next two callers lie, in words above the frame,
-    std::uint8_t bin;      // hot_bin() of the sizes that `cell` is of; no_bin: look again
-    std::uint8_t type_at;  // what the ledger's Handles know of `type` and `comm`; Handles::none: nothing
-    std::uint8_t comm_at;
-    std::uint32_t word[2];  // and the lower halves of these. at 0 is the call's own: always alike
+    const Word* frame;             // the wrapper's: the words below are valid stack only there
+    std::uint32_t bin : 8;         // hot_bin() of the sizes that `cell` is of; no_bin: look again
+    std::uint32_t type_size : 24;  // of `type`, where it holds one
+    std::uint16_t at[2];           // where the return addresses of the next two callers lie, in words above the frame,
+    std::uint32_t word[2];         // and the lower halves of these. at 0 is the call's own: always alike
+    static constexpr std::uint64_t largest_type = 0xffffff;
     bool is_free() const { return key == 0; }
 };
 static_assert(sizeof(Memo) == 64);

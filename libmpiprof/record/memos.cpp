@@ -24,17 +24,15 @@ Memo* Memos::known(std::uint64_t key, Word type, Word comm, const Word* frame, c
 }
 
 void Memos::hold(Memo& first, Word type, Word comm, const Meaning& meaning) {
-    const bool is_held = meaning.is_lasting && meaning.type_size <= ~std::uint32_t{0};
+    const bool is_held = meaning.is_lasting && meaning.type_size <= Memo::largest_type;
     if (first.comm != comm || !is_held) forget_peer(first);
     first.type = is_held ? type : no_such_handle;
     first.comm = is_held ? comm : no_such_handle;
-    first.type_size = static_cast<std::uint32_t>(meaning.type_size);
-    first.type_at = is_held ? meaning.type_at : Types::none;
-    first.comm_at = is_held ? meaning.comm_at : Comms::none;
+    first.type_size = meaning.type_size & Memo::largest_type;
     const auto number = static_cast<std::uint8_t>(&first - memos_);
     static_assert(first_memos <= 256);
-    if (first.type_at != Types::none) types_.hold(first.type_at, number);
-    if (first.comm_at != Comms::none) comms_.hold(first.comm_at, number);
+    if (is_held && meaning.type_at != Types::none) types_.hold(meaning.type_at, number);
+    if (is_held && meaning.comm_at != Comms::none) comms_.hold(meaning.comm_at, number);
 }
 
 void Memos::forget() {
@@ -65,9 +63,7 @@ void Memos::release_type(std::uint8_t slot) {
     if (types_.at(slot).handle == 0) return;
     types_.end(slot, first_memos, [&](unsigned number) {
         Memo& m = memos_[number];
-        if (m.key == no_key || m.type_at != slot) return;
-        m.type = no_such_handle;
-        m.type_at = Types::none;
+        if (m.key != no_key && types_.slot(m.type) == slot) m.type = no_such_handle;
     });
 }
 
@@ -75,9 +71,8 @@ void Memos::release_comm(std::uint8_t slot) {
     if (comms_.at(slot).handle == 0) return;
     comms_.end(slot, first_memos, [&](unsigned number) {
         Memo& m = memos_[number];
-        if (m.key == no_key || m.comm_at != slot) return;
+        if (m.key == no_key || comms_.slot(m.comm) != slot) return;
         m.comm = no_such_handle;
-        m.comm_at = Comms::none;
         forget_peer(m);
     });
 }

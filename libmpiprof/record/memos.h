@@ -52,7 +52,7 @@ class Memos {
     // Whether the callers are those that this memo, of the same return address, was made for. Another frame may be of
     // other callers, or the same ones deeper in a recursion: it is looked into, and has a memo of its own.
     static bool is_called_alike(const Memo& m, const Word* frame) {
-        if (m.frame != lower_half(frame)) [[unlikely]]
+        if (m.frame != frame) [[unlikely]]
             return false;
         if (!compares_words) return true;
         return lower_half(frame[m.at[0]]) == m.word[0] && lower_half(frame[m.at[1]]) == m.word[1];
@@ -123,7 +123,7 @@ class Memos {
     static std::uint64_t second_hash(std::uint64_t key, const Memo& first, const Word* frame,
                                      std::uint16_t communicator, std::uint8_t bin) {
         std::uint64_t x = key + std::uint64_t{bin} * 8 + std::uint64_t{communicator} * 512;
-        if (first.frame == lower_half(frame) && first.key == key)
+        if (first.frame == frame && first.key == key)
             x += caller_part(first, frame);
         else
             x += lower_half(frame) * 5u;
@@ -143,8 +143,8 @@ class Memos {
     bool takes_first_of_others(const Memo& first, const Word* frame, std::uint64_t hash) {
         constexpr unsigned calls_a_turn = 16;
         const Memo* const two = seconds_.slots(hash);
-        const auto is_this = [&](const Memo& m) { return m.key == first.key && m.frame == lower_half(frame); };
-        return first.frame != lower_half(frame) && is_this(two[0]) && is_this(two[1]) && ++crowded_ % calls_a_turn == 0;
+        const auto is_this = [&](const Memo& m) { return m.key == first.key && m.frame == frame; };
+        return first.frame != frame && is_this(two[0]) && is_this(two[1]) && ++crowded_ % calls_a_turn == 0;
     }
     MemoPeer& peer_of(const Memo& m) { return peers_[is_first(m) ? &m - memos_ : std::ptrdiff_t{first_memos}]; }
     void release_type(std::uint8_t slot);
@@ -172,7 +172,7 @@ inline Memo& Memos::take(std::uint64_t key, const Word* frame, const Meaning& me
         if (takes_second) m = &seconds_.take(hash);
     }
     m->key = no_key;  // not valid while half filled: a fork or a longjmp out of here must not leave a wrong entry
-    m->frame = lower_half(frame);
+    m->frame = frame;
     return *m;
 }
 

@@ -4,95 +4,37 @@
 
 #if defined(__x86_64__)
 
-#include <elf.h>
-#include <errno.h>
 #include <link.h>
-#include <sys/uio.h>
 
-#include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/record/frame_rules.h"
+#include "libmpiprof/record/mapped_words.h"
+#include "libmpiprof/record/native_stack.h"
 
 namespace mpiprof {
 namespace {
 
 constinit FrameRules rules;
 
-// What the process began on reaches from the stack pointer up to the name of the program, which the kernel laid at its
-// top; it leaves at least 128 MiB below it to no other mapping. Other stacks have ends that nobody tells.
-class FirstStack {
-  public:
-    static std::uintptr_t bytes_above(std::uintptr_t stack_pointer) {
-        std::uintptr_t end = __atomic_load_n(&end_, __ATOMIC_RELAXED);
-        if (end == 0) {
-            end = find_end();
-            __atomic_store_n(&end_, end, __ATOMIC_RELAXED);
-        }
-        return end - stack_pointer < surely_one ? end - stack_pointer : 0;
-    }
-
-  private:
-    static constexpr std::uintptr_t surely_one = std::uintptr_t{64} << 20, not_known = 1;
-    // Not by getauxval(), which every process would pay with a relocation.
-    static std::uintptr_t find_end() {
-        struct {
-            std::uintptr_t type, value;
-        } entries[40];
-        const std::size_t bytes = slurp("/proc/self/auxv", reinterpret_cast<char*>(entries), sizeof entries);
-        for (std::size_t i = 0; i < bytes / sizeof *entries; ++i)
-            if (entries[i].type == AT_EXECFN) return entries[i].value / sizeof(Word) * sizeof(Word);
-        return not_known;
-    }
-    static inline constinit std::uintptr_t end_ = 0;
-};
-
 // The stack from here upwards: the first one is read as it is. A piece of any other is handed over by the kernel, which
 // says so of what is not mapped.
 class Stack {
   public:
-    // The pieces are as large as the room for them.
-    Stack(Word* room, std::size_t words) : words_(room), most_(words * sizeof(Word)) {}
+    Stack(Word* room, std::size_t words) : elsewhere_(room, words) {}
     bool is_first() const { return bytes_ != 0; }
     // Whether it is read as it is up to there.
     bool is_open(std::uintptr_t at) const { return at - from_here_ < bytes_; }
     bool read(std::uintptr_t at, Word& word) {
         if (at % sizeof(Word) != 0) return false;
-        if (is_open(at)) [[likely]] {
-            word = *reinterpret_cast<const Word*>(at);
-            return true;
-        }
-        return read_elsewhere(at, word);
+        if (!is_open(at)) [[unlikely]]
+            return elsewhere_.read(at, word);
+        word = *reinterpret_cast<const Word*>(at);
+        return true;
     }
 
   private:
-    [[gnu::noinline]] bool read_elsewhere(std::uintptr_t at, Word& word) {
-        if (at - from_ >= read_ && !fetch(at)) return false;
-        word = words_[(at - from_) / sizeof(Word)];
-        return true;
-    }
-    bool fetch(std::uintptr_t at) {
-        const iovec to{words_, most_}, from{reinterpret_cast<void*>(at), most_};
-        long n = raw(SYS_process_vm_readv, getpid(), raw_address(&to), 1, raw_address(&from), 1);
-        if (n < 0 && n != -EFAULT) n = copy(at);
-        from_ = at;
-        read_ = n > 0 ? static_cast<std::uintptr_t>(n) / sizeof(Word) * sizeof(Word) : 0;
-        return read_ != 0;
-    }
-    // Where the call is forbidden: as much as lies in this page, if it may be read. A mask of signals to be changed in
-    // a way that there is none is read before the way is looked at; so nothing changes.
-    long copy(std::uintptr_t at) {
-        constexpr std::uintptr_t page = 4096;
-        constexpr long no_way = -1, mask_bytes = 8;
-        if (raw(SYS_rt_sigprocmask, no_way, static_cast<long>(at), 0, mask_bytes) != -EINVAL) return 0;
-        std::uintptr_t n = page - at % page;
-        if (n > most_) n = most_;
-        __builtin_memcpy(words_, reinterpret_cast<const void*>(at), n);
-        return static_cast<long>(n);
-    }
     const std::uintptr_t from_here_ = reinterpret_cast<std::uintptr_t>(this);
     const std::uintptr_t bytes_ = FirstStack::bytes_above(from_here_);
-    std::uintptr_t from_ = 0, read_ = 0;
-    Word* words_;
-    std::size_t most_;
+    MappedWords elsewhere_;
 };
 
 // One frame's stack is no larger: what lies further up is taken for another's.

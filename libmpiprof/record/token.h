@@ -8,6 +8,7 @@
 #pragma once
 
 #include "libmpiprof/base/basics.h"
+#include "libmpiprof/record/native_stack.h"
 
 namespace mpiprof {
 
@@ -42,12 +43,17 @@ inline const Word* untimed(const Word* frame) {
     return reinterpret_cast<const Word*>(reinterpret_cast<const char*>(frame) + 1);
 }
 
+inline bool is_timed(const Word* token) { return reinterpret_cast<std::uintptr_t>(token) % 2 == 0; }
+
 // False: no wrapper further up this stack holds the token. `returns_to`: where the thread's last timed call does, the
-// holder if the token is a timed call's. If its frame is gone, mostly something else lies there now.
-inline bool may_be_nested(const ThreadState& state, const Word* frame, [[maybe_unused]] Word returns_to) {
+// holder if the token is a timed call's. If its frame is gone, mostly something else lies there now; or nothing, where
+// its stack was given back. `own`: the thread's stack.
+inline bool may_be_nested(const ThreadState& state, const Word* frame, [[maybe_unused]] Word returns_to,
+                          [[maybe_unused]] const NativeStack& own) {
     if (frame >= state.token) return false;
 #if defined(__x86_64__)
-    if (reinterpret_cast<std::uintptr_t>(state.token) % 2 == 0 && *state.token != returns_to) return false;
+    if (Word there; is_timed(state.token) && (!own.read(state.token, frame, there) || there != returns_to))
+        return false;
 #endif
     return true;
 }

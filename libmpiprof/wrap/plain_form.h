@@ -179,7 +179,8 @@ struct Entered {
     if (foreign) return {nullptr, false};
     // Without a look at the ledger, which a forked child does not have.
     if (!is_current && !runtime.open(state)) return {nullptr, frame < state.token && is_nested(return_address)};
-    if (may_be_nested(state, frame, address_of(state.ledger->hand.key())) && is_nested(return_address)) {
+    const Ledger& ledger = *state.ledger;
+    if (may_be_nested(state, frame, address_of(ledger.hand.key()), ledger.stack) && is_nested(return_address)) {
         state.ledger->hand.count_nested();
         return {nullptr, true};
     }

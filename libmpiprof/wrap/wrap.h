@@ -37,6 +37,7 @@ template <class Library, class Language, class Booker>
         Booker::add_partner_again(partner, ledger.hand, memo, bytes, ticks);
     else
         Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);
+    in_place<'D'>(result);
     thread_state.token = nullptr;
     return result;
 }

@@ -42,6 +42,7 @@ struct callers : testing::Test {
     Recording recording;
     callers() {
         made = &made_stack;
+        recording.ledger->stack = {0, ~std::uintptr_t{0}};  // the thread's own, wherever the test has it
         recording.records.sites.unwinder = [] { return &made_unwinder; };
         made_stack.returns_to(0, some_site);
         made_stack.returns_to(10, 0x500000);
@@ -169,6 +170,41 @@ TEST_F(callers, at_another_depth_than_the_first_one_do_not_take_each_others_memo
 
     EXPECT_EQ(sites(), 3u);
     EXPECT_LT(learned, 100u);
+}
+
+TEST_F(callers, on_a_stack_that_may_be_given_back_are_not_compared) {
+    recording.ledger->stack = {};
+    for (int i = 0; i < 100; ++i)
+        for (const Word caller : {0x500000, 0x500010}) {
+            made_stack.word[10] = caller;
+            call(i % 2 ? 8 : 5640);
+        }
+
+    EXPECT_EQ(made_stack.walked, 1u);
+    ASSERT_EQ(sites(), 1u);
+    const auto site = records_of<format::Site>(recording.image(), TableType::sites).at(1);
+    EXPECT_EQ(site.frames, 4);
+    EXPECT_EQ(site.flags, 1) << "where the call returns to is all that is the same of each";
+}
+
+TEST_F(callers, beyond_the_end_of_the_stack_are_not_compared) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(made_stack.word);
+    recording.ledger->stack = {begin, begin + 20 * sizeof(Word)};
+    call();
+
+    const auto site = records_of<format::Site>(recording.image(), TableType::sites).at(1);
+    EXPECT_EQ(site.flags, 2);
+}
+
+TEST_F(callers, of_a_thread_are_forgotten_where_the_next_has_another_stack) {
+    call();
+    recording.ledger->adopt(2);  // its stack is this thread's, and not the one above
+    const unsigned before = made_stack.walked;
+    recording.ledger->stack = {0, ~std::uintptr_t{0}};
+    call();
+
+    EXPECT_EQ(made_stack.walked, before + 1);
+    EXPECT_EQ(sites(), 1u);
 }
 
 TEST_F(callers, a_failed_call_has_the_site_of_one_that_did_not) {

@@ -18,7 +18,7 @@ using Body = void (*)();
 // As wrap/ does it: only the outermost takes the token, records and gives it back.
 [[gnu::noinline]] void wrapper(Body body) {
     const Word* frame = MPIPROF_FRAME();
-    if (may_be_nested(state, frame, returns_to)) {
+    if (may_be_nested(state, frame, returns_to, {})) {
         ++passed;
         body();
         asm volatile("" ::: "memory");
