@@ -82,6 +82,8 @@ struct CallInHand {
         __atomic_store_n(&thread->script_call, static_cast<std::uint32_t>(since()), __ATOMIC_RELEASE);
     }
     void count_nested() { thread->nested += 1; }
+    // Nobody knows whether it is nested.
+    void count_unplaced() { thread->unplaced += thread->unplaced != ~std::uint32_t{0}; }
 };
 
 }  // namespace mpiprof

@@ -1,5 +1,5 @@
-// A walk goes up one stack only: each frame lies above the one before. It ends where there is no rule, no memory, or
-// where a signal came in while another stack was in use.
+// A walk goes up one stack: each frame lies above the one before. It ends where there is no rule, no memory, or where a
+// signal came in while another stack was in use; one that asks who is further up goes on there.
 #include "libmpiprof/record/own_unwinder.h"
 
 #if defined(__x86_64__)
@@ -41,8 +41,9 @@ class Stack {
 constexpr std::uintptr_t largest_frame = std::uintptr_t{64} << 20;
 bool is_above(std::uintptr_t cfa, const Cursor& cursor) { return cfa - cursor.cfa - 1 < largest_frame; }
 
-// Up from what the kernel laid onto the stack for a handler: a ucontext_t. A handler's stack of its own ends there.
-bool leave_signal(Cursor& cursor, Stack& stack) {
+// Up from what the kernel laid onto the stack for a handler: a ucontext_t. A handler's stack of its own ends there,
+// unless the walk may go on where the interrupted one is.
+bool leave_signal(Cursor& cursor, Stack& stack, bool may_cross) {
     constexpr std::uintptr_t stack_begin = 16, stack_size = 32, rbp = 120, rsp = 160, rip = 168;
     const std::uintptr_t context = cursor.cfa;
     Word begin, size, word[3];
@@ -55,9 +56,10 @@ bool leave_signal(Cursor& cursor, Stack& stack) {
         return at - static_cast<std::uintptr_t>(begin) < static_cast<std::uintptr_t>(size);
     };
     Word below;
-    if (is_alternate(context) != is_alternate(interrupted) || !is_above(interrupted, cursor) ||
-        !stack.read(interrupted - sizeof(Word), below))
+    const bool crosses = may_cross && is_alternate(context) && !is_alternate(interrupted);
+    if (!crosses && (is_alternate(context) != is_alternate(interrupted) || !is_above(interrupted, cursor)))
         return false;
+    if (!stack.read(interrupted - sizeof(Word), below)) return false;
     cursor = {word[2], interrupted, static_cast<std::uintptr_t>(word[0]), false};
     return true;
 }
@@ -94,7 +96,7 @@ bool leave_signal(Cursor& cursor, Stack& stack) {
 
 // From frame to frame, as long as `visit(cursor)` says so, within the loader's lock, which is taken once: what the
 // rules are read from stays where it is.
-template <class Visit>
+template <class Visit, bool Crosses>
 struct Walk {
     Cursor start;
     Visit visit;
@@ -149,7 +151,9 @@ struct Walk {
             } while (cursor.cfa != call || cursor.address != behind);
             if (has_rules) rules.own_ways.learn(way);
         }
-        return has_rules ? follow_known(go_up, rule_at, rule, cursor, stack) : follow_on(go_up, rule, cursor);
+        // Steps are remembered in the order of their addresses.
+        return has_rules && !Crosses ? follow_known(go_up, rule_at, rule, cursor, stack)
+                                     : follow_on(go_up, rule, cursor);
     }
     template <class GoUp>
     [[gnu::always_inline]] int follow_on(GoUp& go_up, const FrameRule& rule, const Cursor& cursor) {
@@ -195,7 +199,7 @@ struct Walk {
     // A cursor of its own, which may lie in memory.
     static bool leave_interrupted(Cursor& cursor, Stack& stack) {
         Cursor above = cursor;
-        if (!leave_signal(above, stack)) return false;
+        if (!leave_signal(above, stack, Crosses)) return false;
         cursor = above;
         return true;
     }
@@ -215,7 +219,8 @@ struct Walk {
         stack.place[stack.depth] = cursor.is_return || *place == cursor.address ? place : nullptr;
         return ++stack.depth < wanted;
     };
-    Walk<decltype(add)> walk{here(), add, reinterpret_cast<std::uintptr_t>(stack.place[0] + 1), stack.address[0]};
+    Walk<decltype(add), false> walk{here(), add, reinterpret_cast<std::uintptr_t>(stack.place[0] + 1),
+                                    stack.address[0]};
     walk.go();
     stack.moment = walk.moment;
     stack.is_shallow = walk.is_shallow;
@@ -228,7 +233,7 @@ struct Walk {
         return follow(following.stack, following.wanted);
     }
     const auto ask = [&](Cursor cursor) { return visit(&cursor, argument) == 0; };
-    Walk<decltype(ask)> walk{here(), ask};
+    Walk<decltype(ask), true> walk{here(), ask};
     walk.go();
     return walk.reason;
 }

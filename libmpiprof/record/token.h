@@ -3,7 +3,7 @@
 //
 // It is the address of the outermost wrapper's frame. An entry at or above that address knows that the old frame is
 // gone (longjmp, C++ exception). One below it may be nested, or a deeper call of a later time: wrap/real.h's
-// is_nested() decides. A second half that does not find its own frame there was overtaken by a call on another stack of
+// find_nesting() decides. A second half that does not find its own frame there was overtaken by a call on another stack of
 // this thread (fibers).
 #pragma once
 

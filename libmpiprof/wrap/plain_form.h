@@ -178,13 +178,18 @@ struct Entered {
     }
     if (foreign) return {nullptr, false};
     // Without a look at the ledger, which a forked child does not have.
-    if (!is_current && !runtime.open(state)) return {nullptr, frame < state.token && is_nested(return_address)};
-    const Ledger& ledger = *state.ledger;
-    if (may_be_nested(state, frame, address_of(ledger.hand.key()), ledger.stack) && is_nested(return_address)) {
-        state.ledger->hand.count_nested();
-        return {nullptr, true};
+    if (!is_current && !runtime.open(state))
+        return {nullptr, frame < state.token && find_nesting(frame, state.token, return_address, {}).is_nested};
+    Ledger& ledger = *state.ledger;
+    if (may_be_nested(state, frame, address_of(ledger.hand.key()), ledger.stack)) {
+        const Nesting nesting = find_nesting(frame, state.token, return_address, ledger.stack);
+        if (!nesting.is_certain) ledger.hand.count_unplaced();
+        if (nesting.is_nested) {
+            ledger.hand.count_nested();
+            return {nullptr, true};
+        }
     }
-    return {state.ledger, false};
+    return {&ledger, false};
 }
 
 // The barrier that the user wants before calls of this row: all ranks come to it, also those that record nothing.

@@ -168,40 +168,82 @@ Real find_real(const char* name, Word return_address, const char* landmarks) {
 
 namespace {
 
+// Our own code: where it begins and ends.
+Range own_code() {
+    static constinit Range ours{0, 0};
+    if (ours.end == 0) ours = code_around(reinterpret_cast<const void*>(&own_code));
+    return ours;
+}
+
 struct Search {
     const Unwinder* unwinder;
     Range ours;
-    bool is_inside;  // still among this call's own frames
+    std::uintptr_t end;  // of the holder's frame, if it is there
+    bool is_inside;      // still among this call's own frames
+    bool was_ours;       // the frame before
     bool is_found;
-    int seen;
+    bool is_past;  // the walk has come by, and no holder was there
 };
-constexpr int most_seen = 256;
 
 int look_for_ours(void* context, void* argument) {
     auto& search = *static_cast<Search*>(argument);
     const bool is_ours = search.ours.holds(static_cast<Word>(search.unwinder->ip(context)));
-    if (search.is_inside && is_ours) return 0;
-    search.is_inside = false;
-    search.is_found = is_ours;
-    return is_ours || ++search.seen == most_seen ? Unwinder::end_of_stack : 0;
+    const std::uintptr_t end = search.unwinder->cfa(context);
+    search.is_inside &= is_ours;
+    search.is_found = (end == search.end && search.was_ours) || (is_ours && !search.is_inside);
+    search.is_past = !search.is_found && end > search.end;
+    search.was_ours = is_ours;
+    return search.is_found || search.is_past ? Unwinder::end_of_stack : 0;
+}
+
+// Whether one stack reaches from here up to there: the thread's own, or else without a page between that nobody may
+// read.
+bool is_one_stack(const Word* frame, const Word* token, const NativeStack& own) {
+    constexpr std::uintptr_t page = 4096, largest = std::uintptr_t{64} << 20;
+    const std::size_t above = own.words_above(frame), above_token = own.words_above(token);
+    if (above != 0 || above_token != 0)
+        return above_token != 0 && above - above_token == static_cast<std::size_t>(token - frame);
+    const auto begin = reinterpret_cast<std::uintptr_t>(frame), end = reinterpret_cast<std::uintptr_t>(token);
+    if (end - begin > largest) return false;
+    for (std::uintptr_t at = begin / page * page + page; at <= end; at += page)
+        if (Word word; !own.read(reinterpret_cast<const Word*>(at), frame, word)) return false;
+    return true;
+}
+
+// Whether a wrapper whose frame ends at the token may still be in the function that it called: then where that returns
+// to lies below, within the wrapper's frame. It is one stack, so all of it may be read.
+bool may_be_in_call(const Word* frame, const Word* token) {
+    constexpr std::ptrdiff_t largest_frame = 2048;  // in words
+    const Range ours = own_code();
+    const Word* const lowest = token - frame > largest_frame ? token - largest_frame : frame + 1;
+    for (const Word* at = token - 1; at >= lowest; --at)
+        if (ours.holds(*at)) return true;
+    return false;
+}
+
+// The holder of the token is up this stack, unless its frame is gone; in between the stack could not be followed. It
+// has to be all there: on this very stack, and with the words that such a frame has.
+bool may_be_intact(const Word* frame, const Word* token, const NativeStack& own) {
+    return is_one_stack(frame, token, own) && may_be_in_call(frame, token);
 }
 
 }  // namespace
 
 // Other callers (a plugin of the library, a user's callback, or nobody: an old frame's traces): is there a wrapper of
-// ours further up this stack? Walked with the unwinder, which the common nested call never needs. Without an answer (no
-// unwinder, a recursion too deep, a stack that cannot be followed to its end) the token is taken at its word. Wrong, it
-// loses calls until one is made from further up; taken for no word of truth, a call would be counted twice for each
-// that MPI makes itself.
-bool is_nested(Word return_address) {
-    if (library_code.holds(return_address)) return true;
-    const Unwinder* unwinder = find_unwinder();
-    if (!unwinder) return true;
-    static constinit Range ours{0, 0};
-    if (ours.end == 0) ours = code_around(reinterpret_cast<const void*>(&is_nested));
-    Search search{unwinder, ours, true, false, 0};
-    const int reason = unwinder->backtrace(look_for_ours, &search);
-    return search.is_found || search.seen == 0 || search.seen == most_seen || reason == Unwinder::cut;
+// ours further up this stack? Walked with the unwinder, which the common nested call never needs, up to where the token
+// says that its frame is, however far. Where there is no unwinder, or the stack cannot be followed, what lies there
+// decides, and that is said: nobody knows.
+Nesting find_nesting(const Word* frame, const Word* token, Word return_address, const NativeStack& own) {
+    if (library_code.holds(return_address)) return {true, true};
+    const auto* holder = reinterpret_cast<const Word*>(reinterpret_cast<std::uintptr_t>(token) & ~std::uintptr_t{1});
+    if (const Unwinder* unwinder = find_unwinder()) {
+        const auto end = reinterpret_cast<std::uintptr_t>(holder + 1);
+        Search search{unwinder, own_code(), end, true, false, false, false};
+        const int reason = unwinder->backtrace(look_for_ours, &search);
+        if (search.is_found) return {true, true};
+        if (search.is_past || (!search.is_inside && reason != Unwinder::cut)) return {false, true};
+    }
+    return {may_be_intact(frame, holder, own), false};
 }
 
 #if defined(__x86_64__)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "libmpiprof/base/basics.h"
+#include "libmpiprof/record/native_stack.h"
 #include "libmpiprof/record/stack.h"
 
 namespace mpiprof::wrap {
@@ -29,9 +30,14 @@ const void* find_in_program(const char* name);
 // program.
 void name_of_object(const void* address, char (&name)[128]);
 
-// Whether the call that returns to `return_address` was made inside another wrapper: by the MPI library itself, or by a
-// callback of the user's. Asked only when the token says that it may be.
-bool is_nested(Word return_address);
+// Whether a call was made inside another wrapper: by the MPI library itself, or by a callback of the user's.
+struct Nesting {
+    bool is_nested;
+    bool is_certain;  // else the stack between the two could not be followed
+};
+// Of the call with this frame, which returns there. Asked only when the token, which lies above, says that it may be.
+// `own`: the thread's stack, as far as it is known.
+Nesting find_nesting(const Word* frame, const Word* token, Word return_address, const NativeStack& own);
 
 // The unwinder of libgcc_s, which exceptions use, too; null where there is none. Loaded at the first question.
 const Unwinder* find_unwinder();

@@ -71,10 +71,10 @@ void dropped(const Job& job, const Figures&, Findings& findings) {
         std::uint64_t Drops::*what;
         bool is_serious;
     } kinds[] = {
-        {&Drops::threads, true},    {&Drops::write_errors, true}, {&Drops::cells, false},
-        {&Drops::backwards, false}, {&Drops::histograms, false},  {&Drops::requests, false},
-        {&Drops::peers, false},     {&Drops::sites, false},       {&Drops::communicators, false},
-        {&Drops::strings, false},
+        {&Drops::threads, true},        {&Drops::write_errors, true}, {&Drops::cells, false},
+        {&Drops::backwards, false},     {&Drops::histograms, false},  {&Drops::requests, false},
+        {&Drops::unplaced, false},      {&Drops::peers, false},       {&Drops::sites, false},
+        {&Drops::communicators, false}, {&Drops::strings, false},
     };
     for (const auto& kind : kinds)
         if (const std::uint64_t count = job.drops.*kind.what)

@@ -228,7 +228,8 @@ struct Drops {
     std::uint64_t strings = 0;
     std::uint64_t write_errors = 0;
     std::uint64_t requests = 0;
-    std::uint64_t peers = 0;  // messages whose peers were not told apart
+    std::uint64_t peers = 0;     // messages whose peers were not told apart
+    std::uint64_t unplaced = 0;  // calls of which it is not known whether they are parts of others
 
     bool operator==(const Drops&) const = default;
 };
@@ -249,6 +250,7 @@ inline constexpr DropCount drop_counts[] = {
     {"write errors", "write_errors", &Drops::write_errors},
     {"requests", "requests", &Drops::requests},
     {"peers", "peers", &Drops::peers},
+    {"unplaced", "unplaced", &Drops::unplaced},
 };
 
 // A line of the rank table at the end of mpitrace's text: what one rank's file says of another rank.

@@ -49,6 +49,7 @@ void read_threads(Reading& r) {
                       .source_tag = record.in_call_source_tag,
                       .only_request = record.in_call_request,
                       .requests = record.in_call_requests};
+        r.profile.drops.unplaced += record.unplaced;
         const std::uint64_t key = record.in_call & ~format::has_returned;
         if (key != 0) {
             (record.in_call == key ? thread.in_call : thread.last_call) =

@@ -48,6 +48,8 @@ constexpr DropWords drop_words[] = {
     {&Drops::backwards, "calls", "were booked without a time: their clock ran backwards"},
     {&Drops::histograms, "calls", "are in no histogram: percentiles leave them out"},
     {&Drops::requests, "completed requests", "could not be told to the call that posted them"},
+    {&Drops::unplaced, "calls",
+     "could not be placed: whether MPI made them inside another call is not known (code without unwind information)"},
     {&Drops::peers, "messages", "are of peers that were not told apart (4096 are)"},
     {&Drops::sites, "call sites", "were not told apart", true},
     {&Drops::communicators, "communicators", "were not told apart", true},

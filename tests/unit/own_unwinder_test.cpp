@@ -225,7 +225,13 @@ TEST(own_unwinder, ends_at_the_end_of_a_fibers_stack) {
     EXPECT_GE(followed.size(), 1u);
 }
 
-TEST(own_unwinder, ends_at_the_end_of_an_alternate_signal_stack) {
+unsigned frames_of_call;
+[[gnu::noinline]] unsigned follow_a_call() {
+    const auto* frame = static_cast<const Word*>(__builtin_frame_address(0)) + 1;
+    return unwind(&own_unwinder, frame, reinterpret_cast<Word>(__builtin_return_address(0)), CallStack::deepest).depth;
+}
+
+TEST(own_unwinder, goes_on_from_an_alternate_signal_stack_to_what_was_interrupted) {
     const Fenced fenced;
     stack_t alternate{}, before{};
     alternate.ss_sp = fenced.stack;
@@ -233,15 +239,20 @@ TEST(own_unwinder, ends_at_the_end_of_an_alternate_signal_stack) {
     ASSERT_EQ(sigaltstack(&alternate, &before), 0);
     struct sigaction action {
     }, old{};
-    action.sa_handler = [](int) { follow(); };
+    action.sa_handler = [](int) {
+        follow();
+        frames_of_call = follow_a_call();
+    };
     action.sa_flags = SA_ONSTACK;
     sigaction(SIGUSR1, &action, &old);
+    is_in_handler = true;
     raise(SIGUSR1);
+    is_in_handler = false;
     sigaction(SIGUSR1, &old, nullptr);
     sigaltstack(&before, nullptr);
-    EXPECT_GE(followed.size(), 1u);
-    EXPECT_LE(followed.size(), 3u) << "the handler and what called it";
-    EXPECT_EQ(reason, Unwinder::cut);
+    EXPECT_GE(followed.size(), 8u) << "the test's own callers";
+    EXPECT_EQ(reason, Unwinder::end_of_stack);
+    EXPECT_LE(frames_of_call, 3u) << "a call's callers are those on its stack: the handler and what called it";
 }
 
 TEST(own_unwinder, finds_what_a_signal_interrupted) {

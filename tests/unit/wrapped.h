@@ -42,7 +42,11 @@ inline const auto* const tidy = testing::AddGlobalTestEnvironment(new Tidy);
 class Since {
   public:
     explicit Since(FakeId id)
-        : id_(id), before_(cell_sums()), counted_before_(counter_sums()), nested_before_(nested_sum()) {}
+        : id_(id),
+          before_(cell_sums()),
+          counted_before_(counter_sums()),
+          nested_before_(sum_of(&format::Thread::nested)),
+          unplaced_before_(sum_of(&format::Thread::unplaced)) {}
     Sums sums() const {
         const Sums now = cell_sums();
         return {now.calls - before_.calls, now.bytes - before_.bytes, now.ticks - before_.ticks,
@@ -53,7 +57,8 @@ class Since {
     std::uint64_t errors() const { return sums().errors; }
     std::uint64_t counted() const { return counter_sums().first - counted_before_.first; }
     std::uint64_t counted_errors() const { return counter_sums().second - counted_before_.second; }
-    std::uint64_t nested() const { return nested_sum() - nested_before_; }
+    std::uint64_t nested() const { return sum_of(&format::Thread::nested) - nested_before_; }
+    std::uint64_t unplaced() const { return sum_of(&format::Thread::unplaced) - unplaced_before_; }
 
   private:
     static Image& image() { return runtime.records().image; }
@@ -76,16 +81,17 @@ class Since {
             sums.first += counters[i].calls, sums.second += counters[i].errors;
         return sums;
     }
-    static std::uint64_t nested_sum() {
+    template <class Count>
+    static std::uint64_t sum_of(Count format::Thread::*count) {
         std::uint64_t sum = 0;
-        for (const auto& thread : records_of<format::Thread>(image(), format::TableType::threads)) sum += thread.nested;
+        for (const auto& thread : records_of<format::Thread>(image(), format::TableType::threads)) sum += thread.*count;
         return sum;
     }
 
     FakeId id_;
     Sums before_;
     std::pair<std::uint64_t, std::uint64_t> counted_before_;
-    std::uint64_t nested_before_;
+    std::uint64_t nested_before_, unplaced_before_;
 };
 
 struct wrap : testing::Test {
