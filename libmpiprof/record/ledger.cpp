@@ -72,6 +72,7 @@ bool Ledger::open(Records& records, std::uint32_t id, ThreadKind kind) {
     requests.open(records, id);
     peers.open(image, id, records.peers);
     forgets_seen_ = relaxed(records.forgets);
+    unloads_seen_ = records.sites.unloads();
     ended_seen_ = records.ended.count();
     adopt(static_cast<std::uint32_t>(raw(SYS_gettid)));
     activity_.open(image, id, image.header().started.ticks);
@@ -142,7 +143,7 @@ std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (
     Callers::Places places{};
     if (words_above == 0 || callers_.find(return_address, frame, words_above, places)) {
         memcpy(at, places.at, sizeof at);
-        if (const std::uint32_t known = sites.known(identity(return_address, frame, at))) return known;
+        if (const std::uint32_t known = sites.known(records_->image, identity(return_address, frame, at))) return known;
     }
     bool is_shallow;
     const std::uint32_t found = site_by_walk(return_address, frame, words_above, at, is_shallow);
@@ -161,14 +162,16 @@ std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (
     unwound_ += may_unwind;
     const CallStack found = unwind(may_unwind ? sites.unwinder() : nullptr, frame, return_address, sites.depth);
     is_shallow = found.is_shallow;
-    const std::size_t most = words_above <= 0xffff ? words_above : 0x10000;
     at[0] = at[1] = 0;
-    for (unsigned i = 1; i < found.depth && i <= 2 && found.place[i]; ++i) {
-        const auto words = static_cast<std::size_t>(found.place[i] - frame);
-        if (words == 0 || words >= most) break;
-        at[i - 1] = static_cast<std::uint16_t>(words);
+    if (words_above != 0) {
+        const std::size_t most = words_above <= 0xffff ? words_above - 1 : 0xffff;
+        for (unsigned i = 1; i < found.depth && i <= 2 && found.place[i]; ++i) {
+            const auto words = static_cast<std::size_t>(found.place[i] - frame);
+            if (words - 1 >= most) break;
+            at[i - 1] = static_cast<std::uint16_t>(words);
+        }
+        callers_.learn(return_address, frame, {{at[0], at[1]}});
     }
-    if (words_above != 0) callers_.learn(return_address, frame, {{at[0], at[1]}});
     return sites.find(records_->image, identity(return_address, frame, at), found);
 }
 
@@ -311,10 +314,20 @@ void Ledger::forget_peers_of(Word key) {
     requests.forget_communicator(key);
 }
 
+// Code that was called from has gone, and other code may have come to its place.
+void Ledger::forget_unloaded() {
+    const std::uint64_t unloads = records_->sites.unloads();
+    if (unloads == unloads_seen_) return;
+    unloads_seen_ = unloads;
+    memos.forget();
+    callers_.forget();
+}
+
 void Ledger::enter_epoch(std::uint64_t epoch) {
     if (epoch_ == epoch) return;
     epoch_ = epoch;
     requests.guard_if_they_cross_threads();
+    forget_unloaded();
     const std::uint64_t forgets = __atomic_load_n(&records_->forgets, __ATOMIC_ACQUIRE);
     bool is_all_gone = forgets != forgets_seen_;
     forgets_seen_ = forgets;

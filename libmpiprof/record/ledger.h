@@ -157,6 +157,7 @@ class Ledger {
     void has_caught_up(std::uint64_t epoch) {
         epoch_ = epoch;
         ended_seen_ = records_->ended.count();
+        forget_unloaded();  // which may have happened meanwhile
     }
 
     // ---- the thread ----
@@ -185,6 +186,7 @@ class Ledger {
     format::Cell wanted_cell(std::uint16_t call, std::uint16_t communicator);
     void end_of_group(const EndedHandle& ended);
     void forget_peers_of(Word key);
+    void forget_unloaded();
     bool open(Records& records, std::uint32_t id, format::ThreadKind kind);
 
     Ticks turns_at_ = ~Ticks{0};  // the earlier one of these two's
@@ -192,7 +194,7 @@ class Ledger {
     ProcessorStretches stretches_;
     Records* records_ = nullptr;
     std::uint64_t epoch_ = 0;
-    std::uint64_t ended_seen_ = 0, forgets_seen_ = 0;
+    std::uint64_t ended_seen_ = 0, forgets_seen_ = 0, unloads_seen_ = 0;
     bool monotonic_ = false;
     bool moved_ = false;
     bool has_messages_ = false;

@@ -11,12 +11,13 @@ namespace mpiprof {
 struct ScriptFrame {
     const void* code;          // the function
     std::int32_t instruction;  // in it
+    std::uint64_t function;    // differs from that of another function that lay there before
 };
 
 struct ScriptPlace {
     char file[1024];
     char function[128];
-    std::int32_t line;
+    std::int32_t line, first_line;  // the place, and where its function begins
 };
 
 struct Interpreter {

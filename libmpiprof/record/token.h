@@ -3,8 +3,8 @@
 //
 // It is the address of the outermost wrapper's frame. An entry at or above that address knows that the old frame is
 // gone (longjmp, C++ exception). One below it may be nested, or a deeper call of a later time: wrap/real.h's
-// find_nesting() decides. A second half that does not find its own frame there was overtaken by a call on another stack of
-// this thread (fibers).
+// find_nesting() decides. A second half that does not find its own frame there was overtaken by a call on another stack
+// of this thread (fibers).
 #pragma once
 
 #include "libmpiprof/base/basics.h"
@@ -56,6 +56,16 @@ inline bool may_be_nested(const ThreadState& state, const Word* frame, [[maybe_u
         return false;
 #endif
     return true;
+}
+
+// Every thread looks up what has changed before its next call; where nothing is recorded there is none to look. Waits
+// for nobody: the epochs that the runtime gives lie below.
+inline void nudge_gate() {
+    constexpr std::uint64_t step = std::uint64_t{1} << 32;
+    std::uint64_t epoch = __atomic_load_n(&gate.epoch, __ATOMIC_RELAXED);
+    while (epoch != 0 &&
+           !__atomic_compare_exchange_n(&gate.epoch, &epoch, epoch + step, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    }
 }
 
 // The gate's epoch, as the hot path reads it: what it guards is looked at again behind an acquire (Runtime::open).

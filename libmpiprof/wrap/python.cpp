@@ -33,6 +33,7 @@ constexpr Layout layouts[] = {
 // These are where all of them have them.
 constexpr std::size_t object_type = 8, text_length = 16, text_state = 32;
 constexpr std::size_t code_filename[] = {104, 112}, code_name[] = {112, 120};  // before 3.11, and since
+constexpr std::size_t code_first_line[] = {40, 72, 68};                        // before 3.11, of 3.11, and since
 
 struct Python {
     Layout layout;
@@ -70,6 +71,36 @@ std::int32_t instruction_of(const void* frame, const void* code) {
                                      (static_cast<const char*>(code) + l.code_begin));
 }
 
+std::size_t first_line_at() {
+    return code_first_line[python.layout.minor < 11 ? 0 : python.layout.minor == 11 ? 1 : 2];
+}
+
+// Whether a str object is the one that lay here before: by its length, and its last characters.
+std::uint64_t told_by(const char* text) {
+    const auto length = at<std::uint64_t>(text, text_length);
+    const auto state = at<std::uint32_t>(text, text_state);
+    const unsigned width = state >> 2 & 7;
+    const bool is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
+    const std::uint64_t bytes = length * width;
+    std::uint64_t last[2] = {};
+    const char* characters = text + (is_ascii ? python.layout.text_ascii : python.layout.text_other);
+    if (is_compact && width <= 4) {
+        const std::uint64_t n = bytes < sizeof last ? bytes : sizeof last;
+        memcpy(last, characters + bytes - n, n);
+    }
+    return mix(last[0] ^ mix(last[1] ^ length));
+}
+
+// Code objects come and go: what lies at one's address is another function if its file, its name or its first line is
+// another.
+std::uint64_t function_of(const void* code) {
+    const unsigned since_11 = python.layout.minor >= 11;
+    const auto* file = at<const char*>(code, code_filename[since_11]);
+    const auto* name = at<const char*>(code, code_name[since_11]);
+    const auto line = static_cast<std::uint64_t>(at<std::int32_t>(code, first_line_at()));
+    return mix(reinterpret_cast<std::uintptr_t>(code) ^ mix(told_by(file) + line)) ^ told_by(name);
+}
+
 unsigned frames(ScriptFrame* frames, unsigned most) {
     const char* thread = python.thread_state();
     if (!thread) return 0;
@@ -78,7 +109,7 @@ unsigned frames(ScriptFrame* frames, unsigned most) {
     int passed = 0;
     for (const void* frame = first_frame(thread); frame && n < most && passed < furthest; ++passed) {
         const void* code = at<const void*>(frame, python.layout.code);
-        if (is_of_script(frame, code)) frames[n++] = {code, instruction_of(frame, code)};
+        if (is_of_script(frame, code)) frames[n++] = {code, instruction_of(frame, code), function_of(code)};
         frame = at<const void*>(frame, python.layout.back);
     }
     return n;
@@ -154,6 +185,7 @@ void describe(const ScriptFrame& frame, ScriptPlace& place) {
     copy_text(place.file, at<const char*>(frame.code, code_filename[since_11]));
     copy_text(place.function, at<const char*>(frame.code, code_name[since_11]));
     place.line = python.line_of(frame.code, frame.instruction);
+    place.first_line = at<std::int32_t>(frame.code, first_line_at());
 }
 
 // "3.11.2 (main, ...": one without a global lock, or another's implementation, is laid out otherwise.
@@ -221,6 +253,10 @@ Found look(Found known) {
 }
 
 }  // namespace
+
+void forget_interpreters_code() {
+    for (std::atomic<std::uint64_t>& answer : answers) answer.store(0, std::memory_order_relaxed);
+}
 
 const Interpreter* find_python() {
     static constinit Interpreter found{};

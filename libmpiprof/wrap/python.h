@@ -10,4 +10,7 @@ namespace mpiprof::wrap {
 // Null if this process runs no Python, or one whose objects are laid out in a way that is not known. Looked for once.
 const Interpreter* find_python();
 
+// Code was unloaded: what is known of return addresses may be another's.
+void forget_interpreters_code();
+
 }  // namespace mpiprof::wrap

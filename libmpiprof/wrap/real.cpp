@@ -11,6 +11,8 @@
 
 #include "libmpiprof/base/loader.h"
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/record/sites.h"
+#include "libmpiprof/wrap/python.h"
 
 namespace mpiprof::wrap {
 namespace {
@@ -301,6 +303,20 @@ bool is_preloaded() {
 void keep_loaded(const void* function) {
     const Object object(function);
     if (object.is_opened_by_path()) (void)loader().dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+bool watch_unloading(void* handle, void* range) {
+    using Register = int (*)(void (*)(void*), void*, void*);
+    if (!loader().dlsym) return false;
+    const auto at_end = reinterpret_cast<Register>(loader().dlsym(RTLD_DEFAULT, "__cxa_atexit"));
+    static constinit bool is_kept = false;  // we are called then
+    if (!is_kept) keep_loaded(reinterpret_cast<const void*>(&watch_unloading));
+    is_kept = true;
+    const auto goes = [](void* of) {
+        forget_interpreters_code();
+        Sites::object_goes(of);
+    };
+    return at_end && at_end(goes, range, handle) == 0;
 }
 
 void no_such_function(const char* name) {

@@ -13,6 +13,7 @@ inline void start_profile(const World& world, Ticks init_ticks) {
     runtime.records().sites.depth = number_of(Setting::depth);
     runtime.records().sites.unwinder = find_unwinder;
     runtime.records().sites.interpreter = find_python;
+    runtime.records().sites.watch = watch_unloading;
     runtime.start(whole_catalogue, world, init_ticks);
 }
 

@@ -51,7 +51,7 @@ constexpr DropWords drop_words[] = {
     {&Drops::unplaced, "calls",
      "could not be placed: whether MPI made them inside another call is not known (code without unwind information)"},
     {&Drops::peers, "messages", "are of peers that were not told apart (4096 are)"},
-    {&Drops::sites, "call sites", "were not told apart", true},
+    {&Drops::sites, "call sites", "were not told apart, or lie in modules that were not", true},
     {&Drops::communicators, "communicators", "were not told apart", true},
     {&Drops::strings, "names", "were cut or left out", true},
 };

@@ -65,16 +65,22 @@ TEST_F(sites, the_same_address_is_the_same_site) {
 }
 
 // An interpreter whose frames are what the test says.
-thread_local std::vector<ScriptFrame> running;
+struct Running {
+    const void* code;
+    std::int32_t instruction;
+};
+thread_local std::vector<Running> running;
 unsigned frames_running(ScriptFrame* frames, unsigned most) {
     unsigned n = 0;
-    for (; n < most && n < running.size(); ++n) frames[n] = running[n];
+    for (; n < most && n < running.size(); ++n)
+        frames[n] = {running[n].code, running[n].instruction, reinterpret_cast<std::uintptr_t>(running[n].code)};
     return n;
 }
 void describe_running(const ScriptFrame& frame, ScriptPlace& place) {
     std::strcpy(place.file, "model.py");
     std::strcpy(place.function, static_cast<const char*>(frame.code));
     place.line = frame.instruction * 10;
+    place.first_line = 1;
 }
 const Interpreter* interpreter() {
     static constexpr Interpreter ours{[](std::intptr_t return_address) { return return_address < 0x10000; },
@@ -125,20 +131,6 @@ TEST_F(sites, without_a_script_the_stack_tells) {
     EXPECT_EQ(found.find_script(image, 0x20000), 0u) << "a call of a library that the script uses";
     found.depth = 1;
     EXPECT_EQ(found.find_script(image, 0x1000), 0u) << "only the call itself is asked for";
-}
-
-TEST_F(sites, more_functions_than_are_kept_are_lines_without_a_name) {
-    found.interpreter = interpreter;
-    static char names[3000];
-    for (char& name : names) {
-        running = {{&name, 7}};
-        EXPECT_NE(found.find_script(image, 0x1000), 0u);
-    }
-    EXPECT_LE(records_of<Module>(image, TableType::modules).size(), 1026u);
-    const Site last = records_of<Site>(image, TableType::sites).back();
-    const Frame frame = records_of<Frame>(image, TableType::frames).at(last.first_frame);
-    EXPECT_EQ(frame.module, 0u);
-    EXPECT_EQ(frame.offset, 70u);
 }
 
 TEST_F(sites, a_site_in_the_program_is_an_offset_into_its_file) {
@@ -213,8 +205,8 @@ TEST_F(sites, a_stack_is_stored_innermost_first_and_says_how_much_of_it_is_compa
     const auto frames = records_of<Frame>(image, TableType::frames);
     for (unsigned i = 0; i < record.frames; ++i)
         EXPECT_EQ(frames.at(record.first_frame + i).offset, frames.at(record.first_frame).offset + i);
-    EXPECT_EQ(found.known({{stack.address[0], stack.address[1], 0}}), site);
-    EXPECT_EQ(found.known({{stack.address[0], stack.address[2], 0}}), 0u);
+    EXPECT_EQ(found.known(image, {{stack.address[0], stack.address[1], 0}}), site);
+    EXPECT_EQ(found.known(image, {{stack.address[0], stack.address[2], 0}}), 0u);
 }
 
 TEST_F(sites, a_module_can_be_known_before_there_is_a_site_in_it) {
@@ -222,6 +214,80 @@ TEST_F(sites, a_module_can_be_known_before_there_is_a_site_in_it) {
 
     EXPECT_EQ(records_of<Module>(image, TableType::modules).size(), 2u);
     EXPECT_EQ(records_of<Site>(image, TableType::sites).size(), 1u) << "the one that means not told apart";
+}
+
+// ---- scripts ----
+
+struct MadeFunction {
+    const void* code;
+    const char *file, *function;
+    int first_line;
+};
+MadeFunction made;  // what the script is in
+
+const Interpreter made_interpreter{
+    [](std::intptr_t) { return true; },
+    [](ScriptFrame* frames, unsigned) {
+        const std::string who = made.file + std::string(made.function) + std::to_string(made.first_line);
+        frames[0] = {made.code, 3, std::hash<std::string>{}(who) ^ reinterpret_cast<std::uintptr_t>(made.code)};
+        return 1u;
+    },
+    [](const ScriptFrame&, ScriptPlace& place) {
+        strcpy(place.file, made.file);
+        strcpy(place.function, made.function);
+        place.first_line = made.first_line;
+        place.line = made.first_line + 1;
+    }};
+
+class scripts : public sites {
+  protected:
+    scripts() {
+        found.interpreter = [] { return &made_interpreter; };
+    }
+    std::string function_of(std::uint32_t site) const {
+        const Module module = place_of(site).module;
+        return std::string(image.at(module.function_offset), module.function_length);
+    }
+};
+
+TEST_F(scripts, a_function_that_comes_to_anothers_place_has_its_own_name) {
+    made = {&made, "a.py", "pressure", 10};
+    const std::uint32_t first = found.find_script(image, 0x1234);
+    made = {&made, "a.py", "chemistry", 10};
+    const std::uint32_t second = found.find_script(image, 0x1234);
+    made = {&made, "b.py", "chemistry", 10};
+    const std::uint32_t third = found.find_script(image, 0x1234);
+    made = {&made, "b.py", "chemistry", 20};
+    const std::uint32_t fourth = found.find_script(image, 0x1234);
+
+    EXPECT_EQ(function_of(first), "pressure");
+    EXPECT_EQ(function_of(second), "chemistry");
+    EXPECT_EQ(place_of(second).path, "a.py");
+    EXPECT_EQ(place_of(third).path, "b.py");
+    EXPECT_EQ(place_of(fourth).frame.offset, 21u);
+    EXPECT_NE(place_of(third).frame.module, place_of(fourth).frame.module);
+}
+
+TEST_F(scripts, a_function_that_is_made_anew_each_time_is_the_same_site) {
+    const char codes[100] = {};
+    for (const char& code : codes) {
+        made = {&code, "a.py", "step", 10};
+        EXPECT_EQ(found.find_script(image, 0x1234), 1u);
+    }
+    EXPECT_EQ(records_of<Module>(image, TableType::modules).size(), 2u);
+    EXPECT_EQ(image.header().drops.sites, 0u);
+}
+
+TEST_F(scripts, more_functions_than_find_room_are_counted_and_have_one_name) {
+    std::uint32_t last = 0;
+    for (int line = 1; line <= 9000; ++line) {
+        made = {&made, "a.py", "step", line};
+        last = found.find_script(image, 0x1234);
+    }
+    EXPECT_GT(image.header().drops.sites, 0u);
+    EXPECT_LT(image.header().drops.sites, 1000u);
+    EXPECT_EQ(place_of(last).path, "(other modules)");
+    EXPECT_EQ(place_of(last).frame.offset, 0u) << "which is the same on every rank";
 }
 
 TEST_F(sites, more_sites_than_the_table_holds_are_counted_as_not_told_apart) {

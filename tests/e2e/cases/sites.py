@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import platform
 import shutil
 import time
 
@@ -136,3 +137,51 @@ def calls_on_odd_stacks_are_counted_and_harm_nobody(scene):
     booked = {call for _, call, _ in expected} | {"MPI_Comm_size"}  # which is called within MPI_Comm_dup alone
     found = {key: value for key, value in scene.export().items() if key[1] in booked}
     check(found == expected, "(rank, call, bin) -> (calls, bytes):\n" + differences(found, expected))
+
+
+def booked_alike(scene, program, *arguments):
+    """The profile is what the program has booked. Returns the summary."""
+    directory = scene.subdir("-".join(arguments) or "run")
+    ran = scene.mpirun(2, [program, *arguments, "expected"], cwd=directory).succeeded()
+    same(ran.out.count("all returned"), 2, "ranks that came to their end")
+    expected = read_tables(directory / "expected.*.csv")
+    booked = {call for _, call, _ in expected} | {"MPI_Comm_size"}  # which is made within calls alone
+    found = {key: value for key, value in scene.export(cwd=directory).items() if key[1] in booked}
+    check(found == expected, "(rank, call, bin) -> (calls, bytes):\n" + differences(found, expected))
+    return scene.run_report(cwd=directory).succeeded().out
+
+
+@case(ranks=2)
+def stacks_of_fibers_may_be_given_back(scene):
+    """Unmapped, cut short, and others at addresses that differ in their upper halves alone."""
+    booked_alike(scene, scene.compile("given_back.c"))
+
+
+@case(ranks=2)
+def calls_after_one_that_was_left_are_counted_wherever_they_are_made(scene):
+    """In fibers whose first frame nothing describes, and a thousand frames deep."""
+    program = scene.compile("abandoned.c")
+    said = booked_alike(scene, program, "fibers")
+    check(platform.machine() != "x86_64" or "2 calls could not be placed" in said, f"one on each rank is not sure:\n{said}")
+    said = booked_alike(scene, program, "recursion")
+    check("could not be placed" not in said, f"all are sure:\n{said}")
+
+
+@case(ranks=2)
+def calls_of_an_operator_without_description_are_parts_of_the_reduction(scene):
+    said = booked_alike(scene, scene.compile("abandoned.c"), "operator")
+    check(platform.machine() != "x86_64" or "could not be placed" in said, f"nobody can be sure:\n{said}")
+
+
+@case(ranks=2)
+def plugins_that_come_to_each_others_place_have_their_own_calls(scene):
+    host = scene.compile("plugins.c", "-ldl")
+    plugins = [scene.shared_object("solver_plugin.c", f"-DNAME=exchange_{name}", name=f"{name}_solver") for name in ("pressure", "chemistry")]
+    directory = scene.subdir("several")
+    ran = scene.mpirun(2, [host, 20, *plugins], cwd=directory).succeeded()
+    same(ran.out.count("same place"), 2, "ranks where each came to the place of the one before")
+
+    rows = rows_of_sites(scene, directory)
+
+    same(sorted((row["function"], row["total_calls"]) for row in rows),
+         [("exchange_chemistry", 2 * 20 * 20), ("exchange_pressure", 2 * 20 * 10)], "(function, calls)")
