@@ -11,6 +11,7 @@
 #include <initializer_list>
 
 #include "libmpiprof/base/arithmetic.h"
+#include "libmpiprof/base/printed.h"
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/format/mpitrace_layout.h"
 
@@ -37,9 +38,8 @@ class Text {
         if (sizeof buffer_ - used_ < 512) flush();
         va_list arguments;
         va_start(arguments, text);
-        const int n = vsnprintf(buffer_ + used_, sizeof buffer_ - used_, text, arguments);
+        used_ += print_into(buffer_ + used_, sizeof buffer_ - used_, text, arguments);
         va_end(arguments);
-        if (n > 0) used_ += static_cast<std::size_t>(n);
     }
 
   private:

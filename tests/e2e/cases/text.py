@@ -2,8 +2,10 @@
 any rank: two programs, one layout."""
 
 import math
+import re
+import shutil
 
-from harness import case, check, same
+from harness import Skip, case, check, same
 
 
 def agree(ours, theirs):
@@ -46,3 +48,25 @@ def text_of_any_rank_is_written_beside_its_profile_and_read_again(scene):
             ours = scene.run_report("text", "--rank", rank, *own_part).succeeded().out
             again = scene.run_report("text", "--rank", rank, *own_part, texts).succeeded().out
             agree(ours, again)
+
+
+def decimal_comma(scene):
+    """The environment in which libc finds a locale with a decimal comma, made here; and its name."""
+    tool = shutil.which("localedef")
+    place = scene.subdir("locales")
+    made = tool and scene.alone([tool, "-i", "de_DE", "-f", "UTF-8", place / "de_DE.UTF-8"], profiled=False, timeout=60).code in (0, 1)
+    if not made or not (place / "de_DE.UTF-8" / "LC_NUMERIC").exists():
+        raise Skip("no locale can be made here (localedef and its sources)")
+    return {"LOCPATH": place}, "de_DE.UTF-8"
+
+
+@case(ranks=2)
+def text_has_points_in_its_numbers_whatever_locale_the_program_sets(scene):
+    environment, name = decimal_comma(scene)
+    program = scene.compile("locales.c")
+    for how in ("before", "later", "thread"):
+        ran = scene.mpirun(2, [program, how, name], env={"PBS_JOBID": f"12{how}", **environment}).succeeded()
+        same(ran.out, "1,5\n", f"the program's own number, its locale set {how}")
+        text = (scene.dir / f"mpi_profile.12{how}.0.txt").read_text()
+        same(re.findall(r".*[0-9],[0-9].*", text), [], f"lines with a decimal comma, the locale set {how}")
+        check(re.search(r"MPI_Bcast +3 +1000\.0 +\d+\.\d{3}\n", text), f"the text, the locale set {how}:\n{text}")
