@@ -15,6 +15,14 @@ inline std::uint64_t nanoseconds(clockid_t id) {
     return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
+// The same of the kernel itself: another library that was preloaded may move the program's clocks, by taking over libc's
+// function.
+inline std::uint64_t kernel_nanoseconds(clockid_t id) {
+    timespec t;
+    if (raw(SYS_clock_gettime, id, raw_address(&t)) != 0) return nanoseconds(id);
+    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
 inline Ticks counter() {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();

@@ -10,6 +10,10 @@ inline constexpr char cpus_allowed[] = "cpus_allowed";
 inline constexpr char memory_nodes_allowed[] = "memory_nodes_allowed";
 inline constexpr char cpu_at_start[] = "cpu_at_start";
 inline constexpr char not_profiled[] = "not_profiled";            // a communication library that is loaded
+inline constexpr char not_said[] = "not_said";  // a line for standard error, which was not the user's any more
+// Why there is no helper thread where one was wanted: nothing is up to date before the end.
+inline constexpr char no_helper_thread[] = "no_helper_thread";
+inline constexpr char may_change_rights[] = "may change its rights";
 inline constexpr char mpi_is_cuda_aware[] = "mpi_is_cuda_aware";  // "yes", "no"
 inline constexpr char yes[] = "yes", no[] = "no";
 inline constexpr char clock_offset_at_start[] = "clock_offset_at_start", clock_offset_at_end[] = "clock_offset_at_end";

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "libmpiprof/base/clock.h"
 #include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/base/text.h"
 
@@ -22,10 +24,9 @@ bool number(const char* text, unsigned& value) {
     return true;
 }
 
-ProcessStat stat_of(unsigned pid) {
+ProcessStat stat_at(const char* path) {
     ProcessStat stat{};
-    char path[48], text[1024];
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    char text[1024];
     slurp(path, text, sizeof text);
     const char* open_bracket = strchr(text, '(');
     const char* close_bracket = open_bracket;
@@ -37,12 +38,31 @@ ProcessStat stat_of(unsigned pid) {
     const char* field = close_bracket + 1;
     for (int i = 3; *field && i <= 22; ++i) {
         while (*field == ' ') ++field;
+        if (i == 3) stat.state = *field;
         if (i == 4) number(field, stat.parent);
         if (i == 22) read_number(field, stat.start);
         while (*field && *field != ' ') ++field;
     }
     return stat;
 }
+
+ProcessStat stat_of(unsigned pid) {
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    return stat_at(path);
+}
+
+ProcessStat own_stat() { return stat_at("/proc/self/stat"); }
+
+std::uint64_t own_age_ns(const ProcessStat& self) {
+    const std::uint64_t since_boot = kernel_nanoseconds(CLOCK_BOOTTIME);
+    const auto hertz = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+    if (self.start == 0 || hertz == 0 || hertz > 1'000'000'000u) return 0;
+    const std::uint64_t start = self.start * (1'000'000'000u / hertz);
+    return start < since_boot ? since_boot - start : 0;
+}
+
+std::size_t own_command_line(char* buffer, std::size_t size) { return slurp("/proc/self/cmdline", buffer, size); }
 
 std::size_t command_line(unsigned pid, char* buffer, std::size_t size) {
     char path[48];

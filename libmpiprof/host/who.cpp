@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "libmpiprof/base/clock.h"
 #include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/host/environment.h"
@@ -32,7 +32,7 @@ void describe_node(Header& header) {
 // "--api-key=abc" and "--token abc" are stored as "--api-key=***" and "--token ***".
 void describe_command(Header& header) {
     char line[2048];
-    const std::size_t length = command_line(header.pid, line, sizeof line);
+    const std::size_t length = own_command_line(line, sizeof line);
     bool hide_next = false;
     for (const char* a = line; a < line + length; a += strlen(a) + 1) {
         if (a != line) append(header.command, " ");
@@ -48,18 +48,10 @@ void describe_command(Header& header) {
     }
 }
 
+// On the clock that the rest of the profile is told in, whoever moved it; the age is the kernel's.
 void describe_start(Header& header, const ProcessStat& self) {
-    timespec boot{}, real{};
-    clock_gettime(CLOCK_BOOTTIME, &boot);
-    clock_gettime(CLOCK_REALTIME, &real);
-    const auto hertz = static_cast<unsigned long long>(sysconf(_SC_CLK_TCK));
-    if (self.start == 0 || hertz == 0) return;
-    const auto since_boot =
-        static_cast<unsigned long long>(boot.tv_sec) * 1'000'000'000u + static_cast<unsigned long long>(boot.tv_nsec);
-    const auto now =
-        static_cast<unsigned long long>(real.tv_sec) * 1'000'000'000u + static_cast<unsigned long long>(real.tv_nsec);
-    const auto start = self.start * (1'000'000'000u / hertz);
-    if (start < since_boot) header.process_start_ns = now - (since_boot - start);
+    const std::uint64_t age = own_age_ns(self), now = nanoseconds(CLOCK_REALTIME);
+    if (age != 0 && age < now) header.process_start_ns = now - age;
 }
 
 }  // namespace
@@ -74,12 +66,12 @@ void describe_world(Header& header, const World& world) {
     if (world.is_spawned) header.flags |= format::world_is_spawned;
     if (!world.is_world) header.flags |= format::no_world | format::initialized_by_session;
     if (world.library != header.mpi_library) copy(header.mpi_library, world.library);
-    describe_launch(header, world, stat_of(header.pid));
+    describe_launch(header, world, own_stat());
 }
 
 void describe_process(Header& header, const World& world, const char* job) {
     header.pid = static_cast<std::uint32_t>(getpid());
-    const ProcessStat self = stat_of(header.pid);
+    const ProcessStat self = own_stat();
     header.parent_pid = self.parent;
     describe_world(header, world);
     describe_job(header, job, self);

@@ -1,11 +1,14 @@
 // Made once by start(), asleep almost always. Signals are blocked before it is made and stay so: those of the program
-// reach the program's threads, and a write beyond a file size limit is an error here.
+// reach the program's threads, and a write beyond a file size limit is an error here. Of a thread of libc's, those two
+// stay open by which libc speaks to its threads.
 #include "libmpiprof/process/helper.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -13,7 +16,11 @@
 #include "libmpiprof/base/arithmetic.h"
 #include "libmpiprof/base/clock.h"
 #include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/base/loader.h"
 #include "libmpiprof/base/raw.h"
+#include "libmpiprof/base/text.h"
+#include "libmpiprof/host/processes.h"
+#include "libmpiprof/process/rights.h"
 
 // clone(2) itself: the name in libc is taken over by sanitizers, which take every clone for a fork. `top` is the end of
 // the new thread's stack, where the function and its argument lie. Returns the thread's number, or -error.
@@ -85,6 +92,33 @@ constexpr std::size_t kernel_signal_bytes = 8;
 constexpr int like_a_thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
                               CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
 
+// libc's own functions, past those that others have put before them; found when they are needed, since before
+// glibc 2.34 they live in a library that a program without threads does not have.
+struct LibcsThreads {
+    decltype(&pthread_create) create;
+    decltype(&pthread_attr_init) init;
+    decltype(&pthread_attr_destroy) destroy;
+    decltype(&pthread_attr_setdetachstate) detach;
+    decltype(&pthread_attr_setstacksize) set_stack;
+    bool find_in(const char* library) {
+        void* handle = loader().dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+        if (!handle) return false;
+        const auto in = [&](const char* name) { return loader().dlsym(handle, name); };
+        create = reinterpret_cast<decltype(create)>(in("pthread_create"));
+        init = reinterpret_cast<decltype(init)>(in("pthread_attr_init"));
+        destroy = reinterpret_cast<decltype(destroy)>(in("pthread_attr_destroy"));
+        detach = reinterpret_cast<decltype(detach)>(in("pthread_attr_setdetachstate"));
+        set_stack = reinterpret_cast<decltype(set_stack)>(in("pthread_attr_setstacksize"));
+        loader().dlclose(handle);
+        return create && init && destroy && detach && set_stack;
+    }
+    bool find() { return loader().dlsym && loader().dlopen && (find_in("libc.so.6") || find_in("libpthread.so.0")); }
+};
+// Its thread memory lies in the stack, too, and some programs have much of it.
+constexpr std::size_t least_libc_stack = 2 * stack_bytes, most_libc_stack = std::size_t{8} << 20;
+constexpr std::uint64_t libcs_signals = 3ull << 31;  // 32 and 33: cancellation, and setuid() in all threads
+constexpr std::uint64_t look_around_ns = second / 2;
+
 long wait_on(std::uint32_t& word, std::uint32_t value, std::uint64_t ns) {
     const timespec t{static_cast<time_t>(ns / second), static_cast<long>(ns % second)};
     return raw(SYS_futex, raw_address(&word), FUTEX_WAIT, static_cast<long>(value), raw_address(&t));
@@ -113,15 +147,35 @@ bool has_threads() { return status_number("Threads:\t", 1) > 1; }
 
 std::uint64_t Helper::sleep(std::uint64_t ns) {
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
-    wait_on(stop_, 0, ns);
+    if (kind_ == Kind::bare) {
+        wait_on(stop_, 0, ns);
+        return nanoseconds(CLOCK_MONOTONIC) - began;
+    }
+    // libc ends a process whose main thread has left by pthread_exit() with its last thread: that must not be this one.
+    for (std::uint64_t slept = 0; slept < ns && !is_told() && !is_alone(); slept = nanoseconds(CLOCK_MONOTONIC) - began)
+        if (wait_on(stop_, 0, ns - slept < look_around_ns ? ns - slept : look_around_ns) == -EINVAL) break;
     return nanoseconds(CLOCK_MONOTONIC) - began;
+}
+
+bool Helper::is_alone() const {
+    if (kind_ == Kind::bare || own_stat().state != 'Z') return false;
+    bool is_any = false;
+    each_entry("/proc/self/task", [&](const char* number) {
+        std::uint32_t thread = 0;
+        read_number(number, thread);
+        char path[64] = "/proc/self/task/";
+        append(path, number);
+        append(path, "/stat");
+        is_any |= thread != this->thread() && stat_at(path).state != 'Z';
+    });
+    return !is_any;
 }
 
 void Helper::work_until_told() {
     std::uint64_t pause = first_ns_;
     for (;;) {
         const std::uint64_t slept = pause == 0 ? 0 : sleep(pause);
-        if (__atomic_load_n(&stop_, __ATOMIC_ACQUIRE) || !pace_.slept(pause, slept)) return;
+        if (is_told() || is_alone() || !pace_.slept(pause, slept)) return;
         const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
         const std::uint64_t most = work_(context_, pace_.period_ns());
         pause = pace_.pause_after(nanoseconds(CLOCK_MONOTONIC) - began);
@@ -131,6 +185,8 @@ void Helper::work_until_told() {
 
 void Helper::run(Helper* self) {
     use_plain_arithmetic();  // a new thread has the traps of whoever made it
+    // Of what the program may do it needs nothing; and the program may give up any of it, each thread for itself.
+    keep_capabilities(self->kind_ == Kind::bare ? 0 : rights_to_change);
     raw(SYS_prctl, PR_SET_NAME, raw_address("mpiprof"));
     const int lowest = 0;  // SCHED_BATCH: waking up never takes the processor from whoever computes; and never a
                            // program's realtime class
@@ -138,25 +194,55 @@ void Helper::run(Helper* self) {
     self->work_until_told();
 }
 
-bool Helper::start(Work work, void* context, std::uint64_t period_ns, std::uint64_t first_ns,
-                   std::uint64_t growing_from_ns) {
-    if (!has_raw_calls || is_running()) return false;
+void* Helper::run_of_libc(void* argument) {
+    auto* self = static_cast<Helper*>(argument);
+    __atomic_store_n(&self->thread_, static_cast<std::uint32_t>(raw(SYS_gettid)), __ATOMIC_RELEASE);
+    run(self);
+    __atomic_store_n(&self->thread_, 0, __ATOMIC_RELEASE);
+    raw(SYS_futex, raw_address(&self->thread_), FUTEX_WAKE, 1);
+    return nullptr;
+}
+
+bool Helper::make_bare() {
     if (!stack_) stack_ = private_pages(stack_bytes);
     if (!stack_) return false;
     madvise(stack_, stack_bytes, MADV_DONTFORK);
+    void** top = reinterpret_cast<void**>(static_cast<char*>(stack_) + stack_bytes) - 2;
+    top[0] = reinterpret_cast<void*>(&Helper::run);
+    top[1] = this;
+    return mpiprof_clone(like_a_thread, top, &thread_, &thread_) > 0;
+}
+
+bool Helper::make_of_libc() {
+    LibcsThreads libc{};
+    pthread_attr_t attributes;
+    if (!libc.find() || libc.init(&attributes) != 0) return false;
+    libc.detach(&attributes, PTHREAD_CREATE_DETACHED);
+    thread_ = not_yet_known;
+    int error = EINVAL;
+    for (std::size_t stack = least_libc_stack; error == EINVAL && stack <= most_libc_stack; stack *= 2) {
+        pthread_t thread;
+        libc.set_stack(&attributes, stack);
+        error = libc.create(&thread, &attributes, run_of_libc, this);
+    }
+    libc.destroy(&attributes);
+    return error == 0;
+}
+
+bool Helper::start(Work work, void* context, std::uint64_t period_ns, std::uint64_t first_ns,
+                   std::uint64_t growing_from_ns, Kind kind) {
+    if (!has_raw_calls || is_running()) return false;
+    kind_ = kind;
     work_ = work;
     context_ = context;
     pace_ = Pace(period_ns, growing_from_ns);
     first_ns_ = first_ns;
     stop_ = 0;
-    const std::uint64_t all = ~std::uint64_t{0};
+    const std::uint64_t all = kind == Kind::bare ? ~std::uint64_t{0} : ~libcs_signals;
     std::uint64_t before = 0;
     if (raw(SYS_rt_sigprocmask, SIG_BLOCK, raw_address(&all), raw_address(&before), kernel_signal_bytes) != 0)
         return false;
-    void** top = reinterpret_cast<void**>(static_cast<char*>(stack_) + stack_bytes) - 2;
-    top[0] = reinterpret_cast<void*>(&Helper::run);
-    top[1] = this;
-    const bool made = mpiprof_clone(like_a_thread, top, &thread_, &thread_) > 0;
+    const bool made = kind == Kind::bare ? make_bare() : make_of_libc();
     raw(SYS_rt_sigprocmask, SIG_SETMASK, raw_address(&before), 0, kernel_signal_bytes);
     if (!made) thread_ = 0;
     return made;
@@ -167,7 +253,7 @@ void Helper::stop() {
     raw(SYS_futex, raw_address(&stop_), FUTEX_WAKE, 1);
     const std::uint64_t until = nanoseconds(CLOCK_MONOTONIC) + patience_ns;
     for (;;) {
-        const std::uint32_t thread = __atomic_load_n(&thread_, __ATOMIC_ACQUIRE);
+        const std::uint32_t thread = state();
         const std::uint64_t now = nanoseconds(CLOCK_MONOTONIC);
         if (thread == 0 || now >= until) return;
         wait_on(thread_, thread, until - now);

@@ -2,6 +2,7 @@
 // made by clone(2) without a thread's memory of its own: neither libc nor a debugger's thread library knows it, the
 // program's malloc and stdio stay those of a process without threads, and a signal of the program never finds it. What
 // it runs may therefore use system calls by raw() only, no errno, no lock, and of libc only what was called before.
+// A process that may become another user gets one of libc's instead, if any (Kind).
 #pragma once
 
 #include "libmpiprof/base/basics.h"
@@ -38,20 +39,32 @@ class Helper {
   public:
     // `period_ns` is the pause in force from now on. Returns for how long it may stay away at most.
     using Work = std::uint64_t (*)(void* context, std::uint64_t period_ns);
+    enum class Kind : std::uint8_t {
+        bare,   // known to the kernel alone
+        libcs,  // made by pthread_create: libc's setuid() and the like reach it
+    };
     static constexpr std::uint64_t when_asked = std::uint64_t{1} << 62;  // as a period: only when the work asks for it
 
     // Starts the thread: the first work after `first_ns`, then as Pace says. False: the kernel refuses, or there is
     // one.
     bool start(Work work, void* context, std::uint64_t period_ns, std::uint64_t first_ns,
-               std::uint64_t growing_from_ns = 0);
+               std::uint64_t growing_from_ns = 0, Kind kind = Kind::bare);
     // Ends the thread and waits for it, but not for work that hangs on a dead file system.
     void stop();
     bool is_told() const { return __atomic_load_n(&stop_, __ATOMIC_ACQUIRE) != 0; }  // to stop
-    bool is_running() const { return thread() != 0; }
-    std::uint32_t thread() const { return __atomic_load_n(&thread_, __ATOMIC_ACQUIRE); }  // 0: it does not run
+    bool is_running() const { return state() != 0; }
+    // 0: it does not run, or has not said its number yet.
+    std::uint32_t thread() const { return state() == not_yet_known ? 0 : state(); }
 
   private:
+    static constexpr std::uint32_t not_yet_known = ~std::uint32_t{0};
+    std::uint32_t state() const { return __atomic_load_n(&thread_, __ATOMIC_ACQUIRE); }
     static void run(Helper* self);
+    static void* run_of_libc(void* self);
+    bool make(Kind kind);
+    bool make_bare();
+    bool make_of_libc();
+    bool is_alone() const;
     void work_until_told();
     std::uint64_t sleep(std::uint64_t ns);
 
@@ -60,7 +73,8 @@ class Helper {
     Pace pace_;
     std::uint64_t first_ns_ = 0;
     std::uint32_t stop_ = 0;    // a futex
-    std::uint32_t thread_ = 0;  // the kernel's number; it clears it when the thread is gone
+    std::uint32_t thread_ = 0;  // the kernel's number; cleared when the thread is gone, or done
+    Kind kind_ = Kind::bare;
     void* stack_ = nullptr;
 };
 

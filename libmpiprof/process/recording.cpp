@@ -5,6 +5,7 @@
 #include "libmpiprof/process/runtime.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
+#include "libmpiprof/process/standard_error.h"
 
 namespace mpiprof {
 
@@ -196,6 +197,7 @@ void Runtime::end_iteration(std::uint64_t items) {
 // Some programs know what they are before they begin MPI.
 void Runtime::set_label(const char* key, const char* value) {
     if (is_child() || !key || !value) return;
+    standard_error.remember();
     const Guard guard(lock_);
     if (has_started())
         labels_.set(records_.image, key, length_of(key), value, length_of(value));

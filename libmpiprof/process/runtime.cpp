@@ -13,8 +13,10 @@
 #include "libmpiprof/host/launch.h"
 #include "libmpiprof/host/place.h"
 #include "libmpiprof/process/invitation.h"
+#include "libmpiprof/process/rights.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
+#include "libmpiprof/process/standard_error.h"
 #include "libmpiprof/process/text_profile.h"
 
 namespace mpiprof {
@@ -69,6 +71,7 @@ void Runtime::note_tool_in_front() {
 
 bool Runtime::prepare() {
     if (is_child()) return false;
+    standard_error.remember();
     const Guard guard(lock_);
     if (phase() != Phase::idle) return phase() != Phase::off;
     if (is_on(Setting::disable)) {
@@ -169,8 +172,9 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     if (world.rank == 0) say_started(world);
     set_window(header.started.monotonic_ns);
     if (has_window()) open_pauses();
-    start_helper();
     records_.trace_events = events_of(Setting::trace);
+    start_helper();
+    note_what_was_not_said();
     header.own_setup_ns = nanoseconds(CLOCK_MONOTONIC) - began;
     if (shut_ == 0)
         open_gate();
@@ -260,14 +264,39 @@ void Runtime::start_helper() {
     const bool has_window = begins_at_ns_ != 0 || ends_at_ns_ != ~std::uint64_t{0};
     if (!has_window && (period == 0 || (!is_written && !has_threads()))) return;
     if (period == 0) period = Helper::when_asked;
+    const bool is_free = may_change_rights();  // to become another user, in whom no thread of the first one may stay
+    if (is_free && !has_threads()) return do_without_helper();
+    const Helper::Kind kind = is_free ? Helper::Kind::libcs : Helper::Kind::bare;
     // Thousands of ranks that begin together do not write together ever after: pauses that grow from between half and
     // all of the first one lead anywhere into the period.
     const std::uint64_t of_1024 = shared ? mix(header.rank + 1u) >> 54 : 0;
     const std::uint64_t first = has_window || is_written ? 0 : period - period / 1024 * of_1024;
     const bool grows = is_written && period != Helper::when_asked;
     const std::uint64_t growing_from = grows ? first_pause - first_pause / 2048 * of_1024 : 0;
-    if (helper_.start(refresh, this, period, first, growing_from) && grows)
-        header.store_period_ms = static_cast<std::uint32_t>(period / 1'000'000);
+    const bool starts = helper_.start(refresh, this, period, first, growing_from, kind);
+    if (starts && grows) header.store_period_ms = static_cast<std::uint32_t>(period / 1'000'000);
+    if (!starts && !helper_.is_running() && is_free) do_without_helper();
+}
+
+// The window in time needs one: better all of the run is recorded than nothing.
+void Runtime::do_without_helper() {
+    if (!is_noted_no_helper_)
+        record_fact(records_.image, format::FactKind::process, format::facts::no_helper_thread,
+                    format::facts::may_change_rights);
+    is_noted_no_helper_ = true;
+    if (begins_at_ns_ == 0 && ends_at_ns_ == ~std::uint64_t{0}) return;
+    begins_at_ns_ = 0;
+    ends_at_ns_ = ~std::uint64_t{0};
+    unshut(outside_window);
+    if (records_.image.header().rank == 0)
+        say("MPIPROF_BEGIN_TIME and MPIPROF_END_TIME need a thread of ours, which a process without threads that may "
+            "become another user does not get: all of the run is recorded");
+}
+
+void Runtime::note_what_was_not_said() {
+    if (is_noted_not_said_ || !standard_error.unsaid()[0]) return;
+    record_fact(records_.image, format::FactKind::process, format::facts::not_said, standard_error.unsaid());
+    is_noted_not_said_ = true;
 }
 
 // ---- the end ----
@@ -282,6 +311,7 @@ void Runtime::update_header(State state, int exit_code) {
     format::Header& header = records_.image.header();
     count_pause();
     measurements_.end(measured());
+    note_what_was_not_said();
     header.ended = take_anchor(records_.clock);
     header.updated = header.ended;
     header.exit_code = exit_code;

@@ -103,6 +103,8 @@ class Runtime {
     void begin_with_mpi(const World& world, Ticks init_ticks);
     void move_file();
     void start_helper();
+    void do_without_helper();
+    void note_what_was_not_said();
     static std::uint64_t refresh(void* self, std::uint64_t period_ns);
     Measured measured();
     void update_header(format::State state, int exit_code);
@@ -140,6 +142,8 @@ class Runtime {
     bool has_text_ = false;
     bool is_world_guessed_ = false;
     bool is_trace_cut_ = false;
+    bool is_noted_not_said_ = false;
+    bool is_noted_no_helper_ = false;
     unsigned rank_in_path_ = 0;
     Selection left_out_, barriers_;
     std::uint32_t shut_ = 0;  // Reasons

@@ -5,7 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "libmpiprof/process/standard_error.h"
 
 namespace mpiprof {
 
@@ -22,7 +23,7 @@ void say(const char* format, ...) {
     for (int i = begin; i < begin + n; ++i)  // a path may hold anything
         if (static_cast<unsigned char>(line[i]) < ' ' || line[i] == 0x7f) line[i] = '?';
     line[begin + n] = '\n';
-    (void)!write(2, line, static_cast<size_t>(begin) + static_cast<size_t>(n) + 1);
+    standard_error.write(line, static_cast<size_t>(begin) + static_cast<size_t>(n) + 1);
     errno = saved;
 }
 

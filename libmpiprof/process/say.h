@@ -1,5 +1,5 @@
-// Messages to the user: whole lines on stderr by one write(2), beginning "mpiprof: ". Never more than one line a
-// matter.
+// Messages to the user: whole lines on standard error (standard_error.h), beginning "mpiprof: ". Never more than one
+// line a matter.
 #pragma once
 
 namespace mpiprof {

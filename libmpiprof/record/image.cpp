@@ -82,6 +82,13 @@ bool identify(const char* path, FileIdentity& identity) {
     return true;
 }
 
+bool identify_through(const char* path, FileIdentity& identity) {
+    struct stat s;
+    if (!look_at(AT_FDCWD, path, 0, s)) return false;
+    identity = {s.st_dev, s.st_ino};
+    return true;
+}
+
 bool is_linked(int fd, const FileIdentity& identity) {
     struct stat s;
     return look_at(fd, "", AT_EMPTY_PATH, s) && FileIdentity{s.st_dev, s.st_ino} == identity && s.st_nlink != 0;

@@ -21,6 +21,7 @@ struct FileIdentity {
 };
 bool identify(int fd, FileIdentity& identity);
 bool identify(const char* path, FileIdentity& identity);  // not through a symbolic link
+bool identify_through(const char* path, FileIdentity& identity);
 // Whether `fd` still means that file and some directory still names it: one that was moved is, one that was removed is
 // not.
 bool is_linked(int fd, const FileIdentity& identity);

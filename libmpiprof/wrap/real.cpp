@@ -9,8 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/base/loader.h"
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/process/standard_error.h"
 #include "libmpiprof/record/sites.h"
 #include "libmpiprof/wrap/python.h"
 
@@ -163,6 +165,7 @@ Real choose_real(const char* name, Word return_address, const char* landmarks) {
 }  // namespace
 
 Real find_real(const char* name, Word return_address, const char* landmarks) {
+    standard_error.remember();  // before it, no code of ours has run
     const Real real = choose_real(name, return_address, landmarks);
     if (real.function && is_of_library(real, landmarks)) library_code.add(real.function);
     return real;
@@ -322,11 +325,13 @@ bool watch_unloading(void* handle, void* range) {
 void no_such_function(const char* name) {
     static constexpr char text[] = ": symbol lookup error: undefined symbol: ";
     char path[512];
-    const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-    if (n > 0) (void)!write(2, path, static_cast<std::size_t>(n));
-    (void)!write(2, text, sizeof text - 1);
-    (void)!write(2, name, strlen(name));
-    (void)!write(2, "\n", 1);
+    char line[768];
+    line[0] = 0;
+    if (link_text("/proc/self/exe", path, sizeof path) > 0) append(line, path);
+    append(line, text);
+    append(line, name);
+    append(line, "\n");
+    standard_error.write(line, length_of(line));
     _exit(127);
 }
 

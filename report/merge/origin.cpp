@@ -59,6 +59,7 @@ void OriginPart::add(const RankProfile& from) {
         if (fact.kind != FactKind::process) continue;
         if (fact.name == format::facts::not_profiled && (unseen_.size() < most_names || unseen_.contains(fact.value)))
             ++unseen_[fact.value];
+        if (fact.name == format::facts::no_helper_thread) ++without_helper_;
         if (fact.name == format::facts::mpi_is_cuda_aware &&
             (fact.value == format::facts::yes || fact.value == format::facts::no))
             cuda_awareness_.insert(fact.value);
@@ -80,6 +81,7 @@ void OriginPart::absorb(OriginPart&& other) {
     is_spawned_ |= other.is_spawned_;
     has_no_world_ |= other.has_no_world_;
     for (const auto& [library, ranks] : other.unseen_) unseen_[library] += ranks;
+    without_helper_ += other.without_helper_;
     cuda_awareness_.merge(other.cuda_awareness_);
     notes_.insert(notes_.end(), std::make_move_iterator(other.notes_.begin()),
                   std::make_move_iterator(other.notes_.end()));
@@ -106,6 +108,7 @@ void OriginPart::note_differences(Job& job) const {
         if (row.name == "RANKS" && !job.chosen_ranks.empty()) note(Kind::ranks_setting, setting.value);
         if (row.name == "FUNCTIONS" && setting.value != "all") note(Kind::functions_setting, setting.value);
     }
+    if (without_helper_) note(Kind::no_helper_thread, {}, without_helper_);
     if (is_spawned_) note(Kind::spawned);
     if (has_no_world_) note(Kind::sessions_only);
     if (identity_.mpi_family.empty() && !identity_.mpi_library.empty() && !is_text_) note(Kind::unknown_mpi_family);

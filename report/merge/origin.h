@@ -49,6 +49,7 @@ class OriginPart {
     bool is_behind_a_tool_ = false;
     bool is_spawned_ = false;
     bool has_no_world_ = false;
+    std::uint64_t without_helper_ = 0;  // ranks
     std::vector<std::string> notes_;
     std::set<std::string> cuda_awareness_;         // what MPI said: yes, no
     std::map<std::string, std::uint32_t> unseen_;  // libraries that are not profiled -> ranks

@@ -47,6 +47,11 @@ std::string text_of(const JobNote& note) {
                 "{} {} running when the profiles were merged, at {}: what is said here is of that moment",
                 plural(note.number, "rank", "ranks"), note.number == 1 ? "was" : "were",
                 human_moment(note.ns_since_1970));
+        case Kind::no_helper_thread:
+            return fmt::format(
+                "{} may become another user (root's rights, or a capability) and had no threads: mpiprof made none "
+                "there, and what a kill would have left is what was written before",
+                plural(note.number, "rank", "ranks"));
         case Kind::late_writes:
             return fmt::format(
                 "the job ended a moment ago; if this is a network file system, the last writes of {} of {} ranks may "

@@ -21,6 +21,7 @@ struct JobNote {
         sessions_only,          // no MPI_Init
         unknown_mpi_family,     // so no sizes
         merged_while_running,   // number = ranks that ran; ns_since_1970 = when
+        no_helper_thread,       // number = ranks
         late_writes,            // number = ranks, of = ranks of the job
         from_the_reader,        // name = what it passed over in one profile, as it said it
     };

@@ -1,6 +1,8 @@
 // What the profile says in texts: settings, labels, facts of the process and its node, and counters of the node.
 #include "report/read/reading.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -83,6 +85,9 @@ void read_facts(Reading& r) {
         r.profile.facts.push_back(
             {static_cast<FactKind>(record.kind), std::string(text_of(record.name)), std::string(value)});
         take_fact(r.profile, r.profile.facts.back());
+        if (record.kind == format::FactKind::process && text_of(record.name) == format::facts::not_said)
+            r.note(fmt::format("rank {}: not said on standard error, which was a file of the program's own: {}",
+                               r.header.rank, value));
     });
 }
 
