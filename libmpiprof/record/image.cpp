@@ -9,7 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/base/raw.h"
+#include "libmpiprof/base/text.h"
 
 #ifndef MADV_DONTFORK
 #define MADV_DONTFORK 10
@@ -94,8 +96,32 @@ bool is_linked(int fd, const FileIdentity& identity) {
     return look_at(fd, "", AT_EMPTY_PATH, s) && FileIdentity{s.st_dev, s.st_ino} == identity && s.st_nlink != 0;
 }
 
+namespace {
+
+// How much address space an image may have: where the user has set a limit to it (ulimit -v, as h_vmem and others do),
+// it is the program's. Of what is left of it, the library takes a sixteenth in all.
+std::size_t largest_here() {
+    constexpr std::size_t taken_besides = std::size_t{10} << 20;  // our code, and the tables beside the image
+    rlimit64 limit{};
+    if (raw(SYS_prlimit64, 0, RLIMIT_AS, 0, raw_address(&limit)) != 0 || limit.rlim_cur == RLIM64_INFINITY)
+        return largest_image;
+    char text[128];
+    std::uint64_t pages = 0;
+    slurp("/proc/self/statm", text, sizeof text);
+    const bool is_known = read_number(text, pages) != text;
+    const std::uint64_t mapped =
+        is_known ? pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : limit.rlim_cur / 2;
+    const std::uint64_t share = limit.rlim_cur > mapped ? (limit.rlim_cur - mapped) / 16 : 0;
+    if (share < taken_besides + smallest_image) return smallest_image;
+    const std::uint64_t bytes = (share - taken_besides) & ~std::uint64_t{segment_bytes - 1};
+    return bytes < largest_image ? bytes : largest_image;
+}
+
+}  // namespace
+
 bool Image::reserve() {
-    for (std::size_t bytes = largest_image; bytes >= smallest_image; bytes /= 4) {  // RLIMIT_AS may be small
+    for (std::size_t bytes = largest_here(); bytes >= smallest_image;
+         bytes = bytes > smallest_image && bytes < 4 * smallest_image ? smallest_image : bytes / 4) {
         void* p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p == MAP_FAILED) continue;
         base_ = static_cast<char*>(p);
