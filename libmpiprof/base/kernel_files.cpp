@@ -38,6 +38,27 @@ std::size_t slurp(const char* path, char* buffer, std::size_t size) {
     return used;
 }
 
+void each_line_of(const char* path, void* context, void (*visit)(void* context, const char* line)) {
+    const int fd = open_to_read(path);
+    if (fd < 0) return;
+    char part[4096], line[1024];
+    std::size_t used = 0;
+    long n;
+    while ((n = raw(SYS_read, fd, raw_address(part), sizeof part)) > 0)
+        for (long i = 0; i < n; ++i) {
+            if (part[i] != '\n') {
+                if (used + 1 < sizeof line) line[used++] = part[i];
+                continue;
+            }
+            line[used] = 0;
+            visit(context, line);
+            used = 0;
+        }
+    raw(SYS_close, fd);
+    line[used] = 0;
+    if (used != 0) visit(context, line);
+}
+
 void status_line(const char* label, char* buffer, std::size_t size) {
     char text[4096];
     slurp("/proc/self/status", text, sizeof text);

@@ -12,6 +12,13 @@ namespace mpiprof {
 // The beginning of a file as terminated text. Returns its length; 0 where it cannot be read.
 std::size_t slurp(const char* path, char* buffer, std::size_t size);
 
+// Each line of a file, however long the file is; of a line that is longer than 1 KiB the beginning.
+void each_line_of(const char* path, void* context, void (*visit)(void* context, const char* line));
+template <class Visit>
+void each_line_of(const char* path, Visit visit) {
+    each_line_of(path, &visit, [](void* context, const char* line) { (*static_cast<Visit*>(context))(line); });
+}
+
 // Its first line.
 template <std::size_t Size>
 const char* first_line_of(const char* path, char (&buffer)[Size]) {

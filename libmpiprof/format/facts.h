@@ -10,6 +10,8 @@ inline constexpr char cpus_allowed[] = "cpus_allowed";
 inline constexpr char memory_nodes_allowed[] = "memory_nodes_allowed";
 inline constexpr char cpu_at_start[] = "cpu_at_start";
 inline constexpr char not_profiled[] = "not_profiled";            // a communication library that is loaded
+// Who the process is for the kernel: the inode of its PID namespace, and when it began, in clock ticks after boot.
+inline constexpr char kernels_name[] = "pid_namespace_and_start";
 inline constexpr char not_said[] = "not_said";  // a line for standard error, which was not the user's any more
 // Why there is no helper thread where one was wanted: nothing is up to date before the end.
 inline constexpr char no_helper_thread[] = "no_helper_thread";

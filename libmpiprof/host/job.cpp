@@ -72,6 +72,7 @@ void add_launcher(Header& header, const ProcessStat& self) {
     const Starter starter = starter_above(self);
     if ((spans_nodes() || starter.pid == 0) && add_launchers_number(header, starter)) return;
     unsigned launcher = starter.pid ? starter.pid : self.parent;
+    if (SharedMark mark; starter.pid == 0 && mark_of_hydra(mark)) launcher = mark.number;
     if (starter.port[0] && starter.parent > 1) launcher = starter.parent;  // mpiexec, above its proxy
     snprintf(header.job, sizeof header.job, "%u", launcher);
 }

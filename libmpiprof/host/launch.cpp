@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libmpiprof/base/basics.h"
+#include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/base/text.h"
 
 namespace mpiprof {
@@ -57,6 +59,39 @@ constexpr LaunchRow launch_rows[] = {
     {"Slurm", {"SLURM_STEP_ID", "SLURM_JOB_ID", "SLURM_SRUN_COMM_PORT"}},
     {"torchrun", {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT"}},
 };
+
+// The socket by which the proxy of this node speaks to mpiexec: its ranks have inherited it. Numbers of sockets are
+// given once as long as the machine runs.
+bool mark_by_socket(SharedMark& mark) {
+    unsigned fd = 0;
+    if (!number(variable("HYDI_CONTROL_FD"), fd)) return false;
+    char path[48], link[64], boot[16];
+    snprintf(path, sizeof path, "/proc/self/fd/%u", fd);
+    link_text(path, link, sizeof link);
+    constexpr char kind[] = "socket:[";
+    if (strncmp(link, kind, sizeof kind - 1) != 0 || !number(link + sizeof kind - 1, mark.number)) return false;
+    slurp("/proc/sys/kernel/random/boot_id", boot, 9);
+    snprintf(mark.name, sizeof mark.name, "socket:%u:%s", mark.number, boot);
+    return true;
+}
+
+// The memory that MPICH's ranks of a node share has a name made up by one of them.
+bool mark_by_memory(SharedMark& mark) {
+    constexpr char prefix[] = "/mpich_shar_tmp";
+    char name[32] = "";
+    each_line_of("/proc/self/maps", [&](const char* line) {
+        if (const char* found = name[0] ? nullptr : strstr(line, prefix)) copy(name, found + sizeof prefix - 1);
+    });
+    cut(name, " \n");
+    if (!name[0]) return false;
+    std::uint64_t hash = 0;
+    for (const char* c = name; *c; ++c) hash = mix(hash + static_cast<unsigned char>(*c));
+    mark.number = static_cast<unsigned>(hash >> 44);
+    snprintf(mark.name, sizeof mark.name, "memory:%s", name);
+    return true;
+}
+
+constexpr unsigned first_pid_namespace = 0xeffffffc;  // the machine's own
 
 // The most specific first: torchrun and Horovod start their ranks below a launcher, whose word is then about them.
 struct RankRow {
@@ -131,6 +166,11 @@ Starter starter_above(const ProcessStat& self) {
     return starter;
 }
 
+bool mark_of_hydra(SharedMark& mark) {
+    const bool is_started = variable("PMI_FD") || variable("PMI_PORT");
+    return is_started && (mark_by_socket(mark) || mark_by_memory(mark));
+}
+
 void describe_launch(Header& header, const World& world, const ProcessStat& self) {
     const char* launcher = "none";
     const ProcessStat parent = stat_of(self.parent);
@@ -138,8 +178,14 @@ void describe_launch(Header& header, const World& world, const ProcessStat& self
     if (starter.port[0]) {  // Hydra gives its ranks no name for the launch; spawned worlds share the port
         snprintf(header.launch, sizeof header.launch, "hydra:%s:%s", starter.port, starter.group);
         launcher = "Hydra";
-    } else if (!launch_by_table(header.launch, sizeof header.launch, launcher)) {
+    } else if (SharedMark mark; launch_by_table(header.launch, sizeof header.launch, launcher)) {
+    } else if (mark_of_hydra(mark)) {
+        snprintf(header.launch, sizeof header.launch, "hydra:%s", mark.name);
+        launcher = "Hydra";
+    } else {
         snprintf(header.launch, sizeof header.launch, "parent:%u:%llu", self.parent, parent.start);
+        // Nothing is known of who started us: what other containers hold is another launch.
+        if (parent.start == 0) add_to_launch(header, "@", own_pid_namespace());
     }
     if (variable("OMPI_COMM_WORLD_SIZE")) launcher = "Open MPI";
     // What torchrun starts again after a failure is another launch.
@@ -155,6 +201,8 @@ void describe_launch(Header& header, const World& world, const ProcessStat& self
     if (world.size == 1 && (!claimed.known || claimed.size != 1)) {
         add_to_launch(header, "+", header.pid);
         add_to_launch(header, ":", self.start);
+        const unsigned space = own_pid_namespace();
+        if (space != first_pid_namespace) add_to_launch(header, "@", space);
     }
     copy(header.launcher, launcher);
 }

@@ -17,6 +17,14 @@ struct Starter {
 };
 Starter starter_above(const ProcessStat& self);
 
+// Where Hydra started us and cannot be seen (from a container with PID namespace of its own): what all ranks of the
+// launch on this node have of it nevertheless, and a number made of that. False: nothing.
+struct SharedMark {
+    char name[64];
+    unsigned number;
+};
+bool mark_of_hydra(SharedMark& mark);
+
 // Fills the header's launch and launcher.
 void describe_launch(format::Header& header, const World& world, const ProcessStat& self);
 

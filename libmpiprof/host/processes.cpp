@@ -62,6 +62,13 @@ std::uint64_t own_age_ns(const ProcessStat& self) {
     return start < since_boot ? since_boot - start : 0;
 }
 
+unsigned own_pid_namespace() {
+    char link[32];
+    unsigned inode = 0;
+    link_text("/proc/self/ns/pid", link, sizeof link);
+    return strncmp(link, "pid:[", 5) == 0 && number(link + 5, inode) ? inode : 0;
+}
+
 std::size_t own_command_line(char* buffer, std::size_t size) { return slurp("/proc/self/cmdline", buffer, size); }
 
 std::size_t command_line(unsigned pid, char* buffer, std::size_t size) {

@@ -25,6 +25,9 @@ ProcessStat own_stat();
 // For how long it lives, by the kernel's own clocks, with a hundredth of a second's resolution; 0: not known.
 std::uint64_t own_age_ns(const ProcessStat& self);
 
+// Of the PID namespace that we are in: a process' number means it there alone. 0: not known.
+unsigned own_pid_namespace();
+
 // Its arguments, each with its NUL; returns how many bytes they are, at most `size` - 1.
 std::size_t command_line(unsigned pid, char* buffer, std::size_t size);
 std::size_t own_command_line(char* buffer, std::size_t size);

@@ -56,6 +56,10 @@ void describe_start(Header& header, const ProcessStat& self) {
 
 }  // namespace
 
+void kernels_name(char* text, std::size_t size) {
+    snprintf(text, size, "%u %llu", own_pid_namespace(), own_stat().start);
+}
+
 void describe_world(Header& header, const World& world) {
     header.rank = world.rank;
     header.size = world.size;

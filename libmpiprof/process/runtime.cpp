@@ -112,6 +112,9 @@ bool Runtime::begin_image(const World& world) {
     labels_.move_to(records_.image);
     record_place(records_.image, measured().describes_node);
     record_environment(records_.image, is_our_variable);
+    char name_by_kernel[48];
+    kernels_name(name_by_kernel, sizeof name_by_kernel);
+    record_fact(records_.image, format::FactKind::process, format::facts::kernels_name, name_by_kernel);
     if (world.cuda_aware >= 0)
         record_fact(records_.image, format::FactKind::process, format::facts::mpi_is_cuda_aware,
                     world.cuda_aware ? format::facts::yes : format::facts::no);

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+#include "libmpiprof/format/facts.h"
+
 namespace mpiprof::report {
 namespace {
 
@@ -31,9 +33,9 @@ std::uint64_t boot_time_ns() {
     return 0;
 }
 
-// When a process of this machine began; 0 = there is none of that number. The 22nd field of its stat line, counted
-// behind the name, which may hold blanks and parentheses.
-std::uint64_t process_start_ns(std::uint32_t pid) {
+// When a process of this machine began, in ticks after boot; 0 = there is none of that number. The 22nd field of its
+// stat line, counted behind the name, which may hold blanks and parentheses.
+std::uint64_t process_start_ticks(std::uint32_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
     std::string line;
     std::getline(file, line);
@@ -45,15 +47,54 @@ std::uint64_t process_start_ns(std::uint32_t pid) {
     if (state == "Z" || state == "X") return 0;
     for (int i = 4; i < 22; ++i) fields >> state;
     std::uint64_t ticks = 0;
-    if (!(fields >> ticks)) return 0;
+    return fields >> ticks ? ticks : 0;
+}
+
+std::uint64_t process_start_ns(std::uint32_t pid) {
+    const std::uint64_t ticks = process_start_ticks(pid);
+    if (ticks == 0) return 0;
     static const std::uint64_t boot = boot_time_ns();
     return boot + ticks * (second / static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK)));
 }
 
-Life life_of(const Profile& profile) {
+// The PID namespace and the start that the process has had by its own word; zeros where it did not say.
+struct KernelsName {
+    std::uint64_t pid_namespace = 0, start = 0;
+};
+KernelsName kernels_name_of(const Profile& profile) {
+    KernelsName name;
+    for (const Fact& fact : profile.facts)
+        if (fact.kind == FactKind::process && fact.name == format::facts::kernels_name)
+            std::istringstream(fact.value) >> name.pid_namespace >> name.start;
+    return name;
+}
+
+std::uint64_t own_pid_namespace() {
+    char link[64] = "";
+    std::uint64_t inode = 0;
+    const ssize_t n = readlink("/proc/self/ns/pid", link, sizeof link - 1);
+    if (n > 5) std::istringstream(std::string(link + 5)) >> inode;  // behind "pid:["
+    return inode;
+}
+
+// In another PID namespace than ours a number means another process, or none; on another machine, too, whatever its
+// name.
+bool can_be_looked_at(const Profile& profile, std::uint64_t pid_namespace) {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    if (profile.pid == 0 || profile.process_ns == 0 || profile.host != host) return Life::unknown;
+    static const std::uint64_t own = own_pid_namespace();
+    std::string boot;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+    const bool is_here = boot.empty() || profile.node.empty() || profile.node.starts_with(boot);
+    return profile.pid != 0 && profile.host == host && is_here &&
+           (pid_namespace == 0 || own == 0 || pid_namespace == own);
+}
+
+Life life_of(const Profile& profile) {
+    const auto [pid_namespace, start] = kernels_name_of(profile);
+    if (!can_be_looked_at(profile, pid_namespace)) return Life::unknown;
+    if (start != 0) return process_start_ticks(profile.pid) == start ? Life::running : Life::ended;
+    if (profile.process_ns == 0) return Life::unknown;
     const std::uint64_t began = process_start_ns(profile.pid);
     const std::uint64_t recorded = profile.updated_at_ns - std::min(profile.updated_at_ns, profile.process_ns);
     // The boot time is in whole seconds; another process with this number began later than that.
