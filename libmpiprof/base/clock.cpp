@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/base/text.h"
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -44,14 +45,37 @@ format::Anchor take_anchor(ClockKind clock) {
     std::uint64_t narrowest = ~std::uint64_t{0};
     for (int i = 0; i < 4; ++i) {  // an interrupt between the reads widens the bracket: keep the narrowest
         const Ticks before = now(clock == ClockKind::monotonic);
-        const std::uint64_t mono = nanoseconds(CLOCK_MONOTONIC);
+        const std::uint64_t mono = kernel_nanoseconds(CLOCK_MONOTONIC);
         const Ticks after = now(clock == ClockKind::monotonic);
         if (after - before >= narrowest) continue;
         narrowest = after - before;
-        best = {before + (after - before) / 2, mono, nanoseconds(CLOCK_REALTIME)};
+        // A tick of the other kind is the program's nanosecond, the same as the kernel's unless somebody moves it.
+        const bool is_among = clock == ClockKind::monotonic && before <= mono && mono <= after;
+        best = {is_among ? mono : before + (after - before) / 2, mono, kernel_nanoseconds(CLOCK_REALTIME)};
     }
-    if (clock == ClockKind::monotonic) best.ticks = best.monotonic_ns;
     return best;
+}
+
+std::uint64_t named_rate_khz([[maybe_unused]] ClockKind clock) {
+    std::uint64_t khz = 0;
+    if (clock == ClockKind::monotonic) return 1'000'000;
+#if defined(__x86_64__)
+    // The first processor's "bogomips" is twice the rate in MHz, with two decimals: the kernel waits by this counter.
+    char text[2048];
+    slurp("/proc/cpuinfo", text, sizeof text);
+    const char* found = strstr(text, "bogomips");
+    found = found ? strchr(found, ':') : nullptr;
+    if (!found) return 0;
+    for (++found; *found == ' ';) ++found;
+    std::uint64_t whole = 0, hundredths = 0;
+    const char* end = read_number(found, whole);
+    if (end[0] == '.') read_number(end + 1, hundredths);
+    khz = (whole * 1000 + hundredths * 10) / 2;
+#elif defined(__aarch64__)
+    asm volatile("mrs %0, cntfrq_el0" : "=r"(khz));
+    khz /= 1000;
+#endif
+    return khz;
 }
 
 }  // namespace mpiprof

@@ -1,5 +1,6 @@
 // Ticks: the invariant TSC (or the ARM counter) where the kernel itself trusts it, else CLOCK_MONOTONIC in ns.
 // Nothing is calibrated here: anchors (ticks beside MONOTONIC and REALTIME) go into the file, the reporter converts.
+// Anchors have the kernel's own clocks, whoever moves the program's.
 #pragma once
 
 #include <time.h>
@@ -15,8 +16,8 @@ inline std::uint64_t nanoseconds(clockid_t id) {
     return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-// The same of the kernel itself: another library that was preloaded may move the program's clocks, by taking over libc's
-// function.
+// The same of the kernel itself: another library that was preloaded may move the program's clocks, by taking over
+// libc's function.
 inline std::uint64_t kernel_nanoseconds(clockid_t id) {
     timespec t;
     if (raw(SYS_clock_gettime, id, raw_address(&t)) != 0) return nanoseconds(id);
@@ -72,5 +73,15 @@ inline Ticks now(bool monotonic) { return __builtin_expect(monotonic, 0) ? nanos
 format::ClockKind choose_clock(const char* forced);
 
 format::Anchor take_anchor(format::ClockKind clock);
+
+// The counter's rate in kHz as the kernel or the processor names it, 0 where they do not. Reads a file: at the end,
+// where the clocks disagree.
+std::uint64_t named_rate_khz(format::ClockKind clock);
+
+// For how long the machine has slept since it was started.
+inline std::uint64_t slept_ns() {
+    const std::uint64_t awake = kernel_nanoseconds(CLOCK_MONOTONIC), all = kernel_nanoseconds(CLOCK_BOOTTIME);
+    return all > awake ? all - awake : 0;
+}
 
 }  // namespace mpiprof

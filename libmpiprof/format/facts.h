@@ -12,6 +12,12 @@ inline constexpr char cpu_at_start[] = "cpu_at_start";
 inline constexpr char not_profiled[] = "not_profiled";            // a communication library that is loaded
 // Who the process is for the kernel: the inode of its PID namespace, and when it began, in clock ticks after boot.
 inline constexpr char kernels_name[] = "pid_namespace_and_start";
+// What was noticed of the clocks at the end: how long the machine slept during the run; the time since the first MPI call by
+// the clock that libc has for the program, and by the kernel's own, where another library moves the first; the counter's rate
+// as named by the kernel or the processor, where the clocks disagree.
+inline constexpr char slept_ns[] = "slept_ns";
+inline constexpr char clock_moved[] = "clock_moved";
+inline constexpr char counter_khz[] = "counter_khz";
 inline constexpr char not_said[] = "not_said";  // a line for standard error, which was not the user's any more
 // Why there is no helper thread where one was wanted: nothing is up to date before the end.
 inline constexpr char no_helper_thread[] = "no_helper_thread";

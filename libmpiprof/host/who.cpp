@@ -48,9 +48,9 @@ void describe_command(Header& header) {
     }
 }
 
-// On the clock that the rest of the profile is told in, whoever moved it; the age is the kernel's.
+// By the kernel's own clocks, as the anchors are.
 void describe_start(Header& header, const ProcessStat& self) {
-    const std::uint64_t age = own_age_ns(self), now = nanoseconds(CLOCK_REALTIME);
+    const std::uint64_t age = own_age_ns(self), now = kernel_nanoseconds(CLOCK_REALTIME);
     if (age != 0 && age < now) header.process_start_ns = now - age;
 }
 

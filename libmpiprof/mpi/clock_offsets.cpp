@@ -67,10 +67,10 @@ std::uint64_t hash_of_node() {
 ClockOffset ask_rank_0(Exchange& exchange) {
     ClockOffset best{};
     for (int i = 0; i < round_trips; ++i) {
-        const std::uint64_t before = nanoseconds(CLOCK_MONOTONIC);
+        const std::uint64_t before = kernel_nanoseconds(CLOCK_MONOTONIC);
         std::uint64_t theirs = 0;
         if (!exchange.send(before, 0) || !exchange.receive(theirs, 0)) return {};
-        const std::uint64_t after = nanoseconds(CLOCK_MONOTONIC), error = (after - before) / 2 + 1;
+        const std::uint64_t after = kernel_nanoseconds(CLOCK_MONOTONIC), error = (after - before) / 2 + 1;
         if (best.is_known && error >= best.error_ns) continue;
         const std::uint64_t middle = before + (after - before) / 2;
         best = {true, middle, static_cast<std::int64_t>(theirs - middle), error};
@@ -81,7 +81,7 @@ ClockOffset ask_rank_0(Exchange& exchange) {
 void answer(Exchange& exchange, int rank) {
     for (int i = 0; i < round_trips; ++i) {
         std::uint64_t theirs = 0;
-        if (!exchange.receive(theirs, rank) || !exchange.send(nanoseconds(CLOCK_MONOTONIC), rank)) return;
+        if (!exchange.receive(theirs, rank) || !exchange.send(kernel_nanoseconds(CLOCK_MONOTONIC), rank)) return;
     }
 }
 
@@ -111,7 +111,7 @@ ClockOffset measure_clock_offset() {
         if (rank == 0) {
             for (int other = 1; other < size; ++other)
                 if (first_of(nodes, other) == other) answer(exchange, other);
-            mine = {true, nanoseconds(CLOCK_MONOTONIC), 0, 0};
+            mine = {true, kernel_nanoseconds(CLOCK_MONOTONIC), 0, 0};
         } else if (first_of(nodes, rank) == rank) {
             mine = ask_rank_0(exchange);
         }

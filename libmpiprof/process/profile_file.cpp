@@ -33,6 +33,12 @@ constexpr long local[] = {0xef53,
                           0x858458f6 /* ramfs */,
                           static_cast<long>(0xf2f52010) /* f2fs */};
 
+// A directory in the memory of the node, as /tmp of a diskless one is: what is left there is memory that the next job
+// lacks.
+constexpr long in_memory[] = {0x01021994 /* tmpfs */, static_cast<long>(0x858458f6) /* ramfs */};
+constexpr std::uint64_t most_in_memory = std::uint64_t{8} << 20;
+constexpr std::uint64_t smallest_profile = std::uint64_t{1} << 20;
+
 template <std::size_t N>
 bool is_on(int fd, const long (&kinds)[N]) {
     struct statfs fs;
@@ -179,6 +185,32 @@ constexpr char fallbacks[] = "PBS_O_WORKDIR\0SLURM_SUBMIT_DIR\0TMPDIR\0";
 
 }  // namespace
 
+// The user did not name it: memory is taken last, and not much of it.
+template <class Use>
+bool ProfileFile::claim_fallback(const Name& name, bool wants_memory, Use serves) {
+    const auto is_it = [&](const char* directory) {
+        if (!directory || directory[0] != '/' || !claim_in(directory, name)) return false;
+        is_in_memory_ = is_on(fd_, in_memory);
+        if (is_in_memory_ == wants_memory && serves()) return true;
+        const int why = is_in_memory_ == wants_memory ? errno : ENOSPC;
+        unlink(path_);
+        is_in_memory_ = false;
+        errno = why;
+        return false;
+    };
+    return any_of(fallbacks, [&](const char* variable) { return is_it(getenv(variable)); }) || is_it("/tmp");
+}
+
+// So much, and so little of what is free that the other ranks of the node find room, too.
+bool ProfileFile::has_room_for(std::uint64_t bytes) const {
+    constexpr std::uint64_t share = 64;
+    struct statfs fs;
+    if (!is_in_memory_) return true;
+    if (bytes > most_in_memory || fstatfs(fd_, &fs) != 0) return false;
+    return fs.f_blocks == 0 ||
+           bytes <= static_cast<std::uint64_t>(fs.f_bavail) * static_cast<std::uint64_t>(fs.f_bsize) / share;
+}
+
 // Claims the name in one directory after the other until `use` is content with what it can do there. `refused` is the
 // path that could not be used and `error` why; where there is none yet, the user's own directory comes first.
 template <class Use>
@@ -199,14 +231,10 @@ bool ProfileFile::claim(const Name& name, const char* refused, int error, Use us
         refused = path_[0] ? path_ : value_of(Setting::directory);
     }
     copy(first, refused);
-    const bool found = any_of(fallbacks,
-                              [&](const char* variable) {
-                                  const char* directory = getenv(variable);
-                                  return directory && directory[0] == '/' && serves(directory);
-                              }) ||
-                       serves("/tmp");
+    const bool found = claim_fallback(name, false, use) || claim_fallback(name, true, use);
     if (name.rank == 0 && found)  // one line a job: what other ranks meet, the report says
-        say("cannot write %s: %s; this profile is %s", first, strerror(error), path_);
+        say("cannot write %s: %s; this profile is %s%s", first, strerror(error), path_,
+            is_in_memory_ ? ", in the memory of this node" : "");
     if (!found) copy(path_, first);
     if (!found) fd_ = -1;
     errno = error;
@@ -214,11 +242,11 @@ bool ProfileFile::claim(const Name& name, const char* refused, int error, Use us
 }
 
 bool ProfileFile::open(Image& image, const Name& name) {
-    const bool claimed = claim(name, nullptr, 0, [] { return true; });
+    const bool claimed = claim(name, nullptr, 0, [&] { return has_room_for(smallest_profile); });
     if (!claimed && name.rank == 0)
         say("cannot create %s: %s; the profile stays in memory until the end (MPIPROF_DIR names another directory)",
             path_, strerror(errno));
-    if (claimed && bears_mapping(fd_) && image.open_mapped(fd_)) return true;
+    if (claimed && !is_in_memory_ && bears_mapping(fd_) && image.open_mapped(fd_)) return true;
     if (claimed) raw(SYS_ftruncate, fd_, 0);
     if (image.open_private()) return true;
     if (name.rank == 0) say("no memory for the profile; this run is not profiled");
@@ -269,6 +297,7 @@ int ProfileFile::update(const Image& image) {
     if (!image.has_unsaved()) return 0;
     Image::Written* written = written_;
     if (!written) return ENOMEM;
+    if (!has_room_for(image.bytes())) return ENOSPC;
     if (still_ours()) return image.write_changes(fd_, *written);
     return with_descriptor([&](int fd) { return image.write_changes(fd, *written); });
 }
@@ -292,7 +321,11 @@ int ProfileFile::save(const Image& image, const Name& name) {
     count_drop(image.header().drops.write_errors);
     char partial[sizeof path_];
     copy(partial, path_);
-    const bool saved = claim(name, exists ? partial : nullptr, error, [&] { return write_whole(image) == 0; });
+    const bool saved = claim(name, exists ? partial : nullptr, error, [&] {
+        if (has_room_for(image.bytes())) return write_whole(image) == 0;
+        errno = ENOSPC;
+        return false;
+    });
     if (saved && exists) unlink(partial);
     return saved ? 0 : error;
 }

@@ -41,6 +41,9 @@ class ProfileFile {
     bool claim_in(const char* pattern, const Name& name);
     bool claim_at(char* directory, const Name& name);
     template <class Use>
+    bool claim_fallback(const Name& name, bool in_memory, Use serves);
+    bool has_room_for(std::uint64_t bytes) const;
+    template <class Use>
     bool claim(const Name& name, const char* refused, int error, Use use);
     bool still_ours() const;
     bool is_at_its_path() const;
@@ -53,6 +56,7 @@ class ProfileFile {
     int fd_ = -1;
     FileIdentity identity_{};
     char path_[4096] = {};
+    bool is_in_memory_ = false;          // a fallback that nobody named, in the memory of the node
     Image::Written* written_ = nullptr;  // of the file that was claimed last; null: no memory
 };
 

@@ -124,7 +124,7 @@ void Runtime::set_window(std::uint64_t started_ns) {
 // matter. Returns how long it is to the next edge.
 std::uint64_t Runtime::obey_window() {
     constexpr std::uint64_t soon = 1'000'000;
-    const std::uint64_t now = nanoseconds(CLOCK_MONOTONIC);
+    const std::uint64_t now = kernel_nanoseconds(CLOCK_MONOTONIC);
     if (begins_at_ns_ == 0 && ends_at_ns_ == ~std::uint64_t{0}) return Helper::when_asked;
     if (!lock_.try_lock()) return soon;
     if (now >= begins_at_ns_ && now < ends_at_ns_)

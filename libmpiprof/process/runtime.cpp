@@ -2,12 +2,14 @@
 #include "libmpiprof/process/runtime.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmpiprof/base/raw.h"
 #include "libmpiprof/format/facts.h"
+#include "libmpiprof/format/tick_rate.h"
 #include "libmpiprof/host/environment.h"
 #include "libmpiprof/host/facts.h"
 #include "libmpiprof/host/launch.h"
@@ -81,6 +83,7 @@ bool Runtime::prepare() {
     phase_ = Phase::prepared;
     setup_began_ns_ = nanoseconds(CLOCK_MONOTONIC);
     records_.clock = choose_clock(value_of(Setting::clock));
+    slept_before_ns_ = slept_ns();
     loaded_ = take_anchor(records_.clock);
     return true;
 }
@@ -310,6 +313,30 @@ Measured Runtime::measured() {
     return {records_.image, describes_node, first_thread_, helper_.thread()};
 }
 
+// A machine that slept, or another library that moves the program's clocks, makes times that nobody can explain: the
+// report has to know.
+void Runtime::note_clocks() {
+    if (are_clocks_noted_) return;
+    are_clocks_noted_ = true;
+    constexpr std::uint64_t noticeable = second / 100;
+    const format::Header& header = records_.image.header();
+    const auto note = [&](const char* name, std::uint64_t first, std::uint64_t other) {
+        char text[64];
+        snprintf(text, sizeof text, other ? "%llu %llu" : "%llu", static_cast<unsigned long long>(first),
+                 static_cast<unsigned long long>(other));
+        record_fact(records_.image, format::FactKind::process, name, text);
+    };
+    const std::uint64_t slept = slept_ns() - slept_before_ns_;
+    if (slept > noticeable && slept < ~std::uint64_t{0} / 2) note(format::facts::slept_ns, slept, 0);
+    const std::uint64_t programs = nanoseconds(CLOCK_MONOTONIC) - setup_began_ns_;
+    const std::uint64_t kernels = header.ended.monotonic_ns - loaded_.monotonic_ns;
+    const std::uint64_t apart = programs > kernels ? programs - kernels : kernels - programs;
+    if (apart > noticeable + kernels / 1000) note(format::facts::clock_moved, programs, kernels);
+    const format::Anchor anchors[] = {header.loaded, header.started, header.ended};
+    if (const auto rate = format::tick_rate(anchors, 3); !rate.is_steady)
+        if (const std::uint64_t khz = named_rate_khz(records_.clock)) note(format::facts::counter_khz, khz, 0);
+}
+
 void Runtime::update_header(State state, int exit_code) {
     format::Header& header = records_.image.header();
     count_pause();
@@ -317,6 +344,7 @@ void Runtime::update_header(State state, int exit_code) {
     note_what_was_not_said();
     header.ended = take_anchor(records_.clock);
     header.updated = header.ended;
+    note_clocks();
     header.exit_code = exit_code;
     header.state = state;
 }

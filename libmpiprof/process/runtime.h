@@ -105,6 +105,7 @@ class Runtime {
     void start_helper();
     void do_without_helper();
     void note_what_was_not_said();
+    void note_clocks();
     static std::uint64_t refresh(void* self, std::uint64_t period_ns);
     Measured measured();
     void update_header(format::State state, int exit_code);
@@ -144,6 +145,8 @@ class Runtime {
     bool is_trace_cut_ = false;
     bool is_noted_not_said_ = false;
     bool is_noted_no_helper_ = false;
+    bool are_clocks_noted_ = false;
+    std::uint64_t slept_before_ns_ = 0;
     unsigned rank_in_path_ = 0;
     Selection left_out_, barriers_;
     std::uint32_t shut_ = 0;  // Reasons

@@ -14,6 +14,7 @@
 #include "libmpiprof/base/printed.h"
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/format/mpitrace_layout.h"
+#include "libmpiprof/format/tick_rate.h"
 
 namespace mpiprof {
 namespace {
@@ -92,8 +93,9 @@ void sum_up(const Image& image, const Catalogue& catalogue, Routine* routines) {
 }
 
 double seconds_per_tick(const Header& header) {
-    const double ticks = static_cast<double>(header.ended.ticks - header.loaded.ticks);
-    return ticks > 0 ? static_cast<double>(header.ended.monotonic_ns - header.loaded.monotonic_ns) / ticks * 1e-9 : 0;
+    const Anchor anchors[] = {header.loaded, header.started, header.ended};
+    const TickRate rate = tick_rate(anchors, 3);
+    return rate.ticks != 0 ? static_cast<double>(rate.ns) / static_cast<double>(rate.ticks) * 1e-9 : 0;
 }
 
 // A call that was made, and where its line stands: in mpitrace's order, those that it does not know by name.

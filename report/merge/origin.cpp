@@ -133,6 +133,7 @@ void OriginPart::finish(Finishing& end) {
     job.setup_ns = setup_ns_;
     job.is_text = is_text_;
     std::sort(notes_.begin(), notes_.end());
+    notes_.erase(std::unique(notes_.begin(), notes_.end()), notes_.end());  // what many ranks met alike
     for (std::string& text : notes_)
         job.notes.push_back({.kind = JobNote::Kind::from_the_reader, .name = std::move(text)});
 }

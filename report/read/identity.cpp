@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 #include <array>
+#include <charconv>
+
+#include "libmpiprof/format/facts.h"
 
 #include "report/read/header.h"
 
@@ -107,15 +110,64 @@ void read_identity(Reading& r) {
     read_usage(r);
 }
 
+namespace {
+
+// What the library noticed of the clocks at the end.
+struct ClockFacts {
+    std::uint64_t slept_ns = 0, counter_khz = 0;
+    bool is_moved = false;
+};
+ClockFacts clock_facts(const Reading& r) {
+    ClockFacts seen;
+    Texts texts(r.tables.bytes());
+    r.tables.each<format::Fact>(format::TableType::facts, [&](const format::Fact& record, const format::Table&) {
+        if (record.kind != format::FactKind::process) return;
+        const std::string_view name = text_of(record.name);
+        const std::string_view value = texts.at(record.value_offset, record.value_length);
+        const auto number = [&](std::uint64_t& into) {
+            (void)std::from_chars(value.data(), value.data() + value.size(), into);
+        };
+        if (name == format::facts::slept_ns) number(seen.slept_ns);
+        if (name == format::facts::counter_khz) number(seen.counter_khz);
+        seen.is_moved |= name == format::facts::clock_moved;
+    });
+    return seen;
+}
+
+void take_scale(Reading& r) {
+    const std::array anchors{r.header.loaded, r.header.started, r.header.updated, r.header.ended};
+    const ClockFacts seen = clock_facts(r);
+    const auto scale = TickScale::from(anchors, seen.counter_khz);
+    const bool counts_ns = r.header.clock == format::ClockKind::monotonic;
+    if (counts_ns) {  // ticks are the program's nanoseconds, which may be others than the kernel's
+        constexpr double whole = 1e9;
+        const double off = scale ? scale->ns_exact(std::uint64_t{1'000'000'000}) / whole - 1 : 0;
+        if (off > 1e-3 || off < -1e-3) r.scale = *scale;
+    } else if (scale) {
+        r.scale = *scale;
+    } else {
+        r.note(fmt::format("rank {}: the clock's rate is not known, times are in ticks", r.profile.rank));
+    }
+    if (seen.slept_ns)
+        r.note(
+            fmt::format("the machine slept during the run, for {:.0f} s: calls in which it did last that long; the "
+                        "time of the run does not count it",
+                        static_cast<double>(seen.slept_ns) * 1e-9));
+    if (seen.is_moved)
+        r.note(
+            "another library that is preloaded moves the program's clock (MPI_Wtime, clock_gettime): the times here "
+            "are the kernel's");
+    if (scale && !scale->is_steady() && !seen.slept_ns)
+        r.note(
+            "the system's clock and the processor's counter did not keep one pace, as where a machine or container "
+            "sleeps meanwhile: times in MPI are by the counter, the time of the run is by the clock");
+}
+
+}  // namespace
+
 void read_times(Reading& r) {
     Profile& p = r.profile;
-    if (r.header.clock != format::ClockKind::monotonic) {
-        const std::array anchors{r.header.loaded, r.header.started, r.header.updated, r.header.ended};
-        if (const auto scale = TickScale::from(anchors))
-            r.scale = *scale;
-        else
-            r.note(fmt::format("rank {}: the clock's rate is not known, times are in ticks", p.rank));
-    }
+    take_scale(r);
     const format::Anchor& begin = r.header.started;
     const format::Anchor& end = r.header.ended.monotonic_ns ? r.header.ended : r.header.updated;
     if (begin.monotonic_ns && end.monotonic_ns > begin.monotonic_ns)

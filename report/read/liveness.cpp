@@ -85,9 +85,9 @@ bool can_be_looked_at(const Profile& profile, std::uint64_t pid_namespace) {
     static const std::uint64_t own = own_pid_namespace();
     std::string boot;
     std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-    const bool is_here = boot.empty() || profile.node.empty() || profile.node.starts_with(boot);
-    return profile.pid != 0 && profile.host == host && is_here &&
-           (pid_namespace == 0 || own == 0 || pid_namespace == own);
+    if (profile.pid == 0 || profile.host != host) return false;
+    if (pid_namespace == 0 || own == 0) return true;
+    return pid_namespace == own && (boot.empty() || profile.node.starts_with(boot));
 }
 
 Life life_of(const Profile& profile) {

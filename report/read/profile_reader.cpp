@@ -94,8 +94,8 @@ Result<Profile> read_profile(ByteSpan bytes, std::string_view path, Detail detai
     Reading reading(bytes, path, *header);
     reading.profile.path = path;
     read_identity(reading);
-    read_times(reading);
     if (auto ok = collect_tables(reading); !ok) return tl::make_unexpected(ok.error());
+    read_times(reading);
     if (auto ok = read_tables(reading); !ok) return tl::make_unexpected(ok.error());
     if (detail == Detail::events) read_traces(reading);
     return std::move(reading.profile);

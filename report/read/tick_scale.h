@@ -1,4 +1,4 @@
-// Ticks -> nanoseconds, from the two anchors of a profile that lie farthest apart.
+// Ticks -> nanoseconds, by the anchors of a profile: format/tick_rate.h says which.
 // Used by the profile reader only; durations beyond 2^64 ns become the largest number.
 #pragma once
 
@@ -15,7 +15,10 @@ class TickScale {
     // Ticks that are nanoseconds (ClockKind::monotonic).
     TickScale() = default;
     // Empty if the anchors cannot tell: fewer than two moments, or a clock that no machine has.
-    static std::optional<TickScale> from(std::span<const format::Anchor> anchors);
+    // `named_khz`: the counter's rate by kernel or processor; 0: not known.
+    static std::optional<TickScale> from(std::span<const format::Anchor> anchors, std::uint64_t named_khz = 0);
+    // Between all anchors the clocks went by one pace: no sleep of the machine, and nobody moved one of them.
+    bool is_steady() const { return is_steady_; }
 
     std::uint64_t ns(std::uint64_t ticks) const {
         if (is_identity_) return ticks;
@@ -29,6 +32,7 @@ class TickScale {
 
   private:
     bool is_identity_ = true;
+    bool is_steady_ = true;
     std::uint64_t whole_ = 1;     // ns per tick: whole part ...
     std::uint64_t fraction_ = 0;  // ... and 2^-64ths, so that a conversion is two multiplications
     double ns_per_tick_ = 1.0;

@@ -16,6 +16,8 @@
 #include <sstream>
 #include <vector>
 
+#include "tests/unit/said.h"
+
 namespace mpiprof {
 namespace {
 
@@ -38,16 +40,14 @@ struct profile_file : testing::Test {
         for (const char* variable : {"MPIPROF_DIR", "MPIPROF_STORE", "TMPDIR"}) unsetenv(variable);
     }
     bool open() {
-        testing::internal::CaptureStderr();
-        const bool opened = file->open(image, name);
-        said = testing::internal::GetCapturedStderr();
+        bool opened = false;
+        said = said_while([&] { opened = file->open(image, name); });
         if (opened) image.header().rank = name.rank;
         return opened;
     }
     int save() {
-        testing::internal::CaptureStderr();
-        const int error = file->save(image, name);
-        said = testing::internal::GetCapturedStderr();
+        int error = 0;
+        said = said_while([&] { error = file->save(image, name); });
         return error;
     }
     static std::string bytes(const fs::path& path) {

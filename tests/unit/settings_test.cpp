@@ -8,6 +8,7 @@
 #include <map>
 
 #include "tests/unit/image_tables.h"
+#include "tests/unit/said.h"
 
 namespace mpiprof {
 namespace {
@@ -20,9 +21,7 @@ struct settings : testing::Test {
     }
     static void set(const char* name, const char* value) { setenv(name, value, 1); }
     static std::string what_is_said() {
-        testing::internal::CaptureStderr();
-        report_wrong_settings();
-        return testing::internal::GetCapturedStderr();
+        return said_while([] { report_wrong_settings(); });
     }
 };
 
