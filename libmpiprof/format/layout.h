@@ -138,7 +138,7 @@ enum class MpiFamily : std::uint32_t { unknown = 0, open_mpi = 1, mpich = 2, sta
 enum class ThreadKind : std::uint32_t { main = 1, other = 2 };
 enum class PeerKind : std::uint32_t { messages = 0, one_sided = 1 };
 
-// One moment seen on three clocks. The reporter converts ticks with the two anchors farthest apart.
+// One moment seen on three clocks. tick_rate.h says how ticks are converted by several.
 struct Anchor {
     std::uint64_t ticks;
     std::uint64_t monotonic_ns;

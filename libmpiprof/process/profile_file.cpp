@@ -224,6 +224,7 @@ bool ProfileFile::claim(const Name& name, const char* refused, int error, Use us
         errno = why;
         return false;
     };
+    is_in_memory_ = false;
     if (!refused) {
         path_[0] = 0;
         if (serves(value_of(Setting::directory))) return true;
@@ -316,7 +317,8 @@ int ProfileFile::write_whole(const Image& image) const {
 
 int ProfileFile::save(const Image& image, const Name& name) {
     const bool exists = fd_ >= 0 && (is_linked(fd_, identity_) || is_at_its_path());
-    const int error = !exists ? ENOENT : image.has_unsaved() ? write_whole(image) : 0;
+    const bool has_room = has_room_for(image.bytes());
+    const int error = !exists ? ENOENT : !has_room ? ENOSPC : image.has_unsaved() ? write_whole(image) : 0;
     if (error == 0) return 0;
     count_drop(image.header().drops.write_errors);
     char partial[sizeof path_];

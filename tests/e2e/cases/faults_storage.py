@@ -304,3 +304,35 @@ def clock_that_is_set_during_the_run_changes_no_duration(scene):
             check(0.29e9 < rank["elapsed_ns"] < 60e9, f"elapsed {rank['elapsed_ns']} ns with {clock} and a jump of {seconds} s")
             check(rank["mpi_ns"] < rank["elapsed_ns"], f"in MPI {rank['mpi_ns']} of {rank['elapsed_ns']} ns")
             same(scene.run_report(cwd=directory).code, 0, "exit code of the report")
+
+
+@case(ranks=1)
+def fallback_in_the_memory_of_the_node_is_the_last_and_said(scene):
+    """Where the user's own directory refuses: a disk before memory, whichever is named first; and what would take much memory
+    is not put there at all."""
+    place = scene.subdir("place")
+    for name in ("memory", "disk", "kept"):
+        (place / name).mkdir()
+    script = 'mount -t tmpfs -o size=900m none memory && mount --bind memory /tmp || exit 77; "$@"; code=$?; cp -a memory/. kept; exit $code'
+    argv = ["sh", "-c", script, "sh", "env", "LD_PRELOAD=" + scene.preload(), program(scene), CALLS]
+    base = {"MPIPROF_DIR": "/dev/null/there", "PBS_O_WORKDIR": place / "memory"}
+
+    def run(env):
+        ran = scene.alone([*namespace(scene), *argv], profiled=False, env={**base, **env}, cwd=place, timeout=100)
+        if ran.code == 77:
+            raise Skip(f"no memory can be mounted here: {ran.err.strip()}")
+        same(ran.code, 0, f"exit code\n{ran.err}")
+        return our_lines(ran)
+
+    said = run({"TMPDIR": place / "disk"})
+    same((len(scene.profiles(place / "disk")), len(scene.profiles(place / "kept"))), (1, 0), f"profiles on the disk and in memory; {said}")
+    check(len(said) == 1 and "memory of this node" not in said[0], f"what is said of the disk: {said}")
+    said = run({"TMPDIR": ""})
+    same(len(scene.profiles(place / "kept")), 1, f"profiles in memory; {said}")
+    check(len(said) == 1 and "in the memory of this node" in said[0], f"what is said of the memory: {said}")
+    for path in scene.profiles(place / "kept"):
+        check(path.stat().st_size < 2 << 20, f"{path} has {path.stat().st_size} bytes")
+        path.unlink()
+    said = run({"TMPDIR": "", "MPIPROF_TRACE": "400000"})
+    same(len(scene.profiles(place / "kept")), 0, f"profiles in memory of a rank with a large trace; {said}")
+    check(any("is lost" in line for line in said), f"what is said of the loss: {said}")
