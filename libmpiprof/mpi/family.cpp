@@ -69,6 +69,7 @@ FamilyFacts open_mpi(const void* init, const Questions& q) {
     f.self = q.comm_f2c ? q.comm_f2c(1) : no_handle;
     f.comm_null = q.comm_f2c ? q.comm_f2c(2) : no_handle;
     f.byte = q.type_f2c ? q.type_f2c(1) : no_handle;
+    f.type_null = q.type_f2c ? q.type_f2c(0) : no_handle;
     f.request_null = q.request_f2c ? q.request_f2c(0) : no_handle;
     f.fortran_request_null = 0;
     if (const void* empty = find_beside("ompi_request_empty", init)) {
@@ -99,6 +100,7 @@ FamilyFacts mpich(const void* init) {
     f.self = 0x44000001;
     f.comm_null = 0x04000000;
     f.byte = 0x4c00010d;
+    f.type_null = 0x0c000000;
     f.request_null = f.fortran_request_null = 0x2c000000;
     f.complete = f.fortran_complete = {0xc0000000, 0x40000000};  // those that are built in, since MPICH 4
     f.in_place = -1;
@@ -133,6 +135,7 @@ FamilyFacts standard_abi() {
     f.self = 0x102;
     f.comm_null = 0x100;
     f.byte = 0x247;
+    f.type_null = 0x200;
     f.request_null = f.fortran_request_null = 0x180;
     f.in_place = 1;
     f.status_ignore = f.statuses_ignore = 0;

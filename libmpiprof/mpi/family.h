@@ -44,7 +44,7 @@ struct Questions {
 struct FamilyFacts {
     static constexpr int not_known = -1;
     MpiFamily family;
-    Word world, self, comm_null, byte;
+    Word world, self, comm_null, byte, type_null;
     Word request_null, fortran_request_null;
     // Of requests that are complete when the call that posts them returns: all of them have this handle, or these bits
     // of it. Such a request is nobody else's, and waiting for it is over at once.

@@ -121,19 +121,20 @@ Bytes any_size(Ledger& ledger, const Word* words) {
     using A = Arguments<I, Language>;
     constexpr SizeRule rule = A::row.size_rule;
     const A a{words, &ledger};
-    if constexpr (rule == SizeRule::none)
-        return 0;
-    else if constexpr (simple_pair(rule).count == Role::none)
+    // Each side of an exchange may be nobody for itself.
+    constexpr bool has_one_peer = rule != SizeRule::sendrecv && rule != SizeRule::sendrecv_replace;
+    if constexpr (rule == SizeRule::none) return 0;
+    if constexpr (has_one_peer && A::template has<Role::dest>)
+        if (a.template is_null_peer<Role::dest>()) return 0;
+    if constexpr (has_one_peer && A::template has<Role::source>)
+        if (a.template is_null_peer<Role::source>()) return 0;
+    if constexpr (A::template has<Role::target>)
+        if (a.template is_null_peer<Role::target>()) return 0;
+    if constexpr (A::template has<Role::root>)
+        if (a.template is_null_peer<Role::root>()) return 0;
+    if constexpr (rule != SizeRule::none && simple_pair(rule).count == Role::none)
         return message_size<I, Language>(ledger, words);
-    else {
-        if constexpr (A::template has<Role::dest>)
-            if (a.template is_null_peer<Role::dest>()) return 0;
-        if constexpr (A::template has<Role::source>)
-            if (a.template is_null_peer<Role::source>()) return 0;
-        if constexpr (A::template has<Role::target>)
-            if (a.template is_null_peer<Role::target>()) return 0;
-        if constexpr (A::template has<Role::root>)
-            if (a.template is_null_peer<Role::root>()) return 0;
+    else if constexpr (rule != SizeRule::none) {
         return library.is_known()
                    ? a.template elements<simple_pair(rule).type>(a.template count<simple_pair(rule).count>())
                    : 0;
