@@ -34,11 +34,12 @@ struct Arguments {
                    ? 0
                    : static_cast<Bytes>(n) * library.type_size(*ledger, Language::c_type(Language::handle(word<R>())));
     }
-    // Asked of the library, and remembered for quick_group().
+    // Asked of the library, and remembered for quick_group() until its end, where that will be told: no array of the
+    // program's is read as far as another communicator goes.
     CommInfo comm() const {
         const Word handle = Language::handle(word<Role::comm>());
         const CommInfo info = library.communicator(Language::c_comm(handle));
-        if (!info.inter)
+        if (!info.inter && info.is_told)
             ledger->groups.remember(
                 {Language::group_key(handle), info.rank, info.size, info.in_degree, info.out_degree});
         return info;

@@ -2,6 +2,7 @@
 #include "libmpiprof/mpi/communicators.h"
 
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/process/runtime.h"
 
 namespace mpiprof::mpi {
 namespace {
@@ -10,11 +11,32 @@ constexpr std::uint64_t id_of_world = 1;
 constexpr std::uint64_t id_of_self = 2;
 
 bool is_null(Word handle) { return handle == profiled.facts.comm_null || handle == 0; }
+bool is_predefined(Word handle) { return handle == profiled.facts.world || handle == profiled.facts.self; }
+
+// Whether both may be the same one, as far as a program's arrays go by it.
+bool is_alike(const CommInfo& a, const CommInfo& b) {
+    return a.inter == b.inter && a.rank == b.rank && a.size == b.size && a.members == b.members &&
+           a.in_degree == b.in_degree && a.out_degree == b.out_degree;
+}
+
+Word fortran_of(Word handle) { return profiled.ask.comm_c2f ? profiled.ask.comm_c2f(handle) : handle; }
 
 }  // namespace
 
+// What every question begins with: whose end was told is not known any more.
+class Communicators::Entered {
+  public:
+    explicit Entered(Communicators& of) : guard_(of.lock_) {
+        if (of.told_.has_ended()) [[unlikely]]
+            of.collect_ended();
+    }
+
+  private:
+    Guard guard_;
+};
+
 CommInfo Communicators::describe(Word handle) const {
-    CommInfo info{handle, 0, false, 0, 0, 0, -1, -1};
+    CommInfo info{handle, 0, false, 0, 0, 0, -1, -1, false, false};
     int flag = 0;
     if (profiled.ask.comm_rank) profiled.ask.comm_rank(handle, &info.rank);
     if (profiled.ask.comm_test_inter && profiled.ask.comm_test_inter(handle, &flag) == 0) info.inter = flag != 0;
@@ -67,24 +89,20 @@ int Communicators::world_rank_of_first(Known& k) const {
     return k.first;
 }
 
-bool Communicators::is_like_world(Word handle) {
-    const Guard guard(lock_);
+Communicators::WorldRank Communicators::world_rank(Word handle, int rank, bool is_in_hand) {
+    const Entered entered(*this);
     const Known* k = known_.find(handle);
-    return k && k->like_world && can_translate();
-}
-
-int Communicators::world_rank(Word handle, int rank) {
-    const Guard guard(lock_);
-    const Known* k = known_.find(handle);
-    if (!k || !can_translate()) return -1;
-    if (k->like_world) return rank;
+    if (!k || !can_translate() || !(is_in_hand || k->info.is_told)) return {-1, false, false};
+    WorldRank found{rank, k->info.is_told, k->like_world};
+    if (k->like_world) return found;
     Word group = 0;
+    found.rank = -1;
     const auto group_of = k->info.inter ? profiled.ask.comm_remote_group : profiled.ask.comm_group;
     // A rank that is none would be an error, which some libraries end the program for.
-    if (rank < 0 || rank >= k->info.size || !group_of || group_of(handle, &group) != 0) return -1;
-    const int translated = world_rank_in_group(group, rank);
+    if (rank < 0 || rank >= k->info.size || !group_of || group_of(handle, &group) != 0) return found;
+    found.rank = world_rank_in_group(group, rank);
     profiled.ask.group_free(&group);
-    return translated;
+    return found;
 }
 
 int Communicators::world_rank_in_window(Word window, int rank) const {
@@ -140,7 +158,11 @@ std::uint64_t Communicators::hash_of_members(Word handle, bool inter, std::uint6
 Communicators::Known& Communicators::learn(Word handle) {
     Known& k = known_.add(handle);
     k.info = describe(handle);
+    k.info.is_told = is_predefined(handle);  // these never end
     k.first = not_asked;
+    Word& ended_lately = ended_lately_[short_hash<6>(static_cast<std::uint64_t>(handle))];
+    k.uses = ended_lately == handle ? has_just_ended : used_once;
+    ended_lately = 0;
     if (handle == profiled.facts.world) {
         k.id = id_of_world;
         k.like_world = true;
@@ -186,66 +208,213 @@ void Communicators::publish(Records& records, Known& k) {
     name(k);
 }
 
-Communicators::Known& Communicators::known_to_profile(Records& records, Word handle) {
+// Of one that would not tell of its end, and may have ended since it was looked at last.
+Communicators::Known& Communicators::known_now(Word handle, bool& was_stale) {
     Known* k = known_.find(handle);
-    if (!k) k = &learn(handle);
-    if (k->info.index == 0) publish(records, *k);
-    return *k;
+    if (!k) return learn(handle);
+    if (k->info.is_told || is_alike(describe(handle), k->info)) return *k;
+    was_stale = true;
+    forget_known(runtime.records(), handle);
+    return learn(handle);
 }
 
-CommInfo Communicators::find(Records& records, Word handle) {
-    const Guard guard(lock_);
-    Known& k = known_to_profile(records, handle);
-    if (k.info.index == 0)
-        count_drop(records.image.header().drops.communicators);
-    else
-        k.record->flags = static_cast<std::uint16_t>(k.record->flags & ~format::is_not_used);
-    return k.info;
+Communicators::Known& Communicators::known_to_profile(Records& records, Word handle, bool& was_stale) {
+    Known& k = known_now(handle, was_stale);
+    if (k.info.index == 0) publish(records, k);
+    return k;
+}
+
+CommInfo Communicators::find(Records& records, Word handle) { return find(records, handle, 1); }
+CommInfo Communicators::find_for_later(Records& records, Word handle) { return find(records, handle, used_again); }
+
+CommInfo Communicators::find(Records& records, Word handle, std::int8_t uses) {
+    if (is_null(handle)) return {};
+    CommInfo info;
+    std::uint32_t slot;
+    bool was_stale = false;
+    {
+        const Entered entered(*this);
+        Known& k = known_to_profile(records, handle, was_stale);
+        if (k.info.index == 0)
+            count_drop(records.image.header().drops.communicators);
+        else
+            k.record->flags = static_cast<std::uint16_t>(k.record->flags & ~format::is_not_used);
+        if (!k.info.is_told && k.uses != cannot_tell && k.uses < used_again)
+            k.uses = static_cast<std::int8_t>(k.uses + uses);
+        slot = slot_to_tell(k);
+        info = k.info;
+    }
+    info.was_stale = was_stale;
+    if (slot != ToldEnds::none) info.is_told = let_it_tell(handle, slot);
+    return info;
 }
 
 void Communicators::know(Records& records, Word handle) {
-    const Guard guard(lock_);
-    known_to_profile(records, handle);
+    bool was_stale = false;
+    const Entered entered(*this);
+    known_to_profile(records, handle, was_stale);
 }
 
-void Communicators::count(Records& records, Word handle, std::uint64_t word) {
+bool Communicators::count(Records& records, Word handle, std::uint64_t word) {
     const Guard guard(lock_);
-    const Known& k = known_to_profile(records, handle);
-    if (k.record) static_cast<CommunicatorTable::Counted*>(k.record)->count_untimed(word);
+    const Known* k = known_.find(handle);
+    bool was_stale = false;
+    if (told_.has_ended() || !k || !k->info.is_told || k->info.index == 0) [[unlikely]] {
+        collect_ended();
+        k = &known_to_profile(records, handle, was_stale);
+    }
+    if (k->record) static_cast<CommunicatorTable::Counted*>(k->record)->count_untimed(word);
+    return was_stale;
+}
+
+std::uint16_t Communicators::index_of_known(Word handle) {
+    const Entered entered(*this);
+    const Known* k = known_.find(handle);
+    return k ? k->info.index : std::uint16_t{0};
 }
 
 void Communicators::count_known(Word handle, std::uint64_t word) {
-    const Guard guard(lock_);
+    const Entered entered(*this);
     if (const Known* k = known_.find(handle); k && k->record)
         static_cast<CommunicatorTable::Counted*>(k->record)->count_untimed(word);
 }
 
-bool Communicators::made(Records& records, Making making, std::uint16_t call, Word parent, Word handle,
-                         std::uint64_t salt) {
+// ---- ends that are told ----
+
+// The slot of one that is to tell from now on; none: it does already, or not yet, or cannot.
+std::uint32_t Communicators::slot_to_tell(Known& k) {
+    if (k.info.is_told || k.uses < used_again || k.slot != ToldEnds::none || !of_communicators_.is_there)
+        return ToldEnds::none;
+    k.slot = told_.take({k.info.handle, fortran_of(k.info.handle)});
+    if (k.slot == ToldEnds::none) k.uses = cannot_tell;
+    return k.slot;
+}
+
+// Nothing of ours is locked: another thread may be in a callback of the program's, for which MPI holds a lock that it
+// takes here, too, and which calls us. A communicator that was known before may have the attribute; set once more it
+// would tell of an end that is none.
+bool Communicators::let_it_tell(Word handle, std::uint32_t slot) {
+    void* before = nullptr;
+    int has_before = 0;
+    const int number = of_communicators_.number;
+    if (known_.has_lost_some() && profiled.ask.comm_get_attr(handle, number, &before, &has_before) != 0) has_before = 0;
+    const bool tells =
+        has_before || profiled.ask.comm_set_attr(handle, number, reinterpret_cast<void*>(std::uintptr_t{slot})) == 0;
     const Guard guard(lock_);
+    Known* k = known_.find(handle);
+    const bool is_same = k && k->slot == slot;
+    if (has_before || !tells) told_.give_back(slot);
+    if (!is_same) return false;
+    k->slot = has_before ? static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(before))
+              : tells    ? slot
+                         : ToldEnds::none;
+    k->info.is_told = tells;
+    if (!tells) k->uses = cannot_tell;
+    return tells;
+}
+
+void Communicators::collect_ended() {
+    told_.collect([&](std::uint32_t slot, Word handle) {
+        const Known* k = known_.find(handle);
+        if (k && k->slot == slot) forget_known(runtime.records(), handle);
+        ended_lately_[short_hash<6>(static_cast<std::uint64_t>(handle))] = handle;
+    });
+}
+
+// The attribute is its Fortran handle: what is just ending is not asked for it.
+bool Communicators::tells_of_window(Word window) const {
+    void* before = nullptr;
+    int has_before = 0;
+    if (!of_windows_.is_there || profiled.ask.win_get_attr(window, of_windows_.number, &before, &has_before) != 0)
+        return false;
+    const Word fortran = profiled.ask.win_c2f ? profiled.ask.win_c2f(window) : window;
+    return has_before || profiled.ask.win_set_attr(window, of_windows_.number, reinterpret_cast<void*>(fortran)) == 0;
+}
+
+// Predefined ones never end.
+bool Communicators::tells_of_type(Word type) const {
+    void* before = nullptr;
+    int has_before = 0, integers, addresses, types, combiner = -1;
+    if (!of_types_.is_there) return false;
+    if (profiled.ask.type_get_envelope(type, &integers, &addresses, &types, &combiner) != 0) return false;
+    if (combiner == named_) return true;
+    if (profiled.ask.type_get_attr(type, of_types_.number, &before, &has_before) != 0) return false;
+    return has_before || profiled.ask.type_set_attr(type, of_types_.number, const_cast<int*>(&named_)) == 0;
+}
+
+void Communicators::begin_to_watch(const Callbacks& ended) {
+    const Questions& ask = profiled.ask;
+    const auto copy_nothing = [](Word, int, void*, void*, void*, int* flag) {
+        *flag = 0;
+        return 0;
+    };
+    const auto create = [&](Keyval& keyval, Questions::CreateKeyval create_keyval, Questions::SetAttribute set,
+                            Questions::GetAttribute get, Questions::Delete* callback) {
+        if (!keyval.is_there && create_keyval && set && get)
+            keyval.is_there = create_keyval(copy_nothing, callback, &keyval.number, nullptr) == 0;
+    };
+    create(of_communicators_, ask.comm_create_keyval, ask.comm_set_attr, ask.comm_get_attr, ended.communicator);
+    create(of_windows_, ask.win_create_keyval, ask.win_set_attr, ask.win_get_attr, ended.window);
+    int integers, addresses, types;
+    if (ask.type_get_envelope && profiled.facts.byte != no_handle &&
+        ask.type_get_envelope(profiled.facts.byte, &integers, &addresses, &types, &named_) == 0)
+        create(of_types_, ask.type_create_keyval, ask.type_set_attr, ask.type_get_attr, ended.type);
+}
+
+// What is left of the program's own tells no more, and MPI finds no attribute of ours on it.
+void Communicators::end_watching() {
+    for (unsigned i = 0; i < ToldEnds::most; ++i) {
+        Word handle = 0;
+        {
+            const Entered entered(*this);
+            Known* k = i < static_cast<unsigned>(known_.end() - known_.begin()) ? known_.begin() + i : nullptr;
+            if (!k) break;
+            if (k->slot == ToldEnds::none || !k->info.is_told) continue;
+            told_.pass(k->slot);
+            k->slot = ToldEnds::none;
+            k->info.is_told = false;
+            handle = k->info.handle;
+        }
+        if (profiled.ask.comm_delete_attr) profiled.ask.comm_delete_attr(handle, of_communicators_.number);
+    }
+    const auto free = [](Keyval& keyval, int (*free_keyval)(int*)) {
+        if (keyval.is_there && free_keyval) free_keyval(&keyval.number);
+        keyval = {};
+    };
+    free(of_communicators_, profiled.ask.comm_free_keyval);
+    free(of_windows_, profiled.ask.win_free_keyval);
+    free(of_types_, profiled.ask.type_free_keyval);
+}
+
+// ---- communicators that are made ----
+
+Communicators::WereStale Communicators::made(Records& records, Making making, std::uint16_t call, Word parent,
+                                             Word handle, std::uint64_t salt) {
+    const Entered entered(*this);
     std::uint64_t parent_id = 0, before = 0;
     bool like_world = false;
     int first = not_asked;
     CommInfo info{};
+    WereStale stale{};
     if (!is_null(parent)) {
-        Known* from = known_.find(parent);
-        if (!from) from = &learn(parent);
-        parent_id = from->id;
-        if (making != Making::by_members) before = from->children++;
+        Known& from = known_now(parent, stale.parent);
+        parent_id = from.id;
+        if (making != Making::by_members) before = from.children++;
         if (making == Making::alike || making == Making::copied || making == Making::later) {
-            like_world = from->like_world;
-            first = world_rank_of_first(*from);
-            info = from->info;
+            like_world = from.like_world;
+            first = world_rank_of_first(from);
+            info = from.info;
         }
     }
-    if (is_null(handle)) return false;
-    const bool was_stale = forget_known(records, handle) || known_.has_lost_some();
-    if (making == Making::unknown) return was_stale;
+    if (is_null(handle)) return stale;
+    stale.handle = forget_known(records, handle) || known_.has_lost_some();
+    if (making == Making::unknown) return stale;
     Known& k = known_.add(handle);
     if (making == Making::copied || making == Making::later) {
         k.info = info;
         k.info.handle = handle;
         k.info.index = 0;
+        k.info.is_told = k.info.was_stale = false;
     } else {
         k.info = describe(handle);
     }
@@ -259,13 +428,14 @@ bool Communicators::made(Records& records, Making making, std::uint16_t call, Wo
     else if (parent_id != 0)
         k.id = hash_of_id(hash_of_id(parent_id, before), static_cast<std::uint64_t>(world_rank_of_first(k)));
     if (making != Making::later) publish(records, k);
-    return was_stale;
+    return stale;
 }
 
 // Its record stays, unless nothing is in it; its handle may be another's soon.
 bool Communicators::forget_known(Records& records, Word handle) {
     Known* k = known_.find(handle);
     if (!k) return false;
+    told_.pass(k->slot);
     if (k->record) {
         k->record->handle = k->record->fortran_handle = 0;
         if ((k->record->flags & format::is_not_used) != 0 && k->record->collectives == 0)
@@ -275,12 +445,12 @@ bool Communicators::forget_known(Records& records, Word handle) {
 }
 
 void Communicators::forget(Records& records, Word handle) {
-    const Guard guard(lock_);
+    const Entered entered(*this);
     forget_known(records, handle);
 }
 
 void Communicators::renamed(Word handle) {
-    const Guard guard(lock_);
+    const Entered entered(*this);
     if (const Known* k = known_.find(handle)) name(*k);
 }
 

@@ -20,14 +20,18 @@ struct RequestArguments {
 inline int int_at(Word argument) { return *reinterpret_cast<const int*>(argument); }
 
 // What a completing call's second half needs. Nothing is copied while this thread has no request in flight that could
-// be completed. False: there is no room for a copy yet.
+// be completed. False: there is no room for a copy yet; or requests go from one language to another, so that the plain
+// form has stored what is needed (store_mixed_requests), or will.
 template <Id I, class Language>
-[[gnu::always_inline]] inline bool store_requests(Ledger& ledger, const Word* words) {
+[[gnu::always_inline]] inline bool store_requests(Ledger& ledger, const Word* words, bool are_mixed = false) {
     using R = RequestArguments<I>;
     CallInHand& hand = ledger.hand;
     constexpr bool is_shown = row_of(I).treatment == Treatment::timed;
+    const std::uint64_t in_use = ledger.requests.in_use();
+    if (Requests::are_mixed(in_use) && !are_mixed) [[unlikely]]
+        return false;
     hand.requests = 0;
-    if (!ledger.requests.has_any()) {
+    if (in_use == 0) {
         if constexpr (is_shown) ledger.hand.set_requests(0);
         return true;
     }
@@ -62,6 +66,17 @@ template <Id I, class Language>
     return true;
 }
 
+// The same where languages mix, by the handles that the requests are known by.
+template <Id I, class Language>
+[[gnu::noinline]] void store_mixed_requests(Ledger& ledger, const Word* words) {
+    CallInHand& hand = ledger.hand;
+    store_requests<I, Language>(ledger, words, true);
+    if (hand.requests == 0) return;
+    find_keys<Language>(ledger, const_cast<Word*>(hand.handles), hand.requests);
+    if constexpr (RequestArguments<I>::one >= 0 && row_of(I).treatment == Treatment::timed)
+        hand.set_request(hand.handle);
+}
+
 // The requests that are done, as (handle, which of the statuses is its).
 template <Id I, class Language, class Use>
 void each_completed(const CallInHand& hand, Use use) {
@@ -93,7 +108,7 @@ template <Id I, class Language>
             if (!partner) return;
             const int source = source_in(statuses + i * profiled.facts.status_bytes);
             if (source >= 0)
-                ledger.requests.close_source(*partner, library.peer(ledger, partner->key, partner->comm, source));
+                ledger.requests.close_source(*partner, library.peer_later(ledger, partner->key, partner->comm, source));
         });
     }
 }
@@ -127,7 +142,7 @@ template <Id I, class Language>
             const Word status = statuses + i * profiled.facts.status_bytes;
             const int source = source_in(status);
             if (source >= 0)
-                side = {library.peer(ledger, partner.key, partner.comm, source).rank, tag_in(status),
+                side = {library.peer_later(ledger, partner.key, partner.comm, source).rank, tag_in(status),
                         format::trace_receives};
             return side;
         });
@@ -228,6 +243,7 @@ void store_to_start(Ledger& ledger, const Word* words) {
     Word* copy = n > 0 ? ledger.requests.room_for_handles(n) : nullptr;
     if (!copy) return;
     Language::copy_handles(copy, words[at], n);
+    if (ledger.requests.are_mixed()) find_keys<Language>(ledger, copy, n);
     hand.handles = copy;
     hand.requests = n;
 }
@@ -241,8 +257,11 @@ Bytes bytes_started(Ledger& ledger, const Word* words) {
     const std::int64_t n = R::one >= 0 ? 1 : Language::integer(words[R::n]);
     Bytes bytes = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-        const Word now = Language::handle_at(words[at], i);
-        bytes += ledger.start(i < hand.requests ? hand.handles[i] : now, now, hand.since());
+        Word now = Language::handle_at(words[at], i);
+        const Word before = i < hand.requests ? hand.handles[i] : now;
+        // The same request, by the handle of the language that set it up.
+        if (before != now && ledger.requests.are_mixed() && Language::other_request(now) == before) now = before;
+        bytes += ledger.start(before, now, hand.since());
     }
     return bytes;
 }

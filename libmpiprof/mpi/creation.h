@@ -70,8 +70,10 @@ template <Id I, class Language>
         if constexpr (reorder >= 0)
             if (Language::integer(words[reorder]) == 0)  // in Fortran .FALSE.
                 making = Communicators::Making::alike;
-        if (library.communicators.made(runtime.records(), making, static_cast<std::uint16_t>(I), from, handle, tag))
-            library.end_of_communicator(handle);
+        const Communicators::WereStale stale =
+            library.communicators.made(runtime.records(), making, static_cast<std::uint16_t>(I), from, handle, tag);
+        if (stale.handle) library.end_of_communicator(handle);
+        if (stale.parent) library.end_of_communicator(from);
     }
 }
 

@@ -36,6 +36,20 @@ Questions find_questions(const void* init) {
     ask(q.cartdim_get, "PMPI_Cartdim_get", init);
     ask(q.graph_neighbors_count, "PMPI_Graph_neighbors_count", init);
     ask(q.dist_graph_neighbors_count, "PMPI_Dist_graph_neighbors_count", init);
+    ask(q.comm_create_keyval, "PMPI_Comm_create_keyval", init);
+    ask(q.type_create_keyval, "PMPI_Type_create_keyval", init);
+    ask(q.win_create_keyval, "PMPI_Win_create_keyval", init);
+    ask(q.comm_set_attr, "PMPI_Comm_set_attr", init);
+    ask(q.type_set_attr, "PMPI_Type_set_attr", init);
+    ask(q.win_set_attr, "PMPI_Win_set_attr", init);
+    ask(q.comm_get_attr, "PMPI_Comm_get_attr", init);
+    ask(q.type_get_attr, "PMPI_Type_get_attr", init);
+    ask(q.win_get_attr, "PMPI_Win_get_attr", init);
+    ask(q.comm_delete_attr, "PMPI_Comm_delete_attr", init);
+    ask(q.comm_free_keyval, "PMPI_Comm_free_keyval", init);
+    ask(q.type_free_keyval, "PMPI_Type_free_keyval", init);
+    ask(q.win_free_keyval, "PMPI_Win_free_keyval", init);
+    ask(q.type_get_envelope, "PMPI_Type_get_envelope", init);
     ask(q.get_count_c, "PMPI_Get_count_c", init);
     ask(q.query_thread, "PMPI_Query_thread", init);
     ask(q.query_cuda_support, "MPIX_Query_cuda_support", init);
@@ -45,6 +59,9 @@ Questions find_questions(const void* init) {
     ask(q.comm_f2c, "PMPI_Comm_f2c", init);
     ask(q.type_f2c, "PMPI_Type_f2c", init);
     ask(q.request_f2c, "PMPI_Request_f2c", init);
+    ask(q.message_f2c, "PMPI_Message_f2c", init);
+    ask(q.request_c2f, "PMPI_Request_c2f", init);
+    ask(q.message_c2f, "PMPI_Message_c2f", init);
     ask(q.win_f2c, "PMPI_Win_f2c", init);
     return q;
 }

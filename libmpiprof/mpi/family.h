@@ -29,6 +29,20 @@ struct Questions {
     int (*cartdim_get)(Word comm, int* dimensions);
     int (*graph_neighbors_count)(Word comm, int rank, int* neighbors);
     int (*dist_graph_neighbors_count)(Word comm, int* in, int* out, int* weighted);
+    // Attributes are set for their callbacks alone: see Communicators::begin_to_watch().
+    using Copy = int(Word, int, void*, void*, void*, int*);
+    using Delete = int(Word, int, void*, void*);
+    using CreateKeyval = int (*)(Copy*, Delete*, int* keyval, void* extra);
+    using SetAttribute = int (*)(Word, int keyval, void* value);
+    using GetAttribute = int (*)(Word, int keyval, void* value, int* flag);
+    CreateKeyval comm_create_keyval, type_create_keyval, win_create_keyval;
+    SetAttribute comm_set_attr, type_set_attr, win_set_attr;
+    GetAttribute comm_get_attr, type_get_attr, win_get_attr;
+    int (*comm_delete_attr)(Word comm, int keyval);
+    int (*comm_free_keyval)(int* keyval);
+    int (*type_free_keyval)(int* keyval);
+    int (*win_free_keyval)(int* keyval);
+    int (*type_get_envelope)(Word type, int* integers, int* addresses, int* types, int* combiner);
     int (*get_count_c)(const void* status, Word type, std::int64_t* count);
     int (*query_thread)(int* level);
     int (*query_cuda_support)();  // an extension; null where the library has none
@@ -38,6 +52,9 @@ struct Questions {
     Word (*comm_f2c)(int comm);  // null where a Fortran handle is the C handle
     Word (*type_f2c)(int type);
     Word (*request_f2c)(int request);
+    Word (*message_f2c)(int message);
+    int (*request_c2f)(Word request);
+    int (*message_c2f)(Word message);
     Word (*win_f2c)(int win);
 };
 

@@ -32,23 +32,29 @@ Word Library::win_from_fortran(Word win) const {
     return profiled.ask.win_f2c ? profiled.ask.win_f2c(static_cast<int>(win)) : win;
 }
 
-format::Peer& Library::peer(Ledger& ledger, Word key, Word c_comm, int peer) {
+// Nothing is remembered of the ranks of a communicator that would not tell of its end.
+format::Peer& Library::peer(Ledger& ledger, Word key, Word c_comm, int peer, bool is_in_hand) {
     if (format::Peer* known = ledger.peers.known(key, peer)) return *known;
     if (peer == profiled.facts.proc_null) return ledger.peers.learn_nobody(key, peer);
     if (peer == profiled.facts.any_source) return ledger.peers.of_rank(format::peer_any, format::PeerKind::messages);
-    if (communicators.is_like_world(c_comm)) ledger.peers.learn_like_world(key);
-    const int rank = communicators.world_rank(c_comm, peer);
-    return ledger.peers.learn(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown,
-                              format::PeerKind::messages);
+    const Communicators::WorldRank found = communicators.world_rank(c_comm, peer, is_in_hand);
+    const std::uint32_t rank = found.rank >= 0 ? static_cast<std::uint32_t>(found.rank) : format::peer_unknown;
+    if (!found.is_told) return ledger.peers.of_rank(rank, format::PeerKind::messages);
+    if (found.like_world) ledger.peers.learn_like_world(key);
+    return ledger.peers.learn(key, peer, rank, format::PeerKind::messages);
 }
 
 format::Peer& Library::peer_of_window(Ledger& ledger, Word key, Word c_win, int peer) {
     if (format::Peer* known = ledger.peers.known(key, peer)) return *known;
     if (peer == profiled.facts.proc_null) return ledger.peers.learn_nobody(key, peer);
-    const int rank = communicators.world_rank_in_window(c_win, peer);
-    return ledger.peers.learn(key, peer, rank >= 0 ? static_cast<std::uint32_t>(rank) : format::peer_unknown,
-                              format::PeerKind::one_sided);
+    const int found = communicators.world_rank_in_window(c_win, peer);
+    const std::uint32_t rank = found >= 0 ? static_cast<std::uint32_t>(found) : format::peer_unknown;
+    if (!communicators.tells_of_window(c_win)) return ledger.peers.of_rank(rank, format::PeerKind::one_sided);
+    return ledger.peers.learn(key, peer, rank, format::PeerKind::one_sided);
 }
+
+// What Handles know of a type that is met for the first few times.
+constexpr std::uint32_t asked_each_time = ~std::uint32_t{0};
 
 std::uint64_t Library::type_size(Ledger& ledger, Word type) {
     Meaning meaning{0, 0};
@@ -62,8 +68,8 @@ void Library::ask_type(Ledger& ledger, Word type, Meaning& meaning) {
         meaning.type_size = static_cast<std::uint64_t>(type) >> 8 & 0xff;
         return;
     }
-    const Memos::Types::Known* known = ledger.memos.known_type(type);
-    if (known) {
+    Memos::Types::Known* known = ledger.memos.known_type(type);
+    if (known && known->meaning != asked_each_time) {
         meaning.type_size = known->meaning;
         meaning.is_lasting &= known->lasts();
         meaning.type_at = ledger.memos.slot_of_type(type);
@@ -79,7 +85,14 @@ void Library::ask_type(Ledger& ledger, Word type, Meaning& meaning) {
     if (!profiled.ask.type_size_x || profiled.ask.type_size_x(type, &bytes) != 0 || bytes < 0) bytes = 0;
     meaning.type_size = static_cast<std::uint64_t>(bytes);
     meaning.is_lasting = false;
-    ledger.memos.learn_type(type, meaning.type_size);
+    // Its size is remembered once it lasts: then the type is to tell of its end, which costs an MPI more than the
+    // questions before.
+    if (!known)
+        ledger.memos.learn_type(type, asked_each_time);
+    else if (known->lasts() && meaning.type_size < asked_each_time && communicators.tells_of_type(type))
+        known->meaning = static_cast<std::uint32_t>(meaning.type_size);
+    else if (known->lasts())
+        known->uses = 1;
 }
 
 void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
@@ -97,7 +110,7 @@ void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
     const CommInfo info = communicator(comm);
     meaning.communicator = info.index;
     meaning.is_lasting = false;
-    ledger.memos.learn_comm(comm, info.index);
+    if (info.is_told) ledger.memos.learn_comm(comm, info.index);
     if (info.inter) look_who_stands_by(ledger, meaning);
 }
 
@@ -110,15 +123,49 @@ void Library::look_who_stands_by(Ledger& ledger, Meaning& meaning) {
     if (ledger.hand.peer() == profiled.facts.proc_null) meaning.type_size = 0;
 }
 
+namespace {
+
 // Fortran's calls remember it by a key of their own: FortranBinding::group_key().
+void end_of(HandleKind kind, Word c, Word fortran) {
+    const Word mark = kind == HandleKind::window ? of_window : 0;
+    runtime.end_of({kind, c ^ mark, FortranBinding<false, false>::group_key(fortran) ^ mark});
+}
+
+// What MPI calls when the life of something ends that has an attribute of ours, in whichever call that happens. Nothing
+// is asked there, and nobody waited for who may wait for MPI.
+int communicator_ended(Word, int, void* slot, void*) {
+    if (const ToldEnds::Handles ended = library.communicators.ended(slot); ended.c != 0)
+        end_of(HandleKind::communicator, ended.c, ended.fortran);
+    return 0;
+}
+int window_ended(Word win, int, void* fortran, void*) {
+    end_of(HandleKind::window, library.normal(win), reinterpret_cast<Word>(fortran));
+    return 0;
+}
+int type_ended(Word type, int, void*, void*) {
+    library.end_of_type(library.normal(type));
+    return 0;
+}
+
+}  // namespace
+
+void Library::begin_to_watch() { communicators.begin_to_watch({communicator_ended, window_ended, type_ended}); }
+
 void Library::end_of_communicator(Word comm) {
-    const Word fortran = profiled.ask.comm_c2f ? profiled.ask.comm_c2f(comm) : comm;
-    runtime.end_of({HandleKind::communicator, comm, FortranBinding<false, false>::group_key(fortran)});
+    end_of(HandleKind::communicator, comm, profiled.ask.comm_c2f ? profiled.ask.comm_c2f(comm) : comm);
 }
 
 void Library::end_of_window(Word win) {
-    const Word fortran = profiled.ask.win_c2f ? profiled.ask.win_c2f(win) : win;
-    runtime.end_of({HandleKind::window, win ^ of_window, FortranBinding<false, false>::group_key(fortran) ^ of_window});
+    end_of(HandleKind::window, win, profiled.ask.win_c2f ? profiled.ask.win_c2f(win) : win);
+}
+
+// The other threads learn of it with a new epoch.
+void Library::meet_language(Ledger& ledger, std::uint64_t language) {
+    std::uint64_t& seen = ledger.records().languages_of_requests;
+    if ((relaxed(seen) & language) != 0) return;
+    const std::uint64_t before = __atomic_fetch_or(&seen, language, __ATOMIC_RELAXED);
+    ledger.requests.mix_if_languages_do();
+    if (before != 0 && (before & language) == 0) runtime.forget_handles();
 }
 
 // The only communication of ours, and only because the user asked for it. Booked as a call of its own; without a ledger

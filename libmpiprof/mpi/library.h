@@ -36,8 +36,14 @@ class Library {
     void end_of_communicator(Word comm);
     void end_of_window(Word win);
 
+    // Communicators, types and windows tell us of their end from now on.
+    void begin_to_watch();
     // The communicator behind a valid C handle.
-    CommInfo communicator(Word handle) { return communicators.find(runtime.records(), handle); }
+    CommInfo communicator(Word handle) { return current(communicators.find(runtime.records(), handle), handle); }
+    // One that is asked about later, when it may be gone.
+    CommInfo communicator_for_later(Word handle) {
+        return current(communicators.find_for_later(runtime.records(), handle), handle);
+    }
     std::uint64_t type_size(Ledger& ledger, Word type);
     // What a memo is to know of valid C handles.
     void ask_type(Ledger& ledger, Word type, Meaning& meaning);
@@ -46,14 +52,33 @@ class Library {
     Word type_from_fortran(Word type) const;
     Word win_from_fortran(Word win) const;
     // The record that counts a peer of this communicator (or window), both as the call in hand has passed them. It is
-    // asked once what they stand for.
-    format::Peer& peer(Ledger& ledger, Word key, Word c_comm, int peer);
+    // asked once what they stand for. peer_later(): of a call that is over, so that the communicator may be gone.
+    format::Peer& peer(Ledger& ledger, Word key, Word c_comm, int peer) {
+        return this->peer(ledger, key, c_comm, peer, true);
+    }
+    format::Peer& peer_later(Ledger& ledger, Word key, Word c_comm, int peer) {
+        return this->peer(ledger, key, c_comm, peer, false);
+    }
     format::Peer& peer_of_window(Ledger& ledger, Word key, Word c_win, int peer);
     Word normal(Word handle) const { return profiled.facts.wide_handles ? handle : static_cast<std::int32_t>(handle); }
+
+    // Before a call that posts, completes, starts or frees a request, or probes for or receives a message: the first of
+    // another language than the ones before says that they mix.
+    void meet_requests(Ledger& ledger, bool fortran) {
+        if (profiled.facts.wide_handles) meet_language(ledger, fortran ? 2 : 1);
+    }
 
     Communicators communicators{};
 
   private:
+    // What was remembered of the one before it goes.
+    CommInfo current(const CommInfo& info, Word handle) {
+        if (info.was_stale) [[unlikely]]
+            end_of_communicator(handle);
+        return info;
+    }
+    format::Peer& peer(Ledger& ledger, Word key, Word c_comm, int peer, bool is_in_hand);
+    void meet_language(Ledger& ledger, std::uint64_t language);
     void learn_communicator(Ledger& ledger, Word comm, Meaning& meaning);
     // Whether the call in hand, on an intercommunicator, moves nothing for this rank.
     void look_who_stands_by(Ledger& ledger, Meaning& meaning);
@@ -88,6 +113,13 @@ struct FortranBinding : wrap::Fortran<Large> {
     // Open MPI's is 0, which the table cannot hold.
     static bool is_no_request(Word request) { return is_null_request(request); }
     static bool is_complete_at_once(Word request) { return profiled.facts.fortran_complete.are_of(request); }
+    // C's handles for the same; 0: there are none, or they are the same words.
+    static Word other_request(Word request) {
+        return profiled.ask.request_f2c ? profiled.ask.request_f2c(static_cast<int>(request)) : 0;
+    }
+    static Word other_message(Word message) {
+        return profiled.ask.message_f2c ? profiled.ask.message_f2c(static_cast<int>(message)) : 0;
+    }
     static Word group_key(Word comm) { return comm ^ (Word{1} << 62); }  // never 0, nor a C handle
     static void copy_handles(Word* copy, Word array, std::int64_t n) {
         for (const int *h = reinterpret_cast<const int*>(array), *end = h + n; h != end; ++h) *copy++ = *h;
@@ -111,6 +143,9 @@ struct CBinding : wrap::C<Large> {
     // The null handle is remembered like another: seldom posted, and looked at only where nobody remembers it.
     static bool is_no_request(Word) { return false; }
     static bool is_complete_at_once(Word request) { return profiled.facts.complete.are_of(request); }
+    // Fortran's.
+    static Word other_request(Word request) { return profiled.ask.request_c2f ? profiled.ask.request_c2f(request) : 0; }
+    static Word other_message(Word message) { return profiled.ask.message_c2f ? profiled.ask.message_c2f(message) : 0; }
     static Word group_key(Word comm) { return comm; }
     static void copy_handles(Word* copy, Word array, std::int64_t n) {
         if (!profiled.facts.wide_handles) return FortranBinding<Large, false>::copy_handles(copy, array, n);
@@ -118,6 +153,24 @@ struct CBinding : wrap::C<Large> {
     }
     static constexpr int first_index = 0;
 };
+
+// Where languages mix: a request is known by the handle of the language that posted it, and whoever completes, starts
+// or frees it in another one finds it by that. Asked before the real call, after which the handle may mean nothing.
+template <class Language>
+[[gnu::noinline]] void find_keys(Ledger& ledger, Word* handles, std::int64_t n) {
+    for (Word *handle = handles, *end = handles + n; handle != end; ++handle) {
+        if (Language::is_null_request(*handle) || Language::is_complete_at_once(*handle)) continue;
+        if (ledger.requests.are_known_by(*handle)) continue;
+        const Word other = Language::other_request(*handle);
+        if (other != 0 && ledger.requests.are_known_by(other)) *handle = other;
+    }
+}
+template <class Language>
+[[gnu::noinline]] Word key_of_message(const Ledger& ledger, Word handle) {
+    if (!ledger.requests.are_mixed()) return handle;
+    const Word other = Language::other_message(handle);
+    return ledger.message(other) ? other : handle;
+}
 
 // What wrap.h is instantiated with.
 struct Mpi {
@@ -272,11 +325,12 @@ struct Mpi {
         if (words[0] == 0) return;                             // an error, which is MPI's to report
         const Word handle = Language::handle_at(words[0], 0);  // the argument points at it
         if constexpr (I == Id::Request_free) {
-            if (ledger && Language::is_complete_at_once(handle))
-                ledger->requests.pass_complete();
-            else if (ledger)
-                ledger->forget_request(handle);
-            return;
+            if (!ledger) return;
+            if (Language::is_complete_at_once(handle)) return ledger->requests.pass_complete();
+            Word key = handle;
+            library.meet_requests(*ledger, Language::fortran);
+            if (ledger->requests.are_mixed()) find_keys<Language>(*ledger, &key, 1);
+            return ledger->forget_request(key);
         }
         if (!library.is_known())
             return;  // nor was anything asked, and its handles may be wider than they are taken for
@@ -329,8 +383,8 @@ template <Id I, class Language>
     const Word handle = Language::c_comm(Language::handle(words[comm]));
     if (Language::failed(result, hand))
         library.communicators.count_known(handle, word);
-    else
-        library.communicators.count(runtime.records(), handle, word);
+    else if (library.communicators.count(runtime.records(), handle, word))
+        library.end_of_communicator(handle);
 }
 
 template <Id I, class Language>

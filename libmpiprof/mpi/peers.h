@@ -111,15 +111,10 @@ struct WithPeer : Base {
             const Word request = Language::handle_at(ledger.hand.request, 0);
             if ((who == profiled.facts.any_source || (ledger.trace && ledger.trace->received_tag < 0)) &&
                 !Language::is_complete_at_once(request)) {
-                const Requests::Partner partner{&counted,
-                                                OfCall::key(ledger),
-                                                Language::c_comm(ledger.hand.comm()),
-                                                bytes,
-                                                ticks,
-                                                0,
-                                                -1,
-                                                memo.cell->communicator,
-                                                false};
+                const Word comm = Language::c_comm(ledger.hand.comm());
+                library.communicator_for_later(comm);
+                const Requests::Partner partner{&counted, OfCall::key(ledger),     comm, bytes, ticks, 0,
+                                                -1,       memo.cell->communicator, false};
                 if (!Language::is_no_request(request)) ledger.requests.post_open(ledger.hand, memo, request, partner);
                 return;
             }
@@ -208,8 +203,10 @@ struct Probed : Base {
         const CallInHand& hand = ledger.hand;
         if (library.is_known() && row_of(I).treatment == Treatment::timed) {
             const int source = tells_source<Language>(hand.status) ? source_in(hand.status) : ledger.hand.peer();
-            ledger.remember_message({Language::handle_at(hand.message, 0), Language::group_key(ledger.hand.comm()),
-                                     Language::c_comm(ledger.hand.comm()), source});
+            const Word comm = Language::c_comm(ledger.hand.comm());
+            library.communicator_for_later(comm);
+            ledger.remember_message(
+                {Language::handle_at(hand.message, 0), Language::group_key(ledger.hand.comm()), comm, source});
         }
         Base::after(ledger, memo, bytes, ticks);
     }
@@ -221,6 +218,7 @@ struct FromMessage : Base {
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return false; }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         if (library.is_known()) Peers::add(sender(ledger).received, bytes, ticks);
+        ledger.forget_message(ledger.hand.message);  // its handle is given out again, maybe by another language
         Base::after(ledger, memo, bytes, ticks);
     }
     static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
@@ -229,7 +227,8 @@ struct FromMessage : Base {
         if constexpr (find(row_of(I).roles, Role::status) >= 0)
             if (tells_source<Language>(ledger.hand.status)) tag = tag_in(ledger.hand.status);
         const Ledger::Message* message = ledger.message(ledger.hand.message);
-        const std::uint16_t communicator = message ? library.communicator(message->comm).index : std::uint16_t{0};
+        const std::uint16_t communicator =
+            message ? library.communicators.index_of_known(message->comm) : std::uint16_t{0};
         ledger.trace->call(ledger.hand, memo, bytes, ticks,
                            {sender(ledger).rank, tag, format::trace_receives, communicator});
     }
@@ -239,7 +238,7 @@ struct FromMessage : Base {
         int source = message->source;
         if constexpr (find(row_of(I).roles, Role::status) >= 0)
             if (tells_source<Language>(ledger.hand.status)) source = source_in(ledger.hand.status);
-        return library.peer(ledger, message->key, message->comm, source);
+        return library.peer_later(ledger, message->key, message->comm, source);
     }
 };
 
@@ -293,7 +292,7 @@ Requests::Partner partner_of(Ledger& ledger, const Word* words) {
                    c_comm = Language::c_comm(handle);
         const int who = Language::integer(words[dest >= 0 ? dest : source]);
         const int tag = Language::integer(words[(dest >= 0 ? dest : source) + 1]);
-        const std::uint16_t index = library.communicator(c_comm).index;  // counted calls do not make it known
+        const std::uint16_t index = library.communicator_for_later(c_comm).index;
         format::Peer& peer = library.peer(ledger, key, c_comm, who);
         const bool is_open = dest < 0 && (who == profiled.facts.any_source || (ledger.trace && tag < 0));
         return {dest >= 0 ? &peer.sent : &peer.received,

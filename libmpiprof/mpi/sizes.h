@@ -13,6 +13,7 @@ template <Id I, class Language>
 [[gnu::noinline]] void Mpi::remember_set_up(Ledger& ledger, const Word* words) {
     const Word handle = Language::handle_at(words[find(row_of(I).roles, Role::newrequest)], 0);
     if (!library.is_known() || Language::is_null_request(handle)) return;
+    library.meet_requests(ledger, Language::fortran);
     ledger.set_up(handle, any_size<I, Language>(ledger, words), static_cast<std::uint16_t>(I),
                   partner_of<I, Language>(ledger, words), shown_of<I, Language>(ledger, words));
 }
@@ -126,6 +127,8 @@ struct Mpi::Size {
         } else if constexpr (way == Way::from_message) {
             const Word message = a.template word<Role::message>();  // the library overwrites it
             hand.message = message != 0 ? Language::handle_at(message, 0) : 0;
+            if (hand.message != 0 && !ledger.message(hand.message)) [[unlikely]]
+                hand.message = key_of_message<Language>(ledger, hand.message);
         } else if constexpr (way == Way::probed || shows_source) {
             if constexpr (way == Way::probed) {
                 hand.message = a.template word<Role::message>();
@@ -141,12 +144,16 @@ struct Mpi::Size {
         using R = RequestArguments<I>;
         const Word words[sizeof...(Words) + 1] = {args..., 0};
         if (ledger.trace) remember_tags<I, Language>(*ledger.trace, words);
+        if constexpr (posts || completes || rule == SizeRule::started || A::template has<Role::message>)
+            library.meet_requests(ledger, Language::fortran);
         if constexpr (is_told)
             store_pair(ledger.hand, A{words, &ledger});  // of a library that is not known it is all that there is
         if constexpr (rule == SizeRule::started) store_to_start<I, Language>(ledger, words);
         if constexpr (completes && R::many >= 0)
             if (ledger.requests.has_any() && words[R::many] != 0)
                 ledger.requests.room_for_handles(Language::integer(words[R::n]));
+        if constexpr (completes)
+            if (ledger.requests.are_mixed()) store_mixed_requests<I, Language>(ledger, words);
     }
     // What arrived is in the status; where a C caller does not want one, the library fills ours.
     static constexpr int status = find(row.roles, Role::status);

@@ -85,9 +85,14 @@ void look_for_tool_in_front() {
         runtime.note_tool_in_front();
 }
 
+void watch_ends() {
+    if (library.is_identified && library.is_known() && runtime.is_recording()) library.begin_to_watch();
+}
+
 void begin_profile(const void* real, Ticks init_ticks) {
     if (!library.is_identified) library.identify(real);
     wrap::start_profile(ask_world(), init_ticks);
+    watch_ends();
     if (library.communicators.has_world && library.is_known() && runtime.is_recording())
         library.communicators.know(runtime.records(), profiled.facts.world);
     look_for_tool_in_front();
@@ -132,7 +137,10 @@ Word begin(const char* name, Word return_address, Words... words) {
     else
         library.communicators.has_world = true;
     library.is_over = false;
-    if (!ours) return result;
+    if (!ours) {
+        watch_ends();  // sessions begin MPI more than once
+        return result;
+    }
     begin_profile(real.function, after - before);
     if (model == Model::world && !measures_clocks && is_on(Setting::clock_offsets)) {
         measures_clocks = true;
@@ -159,7 +167,10 @@ Word end(const char* name, Word return_address, Words... words) {
     else
         library.communicators.has_world = false;
     const bool last = !library.communicators.has_world && open_sessions <= 0;
-    if (last) runtime.finish(format::State::finalized, 0);
+    if (last) {
+        runtime.finish(format::State::finalized, 0);
+        library.communicators.end_watching();
+    }
     const Ticks before = now(runtime.clock() == format::ClockKind::monotonic);
     // What it calls in turn is part of it, and of nobody's order.
     const Word* const outer = thread_state.token;

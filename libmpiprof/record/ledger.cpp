@@ -328,6 +328,7 @@ void Ledger::enter_epoch(std::uint64_t epoch) {
     epoch_ = epoch;
     requests.guard_if_they_cross_threads();
     forget_unloaded();
+    requests.mix_if_languages_do();
     const std::uint64_t forgets = __atomic_load_n(&records_->forgets, __ATOMIC_ACQUIRE);
     bool is_all_gone = forgets != forgets_seen_;
     forgets_seen_ = forgets;

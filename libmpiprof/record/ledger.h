@@ -139,6 +139,7 @@ class Ledger {
         has_messages_ = true;
         messages_.remember(message);
     }
+    void forget_message(Word handle) { messages_.forget(handle); }
     const Message* message(Word handle) const { return handle != 0 ? messages_.find(handle) : nullptr; }
 
     // ---- handles ----

@@ -45,6 +45,7 @@ struct Records {
     EndedHandles ended;                      // for the other threads
     std::uint64_t forgets;                   // how often all that memos know became untrue
     GuardedRequests guarded;                 // requests that threads may complete for each other
+    std::uint64_t languages_of_requests;     // whose handles for requests differ, a bit each
     RequestTable::Shown requests_of_nobody;  // where threads show their requests that found no room for it
 
     // Before the first ledger is made.
@@ -58,6 +59,11 @@ struct Records {
     }
     // Whether a thread may complete what another has posted: MPI lets more than one call it (MPI_THREAD_SERIALIZED).
     bool requests_cross_threads() const { return image.header().thread_level >= 2; }
+    // Whether more languages than one were seen to post and complete requests.
+    bool languages_mix() const {
+        const std::uint64_t seen = relaxed(languages_of_requests);
+        return (seen & (seen - 1)) != 0;
+    }
     // A clock that ran backwards.
     void count_backwards() { count_drop(image.header().drops.backwards); }
 

@@ -45,6 +45,11 @@ class RequestTable {
 
     // From now on it is never empty: its thread may complete what others posted.
     void lean() { ++in_use_; }
+    // The same, since requests go from one language to another: those who complete them look by which handle they are
+    // known. A mark in the count that they look at in any case.
+    void mix() { relaxed(in_use_, in_use_ | mixed); }
+    static bool is_mixed(std::uint64_t in_use) { return in_use >= mixed; }
+    std::uint64_t in_use() const { return relaxed(in_use_); }
 
     enum class Put { done, no_slot, shared };
     // Remembers a request. Shared: the handle is another's that is to be waited for; nothing was changed.
@@ -153,6 +158,7 @@ class RequestTable {
 
   private:
     static constexpr std::uint64_t open_sources = 1, one_shared = 2;
+    static constexpr std::uint64_t mixed = std::uint64_t{1} << 63;
     void leave_shared(const Request& request) {
         if (request.is_shared()) relaxed(odd_, odd_ - one_shared);
     }

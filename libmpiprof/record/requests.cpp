@@ -11,6 +11,13 @@ void Requests::open(Records& records, std::uint32_t thread) {
     thread_ = thread;
     table_.show_in(&records.requests_of_nobody);
     guard_if_they_cross_threads();
+    mix_if_languages_do();
+}
+
+void Requests::mix_if_languages_do() {
+    if (are_mixed() || !records_->languages_mix()) return;
+    const Guarded guarded(*this);
+    table_.mix();
 }
 
 // MPI is asked for this level before there can be a request: none is in the table yet.
@@ -148,6 +155,15 @@ bool Requests::may_be_taken(Word handle, Ticks before, Ticks& since) {
     if (!request) return false;
     since = request->since;
     return may_go(*request, before);
+}
+
+bool Requests::are_known_by(Word handle) {
+    if (knows(handle)) return true;
+    if (!is_guarded_) return false;
+    Ticks since = 0;
+    for (Requests* other = __atomic_load_n(&records_->guarded.threads, __ATOMIC_ACQUIRE); other; other = other->next_)
+        if (other != this && other->may_be_taken(handle, ~Ticks{0}, since)) return true;
+    return false;
 }
 
 bool Requests::give(Word handle, Ticks since, Ticks before, Taken& taken) {

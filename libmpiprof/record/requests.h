@@ -16,6 +16,12 @@ class Requests {
 
     void open(Records& records, std::uint32_t thread);
     bool has_any() const { return !table_.is_empty(); }
+    // Whether a request that one language posted may be completed by another, which has another handle for it; and
+    // whether any thread knows one by this handle.
+    static bool are_mixed(std::uint64_t in_use) { return RequestTable::is_mixed(in_use); }
+    bool are_mixed() const { return are_mixed(in_use()); }
+    std::uint64_t in_use() const { return table_.in_use(); }  // 0: none
+    bool are_known_by(Word handle);
 
     // ---- posting ----
     // A request was posted by the call in hand, which `m` books. False, and nothing done, if the table does not take it
@@ -55,6 +61,7 @@ class Requests {
     // ---- requests that go from one thread to another ----
     // Called at the thread's first call, and where more may be known of MPI since.
     void guard_if_they_cross_threads();
+    void mix_if_languages_do();
     bool knows(Word handle) { return table_.find(handle) != nullptr; }
     // What another thread knows of one that was posted `before`, or is persistent, and forgets now.
     struct Taken {

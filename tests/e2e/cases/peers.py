@@ -59,10 +59,9 @@ def peers_of_fortran_2008_programs_are_exact(scene):
     fortran_peers_are_exact(scene, "f08", "-DF08")
 
 
-@case(ranks=4)
-def handles_that_come_back_mean_what_they_are_now(scene):
+def handles_are_what_they_are_now(scene, *how):
     program = scene.compile("recycled.c")
-    ran = scene.mpirun(4, [program, "expected"]).succeeded()
+    ran = scene.mpirun(4, [program, "expected", *how]).succeeded()
     if scene.mpi == "mpich":
         same(ran.out, "handles came back\n", "output: else nothing is tested")
     compare(scene, 4)
@@ -70,3 +69,30 @@ def handles_that_come_back_mean_what_they_are_now(scene):
     booked = {call for _, call, _ in expected}
     found = {key: value for key, value in scene.export().items() if key[1] in booked}
     check(found == expected, "(rank, call, bin) -> (calls, bytes):\n" + differences(found, expected))
+
+
+@case(ranks=4)
+def handles_that_come_back_mean_what_they_are_now(scene):
+    handles_are_what_they_are_now(scene)
+
+
+@case(ranks=4)
+def handles_that_a_library_below_makes_and_frees_mean_what_they_are_now(scene):
+    """By PMPI_ names, so that it is not seen: nothing is read or booked by what a handle meant before."""
+    handles_are_what_they_are_now(scene, "both")
+
+
+@case(ranks=4)
+def handles_whose_end_alone_is_not_seen_mean_what_they_are_now(scene):
+    handles_are_what_they_are_now(scene, "freed")
+
+
+@case(ranks=4)
+def handles_whose_making_alone_is_not_seen_mean_what_they_are_now(scene):
+    handles_are_what_they_are_now(scene, "made")
+
+
+@case(ranks=4)
+def communicators_that_live_in_attributes_mean_what_they_are_now(scene):
+    """A library makes and frees them in the callbacks, inside of MPI_Comm_dup and MPI_Comm_free."""
+    handles_are_what_they_are_now(scene, "kept")
