@@ -106,7 +106,9 @@ template <Id I, class Language>
         each_completed<I, Language>(ledger.hand, [&](Word handle, std::int64_t i) {
             const Requests::Partner* partner = ledger.requests.open_source(handle);
             if (!partner) return;
-            const int source = source_in(statuses + i * profiled.facts.status_bytes);
+            const Word status = statuses + i * profiled.facts.status_bytes;
+            if (is_of_cancelled(reinterpret_cast<const void*>(status))) return Requests::take_back(*partner);
+            const int source = source_in(status);
             if (source >= 0)
                 ledger.requests.close_source(*partner, library.peer_later(ledger, partner->key, partner->comm, source));
         });
@@ -141,7 +143,7 @@ template <Id I, class Language>
             if (statuses == 0) return side;
             const Word status = statuses + i * profiled.facts.status_bytes;
             const int source = source_in(status);
-            if (source >= 0)
+            if (source >= 0 && !is_of_cancelled(reinterpret_cast<const void*>(status)))
                 side = {library.peer_later(ledger, partner.key, partner.comm, source).rank, tag_in(status),
                         format::trace_receives};
             return side;

@@ -51,6 +51,7 @@ Questions find_questions(const void* init) {
     ask(q.win_free_keyval, "PMPI_Win_free_keyval", init);
     ask(q.type_get_envelope, "PMPI_Type_get_envelope", init);
     ask(q.get_count_c, "PMPI_Get_count_c", init);
+    ask(q.test_cancelled, "PMPI_Test_cancelled", init);
     ask(q.query_thread, "PMPI_Query_thread", init);
     ask(q.query_cuda_support, "MPIX_Query_cuda_support", init);
     ask(q.get_library_version, "PMPI_Get_library_version", init);
@@ -206,6 +207,11 @@ std::uint64_t ask_bytes_in_status(const void* status) {
     std::int64_t count = 0;
     if (!ask.get_count_c || ask.get_count_c(status, profiled.facts.byte, &count) != 0 || count < 0) return 0;
     return static_cast<std::uint64_t>(count);
+}
+
+bool is_of_cancelled(const void* status) {
+    int flag = 0;
+    return profiled.ask.test_cancelled && profiled.ask.test_cancelled(status, &flag) == 0 && flag != 0;
 }
 
 }  // namespace mpiprof::mpi

@@ -44,6 +44,7 @@ struct Questions {
     int (*win_free_keyval)(int* keyval);
     int (*type_get_envelope)(Word type, int* integers, int* addresses, int* types, int* combiner);
     int (*get_count_c)(const void* status, Word type, std::int64_t* count);
+    int (*test_cancelled)(const void* status, int* flag);
     int (*query_thread)(int* level);
     int (*query_cuda_support)();  // an extension; null where the library has none
     int (*get_library_version)(char* text, int* length);
@@ -96,6 +97,8 @@ struct Profiled {
 Profiled identify(const void* init);
 
 std::uint64_t ask_bytes_in_status(const void* status);
+// Of a receive that was cancelled a status tells nothing else.
+bool is_of_cancelled(const void* status);
 
 // Bytes that a successful receive left in a status.
 [[gnu::always_inline]] inline std::uint64_t bytes_in_status(const void* status) {

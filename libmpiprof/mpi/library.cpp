@@ -68,13 +68,15 @@ void Library::ask_type(Ledger& ledger, Word type, Meaning& meaning) {
         meaning.type_size = static_cast<std::uint64_t>(type) >> 8 & 0xff;
         return;
     }
-    Memos::Types::Known* known = ledger.memos.known_type(type);
-    if (known && known->meaning != asked_each_time) {
-        meaning.type_size = known->meaning;
-        meaning.is_lasting &= known->lasts();
-        meaning.type_at = ledger.memos.slot_of_type(type);
-        return;
-    }
+    Memos::Types::Known* const known = ledger.memos.known_type(type);
+    if (!known || known->meaning == asked_each_time) return learn_type(ledger, type, known, meaning);
+    meaning.type_size = known->meaning;
+    meaning.is_lasting &= known->lasts();
+    meaning.type_at = ledger.memos.slot_of_type(type);
+}
+
+// A function of its own, so that what it saves and restores is not on the way of what is known.
+[[gnu::noinline]] void Library::learn_type(Ledger& ledger, Word type, Memos::Types::Known* known, Meaning& meaning) {
     if (type == profiled.facts.type_null) {  // MPI never takes it for a type, but lets it pass where nobody looks
         meaning.type_size = 0;
         meaning.is_lasting = false;
@@ -105,7 +107,6 @@ void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
         look_who_stands_by(ledger, meaning);
 }
 
-// A function of its own, so that what it saves and restores is not on the way of what is known.
 [[gnu::noinline]] void Library::learn_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
     const CommInfo info = communicator(comm);
     meaning.communicator = info.index;

@@ -79,6 +79,7 @@ class Library {
     }
     format::Peer& peer(Ledger& ledger, Word key, Word c_comm, int peer, bool is_in_hand);
     void meet_language(Ledger& ledger, std::uint64_t language);
+    void learn_type(Ledger& ledger, Word type, Memos::Types::Known* known, Meaning& meaning);
     void learn_communicator(Ledger& ledger, Word comm, Meaning& meaning);
     // Whether the call in hand, on an intercommunicator, moves nothing for this rank.
     void look_who_stands_by(Ledger& ledger, Meaning& meaning);

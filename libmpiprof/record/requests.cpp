@@ -312,10 +312,14 @@ void Requests::forget_communicator(Word key) {
     table_.forget_communicator(key);
 }
 
-void Requests::close_source(const Partner& partner, format::Peer& from) {
+void Requests::take_back(const Partner& partner) {
     partner.flow->messages -= 1;
     partner.flow->bytes -= partner.bytes;
     partner.flow->ticks -= partner.ticks;
+}
+
+void Requests::close_source(const Partner& partner, format::Peer& from) {
+    take_back(partner);
     Peers::add(from.received, partner.bytes, partner.ticks);
 }
 

@@ -123,6 +123,7 @@ class Requests {
     bool has_open_sources() const { return table_.has_open_sources(); }
     const Partner* open_source(Word handle);  // null: its source is known
     static void close_source(const Partner& partner, format::Peer& from);
+    static void take_back(const Partner& partner);  // it received nothing
     void forget_communicators();
     void forget_communicator(Word key);
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 from harness import Skip, case, check, same
 
@@ -65,3 +66,21 @@ def requests_that_the_program_makes_and_completes_itself_are_told_to_their_call(
     scene.mpirun(1, [scene.compile("generalized_request.c", "-pthread")]).succeeded()
     same(rows_of(scene)["MPI_Grequest_start"]["requests"], "3", "generalized requests that were seen to complete")
     check("[dropped]" not in scene.run_report().out, "requests could not be told to the calls that posted them")
+
+
+@case(ranks=2)
+def what_one_language_begins_and_another_ends_is_one_request(scene):
+    """Set up, posted and probed for in C, started, waited for, freed and received in Fortran, and the other way round."""
+    part = scene.compile("across.c", "-c", name=f"across_c.{scene.mpi}.o", label=scene.mpi)
+    scene.mpirun(2, [scene.compile("across.f90", part), ROUNDS]).succeeded()
+    calls = rows_of(scene)
+    same(calls["MPI_Startall"]["total_bytes"], str(2 * ROUNDS * 2 * 4000), "bytes of what C set up and Fortran started")
+    same(calls["MPI_Start"]["total_bytes"], str(2 * ROUNDS * 2 * 2000), "bytes of what Fortran set up and C started")
+    for name, posted in (("MPI_Irecv", 2), ("MPI_Isend", 4)):
+        same(calls[name]["requests"], str(2 * posted * ROUNDS), f"requests of {name} that were seen to complete")
+    check("[dropped]" not in scene.run_report().out, "requests could not be told to the calls that posted them")
+    for profile in json.loads(scene.run_report("export", "-f", "json").succeeded().out)["ranks"]:
+        peers = [(peer["rank"], peer["sent"], peer["received"]) for peer in profile["peers"]]
+        same([(rank, sent["messages"], received["messages"]) for rank, sent, received in peers],
+             [(1 - profile["rank"], 6 * ROUNDS, 6 * ROUNDS)], f"peers of rank {profile['rank']} and their messages")
+        same([name for name, flow in profile["vague_peers"].items() if flow["messages"]], [], "messages of nobody knows whom")

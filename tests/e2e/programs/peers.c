@@ -132,6 +132,41 @@ static void master_and_workers(void) {
     }
 }
 
+/* Receives that were cancelled received nothing, whatever their statuses say. */
+static void cancelled(void) {
+    MPI_Request request;
+    MPI_Status status;
+    for (int i = 0; i < 3; ++i) {
+        memset(&status, 0, sizeof status); /* rank 0 is not meant */
+        MPI_Irecv(in, 20, MPI_DOUBLE, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &request);
+        MPI_Cancel(&request);
+        MPI_Wait(&request, &status);
+    }
+    MPI_Recv_init(in, 30, MPI_DOUBLE, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &request);
+    for (int i = 0; i < 3; ++i) {
+        MPI_Start(&request);
+        MPI_Cancel(&request);
+        MPI_Wait(&request, &status);
+    }
+    MPI_Wait(&request, &status); /* and of one that is not active they are empty */
+    MPI_Request_free(&request);
+}
+
+/* The communicator is gone, for whoever looks by its handle, before the message that is waited for. */
+static void gone(void) {
+    MPI_Request request;
+    MPI_Status status;
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    if (me == 0) MPI_Irecv(in, 20, MPI_DOUBLE, MPI_ANY_SOURCE, 9, copy, &request);
+    if (me == 1) MPI_Send(out, 20, MPI_DOUBLE, 0, 9, copy), note(sent, 0, 160);
+    PMPI_Comm_free(&copy);
+    if (me != 0) return;
+    MPI_Wait(&request, &status);
+    if (status.MPI_SOURCE != 1) exit(8);
+    any_messages += 1, any_bytes += 160; /* whose rank that is may be asked no more */
+}
+
 static void persistent(void) {
     MPI_Request all[3];
     MPI_Status statuses[3];
@@ -272,6 +307,8 @@ int main(int argc, char** argv) {
     master_and_workers();
     MPI_Barrier(MPI_COMM_WORLD);
     persistent();
+    cancelled();
+    gone();
     one_sided();
     intercommunicator();
     matched();
