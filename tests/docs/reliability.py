@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/reliability.md names a test for each of 71 cases: every one that it names must exist, and every case be there.
+"""docs/reliability.md names tests for each case: every one that it names must exist, and each case has a number of its own.
 
 usage: reliability.py ROOT"""
 
@@ -16,7 +16,7 @@ rows = [line for line in text.splitlines() if re.match(r"\| \d+ \|", line)]
 numbers = [int(line.split("|")[1]) for line in rows]
 named = {name for line in rows for name in re.findall(r"`(\w+)`", line.split("|")[3])} - {"clock_mono"}
 wrong = [f"no test is called {name}" for name in sorted(named - defined)]
-if numbers != list(range(1, 72)): wrong.append(f"the cases are not 1 to 71: {numbers}")
+if sorted(numbers) != list(range(1, len(rows) + 1)): wrong.append(f"the cases are not 1 to {len(rows)}, each once: {numbers}")
 if "@" in text: wrong.append("a figure is missing")
 print("\n".join(wrong) or f"{len(named)} tests of {len(rows)} cases exist")
 sys.exit(bool(wrong))
