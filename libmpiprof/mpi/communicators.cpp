@@ -14,9 +14,9 @@ bool is_null(Word handle) { return handle == profiled.facts.comm_null || handle 
 bool is_predefined(Word handle) { return handle == profiled.facts.world || handle == profiled.facts.self; }
 
 // Whether both may be the same one, as far as a program's arrays go by it.
-bool is_alike(const CommInfo& a, const CommInfo& b) {
+bool is_alike(const CommInfo& a, const CommInfo& b, bool with_neighbors) {
     return a.inter == b.inter && a.rank == b.rank && a.size == b.size && a.members == b.members &&
-           a.in_degree == b.in_degree && a.out_degree == b.out_degree;
+           (!with_neighbors || (a.in_degree == b.in_degree && a.out_degree == b.out_degree));
 }
 
 Word fortran_of(Word handle) { return profiled.ask.comm_c2f ? profiled.ask.comm_c2f(handle) : handle; }
@@ -35,7 +35,7 @@ class Communicators::Entered {
     Guard guard_;
 };
 
-CommInfo Communicators::describe(Word handle) const {
+CommInfo Communicators::describe(Word handle, bool with_neighbors) const {
     CommInfo info{handle, 0, false, 0, 0, 0, -1, -1, false, false};
     int flag = 0;
     if (profiled.ask.comm_rank) profiled.ask.comm_rank(handle, &info.rank);
@@ -44,7 +44,8 @@ CommInfo Communicators::describe(Word handle) const {
     info.size = info.members;
     if (info.inter && profiled.ask.comm_remote_size) profiled.ask.comm_remote_size(handle, &info.size);
     int topology = 0, n = 0, weighted = 0;
-    if (info.inter || !profiled.ask.topo_test || profiled.ask.topo_test(handle, &topology) != 0) return info;
+    if (info.inter || !with_neighbors || !profiled.ask.topo_test || profiled.ask.topo_test(handle, &topology) != 0)
+        return info;
     if (topology == profiled.facts.topo_cart && profiled.ask.cartdim_get && profiled.ask.cartdim_get(handle, &n) == 0)
         info.in_degree = info.out_degree = 2 * n;
     if (topology == profiled.facts.topo_graph && profiled.ask.graph_neighbors_count &&
@@ -209,32 +210,38 @@ void Communicators::publish(Records& records, Known& k) {
 }
 
 // Of one that would not tell of its end, and may have ended since it was looked at last.
-Communicators::Known& Communicators::known_now(Word handle, bool& was_stale) {
+Communicators::Known& Communicators::known_now(Word handle, bool& was_stale, bool with_neighbors) {
     Known* k = known_.find(handle);
     if (!k) return learn(handle);
-    if (k->info.is_told || is_alike(describe(handle), k->info)) return *k;
+    if (k->info.is_told) return *k;
+    with_neighbors |= k->uses + 1 >= used_again;  // all that is known of it is to last
+    if (is_alike(describe(handle, with_neighbors), k->info, with_neighbors)) return *k;
     was_stale = true;
     forget_known(runtime.records(), handle);
     return learn(handle);
 }
 
-Communicators::Known& Communicators::known_to_profile(Records& records, Word handle, bool& was_stale) {
-    Known& k = known_now(handle, was_stale);
+Communicators::Known& Communicators::known_to_profile(Records& records, Word handle, bool& was_stale,
+                                                      bool with_neighbors) {
+    Known& k = known_now(handle, was_stale, with_neighbors);
     if (k.info.index == 0) publish(records, k);
     return k;
 }
 
-CommInfo Communicators::find(Records& records, Word handle) { return find(records, handle, 1); }
-CommInfo Communicators::find_for_later(Records& records, Word handle) { return find(records, handle, used_again); }
+CommInfo Communicators::find(Records& records, Word handle) { return find(records, handle, 1, true); }
+CommInfo Communicators::find_index(Records& records, Word handle) { return find(records, handle, 1, false); }
+CommInfo Communicators::find_for_later(Records& records, Word handle) {
+    return find(records, handle, used_again, true);
+}
 
-CommInfo Communicators::find(Records& records, Word handle, std::int8_t uses) {
+CommInfo Communicators::find(Records& records, Word handle, std::int8_t uses, bool with_neighbors) {
     if (is_null(handle)) return {};
     CommInfo info;
     std::uint32_t slot;
     bool was_stale = false;
     {
         const Entered entered(*this);
-        Known& k = known_to_profile(records, handle, was_stale);
+        Known& k = known_to_profile(records, handle, was_stale, with_neighbors);
         if (k.info.index == 0)
             count_drop(records.image.header().drops.communicators);
         else

@@ -53,8 +53,9 @@ format::Peer& Library::peer_of_window(Ledger& ledger, Word key, Word c_win, int 
     return ledger.peers.learn(key, peer, rank, format::PeerKind::one_sided);
 }
 
-// What Handles know of a type that is met for the first few times.
+// What Handles know of a type that is met for the first few times; and of a communicator beside its index.
 constexpr std::uint32_t asked_each_time = ~std::uint32_t{0};
+constexpr std::uint32_t is_inter = 1u << 16;
 
 std::uint64_t Library::type_size(Ledger& ledger, Word type) {
     Meaning meaning{0, 0};
@@ -75,26 +76,24 @@ void Library::ask_type(Ledger& ledger, Word type, Meaning& meaning) {
     meaning.type_at = ledger.memos.slot_of_type(type);
 }
 
-// A function of its own, so that what it saves and restores is not on the way of what is known.
+// A function of its own, so that what it saves and restores is not on the way of what is known. The size is remembered
+// once the type lasts: then it is to tell of its end, which costs an MPI more than the questions before.
 [[gnu::noinline]] void Library::learn_type(Ledger& ledger, Word type, Memos::Types::Known* known, Meaning& meaning) {
-    if (type == profiled.facts.type_null) {  // MPI never takes it for a type, but lets it pass where nobody looks
-        meaning.type_size = 0;
-        meaning.is_lasting = false;
-        return;
-    }
+    meaning.type_size = 0;
+    meaning.is_lasting = false;
+    if (type == profiled.facts.type_null) return;  // MPI never takes it for a type, but lets it pass where nobody looks
     ledger.will_learn_type(type);
     std::int64_t bytes = 0;
-    if (!profiled.ask.type_size_x || profiled.ask.type_size_x(type, &bytes) != 0 || bytes < 0) bytes = 0;
+    if (!profiled.ask.type_size_x || profiled.ask.type_size_x(type, &bytes) != 0 || bytes < 0) return;
     meaning.type_size = static_cast<std::uint64_t>(bytes);
-    meaning.is_lasting = false;
-    // Its size is remembered once it lasts: then the type is to tell of its end, which costs an MPI more than the
-    // questions before.
-    if (!known)
+    if (!known) {
         ledger.memos.learn_type(type, asked_each_time);
-    else if (known->lasts() && meaning.type_size < asked_each_time && communicators.tells_of_type(type))
-        known->meaning = static_cast<std::uint32_t>(meaning.type_size);
-    else if (known->lasts())
-        known->uses = 1;
+    } else if (known->lasts()) {
+        if (meaning.type_size < asked_each_time && communicators.tells_of_type(type))
+            known->meaning = static_cast<std::uint32_t>(bytes);
+        else
+            known->uses = 1;
+    }
 }
 
 void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
@@ -103,15 +102,17 @@ void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
     meaning.communicator = static_cast<std::uint16_t>(known->meaning);
     meaning.is_lasting &= known->lasts();
     meaning.comm_at = ledger.memos.slot_of_comm(comm);
-    if (ledger.records().communicators.at(meaning.communicator).flags & format::is_intercommunicator) [[unlikely]]
+    if ((known->meaning & is_inter) != 0) [[unlikely]]
         look_who_stands_by(ledger, meaning);
 }
 
 [[gnu::noinline]] void Library::learn_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
-    const CommInfo info = communicator(comm);
+    const CommInfo info = current(communicators.find_index(runtime.records(), comm), comm);
     meaning.communicator = info.index;
     meaning.is_lasting = false;
-    if (info.is_told) ledger.memos.learn_comm(comm, info.index);
+    if (info.is_told)
+        if (Memos::Comms::Known* known = ledger.memos.learn_comm(comm, info.index); known && info.inter)
+            known->meaning |= is_inter;
     if (info.inter) look_who_stands_by(ledger, meaning);
 }
 

@@ -304,12 +304,13 @@ struct Mpi {
     template <class Language>
     [[gnu::noinline]] static Meaning meaning(Ledger& ledger, Word type, Word comm, std::int64_t count) {
         Meaning meaning{1, 0};
+        const bool is_known = library.is_known();
         // First, since it tells who passes a type for nothing.
-        if (comm != no_handle && library.is_known()) library.ask_communicator(ledger, Language::c_comm(comm), meaning);
+        if (is_known && comm != no_handle) library.ask_communicator(ledger, Language::c_comm(comm), meaning);
         if (type == no_handle) return meaning;
         // Without elements, or beside the root, a type is not significant: it may be MPI_DATATYPE_NULL, or a type that
         // was freed, and MPI ends the program that asks for the size of such a one.
-        if (library.is_known() && count > 0 && meaning.type_size != 0)
+        if (is_known && count > 0 && meaning.type_size != 0)
             library.ask_type(ledger, Language::c_type(type), meaning);
         else
             meaning.type_size = 0, meaning.is_lasting = false;
