@@ -9,12 +9,12 @@ namespace mpiprof::format::facts {
 inline constexpr char cpus_allowed[] = "cpus_allowed";
 inline constexpr char memory_nodes_allowed[] = "memory_nodes_allowed";
 inline constexpr char cpu_at_start[] = "cpu_at_start";
-inline constexpr char not_profiled[] = "not_profiled";            // a communication library that is loaded
+inline constexpr char not_profiled[] = "not_profiled";  // a communication library that is loaded
 // Who the process is for the kernel: the inode of its PID namespace, and when it began, in clock ticks after boot.
 inline constexpr char kernels_name[] = "pid_namespace_and_start";
-// What was noticed of the clocks at the end: how long the machine slept during the run; the time since the first MPI call by
-// the clock that libc has for the program, and by the kernel's own, where another library moves the first; the counter's rate
-// as named by the kernel or the processor, where the clocks disagree.
+// What was noticed of the clocks at the end: how long the machine slept during the run; the time since the first MPI
+// call by the clock that libc has for the program, and by the kernel's own, where another library moves the first; the
+// counter's rate as named by the kernel or the processor, where the clocks disagree.
 inline constexpr char slept_ns[] = "slept_ns";
 inline constexpr char clock_moved[] = "clock_moved";
 inline constexpr char counter_khz[] = "counter_khz";

@@ -1,5 +1,5 @@
-// What the library says on standard error while something is done. By one pipe for the whole process, since it writes to the
-// file alone that number 2 meant when its code ran first (process/standard_error.h).
+// What the library says on standard error while something is done. By one pipe for the whole process, since it writes
+// to the file alone that number 2 meant when its code ran first (process/standard_error.h).
 #pragma once
 
 #include <fcntl.h>

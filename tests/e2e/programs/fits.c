@@ -1,5 +1,5 @@
-/* Moves something and then takes so much memory as it is told, all of it at once: what is left of a limit of the user's.
-   usage: fits show (the most address space and data that this process had, in KiB) | fits MIB */
+/* Moves something and then takes so much memory as it is told, all of it at once: what is left of a limit of the
+   user's. usage: fits show (the most address space and data that this process had, in KiB) | fits MIB */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Sets a locale in one of the ways that programs have: for the whole process before MPI_Init, for one thread, or between
-   two calls. Says on stdout how it then writes one and a half. */
+/* Sets a locale in one of the ways that programs have: for the whole process before MPI_Init, for one thread, or
+   between two calls. Says on stdout how it then writes one and a half. */
 #define _GNU_SOURCE
 #include <locale.h>
 #include <mpi.h>

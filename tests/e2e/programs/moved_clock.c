@@ -1,5 +1,6 @@
-/* Preloaded: moves the program's CLOCK_MONOTONIC, as tools do that play another time. MOVED_CLOCK is "still" (it stands still
-   from 0.2 s to 1.2 s after the first question) or "fast" (it goes three times as fast). The kernel's own stays what it is. */
+/* Preloaded: moves the program's CLOCK_MONOTONIC, as tools do that play another time. MOVED_CLOCK is "still" (it stands
+   still from 0.2 s to 1.2 s after the first question) or "fast" (it goes three times as fast). The kernel's own stays
+   what it is. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
    usage: reused HOW DIRECTORY, HOW one of
      before    all three are closed and opened again before MPI_Init     after   the same behind it
      closed    number 2 is closed and stays so                            log     freopen(stderr) to a file of its own
-     over      dup2 of a file of its own over 2, behind MPI_Init          old     a file that was there, under 2, and 0 and 1, too
-     socket    number 2 becomes a socket, whose other end is read         none    nothing of that
-   Each data file is begun with 64 bytes and ended with 64 more. Says "wrong" in DIRECTORY/verdict.RANK if there is more in
-   one of them. Between, it begins MPI, moves something, and asks for a line of ours by ending a region that is none. */
+     over      dup2 of a file of its own over 2, behind MPI_Init          old     a file that was there, under 2, and 0
+   and 1, too socket    number 2 becomes a socket, whose other end is read         none    nothing of that Each data
+   file is begun with 64 bytes and ended with 64 more. Says "wrong" in DIRECTORY/verdict.RANK if there is more in one of
+   them. Between, it begins MPI, moves something, and asks for a line of ours by ending a region that is none. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

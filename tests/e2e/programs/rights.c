@@ -1,7 +1,8 @@
 /* Gives rights up after MPI_Init in one of the ways that programs have, and says right after it of every thread of this
    process which differs from the one that did: user, groups or more capabilities. "mpiprof N" is how many threads are
-   ours. Under "none", MPI is not begun: a process without threads, which marks a part of itself; under "threads", too, and it keeps what rights it has.
-   usage: rights setuid|setgid|setgroups|initgroups|setresuid|seteuid|back|capset|unshare|none|threads */
+   ours. Under "none", MPI is not begun: a process without threads, which marks a part of itself; under "threads", too,
+   and it keeps what rights it has. usage: rights
+   setuid|setgid|setgroups|initgroups|setresuid|seteuid|back|capset|unshare|none|threads */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -26,13 +27,15 @@ static int read_status(const char* path, char name[64], char lines[LINES][256]) 
     while (fgets(line, sizeof line, file)) {
         if (!strncmp(line, "Name:", 5)) sscanf(line + 5, "%63s", name);
         for (int i = 0; i < LINES; ++i)
-            if (!strncmp(line, labels[i], strlen(labels[i]))) snprintf(lines[i], 256, "%.250s", line + strlen(labels[i]));
+            if (!strncmp(line, labels[i], strlen(labels[i])))
+                snprintf(lines[i], 256, "%.250s", line + strlen(labels[i]));
     }
     fclose(file);
     return 1;
 }
 
-/* 0: all are alike. Other libraries' threads keep capabilities, as without us; ours may not have more than the caller. */
+/* 0: all are alike. Other libraries' threads keep capabilities, as without us; ours may not have more than the caller.
+ */
 static int look_around(void) {
     char own[LINES][256], theirs[LINES][256], name[64] = "", path[300];
     int ours = 0, differ = 0;
@@ -87,8 +90,13 @@ int main(int argc, char** argv) {
     if (!strcmp(how, "setuid")) rc = setgid(65534) || setuid(65534);
     if (!strcmp(how, "setresuid")) rc = setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534);
     if (!strcmp(how, "capset")) {
-        struct { unsigned version; int pid; } head = {0x20080522, 0};
-        struct { unsigned effective, permitted, inheritable; } data[2] = {{0xc0, 0xc0, 0}, {0, 0, 0}};
+        struct {
+            unsigned version;
+            int pid;
+        } head = {0x20080522, 0};
+        struct {
+            unsigned effective, permitted, inheritable;
+        } data[2] = {{0xc0, 0xc0, 0}, {0, 0, 0}};
         rc = (int)syscall(SYS_capset, &head, data);
     }
     if (!strcmp(how, "unshare")) {
