@@ -538,8 +538,8 @@ struct Thread {
     // a call that takes a single one, else 0.
     std::uint64_t in_call_request;
     std::uint32_t in_call_requests;
-    // Calls of which nobody knows whether MPI made them inside another: the stack could not be followed. They are booked
-    // or nested by what was left of the other's frame.
+    // Calls of which nobody knows whether MPI made them inside another: the stack could not be followed. They are
+    // booked or nested by what was left of the other's frame.
     std::uint32_t unplaced;
     // Of the main thread: stretches between two calls, and the calls behind them, chosen by chance; for how much of
     // each the thread waited for a processor, and of the first had one.

@@ -13,8 +13,6 @@
 #include "libmpiprof/base/loader.h"
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/process/standard_error.h"
-#include "libmpiprof/record/sites.h"
-#include "libmpiprof/wrap/python.h"
 
 namespace mpiprof::wrap {
 namespace {
@@ -308,18 +306,14 @@ void keep_loaded(const void* function) {
     if (object.is_opened_by_path()) (void)loader().dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-bool watch_unloading(void* handle, void* range) {
+bool call_at_unloading(void* handle, void (*function)(void*), void* argument) {
     using Register = int (*)(void (*)(void*), void*, void*);
     if (!loader().dlsym) return false;
     const auto at_end = reinterpret_cast<Register>(loader().dlsym(RTLD_DEFAULT, "__cxa_atexit"));
     static constinit bool is_kept = false;  // we are called then
-    if (!is_kept) keep_loaded(reinterpret_cast<const void*>(&watch_unloading));
+    if (!is_kept) keep_loaded(reinterpret_cast<const void*>(&own_code));
     is_kept = true;
-    const auto goes = [](void* of) {
-        forget_interpreters_code();
-        Sites::object_goes(of);
-    };
-    return at_end && at_end(goes, range, handle) == 0;
+    return at_end && at_end(function, argument, handle) == 0;
 }
 
 void no_such_function(const char* name) {

@@ -51,9 +51,9 @@ bool is_preloaded();
 // The object that `function` lies in stays until the process ends: it will be asked then.
 void keep_loaded(const void* function);
 
-// Has the recorder told (Sites::object_goes) when the object with this handle is unloaded, within its unloading: by a
-// function that is registered as one of the object's own destructors. False: there is no way.
-bool watch_unloading(void* handle, void* range);
+// Has the function, which is ours, called once when the object with this handle is unloaded, within its unloading: as
+// one of the object's own destructors. False: there is no way.
+bool call_at_unloading(void* handle, void (*function)(void*), void* argument);
 
 // Ends the process as the loader would have ended it: nobody defines the function that the program calls.
 [[noreturn]] void no_such_function(const char* name);

@@ -9,6 +9,15 @@
 
 namespace mpiprof::wrap {
 
+// Asks to be told when the object with this handle goes: Sites::watch.
+inline bool watch_unloading(void* handle, void* range) {
+    const auto goes = [](void* of) {
+        forget_interpreters_code();
+        Sites::object_goes(of);
+    };
+    return call_at_unloading(handle, goes, range);
+}
+
 inline void start_profile(const World& world, Ticks init_ticks) {
     runtime.records().sites.depth = number_of(Setting::depth);
     runtime.records().sites.unwinder = find_unwinder;

@@ -1,5 +1,5 @@
-/* A plug-in of unloading_test: it makes calls by a function that it is handed, so that they return to here. NAME: its own
-   function's; all else is of one shape, so that one comes to lie where another lay. */
+/* A plug-in of unloading_test: it makes calls by a function that it is handed, so that they return to here. NAME: its
+   own function's; all else is of one shape, so that one comes to lie where another lay. */
 typedef long word;
 typedef word (*call)(word, word, word, word);
 

@@ -30,7 +30,9 @@ struct unloading : wrap {
     std::map<std::string, std::uint64_t> before = calls_of_modules();
 
     unloading() {
-        runtime.records().sites.watch = mpiprof::wrap::watch_unloading;
+        runtime.records().sites.watch = [](void* handle, void* range) {
+            return mpiprof::wrap::call_at_unloading(handle, Sites::object_goes, range);
+        };
         fs::create_directory(place);
     }
     ~unloading() override { fs::remove_all(place); }

@@ -1,6 +1,6 @@
-/* A call that an error handler left by longjmp, or a C++ exception would, and whose frame nobody writes over; afterwards
-   all calls are made where the stack cannot be followed to its end, or is very deep. And calls within calls, of code that
-   nothing describes. Books its calls. usage: abandoned fibers|recursion|operator PREFIX */
+/* A call that an error handler left by longjmp, or a C++ exception would, and whose frame nobody writes over;
+   afterwards all calls are made where the stack cannot be followed to its end, or is very deep. And calls within calls,
+   of code that nothing describes. Books its calls. usage: abandoned fibers|recursion|operator PREFIX */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
-/* Fibers whose stacks are given back while the program goes on, and one kernel for tasks of all sizes, with its work array
-   on the stack: the same call comes to lie where a larger task's lay, whose callers were further up. How the place
-   changes: unmapped, cut short, or four GiB away. Books its calls. usage: given_back PREFIX */
+/* Fibers whose stacks are given back while the program goes on, and one kernel for tasks of all sizes, with its work
+   array on the stack: the same call comes to lie where a larger task's lay, whose callers were further up. How the
+   place changes: unmapped, cut short, or four GiB away. Books its calls. usage: given_back PREFIX */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdint.h>
