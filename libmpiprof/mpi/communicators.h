@@ -139,4 +139,16 @@ class Communicators {
     Word ended_lately_[64] = {};
 };
 
+// What every question begins with: whose end was told is not known any more.
+class Communicators::Entered {
+  public:
+    explicit Entered(Communicators& of) : guard_(of.lock_) {
+        if (of.told_.has_ended()) [[unlikely]]
+            of.collect_ended();
+    }
+
+  private:
+    Guard guard_;
+};
+
 }  // namespace mpiprof::mpi

@@ -305,12 +305,12 @@ class Parser {
             text_.notes.push_back(fmt::format(
                 "{}: {:.3f} s of synchronization before collectives (COLLECTIVE_BARRIER) are in none of its rows", path,
                 static_cast<double>(text_.synchronization->value) / 1e9));
-        if (is_row_cut_)
-            text_.notes.push_back(fmt::format("{}: its last line has no end, and is left out", path));
+        if (is_row_cut_) text_.notes.push_back(fmt::format("{}: its last line has no end, and is left out", path));
         if (rows_left_out_ != 0)
-            text_.notes.push_back(fmt::format("{}: {} lines of its table of ranks have other columns than its heading, "
-                                              "and are left out",
-                                              path, rows_left_out_));
+            text_.notes.push_back(
+                fmt::format("{}: {} lines of its table of ranks have other columns than its heading, "
+                            "and are left out",
+                            path, rows_left_out_));
     }
 
     void sort_ranks(std::string_view path) {

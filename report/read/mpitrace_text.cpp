@@ -101,8 +101,8 @@ std::uint8_t bin_of(std::uint64_t bytes, std::uint64_t calls) {
     return static_cast<std::uint8_t>(std::min(size_bin(mean), size_bins - 1));
 }
 
-// False if the sizes of some of its calls are listed nowhere. Their bytes are known, by the routine's row; how large each
-// was, nobody has said: they stand at their mean.
+// False if the sizes of some of its calls are listed nowhere. Their bytes are known, by the routine's row; how large
+// each was, nobody has said: they stand at their mean.
 bool add_routine(Profile& profile, const TextRoutine& routine) {
     const auto call = static_cast<std::uint16_t>(profile.calls.size());
     // mpitrace times every call, MPI_Comm_rank as well.

@@ -86,7 +86,7 @@ std::string who_waits(const Job& job, const Arrival& arrival, const StandingLine
 std::string enqueued_last(const StandingLines& lines, bool has_ended) {
     std::string text;
     for (const StandingLine& line : lines.all()) {
-        if (line.is_inside || !line.call.starts_with("nccl") || line.for_ns < worth_a_word_ns) continue;
+        if (line.is_inside || !line.is_of_nccl || line.for_ns < worth_a_word_ns) continue;
         text += fmt::format("{}{} enqueued {}{} last, {} {}", text.empty() ? "" : "; ",
                             ranks_text(line.ranks, text.empty() ? At::begin : At::middle), line.call,
                             in_brackets(line.line), human_time(static_cast<double>(line.for_ns)),

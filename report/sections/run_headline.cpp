@@ -111,8 +111,9 @@ Table run_headline(const Job& job, const Figures& figures, const Completeness& c
     lines.add("cuda_aware", job.is_cuda_aware ? Value(std::string(*job.is_cuda_aware ? "yes" : "no")) : Value());
     lines.add(3, "process_ns", known(figures.largest_process_ns), process > 0 ? "ran " + human_time(process) : "");
     const bool is_known = !job.is_text || figures.largest_elapsed_ns != 0;
-    lines.add(3, "elapsed_ns", is_known ? Value(figures.largest_elapsed_ns) : Value(),
-              is_known ? fmt::format("{} to {} {}", words.begin, end_of(job, figures, words), human_time(elapsed)) : "");
+    lines.add(
+        3, "elapsed_ns", is_known ? Value(figures.largest_elapsed_ns) : Value(),
+        is_known ? fmt::format("{} to {} {}", words.begin, end_of(job, figures, words), human_time(elapsed)) : "");
     lines.add(
         3, "recorded_ns", figures.largest_recorded_ns,
         figures.was_paused() ? human_time(static_cast<double>(figures.largest_recorded_ns)) + " of it recorded" : "");

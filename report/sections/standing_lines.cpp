@@ -90,7 +90,10 @@ StandingLine& StandingLines::line_like(const StandingLine& wanted) {
 void StandingLines::add(const Rank& rank, const Standing& standing) {
     StandingLine like = plain(end_of_rank(rank));
     like.is_inside = standing.is_inside;
-    if (standing.call) like.call = job_.calls[*standing.call].name;
+    if (standing.call) {
+        like.call = job_.calls[*standing.call].name;
+        like.is_of_nccl = job_.calls[*standing.call].family == Family::nccl;
+    }
     if (standing.is_inside) like.group = group_name(job_.groups[standing.group]);
     like.place = standing.place;
     like.thread = standing.thread;

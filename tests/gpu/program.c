@@ -155,10 +155,18 @@ static const struct {
     {"fork", scene_fork},
 };
 
+/* CUDA's runtime has threads of its own. */
+static void* idle(void* nothing) {
+    for (;;) pause();
+    return nothing;
+}
+
 int main(int argc, char** argv) {
     const char* scene = argc > 1 ? argv[1] : "lone";
     rank = number("RANK", 0);
     size = number("WORLD_SIZE", 2);
+    pthread_t other_thread;
+    if (pthread_create(&other_thread, NULL, idle, NULL) != 0) return 2;
     fetch();
 #ifdef WITH_MPI
     MPI_Init(&argc, &argv);

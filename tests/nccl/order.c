@@ -1,5 +1,6 @@
 /* Two ranks that do not enqueue alike on their communicators, and then stand still as hosts do that wait for their
- * GPUs: order SCENE [COMMUNICATORS BEFORE], with RANK. Linked with the double. The lines that matter are marked with their scenes. */
+ * GPUs: order SCENE [COMMUNICATORS BEFORE], with RANK. Linked with the double. The lines that matter are marked with
+ * their scenes. */
 #include "tests/nccl/linked_or_fetched.h"
 
 #include <pthread.h>

@@ -371,16 +371,6 @@ TEST(sites, of_a_binary_without_a_build_id_that_is_younger_than_the_run_are_addr
         table.notes.back().parts.front().text.starts_with(here.path + ": binary may have changed since the run"));
 }
 
-TEST(sites, functions_are_short_on_screens) {
-    EXPECT_EQ(report::short_function("LAMMPS_NS::CommBrick::forward_comm(int)"), "LAMMPS_NS::CommBrick::forward_comm");
-    EXPECT_EQ(report::short_function("void ns::run<std::vector<int> >(std::vector<int> const&) const"), "ns::run");
-    EXPECT_EQ(report::short_function("ns::A::operator()(int) const"), "ns::A::operator()");
-    EXPECT_EQ(report::short_function("(anonymous namespace)::step(double)"), "(anonymous namespace)::step");
-    EXPECT_EQ(report::short_function("bool ns::operator< <int>(ns::T<int> const&)"), "bool ns::operator< ");
-    EXPECT_EQ(report::short_function("exchange_halo_"), "exchange_halo_");
-    EXPECT_EQ(report::short_function("odd>name"), "odd>name");
-}
-
 // ---- screens ----
 
 std::string show(const Job& job, const Question& question, unsigned width, const char* view = "text") {

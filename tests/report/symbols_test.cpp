@@ -227,5 +227,15 @@ TEST(symbols, names_of_cxx_are_readable_and_others_stay) {
     EXPECT_LE(report::demangled("_Z1f" + std::string(900, 'P') + "i").size(), 500u);
 }
 
+TEST(symbols, functions_are_short_on_screens) {
+    EXPECT_EQ(report::short_function("LAMMPS_NS::CommBrick::forward_comm(int)"), "LAMMPS_NS::CommBrick::forward_comm");
+    EXPECT_EQ(report::short_function("void ns::run<std::vector<int> >(std::vector<int> const&) const"), "ns::run");
+    EXPECT_EQ(report::short_function("ns::A::operator()(int) const"), "ns::A::operator()");
+    EXPECT_EQ(report::short_function("(anonymous namespace)::step(double)"), "(anonymous namespace)::step");
+    EXPECT_EQ(report::short_function("bool ns::operator< <int>(ns::T<int> const&)"), "bool ns::operator< ");
+    EXPECT_EQ(report::short_function("exchange_halo_"), "exchange_halo_");
+    EXPECT_EQ(report::short_function("odd>name"), "odd>name");
+}
+
 }  // namespace
 }  // namespace mpiprof::test
