@@ -16,7 +16,8 @@ Word fortran_of(Word handle) { return profiled.ask.comm_c2f ? profiled.ask.comm_
 std::uint32_t Communicators::slot_to_tell(Known& k) {
     if (k.info.is_told || k.uses < used_again || k.slot != ToldEnds::none || !of_communicators_.is_there)
         return ToldEnds::none;
-    k.slot = told_.take({k.info.handle, fortran_of(k.info.handle)});
+    const Word fortran = k.record ? static_cast<Word>(k.record->fortran_handle) : fortran_of(k.info.handle);
+    k.slot = told_.take({k.info.handle, fortran});
     if (k.slot == ToldEnds::none) k.uses = cannot_tell;
     return k.slot;
 }

@@ -13,24 +13,24 @@ constexpr std::uint64_t id_of_self = 2;
 bool is_null(Word handle) { return handle == profiled.facts.comm_null || handle == 0; }
 bool is_predefined(Word handle) { return handle == profiled.facts.world || handle == profiled.facts.self; }
 
-// Whether both may be the same one, as far as a program's arrays go by it.
-bool is_alike(const CommInfo& a, const CommInfo& b, bool with_neighbors) {
-    return a.inter == b.inter && a.rank == b.rank && a.size == b.size && a.members == b.members &&
-           (!with_neighbors || (a.in_degree == b.in_degree && a.out_degree == b.out_degree));
+// Whether both may be the same one; wholly: also as far as the program's arrays go by it.
+bool is_alike(const CommInfo& a, const CommInfo& b, bool wholly) {
+    return a.inter == b.inter && a.size == b.size && a.members == b.members &&
+           (!wholly || (a.rank == b.rank && a.in_degree == b.in_degree && a.out_degree == b.out_degree));
 }
 
 }  // namespace
 
-CommInfo Communicators::describe(Word handle, bool with_neighbors) const {
+CommInfo Communicators::describe(Word handle, bool is_whole) const {
     CommInfo info{handle, 0, false, 0, 0, 0, -1, -1, false, false};
     int flag = 0;
-    if (profiled.ask.comm_rank) profiled.ask.comm_rank(handle, &info.rank);
+    if (profiled.ask.comm_rank && is_whole) profiled.ask.comm_rank(handle, &info.rank);
     if (profiled.ask.comm_test_inter && profiled.ask.comm_test_inter(handle, &flag) == 0) info.inter = flag != 0;
     if (profiled.ask.comm_size) profiled.ask.comm_size(handle, &info.members);
     info.size = info.members;
     if (info.inter && profiled.ask.comm_remote_size) profiled.ask.comm_remote_size(handle, &info.size);
     int topology = 0, n = 0, weighted = 0;
-    if (info.inter || !with_neighbors || !profiled.ask.topo_test || profiled.ask.topo_test(handle, &topology) != 0)
+    if (info.inter || !is_whole || !profiled.ask.topo_test || profiled.ask.topo_test(handle, &topology) != 0)
         return info;
     if (topology == profiled.facts.topo_cart && profiled.ask.cartdim_get && profiled.ask.cartdim_get(handle, &n) == 0)
         info.in_degree = info.out_degree = 2 * n;
@@ -196,20 +196,19 @@ void Communicators::publish(Records& records, Known& k) {
 }
 
 // Of one that would not tell of its end, and may have ended since it was looked at last.
-Communicators::Known& Communicators::known_now(Word handle, bool& was_stale, bool with_neighbors) {
+Communicators::Known& Communicators::known_now(Word handle, bool& was_stale, bool is_whole) {
     Known* k = known_.find(handle);
     if (!k) return learn(handle);
     if (k->info.is_told) return *k;
-    with_neighbors |= k->uses + 1 >= used_again;  // all that is known of it is to last
-    if (is_alike(describe(handle, with_neighbors), k->info, with_neighbors)) return *k;
+    is_whole |= k->uses + 1 >= used_again;  // all that is known of it is to last
+    if (is_alike(describe(handle, is_whole), k->info, is_whole)) return *k;
     was_stale = true;
     forget_known(runtime.records(), handle);
     return learn(handle);
 }
 
-Communicators::Known& Communicators::known_to_profile(Records& records, Word handle, bool& was_stale,
-                                                      bool with_neighbors) {
-    Known& k = known_now(handle, was_stale, with_neighbors);
+Communicators::Known& Communicators::known_to_profile(Records& records, Word handle, bool& was_stale, bool is_whole) {
+    Known& k = known_now(handle, was_stale, is_whole);
     if (k.info.index == 0) publish(records, k);
     return k;
 }
@@ -220,14 +219,14 @@ CommInfo Communicators::find_for_later(Records& records, Word handle) {
     return find(records, handle, used_again, true);
 }
 
-CommInfo Communicators::find(Records& records, Word handle, std::int8_t uses, bool with_neighbors) {
+CommInfo Communicators::find(Records& records, Word handle, std::int8_t uses, bool is_whole) {
     if (is_null(handle)) return {};
     CommInfo info;
     std::uint32_t slot;
     bool was_stale = false;
     {
         const Entered entered(*this);
-        Known& k = known_to_profile(records, handle, was_stale, with_neighbors);
+        Known& k = known_to_profile(records, handle, was_stale, is_whole);
         if (k.info.index == 0)
             count_drop(records.image.header().drops.communicators);
         else

@@ -39,7 +39,7 @@ class Communicators {
 
     // The communicator behind a valid C handle; in the profile from now on.
     CommInfo find(Records& records, Word handle);
-    // As find(), but for its neighbourhood.
+    // As find(), but for its rank and its neighbourhood.
     CommInfo find_index(Records& records, Word handle);
     // As find(), of one that is asked about later, when it may be gone: its end is told from the first time on.
     CommInfo find_for_later(Records& records, Word handle);
@@ -110,14 +110,14 @@ class Communicators {
     static constexpr std::int8_t used_again = 2, used_once = 1, has_just_ended = -16, cannot_tell = -128;
     class Entered;
     Known& learn(Word handle);
-    Known& known_now(Word handle, bool& was_stale, bool with_neighbors = true);
-    Known& known_to_profile(Records& records, Word handle, bool& was_stale, bool with_neighbors = true);
-    CommInfo find(Records& records, Word handle, std::int8_t uses, bool with_neighbors);
+    Known& known_now(Word handle, bool& was_stale, bool is_whole = true);
+    Known& known_to_profile(Records& records, Word handle, bool& was_stale, bool is_whole = true);
+    CommInfo find(Records& records, Word handle, std::int8_t uses, bool is_whole);
     bool let_it_tell(Word handle, std::uint32_t slot);
     std::uint32_t slot_to_tell(Known& k);
     void collect_ended();
     bool forget_known(Records& records, Word handle);
-    CommInfo describe(Word handle, bool with_neighbors = true) const;
+    CommInfo describe(Word handle, bool is_whole = true) const;
     int world_rank_of_first(Known& k) const;
     int world_rank_in_group(Word group, int rank) const;
     bool can_translate() const;

@@ -71,8 +71,7 @@ void Library::ask_type(Ledger& ledger, Word type, Meaning& meaning) {
     }
     Memos::Types::Known* const known = ledger.memos.known_type(type);
     if (!known || known->meaning == asked_each_time) return learn_type(ledger, type, known, meaning);
-    meaning.type_size = known->meaning;
-    meaning.is_lasting &= known->lasts();
+    meaning.type_size = known->meaning;  // remembered since it lasts
     meaning.type_at = ledger.memos.slot_of_type(type);
 }
 
@@ -100,7 +99,6 @@ void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
     const Memos::Comms::Known* known = ledger.memos.known_comm(comm);
     if (!known) return learn_communicator(ledger, comm, meaning);
     meaning.communicator = static_cast<std::uint16_t>(known->meaning);
-    meaning.is_lasting &= known->lasts();
     meaning.comm_at = ledger.memos.slot_of_comm(comm);
     if ((known->meaning & is_inter) != 0) [[unlikely]]
         look_who_stands_by(ledger, meaning);
@@ -111,8 +109,10 @@ void Library::ask_communicator(Ledger& ledger, Word comm, Meaning& meaning) {
     meaning.communicator = info.index;
     meaning.is_lasting = false;
     if (info.is_told)
-        if (Memos::Comms::Known* known = ledger.memos.learn_comm(comm, info.index); known && info.inter)
-            known->meaning |= is_inter;
+        if (Memos::Comms::Known* known = ledger.memos.learn_comm(comm, info.index)) {
+            known->uses = Memos::Comms::lasting;  // one that is used again
+            if (info.inter) known->meaning |= is_inter;
+        }
     if (info.inter) look_who_stands_by(ledger, meaning);
 }
 
