@@ -31,8 +31,10 @@ void Memos::hold(Memo& first, Word type, Word comm, const Meaning& meaning) {
     first.type_size = meaning.type_size & Memo::largest_type;
     const auto number = static_cast<std::uint8_t>(&first - memos_);
     static_assert(first_memos <= 256);
-    if (is_held && meaning.type_at != Types::none) types_.hold(meaning.type_at, number);
-    if (is_held && meaning.comm_at != Comms::none) comms_.hold(meaning.comm_at, number);
+    const HeldAt at{is_held ? meaning.type_at : Types::none, is_held ? meaning.comm_at : Comms::none};
+    held_at_[number] = at;
+    if (at.type != Types::none) types_.hold(at.type, number);
+    if (at.comm != Comms::none) comms_.hold(at.comm, number);
 }
 
 void Memos::forget() {
@@ -63,7 +65,9 @@ void Memos::release_type(std::uint8_t slot) {
     if (types_.at(slot).handle == 0) return;
     types_.end(slot, first_memos, [&](unsigned number) {
         Memo& m = memos_[number];
-        if (m.key != no_key && types_.slot(m.type) == slot) m.type = no_such_handle;
+        if (m.key == no_key || held_at_[number].type != slot) return;
+        m.type = no_such_handle;
+        held_at_[number].type = Types::none;
     });
 }
 
@@ -71,8 +75,9 @@ void Memos::release_comm(std::uint8_t slot) {
     if (comms_.at(slot).handle == 0) return;
     comms_.end(slot, first_memos, [&](unsigned number) {
         Memo& m = memos_[number];
-        if (m.key == no_key || comms_.slot(m.comm) != slot) return;
+        if (m.key == no_key || held_at_[number].comm != slot) return;
         m.comm = no_such_handle;
+        held_at_[number].comm = Comms::none;
         forget_peer(m);
     });
 }

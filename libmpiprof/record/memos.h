@@ -159,6 +159,12 @@ class Memos {
     // the program. They hold no handle, so that no handle's end concerns them.
     GrowingPairs<Memo, 128, 4096> seconds_;
     MemoPeer peers_[first_memos + 1];
+    // Where Handles know what a first memo holds. Not told by what it holds: Fortran's handle is another word than the
+    // C handle that they know.
+    struct HeldAt {
+        std::uint8_t type, comm;
+    };
+    HeldAt held_at_[first_memos];
 };
 
 // The first slot unless it is taken; of a first and second ones that other calls have, each in its turn: rivals end up
