@@ -74,7 +74,8 @@ bool Communicators::tells_of_type(Word type) const {
     return has_before || profiled.ask.type_set_attr(type, of_types_.number, const_cast<int*>(&named_)) == 0;
 }
 
-void Communicators::begin_to_watch(const Callbacks& ended) {
+void Communicators::begin_to_watch(Questions::Delete* communicator_ended, Questions::Delete* window_ended,
+                                   Questions::Delete* type_ended) {
     const Questions& ask = profiled.ask;
     const auto copy_nothing = [](Word, int, void*, void*, void*, int* flag) {
         *flag = 0;
@@ -85,12 +86,12 @@ void Communicators::begin_to_watch(const Callbacks& ended) {
         if (!keyval.is_there && create_keyval && set && get)
             keyval.is_there = create_keyval(copy_nothing, callback, &keyval.number, nullptr) == 0;
     };
-    create(of_communicators_, ask.comm_create_keyval, ask.comm_set_attr, ask.comm_get_attr, ended.communicator);
-    create(of_windows_, ask.win_create_keyval, ask.win_set_attr, ask.win_get_attr, ended.window);
+    create(of_communicators_, ask.comm_create_keyval, ask.comm_set_attr, ask.comm_get_attr, communicator_ended);
+    create(of_windows_, ask.win_create_keyval, ask.win_set_attr, ask.win_get_attr, window_ended);
     int integers, addresses, types;
     if (ask.type_get_envelope && profiled.facts.byte != no_handle &&
         ask.type_get_envelope(profiled.facts.byte, &integers, &addresses, &types, &named_) == 0)
-        create(of_types_, ask.type_create_keyval, ask.type_set_attr, ask.type_get_attr, ended.type);
+        create(of_types_, ask.type_create_keyval, ask.type_set_attr, ask.type_get_attr, type_ended);
 }
 
 // What is left of the program's own tells no more, and MPI finds no attribute of ours on it.

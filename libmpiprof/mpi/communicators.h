@@ -27,10 +27,8 @@ class Communicators {
   public:
     // From now on communicators, types and windows can tell of their end, and these are called then; and no longer,
     // since MPI is about to end.
-    struct Callbacks {
-        Questions::Delete *communicator, *window, *type;
-    };
-    void begin_to_watch(const Callbacks& ended);
+    void begin_to_watch(Questions::Delete* communicator_ended, Questions::Delete* window_ended,
+                        Questions::Delete* type_ended);
     void end_watching();
     // The communicator whose attribute had this value has ended; by any thread, out of the library.
     ToldEnds::Handles ended(void* slot) {

@@ -151,7 +151,7 @@ int type_ended(Word type, int, void*, void*) {
 
 }  // namespace
 
-void Library::begin_to_watch() { communicators.begin_to_watch({communicator_ended, window_ended, type_ended}); }
+void Library::begin_to_watch() { communicators.begin_to_watch(communicator_ended, window_ended, type_ended); }
 
 void Library::end_of_communicator(Word comm) {
     end_of(HandleKind::communicator, comm, profiled.ask.comm_c2f ? profiled.ask.comm_c2f(comm) : comm);
