@@ -140,11 +140,11 @@ std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (
         return first->cell->site;
     }
     const std::size_t words_above = stack.words_above(frame);
-    Callers::Places places{};
-    if (words_above == 0 || callers_.find(return_address, frame, words_above, places)) {
-        memcpy(at, places.at, sizeof at);
+    Callers::Places places;
+    const bool is_known = words_above != 0 && callers_.find(return_address, frame, words_above, places);
+    if (is_known) memcpy(at, places.at, sizeof at);
+    if (is_known || words_above == 0)
         if (const std::uint32_t known = sites.known(records_->image, identity(return_address, frame, at))) return known;
-    }
     bool is_shallow;
     const std::uint32_t found = site_by_walk(return_address, frame, words_above, at, is_shallow);
     if (is_shallow)

@@ -169,6 +169,16 @@ struct Entered {
     Ledger* ledger;
     bool is_part;  // of another call, recorded or not
 };
+// A call below a frame that holds the token, which may be a part of that one's call, or the frame is gone.
+[[gnu::noinline]] inline Entered enter_below_token(ThreadState& state, const Word* frame, Word return_address) {
+    Ledger& ledger = *state.ledger;
+    if (!may_be_nested(state, frame, address_of(ledger.hand.key()), ledger.stack)) return {&ledger, false};
+    const Nesting nesting = find_nesting(frame, state.token, return_address, ledger.stack);
+    if (!nesting.is_certain) ledger.hand.count_unplaced();
+    if (!nesting.is_nested) return {&ledger, false};
+    ledger.hand.count_nested();
+    return {nullptr, true};
+}
 [[gnu::noinline]] inline Entered enter_plainly(ThreadState& state, const Word* frame, Word return_address,
                                                bool foreign) {
     const bool is_current = state.epoch == gate_epoch();
@@ -180,16 +190,9 @@ struct Entered {
     // Without a look at the ledger, which a forked child does not have.
     if (!is_current && !runtime.open(state))
         return {nullptr, frame < state.token && find_nesting(frame, state.token, return_address, {}).is_nested};
-    Ledger& ledger = *state.ledger;
-    if (may_be_nested(state, frame, address_of(ledger.hand.key()), ledger.stack)) {
-        const Nesting nesting = find_nesting(frame, state.token, return_address, ledger.stack);
-        if (!nesting.is_certain) ledger.hand.count_unplaced();
-        if (nesting.is_nested) {
-            ledger.hand.count_nested();
-            return {nullptr, true};
-        }
-    }
-    return {&ledger, false};
+    if (frame < state.token) [[unlikely]]
+        return enter_below_token(state, frame, return_address);
+    return {state.ledger, false};
 }
 
 // The barrier that the user wants before calls of this row: all ranks come to it, also those that record nothing.

@@ -146,7 +146,7 @@ template <class Library, class Language, class Booker>
     if (!Booker::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
         return leave_after<Booker>(result, ledger, memo, bytes, ticks);
     Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);
-    in_place<'D'>(result);
+    if constexpr (!Booker::has_partner) in_place<'D'>(result);  // else it lies in another register by now
     state.token = nullptr;
     return result;
 }
