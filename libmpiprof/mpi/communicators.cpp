@@ -248,14 +248,10 @@ void Communicators::know(Records& records, Word handle) {
 }
 
 bool Communicators::count(Records& records, Word handle, std::uint64_t word) {
-    const Guard guard(lock_);
-    const Known* k = known_.find(handle);
     bool was_stale = false;
-    if (told_.has_ended() || !k || !k->info.is_told || k->info.index == 0) [[unlikely]] {
-        collect_ended();
-        k = &known_to_profile(records, handle, was_stale);
-    }
-    if (k->record) static_cast<CommunicatorTable::Counted*>(k->record)->count_untimed(word);
+    const Entered entered(*this);
+    const Known& k = known_to_profile(records, handle, was_stale);
+    if (k.record) static_cast<CommunicatorTable::Counted*>(k.record)->count_untimed(word);
     return was_stale;
 }
 

@@ -49,6 +49,15 @@ class Communicators {
     // True: the handle meant another one before, whose end passed us by.
     bool count(Records& records, Word handle, std::uint64_t word);
     void count_known(Word handle, std::uint64_t word);
+    // The same of one of which all is known; false, and nothing done: count().
+    bool count_told(Word handle, std::uint64_t word) {
+        const Guard guard(lock_);
+        const Known* k = told_.has_ended() ? nullptr : known_.find(handle);
+        if (!k || !k->info.is_told || !k->record) [[unlikely]]
+            return false;
+        static_cast<CommunicatorTable::Counted*>(k->record)->count_untimed(word);
+        return true;
+    }
 
     // How a communicator was made, as far as its id depends on it.
     enum class Making {

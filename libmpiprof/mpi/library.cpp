@@ -170,6 +170,15 @@ void Library::meet_language(Ledger& ledger, std::uint64_t language) {
     if (before != 0 && (before & language) == 0) runtime.forget_handles();
 }
 
+void Library::count_in_order(Word comm, std::uint64_t word) {
+    if (!communicators.count_told(comm, word)) [[unlikely]]
+        count_met(comm, word);
+}
+
+[[gnu::noinline]] void Library::count_met(Word comm, std::uint64_t word) {
+    if (communicators.count(runtime.records(), comm, word)) end_of_communicator(comm);
+}
+
 // The only communication of ours, and only because the user asked for it. Booked as a call of its own; without a ledger
 // it is made all the same, since the other ranks are in it.
 void Mpi::put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word comm) {

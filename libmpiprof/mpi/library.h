@@ -68,6 +68,9 @@ class Library {
         if (profiled.facts.wide_handles) meet_language(ledger, fortran ? 2 : 1);
     }
 
+    // A call on a valid C handle that was not recorded.
+    void count_in_order(Word comm, std::uint64_t word);
+
     Communicators communicators{};
 
   private:
@@ -79,6 +82,7 @@ class Library {
     }
     format::Peer& peer(Ledger& ledger, Word key, Word c_comm, int peer, bool is_in_hand);
     void meet_language(Ledger& ledger, std::uint64_t language);
+    void count_met(Word comm, std::uint64_t word);
     void learn_type(Ledger& ledger, Word type, Memos::Types::Known* known, Meaning& meaning);
     void learn_communicator(Ledger& ledger, Word comm, Meaning& meaning);
     // Whether the call in hand, on an intercommunicator, moves nothing for this rank.
@@ -385,8 +389,8 @@ template <Id I, class Language>
     const Word handle = Language::c_comm(Language::handle(words[comm]));
     if (Language::failed(result, hand))
         library.communicators.count_known(handle, word);
-    else if (library.communicators.count(runtime.records(), handle, word))
-        library.end_of_communicator(handle);
+    else
+        library.count_in_order(handle, word);
 }
 
 template <Id I, class Language>
