@@ -53,11 +53,9 @@ class Library {
     Word win_from_fortran(Word win) const;
     // The record that counts a peer of this communicator (or window), both as the call in hand has passed them. It is
     // asked once what they stand for. peer_later(): of a call that is over, so that the communicator may be gone.
-    format::Peer& peer(Ledger& ledger, Word key, Word c_comm, int peer) {
-        return this->peer(ledger, key, c_comm, peer, true);
-    }
-    format::Peer& peer_later(Ledger& ledger, Word key, Word c_comm, int peer) {
-        return this->peer(ledger, key, c_comm, peer, false);
+    format::Peer& peer(Ledger& ledger, Word key, Word c_comm, int peer, bool is_in_hand = true);
+    format::Peer& peer_later(Ledger& ledger, Word key, Word c_comm, int to) {
+        return peer(ledger, key, c_comm, to, false);
     }
     format::Peer& peer_of_window(Ledger& ledger, Word key, Word c_win, int peer);
     Word normal(Word handle) const { return profiled.facts.wide_handles ? handle : static_cast<std::int32_t>(handle); }
@@ -80,7 +78,6 @@ class Library {
             end_of_communicator(handle);
         return info;
     }
-    format::Peer& peer(Ledger& ledger, Word key, Word c_comm, int peer, bool is_in_hand);
     void meet_language(Ledger& ledger, std::uint64_t language);
     void count_met(Word comm, std::uint64_t word);
     void learn_type(Ledger& ledger, Word type, Memos::Types::Known* known, Meaning& meaning);

@@ -32,7 +32,7 @@ std::string text_of(const RankEnd& end);
 struct StandingLine {
     RankEnd ending;
     bool is_inside = false;
-    std::string call;  // the one they are in, or were in last
+    std::string call;         // the one they are in, or were in last
     bool is_of_nccl = false;  // which only enqueues
     std::string group;
     std::uint32_t place = 0;

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "libmpiprof/process/standard_error.h"
 #include "tests/unit/wrapped.h"
 
 namespace mpiprof::test {
@@ -230,7 +231,7 @@ TEST_F(wrap, a_hung_call_can_be_seen_while_it_hangs) {
 thread_local std::int32_t running_line = 0;
 unsigned running_frame(ScriptFrame* frames, unsigned) {
     static constexpr char function = 0;
-    frames[0] = {&function, running_line};
+    frames[0] = {&function, running_line, 0};
     return running_line != 0;
 }
 void describe_running(const ScriptFrame& frame, ScriptPlace& place) { place = {"train.py", "step", frame.instruction}; }
