@@ -45,7 +45,7 @@ def waiting_in_collectives_is_what_the_program_measured(scene):
     check(abs(most["times"] - last[1]) <= 5, f"it came last {last[1]} times: {most}")
 
 
-@case(ranks=2)
+@case(ranks=2, attempts=2)  # what is stated holds 19 times in 20
 def waiting_in_a_sample_of_calls_stands_for_all(scene):
     ran = scene.mpirun(2, [scene.compile("arrivals.c"), 1000, 1]).succeeded()
     waited, _ = measured(ran.out)
