@@ -25,16 +25,20 @@ Memo* Memos::known(std::uint64_t key, Word type, Word comm, const Word* frame, c
 
 void Memos::hold(Memo& first, Word type, Word comm, const Meaning& meaning) {
     const bool is_held = meaning.is_lasting && meaning.type_size <= Memo::largest_type;
-    if (first.comm != comm || !is_held) forget_peer(first);
-    first.type = is_held ? type : no_such_handle;
-    first.comm = is_held ? comm : no_such_handle;
-    first.type_size = meaning.type_size & Memo::largest_type;
     const auto number = static_cast<std::uint8_t>(&first - memos_);
     static_assert(first_memos <= 256);
-    const HeldAt at{is_held ? meaning.type_at : Types::none, is_held ? meaning.comm_at : Comms::none};
-    held_at_[number] = at;
-    if (at.type != Types::none) types_.hold(at.type, number);
-    if (at.comm != Comms::none) comms_.hold(at.comm, number);
+    if (first.comm != comm || !is_held) peers_[number] = {MemoPeer::no_rank, nullptr};
+    if (!is_held) {
+        first.type = first.comm = no_such_handle;
+        held_at_[number] = {Types::none, Comms::none};
+        return;
+    }
+    first.type = type;
+    first.type_size = meaning.type_size & Memo::largest_type;
+    first.comm = comm;
+    held_at_[number] = {meaning.type_at, meaning.comm_at};
+    if (meaning.type_at != Types::none) types_.hold(meaning.type_at, number);
+    if (meaning.comm_at != Comms::none) comms_.hold(meaning.comm_at, number);
 }
 
 void Memos::forget() {
