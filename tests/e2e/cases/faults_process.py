@@ -124,7 +124,9 @@ def directory_without_permission_is_replaced_and_said_once(scene):
                     directory.mkdir()
                     os.chmod(directory, mode)
                     env = {"MPIPROF_STORE": store, "SLURM_SUBMIT_DIR": elsewhere}
-                    runs.append(scene.alone([program(scene), CALLS, "before:nobody"], profiled=profiled, env=env, cwd=directory))
+                    # Started a moment after the file that stands for the terminal was made: nobody can look at its parent's.
+                    later = ["sh", "-c", 'sleep 0.05; "$@"; exit $?', "sh"]
+                    runs.append(scene.alone([*later, program(scene), CALLS, "before:nobody"], profiled=profiled, env=env, cwd=directory))
                 plain, ours = runs
                 what = f"directory of mode {mode:o}, {store}"
                 same((ours.code, ours.out, plain.code), (0, plain.out, 0), f"exit code and stdout, {what}\n{ours.err}")
