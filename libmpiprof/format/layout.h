@@ -243,6 +243,8 @@ enum HeaderFlags : std::uint32_t {
     another_thread_began = 32,  // MPI, than the process' first: ProcessorTime calls that one the first
 };
 inline constexpr std::uint32_t no_local_rank = 0xffffffff;
+// How Header::launch begins where no launcher names it: what started the process stands behind it.
+inline constexpr char launch_by_parent[] = "parent:";
 
 // A directory block is followed by its `capacity` entries. An entry is published by storing `type` last.
 struct Directory {

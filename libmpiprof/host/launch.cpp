@@ -183,7 +183,7 @@ void describe_launch(Header& header, const World& world, const ProcessStat& self
         snprintf(header.launch, sizeof header.launch, "hydra:%s", mark.name);
         launcher = "Hydra";
     } else {
-        snprintf(header.launch, sizeof header.launch, "parent:%u:%llu", self.parent, parent.start);
+        snprintf(header.launch, sizeof header.launch, "%s%u:%llu", format::launch_by_parent, self.parent, parent.start);
         // Nothing is known of who started us: what other containers hold is another launch.
         if (parent.start == 0) add_to_launch(header, "@", own_pid_namespace());
     }

@@ -24,9 +24,13 @@ Result<Profile> read_rank(RankFileReader& reader, const Launch& launch, const Ra
     auto profile = read_profile(bytes->bytes, file.path, detail);
     if (profile && (profile->state == State::running || profile->is_in_finalize))
         look_for_life(*profile, RankFileReader::signs_of(file, *profile));
-    // Between listing and reading a file may have become another launch's.
-    if (profile && (profile->rank != file.rank || profile->launch != launch.launch || profile->size != launch.size))
-        return problem(file.path, "belongs to another launch by now", "it is left out");
+    // Between listing and reading a file may have become another launch's; not in a merged one, whose profiles may be
+    // of launches that were joined.
+    const auto is_as_listed = [&] {
+        return profile->rank == file.rank && profile->size == launch.size &&
+               (file.merged || launch.is_called(profile->launch));
+    };
+    if (profile && !is_as_listed()) return problem(file.path, "belongs to another launch by now", "it is left out");
     return profile;
 }
 

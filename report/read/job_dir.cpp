@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "report/read/file.h"
+#include "report/read/joined_launches.h"
 #include "report/read/mpitrace_text.h"
 #include "report/read/parallel.h"
 #include "report/read/profile_reader.h"
@@ -227,7 +228,7 @@ void take_lines_of_merged(const std::vector<Looked>& files, Launch& launch) {
     }
 }
 
-std::vector<Launch> group(std::vector<Looked> looked) {
+std::vector<Launch> group(std::vector<Looked> looked, unsigned threads) {
     take_texts_into_their_job(looked);
     // A spawned world has ranks of its own, which may share the identity of the launch that spawned them.
     std::map<std::pair<std::string, bool>, std::vector<Looked>> by_launch;
@@ -250,6 +251,7 @@ std::vector<Launch> group(std::vector<Looked> looked) {
                 launch.started_at_ns = std::max(launch.started_at_ns, file.head.started_at_ns);
         launches.push_back(std::move(launch));
     }
+    join_launches(launches, threads);
     // Newest first; a spawned world is younger than the program that spawned it, but not what people ask for.
     std::stable_sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
         return a.is_spawned != b.is_spawned ? b.is_spawned : a.started_at_ns > b.started_at_ns;
@@ -290,14 +292,14 @@ Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Pro
         }
         std::move(heads[i]->begin(), heads[i]->end(), std::back_inserter(looked));
     }
-    found.launches = group(std::move(looked));
+    found.launches = group(std::move(looked), threads);
     return found;
 }
 
 Result<std::size_t> choose_launch(const std::vector<Launch>& launches, const Choice& choice) {
     if (!choice.launch.empty()) {
         for (std::size_t i = 0; i < launches.size(); ++i)
-            if (launches[i].launch == choice.launch || fmt::format("{}", i + 1) == choice.launch) return i;
+            if (launches[i].is_called(choice.launch) || fmt::format("{}", i + 1) == choice.launch) return i;
         return problem("--launch " + choice.launch, fmt::format("no such launch among {}", launches.size()),
                        "mpiprof-report lists them; 1 is the newest");
     }

@@ -9,22 +9,9 @@
 
 #include "report/model/progress.h"
 #include "report/model/result.h"
-#include "report/read/rank_files.h"
+#include "report/read/launch.h"
 
 namespace mpiprof::report {
-
-struct Launch {
-    std::string launch;
-    std::string job;
-    std::string command;
-    std::uint64_t started_at_ns = 0;  // of the last rank that started
-    std::uint32_t size = 0;
-    std::vector<RankFile> files;        // one per rank, sorted by rank
-    std::vector<std::string> problems;  // duplicates, ranks of another size
-    bool is_text = false;
-    bool is_spawned = false;         // by MPI_Comm_spawn
-    std::uint64_t merged_at_ns = 0;  // some rank is from a merged file, made then; 0: none is
-};
 
 struct Found {
     std::vector<Launch> launches;          // newest first, spawned worlds last

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "report/merge/merge.h"
 #include "tests/report/profile_builder.h"
 #include "tests/report/whole_pipeline.h"
 
@@ -120,6 +121,88 @@ TEST(job_dir, a_spawned_world_is_a_launch_of_its_own) {
         EXPECT_EQ(launch.files.size(), 2);
         EXPECT_TRUE(launch.problems.empty());
     }
+}
+
+// As a process of a training that nobody but its node's own launcher started.
+ProfileSpec trainer(std::uint32_t rank, std::uint32_t size, const std::string& parent, std::uint64_t communicator) {
+    ProfileSpec spec = rank_of(rank, size);
+    spec.launch = "parent:" + parent;
+    spec.job = parent;
+    spec.communicators = {{.name = "default_pg",
+                           .id = communicator,
+                           .size = size,
+                           .rank = rank,
+                           .how = format::origin_made,
+                           .made_by = "ncclCommInitRank"}};
+    CallSpec init = setup("ncclCommInitRank", {{.calls = 1, .time_ns = 1000}});
+    init.family = format::Family::nccl;
+    spec.calls = {init};
+    return spec;
+}
+void write_trainer(const fs::path& directory, const ProfileSpec& spec) {
+    write_file(directory / ("mpi_profile." + spec.job + "." + std::to_string(spec.rank)), build(spec));
+}
+
+TEST(job_dir, launches_without_a_name_are_one_where_they_share_a_communicator_of_nccl) {
+    const TemporaryDirectory directory;
+    for (std::uint32_t rank = 0; rank < 4; ++rank)
+        write_trainer(directory.path(), trainer(rank, 4, rank < 2 ? "700" : "300", 0x5e46));
+    write_trainer(directory.path(), trainer(0, 4, "800", 0x9999));  // another one that has not come far
+
+    const Found found = find(directory.path());
+
+    ASSERT_EQ(found.launches.size(), 2);
+    const Launch& joined = found.launches[found.launches[0].files.size() == 4 ? 0 : 1];
+    ASSERT_EQ(joined.files.size(), 4);
+    EXPECT_EQ(joined.launch, "parent:700");
+    EXPECT_EQ(joined.job, "700") << "that of its lowest rank";
+    EXPECT_TRUE(joined.problems.empty());
+    for (std::uint32_t rank = 0; rank < 4; ++rank) EXPECT_EQ(joined.files[rank].rank, rank);
+    EXPECT_TRUE(report::choose_launch(found.launches, {"", "parent:300"}).has_value());
+    report::Progress progress;
+    const auto job = report::merge(joined, 1, progress);
+    ASSERT_TRUE(job);
+    EXPECT_EQ(job->profiles(), 4);
+    EXPECT_TRUE(job->problems.empty());
+}
+
+TEST(job_dir, launches_are_joined_by_communicators_of_some_ranks_too) {
+    const TemporaryDirectory directory;
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+        ProfileSpec spec = trainer(rank, 3, std::to_string(100 + rank), 0x10 + rank);  // with the next one
+        spec.communicators[0].size = 2;
+        spec.communicators.push_back(spec.communicators[0]);
+        spec.communicators[1].id = 0x10 + (rank + 1) % 3;
+        spec.communicators[1].handle += 8;
+        write_trainer(directory.path(), spec);
+    }
+
+    const Found found = find(directory.path());
+
+    ASSERT_EQ(found.launches.size(), 1);
+    EXPECT_EQ(found.launches[0].files.size(), 3);
+}
+
+TEST(job_dir, launches_that_have_the_same_rank_or_a_name_are_not_joined) {
+    const TemporaryDirectory directory;
+    write_trainer(directory.path(), trainer(0, 2, "100", 0x77));  // trains, and hands weights to
+    write_trainer(directory.path(), trainer(0, 2, "200", 0x77));  // what infers
+    ProfileSpec named = trainer(1, 2, "300", 0x77);
+    named.launch = "torchrun:train";
+    write_trainer(directory.path(), named);
+
+    EXPECT_EQ(find(directory.path()).launches.size(), 3);
+}
+
+TEST(job_dir, communicators_of_mpi_join_no_launches) {
+    const TemporaryDirectory directory;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        ProfileSpec spec = rank_of(rank);
+        spec.launch = "parent:" + std::to_string(rank);
+        write_file(directory.path() / ("mpi_profile.x." + std::to_string(rank)), build(spec));
+    }
+
+    EXPECT_EQ(find(directory.path()).launches.size(), 2);
 }
 
 TEST(job_dir, text_beside_a_profile_is_the_same_rank_again) {

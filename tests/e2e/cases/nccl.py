@@ -209,6 +209,23 @@ def a_restart_by_torchrun_does_not_overwrite_the_first_try(scene):
 
 
 @case(mpis=(), ranks=1)
+def ranks_that_no_launcher_started_together_are_one_launch(scene):
+    """As Kubernetes, DeepSpeed and Ray start them: each by a process of its own, with what env:// reads."""
+    for rank in range(2):
+        env = {"RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "node0", "MASTER_PORT": 29500}
+        start = ["sh", "-c", '"$0" "$@"; exit $?', program(scene, "linked"), "every"]
+        ran = scene.alone(start, profiled=False, env=environment(scene, scene.dir, **env))
+        same((ran.code, ran.out, ran.err), (0, "", ""), f"rank {rank}")
+    same(len({path.name.split(".")[1] for path in scene.profiles()}), 2, "jobs by name")
+    text = scene.run_report().succeeded().out
+    check("profile complete: 2 of 2 ranks" in text and "--launch" not in text, text)
+    same(scene.run_report("check").code, 0, "check's exit code")
+    merged = scene.dir / "one.mpiprof"
+    scene.run_report("merge", "-o", merged).succeeded()
+    check("profile complete: 2 of 2 ranks" in scene.run_report(merged).succeeded().out, "the merged file")
+
+
+@case(mpis=(), ranks=1)
 def a_process_with_several_gpus_is_one_rank(scene):
     for node in range(2):
         run(scene, "linked", "gpus", scene.dir, {"NODE": node, "MPIPROF_JOB": "gpus"})
