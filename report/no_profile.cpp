@@ -28,6 +28,8 @@ constexpr std::string_view causes =
     "- Its Fortran calls have no underscore (nm -D PROGRAM: mpi_init, not mpi_init_):\n"
     "  xlf without -qextname, gfortran -fno-underscoring. Such names are anybody's.\n"
     "- The program did not get as far as MPI_Init: its own output tells.\n"
+    "- The program fetches NCCL's functions by dlsym (JAX, TensorFlow, CuPy) or MPI's (MPI.jl,\n"
+    "  ctypes): LD_PRELOAD=/path/libmpiprof.so:/path/libmpiprof-dlsym.so\n"
     "- The program never called MPI or NCCL, or ran as one rank that sent nothing.\n"
     "- MPIPROF_RANKS or MPIPROF_DISABLE left its ranks out.\n"
     "To see what happens, run with MPIPROF_VERBOSE=1: rank 0 then says where it writes.\n";

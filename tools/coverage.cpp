@@ -91,6 +91,7 @@ constexpr std::array size_words{
     SizeWords{SizeRule::neighbor_alltoallw,
               "mean block: sum of each send count x its send type size / outgoing neighbours"},
     SizeWords{SizeRule::count_times_size, "count x type size x ranks"},
+    SizeWords{SizeRule::scounts_sum, "sum of send counts x type size"},
     SizeWords{SizeRule::started, "sum over the started requests of what each was set up with"},
 };
 

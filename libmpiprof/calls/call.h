@@ -133,6 +133,7 @@ inline constexpr SizeRuleNeeds size_rule_needs[] = {
     {SizeRule::neighbor_alltoallv, {Role::scounts, Role::stype, Role::comm}},
     {SizeRule::neighbor_alltoallw, {Role::scounts, Role::stypes, Role::comm}},
     {SizeRule::count_times_size, {Role::count, Role::type, Role::comm}},
+    {SizeRule::scounts_sum, {Role::scounts, Role::type, Role::comm}},
 };
 
 constexpr bool size_rule_satisfied(SizeRule rule, const Roles& roles) {

@@ -9,7 +9,9 @@ namespace mpiprof::format::facts {
 inline constexpr char cpus_allowed[] = "cpus_allowed";
 inline constexpr char memory_nodes_allowed[] = "memory_nodes_allowed";
 inline constexpr char cpu_at_start[] = "cpu_at_start";
-inline constexpr char not_profiled[] = "not_profiled";  // a communication library that is loaded
+inline constexpr char not_profiled[] = "not_profiled";    // a communication library that is loaded
+inline constexpr char moves_unseen[] = "moves_unseen";    // one whose kernels move data between GPUs by themselves
+inline constexpr char nccl_by_dlsym[] = "nccl_by_dlsym";  // NCCL's functions were fetched past us: "yes"
 // Who the process is for the kernel: the inode of its PID namespace, and when it began, in clock ticks after boot.
 inline constexpr char kernels_name[] = "pid_namespace_and_start";
 // What was noticed of the clocks at the end: how long the machine slept during the run; the time since the first MPI

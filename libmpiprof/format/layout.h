@@ -119,6 +119,7 @@ enum class SizeRule : std::uint8_t {
     neighbor_alltoallw = 19,     // mean of scounts[i] x size of stypes[i] over the outgoing neighbours
     started = 20,                // sum over the started persistent requests of what each was set up with
     count_times_size = 21,       // count x type size x communicator size
+    scounts_sum = 22,            // sum of scounts x type size
 };
 
 // How the bytes of a call follow from its size on the busiest link, by nccl-tests' definitions of bus bandwidth. n: the

@@ -7,7 +7,7 @@
 
 namespace mpiprof {
 
-// Records each once, as the fact "not_profiled".
+// Records each once, as the fact "not_profiled" or "moves_unseen".
 class Unseen {
   public:
     void start(const Measured& of) { record(of.image); }

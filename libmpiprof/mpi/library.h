@@ -226,8 +226,7 @@ struct Mpi {
     static constexpr bool is_in_order(Id id) { return is_ordered(id); }
     template <Id I, class Language>
     static void count_unrecorded(const Word* words, Word result);
-    // Blocking collectives, which all members of the communicator enter in the same order. What has one among its
-    // arguments only to make another is left alone.
+    // Blocking collectives, which all members enter in one order; not what is given a communicator to make another.
     static constexpr bool may_wait_first(Id id) {
         const Call row = row_of(id);
         return row.traffic == Traffic::collective && row.treatment == Treatment::timed &&
@@ -241,6 +240,7 @@ struct Mpi {
     // What MPI calls of itself is for the plain form.
     static constexpr bool asks_itself(Id) { return false; }
     static bool is_own_code(Word) { return false; }
+    static bool is_within_unseen(Word, const void*) { return false; }
     static constexpr bool may_be_watched_quickly(auto) { return false; }
     // Whose memory the buffer is, in processes that use a GPU: such calls take the plain form then. Of a call with two
     // the one that is sent from; that of a scatter is significant at the root alone.

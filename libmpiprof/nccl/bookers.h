@@ -54,6 +54,8 @@ struct Ordered {
     static constexpr Call row = row_of(I);
     static constexpr std::uint64_t word_of_call = format::order_word(row.name);
     static constexpr bool has_root = find(row.roles, Role::root) >= 0, has_op = find(row.roles, Role::op) >= 0;
+    // Counts that members give differently.
+    static constexpr bool has_own_counts = row.size_rule == SizeRule::scounts_sum;
     // As the call was given them; those that it has none of are left out.
     struct Given {
         std::int64_t count;
@@ -81,7 +83,8 @@ struct InOrder : Base {
         const CallInHand& hand = ledger.hand;
         CommunicatorTable::Counted& communicator = ledger.counted(memo);
         Ordered<I>::keep(communicator, ledger.next_enqueued(memo, communicator),
-                         {hand.count, hand.type, hand.op, hand.peer()}, hand.since(), memo.cell->site);
+                         {Ordered<I>::has_own_counts ? 0 : hand.count, hand.type, hand.op, hand.peer()}, hand.since(),
+                         memo.cell->site);
     }
     [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
         if (!ledger.has_room_for_enqueued(memo) || !Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
@@ -112,7 +115,7 @@ struct Nccl::Size {
     static constexpr Call row = row_of(I);
     static constexpr int comm = find(row.roles, Role::comm), count = find(row.roles, Role::count),
                          type = find(row.roles, Role::type), root = find(row.roles, Role::root),
-                         op = find(row.roles, Role::op);
+                         op = find(row.roles, Role::op), scounts = find(row.roles, Role::scounts);
     static constexpr SizeRule rule = row.size_rule;
     static constexpr bool is_enqueued = is_operation(row.traffic);
     static constexpr bool can_be_quick = true, completes = false;
@@ -134,7 +137,7 @@ struct Nccl::Size {
         ledger.hand.set_comm(comm >= 0 ? words[comm < 0 ? 0 : comm] : no_handle);
         if constexpr (rule != SizeRule::none) {
             hand.type = static_cast<int>(words[type]);
-            hand.count = words[count];
+            if constexpr (count >= 0) hand.count = words[count];
         }
         if constexpr (root >= 0) hand.set_peer(static_cast<int>(words[root]));
         if constexpr (op >= 0) hand.op = static_cast<int>(words[op]);
@@ -144,14 +147,26 @@ struct Nccl::Size {
                 return false;
             hand.count *= known->size;
         }
+        if constexpr (rule == SizeRule::scounts_sum) {
+            const mpiprof::Group* known = ledger.groups.find(words[comm]);
+            if (!known) [[unlikely]]
+                return false;
+            hand.count = sum_of(words[scounts], known->size);
+        }
         return true;
+    }
+    static std::int64_t sum_of(Word counts, int size) {
+        std::uint64_t sum = 0;
+        for (int i = 0; i < size; ++i) sum += reinterpret_cast<const std::size_t*>(counts)[i];
+        return static_cast<std::int64_t>(sum);
     }
     // After the real call has returned with success.
     static void measure(Ledger& ledger, const Word* words) {
-        if constexpr (rule == SizeRule::count_times_size) {
+        if constexpr (rule == SizeRule::count_times_size || rule == SizeRule::scounts_sum) {
             const CommInfo info = library.communicators.find(runtime.records(), words[comm]);
             if (info.size > 0) ledger.groups.remember({info.handle, info.rank, info.size, -1, -1});
-            ledger.hand.count = words[count] * info.size;
+            ledger.hand.count =
+                rule == SizeRule::scounts_sum ? sum_of(words[scounts], info.size) : words[count] * info.size;
         }
     }
 };
@@ -159,18 +174,18 @@ struct Nccl::Size {
 template <Id I, class Language>
 [[gnu::noinline]] void Nccl::count_unrecorded(const Word* words, Word result) {
     constexpr Roles roles = row_of(I).roles;
-    constexpr int op = find(roles, Role::op), root = find(roles, Role::root);
+    constexpr int op = find(roles, Role::op), root = find(roles, Role::root), count = find(roles, Role::count);
     if (!runtime.is_recording() || Language::failed(result, CallInHand{})) return;
     const CommInfo info = library.communicators.find(runtime.records(), words[find(roles, Role::comm)]);
     const bool has_block_of_each = row_of(I).size_rule == SizeRule::count_times_size;
     Records& records = runtime.records();
     CommunicatorTable::Counted& communicator = records.communicators.at(info.index);
     records.enqueued.make_room(records.image, info.index, communicator);
-    Ordered<I>::keep(
-        communicator, records.enqueued.next(info.index, communicator),
-        {words[find(roles, Role::count)] * (has_block_of_each ? info.size : 1), words[find(roles, Role::type)],
-         static_cast<int>(op >= 0 ? words[op < 0 ? 0 : op] : 0), static_cast<int>(words[root < 0 ? 0 : root])},
-        0, 0);
+    Ordered<I>::keep(communicator, records.enqueued.next(info.index, communicator),
+                     {count < 0 ? 0 : words[count < 0 ? 0 : count] * (has_block_of_each ? info.size : 1),
+                      words[find(roles, Role::type)], static_cast<int>(op >= 0 ? words[op < 0 ? 0 : op] : 0),
+                      static_cast<int>(words[root < 0 ? 0 : root])},
+                     0, 0);
 }
 
 }  // namespace mpiprof::nccl

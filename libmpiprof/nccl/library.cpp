@@ -5,8 +5,10 @@
 #include <stdio.h>
 
 #include "libmpiprof/base/loader.h"
+#include "libmpiprof/format/facts.h"
 #include "libmpiprof/host/launch.h"
 #include "libmpiprof/process/invitation.h"
+#include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/wrap/start.h"
 
@@ -27,7 +29,18 @@ void version_text(int code, char (&text)[32]) {
         snprintf(text, sizeof text, "NCCL %d.%d.%d", code / 10000, code / 100 % 100, code % 100);
 }
 
+// PyTorch's libraries, say, may have NCCL in them: their calls of it are the program's.
+bool is_a_library_of_nccl(const void* address) {
+    char name[128];
+    wrap::name_of_object(address, name);
+    return strncmp(name, "libnccl", 7) == 0 || strncmp(name, "librccl", 7) == 0;
+}
+
 }  // namespace
+
+bool is_of_its_own_library(const void* real, Word return_address) {
+    return is_a_library_of_nccl(real) && wrap::is_in_object_of(real, return_address);
+}
 
 bool Library::is_off() {
     if (off_ == 0) off_ = strcmp(value_of(Setting::nccl), "off") == 0 ? 1 : 2;
@@ -42,6 +55,7 @@ void Library::find_questions(const void* real) {
         code_ = begin;
         code_bytes_ = static_cast<std::uintptr_t>(end - begin);
     });
+    is_apart_ = is_a_library_of_nccl(first_);
     get_version_ = reinterpret_cast<decltype(get_version_)>(wrap::find_beside("ncclGetVersion", real));
     Communicators::Questions& ask = communicators.questions;
     ask.count = reinterpret_cast<decltype(ask.count)>(wrap::find_beside("ncclCommCount", real));
@@ -56,7 +70,38 @@ void Library::meet(const void* real) {
     wrap::forget_functions<Nccl>();
 }
 
+void Library::meet_itself(const void* real) {
+    if (real) meet(real);
+    if (!calls_itself_.exchange(true)) wrap::forget_functions<Nccl>();
+}
+
+// What NCCL is known to call itself is rare in programs; RCCL sends and receives in its all-to-all, too.
+bool Library::may_be_quick(std::uint16_t id, Traffic traffic) const {
+    if (!is_called_) return false;
+    if (id == static_cast<std::uint16_t>(Id::Broadcast)) return false;
+    return is_operation(traffic) || traffic == Traffic::completion || id == static_cast<std::uint16_t>(Id::GroupStart);
+}
+
+bool Library::is_within_unseen(Word return_address) {
+    if (!is_apart_ || !is_its_code(return_address)) return false;
+    if (!is_called_) note_by_dlsym();
+    return true;
+}
+
+void Library::note_by_dlsym() {
+    if (is_off()) return;
+    if (runtime.is_recording()) {
+        if (!is_noted_.exchange(true)) runtime.note_fact(format::facts::nccl_by_dlsym, format::facts::yes);
+        return;
+    }
+    if (!runtime.has_not_begun() || is_said_.exchange(true)) return;
+    if (const LaunchRank who = rank_by_launcher(); who.known && who.rank != 0) return;
+    say("the program fetched NCCL's functions by dlsym, as JAX, TensorFlow and CuPy do: its calls are not recorded; "
+        "preload libmpiprof-dlsym.so beside libmpiprof.so");
+}
+
 void Library::begin(const void* real, Membership membership) {
+    if (!is_called_.exchange(true) && calls_itself()) wrap::forget_functions<Nccl>();
     meet(real);
     invite_nccl();
     const Guard guard(lock_);

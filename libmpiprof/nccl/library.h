@@ -19,6 +19,9 @@ inline wrap::Real find_real(const char* name, Word return_address) {
     return wrap::find_real(name, return_address, "ncclGetErrorString\0pncclGetVersion\0");
 }
 
+// Whether what calls a function of NCCL's is NCCL, in a library that has nothing else in it.
+bool is_of_its_own_library(const void* real, Word return_address);
+
 // Groups nest, and belong to a thread. What is called inside one is launched by the end of the outermost.
 struct Group {
     unsigned depth;
@@ -70,6 +73,15 @@ class Library {
     bool is_ours(const void* real) const;
     // Whether an address lies in the code of the one that was met.
     bool is_its_code(Word address) const { return static_cast<std::uintptr_t>(address - code_) < code_bytes_; }
+    // NCCL was seen to call functions of its own, by the names that are ours, in no call that came through us: in a
+    // thread of its own, or since the program fetched its functions by dlsym. `real` is one of them, null: none yet.
+    void meet_itself(const void* real);
+    bool calls_itself() const { return calls_itself_.load(std::memory_order_relaxed); }
+    // Such a call. Where no call of the program's ever came, that is said: in the profile or, without one, at once.
+    bool is_within_unseen(Word return_address);
+    void note_by_dlsym();
+    // Whether calls of this row may take the fast form, which does not ask who called.
+    bool may_be_quick(std::uint16_t id, Traffic traffic) const;
     // Begins the profile if nothing else has. A job of its own, unless MPI is initialised later.
     void begin(const void* real, Membership membership);
     // Begins it with a communicator that is not made through us, as NCCL itself tells.
@@ -85,9 +97,12 @@ class Library {
     const void* first_ = nullptr;  // its ncclGetErrorString
     Word code_ = 0;                // and the code around that
     std::uintptr_t code_bytes_ = 0;
+    bool is_apart_ = false;  // nothing but NCCL is there
     int (*get_version_)(int* version) = nullptr;
     Lock lock_;
-    std::atomic<int> off_{0};  // 0: not asked yet, 1: off, 2: on
+    std::atomic<int> off_{0};                                   // 0: not asked yet, 1: off, 2: on
+    std::atomic<bool> calls_itself_{false}, is_called_{false};  // the second by the program, through us
+    std::atomic<bool> is_noted_{false}, is_said_{false};
 };
 [[gnu::visibility("hidden")]] extern constinit Library library;
 
@@ -106,13 +121,19 @@ constexpr bool is_operation(Traffic traffic) {
            traffic == Traffic::one_sided || traffic == Traffic::sync;
 }
 
+// A set of rows in one word: what launches something stands among the first 64 of calls.def, however many there are.
+constexpr std::uint64_t bit_of_row(Id id) {
+    const unsigned row = static_cast<unsigned>(id) - first_id;
+    if (row >= 64) __builtin_unreachable();  // no constant then: the row has to stand further up
+    return std::uint64_t{1} << row;
+}
+
 // What wrap.h is instantiated with. Every row may take the fast form, none waits at a barrier of ours, and those that
 // free are watched, so that unrecorded() hears of them.
 struct Nccl : private wrap::LibraryDefaults {
     using Id = nccl::Id;
     using LibraryDefaults::free_unrecorded;
     using LibraryDefaults::looks_again;
-    using LibraryDefaults::may_be_quick;
     using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first;
     static constexpr std::uint16_t first_id = nccl::first_id;
     static constexpr std::size_t calls = nccl::calls;
@@ -124,6 +145,13 @@ struct Nccl : private wrap::LibraryDefaults {
         return row_of(id).treatment == Treatment::counted && !frees(id) && !follows(id);
     }
     static bool is_own_code(Word return_address) { return library.is_its_code(return_address); }
+    static bool is_within_unseen(Word return_address, const void* found) {
+        if (found && is_of_its_own_library(found, return_address)) library.meet_itself(found);
+        return library.calls_itself() && library.is_within_unseen(return_address);
+    }
+    static bool may_be_quick(std::uint16_t id) {
+        return !library.calls_itself() || library.may_be_quick(id, whole_catalogue.calls[id].traffic);
+    }
 
     // Calls that end the life of a communicator.
     static constexpr bool frees(Id id) { return id == Id::CommDestroy || id == Id::CommAbort; }
@@ -216,13 +244,13 @@ struct Nccl : private wrap::LibraryDefaults {
   private:
     static constexpr bool launches(std::uint16_t id) {
         constexpr std::uint64_t mask = [] {
-            static_assert(calls <= 64);
-            std::uint64_t bits = std::uint64_t{1} << (static_cast<std::uint16_t>(Id::GroupEnd) - first_id);
+            std::uint64_t bits = bit_of_row(Id::GroupEnd);
             for (std::size_t i = 0; i < calls; ++i)
-                if (is_operation(table[i].traffic)) bits |= std::uint64_t{1} << i;
+                if (is_operation(table[i].traffic)) bits |= bit_of_row(static_cast<Id>(first_id + i));
             return bits;
         }();
-        return (mask >> (id - first_id) & 1) != 0;
+        const unsigned row = id - first_id;
+        return row < 64 && (mask >> row & 1) != 0;
     }
     template <Id I>
     static int peer_of(const Word* words) {

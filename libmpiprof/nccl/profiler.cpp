@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "libmpiprof/base/loader.h"
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/nccl/contexts.h"
 #include "libmpiprof/nccl/library.h"
@@ -185,6 +186,12 @@ int begin(void** context, int* mask, const char* name, std::uint64_t hash, int s
     if (tells_launches) gpu::launches.will_be_told();
     const bool is_through_us = contexts.is_expected();
     if (!is_through_us) library.begin_unseen({rank, size > 0 ? size : 1});
+    // Else NCCL is a part of the program or of another library, and its own calls never come to us.
+    if (!is_through_us && !library.several &&
+        (any_loaded("libnccl.so\0librccl.so\0", [](const char*) { return true; }))) {
+        library.meet_itself(nullptr);
+        library.note_by_dlsym();
+    }
     note_missing_plugin(rank);
     Context& made = contexts.begin({reinterpret_cast<Word>(context), name, hash, rank, size, is_through_us});
     *context = &made;
@@ -289,8 +296,13 @@ int finalize(void* context) {
 
 using interface::Plugin;
 
-// Filled when NCCL asks for it: six tables of addresses would be as many relocations in every process.
-constinit Plugin plugins[7]{};
+// Filled when NCCL asks for it: their addresses would be as many relocations in every process.
+// NCCL reads of each as much as its version has; forks of one version may have more members, which nobody has here.
+struct Table {
+    Plugin plugin;
+    void* beyond[4];
+};
+constinit Table plugins[8]{};
 template <class Collective, class PointToPoint, bool tells_launches, class Init>
 Plugin* filled(Plugin& plugin, Init init) {
     plugin = {"mpiprof",   reinterpret_cast<void*>(init), &start_event<Collective, PointToPoint, tells_launches>,
@@ -318,8 +330,8 @@ using Symbol = void();
 #define PROFILER(version, Collective, PointToPoint, init)                                                            \
     extern "C" {                                                                                                     \
     static Symbol* mpiprof_resolve_profiler_##version() {                                                            \
-        filled<interface::Collective, interface::PointToPoint, (version >= 5)>(plugins[version], &init);             \
-        return reinterpret_cast<Symbol*>(with_second_plugin(plugins[version], version));                             \
+        filled<interface::Collective, interface::PointToPoint, (version >= 5)>(plugins[version].plugin, &init);      \
+        return reinterpret_cast<Symbol*>(with_second_plugin(plugins[version].plugin, version));                      \
     }                                                                                                                \
     [[gnu::visibility("default"), gnu::ifunc("mpiprof_resolve_profiler_" #version)]] void ncclProfiler_v##version(); \
     }
@@ -329,3 +341,4 @@ PROFILER(3, Collective3, PointToPoint3, begin_1)
 PROFILER(4, Collective4, PointToPoint4, begin_4)
 PROFILER(5, Collective4, PointToPoint4, begin_5)
 PROFILER(6, Collective4, PointToPoint4, begin_5)
+PROFILER(7, Collective4, PointToPoint4, begin_5)

@@ -1,4 +1,4 @@
-// NCCL's profiler interface (2.23 and later, RCCL with it) in our own words: the layouts of its versions 1 to 6, as far
+// NCCL's profiler interface (2.23 and later, RCCL with it) in our own words: the layouts of its versions 1 to 7, as far
 // as they are read here. NCCL asks a plugin for the newest version that it knows itself, so each has its readers. No
 // header of NCCL is needed. Used by profiler.cpp alone, which reads these and never writes them.
 #pragma once
@@ -127,7 +127,7 @@ static_assert(offsetof(Collective3, type_of_data) == 88 && offsetof(Collective3,
 static_assert(offsetof(Collective3, algorithm) == 104 && offsetof(Collective3, protocol) == 112);
 using PointToPoint3 = PointToPoint2;
 
-// Versions 4 to 6: the communicator is told of when it is made.
+// Versions 4 to 7: the communicator is told of when it is made. Later versions, and RCCL's, have more behind this.
 struct Collective4 {
     Begun begun;
     std::uint64_t number;

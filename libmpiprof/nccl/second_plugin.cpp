@@ -21,7 +21,7 @@ namespace {
 
 using interface::Begun;
 using interface::Plugin;
-constexpr int versions = 7;
+constexpr int versions = 8;
 
 // A communicator as both know it; NCCL keeps the address of this.
 struct Pair {
@@ -40,7 +40,10 @@ struct Second {
     char name[240];
     Plugin* ours[versions];
     Plugin* theirs[versions];
-    Plugin joined[versions];
+    struct {
+        Plugin plugin;
+        void* beyond[4];  // as in profiler.cpp
+    } joined[versions];
     Pair pairs[most_pairs];
 };
 constinit Second second{};
@@ -270,9 +273,10 @@ Plugin* join(Plugin& ours) {
     else
         init = reinterpret_cast<void*>(&begin_5<version>);
     second.ours[version] = &ours;
-    second.joined[version] = {
-        ours.name, init, &start_event<version>, &stop_event<version>, &record_event_state<version>, &finalize<version>};
-    return &second.joined[version];
+    Plugin& joined = second.joined[version].plugin;
+    joined = {ours.name,         init, &start_event<version>, &stop_event<version>, &record_event_state<version>,
+              &finalize<version>};
+    return &joined;
 }
 
 }  // namespace
@@ -296,8 +300,10 @@ Plugin* with_second_plugin(Plugin& ours, int version) {
             return join<4>(ours);
         case 5:
             return join<5>(ours);
-        default:
+        case 6:
             return join<6>(ours);
+        default:
+            return join<7>(ours);
     }
 }
 
@@ -305,10 +311,10 @@ void note_missing_plugin(int rank) {
     if (!second.is_missing || second.is_noted || !runtime.is_recording()) return;
     second.is_noted = true;
     char text[sizeof second.name + 64];
-    snprintf(text, sizeof text, "none: %s cannot be opened or has no version 1 to 6", second.name);
+    snprintf(text, sizeof text, "none: %s cannot be opened or has no version 1 to 7", second.name);
     runtime.note_fact(format::facts::nccl_plugin_behind, text);
     if (rank == 0)
-        say("MPIPROF_NCCL_PLUGIN: %s cannot be opened, or does not speak version 1 to 6 of NCCL's interface; it is "
+        say("MPIPROF_NCCL_PLUGIN: %s cannot be opened, or does not speak version 1 to 7 of NCCL's interface; it is "
             "told nothing",
             second.name);
 }

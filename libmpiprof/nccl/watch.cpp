@@ -10,10 +10,9 @@ namespace {
 // Tells one group of a thread from its other ones; not 0.
 std::uint64_t this_group() { return group.at_start + 1; }
 
-static_assert(calls <= 64);
 constexpr std::uint64_t mask_of(std::initializer_list<Id> ids) {
     std::uint64_t mask = 0;
-    for (const Id id : ids) mask |= std::uint64_t{1} << (static_cast<std::uint16_t>(id) - first_id);
+    for (const Id id : ids) mask |= bit_of_row(id);
     return mask;
 }
 
@@ -37,8 +36,8 @@ void Nccl::watch_launched(Word result) {
 [[gnu::always_inline]] inline gpu::Operation of_kind(std::uint16_t call, std::uint8_t bin, std::uint16_t communicator,
                                                      Bytes bytes, bool has_kernel) {
     static constexpr std::uint64_t mask =
-        mask_of({Id::AllReduce, Id::AllReduceConfig, Id::AllGather, Id::AllGatherConfig, Id::ReduceScatter,
-                 Id::ReduceScatterConfig, Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll});
+        mask_of({Id::AllReduce, Id::AllReduceConfig, Id::AllReduceWithBias, Id::AllGather, Id::AllGatherConfig,
+                 Id::ReduceScatter, Id::ReduceScatterConfig, Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll});
     const bool needs_all = (mask >> (call - first_id) & 1) != 0;
     return {call, bin, communicator, bytes, whole_catalogue.calls[call].traffic, needs_all, has_kernel, false, false};
 }

@@ -110,7 +110,8 @@ template <class Library, int Spelling>
         return {known, false, false};
     const Real real = Library::template real<Spelling>(name, return_address);
     if (!real.function) return {nullptr, true, true};
-    if (runtime.has_not_begun()) Library::begin_late(id, real.function);
+    if (runtime.has_not_begun() && (thread_state.token || !Library::is_within_unseen(return_address, real.function)))
+        Library::begin_late(id, real.function);
     has_found<Library>[Spelling].store(true, std::memory_order_relaxed);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
     if (runtime.knows_call(id) && !Library::several())

@@ -34,6 +34,10 @@ struct LibraryDefaults {
     // Counted rows that free and make nothing; and whether the call that returns to this address is one of them.
     static constexpr bool asks_itself(auto) { return false; }
     static bool is_own_code(Word) { return false; }
+    // A call of any row that is no part of one that came through us: whether the library makes it itself all the same,
+    // within a call that passed us by. It is handed on, and nothing else. `found`: its function, where it was looked
+    // for just now; else null.
+    static bool is_within_unseen(Word, const void*) { return false; }
 
     // ---- rows that end the life of a handle ----
     static constexpr bool frees(auto) { return false; }
@@ -106,6 +110,7 @@ concept FindsFunctions = requires(const char* name, Word return_address, const R
     { L::may_be_quick(id) } -> std::same_as<bool>;
     { L::asks_itself(any_row<L>) } -> std::same_as<bool>;
     { L::is_own_code(return_address) } -> std::same_as<bool>;
+    { L::is_within_unseen(return_address, real.function) } -> std::same_as<bool>;
 };
 
 template <class L, class Language>

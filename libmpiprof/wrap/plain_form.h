@@ -314,6 +314,9 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     const auto [ledger, is_part] = enter_plainly(thread_state, frame, return_address, found.foreign);
     const PlainCall call{found, frame, return_address, is_part};
     if (!found.function) return Library::missing(Name::text());
+    if (!is_part && !found.foreign &&
+        Library::is_within_unseen(return_address, found.is_first ? found.function : nullptr)) [[unlikely]]
+        return call.real(args...);
     if constexpr (Library::may_wait_first(Id)) wait_for_others<Library, Id, Language>(call, ledger, args...);
     if (!ledger) return call_without_ledger<Library, Id, Language>(call, args...);
     if constexpr (!Library::frees(Id) && !Library::follows(Id))

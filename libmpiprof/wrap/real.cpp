@@ -276,6 +276,8 @@ void* find_beside(const char* name, const void* near) {
         .function;  // the program itself, or a library that it was linked with
 }
 
+bool is_in_object_of(const void* function, Word address) { return code_around(function).holds(address); }
+
 void name_of_object(const void* address, char (&name)[128]) {
     const Object object(address);
     const char* slash = strrchr(object.path, '/');

@@ -22,6 +22,9 @@ Real find_real(const char* name, Word return_address, const char* landmarks);
 // The function `name` of the library that `near` lies in or depends on; null if it has none. For questions of our own.
 void* find_beside(const char* name, const void* near);
 
+// Whether an address lies in the object that a function lies in.
+bool is_in_object_of(const void* function, Word address);
+
 // What the program itself, and whatever it was linked with, mean by a name: the first in the order of loading. A
 // variable of a library may lie in the program (copy relocations, Fortran's common blocks). Null if there is none.
 const void* find_in_program(const char* name);

@@ -55,10 +55,18 @@ void OriginPart::add(const RankProfile& from) {
     is_spawned_ |= profile.is_spawned;
     has_no_world_ |= profile.has_no_world && profile.mpi_family != "none";
     notes_.insert(notes_.end(), profile.notes.begin(), profile.notes.end());
+    // It is called for kernels that communicate by themselves, and is in the dictionary where it was called.
+    if (std::any_of(profile.calls.begin(), profile.calls.end(),
+                    [](const Call& call) { return call.name == "ncclDevCommCreate"; }))
+        ++of_kernels_["NCCL's device API"];
     for (const Fact& fact : profile.facts) {
         if (fact.kind != FactKind::process) continue;
         if (fact.name == format::facts::not_profiled && (unseen_.size() < most_names || unseen_.contains(fact.value)))
             ++unseen_[fact.value];
+        if (fact.name == format::facts::moves_unseen &&
+            (of_kernels_.size() < most_names || of_kernels_.contains(fact.value)))
+            ++of_kernels_[fact.value];
+        if (fact.name == format::facts::nccl_by_dlsym) ++with_fetched_nccl_;
         if (fact.name == format::facts::no_helper_thread) ++without_helper_;
         if (fact.name == format::facts::mpi_is_cuda_aware &&
             (fact.value == format::facts::yes || fact.value == format::facts::no))
@@ -81,6 +89,8 @@ void OriginPart::absorb(OriginPart&& other) {
     is_spawned_ |= other.is_spawned_;
     has_no_world_ |= other.has_no_world_;
     for (const auto& [library, ranks] : other.unseen_) unseen_[library] += ranks;
+    for (const auto& [library, ranks] : other.of_kernels_) of_kernels_[library] += ranks;
+    with_fetched_nccl_ += other.with_fetched_nccl_;
     without_helper_ += other.without_helper_;
     cuda_awareness_.merge(other.cuda_awareness_);
     notes_.insert(notes_.end(), std::make_move_iterator(other.notes_.begin()),
@@ -101,6 +111,8 @@ void OriginPart::note_differences(Job& job) const {
     if (has_several_mpis_) note(Kind::several_mpi_libraries);
     if (is_behind_a_tool_) note(Kind::tool_in_front);
     for (const auto& [library, ranks] : unseen_) note(Kind::library_not_profiled, library, ranks);
+    for (const auto& [library, ranks] : of_kernels_) note(Kind::moves_unseen, library, ranks);
+    if (with_fetched_nccl_) note(Kind::nccl_fetched, {}, with_fetched_nccl_);
     for (const SettingRow& row : job.settings) {
         const SettingValue& setting = row.values.front();
         if (setting.source == SettingSource::fallback) continue;

@@ -49,6 +49,8 @@ class OriginPart {
     bool is_behind_a_tool_ = false;
     bool is_spawned_ = false;
     bool has_no_world_ = false;
+    std::map<std::string, std::uint32_t> of_kernels_;  // libraries whose kernels communicate -> ranks
+    std::uint64_t with_fetched_nccl_ = 0;
     std::uint64_t without_helper_ = 0;  // ranks
     std::vector<std::string> notes_;
     std::set<std::string> cuda_awareness_;         // what MPI said: yes, no

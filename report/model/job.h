@@ -231,6 +231,11 @@ struct Job {
     bool is_text = false;                  // some rank is mpitrace's text: its times are rounded to ms
     std::vector<std::string> problems;     // damaged, duplicate, foreign files: one line each
     std::vector<JobNote> notes;
+    // Kernels of other libraries move data between GPUs: shares of communication are so large at least.
+    bool communicates_unseen() const {
+        return std::any_of(notes.begin(), notes.end(),
+                           [](const JobNote& note) { return note.kind == JobNote::Kind::moves_unseen; });
+    }
     std::vector<OtherLaunch> other_launches;
 
     // The cells of one rank, sorted by call, bin, buffer. Empty unless they were asked for when merging.

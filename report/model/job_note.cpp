@@ -6,6 +6,23 @@
 #include "report/model/units.h"
 
 namespace mpiprof::report {
+namespace {
+
+std::string moves_unseen(const JobNote& note) {
+    return fmt::format(
+        "{} is in use on {}, or at least loaded: what its kernels move between GPUs is in no figure, so that shares of "
+        "communication are at least",
+        note.name, plural(note.number, "rank", "ranks"));
+}
+std::string nccl_fetched(const JobNote& note) {
+    return fmt::format(
+        "on {} the program fetched NCCL's functions by dlsym (as JAX, TensorFlow and CuPy do): of those calls there is "
+        "what NCCL itself reports (2.23 and later), without host time, or nothing; preload libmpiprof-dlsym.so beside "
+        "libmpiprof.so",
+        plural(note.number, "rank", "ranks"));
+}
+
+}  // namespace
 
 std::string text_of(const JobNote& note) {
     using Kind = JobNote::Kind;
@@ -27,6 +44,10 @@ std::string text_of(const JobNote& note) {
                 "{} is loaded on {} and not profiled: what the program asks of it, other than through MPI or NCCL, is "
                 "in no figure",
                 note.name, plural(note.number, "rank", "ranks"));
+        case Kind::moves_unseen:
+            return moves_unseen(note);
+        case Kind::nccl_fetched:
+            return nccl_fetched(note);
         case Kind::barrier_setting:
             return fmt::format(
                 "MPIPROF_COLLECTIVE_BARRIER={}: a barrier came before these collectives; [barrier] is "

@@ -14,6 +14,8 @@ struct JobNote {
         several_mpi_libraries,  // in one process
         tool_in_front,          // of us, whose PMPI_ calls pass us by
         library_not_profiled,   // name; number = ranks
+        moves_unseen,           // between GPUs, in kernels of its own: name; number = ranks
+        nccl_fetched,           // by dlsym, past us; number = ranks
         barrier_setting,        // name = its value
         ranks_setting,          // the same
         functions_setting,      // the same

@@ -1,5 +1,5 @@
-// One mpirun, srun step or torchrun as its files were found: which ranks have one, and what is in the way. job_dir makes
-// it; merge reads what it holds.
+// One mpirun, srun step or torchrun as its files were found: which ranks have one, and what is in the way. job_dir
+// makes it; merge reads what it holds.
 #pragma once
 
 #include <algorithm>

@@ -119,8 +119,8 @@ std::string FindingWords::operator()(const evidence::FileIo& e) const {
 }
 
 std::string FindingWords::operator()(const evidence::Transfers& e) const {
-    std::string text =
-        fmt::format("{} of the run is inside {}, mostly in {}", human_share(e.run_share), words.library, call());
+    std::string text = fmt::format("{}{} of the run is inside {}, mostly in {}", at_least(job),
+                                   human_share(e.run_share), words.library, call());
     if (e.mean_bytes >= 1)
         text += fmt::format(" of {}, {} by each rank", human_bytes(e.mean_bytes), human_rate(e.bytes_per_s));
     return text + ". No rule names a cause.";
@@ -128,8 +128,8 @@ std::string FindingWords::operator()(const evidence::Transfers& e) const {
 
 std::string FindingWords::operator()(const evidence::Healthy& e) const {
     if (e.too_short_ns != 0) return fmt::format("The run took {}.", human_time(static_cast<double>(e.too_short_ns)));
-    return fmt::format("{} of the run is inside {}, and no rule found anything.", human_share(e.mpi_share),
-                       words.library);
+    return fmt::format("{}{} of the run is inside {}, and no rule found anything.", at_least(job),
+                       human_share(e.mpi_share), words.library);
 }
 
 std::string FindingWords::operator()(const evidence::WrongLauncher& e) const {

@@ -69,7 +69,8 @@ Table call_table(const Job& now, const Job* before) {
 
 std::string share_text(const Job& now, const Job* before) {
     const LiveRates rates = live_rates(now, before);
-    std::string text = fmt::format("{} inside {}", human_share(rates.share_inside), vocabulary_of(now).library);
+    std::string text =
+        fmt::format("{}{} inside {}", at_least(now), human_share(rates.share_inside), vocabulary_of(now).library);
     if (rates.share_inside_now) text += fmt::format(" ({} now)", human_share(std::min(1.0, *rates.share_inside_now)));
     return text;
 }

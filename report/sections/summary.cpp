@@ -55,10 +55,11 @@ std::string time_inside(const Job& job, const Figures& figures) {
         return fmt::format("No time in {} was recorded", words.library);
     std::string whole(figures.was_paused() ? "recorded time" : "run");
     if (job.is_text && figures.ranks < job.size) whole += " of " + whose_calls(job, figures);
-    std::string text = figures.is_mpi_beside()
-                           ? fmt::format("{} is active during {} of the {}, on another thread than the main one",
-                                         words.library, human_share(share), whole)
-                           : fmt::format("{} of the {} is inside {}", human_share(share), whole, words.library);
+    std::string text =
+        figures.is_mpi_beside()
+            ? fmt::format("{} is active during {} of the {}, on another thread than the main one", words.library,
+                          human_share(share), whole)
+            : fmt::format("{}{} of the {} is inside {}", at_least(job), human_share(share), whole, words.library);
     if (share < 0.01 || calls.empty()) return text;
     if (figures.unfinished_ns > figures.mpi_ns) return text + ", mostly in calls that have not returned";
     if (calls[0].first >= 0.9)

@@ -153,7 +153,7 @@ struct Sentence {
     std::string operator()(const evidence::Transfers& e) const {
         const bool are_compared = job.ranks.size() > 1 && job.knows_all_ranks();
         std::string text =
-            fmt::format("{} of the run is inside MPI, mostly in {}{}{}", share(e.run_share), call(),
+            fmt::format("{}{} of the run is inside MPI, mostly in {}{}{}", at_least(job), share(e.run_share), call(),
                         job.ranks.size() > 1 && e.mean_bytes >= 1 ? " of " + human_bytes(e.mean_bytes) : "",
                         are_compared ? ", and no rank is slower than others" : "");
         if (e.waiting_share)
@@ -167,11 +167,12 @@ struct Sentence {
             return fmt::format("The run is too short to say where time is lost: {} from {} to {}.",
                                time(e.too_short_ns), words.init, words.finalize);
         constexpr double worth_a_word = 0.1;
-        const std::string nothing = e.is_gpu_unseen || e.is_something_else ? "No cause of lost time was found"
-                                    : e.blocked_share >= worth_a_word
-                                        ? fmt::format("Nothing in {} is worth your time", words.library)
-                                        : std::string("Nothing here is worth your time");
-        std::string text = fmt::format("{}: {} of the run is inside {}", nothing, share(e.mpi_share), words.library);
+        const std::string nothing =
+            e.is_gpu_unseen || e.is_something_else || job.communicates_unseen() ? "No cause of lost time was found"
+            : e.blocked_share >= worth_a_word ? fmt::format("Nothing in {} is worth your time", words.library)
+                                              : std::string("Nothing here is worth your time");
+        std::string text =
+            fmt::format("{}: {}{} of the run is inside {}", nothing, at_least(job), share(e.mpi_share), words.library);
         if (e.load_balance) text += fmt::format(", and the ranks are even (load balance {})", share(*e.load_balance));
         if (e.blocked_share >= worth_a_word)
             text +=

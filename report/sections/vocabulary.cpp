@@ -27,4 +27,6 @@ const Vocabulary& vocabulary_of_both(const Vocabulary& a, const Vocabulary& b) {
     return &a == &neither ? b : both;
 }
 
+std::string_view at_least(const Job& job) { return job.communicates_unseen() ? "at least " : ""; }
+
 }  // namespace mpiprof::report

@@ -24,6 +24,8 @@ struct Vocabulary : Bounds {
 };
 
 const Vocabulary& vocabulary_of(const Job& job);
+// Before a share of communication: "at least " where other libraries communicate unseen, else nothing.
+std::string_view at_least(const Job& job);
 // Of jobs that are compared: a serial run beside one with MPI is spoken of in MPI's words.
 const Vocabulary& vocabulary_of_both(const Vocabulary& a, const Vocabulary& b);
 

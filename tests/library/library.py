@@ -43,7 +43,7 @@ INVITATION = "libmpiprof/process/invitation.cpp"
 SETS = re.compile(r"\bsetenv\s*\(\s*([^,]+)")
 
 # Tables that NCCL asks for by dlsym: indirect functions, whose address is found when they are asked for.
-PLUGIN = re.compile(r"ncclProfiler_v[1-6]")
+PLUGIN = re.compile(r"ncclProfiler_v[1-7]")
 
 # Before glibc 2.34 these lived in libdl, libpthread, librt and libutil, which need not be there: only weakly, if at all.
 OUTSIDE_LIBC = re.compile(r"dl(?!_iterate_phdr)\w+$|(pthread|sem|shm|timer|aio|mq|lio)_|(open|fork)pty$")

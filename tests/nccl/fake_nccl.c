@@ -97,8 +97,17 @@ static unsigned long size_of(int type) {
             return 1;
     }
 }
+/* As the real one does of nonblocking communicators, by the name that a preload has. */
+static void ask_for_errors(ncclComm_t comm) {
+    int error;
+    if (!comm->is_nonblocking) return;
+    inside = 1;
+    ncclCommGetAsyncError(comm, &error);
+    inside = 0;
+}
 static int operation(int function, ncclComm_t comm, size_t n, int type, int blocks, cudaStream_t stream) {
     if (!comm || comm->magic != alive) return ncclInvalidArgument;
+    ask_for_errors(comm);
     const unsigned long bytes = n * size_of(type) * (unsigned long)(blocks ? comm->size : 1);
     count(function, bytes);
     if (function != of_ncclBcast) {
@@ -323,6 +332,27 @@ int pncclSignal(int peer, int signal, int context, unsigned flags, ncclComm_t co
     must_be_alive(comm);
     count(of_ncclSignal, 0);
     return 0;
+}
+static int alltoallv(int function, const size_t* counts, int type, ncclComm_t comm, cudaStream_t stream) {
+    size_t sum = 0;
+    must_be_alive(comm);
+    for (int i = 0; i < comm->size; ++i) sum += counts[i];
+    return operation(function, comm, sum, type, 0, stream);
+}
+int pncclAlltoAllv(const void* s, const size_t* counts, const size_t* at, void* r, const size_t* rcounts,
+                   const size_t* rat, int type, ncclComm_t comm, cudaStream_t stream) {
+    (void)s, (void)at, (void)r, (void)rcounts, (void)rat;
+    return alltoallv(of_ncclAlltoAllv, counts, type, comm, stream);
+}
+int pncclAllToAllv(const void* s, const size_t* counts, const size_t* at, void* r, const size_t* rcounts,
+                   const size_t* rat, int type, ncclComm_t comm, cudaStream_t stream) {
+    (void)s, (void)at, (void)r, (void)rcounts, (void)rat;
+    return alltoallv(of_ncclAllToAllv, counts, type, comm, stream);
+}
+int pncclAllReduceWithBias(const void* s, void* r, size_t n, int type, int op, ncclComm_t comm, cudaStream_t stream,
+                           const void* bias) {
+    (void)s, (void)r, (void)op;
+    return bias ? operation(of_ncclAllReduceWithBias, comm, n, type, 0, stream) : ncclInvalidArgument;
 }
 int pncclWaitSignal(int n, void* signals, ncclComm_t comm, cudaStream_t stream) {
     (void)n, (void)signals, (void)stream;

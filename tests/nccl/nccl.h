@@ -68,7 +68,13 @@ enum { ncclSum = 0 };
     F(ncclCommGrow, (ncclComm_t, int, const ncclUniqueId*, int, ncclComm_t*, ncclConfig_t*))                       \
     F(ncclPutSignal, (const void*, size_t, int, int, void*, size_t, int, int, unsigned, ncclComm_t, cudaStream_t)) \
     F(ncclSignal, (int, int, int, unsigned, ncclComm_t, cudaStream_t))                                             \
-    F(ncclWaitSignal, (int, void*, ncclComm_t, cudaStream_t))
+    F(ncclWaitSignal, (int, void*, ncclComm_t, cudaStream_t))                                                      \
+    NCCL_OF_RCCL(F, ncclAlltoAllv)                                                                                 \
+    NCCL_OF_RCCL(F, ncclAllToAllv)                                                                                 \
+    F(ncclAllReduceWithBias, (const void*, void*, size_t, int, int, ncclComm_t, cudaStream_t, const void*))
+#define NCCL_OF_RCCL(F, name) \
+    F(name,                   \
+      (const void*, const size_t*, const size_t*, void*, const size_t*, const size_t*, int, ncclComm_t, cudaStream_t))
 #else
 #define NCCL_NEWER_FUNCTIONS(F)
 #endif

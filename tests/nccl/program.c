@@ -128,6 +128,7 @@ static int beside_mpi(const char* scene, int rank, int argc, char** argv) {
         OK(NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, of_all, NULL));
     }
     if (early) OK(NCCL(ncclCommDestroy)(early));
+    if (strcmp(scene, "bcast") == 0) OK(NCCL(ncclBcast)(buffer, 70, ncclInt8, 0, of_all, NULL));
     if (strcmp(scene, "after_finalize") == 0) return after_finalize(of_all, mpi_rank, mpi_size);
     OK(NCCL(ncclCommDestroy)(of_all));
     MPI_Finalize();
@@ -191,6 +192,11 @@ static int scene_newer(int rank, int size, char** argv) {
     for (int i = 0; i < 3; ++i) OK(NCCL(ncclPutSignal)(buffer, 500, ncclFloat64, 0, buffer, 0, 0, 0, 0, c, NULL));
     for (int i = 0; i < 2; ++i) OK(NCCL(ncclSignal)(0, 0, 0, 0, c, NULL));
     OK(NCCL(ncclWaitSignal)(1, buffer, c, NULL));
+    /* RCCL's, whose counts differ from rank to rank. */
+    const size_t counts[3] = {(size_t)rank, 20, 300}, at[3] = {0, 0, 0};
+    for (int i = 0; i < 2; ++i) OK(NCCL(ncclAlltoAllv)(buffer, counts, at, buffer, counts, at, ncclFloat32, c, NULL));
+    OK(NCCL(ncclAllToAllv)(buffer, counts, at, buffer, counts, at, ncclFloat64, c, NULL));
+    OK(NCCL(ncclAllReduceWithBias)(buffer, buffer, 1000, ncclFloat32, ncclSum, c, NULL, buffer));
     OK(NCCL(ncclCommDestroy)(c));
     return 0;
 }
@@ -309,6 +315,19 @@ static int scene_bcasts(int rank, int size, char** argv) {
     OK(NCCL(ncclBroadcast)(buffer, buffer, 40, ncclInt8, 0, c, NULL));
     return 0;
 }
+/* All on a nonblocking communicator, whose operations NCCL asks for errors itself. */
+static int scene_unblocked(int rank, int size, char** argv) {
+    (void)argv;
+    ncclConfig_t config;
+    memset(&config, 0, sizeof config);
+    config.size = sizeof config, config.magic = 0xcafebeef;
+    ncclComm_t c;
+    const int made = NCCL(ncclCommInitRankConfig)(&c, size, id_of("world"), rank, &config);
+    must(made == ncclInProgress, "ncclCommInitRankConfig");
+    for (int i = 0; i < 10; ++i) NCCL(ncclAllReduce)(buffer, buffer, 1000, ncclFloat32, ncclSum, c, NULL);
+    for (int i = 0; i < 3; ++i) NCCL(ncclBcast)(buffer, 70, ncclInt8, 0, c, NULL);
+    return 0;
+}
 /* A captured operation is launched by CUDA, in a thread of its own. */
 static int scene_replays(int rank, int size, char** argv) {
     (void)argv;
@@ -345,8 +364,8 @@ static const struct {
     {"threads", scene_threads}, {"gpus", scene_gpus},     {"nonblocking", scene_nonblocking},
     {"errors", scene_errors},   {"fork", scene_fork},     {"killed", scene_killed},
     {"late", scene_late},       {"window", scene_window}, {"child", scene_child},
-    {"looker", scene_looker},   {"bcasts", scene_bcasts}, {"replays", scene_replays},
-    {"two", scene_two},
+    {"looker", scene_looker},   {"bcasts", scene_bcasts}, {"unblocked", scene_unblocked},
+    {"replays", scene_replays}, {"two", scene_two},
 };
 #endif
 

@@ -256,6 +256,34 @@ TEST(nccl, calls_that_only_nccl_told_of_have_no_time) {
     EXPECT_TRUE(says(shown, ",ncclAllReduce,1024,1000,30,,,,")) << shown;
 }
 
+TEST(nccl, shares_are_at_least_where_kernels_communicate_by_themselves) {
+    auto ranks = gpu_training();
+    EXPECT_FALSE(says(show(job_of(ranks), "summary"), "at least"));
+    for (ProfileSpec& rank : ranks) rank.facts.push_back({format::FactKind::process, "moves_unseen", "DeepEP"});
+
+    const std::string text = show(job_of(ranks), "summary");
+
+    EXPECT_TRUE(says(text, fmt::format("DeepEP is in use on {} ranks", ranks.size()))) << text;
+    EXPECT_TRUE(says(text, "of the run is inside NCCL") && says(text, "at least ")) << text;
+    EXPECT_FALSE(says(text, "worth your time")) << text;
+    CallSpec create = setup("ncclDevCommCreate", {{.calls = 1, .time_ns = 10}});
+    create.family = format::Family::nccl;
+    ranks = gpu_training();
+    ranks[0].calls.push_back(create);
+    EXPECT_TRUE(says(show(job_of(ranks), "summary"), "NCCL's device API is in use on 1 rank"));
+}
+
+TEST(nccl, calls_that_were_fetched_are_said_to_pass_by) {
+    auto ranks = gpu_training();
+    EXPECT_FALSE(says(show(job_of(ranks), "summary"), "libmpiprof-dlsym.so"));
+    ranks[1].facts.push_back({format::FactKind::process, "nccl_by_dlsym", "yes"});
+
+    const std::string text = show(job_of(ranks), "summary");
+
+    EXPECT_TRUE(says(text, "on 1 rank the program fetched NCCL's functions by dlsym")) << text;
+    EXPECT_TRUE(says(text, "libmpiprof-dlsym.so")) << text;
+}
+
 TEST(nccl, a_users_own_plugin_is_why_no_algorithm_is_known) {
     auto ranks = gpu_training();
     EXPECT_FALSE(says(show(job_of(ranks), "nccl"), "another plugin"));

@@ -78,13 +78,14 @@ const Known known[] = {
 // ---- the library as wrap/ wants it ----
 
 struct Fake : private wrap::LibraryDefaults {
-    using LibraryDefaults::asks_itself, LibraryDefaults::is_own_code, LibraryDefaults::may_be_watched_quickly;
+    using LibraryDefaults::asks_itself, LibraryDefaults::is_own_code, LibraryDefaults::is_within_unseen;
     using LibraryDefaults::before_real, LibraryDefaults::after_real;
     using LibraryDefaults::begin_late, LibraryDefaults::may_be_quick, LibraryDefaults::missing;
     using LibraryDefaults::follow, LibraryDefaults::follow_unrecorded, LibraryDefaults::follows;
     using LibraryDefaults::hears_of_unrecorded, LibraryDefaults::unrecorded;
     using LibraryDefaults::looks_again;
     using LibraryDefaults::may_be_watched, LibraryDefaults::watches;
+    using LibraryDefaults::may_be_watched_quickly;
     using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first;
 
     using Id = FakeId;

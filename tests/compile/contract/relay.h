@@ -20,13 +20,14 @@ inline constexpr Call table[] = {
 };
 
 struct Relay : private wrap::LibraryDefaults {
-    using LibraryDefaults::asks_itself, LibraryDefaults::is_own_code, LibraryDefaults::may_be_watched_quickly;
+    using LibraryDefaults::asks_itself, LibraryDefaults::is_own_code, LibraryDefaults::is_within_unseen;
     using LibraryDefaults::before_real, LibraryDefaults::after_real;
     using LibraryDefaults::follows, LibraryDefaults::follow, LibraryDefaults::follow_unrecorded;
     using LibraryDefaults::frees, LibraryDefaults::before_free, LibraryDefaults::free_unrecorded;
     using LibraryDefaults::hears_of_unrecorded, LibraryDefaults::unrecorded;
     using LibraryDefaults::is_in_order, LibraryDefaults::count_unrecorded;
     using LibraryDefaults::may_be_watched, LibraryDefaults::watches, LibraryDefaults::looks_again;
+    using LibraryDefaults::may_be_watched_quickly;
     using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first, LibraryDefaults::may_be_quick;
     using LibraryDefaults::several, LibraryDefaults::is_foreign, LibraryDefaults::is_off, LibraryDefaults::missing;
 

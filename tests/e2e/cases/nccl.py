@@ -22,11 +22,12 @@ def double(scene):
 
 
 def program(scene, how):
-    """linked: NCCL is a needed library; fetched: dlopen and dlsym; mpi: linked with NCCL and with MPI."""
+    """linked: NCCL is a needed library; fetched: dlopen and dlsym; mpi: linked with NCCL and with MPI; mpi_fetched: with MPI alone."""
     where = double(scene)
-    flags = {"linked": ["-L", where, "-lnccl"], "fetched": ["-DFETCH", "-ldl"], "mpi": ["-DWITH_MPI", "-L", where, "-lnccl"]}[how]
+    flags = {"linked": ["-L", where, "-lnccl"], "fetched": ["-DFETCH", "-ldl"], "mpi": ["-DWITH_MPI", "-L", where, "-lnccl"],
+             "mpi_fetched": ["-DWITH_MPI", "-DFETCH", "-ldl"]}[how]
     return scene.compile(SOURCES / "program.c", "-w", "-I", ROOT, *flags, "-lpthread", f"-Wl,-rpath,{where}",
-                         name=f"nccl_program.{how}.{scene.mpi}", compiler=None if how == "mpi" else "gcc", label="")
+                         name=f"nccl_program.{how}.{scene.mpi}", compiler=None if how.startswith("mpi") else "gcc", label="")
 
 
 def environment(scene, directory, count="counts", **more):
@@ -116,7 +117,11 @@ def members_of_newer_communicators_agree_and_one_sided_bytes_are_exact(scene):
         ran = scene.alone([newer, "newer"], profiled=False, env={**env, "LD_LIBRARY_PATH": directory})
         same((ran.code, ran.out, ran.err), (0, "", ""), f"rank {rank}")
         same(recorded(scene, scene.dir, rank), counted(scene.dir, f"rank{rank}"), f"rank {rank}: call -> (calls, bytes)")
-    same(recorded(scene, scene.dir)["ncclPutSignal"], (9, 9 * 4000), "one-sided")
+    of_all = recorded(scene, scene.dir)
+    same(of_all["ncclPutSignal"], (9, 9 * 4000), "one-sided")
+    same((of_all["ncclAlltoAllv"], of_all["ncclAllToAllv"], of_all["ncclAllReduceWithBias"]),
+         ((6, 2 * 4 * (3 * 320 + 3)), (3, 8 * (3 * 320 + 3)), (3, 3 * 4000)), "RCCL's")
+    check("[order]" not in scene.run_report().succeeded().out, "counts of one's own are taken for another order")
     rows = [line for line in scene.run_report("nccl", "--format", "csv").succeeded().out.split("\n\n")[0].splitlines() if not line.startswith("# ")]
     header = rows[0].split(",")
     known = {}
@@ -340,6 +345,25 @@ def libraries_that_are_not_profiled_are_named(scene):
     text = " ".join(scene.run_report().succeeded().out.split())
     same(text.count("UCC is loaded on 2 ranks and not profiled"), 1, text)
     same(text.count("not profiled"), 1, text)
+
+
+@case(mpis=(), ranks=1)
+def communication_that_kernels_make_by_themselves_is_said(scene):
+    """Doubles without a function, by the names of NVSHMEM, DeepEP and vLLM; a module of that name that is not vLLM's beside them."""
+    nothing = ROOT / "tests" / "nccl" / "nothing.c"
+    loaded = [scene.compile(nothing, "-shared", "-fPIC", name=name, compiler="gcc", label="")
+              for name in ("libnvshmem_host.so.3", "deep_ep_cpp.cpython-312-x86_64-linux-gnu.so", "_C.abi3.so")]
+    vllm = scene.subdir("vllm")
+    (vllm / "_C.abi3.so").write_bytes(loaded.pop().read_bytes())
+    for name, modules, named in (("none", [scene.bin / "_C.abi3.so"], []), ("two", loaded, ["NVSHMEM", "DeepEP"]),
+                                 ("inference", [vllm / "_C.abi3.so"], ["vLLM's own all-reduce"])):
+        directory = scene.subdir(name)
+        env = environment(scene, directory, **torchrun(0, 1))
+        env["LD_PRELOAD"] = ":".join([str(env["LD_PRELOAD"]), *map(str, modules)])
+        scene.alone([program(scene, "linked"), "every"], profiled=False, cwd=directory, env=env).succeeded()
+        text = " ".join(scene.run_report(cwd=directory).succeeded().out.split())
+        same([name for name in ("NVSHMEM", "DeepEP", "vLLM's own all-reduce") if name + " is in use on 1 rank" in text], named, text)
+        same(" at least " in text.replace("or at least loaded", ""), bool(named), text)
 
 
 @case(mpis=(), ranks=1)

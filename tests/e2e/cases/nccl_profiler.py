@@ -98,7 +98,7 @@ def told_to_the_other(directory):
 @case(mpis=(), ranks=1)
 def another_profiler_plugin_behind_ours_is_told_as_if_it_were_alone(scene):
     for version, act, mask in ((1, "every", 2 | 4), (4, "every", 1 | 2 | 4), (6, "every", 1 | 2 | 4 | 2048), (6, "every", 2048), (6, "every", 0),
-                               (6, "nonblocking", 2 | 4 | 2048), (5, "threads", 2), (6, "split", 1)):
+                               (6, "nonblocking", 2 | 4 | 2048), (5, "threads", 2), (6, "split", 1), (7, "every", 1 | 2 | 4 | 2048), (7, "threads", 2)):
         def play(name, **more):
             directory = scene.subdir(f"{act}.{version}.{mask}.{name}")
             run(scene, "linked", act, directory, torchrun(0, {"threads": 1, "split": 4}.get(act, 2), FAKE_NCCL_PROFILER=version, FAKE_NCCL_TOLD=directory / "told",
@@ -134,7 +134,7 @@ def another_profiler_plugin_is_found_wherever_it_is_named(scene):
 @case(mpis=(), ranks=1)
 def another_profiler_plugin_that_cannot_be_told_costs_nothing_but_a_line(scene):
     for name, env, says in (("missing", {"MPIPROF_NCCL_PLUGIN": "/nowhere/x.so"}, "mpiprof: MPIPROF_NCCL_PLUGIN: /nowhere/x.so cannot be opened, or does not "
-                             "speak version 1 to 6 of NCCL's interface; it is told nothing\n"),
+                             "speak version 1 to 7 of NCCL's interface; it is told nothing\n"),
                             ("refusing", {"MPIPROF_NCCL_PLUGIN": other_plugin(scene, 6), "OTHER_PLUGIN_REFUSES": 1}, ""),
                             ("ourselves", {"MPIPROF_NCCL_PLUGIN": "forward", "NCCL_PROFILER_PLUGIN": scene.library}, "")):
         directory = scene.subdir(name)
@@ -317,6 +317,51 @@ def nccl_that_is_opened_without_the_hook_counts_once(scene):
     ran = scene.alone([program(scene, "fetched"), "bcasts"], profiled=False, env=env)
     same((ran.code, ran.out, ran.err), (0, "", ""), "the program")
     same(recorded(scene, scene.dir), by_function(told(scene.dir)), "call -> (calls, bytes)")
+
+
+FETCHED = "the program fetched NCCL's functions by dlsym"
+
+
+@case(mpis=(), ranks=1)
+def nccls_own_calls_are_not_the_programs_where_its_functions_were_fetched(scene):
+    """Without the second library: nothing of what NCCL calls itself is taken for a call of the program's, and it is said."""
+    silent = {"LD_PRELOAD": scene.library, "WITHOUT_HOOK": 1, "NCCL_PROFILER_PLUGIN": "none"}
+    for act in ("unblocked", "bcasts"):
+        directory = scene.subdir(act)
+        env = {**environment(scene, directory, **torchrun(0, 2)), **silent}
+        ran = scene.alone([program(scene, "fetched"), act], profiled=False, cwd=directory, env=env)
+        same((ran.code, ran.out), (0, ""), act)
+        same(scene.profiles(directory), [], f"profiles of {act}")
+        said = [line for line in ran.err.splitlines() if line.startswith("mpiprof: ")]
+        check(len(said) == 1 and FETCHED in said[0] and "libmpiprof-dlsym.so" in said[0], ran.err)
+    other = scene.subdir("other_rank")
+    env = {**environment(scene, other, **torchrun(1, 2)), **silent}
+    check("mpiprof: " not in scene.alone([program(scene, "fetched"), "bcasts"], profiled=False, cwd=other, env=env).err, "rank 1 says it, too")
+    causes = scene.run_report(cwd=other)
+    check("libmpiprof-dlsym.so" in causes.out + causes.err, "the causes of no profile")
+
+
+@case(mpis=(), ranks=1)
+def nccl_whose_functions_were_fetched_is_counted_by_its_word_and_the_report_says_so(scene):
+    for act in ("unblocked", "bcasts"):
+        directory = scene.subdir(act)
+        env = {**environment(scene, directory, **torchrun(0, 2, FAKE_NCCL_TOLD=directory / "told")), **plugin(scene),
+               "LD_PRELOAD": scene.library, "WITHOUT_HOOK": 1}
+        ran = scene.alone([program(scene, "fetched"), act], profiled=False, cwd=directory, env=env)
+        same((ran.code, ran.out, ran.err), (0, "", ""), act)
+        same(recorded(scene, directory), by_function(told(directory)), f"{act}, call -> (calls, bytes)")
+        text = " ".join(scene.run_report(cwd=directory).succeeded().out.split())
+        same(text.count("on 1 rank " + FETCHED), 1, text)
+
+
+@case(ranks=2)
+def nccl_whose_functions_were_fetched_in_an_mpi_job_is_named(scene):
+    """NCCL has no profiler interface there, or is told to have none: of its calls nothing is known."""
+    env = {**environment(scene, scene.dir, NCCL_PROFILER_PLUGIN="none"), "LD_PRELOAD": scene.library, "WITHOUT_HOOK": 1}
+    scene.mpirun(2, [program(scene, "mpi_fetched"), "bcast"], profiled=None, env=env).succeeded()
+    same([row for row in scene.calls() if row[1].startswith("nccl")], [], "calls of NCCL")
+    text = " ".join(scene.run_report().succeeded().out.split())
+    same(text.count("on 2 ranks " + FETCHED), 1, text)
 
 
 @case(mpis=(), ranks=1)
