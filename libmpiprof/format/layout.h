@@ -58,6 +58,7 @@ enum class TableType : std::uint32_t {
     requests = 31,          // Request, per thread: those that are open
     arrivals = 32,          // Arrival, one table for each communicator that has them
     enqueued = 33,          // EnqueuedCollective, one table for each communicator of NCCL's that has them
+    types = 34,             // LiveType: datatypes that the program has made and not freed
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
     exact_sizes = 17,
@@ -469,6 +470,7 @@ struct Communicator {
     std::uint64_t collectives;
     std::uint64_t order;
     std::uint64_t next_arrival;  // the number of the next call to be kept among its arrivals; all ones: none is
+    std::uint64_t made_from;     // as Request::posted_by, of the call that made it; 0: not known, or it may have ended
 };
 enum Origin : std::uint16_t { origin_unknown = 0, origin_world = 1, origin_self = 2, origin_made = 3 };
 enum CommunicatorFlags : std::uint16_t {
@@ -566,6 +568,12 @@ struct Request {
 };
 inline constexpr std::uint64_t not_started = std::uint64_t{1} << 63;  // it is persistent, and not in flight
 inline constexpr std::uint64_t first_code = 65536;  // no code lies below: the kernel maps nothing there
+
+// A datatype that the program has made; handle 0: the slot is free.
+struct LiveType {
+    std::uint64_t handle;     // C's
+    std::uint64_t made_from;  // as Request::posted_by, of the call that made it
+};
 
 // Operations of NCCL by the algorithm, protocol and number of channels that NCCL chose, as it told its profiler
 // interface.
@@ -713,8 +721,8 @@ static_assert(sizeof(Iterations) == 16408 && offsetof(Iterations, us) == 24);
 static_assert(sizeof(Label) == 128);
 static_assert(sizeof(Site) == 8 && sizeof(Frame) == 16);
 static_assert(sizeof(Module) == 80 && offsetof(Module, build_id) == 32 && offsetof(Module, function_offset) == 64);
-static_assert(sizeof(Communicator) == 136 && offsetof(Communicator, name) == 48 &&
-              offsetof(Communicator, collectives) == 112);
+static_assert(sizeof(Communicator) == 144 && offsetof(Communicator, name) == 48 &&
+              offsetof(Communicator, collectives) == 112 && offsetof(Communicator, made_from) == 136);
 static_assert(sizeof(Arrival) == 32 && offsetof(Arrival, site) == 24);
 static_assert(sizeof(EnqueuedCollective) == 32 && offsetof(EnqueuedCollective, call) == 24);
 static_assert(sizeof(Counter) == 16);
@@ -722,6 +730,7 @@ static_assert(sizeof(Flow) == 24);
 static_assert(sizeof(Peer) == 64 && offsetof(Peer, sent) == 8 && offsetof(Peer, received) == 32);
 static_assert(sizeof(Thread) == 128 && offsetof(Thread, in_call) == 16 && offsetof(Thread, in_call_communicator) == 48);
 static_assert(sizeof(Request) == 32 && offsetof(Request, peer) == 16);
+static_assert(sizeof(LiveType) == 16);
 // The two halves that a posting call copies at once.
 static_assert(offsetof(Thread, in_call_communicator) - offsetof(Thread, in_call_peer) ==
               offsetof(Request, communicator) - offsetof(Request, peer));

@@ -56,5 +56,7 @@ template <>
 inline constexpr TableType table_of<Arrival> = TableType::arrivals;
 template <>
 inline constexpr TableType table_of<EnqueuedCollective> = TableType::enqueued;
+template <>
+inline constexpr TableType table_of<LiveType> = TableType::types;
 
 }  // namespace mpiprof::format

@@ -102,6 +102,7 @@ void Communicators::end_watching() {
             const Entered entered(*this);
             Known* k = i < static_cast<unsigned>(known_.end() - known_.begin()) ? known_.begin() + i : nullptr;
             if (!k) break;
+            if (has_missed_an_end_ && k->record) k->record->made_from = 0;
             if (k->slot == ToldEnds::none || !k->info.is_told) continue;
             told_.pass(k->slot);
             k->slot = ToldEnds::none;

@@ -186,10 +186,11 @@ void Communicators::publish(Records& records, Known& k) {
         profiled.ask.comm_c2f ? static_cast<std::uint64_t>(profiled.ask.comm_c2f(k.info.handle)) : record.handle;
     record.flags = static_cast<std::uint16_t>((k.info.inter ? format::is_intercommunicator : 0) |
                                               (k.by_members ? format::id_by_members : 0) | format::is_not_used);
-    record.made_by = k.made_by;
+    record.made_by = call_of(k.made_from);
+    record.made_from = k.made_from;
     record.how = k.info.handle == profiled.facts.world  ? format::origin_world
                  : k.info.handle == profiled.facts.self ? format::origin_self
-                 : k.made_by                            ? format::origin_made
+                 : k.made_from != 0                     ? format::origin_made
                                                         : format::origin_unknown;
     if (record.size < 2) record.next_arrival = format::no_arrival;  // alone on it nobody waits
     name(k);
@@ -269,7 +270,7 @@ void Communicators::count_known(Word handle, std::uint64_t word) {
 
 // ---- communicators that are made ----
 
-Communicators::WereStale Communicators::made(Records& records, Making making, std::uint16_t call, Word parent,
+Communicators::WereStale Communicators::made(Records& records, Making making, std::uint64_t made_from, Word parent,
                                              Word handle, std::uint64_t salt) {
     const Entered entered(*this);
     std::uint64_t parent_id = 0, before = 0;
@@ -300,7 +301,7 @@ Communicators::WereStale Communicators::made(Records& records, Making making, st
         k.info = describe(handle);
     }
     k.parent = parent_id;
-    k.made_by = call;
+    k.made_from = made_from;
     k.by_members = making == Making::by_members;
     k.like_world = like_world;
     k.first = first;
@@ -328,6 +329,18 @@ bool Communicators::forget_known(Records& records, Word handle) {
 void Communicators::forget(Records& records, Word handle) {
     const Entered entered(*this);
     forget_known(records, handle);
+}
+
+void Communicators::may_have_ended(Word handle) {
+    if (!lock_.try_lock()) {
+        has_missed_an_end_ = true;
+        return;
+    }
+    if (Known* k = known_.find(handle)) {
+        k->made_from = call_key(call_of(k->made_from), 0);
+        if (k->record) k->record->made_from = 0;
+    }
+    lock_.unlock();
 }
 
 void Communicators::renamed(Word handle) {

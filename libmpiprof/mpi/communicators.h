@@ -68,14 +68,19 @@ class Communicators {
         later,       // as copied, by Comm_idup: nothing may be asked of it before its request completes
         unknown,     // with processes of other worlds, or without a world
     };
-    // `call` made `handle` from `parent`; either may be null (MPI_COMM_NULL: this rank is not a member, but it
-    // counted). True: the handle may have had another meaning up to now, whose end passed us by; nothing that was
-    // remembered of it holds. Who remembers something of a handle has asked here before. The same of the parent's.
+    // The call `made_from`, as the profile says it (address 0: from where is not known), made `handle` from `parent`;
+    // either may be null (MPI_COMM_NULL: this rank is not a member, but it counted). True: the handle may have had
+    // another meaning up to now, whose end passed us by; nothing that was remembered of it holds. Who remembers
+    // something of a handle has asked here before. The same of the parent's.
     struct WereStale {
         bool handle, parent;
     };
-    WereStale made(Records& records, Making making, std::uint16_t call, Word parent, Word handle, std::uint64_t salt);
+    WereStale made(Records& records, Making making, std::uint64_t made_from, Word parent, Word handle,
+                   std::uint64_t salt);
     void forget(Records& records, Word handle);
+    // Freed inside another call, or by a callback while MPI ends, where nobody waits for our lock: it is not said to be
+    // left over.
+    void may_have_ended(Word handle);
     // The rank in MPI_COMM_WORLD of a rank of a communicator, of the other group if there are two; -1: it has none, or
     // the communicator is not known (any more). `is_in_hand`: a call has just accepted it; else nothing is asked about
     // a handle whose life may have ended.
@@ -100,8 +105,8 @@ class Communicators {
     struct Known {
         CommInfo info;
         std::uint64_t id, parent;
-        std::uint64_t children;  // made from it so far
-        std::uint16_t made_by;   // call
+        std::uint64_t children;   // made from it so far
+        std::uint64_t made_from;  // 0: not by a call that was seen
         bool by_members;
         bool like_world;
         std::int8_t uses;    // up to `used_again`, when it is to tell of its end
@@ -143,6 +148,7 @@ class Communicators {
     };
     Keyval of_communicators_{}, of_windows_{}, of_types_{};
     int named_ = -1;  // MPI_COMBINER_NAMED
+    std::atomic<bool> has_missed_an_end_{false};
     Word ended_lately_[64] = {};
 };
 

@@ -1,5 +1,5 @@
-// What a call that makes or names a communicator tells of it, read from its arguments: who the parent is, and on what
-// its id depends. Included by sizes.h; asks nothing itself.
+// What a call that makes a communicator, type or window, or names one, tells of it, read from its arguments: of a
+// communicator who the parent is, and on what its id depends. Included by sizes.h; asks nothing itself.
 #pragma once
 
 #include "libmpiprof/mpi/library.h"
@@ -50,7 +50,25 @@ constexpr int reorder_of(Id id) {
 }
 
 template <Id I, class Language>
-[[gnu::noinline]] void Mpi::follow_communicator(const Word* words) {
+[[gnu::noinline]] void Mpi::follow_made(Ledger& ledger, std::uint64_t key, const Word* words) {
+    constexpr Roles roles = row_of(I).roles;
+    constexpr int type = find(roles, Role::newtype), win = find(roles, Role::newwin);
+    if (!library.is_known()) return;
+    if constexpr (type >= 0) {
+        if (words[type] == 0) return;
+        const Word handle = Language::c_type(Language::handle_at(words[type], 0));
+        library.end_of_type(handle);
+        if constexpr (is_freed_by_the_program(I))
+            if (ledger.records().types.made(ledger.records().image, handle, key)) ledger.know_site(address_of(key));
+    } else if constexpr (win >= 0) {
+        if (words[win] != 0) library.end_of_window(Language::c_win(Language::handle_at(words[win], 0)));
+    } else {
+        runtime.forget_handles();
+    }
+}
+
+template <Id I, class Language>
+[[gnu::noinline]] void Mpi::follow_communicator(const Word* words, [[maybe_unused]] std::uint64_t made_from) {
     constexpr Call row = row_of(I);
     constexpr int parent = find(row.roles, Role::comm);
     constexpr int made = find(row.roles, Role::newcomm);
@@ -71,7 +89,7 @@ template <Id I, class Language>
             if (Language::integer(words[reorder]) == 0)  // in Fortran .FALSE.
                 making = Communicators::Making::alike;
         const Communicators::WereStale stale =
-            library.communicators.made(runtime.records(), making, static_cast<std::uint16_t>(I), from, handle, tag);
+            library.communicators.made(runtime.records(), making, made_from, from, handle, tag);
         if (stale.handle) library.end_of_communicator(handle);
         if (stale.parent) library.end_of_communicator(from);
     }

@@ -200,6 +200,10 @@ struct Mpi {
     static constexpr bool makes(Id id) {
         return find(row_of(id).roles, Role::newtype) >= 0 || find(row_of(id).roles, Role::newwin) >= 0;
     }
+    // A type for a Fortran precision is the library's own.
+    static constexpr bool is_freed_by_the_program(Id id) {
+        return std::string_view(row_of(id).name).find("Type_create_f90_") == std::string_view::npos;
+    }
     static constexpr bool makes_several(Id id) {
         return id == Id::Type_get_contents || id == Id::Type_get_contents_c || id == Id::File_get_view;
     }
@@ -209,20 +213,21 @@ struct Mpi {
                makes_several(id);
     }
     template <Id I, class Language>
-    static void follow(Ledger& ledger, const Word* words);  // sizes.h
+    static void follow(Ledger& ledger, std::uint64_t key, const Word* words);  // sizes.h
     // Communicators are made once and used for long, and their number is part of the ids of others. A call inside
     // another is part of that, or of a callback of the user's, whose communicators are met when they are used.
     template <Id I, class Language>
     static void follow_unrecorded(const Word* words, bool is_part) {
         if constexpr (!sets_up(I) && !makes(I) && !makes_several(I))
-            if (runtime.is_recording() && !is_part) follow_communicator<I, Language>(words);
+            if (runtime.is_recording() && !is_part)
+                follow_communicator<I, Language>(words, call_key(static_cast<std::uint16_t>(I), 0));
     }
     template <Id I, class Language>
-    static void follow_made(const Word* words);
+    static void follow_made(Ledger& ledger, std::uint64_t key, const Word* words);
     template <Id I, class Language>
     static void remember_set_up(Ledger& ledger, const Word* words);
     template <Id I, class Language>
-    static void follow_communicator(const Word* words);  // creation.h
+    static void follow_communicator(const Word* words, std::uint64_t made_from);  // creation.h
     static constexpr bool is_in_order(Id id) { return is_ordered(id); }
     template <Id I, class Language>
     static void count_unrecorded(const Word* words, Word result);
@@ -296,9 +301,14 @@ struct Mpi {
     // own, nobody is to wait for ours.
     template <Id I, class Language>
     static void free_unrecorded(const Word* words, bool is_part) {
-        if constexpr (I != Id::Type_free) {
-            if (!runtime.is_recording() || (I != Id::Request_free && is_part)) return;
+        if (!runtime.is_recording() || words[0] == 0) return;
+        if constexpr (I == Id::Type_free) {
+            if (library.is_known()) runtime.records().types.ended(Language::c_type(Language::handle_at(words[0], 0)));
+        } else if (I == Id::Request_free || !is_part) {
             forget<I, Language>(thread_state.ledger, words);
+        } else if constexpr (I == Id::Comm_free || I == Id::Comm_disconnect) {
+            if (library.is_known())
+                library.communicators.may_have_ended(Language::c_comm(Language::handle_at(words[0], 0)));
         }
     }
 
@@ -358,20 +368,6 @@ struct Mpi {
         return -1;
     }
 };
-
-template <Id I, class Language>
-[[gnu::noinline]] void Mpi::follow_made(const Word* words) {
-    constexpr Roles roles = row_of(I).roles;
-    constexpr int type = find(roles, Role::newtype), win = find(roles, Role::newwin);
-    if (!library.is_known()) return;
-    if constexpr (type >= 0) {
-        if (words[type] != 0) library.end_of_type(Language::c_type(Language::handle_at(words[type], 0)));
-    } else if constexpr (win >= 0) {
-        if (words[win] != 0) library.end_of_window(Language::c_win(Language::handle_at(words[win], 0)));
-    } else {
-        runtime.forget_handles();
-    }
-}
 
 template <Id I, class Language>
 [[gnu::noinline]] void Mpi::count_unrecorded(const Word* words, Word result) {

@@ -19,13 +19,13 @@ template <Id I, class Language>
 }
 
 template <Id I, class Language>
-[[gnu::noinline]] void Mpi::follow(Ledger& ledger, const Word* words) {
+[[gnu::noinline]] void Mpi::follow(Ledger& ledger, std::uint64_t key, const Word* words) {
     if constexpr (sets_up(I))
         remember_set_up<I, Language>(ledger, words);
     else if constexpr (makes(I) || makes_several(I))
-        follow_made<I, Language>(words);
+        follow_made<I, Language>(ledger, key, words);
     else
-        follow_communicator<I, Language>(words);
+        follow_communicator<I, Language>(words, key);
 }
 
 // How wrap::call() gets at a row's message size: what it stores before the real call, and what is booked after it.

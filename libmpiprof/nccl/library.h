@@ -158,7 +158,7 @@ struct Nccl : private wrap::LibraryDefaults {
     // Calls that make one.
     static constexpr bool follows(Id id) { return find(row_of(id).roles, Role::newcomm) >= 0; }
     template <Id I, class Language>
-    static void follow(Ledger&, const Word* words) {
+    static void follow(Ledger&, std::uint64_t, const Word* words) {
         if (follow_made(I, words)) runtime.forget_handles();
     }
     template <Id I, class Language>

@@ -147,7 +147,7 @@ bool has_threads() { return status_number("Threads:\t", 1) > 1; }
 
 std::uint64_t Helper::sleep(std::uint64_t ns) {
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
-    if (kind_ == Kind::bare) {
+    if (kind_ != Kind::libcs) {
         wait_on(stop_, 0, ns);
         return nanoseconds(CLOCK_MONOTONIC) - began;
     }
@@ -158,7 +158,7 @@ std::uint64_t Helper::sleep(std::uint64_t ns) {
 }
 
 bool Helper::is_alone() const {
-    if (kind_ == Kind::bare || own_stat().state != 'Z') return false;
+    if (kind_ != Kind::libcs || own_stat().state != 'Z') return false;
     bool is_any = false;
     each_entry("/proc/self/task", [&](const char* number) {
         std::uint32_t thread = 0;
@@ -186,12 +186,15 @@ void Helper::work_until_told() {
 void Helper::run(Helper* self) {
     use_plain_arithmetic();  // a new thread has the traps of whoever made it
     // Of what the program may do it needs nothing; and the program may give up any of it, each thread for itself.
-    keep_capabilities(self->kind_ == Kind::bare ? 0 : rights_to_change);
+    if (self->kind_ != Kind::once) keep_capabilities(self->kind_ == Kind::bare ? 0 : rights_to_change);
     raw(SYS_prctl, PR_SET_NAME, raw_address("mpiprof"));
     const int lowest = 0;  // SCHED_BATCH: waking up never takes the processor from whoever computes; and never a
                            // program's realtime class
     raw(SYS_sched_setscheduler, 0, SCHED_BATCH, raw_address(&lowest));
-    self->work_until_told();
+    if (self->kind_ == Kind::once)
+        self->work_(self->context_, 0);
+    else
+        self->work_until_told();
 }
 
 void* Helper::run_of_libc(void* argument) {
@@ -238,11 +241,11 @@ bool Helper::start(Work work, void* context, std::uint64_t period_ns, std::uint6
     pace_ = Pace(period_ns, growing_from_ns);
     first_ns_ = first_ns;
     stop_ = 0;
-    const std::uint64_t all = kind == Kind::bare ? ~std::uint64_t{0} : ~libcs_signals;
+    const std::uint64_t all = kind == Kind::libcs ? ~libcs_signals : ~std::uint64_t{0};
     std::uint64_t before = 0;
     if (raw(SYS_rt_sigprocmask, SIG_BLOCK, raw_address(&all), raw_address(&before), kernel_signal_bytes) != 0)
         return false;
-    const bool made = kind == Kind::bare ? make_bare() : make_of_libc();
+    const bool made = kind == Kind::libcs ? make_of_libc() : make_bare();
     raw(SYS_rt_sigprocmask, SIG_SETMASK, raw_address(&before), 0, kernel_signal_bytes);
     if (!made) thread_ = 0;
     return made;
@@ -251,13 +254,25 @@ bool Helper::start(Work work, void* context, std::uint64_t period_ns, std::uint6
 void Helper::stop() {
     __atomic_store_n(&stop_, 1, __ATOMIC_RELEASE);
     raw(SYS_futex, raw_address(&stop_), FUTEX_WAKE, 1);
-    const std::uint64_t until = nanoseconds(CLOCK_MONOTONIC) + patience_ns;
+    ends_within(patience_ns);
+}
+
+bool Helper::ends_within(std::uint64_t ns) {
+    const std::uint64_t until = nanoseconds(CLOCK_MONOTONIC) + ns;
     for (;;) {
         const std::uint32_t thread = state();
         const std::uint64_t now = nanoseconds(CLOCK_MONOTONIC);
-        if (thread == 0 || now >= until) return;
+        if (thread == 0) return true;
+        if (now >= until) return false;
         wait_on(thread_, thread, until - now);
     }
+}
+
+bool Helper::do_once(Work work, void* context, std::uint64_t patience_ns) {
+    if (is_running()) return false;
+    if (start(work, context, second, 0, 0, Kind::once)) return ends_within(patience_ns);
+    work(context, 0);
+    return true;
 }
 
 }  // namespace mpiprof

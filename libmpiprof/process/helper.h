@@ -42,6 +42,7 @@ class Helper {
     enum class Kind : std::uint8_t {
         bare,   // known to the kernel alone
         libcs,  // made by pthread_create: libc's setuid() and the like reach it
+        once,   // as bare, for one piece of work that somebody waits for, with the rights of who does
     };
     static constexpr std::uint64_t when_asked = std::uint64_t{1} << 62;  // as a period: only when the work asks for it
 
@@ -49,6 +50,9 @@ class Helper {
     // one.
     bool start(Work work, void* context, std::uint64_t period_ns, std::uint64_t first_ns,
                std::uint64_t growing_from_ns = 0, Kind kind = Kind::bare);
+    // Has a thread do it once, and waits for it, but not longer than this. False: it is at it still, and there is
+    // nothing more to be had of this Helper. The work may use neither errno nor what else is a thread's own.
+    bool do_once(Work work, void* context, std::uint64_t patience_ns);
     // Ends the thread and waits for it, but not for work that hangs on a dead file system.
     void stop();
     bool is_told() const { return __atomic_load_n(&stop_, __ATOMIC_ACQUIRE) != 0; }  // to stop
@@ -66,6 +70,7 @@ class Helper {
     bool make_of_libc();
     bool is_alone() const;
     void work_until_told();
+    bool ends_within(std::uint64_t ns);
     std::uint64_t sleep(std::uint64_t ns);
 
     Work work_ = nullptr;

@@ -163,6 +163,7 @@ bool ProfileFile::claim_at(char* directory, const Name& name) {
         if (fd >= 0) {
             fd_ = out_of_the_way(fd);
             if (!identify(fd_, identity_)) return false;
+            is_shared_ = !is_on(fd_, local);
             forget_written();
             return true;
         }
@@ -180,8 +181,10 @@ bool ProfileFile::claim_at(char* directory, const Name& name) {
 
 namespace {
 
-// Where a job may usually write when its directory refuses, in this order.
+// Where a job may usually write when its directory refuses, in this order. Where the file system does not answer, the
+// job's directories may be on it, too: then the node's own alone.
 constexpr char fallbacks[] = "PBS_O_WORKDIR\0SLURM_SUBMIT_DIR\0TMPDIR\0";
+constexpr char fallbacks_of_node[] = "TMPDIR\0";
 
 }  // namespace
 
@@ -198,7 +201,8 @@ bool ProfileFile::claim_fallback(const Name& name, bool wants_memory, Use serves
         errno = why;
         return false;
     };
-    return any_of(fallbacks, [&](const char* variable) { return is_it(getenv(variable)); }) || is_it("/tmp");
+    const auto is_named = [&](const char* variable) { return is_it(getenv(variable)); };
+    return (is_dead_ ? any_of(fallbacks_of_node, is_named) : any_of(fallbacks, is_named)) || is_it("/tmp");
 }
 
 // So much, and so little of what is free that the other ranks of the node find room, too.
@@ -227,14 +231,15 @@ bool ProfileFile::claim(const Name& name, const char* refused, int error, Use us
     is_in_memory_ = false;
     if (!refused) {
         path_[0] = 0;
-        if (serves(value_of(Setting::directory))) return true;
-        error = errno;
+        if (!is_dead_ && serves(value_of(Setting::directory))) return true;
+        error = is_dead_ ? no_answer : errno;
         refused = path_[0] ? path_ : value_of(Setting::directory);
     }
     copy(first, refused);
     const bool found = claim_fallback(name, false, use) || claim_fallback(name, true, use);
     if (name.rank == 0 && found)  // one line a job: what other ranks meet, the report says
-        say("cannot write %s: %s; this profile is %s%s", first, strerror(error), path_,
+        say("cannot write %s: %s; this profile is %s%s", first,
+            error == no_answer ? "the file system does not answer" : strerror(error), path_,
             is_in_memory_ ? ", in the memory of this node" : "");
     if (!found) copy(path_, first);
     if (!found) fd_ = -1;
@@ -254,8 +259,6 @@ bool ProfileFile::open(Image& image, const Name& name) {
     remove();
     return false;
 }
-
-bool ProfileFile::is_on_shared_storage() const { return fd_ < 0 || !is_on(fd_, local); }
 
 // What `fd_` means is our file: the program may have closed it and opened something else under its number.
 bool ProfileFile::still_ours() const {
@@ -315,11 +318,16 @@ int ProfileFile::write_whole(const Image& image) const {
     return with_descriptor([&](int fd) { return image.write_to(fd); });
 }
 
-int ProfileFile::save(const Image& image, const Name& name) {
-    const bool exists = fd_ >= 0 && (is_linked(fd_, identity_) || is_at_its_path());
-    const bool has_room = has_room_for(image.bytes());
-    const int error = !exists ? ENOENT : !has_room ? ENOSPC : image.has_unsaved() ? write_whole(image) : 0;
-    if (error == 0) return 0;
+int ProfileFile::save(const Image& image) const {
+    if (fd_ < 0 || !(is_linked(fd_, identity_) || is_at_its_path())) return ENOENT;
+    if (!has_room_for(image.bytes())) return ENOSPC;
+    return image.has_unsaved() ? write_whole(image) : 0;
+}
+
+int ProfileFile::save_elsewhere(const Image& image, const Name& name, int error) {
+    static_assert(no_answer == ETIMEDOUT);
+    is_dead_ |= error == no_answer;
+    const bool exists = error != ENOENT;
     count_drop(image.header().drops.write_errors);
     char partial[sizeof path_];
     copy(partial, path_);
@@ -328,7 +336,7 @@ int ProfileFile::save(const Image& image, const Name& name) {
         errno = ENOSPC;
         return false;
     });
-    if (saved && exists) unlink(partial);
+    if (saved && exists && error != no_answer) unlink(partial);
     return saved ? 0 : error;
 }
 

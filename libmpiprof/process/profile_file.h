@@ -26,16 +26,20 @@ class ProfileFile {
     int update(const Image& image);
     // The update that another thread is at takes too long: it ends where it is, and save() can be called beside it.
     void give_up_update();
-    // At the end: brings the file up to date with the image, and where that fails, or the file is gone, writes another
-    // one, in a fallback directory if need be. Returns 0, or errno if the profile is lost.
-    int save(const Image& image, const Name& name);
+    // At the end: brings the file up to date with the image. Returns 0 or errno. A thread without anything of its own
+    // can call it (helper.h).
+    int save(const Image& image) const;
+    // Where that fails, or the file is gone: writes another one, in a fallback directory if need be. Returns 0, or
+    // `error` if the profile is lost. no_answer: the file system is at it still, and is not asked any more.
+    static constexpr int no_answer = 110;  // ETIMEDOUT
+    int save_elsewhere(const Image& image, const Name& name, int error);
     void remove();
     // Gives it another name in the same directory. By the end of the run the rank may be known better.
     bool move(const Name& name);
 
     const char* path() const { return path_; }
     // How often the written store is to be brought up to date: file systems of one machine bear more than shared ones.
-    bool is_on_shared_storage() const;
+    bool is_on_shared_storage() const { return is_shared_; }
 
   private:
     bool claim_in(const char* pattern, const Name& name);
@@ -56,6 +60,8 @@ class ProfileFile {
     int fd_ = -1;
     FileIdentity identity_{};
     char path_[4096] = {};
+    bool is_shared_ = true;
+    bool is_dead_ = false;               // the file system of the user's directory: it did not answer
     bool is_in_memory_ = false;          // a fallback that nobody named, in the memory of the node
     Image::Written* written_ = nullptr;  // of the file that was claimed last; null: no memory
 };

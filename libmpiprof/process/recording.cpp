@@ -34,6 +34,7 @@ void Runtime::forget_handles() {
 // The thread that ends it forgets it here and now. The others are told, if there are any that may know it.
 void Runtime::end_of(const EndedHandle& handle) {
     if (gate_epoch() == 0 && !is_recording()) return;  // a forked child finds the gate closed
+    if (handle.kind == HandleKind::type) records_.types.ended(handle.c);
     Ledger* own = thread_state.ledger;
     if (own) own->end_of(handle);
     const std::uint32_t others = __atomic_load_n(&ledger_count_, __ATOMIC_RELAXED) - (own ? 1 : 0);
@@ -55,6 +56,7 @@ void Runtime::end_of_type(Word type) {
     const bool is_alone = own && __atomic_load_n(&ledger_count_, __ATOMIC_RELAXED) == 1;
     if (!is_alone || gate_epoch() == 0) [[unlikely]]
         return end_of({HandleKind::type, type, 0});
+    records_.types.ended(type);
     own->memos.forget_type(type);
 }
 

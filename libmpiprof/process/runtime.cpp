@@ -263,6 +263,25 @@ bool Runtime::moved_nothing() const {
     return true;
 }
 
+std::uint64_t Runtime::write_to_the_end(void* self, std::uint64_t) {
+    auto& of = *static_cast<Runtime*>(self);
+    of.last_error_ = of.file_.save(of.records_.image);
+    return Helper::when_asked;
+}
+
+// A file system that stands still keeps no rank for long: a thread waits for it, and the rank for that one.
+int Runtime::save() {
+    constexpr std::uint64_t patience_ns = 10'000'000'000, more_per_mib = 10'000'000'000;
+    if (!file_.is_on_shared_storage() || !records_.image.has_unsaved()) {
+        last_error_ = file_.save(records_.image);
+    } else {
+        const std::uint64_t patience = patience_ns + more_per_mib * (records_.image.bytes() >> 20);
+        if (!last_write_.do_once(write_to_the_end, this, patience)) last_error_ = ProfileFile::no_answer;
+    }
+    const int error = last_error_;
+    return error == 0 ? 0 : file_.save_elsewhere(records_.image, name(), error);
+}
+
 void Runtime::finish(State state, int exit_code) {
     if (!is_recording()) return;
     if (state != State::exited && before_the_end_ && !is_finished()) before_the_end_();
@@ -288,7 +307,7 @@ void Runtime::finish(State state, int exit_code) {
     if (nothing && !may_go_on) file_.remove();
     header.own_setup_ns += nanoseconds(CLOCK_MONOTONIC) - began;
     if (nothing) return;
-    const int error = file_.save(records_.image, name());
+    const int error = save();
     if (error && (header.rank == 0 || is_on(Setting::verbose)))  // one line a job
         say("cannot write %s: %s; the profile of rank %u is lost", file_.path(), strerror(error), header.rank);
     // The text is about MPI, as other tools know it, and of NCCL beside it.
@@ -306,7 +325,7 @@ void Runtime::after_finalize(Ticks finalize_ticks) {
     const Guard guard(lock_);
     if (!is_finished()) return;
     records_.image.header().finalize_ticks = finalize_ticks;
-    if (!moved_nothing()) file_.save(records_.image, name());
+    if (!moved_nothing()) save();
     phase_ = Phase::mpi_ended;
     if (goes_on_after_mpi_) unshut(ended);
 }

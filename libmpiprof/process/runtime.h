@@ -102,6 +102,8 @@ class Runtime {
     void adopt_world(const World& world);
     void begin_with_mpi(const World& world, Ticks init_ticks);
     void move_file();
+    int save();
+    static std::uint64_t write_to_the_end(void* self, std::uint64_t period_ns);
     void start_helper();
     void do_without_helper();
     void note_what_was_not_said();
@@ -132,6 +134,8 @@ class Runtime {
     Records records_{};
     ProfileFile file_;
     Helper helper_;
+    Helper last_write_;
+    std::atomic<int> last_error_{0};  // of that
     Measurements measurements_;
     Labels labels_;
     Ledger* ledgers_ = nullptr;

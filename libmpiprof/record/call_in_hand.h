@@ -77,6 +77,13 @@ struct CallInHand {
     std::uint32_t script_site() const {
         return thread->script_call == static_cast<std::uint32_t>(since()) ? thread->script_site : 0;
     }
+    // Where it was made, as the profile's records of requests and communicators say it: by the address that it returns
+    // to, or the site of a script's line.
+    std::uint64_t made_from() const {
+        const std::uint32_t script = script_site();
+        const bool is_scripts = script != 0 && script < format::first_code;
+        return is_scripts ? call_key(call_of(key()), script) : key();
+    }
     void tell_script(std::uint32_t site) {
         thread->script_site = site;
         __atomic_store_n(&thread->script_call, static_cast<std::uint32_t>(since()), __ATOMIC_RELEASE);

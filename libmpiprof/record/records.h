@@ -7,6 +7,7 @@
 #include "libmpiprof/record/communicator_table.h"
 #include "libmpiprof/record/ended_handles.h"
 #include "libmpiprof/record/enqueued.h"
+#include "libmpiprof/record/live_types.h"
 #include "libmpiprof/record/regions.h"
 #include "libmpiprof/record/request_table.h"
 #include "libmpiprof/record/sites.h"
@@ -45,6 +46,7 @@ struct Records {
     EndedHandles ended;                      // for the other threads
     std::uint64_t forgets;                   // how often all that memos know became untrue
     GuardedRequests guarded;                 // requests that threads may complete for each other
+    LiveTypes types;                         // made and not freed
     std::uint64_t languages_of_requests;     // whose handles for requests differ, a bit each
     RequestTable::Shown requests_of_nobody;  // where threads show their requests that found no room for it
 

@@ -174,10 +174,7 @@ class Requests {
         __builtin_memcpy(&shown.peer, &hand.thread->in_call_peer, 2 * sizeof(Word));
     }
     void show_in_hand(Word handle, const CallInHand& hand) {
-        const std::uint32_t script = hand.script_site();
-        const bool is_scripts = script != 0 && script < format::first_code;
-        const std::uint64_t key = is_scripts ? call_key(call_of(hand.key()), script) : hand.key();
-        show(*table_.find(handle), handle, key, hand);
+        show(*table_.find(handle), handle, hand.made_from(), hand);
     }
     void book(const Request& request, Ticks end, Ticks blocked, Ticks inside) {
         format::Histogram& h = *request.posted_by;

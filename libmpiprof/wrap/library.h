@@ -50,7 +50,7 @@ struct LibraryDefaults {
     // ---- rows whose success has consequences beyond their cell ----
     static constexpr bool follows(auto) { return false; }
     template <auto Id, class Language>
-    static void follow(Ledger&, const Word*) {}
+    static void follow(Ledger&, std::uint64_t, const Word*) {}
     template <auto Id, class Language>
     static void follow_unrecorded(const Word*, bool) {}
 
@@ -119,7 +119,7 @@ concept FollowsHandles = requires(Ledger& ledger, const Word* words, Word word) 
     { L::template before_free<any_row<L>, Language>(ledger, words) } -> std::same_as<void>;
     { L::template free_unrecorded<any_row<L>, Language>(words, bool{}) } -> std::same_as<void>;
     { L::follows(any_row<L>) } -> std::same_as<bool>;
-    { L::template follow<any_row<L>, Language>(ledger, words) } -> std::same_as<void>;
+    { L::template follow<any_row<L>, Language>(ledger, std::uint64_t{}, words) } -> std::same_as<void>;
     { L::template follow_unrecorded<any_row<L>, Language>(words, bool{}) } -> std::same_as<void>;
     // What a valid type and communicator mean: asked after success, where no memo knows them.
     { L::template meaning<Language>(ledger, word, word, std::int64_t{}) } -> std::same_as<Meaning>;

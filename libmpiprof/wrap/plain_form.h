@@ -11,7 +11,7 @@
 namespace mpiprof::wrap {
 
 // What it uses below its own frame, but for a walk, which clears its own.
-inline constexpr unsigned stack_of_plain_form = 1024;
+inline constexpr unsigned stack_of_plain_form = 896;
 
 // The clock of the call in hand starts.
 template <class Library>
@@ -214,7 +214,9 @@ template <class Library, auto Id, class Language, class... Words>
         ledger.counters.count_error(counter);
     } else {
         ledger.counters.count(counter);
-        if constexpr (Library::follows(Id)) Library::template follow<Id, Language>(ledger, words);
+        if constexpr (Library::follows(Id))
+            Library::template follow<Id, Language>(
+                ledger, call_key(static_cast<std::uint16_t>(Id), call.return_address), words);
     }
     thread_state.token = nullptr;
     return result;
@@ -263,7 +265,8 @@ template <class Library, auto Id, class Language, class Size, class... Words>
     }
     if constexpr (Library::follows(Id)) {
         const Word words[] = {args..., 0};
-        if (!Language::failed(result, ledger.hand)) Library::template follow<Id, Language>(ledger, words);
+        if (!Language::failed(result, ledger.hand))
+            Library::template follow<Id, Language>(ledger, ledger.hand.made_from(), words);
     }
     if constexpr (row.treatment == Treatment::polled)
         return leave_poll<Library, Language, Booker>(result, ledger, end, row.counter);

@@ -186,7 +186,9 @@ template <class Library, auto Id, class Language, class... Words>
         same.counters.count(row.counter);
         if constexpr (Library::follows(Id)) {
             const Word words[] = {args..., 0};
-            Library::template follow<Id, Language>(same, words);
+            const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
+            Library::template follow<Id, Language>(same, call_key(static_cast<std::uint16_t>(Id), return_address),
+                                                   words);
         }
     }
     after.token = nullptr;

@@ -29,6 +29,7 @@ constexpr std::array names{
     Name{Rule::gpu_idle, "gpu-idle"},
     Name{Rule::dropped, "dropped"},
     Name{Rule::order, "order"},
+    Name{Rule::left_over, "left-over"},
     Name{Rule::wrong_launcher, "wrong-launcher"},
     Name{Rule::slow_rank, "slow-rank"},
     Name{Rule::growing_work, "growing-work"},

@@ -34,6 +34,7 @@ enum class Rule : std::uint8_t {
     gpu_idle,
     dropped,
     order,
+    left_over,
     // causes that the report may begin with, see verdict.h
     wrong_launcher,
     slow_rank,
@@ -330,6 +331,9 @@ struct FarAdapter {
     std::uint64_t free_cores = 0;
 };
 
+// What the program's own code has left over at MPI_Finalize.
+struct LeftOvers {};  // Job::left_over
+
 // Ranks that wanted to run and waited for a processor: too many of them on their cores, where that is known.
 struct Crowded {
     double waited_share = 0;      // of their run
@@ -348,11 +352,11 @@ using Evidence =
     std::variant<evidence::Unfinished, evidence::Errors, evidence::Paused, evidence::Overlap, evidence::Crowded,
                  evidence::Waiting, evidence::Waits, evidence::Requests, evidence::Imbalance, evidence::Polling,
                  evidence::NcclWaiting, evidence::NcclExposed, evidence::GpuIdle, evidence::Dropped, evidence::Order,
-                 evidence::Varying, evidence::SerialChain, evidence::OneServesAll, evidence::SmallMessages,
-                 evidence::CheapCalls, evidence::UnequalComms, evidence::Init, evidence::Setup, evidence::FileIo,
-                 evidence::Transfers, evidence::Healthy, evidence::WrongLauncher, evidence::Masks, evidence::TooMany,
-                 evidence::Threads, evidence::Starved, evidence::Beyond, evidence::Throttled, evidence::Memory,
-                 evidence::Unbound, evidence::Spread, evidence::FarGpu, evidence::FarAdapter>;
+                 evidence::LeftOvers, evidence::Varying, evidence::SerialChain, evidence::OneServesAll,
+                 evidence::SmallMessages, evidence::CheapCalls, evidence::UnequalComms, evidence::Init, evidence::Setup,
+                 evidence::FileIo, evidence::Transfers, evidence::Healthy, evidence::WrongLauncher, evidence::Masks,
+                 evidence::TooMany, evidence::Threads, evidence::Starved, evidence::Beyond, evidence::Throttled,
+                 evidence::Memory, evidence::Unbound, evidence::Spread, evidence::FarGpu, evidence::FarAdapter>;
 
 struct Finding {
     Rule rule{};

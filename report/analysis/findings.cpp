@@ -290,13 +290,17 @@ void broken_orders(const Job& job, const Figures&, Findings& findings) {
     finding.evidence = std::move(e);
 }
 
+void left_over(const Job& job, const Figures&, Findings& findings) {
+    if (!job.left_over.empty()) add(findings, Rule::left_over, false, evidence::LeftOvers{});
+}
+
 }  // namespace
 
 std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
     Findings findings;
     for (const auto rule : {find_how_it_ended, unfinished, errors, not_recorded, overlap, find_crowds, find_slow_ranks,
                             find_shared_waiting, find_costly_calls, broken_orders, waiting, waits, waited_for, placed,
-                            find_on_gpus, dropped})
+                            find_on_gpus, dropped, left_over})
         rule(job, figures, findings);
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
     return findings;

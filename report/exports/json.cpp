@@ -89,6 +89,7 @@ void write_job(JsonWriter& json, const Job& job) {
     write_settings(json, settings);
     json.array("problems", job.problems, [&](const std::string& line) { json.put(line); });
     json.array("notes", job.notes, [&](const JobNote& note) { json.put(text_of(note)); });
+    write_left_over(json, job);
     json.array("nodes", job.nodes, [&](const std::string& node) { json.put(node); });
     json.array("calls", job.calls, [&](const Call& call) {
         json.item([&] {

@@ -1,6 +1,8 @@
 // The parts of the json export that more than one of its forms has. What they mean stands in the published schema.
 #include "report/exports/json_parts.h"
 
+#include "report/symbols/left_over_lines.h"
+
 namespace mpiprof::report {
 namespace {
 
@@ -119,6 +121,19 @@ void write_placement(JsonWriter& json, const Job& job) {
                    [&](const RankPlace& place) { json.item([&] { write_rank(json, placement, place); }); });
         json.array("variables", placement.variables,
                    [&](const Variable& variable) { json.item([&] { write_variable(json, variable); }); });
+    });
+}
+
+void write_left_over(JsonWriter& json, const Job& job) {
+    json.array("left_over", left_over_lines(job), [&](const LeftOverLine& line) {
+        json.item([&] {
+            json.field("kind", name_of(line.sum.kind));
+            json.field("call", job.calls[line.sum.call].name);
+            json.field("place", line.place);
+            json.field("count", line.sum.count);
+            json.field("ranks", line.sum.ranks);
+            json.field("first_rank", line.sum.first_rank);
+        });
     });
 }
 

@@ -1,5 +1,6 @@
 // Parts of the json export that are long enough for a file of their own: communicators, placement, what NCCL chose,
-// facts, peers.
+// facts, peers,
+// what was left over.
 #pragma once
 
 #include "report/model/job.h"
@@ -12,6 +13,7 @@ void write_placement(JsonWriter& json, const Job& job);
 void write_nccl_choices(JsonWriter& json, const Job& job);
 void write_labels(JsonWriter& json, const Job& job);
 void write_regions(JsonWriter& json, const Job& job);
+void write_left_over(JsonWriter& json, const Job& job);
 // Of one rank: where it ran and under whose settings, as its profile has it.
 void write_facts(JsonWriter& json, const Profile& profile);
 void write_peers(JsonWriter& json, const Profile& profile);  // what it exchanged with others

@@ -6,15 +6,12 @@
 #include <vector>
 
 #include "report/merge/rank_profile.h"
+#include "report/merge/spots.h"
 #include "report/model/hanging.h"
 
 namespace mpiprof::report {
 
 struct KeptSteps {
-    struct Spot {
-        Module module;
-        std::uint64_t offset = 0;
-    };
     // OrderedStep::place is an index into `spots`, `call` one into the registry.
     std::vector<OrderedStep> steps{};  // by number
     std::vector<Spot> spots{};         // [0] = not known

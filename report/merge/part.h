@@ -14,6 +14,7 @@
 #include "report/merge/comms.h"
 #include "report/merge/facts.h"
 #include "report/merge/gpu.h"
+#include "report/merge/left_over.h"
 #include "report/merge/nccl_choices.h"
 #include "report/merge/opposite_orders.h"
 #include "report/merge/orders.h"
@@ -47,7 +48,7 @@ class Part {
     // In the order in which they finish: a part finds in the Job what those before it have put there.
     using Parts = std::tuple<SettingsPart, LabelsPart, OriginPart, RowsPart, RanksPart, StandingsPart, FactsPart,
                              CommsPart, WaitsPart, ArrivalsPart, SitesPart, PeersPart, RegionsPart, ActivitiesPart,
-                             GpuPart, NcclChoicesPart, OrdersPart, OppositeOrdersPart, PacePart>;
+                             GpuPart, NcclChoicesPart, OrdersPart, OppositeOrdersPart, LeftOverPart, PacePart>;
 
     CallRegistry* registry_;
     CallNumbers numbers_;

@@ -17,6 +17,7 @@
 #include "report/model/gpu.h"
 #include "report/model/hanging.h"
 #include "report/model/job_note.h"
+#include "report/model/left_over.h"
 #include "report/model/number_list.h"
 #include "report/model/pace.h"
 #include "report/model/placement.h"
@@ -211,6 +212,7 @@ struct Job {
     std::vector<Made> made;               // sorted by rank
     std::vector<Orders> orders;           // MPI_COMM_WORLD first
     std::vector<OppositeOrder> opposite_orders;
+    std::vector<LeftOver> left_over;  // requests first, the most first
     Comparison comparison;
     Pace pace;
     std::vector<Group> groups;             // [0] = not known

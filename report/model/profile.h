@@ -12,6 +12,7 @@
 #include "report/model/activity.h"
 #include "report/model/gpu.h"
 #include "report/model/hanging.h"
+#include "report/model/left_over.h"
 #include "report/model/nccl_operation.h"
 #include "report/model/peers.h"
 #include "report/model/trace.h"
@@ -110,6 +111,14 @@ struct OpenRequest {
     Frame called_from{};
     std::int32_t peer = any_rank, tag = any_tag;
     std::uint16_t communicator = 0;
+};
+
+// What was left over at MPI_Finalize, by the call that made it and the place that it returns to.
+struct ProfileLeftOver {
+    LeftOverKind kind{};
+    std::uint16_t call = 0;  // index into Profile::calls
+    Frame made_at{};
+    std::uint64_t count = 0;
 };
 
 struct Thread {
@@ -323,6 +332,7 @@ struct Profile {
     std::vector<Histogram> histograms;
     std::vector<Bucket> buckets;
     std::vector<Communicator> communicators;
+    std::vector<ProfileLeftOver> left_over;  // of ranks that reached MPI_Finalize
     std::vector<KeptCalls> kept_calls;
     std::vector<KeptCalls>
         enqueued;       // the newest on communicators of NCCL's; begin_ns 0: not known. They have no times

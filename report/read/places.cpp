@@ -30,6 +30,7 @@ void find_modules_of_calls(std::vector<Range> ranges, Profile& profile) {
         find(thread.called_from);
         for (OpenRequest& request : thread.open_requests) find(request.called_from);
     }
+    for (ProfileLeftOver& left : profile.left_over) find(left.made_at);
 }
 
 // The process, or MPI_Init where that is not known.
@@ -86,16 +87,18 @@ void read_sites(Reading& r) {
     });
     for (Cell& cell : r.profile.cells)
         if (cell.site >= r.profile.sites.size()) cell.site = 0;
+    // Below the first code an index stands in place of an address.
+    const auto look_into_scripts = [&](Frame& frame) {
+        const bool is_scripts = frame.module == 0 && frame.offset != 0 && frame.offset < format::first_code;
+        if (is_scripts && frame.offset < r.profile.sites.size() && !r.profile.sites[frame.offset].frames.empty())
+            frame = r.profile.sites[frame.offset].frames.front();
+    };
+    for (ProfileLeftOver& left : r.profile.left_over) look_into_scripts(left.made_at);
     for (Thread& thread : r.profile.threads) {
         if (thread.script_site >= r.profile.sites.size()) thread.script_site = 0;
         if (thread.script_site != 0 && !r.profile.sites[thread.script_site].frames.empty())
             thread.called_from = r.profile.sites[thread.script_site].frames.front();
-        for (OpenRequest& request : thread.open_requests) {
-            const std::uint64_t site = request.called_from.offset;
-            const bool is_scripts = request.called_from.module == 0 && site != 0 && site < format::first_code;
-            if (is_scripts && site < r.profile.sites.size() && !r.profile.sites[site].frames.empty())
-                request.called_from = r.profile.sites[site].frames.front();
-        }
+        for (OpenRequest& request : thread.open_requests) look_into_scripts(request.called_from);
     }
 }
 

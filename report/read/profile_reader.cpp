@@ -52,6 +52,7 @@ Result<std::monostate> read_tables(Reading& r) {
     read_arrivals(r);
     read_enqueued(r);
     read_peers(r);
+    read_left_over(r);
     read_modules(r);
     read_sites(r);
     read_settings(r);

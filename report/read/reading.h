@@ -105,6 +105,7 @@ void read_communicators(Reading& r);
 void read_arrivals(Reading& r);
 void read_enqueued(Reading& r);
 void read_peers(Reading& r);
+void read_left_over(Reading& r);
 void read_modules(Reading& r);
 void read_sites(Reading& r);
 void read_settings(Reading& r);

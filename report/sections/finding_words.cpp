@@ -11,6 +11,7 @@
 #include "report/sections/places.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
+#include "report/symbols/left_over_lines.h"
 
 namespace mpiprof::report {
 namespace {
@@ -254,6 +255,37 @@ std::string FindingWords::operator()(const evidence::Order& e) const {
                 ? ". That the job ended is luck: what they received may be another call's."
                 : fmt::format(". {} does not say what such a program does.", e.is_enqueued ? "NCCL" : "MPI");
     return e.place_of_one != 0 ? text : text + " Lines: mpiprof-report sites.";
+}
+
+namespace {
+
+// "3 requests of MPI_Irecv (halo.c:12) were never completed"
+std::string left_over_text(const LeftOverLine& line, const Job& job) {
+    struct Words {
+        const char *one, *several, *what;
+    };
+    static constexpr Words words[] = {{"request", "requests", "never completed"},
+                                      {"persistent request", "persistent requests", "never freed"},
+                                      {"communicator", "communicators", "never freed"},
+                                      {"datatype", "datatypes", "never freed"}};
+    const LeftOver& left = line.sum;
+    const Words& w = words[static_cast<std::size_t>(left.kind)];
+    const std::string where =
+        left.ranks == 1 ? fmt::format(" on rank {}", left.first_rank) : fmt::format(" on {} ranks", left.ranks);
+    return fmt::format("{} of {}{}{} {} {}", plural(left.count, w.one, w.several), job.calls[left.call].name,
+                       in_brackets(line.place), job.profiles() > 1 ? where : std::string(),
+                       left.count == 1 ? "was" : "were", w.what);
+}
+
+}  // namespace
+
+std::string FindingWords::operator()(const evidence::LeftOvers&) const {
+    const std::vector<LeftOverLine> lines = left_over_lines(job);
+    const std::size_t shown = std::min(lines.size(), most_items);
+    std::string text = "Left over at MPI_Finalize: ";
+    for (std::size_t i = 0; i < shown; ++i) text += (i ? "; " : "") + left_over_text(lines[i], job);
+    if (shown < lines.size()) text += fmt::format("; {} more: mpiprof-report export -f json", lines.size() - shown);
+    return text + ".";
 }
 
 std::string words_of(const Finding& finding, const Job& job) {

@@ -46,6 +46,7 @@ struct FindingWords {
     std::string operator()(const evidence::GpuIdle& e) const;
     std::string operator()(const evidence::Dropped& e) const;
     std::string operator()(const evidence::Order& e) const;
+    std::string operator()(const evidence::LeftOvers& e) const;
 
     // cause_words.cpp
     std::string operator()(const evidence::Varying& e) const;

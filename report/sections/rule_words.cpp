@@ -95,6 +95,15 @@ constexpr std::array texts{
         "The lines that are named; else mpiprof-report comms and sites: who made the call, and where. A program that is "
         "right makes them alike on all members."},
     RuleText{
+        Rule::left_over,
+        "At MPI_Finalize the program had requests, communicators or datatypes left that nobody completed or freed.",
+        "Each request is followed from the call that posted it, each communicator and datatype from the call that made it. "
+        "Only what the program's own file or script has made counts, not what libraries have; of what is freed by PMPI_ names nothing "
+        "is known. Nothing is said of requests where recording was paused, functions were left out, or a completing call failed; and of nothing where "
+        "another tool comes first.",
+        "The lines that are named. A request that is never completed may mean a message that never arrived; what is made in a loop and not freed "
+        "makes MPI's memory grow."},
+    RuleText{
         Rule::wrong_launcher, "The ranks are jobs of one rank each: the launcher belongs to another MPI.",
         "Several profiles of worlds of one rank, of one job and command, started within a minute of each other by a "
         "launcher that is not that of the library they called.",

@@ -191,6 +191,7 @@ class Builder {
             record.how = spec.how;
             record.flags = spec.flags;
             if (!spec.made_by.empty()) record.made_by = call_ids_.at(spec.made_by);
+            if (spec.made_at != 0) record.made_from = std::uint64_t{record.made_by} << 48 | spec.made_at;
             record.handle = spec.handle;
             record.fortran_handle = spec.handle;
             set_text(record.name, spec.name);

@@ -112,6 +112,7 @@ struct CommunicatorSpec {
     std::uint16_t flags = 0;
     std::uint64_t handle = 0x44000000;
     std::string made_by{};                 // name of a call of this profile
+    std::uint64_t made_at = 0;             // the address that this call returned to
     std::vector<OrderedSpec> made{};       // what its members make in one order, and have returned from
     std::vector<KeptSpec> kept{};          // of these some
     std::vector<EnqueuedSpec> enqueued{};  // NCCL's in place of `made`; the newest are kept

@@ -47,7 +47,10 @@ struct profile_file : testing::Test {
     }
     int save() {
         int error = 0;
-        said = said_while([&] { error = file->save(image, name); });
+        said = said_while([&] {
+            error = file->save(image);
+            if (error != 0) error = file->save_elsewhere(image, name, error);
+        });
         return error;
     }
     static std::string bytes(const fs::path& path) {
