@@ -20,7 +20,7 @@ struct Operation {
     Bytes bytes;
     Traffic traffic;
     bool needs_all;       // no member is done before all others have come
-    bool has_kernel;      // with one rank, or without bytes, NCCL launches none
+    bool has_kernel;      // with one rank, or for a collective without bytes, NCCL launches none
     bool is_nonblocking;  // a thread of NCCL's launches it
     bool is_own;          // sent to, or received from, the rank itself
     bool is_collective() const { return traffic == Traffic::collective; }

@@ -59,8 +59,9 @@ gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t co
 
 [[gnu::always_inline]] inline gpu::Operation enqueued(const format::Cell& cell, Bytes bytes) {
     const Group::Watched& communicator = watched_on(cell.communicator);
-    const bool has_kernel = bytes != 0 && !communicator.is_alone;
-    gpu::Operation operation = of_kind(cell.call, cell.bin, cell.communicator, bytes, has_kernel);
+    gpu::Operation operation = of_kind(cell.call, cell.bin, cell.communicator, bytes, !communicator.is_alone);
+    // A message without bytes has one: both sides wait for each other.
+    if (bytes == 0 && operation.is_collective()) operation.has_kernel = false;
     operation.is_nonblocking = communicator.is_nonblocking;
     operation.is_own = group.peer == communicator.rank;
     return operation;

@@ -119,6 +119,7 @@ static const struct {
     {"mpi", scene_mpi},
 #endif
     {"groups", scene_groups},
+    {"empty", scene_empty},
     {"gpus", scene_gpus},
     {"elsewhere", scene_elsewhere},
     {"threads", scene_threads},

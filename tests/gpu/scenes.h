@@ -93,6 +93,17 @@ static int scene_groups(ncclComm_t c, CUstream s) {
     OK(NCCL(ncclCommDestroy)(c));
     return 0;
 }
+/* Messages without bytes, which have a kernel all the same, and a collective without any, which has none. */
+static int scene_empty(ncclComm_t c, CUstream s) {
+    reduce(c, s), finish(s);
+    OK(NCCL(ncclGroupStart)());
+    OK(NCCL(ncclSend)(buffer, 0, ncclFloat32, 1, c, s));
+    OK(NCCL(ncclRecv)(buffer, 0, ncclFloat32, 1, c, s));
+    OK(NCCL(ncclGroupEnd)()), finish(s);
+    OK(NCCL(ncclAllGather)(buffer, buffer, 0, ncclFloat32, c, s)), finish(s);
+    OK(NCCL(ncclCommDestroy)(c));
+    return 0;
+}
 /* One operation on each of two GPUs: each has a time of its own. On the default streams, which are two, too. */
 static int scene_gpus(ncclComm_t c, CUstream s) {
     ncclComm_t other = world("other");

@@ -1,8 +1,8 @@
 /* How the double of NCCL launches its operations, where there is a GPU (the double of libcuda, tests/gpu): a lone
  * operation by the call, a group by its outermost end; a communicator's operations of one group in as few kernels as
  * eight to one allow. A kernel takes 2 us and a nanosecond for every four bytes of each operation in it. Kernels have
- * the names that NCCL gives them, which always say RING_LL. What has no bytes has no kernel, nor has what one rank does
- * alone. With a nonblocking communicator another thread launches.
+ * the names that NCCL gives them, which always say RING_LL. A collective without bytes has no kernel, nor has what one
+ * rank does alone; a message has one. With a nonblocking communicator another thread launches.
  *
  * FAKE_NCCL_WAITS=ns: each kernel is so much longer, since it waits for the other ranks.
  *
@@ -130,7 +130,8 @@ static void launch_queue(void) {
 }
 
 static void launch_operation(struct task task) {
-    if (task.count == 0 || queued == most_in_group) return;
+    const int is_message = !strcmp(task.function, "Send") || !strcmp(task.function, "Recv");
+    if ((task.count == 0 && !is_message) || queued == most_in_group) return;
     if (has_gpu()) launch_context(&task.context);
     tell_of_call(&task);
     tasks[queued++] = task;

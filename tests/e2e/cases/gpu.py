@@ -170,6 +170,15 @@ def a_group_on_the_gpu_is_one_operation(scene):
 
 
 @case(mpis=(), ranks=1)
+def messages_without_bytes_have_a_time_on_the_gpu(scene):
+    for name, env in (("launches", {}), ("events", BEFORE_LAUNCHES)):
+        tables = run(scene, "empty", directory=scene.subdir(name), env={**torchrun(0, 2), **env})
+        of_groups = [found for (call, _), found in by_call(tables).items() if call == "ncclGroupEnd"]
+        same(of_groups, [(1, 0, 2000 + IDLE, 2000 + IDLE, 2000 + IDLE)], f"times of the group, {name}")
+        same([call for call, _ in by_call(tables) if call == "ncclAllGather"], [], f"times of a collective without bytes, {name}")
+
+
+@case(mpis=(), ranks=1)
 def a_group_over_several_gpus_has_a_time_on_each(scene):
     tables = run(scene, "gpus")
     times = {key: (operations, size) for key, (operations, size, *_) in by_call(tables).items()}
