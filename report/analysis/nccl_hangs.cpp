@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "report/analysis/arrivals.h"
 #include "report/analysis/hang_parties.h"
 #include "report/analysis/orders.h"
 
@@ -162,7 +161,48 @@ std::optional<Crossing> crossing_of(const Job& job, const std::map<std::uint32_t
     return std::nullopt;
 }
 
+bool has(const Ranks& ranks, std::uint32_t rank) { return std::find(ranks.begin(), ranks.end(), rank) != ranks.end(); }
+
+// The rank that a message is from or to, where it is one of this world.
+std::optional<std::uint32_t> partner_in(const Job& job, const Message& message) {
+    if (message.is_collective || message.peer < 0 || message.group == 0 || job.groups[message.group].is_inter)
+        return std::nullopt;
+    const auto peer = static_cast<std::uint32_t>(message.peer);
+    if (job.groups[message.group].is_world) return peer;
+    for (const Membership& member : job.memberships)
+        if (member.group == message.group && member.rank_in_group == peer) return member.rank;
+    return std::nullopt;
+}
+
+// Whom a rank inside MPI waits for, of these.
+std::optional<std::uint32_t> one_it_waits_for(const Job& job, const std::vector<Arrival>& arrivals,
+                                              const Standing& standing, const Ranks& among) {
+    for (const Message& message : standing.waits_for)
+        if (const auto partner = partner_in(job, message); partner && has(among, *partner)) return partner;
+    for (const Arrival& arrival : arrivals) {
+        if (arrival.call != standing.call || !has(arrival.inside, standing.rank)) continue;
+        for (const std::uint32_t rank : arrival.missing)
+            if (has(among, rank)) return rank;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<MixedWait> mixed_wait_of(const Job& job, const std::vector<Arrival>& arrivals,
+                                       const std::vector<Arrival>& lags) {
+    for (const Standing& standing : job.standings) {
+        const bool is_in_mpi = standing.is_inside && standing.call && job.calls[*standing.call].family == Family::mpi;
+        if (!is_in_mpi || standing.for_ns < worth_a_word_ns) continue;
+        for (const Arrival& lag : lags) {
+            if (lag.for_ns < worth_a_word_ns || !has(lag.missing, standing.rank)) continue;
+            const auto other = one_it_waits_for(job, arrivals, standing, lag.inside);
+            const auto step = other ? first_not_enqueued(job, lag.group) : std::nullopt;
+            if (step) return MixedWait{&standing, *other, lag.group, *step, std::min(standing.for_ns, lag.for_ns)};
+        }
+    }
+    return std::nullopt;
+}
 
 std::optional<OrderedStep> first_not_enqueued(const Job& job, std::uint32_t group) {
     const Orders* orders = orders_of(job, group);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "report/analysis/arrivals.h"
 #include "report/analysis/hang.h"
 
 namespace mpiprof::report {
@@ -31,6 +32,19 @@ struct Unlike {
     std::uint64_t for_ns = 0;
 };
 std::optional<Unlike> unlike_of(const Job& job);
+
+// A rank that waits inside a call of MPI's for another one, whose GPU waits for it: the other one has enqueued a
+// collective of NCCL's that this rank has not. It hangs if the other one's host waits for its GPU, which nobody sees.
+struct MixedWait {
+    const Standing* in_mpi = nullptr;  // of the job
+    std::uint32_t other = 0;           // rank
+    std::uint32_t group = 0;           // index into Job::groups: NCCL's communicator
+    OrderedStep not_enqueued{};        // by the rank in MPI
+    std::uint64_t for_ns = 0;
+};
+// `lags`: of not_enqueued_by_all().
+std::optional<MixedWait> mixed_wait_of(const Job& job, const std::vector<Arrival>& arrivals,
+                                       const std::vector<Arrival>& lags);
 
 // The first collective of a communicator of NCCL's that some members have enqueued and others have not, as one that
 // has it keeps it.

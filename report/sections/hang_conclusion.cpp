@@ -178,6 +178,18 @@ std::string who_crosses(const Job& job, const Crossing& crossing, bool has_ended
         time, has_ended ? "hung" : "hang");
 }
 
+// MPI and NCCL, each of which waits for the other.
+std::string who_waits_for_both(const Job& job, const MixedWait& wait, bool has_ended) {
+    const char *waits = has_ended ? "waited" : "waits", *have = has_ended ? "had" : "has";
+    const std::uint32_t rank = wait.in_mpi->rank;
+    return fmt::format(
+        "Rank {} {} in {}{} for rank {}, whose GPU {} for rank {}: rank {} {} enqueued {}, number {} there, and rank {} "
+        "{} not, for {}. It {} if rank {} {} for its GPU",
+        rank, waits, job.calls[*wait.in_mpi->call].name, in_brackets(line_text(job, wait.in_mpi->place)), wait.other,
+        waits, rank, wait.other, have, step_text(job, wait.not_enqueued, wait.group), wait.not_enqueued.number + 1,
+        rank, have, human_time(static_cast<double>(wait.for_ns)), has_ended ? "hung" : "hangs", wait.other, waits);
+}
+
 // Members that have enqueued as many collectives and not the same ones, of which nothing is kept.
 std::string who_differs(const Unlike& unlike, const Job& job, bool has_ended) {
     const std::string group = group_name(job.groups[unlike.group]);
@@ -214,7 +226,9 @@ std::string conclusion(const Job& job, const StandingLines& lines, const std::ve
                                     [](const Arrival& a) { return a.for_ns >= worth_a_word_ns && !a.inside.empty(); });
     const auto lag =
         std::find_if(lags.begin(), lags.end(), [](const Arrival& a) { return a.for_ns >= worth_a_word_ns; });
-    if (worst != arrivals.end())
+    if (const auto wait = mixed_wait_of(job, arrivals, lags))
+        text = who_waits_for_both(job, *wait, is_over);
+    else if (worst != arrivals.end())
         text = who_waits(job, *worst, lines, is_over);
     else if (const auto crossing = crossing_of(job))
         text = who_crosses(job, *crossing, is_over);

@@ -153,6 +153,31 @@ TEST(nccl_hang, communicators_that_are_used_alike_are_no_crossing) {
     EXPECT_FALSE(crossing_of(job));
 }
 
+// Rank 0 stands in a call of MPI's for half a minute and has enqueued one collective less than rank 1.
+std::vector<ProfileSpec> waiting_for_both(const CallSpec& in_mpi) {
+    auto job = standing_still({{all_reduce(1)}, {all_reduce(1), all_reduce(2)}});
+    for (ProfileSpec& rank : job) {
+        rank.calls.push_back(in_mpi);
+        rank.communicators.push_back(CommunicatorSpec{});
+    }
+    job[0].threads = {
+        {.in_call = in_mpi.name, .in_call_for_ns = 30 * second_ns, .communicator = 0x44000000, .peer = 1}};
+    return job;
+}
+
+TEST(nccl_hang, mpi_and_nccl_that_wait_for_each_other_are_one_sentence) {
+    CallSpec barrier = collective("MPI_Barrier", {{.calls = 3, .time_ns = 1000, .communicator = 2}});
+    barrier.traffic = format::Traffic::sync;
+    CallSpec receive = receives("MPI_Recv", {{.calls = 3, .time_ns = 1000, .communicator = 2}});
+    receive.arguments = format::has_source;
+    for (const CallSpec& in_mpi : {barrier, receive}) {
+        const std::string text = hang_text(waiting_for_both(in_mpi));
+        EXPECT_TRUE(says(text, "in " + in_mpi.name)) << text;
+        EXPECT_TRUE(says(text, "for rank 1, whose GPU")) << text;
+        EXPECT_TRUE(says(text, "enqueued ncclAllReduce (train.py:33) on dp, number 2 there, and rank 0")) << text;
+    }
+}
+
 TEST(nccl_hang, job_that_goes_on_is_left_alone) {
     auto job = standing_still({{all_reduce(1), all_reduce(2)}, {all_reduce(1), broadcast(2, 0)}});
     for (ProfileSpec& rank : job) rank.threads[0].in_call_for_ns = 1'000'000;
