@@ -3,6 +3,7 @@
 // and lossy: a type whose slot is another's is not remembered. Asked by the runtime; neither locks nor waits.
 #pragma once
 
+#include "libmpiprof/format/table_of.h"
 #include "libmpiprof/record/image.h"
 
 namespace mpiprof {
