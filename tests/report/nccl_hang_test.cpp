@@ -160,6 +160,7 @@ std::vector<ProfileSpec> waiting_for_both(const CallSpec& in_mpi) {
         rank.calls.push_back(in_mpi);
         rank.communicators.push_back(CommunicatorSpec{});
     }
+    job[1].calls[0].cells[0].calls = 2;
     job[0].threads = {
         {.in_call = in_mpi.name, .in_call_for_ns = 30 * second_ns, .communicator = 0x44000000, .peer = 1}};
     return job;
