@@ -30,8 +30,9 @@ template <Id I, class Language>
     const std::uint64_t in_use = ledger.requests.in_use();
     if (Requests::are_mixed(in_use) && !are_mixed) [[unlikely]]
         return false;
+    if constexpr (R::one >= 0) hand.requests = 0;
     if (in_use == 0) {
-        hand.requests = 0;
+        if constexpr (R::one < 0) hand.requests = 0;
         if constexpr (is_shown) ledger.hand.set_requests(0);
         return true;
     }
@@ -42,10 +43,8 @@ template <Id I, class Language>
     if constexpr (R::statuses >= 0) hand.status = words[R::statuses];
     if constexpr (R::one >= 0) {
         if constexpr (is_shown) ledger.hand.set_requests(1);
-        if (words[R::one] == 0) [[unlikely]] {
-            hand.requests = 0;
+        if (words[R::one] == 0) [[unlikely]]
             return true;  // an error, which is MPI's to report
-        }
         hand.handle = Language::handle_at(words[R::one], 0);
         hand.handles = &hand.handle;
         hand.requests = 1;
