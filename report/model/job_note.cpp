@@ -10,8 +10,8 @@ namespace {
 
 std::string moves_unseen(const JobNote& note) {
     return fmt::format(
-        "{} is in use on {}, or at least loaded: what its kernels move between GPUs is in no figure, so that shares of "
-        "communication are at least",
+        "{} is loaded or used on {}: what its kernels move between GPUs is in no figure, so that shares of communication "
+        "are lower bounds",
         note.name, plural(note.number, "rank", "ranks"));
 }
 std::string nccl_fetched(const JobNote& note) {
