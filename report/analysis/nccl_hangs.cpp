@@ -6,6 +6,7 @@
 
 #include "report/analysis/hang_parties.h"
 #include "report/analysis/orders.h"
+#include "report/analysis/stuck.h"
 
 namespace mpiprof::report {
 namespace {
@@ -161,28 +162,37 @@ std::optional<Crossing> crossing_of(const Job& job, const std::map<std::uint32_t
     return std::nullopt;
 }
 
-bool has(const Ranks& ranks, std::uint32_t rank) { return std::find(ranks.begin(), ranks.end(), rank) != ranks.end(); }
-
-// The rank that a message is from or to, where it is one of this world.
-std::optional<std::uint32_t> partner_in(const Job& job, const Message& message) {
-    if (message.is_collective || message.peer < 0 || message.group == 0 || job.groups[message.group].is_inter)
-        return std::nullopt;
-    const auto peer = static_cast<std::uint32_t>(message.peer);
-    if (job.groups[message.group].is_world) return peer;
-    for (const Membership& member : job.memberships)
-        if (member.group == message.group && member.rank_in_group == peer) return member.rank;
+// The lowest rank of both; they are sorted.
+std::optional<std::uint32_t> first_of_both(const Ranks& one, const Ranks& other) {
+    for (auto i = one.begin(), k = other.begin(); i != one.end() && k != other.end();) {
+        if (*i == *k) return *i;
+        ++(*i < *k ? i : k);
+    }
     return std::nullopt;
 }
 
-// Whom a rank inside MPI waits for, of these.
-std::optional<std::uint32_t> one_it_waits_for(const Job& job, const std::vector<Arrival>& arrivals,
-                                              const Standing& standing, const Ranks& among) {
-    for (const Message& message : standing.waits_for)
-        if (const auto partner = partner_in(job, message); partner && has(among, *partner)) return partner;
+bool has(const Ranks& ranks, std::uint32_t rank) { return std::binary_search(ranks.begin(), ranks.end(), rank); }
+
+// Somebody who has not enqueued `lag` waits in one of these for somebody who has.
+std::optional<MixedWait> in_collectives(const Job& job, const std::vector<Arrival>& arrivals, const Arrival& lag) {
     for (const Arrival& arrival : arrivals) {
-        if (arrival.call != standing.call || !has(arrival.inside, standing.rank)) continue;
-        for (const std::uint32_t rank : arrival.missing)
-            if (has(among, rank)) return rank;
+        const auto rank = first_of_both(arrival.inside, lag.missing),
+                   other = first_of_both(arrival.missing, lag.inside);
+        if (!rank || !other) continue;
+        for (const Standing& standing : job.standings)
+            if (standing.rank == *rank && standing.is_inside && standing.call == arrival.call && standing.call)
+                return MixedWait{.in_mpi = &standing, .other = *other};
+    }
+    return std::nullopt;
+}
+
+// The same for a message.
+std::optional<MixedWait> for_messages(const Job& job, const Stuck& stuck, const Arrival& lag) {
+    for (const Standing& standing : job.standings) {
+        if (!standing.is_inside || !has(lag.missing, standing.rank)) continue;
+        for (const Message& message : standing.waits_for)
+            if (const auto other = stuck.partner(message); !message.is_collective && other && has(lag.inside, *other))
+                return MixedWait{.in_mpi = &standing, .other = *other};
     }
     return std::nullopt;
 }
@@ -191,15 +201,17 @@ std::optional<std::uint32_t> one_it_waits_for(const Job& job, const std::vector<
 
 std::optional<MixedWait> mixed_wait_of(const Job& job, const std::vector<Arrival>& arrivals,
                                        const std::vector<Arrival>& lags) {
-    for (const Standing& standing : job.standings) {
-        const bool is_in_mpi = standing.is_inside && standing.call && job.calls[*standing.call].family == Family::mpi;
-        if (!is_in_mpi || standing.for_ns < worth_a_word_ns) continue;
-        for (const Arrival& lag : lags) {
-            if (lag.for_ns < worth_a_word_ns || !has(lag.missing, standing.rank)) continue;
-            const auto other = one_it_waits_for(job, arrivals, standing, lag.inside);
-            const auto step = other ? first_not_enqueued(job, lag.group) : std::nullopt;
-            if (step) return MixedWait{&standing, *other, lag.group, *step, std::min(standing.for_ns, lag.for_ns)};
-        }
+    const Stuck stuck(job, {});
+    for (const Arrival& lag : lags) {
+        if (lag.for_ns < worth_a_word_ns) continue;
+        auto wait = in_collectives(job, arrivals, lag);
+        if (!wait) wait = for_messages(job, stuck, lag);
+        const auto step = wait ? first_not_enqueued(job, lag.group) : std::nullopt;
+        if (!step || wait->in_mpi->for_ns < worth_a_word_ns) continue;
+        wait->group = lag.group;
+        wait->not_enqueued = *step;
+        wait->for_ns = std::min(wait->in_mpi->for_ns, lag.for_ns);
+        return wait;
     }
     return std::nullopt;
 }
