@@ -238,8 +238,7 @@ bool ProfileFile::claim(const Name& name, const char* refused, int error, Use us
     copy(first, refused);
     const bool found = claim_fallback(name, false, use) || claim_fallback(name, true, use);
     if (name.rank == 0 && found)  // one line a job: what other ranks meet, the report says
-        say("cannot write %s: %s; this profile is %s%s", first,
-            error == no_answer ? "the file system does not answer" : strerror(error), path_,
+        say("cannot write %s: %s; this profile is %s%s", first, text_of(error), path_,
             is_in_memory_ ? ", in the memory of this node" : "");
     if (!found) copy(path_, first);
     if (!found) fd_ = -1;
@@ -316,6 +315,10 @@ void ProfileFile::give_up_update() {
 
 int ProfileFile::write_whole(const Image& image) const {
     return with_descriptor([&](int fd) { return image.write_to(fd); });
+}
+
+const char* ProfileFile::text_of(int error) {
+    return error == no_answer ? "the file system does not answer" : strerror(error);
 }
 
 int ProfileFile::save(const Image& image) const {

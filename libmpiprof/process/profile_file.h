@@ -32,6 +32,7 @@ class ProfileFile {
     // Where that fails, or the file is gone: writes another one, in a fallback directory if need be. Returns 0, or
     // `error` if the profile is lost. no_answer: the file system is at it still, and is not asked any more.
     static constexpr int no_answer = 110;  // ETIMEDOUT
+    static const char* text_of(int error);
     int save_elsewhere(const Image& image, const Name& name, int error);
     void remove();
     // Gives it another name in the same directory. By the end of the run the rank may be known better.

@@ -309,7 +309,8 @@ void Runtime::finish(State state, int exit_code) {
     if (nothing) return;
     const int error = save();
     if (error && (header.rank == 0 || is_on(Setting::verbose)))  // one line a job
-        say("cannot write %s: %s; the profile of rank %u is lost", file_.path(), strerror(error), header.rank);
+        say("cannot write %s: %s; the profile of rank %u is lost", file_.path(), ProfileFile::text_of(error),
+            header.rank);
     // The text is about MPI, as other tools know it, and of NCCL beside it.
     const bool text = header.mpi_family != format::MpiFamily::none &&
                       names_rank(value_of(Setting::text), header.rank) &&

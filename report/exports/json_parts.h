@@ -1,6 +1,5 @@
 // Parts of the json export that are long enough for a file of their own: communicators, placement, what NCCL chose,
-// facts, peers,
-// what was left over.
+// facts, peers, what was left over.
 #pragma once
 
 #include "report/model/job.h"
