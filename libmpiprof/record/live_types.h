@@ -18,7 +18,7 @@ class LiveTypes {
         format::LiveType& slot = slot_of(type);
         const auto handle = static_cast<std::uint64_t>(type);
         if (slot.handle != 0 && slot.handle != handle) return is_first;
-        // Whoever reads it meanwhile finds no place, and says nothing of it.
+        // The place first: what is counted as alive has one.
         relaxed(slot.made_from, from);
         relaxed(slot.handle, handle);
         return is_first;
