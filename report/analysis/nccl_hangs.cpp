@@ -173,6 +173,12 @@ std::optional<std::uint32_t> first_of_both(const Ranks& one, const Ranks& other)
 
 bool has(const Ranks& ranks, std::uint32_t rank) { return std::binary_search(ranks.begin(), ranks.end(), rank); }
 
+// In a call of MPI's, and for so long that it is no passing state.
+bool waits_in_mpi(const Job& job, const Standing& standing) {
+    return standing.is_inside && standing.call && job.calls[*standing.call].family == Family::mpi &&
+           standing.for_ns >= worth_a_word_ns;
+}
+
 // Somebody who has not enqueued `lag` waits in one of these for somebody who has.
 std::optional<MixedWait> in_collectives(const Job& job, const std::vector<Arrival>& arrivals, const Arrival& lag) {
     for (const Arrival& arrival : arrivals) {
@@ -180,7 +186,7 @@ std::optional<MixedWait> in_collectives(const Job& job, const std::vector<Arriva
                    other = first_of_both(arrival.missing, lag.inside);
         if (!rank || !other) continue;
         for (const Standing& standing : job.standings)
-            if (standing.rank == *rank && standing.is_inside && standing.call == arrival.call && standing.call)
+            if (standing.rank == *rank && standing.call == arrival.call && waits_in_mpi(job, standing))
                 return MixedWait{.in_mpi = &standing, .other = *other};
     }
     return std::nullopt;
@@ -189,7 +195,7 @@ std::optional<MixedWait> in_collectives(const Job& job, const std::vector<Arriva
 // The same for a message.
 std::optional<MixedWait> for_messages(const Job& job, const Stuck& stuck, const Arrival& lag) {
     for (const Standing& standing : job.standings) {
-        if (!standing.is_inside || !has(lag.missing, standing.rank)) continue;
+        if (!has(lag.missing, standing.rank) || !waits_in_mpi(job, standing)) continue;
         for (const Message& message : standing.waits_for)
             if (const auto other = stuck.partner(message); !message.is_collective && other && has(lag.inside, *other))
                 return MixedWait{.in_mpi = &standing, .other = *other};
@@ -207,7 +213,7 @@ std::optional<MixedWait> mixed_wait_of(const Job& job, const std::vector<Arrival
         auto wait = in_collectives(job, arrivals, lag);
         if (!wait) wait = for_messages(job, stuck, lag);
         const auto step = wait ? first_not_enqueued(job, lag.group) : std::nullopt;
-        if (!step || wait->in_mpi->for_ns < worth_a_word_ns) continue;
+        if (!step) continue;
         wait->group = lag.group;
         wait->not_enqueued = *step;
         wait->for_ns = std::min(wait->in_mpi->for_ns, lag.for_ns);
