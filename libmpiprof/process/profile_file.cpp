@@ -250,7 +250,7 @@ bool ProfileFile::open(Image& image, const Name& name) {
     const bool claimed = claim(name, nullptr, 0, [&] { return has_room_for(smallest_profile); });
     if (!claimed && name.rank == 0)
         say("cannot create %s: %s; the profile stays in memory until the end (MPIPROF_DIR names another directory)",
-            path_, strerror(errno));
+            path_, text_of(errno));
     if (claimed && !is_in_memory_ && bears_mapping(fd_) && image.open_mapped(fd_)) return true;
     if (claimed) raw(SYS_ftruncate, fd_, 0);
     if (image.open_private()) return true;
