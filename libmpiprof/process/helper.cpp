@@ -158,7 +158,9 @@ std::uint64_t Helper::sleep(std::uint64_t ns) {
 }
 
 bool Helper::is_alone() const {
-    if (kind_ != Kind::libcs || own_stat().state != 'Z') return false;
+    char program[2];  // of a process whose main thread has left there is none, and asking takes no descriptor
+    if (kind_ != Kind::libcs || link_text("/proc/self/exe", program, sizeof program) != 0) return false;
+    if (own_stat().state != 'Z') return false;
     bool is_any = false;
     each_entry("/proc/self/task", [&](const char* number) {
         std::uint32_t thread = 0;
@@ -191,10 +193,12 @@ void Helper::run(Helper* self) {
     const int lowest = 0;  // SCHED_BATCH: waking up never takes the processor from whoever computes; and never a
                            // program's realtime class
     raw(SYS_sched_setscheduler, 0, SCHED_BATCH, raw_address(&lowest));
-    if (self->kind_ == Kind::once)
+    if (self->kind_ == Kind::once) {  // whoever waits for it opens nothing meanwhile
         self->work_(self->context_, 0);
-    else
-        self->work_until_told();
+        return;
+    }
+    open_with_care();
+    self->work_until_told();
 }
 
 void* Helper::run_of_libc(void* argument) {

@@ -11,8 +11,8 @@ from harness import case, check, same
 LOUD = {"MPIPROF_VERBOSE": "1"}
 
 
-def reused(scene, how, ranks=2, env=None):
-    place = scene.subdir(how + (".refused" if env else ""))
+def reused(scene, how, ranks=2, env=None, label=""):
+    place = scene.subdir(how + label)
     if how == "old":
         for rank in range(ranks):
             for number in range(3):
@@ -36,6 +36,13 @@ def data_files_under_the_numbers_of_standard_descriptors_stay_the_programs(scene
         check("is ended that was not begun" in report, f"{how}: the report does not tell the line that was not said\n{report}")
     ran, report = reused(scene, "none")
     check("not said" not in report and any("is ended that was not begun" in line for line in our_lines(ran)), f"a line is lost: {ran.err}\n{report}")
+
+
+@case(ranks=1)
+def a_standard_descriptor_that_the_program_closes_is_taken_by_no_thread_of_ours(scene):
+    """Between close(0) and the open() whose number the program takes for granted."""
+    for store in ("mapped", "written"):
+        reused(scene, "long", ranks=1, env={"MPIPROF_PERIOD": "0.1", "MPIPROF_STORE": store}, label="." + store)
 
 
 @case(ranks=1, mpis=("openmpi", "mpich"))

@@ -3,8 +3,9 @@
      before    all three are closed and opened again before MPI_Init     after   the same behind it
      closed    number 2 is closed and stays so                            log     freopen(stderr) to a file of its own
      over      dup2 of a file of its own over 2, behind MPI_Init          old     a file that was there, under 2, and 0
-   and 1, too socket    number 2 becomes a socket, whose other end is read         none    nothing of that Each data
-   file is begun with 64 bytes and ended with 64 more. Says "wrong" in DIRECTORY/verdict.RANK if there is more in one of
+   and 1, too socket    number 2 becomes a socket, whose other end is read         none    nothing of that
+     long      as after, and in between nothing is open under 0 and 1 for two seconds
+   Each data file is begun with 64 bytes and ended with 64 more. Says "wrong" in DIRECTORY/verdict.RANK if there is more in one of
    them. Between, it begins MPI, moves something, and asks for a line of ours by ending a region that is none. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PIECE 64
@@ -33,6 +35,17 @@ static void take(int fd, int flags) {
     put(fd, 'a');
 }
 
+/* Nobody else opens something there meanwhile. */
+static void stay_closed(double seconds) {
+    struct timespec began, now;
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    do {
+        for (int i = 0; i < 1000; ++i)
+            if (fcntl(0, F_GETFD) != -1 || fcntl(1, F_GETFD) != -1) _exit(10);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec - began.tv_sec + (now.tv_nsec - began.tv_nsec) * 1e-9 < seconds);
+}
+
 static void reuse(const char* how) {
     if (!strcmp(how, "closed")) close(2);
     if (!strcmp(how, "log")) {
@@ -50,6 +63,7 @@ static void reuse(const char* how) {
         dup2(ends[1], 2);
     } else if (strcmp(how, "closed") && strcmp(how, "none")) {
         for (int fd = 0; fd < 3; ++fd) close(fd);
+        if (!strcmp(how, "long")) stay_closed(2);
         for (int fd = 0; fd < 3; ++fd) take(fd, O_RDWR | O_CREAT | (!strcmp(how, "old") ? 0 : O_TRUNC));
     }
 }
