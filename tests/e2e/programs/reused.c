@@ -5,8 +5,9 @@
      over      dup2 of a file of its own over 2, behind MPI_Init          old     a file that was there, under 2, and 0
    and 1, too socket    number 2 becomes a socket, whose other end is read         none    nothing of that
      long      as after, and in between nothing is open under 0 and 1 for two seconds
-   Each data file is begun with 64 bytes and ended with 64 more. Says "wrong" in DIRECTORY/verdict.RANK if there is more in one of
-   them. Between, it begins MPI, moves something, and asks for a line of ours by ending a region that is none. */
+   Each data file is begun with 64 bytes and ended with 64 more. Says "wrong" in DIRECTORY/verdict.RANK if there is more
+   in one of them. Between, it begins MPI, moves something, and asks for a line of ours by ending a region that is none.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
