@@ -184,7 +184,7 @@ void Launches::note_what_is_missing() {
     note("no room", n.no_room, noted_.no_room);
     note("failed", n.failed, noted_.failed);
     note("held up", n.held_up, noted_.held_up);
-    note("untold", n.untold, noted_.untold);
+    note("untold", n.untold + not_answered(), noted_.untold);
     note("unfinished", n.unfinished + the_cupti.unfinished(), noted_.unfinished);
     note_number(format::facts::gpu_records_dropped, the_cupti.dropped, dropped_);
 }

@@ -11,6 +11,9 @@ constinit thread_local Lone lone{};
 
 namespace {
 
+// This thread launches something for others that has no time, which was counted where that was found.
+constinit thread_local bool is_counted_without __attribute__((tls_model("initial-exec"))) = false;
+
 // What a group sends and receives is one kernel.
 constexpr std::uint64_t sent_and_received = 1;
 
@@ -201,6 +204,7 @@ void Launches::begin_kernel_elsewhere(Word stream) {
     end_of_kernels(0);
     drop();
     const OwnErrors errors(driver_);
+    is_counted_without = true;
     if (!may_ask(errors) || !(in_hand = take())) return;
     in_hand->is_elsewhere = true;
     Share* share = share_on(*in_hand, stream);
@@ -210,6 +214,7 @@ void Launches::begin_kernel_elsewhere(Word stream) {
     share->is_awaited = false;
     if (!share->pair) return drop();
     in_hand->launched = share;
+    is_counted_without = false;
 }
 
 void Launches::end_kernel_in_hand() {
@@ -260,6 +265,7 @@ void Launches::count_only(std::uint16_t communicator) { times.enqueue(communicat
 
 void Launches::enqueue(std::uint64_t group, Word stream, const Operation& operation) {
     if (in_hand && in_hand->group != group) drop();
+    hand_over(operation);
     Share* share = nullptr;
     if (!in_hand) choose_source();
     const OwnErrors errors(driver_);
@@ -303,22 +309,39 @@ void Launches::book(Launch& launch, std::uint16_t group_end) {
 }
 
 // Told of, with its times, in the thread that launches it; the call itself may have returned behind that.
-void Launches::leave_elsewhere(Share& share) {
+void Launches::leave_elsewhere(Share& share, const Operation& operation) {
     share.is_awaited = false;
-    if (!share.pair || share.pair->kernels != 0) return;
-    events_.cancel(*share.pair);
+    if (share.pair && share.pair->kernels != 0) return;
+    hand_over(operation);
+    if (share.pair) events_.cancel(*share.pair);
     share.pair = nullptr;
+}
+
+void Launches::hand_over(const Operation& operation) {
+    if (operation.is_told_elsewhere() && is_told_elsewhere()) handed_over_.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Told of by NCCL, with its launch or without a time for another reason.
+void Launches::answer(const Operation& operation) {
+    if (operation.is_told_elsewhere() && is_told_elsewhere()) answered_.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint64_t Launches::not_answered() const {
+    const std::uint64_t answered = answered_.load(std::memory_order_relaxed);
+    const std::uint64_t handed_over = handed_over_.load(std::memory_order_relaxed);
+    return handed_over > answered ? handed_over - answered : 0;
 }
 
 void Launches::describe(const Operation& operation) {
     if (in_hand && in_hand->count == 1 && in_hand->group == 0 && operation.has_kernel && !is_missed(operation)) {
         Share& share = in_hand->shares[0];
-        if (operation.is_nonblocking && is_told_elsewhere()) leave_elsewhere(share);
+        if (operation.is_nonblocking && is_told_elsewhere()) leave_elsewhere(share, operation);
         add_to(share, operation);
         number(share.what, operation);
         return book(*in_hand, operation.call);
     }
     drop();
+    hand_over(operation);
     if (operation.is_collective()) count_only(operation.communicator);
 }
 
@@ -327,10 +350,13 @@ void Launches::describe_group(std::uint16_t call) {
 }
 
 void Launches::kernel_did(const Operation& operation) {
-    if (in_hand && in_hand->is_elsewhere) add_to(in_hand->shares[0], operation);
+    const bool has_time = in_hand && in_hand->is_elsewhere;
+    if (has_time) add_to(in_hand->shares[0], operation);
+    if (has_time || is_counted_without) answer(operation);
 }
 
 void Launches::end_of_kernels(std::uint16_t group_end) {
+    is_counted_without = false;
     if (!in_hand || !in_hand->is_elsewhere) return;
     const unsigned operations = in_hand->shares[0].operations;
     if (operations == 0) {  // nobody said what it was

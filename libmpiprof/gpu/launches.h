@@ -23,7 +23,10 @@ struct Operation {
     bool has_kernel;      // with one rank, or for a collective without bytes, NCCL launches none
     bool is_nonblocking;  // a thread of NCCL's launches it
     bool is_own;          // sent to, or received from, the rank itself
+    bool is_messages;     // NCCL makes Sends and Recvs of this collective, and tells of those
     bool is_collective() const { return traffic == Traffic::collective; }
+    // In the thread that launches it NCCL tells of it, once and by its name.
+    bool is_told_elsewhere() const { return is_nonblocking && has_kernel && is_collective() && !is_messages; }
 };
 
 // What some operations that end together move. A link carries both directions at a time: of what is sent and received
@@ -118,8 +121,8 @@ class Launches {
         if (!operation.needs_all) number = 0;
         if (!operation.has_kernel) [[unlikely]]
             return drop_lone();
-        if (lone.is_awaited && !operation.is_nonblocking) [[unlikely]]
-            miss(lone.calls);
+        if (lone.is_awaited) [[unlikely]]
+            operation.is_nonblocking ? hand_over(operation) : miss(lone.calls);
         lone.is_in_hand = false;
         Pair* pair = lone.pair;
         if (!pair) [[unlikely]]
@@ -198,7 +201,10 @@ class Launches {
     Pair* pair_of_kernel(Share& share);
     void learn_that_told(std::uint64_t calls);
     void miss(std::uint64_t calls);
-    void leave_elsewhere(Share& share);
+    void leave_elsewhere(Share& share, const Operation& operation);
+    void hand_over(const Operation& operation);
+    void answer(const Operation& operation);
+    std::uint64_t not_answered() const;
     void end_kernel_in_hand();
     // False: it takes the way of all others.
     [[gnu::always_inline]] bool begin_lone(Word stream, std::uint64_t calls) {
@@ -230,6 +236,8 @@ class Launches {
     std::atomic<bool> is_told_{false};
     std::atomic<std::uint64_t> told_calls_{0};    // bits of functions of whose kernels NCCL has told,
     std::atomic<std::uint64_t> silent_calls_{0};  // and of those of which it has not told all
+    // Operations that a thread of NCCL's was to launch, and those of whose launch it told there.
+    std::atomic<std::uint64_t> handed_over_{0}, answered_{0};
     WantsCupti wants_cupti_ = WantsCupti::never;
     std::uint64_t without_cupti_ =
         ~std::uint64_t{0};  // the gate's epoch in which nothing but CUDA's events is to be thought of

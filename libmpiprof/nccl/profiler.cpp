@@ -105,11 +105,13 @@ void count(const Recorded& what) {
 }
 
 // What it was, beside its sums in the table: the kernel that is being launched did this, and where nobody called for it
-// through us it is a call, too.
-void follow_record(const Recorded& what, const Told& told, const Where& where, bool is_counted) {
+// through us it is a call, too. What was called through us and is launched in no such call is of a nonblocking
+// communicator.
+void follow_record(const Recorded& what, const Told& told, const Where& where, bool is_through_us, bool is_counted) {
     if (!where.is_in_a_call) {
         gpu::Operation operation = on_the_gpu(what.call, what.bin, what.index, what.bytes, true);
         operation.is_own = told.is_own;
+        operation.is_nonblocking = is_through_us;
         gpu::launches.kernel_did(operation);
     }
     if (!is_counted) count(what);
@@ -140,7 +142,10 @@ void record(Context& context, const Told& told) {
     const Kind* known = add_known(context, told);
     const Recorded as_known = known ? known->recorded : Recorded{};
     operations.lock().unlock();
-    if (known) return follow_record(as_known, told, where, tells_calls || where.is_in_a_call || context.is_through_us);
+    if (known) {
+        const bool is_counted = tells_calls || where.is_in_a_call || context.is_through_us;
+        return follow_record(as_known, told, where, context.is_through_us, is_counted);
+    }
     const Function* function = function_of(told.function);
     if (!function) return;
     contexts.learn(context, told);
@@ -165,7 +170,7 @@ void record(Context& context, const Told& told) {
     // A Broadcast may have been called by another name, and what is not known yet of a communicator may be next time.
     const bool is_settled = function->id != Id::Broadcast && index != 0 && (context.size > 0 || !function->has_blocks);
     if (operation && is_settled && !contexts.is_nowhere(context)) remember(context, told, recorded, operation);
-    follow_record(recorded, told, where, is_counted);
+    follow_record(recorded, told, where, context.is_through_us, is_counted);
 }
 
 // ---- the plugin ----

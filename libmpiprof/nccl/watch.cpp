@@ -38,8 +38,13 @@ void Nccl::watch_launched(Word result) {
     static constexpr std::uint64_t mask =
         mask_of({Id::AllReduce, Id::AllReduceConfig, Id::AllReduceWithBias, Id::AllGather, Id::AllGatherConfig,
                  Id::ReduceScatter, Id::ReduceScatterConfig, Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll});
+    static constexpr std::uint64_t as_messages =
+        mask_of({Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll, Id::AllToAllv, Id::AlltoAllv, Id::Gather,
+                 Id::GatherConfig, Id::Scatter, Id::ScatterConfig});
     const bool needs_all = (mask >> (call - first_id) & 1) != 0;
-    return {call, bin, communicator, bytes, whole_catalogue.calls[call].traffic, needs_all, has_kernel, false, false};
+    const bool is_messages = (as_messages >> (call - first_id) & 1) != 0;
+    const Traffic traffic = whole_catalogue.calls[call].traffic;
+    return {call, bin, communicator, bytes, traffic, needs_all, has_kernel, false, false, is_messages};
 }
 
 gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t communicator, Bytes bytes,

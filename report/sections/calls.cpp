@@ -169,7 +169,7 @@ std::vector<Field<Line>> time_fields(const Job& job, const Interest& interest) {
         {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
          [](L l) { return l.is_timed() ? ratio(l.time_ns(), static_cast<double>(l.row.sum.timed_calls())) : Value(); }},
         {{.id = "gpu_ns",
-          .title = gpu_heading(job, "GPU TIME"),
+          .title = gpu_sum_heading(job, "GPU TIME"),
           .unit = Unit::time,
           .same_unit = true,
           .only_data = !interest.gpu},

@@ -62,7 +62,7 @@ Table communicators(const Job& job) {
             {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .drop = has_gpu ? 1 : 0, .same_unit = true},
              [](L l) { return l.time_ns ? Value(l.per_member(l.time_ns)) : Value(); }},
             {{.id = "gpu_ns",
-              .title = gpu_heading(job, "GPU TIME"),
+              .title = gpu_sum_heading(job, "GPU TIME"),
               .unit = Unit::time,
               .same_unit = true,
               .only_data = !has_gpu},

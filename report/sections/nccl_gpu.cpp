@@ -75,7 +75,7 @@ std::vector<Field<Operations>> what_fields(const Job& job, bool has_others) {
          [](L l) { return l.row->bytes ? Value(l.per_operation(l.row->bytes)) : Value(); }},
         {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count, .drop = 2},
          [](L l) { return static_cast<double>(l.row->operations) / l.ranks; }},
-        {{.id = "gpu_ns", .title = gpu_heading(job, "GPU TIME"), .unit = Unit::time, .same_unit = true},
+        {{.id = "gpu_ns", .title = gpu_sum_heading(job, "GPU TIME"), .unit = Unit::time, .same_unit = true},
          [](L l) { return l.time_ns() / l.ranks; }},
         {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 7, .only_screen = true},
          [](L l) { return ratio(l.time_ns(), l.gpu_ns); }},
@@ -288,6 +288,14 @@ std::vector<Table> gpu_tables(const Job& job, bool is_for_screen) {
     return tables;
 }
 
+static bool lacks_a_tenth(const Job& job) {
+    std::uint64_t timed = 0, missing = 0;
+    for (const GpuRow& row : job.gpu.rows)
+        if (!row.is_replayed) timed += row.operations;
+    for (const auto& [why, operations] : job.gpu.not_timed) missing += operations;
+    return missing != 0 && 9 * missing >= timed;
+}
+
 // What ranks said; and how many said so, where they differ.
 static std::string said_by_ranks(const std::map<std::string, std::uint32_t>& words) {
     std::string text;
@@ -311,7 +319,10 @@ std::vector<std::string> gpu_time_notes(const Job& job) {
     for (const auto& [why, operations] : job.gpu.not_timed)
         missing +=
             fmt::format("{}{} {}", missing.empty() ? "" : ", ", human_count(static_cast<double>(operations)), why);
-    if (!missing.empty()) notes.push_back("launches without a time on the GPU: " + missing + " (docs/nccl.md)");
+    if (!missing.empty())
+        notes.push_back("launches without a time on the GPU: " + missing +
+                        (lacks_a_tenth(job) ? ", a tenth of all or more: GPU TIME leaves them out" : "") +
+                        " (docs/nccl.md)");
     if (!job.gpu.plugins_behind.empty())
         notes.push_back("NCCL's profiler plugin behind mpiprof: " + said_by_ranks(job.gpu.plugins_behind));
     if (job.gpu.records_dropped != 0)
@@ -322,6 +333,11 @@ std::vector<std::string> gpu_time_notes(const Job& job) {
 
 std::string gpu_heading(const Job& job, std::string heading) {
     return heading + (job.gpu.ranks_by_events != 0 ? " <=" : "");
+}
+
+std::string gpu_sum_heading(const Job& job, std::string heading) {
+    if (job.gpu.rows.empty() || !lacks_a_tenth(job)) return gpu_heading(job, std::move(heading));
+    return heading + (job.gpu.ranks_by_events != 0 ? " ~" : " >=");
 }
 
 std::string host_time_note(const Job& job) {

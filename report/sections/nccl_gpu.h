@@ -23,7 +23,11 @@ std::vector<std::string> gpu_time_notes(const Job& job);
 // What TIME of NCCL's calls means, and where the times on the GPU are from.
 std::string host_time_note(const Job& job);
 
-// The heading of times on the GPU: "GPU TIME <=" where some are known by events, and are at most.
+// The heading of single times on the GPU: "EACH <=" where some are known by events, and are at most.
 std::string gpu_heading(const Job& job, std::string heading);
+
+// The heading of their sums: "GPU TIME >=" where a tenth or more of what was launched has no time, and is left out;
+// "GPU TIME ~" where both is so.
+std::string gpu_sum_heading(const Job& job, std::string heading);
 
 }  // namespace mpiprof::report

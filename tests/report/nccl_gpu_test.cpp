@@ -208,6 +208,29 @@ TEST(nccl, where_times_are_from_and_what_has_none_is_said) {
     EXPECT_TRUE(says(text, "CUPTI had no room for 20 records")) << text;
 }
 
+TEST(nccl, gpu_time_is_at_least_where_a_tenth_of_all_launches_have_none) {
+    const auto with_untold = [](const char* untold, bool by_events) {
+        auto ranks = gpu_training_with_cupti();
+        for (ProfileSpec& rank : ranks) rank.facts = {{format::FactKind::process, "gpu_not_timed.untold", untold}};
+        Job job = job_of(ranks);
+        if (by_events) job.gpu.ranks_by_events = 1;
+        return job;
+    };
+    std::uint64_t timed = 0;
+    for (const auto& row : job_of(gpu_training_with_cupti()).gpu.rows)
+        if (!row.is_replayed) timed += row.operations;
+    const std::string few = fmt::format("{}", timed / 4 / 9 - 1), many = fmt::format("{}", timed / 4 / 9 + 1);
+
+    for (const char* section : {"nccl", "calls"}) {
+        EXPECT_FALSE(says(show(with_untold(few.c_str(), false), section), "GPU TIME >="));
+        EXPECT_TRUE(says(show(with_untold(many.c_str(), false), section), "GPU TIME >="));
+        EXPECT_TRUE(says(show(with_untold(many.c_str(), true), section), "GPU TIME ~"));
+        EXPECT_TRUE(says(show(with_untold(few.c_str(), true), section), "GPU TIME <="));
+    }
+    EXPECT_TRUE(says(show(with_untold(many.c_str(), false), "nccl"), "a tenth of all or more: GPU TIME leaves them out"));
+    EXPECT_FALSE(says(show(with_untold(few.c_str(), false), "nccl"), "a tenth of all"));
+}
+
 TEST(nccl, exposed_communication_is_what_no_other_kernel_hides) {
     const Job job = job_of(gpu_training_with_cupti());
 

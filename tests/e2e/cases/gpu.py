@@ -205,6 +205,8 @@ def what_another_thread_launches_has_its_time_where_nccl_tells_of_it(scene):
     tables = run(scene, "nonblocking", directory=scene.subdir("launches"))
     same(by_call(tables), {("ncclAllReduce", i): (n, n * 4000, n * (3000 + IDLE), 3000 + IDLE, 3000 + IDLE) for i, n in ((1, 6), (2, 1))}, "times")
     check(missing(tables) is None, "something was not timed")
+    tables = run(scene, "nonblocking", directory=scene.subdir("silent"), env={"FAKE_NCCL_SILENT": "AllReduce:2:3"})
+    same((sum(t.operations for t in tables.times()), missing(tables)), (4, not_timed(untold=3)), "where NCCL tells of some launches only")
     for version in (4, 1):  # 2.23 says "success" of what is in progress
         tables = run(scene, "nonblocking", directory=scene.subdir(f"events.{version}"), env={"FAKE_NCCL_PROFILER": version})
         same((tables.times(), missing(tables)), ([], not_timed(nonblocking=6, held_up=1)), "before, it is told that there is none")
