@@ -3,6 +3,7 @@
 #include "libmpiprof/nccl/library.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "libmpiprof/base/loader.h"
 #include "libmpiprof/format/facts.h"
@@ -38,6 +39,12 @@ bool is_a_library_of_nccl(const void* address) {
 
 }  // namespace
 
+void count_untimed(std::uint16_t call, std::uint16_t communicator, Bytes bytes) {
+    ThreadState& thread = thread_state;
+    if (Ledger* ledger = thread.epoch == gate_epoch() ? thread.ledger : runtime.open(thread))
+        ledger->add_untimed(call, communicator, bytes);
+}
+
 bool is_of_its_own_library(const void* real, Word return_address) {
     return is_a_library_of_nccl(real) && wrap::is_in_object_of(real, return_address);
 }
@@ -68,6 +75,27 @@ void Library::meet(const void* real) {
     if (several || is_ours(real)) return;
     several = true;
     wrap::forget_functions<Nccl>();
+}
+
+void Library::meet_for_id(const void* real) {
+    meet(real);
+    if (!runtime.has_not_begun()) return;
+    const Guard guard(lock_);
+    if (ids_made_in_ != getpid()) ids_before_ = 0;  // those of the process that this one was forked from
+    ids_made_in_ = getpid();
+    ids_before_ += 1;
+}
+
+void Library::count_earlier_ids() {
+    if (ids_made_in_ == getpid()) count_earlier(Id::GetUniqueId, ids_before_);
+    ids_before_ = 0;
+}
+
+void Library::count_earlier(Id id, unsigned number) {
+    const auto call = static_cast<std::uint16_t>(id);
+    if (number == 0 || gate_epoch() == 0 || !runtime.records_call(call)) return;
+    runtime.records().publish_call(call);
+    for (unsigned i = 0; i < number; ++i) count_untimed(call, 0, 0);
 }
 
 void Library::meet_itself(const void* real) {
@@ -110,6 +138,7 @@ void Library::begin(const void* real, Membership membership) {
         char version[32];
         int code = 0;
         static constinit bool noted = false;
+        count_earlier_ids();
         if (noted || !runtime.is_recording() || !get_version_ || get_version_(&code) != 0) return;
         noted = true;
         version_text(code, version);
@@ -121,6 +150,8 @@ void Library::begin(const void* real, Membership membership) {
     const World world =
         world_without_mpi(static_cast<unsigned>(membership.rank), static_cast<unsigned>(membership.size), version);
     wrap::start_profile(world, 0);
+    count_earlier_ids();
+    count_earlier(Id::GroupStart, group.depth);  // open still: their ends will be recorded
 }
 
 void Library::begin_unseen(Membership membership) {

@@ -58,6 +58,9 @@ struct Group {
 };
 [[gnu::visibility("hidden")]] extern constinit thread_local Group group __attribute__((tls_model("initial-exec")));
 
+// A call of which nothing is known but that it was made.
+void count_untimed(std::uint16_t call, std::uint16_t communicator, Bytes bytes);
+
 // How this process takes part in a communicator that it initialises by ncclCommInitRank and its relatives.
 struct Membership {
     int rank, size;
@@ -70,6 +73,8 @@ class Library {
     // `real` is what a call that makes a communicator, or the id of one, would lead to. A second NCCL in the process
     // (of another Python package) passes through untouched: from now on every call is looked up by its caller.
     void meet(const void* real);
+    // The same for the call that makes an id: it begins no profile, and is counted once there is one.
+    void meet_for_id(const void* real);
     bool is_ours(const void* real) const;
     // Whether an address lies in the code of the one that was met.
     bool is_its_code(Word address) const { return static_cast<std::uintptr_t>(address - code_) < code_bytes_; }
@@ -94,6 +99,8 @@ class Library {
 
   private:
     void find_questions(const void* real);
+    void count_earlier(Id id, unsigned number);
+    void count_earlier_ids();
     const void* first_ = nullptr;  // its ncclGetErrorString
     Word code_ = 0;                // and the code around that
     std::uintptr_t code_bytes_ = 0;
@@ -103,6 +110,8 @@ class Library {
     std::atomic<int> off_{0};                                   // 0: not asked yet, 1: off, 2: on
     std::atomic<bool> calls_itself_{false}, is_called_{false};  // the second by the program, through us
     std::atomic<bool> is_noted_{false}, is_said_{false};
+    unsigned ids_before_ = 0;  // made before the profile began, in this process
+    int ids_made_in_ = 0;
 };
 [[gnu::visibility("hidden")]] extern constinit Library library;
 

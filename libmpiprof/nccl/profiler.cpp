@@ -98,12 +98,6 @@ void remember(Context& context, const Told& told, const Recorded& recorded, Nccl
                                     told.count,    told.channels, recorded,       operation};
 }
 
-void count(const Recorded& what) {
-    ThreadState& thread = thread_state;
-    if (Ledger* ledger = thread.epoch == gate_epoch() ? thread.ledger : runtime.open(thread))
-        ledger->add_untimed(what.call, what.index, what.bytes);
-}
-
 // What it was, beside its sums in the table: the kernel that is being launched did this, and where nobody called for it
 // through us it is a call, too. What was called through us and is launched in no such call is of a nonblocking
 // communicator.
@@ -114,7 +108,7 @@ void follow_record(const Recorded& what, const Told& told, const Where& where, b
         operation.is_nonblocking = is_through_us;
         gpu::launches.kernel_did(operation);
     }
-    if (!is_counted) count(what);
+    if (!is_counted) count_untimed(what.call, what.index, what.bytes);
 }
 
 // A call that nobody makes through us: NCCL is linked statically, or its functions were fetched by hand.
@@ -128,7 +122,7 @@ void follow_record(const Recorded& what, const Told& told, const Where& where, b
     Records& records = runtime.records();
     const std::uint16_t index = contexts.index_of(records, context, where.handle);
     records.publish_call(call);
-    count({call, index, 0, message_size(*function, told, context, index)});
+    count_untimed(call, index, message_size(*function, told, context, index));
     return 0;
 }
 

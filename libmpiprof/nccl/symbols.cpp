@@ -62,7 +62,7 @@ void expect_child(const char* name, Word caller) {
 EXPORT Word ncclGetUniqueId(Word id) {
     if (!library.is_off())
         if (const mpiprof::wrap::Real real = find_real("ncclGetUniqueId", CALLER); real.function)
-            library.meet(real.function);
+            library.meet_for_id(real.function);
     return WRAP(GetUniqueId, id);
 }
 EXPORT Word ncclCommInitAll(Word comms, Word devices, Word list) {

@@ -338,6 +338,23 @@ static int scene_replays(int rank, int size, char** argv) {
     replay(5);
     return 0;
 }
+/* Each communicator by an id of its own and in a group, as one process makes several: the profile begins after both. */
+static int scene_ids(int rank, int size, char** argv) {
+    (void)rank, (void)size, (void)argv;
+    for (int i = 0; i < 3; ++i) {
+        ncclUniqueId id;
+        ncclComm_t c;
+        OK(NCCL(ncclGetUniqueId)(&id));
+        OK(NCCL(ncclGroupStart)());
+        OK(NCCL(ncclGroupStart)());
+        OK(NCCL(ncclCommInitRank)(&c, 1, id, 0));
+        OK(NCCL(ncclGroupEnd)());
+        OK(NCCL(ncclGroupEnd)());
+        OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, c, NULL));
+        OK(NCCL(ncclCommDestroy)(c));
+    }
+    return 0;
+}
 /* Two packages, each with an NCCL of its own. */
 static int scene_two(int rank, int size, char** argv) {
     (void)rank, (void)size;
@@ -365,7 +382,7 @@ static const struct {
     {"errors", scene_errors},   {"fork", scene_fork},     {"killed", scene_killed},
     {"late", scene_late},       {"window", scene_window}, {"child", scene_child},
     {"looker", scene_looker},   {"bcasts", scene_bcasts}, {"unblocked", scene_unblocked},
-    {"replays", scene_replays}, {"two", scene_two},
+    {"replays", scene_replays}, {"ids", scene_ids},       {"two", scene_two},
 };
 #endif
 

@@ -133,6 +133,15 @@ def members_of_newer_communicators_agree_and_one_sided_bytes_are_exact(scene):
 
 
 @case(mpis=(), ranks=1)
+def calls_that_come_before_the_first_communicator_are_counted(scene):
+    """The id, and the groups that are open when the profile begins."""
+    for how in ("linked", "fetched"):
+        directory = scene.subdir(how)
+        run(scene, how, "ids", directory, {"MPIPROF_JOB": how})
+        same(recorded(scene, directory), counted(directory), f"{how}: call -> (calls, bytes)")
+
+
+@case(mpis=(), ranks=1)
 def nonblocking_communicators_are_no_errors(scene):
     for rank in range(2):
         run(scene, "linked", "nonblocking", scene.dir, torchrun(rank, 2))
