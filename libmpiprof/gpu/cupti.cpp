@@ -137,6 +137,7 @@ bool Cupti::find(const Driver& driver) {
     if (!find_functions(library, function_names, &functions_) || functions_.version(&version) != cupti::success)
         return say_why("CUPTI lacks functions", 0), false;
     if (version < cupti::oldest_version) return say_why("CUPTI is too old", static_cast<int>(version)), false;
+    keeps_kernels_ = version < cupti::kernels_may_be_disabled;
     // Who subscribed first has it.
     void* subscriber = nullptr;
     const int code = functions_.subscribe(&subscriber, nothing, nullptr);
@@ -158,7 +159,7 @@ bool Cupti::switch_on() {
     if (code == cupti::success) code = functions_.enable(cupti::concurrent_kernel);
     if (code == cupti::success) code = functions_.enable(cupti::external_correlation);
     if (code != cupti::success) {
-        functions_.disable(cupti::concurrent_kernel);
+        if (!keeps_kernels_) functions_.disable(cupti::concurrent_kernel);
         say_why("CUPTI refuses", code);
         return false;
     }
@@ -204,9 +205,9 @@ void Cupti::pause() {
 
 void Cupti::switch_off() {
     __atomic_store_n(&is_active_, false, __ATOMIC_RELAXED);
-    for (const int kind : {cupti::driver, cupti::memcpy_between_devices, cupti::memcpy, cupti::external_correlation,
-                           cupti::concurrent_kernel})
+    for (const int kind : {cupti::driver, cupti::memcpy_between_devices, cupti::memcpy, cupti::external_correlation})
         functions_.disable(kind);
+    if (!keeps_kernels_) functions_.disable(cupti::concurrent_kernel);
     if (functions_.flush_period) functions_.flush_period(0);  // it is not for the next client
     functions_.flush(0);
 }
@@ -370,7 +371,7 @@ void Cupti::flush_if_old() {
 }
 
 void Cupti::drain() {
-    if (is_found_ && with_cupti_ != 0 && !is_active() && !is_lent()) flush_if_old();
+    if (is_found_ && with_cupti_ != 0 && !keeps_kernels_ && !is_active() && !is_lent()) flush_if_old();
 }
 
 void Cupti::finish(bool forced) {

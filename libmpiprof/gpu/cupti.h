@@ -76,6 +76,7 @@ class Cupti {
 
     cupti::Functions functions_{};
     char text_[64] = {};
+    bool keeps_kernels_ = false;  // once on, they stay so: to switch them off is dangerous in this version
     bool is_tried_ = false, is_found_ = false, is_active_ = false, is_over_ = false;
     Lock switching_;                      // whose CUPTI is; held while CUPTI is called, by nobody who CUPTI calls
     std::uint32_t switching_thread_ = 0;  // what it calls meanwhile is not another client's

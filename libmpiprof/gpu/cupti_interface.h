@@ -10,6 +10,8 @@ namespace mpiprof::gpu::cupti {
 
 inline constexpr int success = 0, not_initialized = 15, too_many_subscribers = 39, unknown = 999;
 inline constexpr std::uint32_t oldest_version = 13;  // CUDA 11.0: kernels tell their graph
+// 13.0 Update 1: disabling concurrent_kernel could deadlock before (release notes of CUPTI).
+inline constexpr std::uint32_t kernels_may_be_disabled = 130001;
 
 enum Kind : std::uint32_t {
     memcpy = 1,

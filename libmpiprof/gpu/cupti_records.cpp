@@ -143,29 +143,26 @@ void CuptiRecords::see(const std::uint8_t* record) {
 }
 
 // "_Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL...": whether it is NCCL's, and of which function. What the name says of
-// algorithm and protocol is not true. One kernel for several functions ("SendRecv", "Generic") is a group's.
-CuptiRecords::Name& CuptiRecords::name_of(const char* name) {
-    Name& known = names_[mix(reinterpret_cast<std::uintptr_t>(name)) >> 56];
-    if (known.name == name) return known;
-    known = {name, false, 0};
-    if (!name) return known;
-    const char* text = name;
+// algorithm and protocol is not true. One kernel for several functions ("SendRecv", "Generic") is a group's. Looked at
+// each time: where a name lies there may be another one once modules were unloaded.
+CuptiRecords::Name CuptiRecords::name_of(const char* text) {
+    if (!text) return {};
     if (text[0] == '_' && text[1] == 'Z')
         for (text += 2; *text >= '0' && *text <= '9'; ++text) {
         }
-    known.is_nccl = strncmp(text, "nccl", 4) == 0;
-    if (!known.is_nccl) return known;
+    if (strncmp(text, "nccl", 4) != 0) return {};
+    Name name{true, 0};
     const char* function = strchr(text, '_');
     std::size_t length = 0;
     if (function)
         while (function[1 + length] && function[1 + length] != '_') ++length;
     for (std::uint16_t call = 0; call < whole_catalogue.size; ++call) {
-        const char* row = whole_catalogue.row_name(call);
         if (whole_catalogue.calls[call].family != Family::nccl) continue;
-        if (strcmp(row, "ncclGroupEnd") == 0 && known.call == 0) known.call = call;
-        if (function && strncmp(row + 4, function + 1, length) == 0 && row[4 + length] == 0) known.call = call;
+        const char* row = whole_catalogue.row_name(call);
+        if (strcmp(row, "ncclGroupEnd") == 0 && name.call == 0) name.call = call;
+        if (function && strncmp(row + 4, function + 1, length) == 0 && row[4 + length] == 0) name.call = call;
     }
-    return known;
+    return name;
 }
 
 void CuptiRecords::see_kernel(const cupti::Kernel& kernel) {

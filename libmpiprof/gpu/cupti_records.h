@@ -50,7 +50,6 @@ class CuptiRecords {
         bool is_there;
     };
     struct Name {
-        const char* name;
         bool is_nccl;
         std::uint16_t call;
     };
@@ -64,12 +63,12 @@ class CuptiRecords {
     void touch(Traced& t);
     void book(Traced& t);
     void book_if_complete(Traced& t);
-    Name& name_of(const char* name);
+    static Name name_of(const char* text);
     void turn();
 
     // What is under way: launches up to a second old, since kernels and the calls that launched them come in different
     // buffers, each when it is full or a second is over. Programs that generate text make ten thousand a second.
-    static constexpr unsigned most_traced = 32768, links = 65536, waiting = 16384, names = 256, most_touched = 64;
+    static constexpr unsigned most_traced = 32768, links = 65536, waiting = 16384, most_touched = 64;
     struct Pages {
         Traced traced[most_traced];
         Link link[links];
@@ -79,7 +78,6 @@ class CuptiRecords {
     Pages* pages_ = nullptr;
     std::uint64_t numbers_ = 0;
     std::uint64_t forgotten_ = 0, without_kernels_ = 0;
-    Name names_[names] = {};
     std::uint64_t touched_[most_touched] = {};
     unsigned touched_count_ = 0;
     Overlap overlap_;

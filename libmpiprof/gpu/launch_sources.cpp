@@ -66,8 +66,9 @@ Launches::Source Launches::decide() {
         note_source("events: CUDA_INJECTION64_PATH names another tool");
         return Source::some;
     }
-    if (wants_cupti_ == WantsCupti::always ||
-        (wants_cupti_ == WantsCupti::in_window && runtime.has_window() && cupti_ns_ != 0))
+    const bool is_its_time =
+        wants_cupti_ == WantsCupti::always || (wants_cupti_ == WantsCupti::in_window && runtime.has_window());
+    if (is_its_time && cupti_ns_ != 0)
         try_cupti();
     else
         note_events();
@@ -124,9 +125,8 @@ void Launches::choose_source() {
     try_cupti();
 }
 
-// A window may have no end, and a sample is over soon: then CUPTI is switched off here.
+// A run or a window may have no end, and a sample is over soon: then CUPTI is switched off here.
 bool Launches::is_cuptis_turn() {
-    if (wants_cupti_ == WantsCupti::always) return true;
     if (wants_cupti_ == WantsCupti::in_window && !runtime.has_window()) return false;
     const Guard guard(lock_);
     if (is_turn_over_) return false;

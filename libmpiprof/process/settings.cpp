@@ -50,7 +50,7 @@ constexpr SettingRow rows[settings] = {
     {Setting::cupti, "CUPTI", "window", Accepts::choice, "on sample window off",
      "on: times on the GPU are CUPTI's; sample: for some seconds; window: where recording has one; off: never"},
     {Setting::cupti_time, "CUPTI_TIME", "60", Accepts::seconds, "",
-     "seconds of CUPTI in windows, at most; a sample begins after so long and takes a twelfth of it"},
+     "seconds of CUPTI at most; a sample begins after so long and takes a twelfth of it"},
     {Setting::depth, "DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32",
      "frames of the stack that a call site has; 1: where the call is, not who called there"},
     {Setting::trace, "TRACE", "off", Accepts::events, "",

@@ -106,8 +106,9 @@ def a_window_that_ends_has_all_of_its_kernels(scene):
 
 @case(mpis=(), ranks=1)
 def cupti_takes_a_bounded_part_of_a_run(scene):
-    """Of a window without an end, and of a sample."""
-    for name, env, first in (("window", {"MPIPROF_CUPTI": "window", "MPIPROF_BEGIN_TIME": 0.01, "MPIPROF_CUPTI_TIME": 0.3}, "CUPTI 13.0"),
+    """Of all of it, of a window without an end, and of a sample."""
+    for name, env, first in (("on", {"MPIPROF_CUPTI": "on", "MPIPROF_CUPTI_TIME": 0.3}, "CUPTI 13.0"),
+                             ("window", {"MPIPROF_CUPTI": "window", "MPIPROF_BEGIN_TIME": 0.01, "MPIPROF_CUPTI_TIME": 0.3}, "CUPTI 13.0"),
                              ("sample", {"MPIPROF_CUPTI": "sample", "MPIPROF_CUPTI_TIME": 0.6}, "events at kernel launches")):
         tables = traced(scene, "paced", directory=scene.subdir(name), env=env)
         found = {t.source: (t.operations, t.ns) for t in tables.times()}
@@ -115,6 +116,17 @@ def cupti_takes_a_bounded_part_of_a_run(scene):
         sources = tables.facts()["gpu_times"]
         same((sources[0], sources[-1], "CUPTI 13.0" in sources), (first, "events at kernel launches, after a time of CUPTI", True), f"{name}: {sources}")
         same(tables.work()["nccl", 0].count, found["cupti"][0], f"{name}: kernels")
+
+
+@case(mpis=(), ranks=1)
+def cupti_that_may_deadlock_then_is_not_told_to_record_no_more_kernels(scene):
+    """Before 13.0 Update 1; the double ends a process that does so. Kernels are counted to the end."""
+    tables = traced(scene, "paced", env={"MPIPROF_CUPTI": "sample", "MPIPROF_CUPTI_TIME": 0.6, "FAKE_CUPTI_VERSION": 26})
+    found = {t.source: t.operations for t in tables.times()}
+    check(set(found) == {"cupti", "launches"} and "CUPTI, API version 26" in tables.facts()["gpu_times"], f"{found}, {tables.facts()}")
+    check(tables.work()["nccl", 0].count > found["cupti"], f"kernels behind the sample: {tables.work()}")
+    tables = traced(scene, "lone", directory=scene.subdir("whole"), env={**torchrun(0, 2), "FAKE_CUPTI_VERSION": 26})
+    same(by_call(tables), LONE, "times of a run that ends before")
 
 
 @case(mpis=(), ranks=1)

@@ -315,7 +315,9 @@ int cuptiActivityEnable(int kind) {
     if (kind == KIND_DRIVER) memset(api_left_out, 0, sizeof api_left_out);
     return 0;
 }
+/* Before 13.0 Update 1 to disable this kind may never return. */
 int cuptiActivityDisable(int kind) {
+    if (kind == KIND_CONCURRENT_KERNEL && number("FAKE_CUPTI_VERSION", 130001) < 130001) abort();
     enabled[kind] = 0;
     return 0;
 }
