@@ -23,7 +23,7 @@ enum class State : std::uint32_t {
     running = 1,    // also what kill -9 leaves behind
     finalized = 2,  // MPI_Finalize was entered: the numbers are final, but those of NCCL if it is used afterwards
     aborted = 3,    // MPI_Abort was called by this rank
-    exited = 4,     // the process ended by exit() without MPI_Finalize
+    exited = 4,     // the process ended by exit() or _exit() without MPI_Finalize
 };
 
 enum class TableType : std::uint32_t {

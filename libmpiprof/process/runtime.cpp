@@ -352,6 +352,21 @@ void Runtime::process_ends() {
     if (is_recording() && moved_nothing()) file_.remove();
 }
 
+// May run in a signal handler, so nobody is waited for, and the helper's own means have to do.
+bool Runtime::leaves() {
+    if (!is_recording()) return false;
+    if (!lock_.try_lock()) return true;
+    if (!is_finished()) {
+        helper_.stop();
+        format::Header& header = records_.image.header();
+        header.ended = header.updated = take_anchor(records_.clock);
+        header.state = has_mpi_ended() ? State::finalized : State::exited;
+        if (!records_.image.is_mapped() && !helper_.is_running()) (void)file_.update(records_.image);
+    }
+    lock_.unlock();
+    return true;
+}
+
 namespace {
 // exit() without MPI_Finalize. The library's only entry in .fini_array; a process without MPI returns at once.
 [[gnu::destructor]] void process_ends() { runtime.process_ends(); }

@@ -66,6 +66,8 @@ class Runtime {
     // What has to be done before the profile ends while the process goes on (MPI_Finalize, MPI_Abort); not at exit.
     void ask_before_the_end(void (*ask)()) { before_the_end_ = ask; }
     void process_ends();
+    // By _exit(): that, and when. False: it is not this process that has the profile, or there is none.
+    bool leaves();
     // Whether recording was ever meant for a part of the run alone: by the window in time, or by the program.
     bool has_window() const { return was_paused_ || begins_at_ns_ != 0 || ends_at_ns_ != ~std::uint64_t{0}; }
     // Asked before the lock is taken: in a forked child it may be held by a thread that the child does not have.

@@ -14,7 +14,7 @@ QUICK = {"MPIPROF_PERIOD": "0.1"}
 CALM = ("before:no_core", "end:pause=500")  # also for the launcher: it drops what it has not yet forwarded
 
 # What ends a rank, and the state that its profile must have. None: whatever reached it first (launchers kill).
-ENDS = {"exit=0": None, "exit=5": None, "atexit=5": "finalized", "_exit=5": "running", "quick_exit=5": "running", "abort": "running",
+ENDS = {"exit=0": None, "exit=5": None, "atexit=5": "finalized", "_exit=5": "exited", "quick_exit=5": "running", "abort": "running",
         "segv": "running", "bus": "running", "fpe": "running", "overflow": "running", "mpi_abort=7": None, "mpi_abort_one=7": None,
         "kill=15": "running", "kill=9": "running", "kill_one=9": "running", "exec": "running"}
 
