@@ -25,7 +25,8 @@ def build(shop, home):
         target.write(source.read().replace("MAJOR", runtime[1].decode()))
     driver = shop.double("gpu/doubles/driver_for_nccl.c", "libcuda.so.1")
     shop.double("gpu/doubles/fake_nvml.c", "libnvidia-ml.so.1")
-    cudart = shop.double("gpu/doubles/fake_cudart.c", soname, driver, "-Wl,--version-script=" + script)
+    graphs = ["-DCUDART=" + runtime[1].decode(), os.path.join(ROOT, "tests/gpu/doubles/graphs_cudart.c")]
+    cudart = shop.double("gpu/doubles/fake_cudart.c", soname, driver, *graphs, "-Wl,--version-script=" + script)
     program = os.path.join(shop.path, "real_nccl")
     subprocess.run(["cc", "-O2", "-w", "-I", ROOT, "-I", os.path.join(ROOT, "tests/gpu/doubles/runtime"), "-I", os.path.join(home, "include"), "-o", program,
                     os.path.join(ROOT, "tests/gpu/real_nccl.c"), "-L", os.path.join(home, "lib"), "-l:libnccl.so.2", "-Wl,--allow-shlib-undefined", driver, cudart,

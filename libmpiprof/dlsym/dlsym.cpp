@@ -260,7 +260,8 @@ bool exists_elsewhere(const Library& library, const char* name) {
 bool may_be_wrapped(const char* name) {
     if (strncmp(name, "ncclProfiler_", 13) == 0) return false;  // what NCCL asks of plugins, ours or another
     return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "mpi_", 4) == 0 || strncmp(name, "nccl", 4) == 0 ||
-           strncmp(name, "cupti", 5) == 0;
+           strncmp(name, "cupti", 5) == 0 || strncmp(name, "cudaGraph", 9) == 0 ||
+           strncmp(name, "cudaStreamBeginCapture", 22) == 0 || strncmp(name, "cudaStreamEndCapture", 20) == 0;
 }
 
 bool is_disabled() {

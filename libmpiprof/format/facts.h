@@ -29,8 +29,11 @@ inline constexpr char yes[] = "yes", no[] = "no";
 inline constexpr char clock_offset_at_start[] = "clock_offset_at_start", clock_offset_at_end[] = "clock_offset_at_end";
 inline constexpr char gpu_times[] = "gpu_times";  // where the times of the GPU are from
 inline constexpr char gpu_not_timed[] =
-    "gpu_not_timed";  // an entry each reason: how many operations have no time for it
+    "gpu_not_timed";                            // an entry each reason: how many operations have no time for it
+inline constexpr char captured[] = "captured";  // one of these: into a CUDA graph
 inline constexpr char gpu_records_dropped[] = "gpu_records_dropped";
+inline constexpr char graphs_followed[] =
+    "graphs_followed";  // replays of CUDA graphs are counted: "yes"; last "no": some
 inline constexpr char nccl_plugin_behind[] = "nccl_plugin_behind";  // another profiler plugin that is told, or why not
 
 // ---- of a node ----

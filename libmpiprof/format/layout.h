@@ -621,6 +621,7 @@ struct GpuTime {
 enum GpuTimeFlags : std::uint16_t {
     from_graphs = 1,  // of replays of CUDA graphs, each of which is an operation here and no call in the cells
     exchange = 2,     // of groups that send and receive, and do nothing else
+    replays = 4,      // operations that replays of CUDA graphs repeated, with their bytes; of no source, without times
 };
 
 // How long the last collectives of one communicator were on the GPU, in the order in which they were enqueued. All its

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "libmpiprof/base/text.h"
+
 namespace mpiprof::gpu {
 
 using format::GpuWorkKind;
@@ -143,14 +145,22 @@ void CuptiRecords::see(const std::uint8_t* record) {
 }
 
 // "_Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL...": whether it is NCCL's, and of which function. What the name says of
-// algorithm and protocol is not true. One kernel for several functions ("SendRecv", "Generic") is a group's. Looked at
-// each time: where a name lies there may be another one once modules were unloaded.
+// algorithm and protocol is not true. One kernel for several functions ("SendRecv", "Generic") is a group's. Where a
+// name lies there may be another one once modules were unloaded.
 CuptiRecords::Name CuptiRecords::name_of(const char* text) {
     if (!text) return {};
+    const char* function = text;
     if (text[0] == '_' && text[1] == 'Z')
-        for (text += 2; *text >= '0' && *text <= '9'; ++text) {
+        for (function += 2; *function >= '0' && *function <= '9'; ++function) {
         }
-    if (strncmp(text, "nccl", 4) != 0) return {};
+    if (function[0] != 'n' || function[1] != 'c' || function[2] != 'c' || function[3] != 'l') return {};
+    KnownName& known = names_[mix(reinterpret_cast<std::uintptr_t>(text)) >> 60];
+    if (known.name.is_nccl && strncmp(known.text, text, KnownName::length - 1) == 0) return known.name;
+    copy(known.text, text);
+    return known.name = look_at(function);
+}
+
+CuptiRecords::Name CuptiRecords::look_at(const char* text) {
     Name name{true, 0};
     const char* function = strchr(text, '_');
     std::size_t length = 0;

@@ -53,6 +53,12 @@ class CuptiRecords {
         bool is_nccl;
         std::uint16_t call;
     };
+    // Of NCCL's, by where it lies and how it begins: behind that nothing matters.
+    struct KnownName {
+        static constexpr std::size_t length = 48;
+        char text[length];
+        Name name;
+    };
 
     void see(const std::uint8_t* record);
     void see_kernel(const cupti::Kernel& kernel);
@@ -63,7 +69,8 @@ class CuptiRecords {
     void touch(Traced& t);
     void book(Traced& t);
     void book_if_complete(Traced& t);
-    static Name name_of(const char* text);
+    Name name_of(const char* text);
+    static Name look_at(const char* text);
     void turn();
 
     // What is under way: launches up to a second old, since kernels and the calls that launched them come in different
@@ -80,6 +87,7 @@ class CuptiRecords {
     std::uint64_t forgotten_ = 0, without_kernels_ = 0;
     std::uint64_t touched_[most_touched] = {};
     unsigned touched_count_ = 0;
+    KnownName names_[16] = {};
     Overlap overlap_;
 };
 

@@ -172,6 +172,12 @@ void Launches::note_number(const char* name, std::uint64_t number, std::uint64_t
     runtime.note_fact(name, text);
 }
 
+std::uint64_t Launches::not_answered() const {
+    const std::uint64_t answered = answered_.load(std::memory_order_relaxed);
+    const std::uint64_t handed_over = handed_over_.load(std::memory_order_relaxed);
+    return handed_over > answered ? handed_over - answered : 0;
+}
+
 void Launches::note_what_is_missing() {
     const auto note = [&](const char* why, std::uint64_t number, std::uint64_t& noted) {
         char name[48];
@@ -179,7 +185,7 @@ void Launches::note_what_is_missing() {
         note_number(name, number, noted);
     };
     const NotTimed& n = events_.not_timed;
-    note("captured", n.captured, noted_.captured);
+    note(format::facts::captured, n.captured, noted_.captured);
     note("nonblocking", n.nonblocking, noted_.nonblocking);
     note("no room", n.no_room, noted_.no_room);
     note("failed", n.failed, noted_.failed);

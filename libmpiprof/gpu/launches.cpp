@@ -265,7 +265,8 @@ void Launches::count_only(std::uint16_t communicator) { times.enqueue(communicat
 
 void Launches::enqueue(std::uint64_t group, Word stream, const Operation& operation) {
     if (in_hand && in_hand->group != group) drop();
-    hand_over(operation);
+    if (operation.is_told_elsewhere) [[unlikely]]
+        hand_over();
     Share* share = nullptr;
     if (!in_hand) choose_source();
     const OwnErrors errors(driver_);
@@ -312,24 +313,19 @@ void Launches::book(Launch& launch, std::uint16_t group_end) {
 void Launches::leave_elsewhere(Share& share, const Operation& operation) {
     share.is_awaited = false;
     if (share.pair && share.pair->kernels != 0) return;
-    hand_over(operation);
+    if (operation.is_told_elsewhere) hand_over();
     if (share.pair) events_.cancel(*share.pair);
     share.pair = nullptr;
 }
 
-void Launches::hand_over(const Operation& operation) {
-    if (operation.is_told_elsewhere() && is_told_elsewhere()) handed_over_.fetch_add(1, std::memory_order_relaxed);
+// To a thread of NCCL's, that will tell of it.
+void Launches::hand_over() {
+    if (is_told_elsewhere()) handed_over_.fetch_add(1, std::memory_order_relaxed);
 }
 
 // Told of by NCCL, with its launch or without a time for another reason.
 void Launches::answer(const Operation& operation) {
-    if (operation.is_told_elsewhere() && is_told_elsewhere()) answered_.fetch_add(1, std::memory_order_relaxed);
-}
-
-std::uint64_t Launches::not_answered() const {
-    const std::uint64_t answered = answered_.load(std::memory_order_relaxed);
-    const std::uint64_t handed_over = handed_over_.load(std::memory_order_relaxed);
-    return handed_over > answered ? handed_over - answered : 0;
+    if (operation.is_told_elsewhere && is_told_elsewhere()) answered_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Launches::describe(const Operation& operation) {
@@ -341,7 +337,7 @@ void Launches::describe(const Operation& operation) {
         return book(*in_hand, operation.call);
     }
     drop();
-    hand_over(operation);
+    if (operation.is_told_elsewhere) hand_over();
     if (operation.is_collective()) count_only(operation.communicator);
 }
 

@@ -19,14 +19,12 @@ struct Operation {
     std::uint16_t communicator;
     Bytes bytes;
     Traffic traffic;
-    bool needs_all;       // no member is done before all others have come
-    bool has_kernel;      // with one rank, or for a collective without bytes, NCCL launches none
-    bool is_nonblocking;  // a thread of NCCL's launches it
-    bool is_own;          // sent to, or received from, the rank itself
-    bool is_messages;     // NCCL makes Sends and Recvs of this collective, and tells of those
+    bool needs_all;                  // no member is done before all others have come
+    bool has_kernel;                 // with one rank, or for a collective without bytes, NCCL launches none
+    bool is_nonblocking;             // a thread of NCCL's launches it
+    bool is_own;                     // sent to, or received from, the rank itself
+    bool is_told_elsewhere = false;  // in the thread that launches it NCCL tells of it, once and by its name
     bool is_collective() const { return traffic == Traffic::collective; }
-    // In the thread that launches it NCCL tells of it, once and by its name.
-    bool is_told_elsewhere() const { return is_nonblocking && has_kernel && is_collective() && !is_messages; }
 };
 
 // What some operations that end together move. A link carries both directions at a time: of what is sent and received
@@ -121,8 +119,10 @@ class Launches {
         if (!operation.needs_all) number = 0;
         if (!operation.has_kernel) [[unlikely]]
             return drop_lone();
-        if (lone.is_awaited) [[unlikely]]
-            operation.is_nonblocking ? hand_over(operation) : miss(lone.calls);
+        if (lone.is_awaited) [[unlikely]] {
+            if (!operation.is_nonblocking) miss(lone.calls);
+            if (operation.is_told_elsewhere) hand_over();
+        }
         lone.is_in_hand = false;
         Pair* pair = lone.pair;
         if (!pair) [[unlikely]]
@@ -202,7 +202,7 @@ class Launches {
     void learn_that_told(std::uint64_t calls);
     void miss(std::uint64_t calls);
     void leave_elsewhere(Share& share, const Operation& operation);
-    void hand_over(const Operation& operation);
+    void hand_over();
     void answer(const Operation& operation);
     std::uint64_t not_answered() const;
     void end_kernel_in_hand();

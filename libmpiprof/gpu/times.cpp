@@ -109,6 +109,14 @@ void Times::book(const Booked& what, GpuSource source, std::uint64_t ns, std::ui
     durations_.count(image(), t->histogram, ns);
 }
 
+void Times::count(const Booked& what, std::uint64_t operations) {
+    const Guard guard(lock_);
+    GpuTime* t = record_again(what, GpuSource::none);
+    if (!t) return count_drop(image().header().drops.histograms);
+    add(t->operations, operations);
+    add(t->bytes, what.bytes);
+}
+
 // The shortest of several stays: what the second one was is not kept.
 void Times::prolong(const Booked& what, GpuSource source, std::uint64_t booked_ns, std::uint64_t ns,
                     std::uint64_t kernels) {

@@ -43,6 +43,8 @@ class Times {
     // One more collective of this communicator was enqueued. Its number, from 1 on; 0: there is no room for its times.
     std::uint64_t enqueue(std::uint16_t communicator);
     void work(const Worked& what);
+    // So many operations, of these bytes together, whose times nobody took.
+    void count(const Booked& what, std::uint64_t operations);
 
   private:
     // Found in the tables, else made; and, before that, among those that were wanted last.

@@ -213,7 +213,8 @@ struct Nccl : private wrap::LibraryDefaults {
     static constexpr bool hears_of_unrecorded(Id id) { return may_be_watched(id); }
     template <Id I>
     static void unrecorded(const Word* words, Word result) {
-        if constexpr (is_operation(row_of(I).traffic)) pass_unwatched_operation();
+        if constexpr (is_operation(row_of(I).traffic))
+            pass_unwatched_operation(words[find(row_of(I).roles, Role::comm) + 1]);
         if constexpr (row_of(I).traffic == Traffic::collective)
             pass_unwatched(words[find(row_of(I).roles, Role::comm)], result);
         else if constexpr (!is_operation(row_of(I).traffic) && I != Id::GroupEnd)
@@ -276,7 +277,7 @@ struct Nccl : private wrap::LibraryDefaults {
         if (group.depth == 0) gpu::launches.begin_alone(stream, call);
     }
     static void watch_group();
-    static void pass_unwatched_operation();
+    static void pass_unwatched_operation(Word stream);
     static void pass_unwatched(Word comm, Word result);
 };
 

@@ -105,7 +105,7 @@ void follow_record(const Recorded& what, const Told& told, const Where& where, b
     if (!where.is_in_a_call) {
         gpu::Operation operation = on_the_gpu(what.call, what.bin, what.index, what.bytes, true);
         operation.is_own = told.is_own;
-        operation.is_nonblocking = is_through_us;
+        operation.is_told_elsewhere = is_through_us && operation.is_collective();
         gpu::launches.kernel_did(operation);
     }
     if (!is_counted) count_untimed(what.call, what.index, what.bytes);

@@ -2,6 +2,7 @@
 // outermost end; until then its operations are gathered.
 #include <initializer_list>
 
+#include "libmpiprof/gpu/graphs.h"
 #include "libmpiprof/nccl/library.h"
 
 namespace mpiprof::nccl {
@@ -38,18 +39,22 @@ void Nccl::watch_launched(Word result) {
     static constexpr std::uint64_t mask =
         mask_of({Id::AllReduce, Id::AllReduceConfig, Id::AllReduceWithBias, Id::AllGather, Id::AllGatherConfig,
                  Id::ReduceScatter, Id::ReduceScatterConfig, Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll});
-    static constexpr std::uint64_t as_messages =
-        mask_of({Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll, Id::AllToAllv, Id::AlltoAllv, Id::Gather,
-                 Id::GatherConfig, Id::Scatter, Id::ScatterConfig});
     const bool needs_all = (mask >> (call - first_id) & 1) != 0;
-    const bool is_messages = (as_messages >> (call - first_id) & 1) != 0;
     const Traffic traffic = whole_catalogue.calls[call].traffic;
-    return {call, bin, communicator, bytes, traffic, needs_all, has_kernel, false, false, is_messages};
+    return {call, bin, communicator, bytes, traffic, needs_all, has_kernel, false, false};
 }
 
 gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t communicator, Bytes bytes,
                           bool has_kernel) {
     return of_kind(call, bin, communicator, bytes, has_kernel);
+}
+
+// Collectives that NCCL carries out as Sends and Recvs, and tells of these.
+static bool is_of_messages(std::uint16_t call) {
+    static constexpr std::uint64_t as_messages =
+        mask_of({Id::AlltoAll, Id::AlltoAllConfig, Id::AllToAll, Id::AllToAllv, Id::AlltoAllv, Id::Gather,
+                 Id::GatherConfig, Id::Scatter, Id::ScatterConfig});
+    return (as_messages >> (call - first_id) & 1) != 0;
 }
 
 // What dies or gets another meaning begins a new epoch.
@@ -68,11 +73,13 @@ gpu::Operation on_the_gpu(std::uint16_t call, std::uint8_t bin, std::uint16_t co
     // A message without bytes has one: both sides wait for each other.
     if (bytes == 0 && operation.is_collective()) operation.has_kernel = false;
     operation.is_nonblocking = communicator.is_nonblocking;
+    operation.is_told_elsewhere = communicator.is_nonblocking && operation.is_collective() && operation.has_kernel &&
+                                  !is_of_messages(operation.call);
     operation.is_own = group.peer == communicator.rank;
     return operation;
 }
 
-void watch_enqueued(const Memo& memo, Bytes bytes) {
+[[gnu::always_inline]] static inline void describe(const Memo& memo, Bytes bytes) {
     if (gpu::lone.is_in_hand) [[likely]]
         return gpu::launches.describe_lone(enqueued(*memo.cell, bytes));
     if (!gpu::launches.is_on()) return;
@@ -83,13 +90,28 @@ void watch_enqueued(const Memo& memo, Bytes bytes) {
         gpu::launches.describe(operation);
 }
 
+[[gnu::noinline, gnu::cold]] static void watch_captured(const Memo& memo, Bytes bytes) {
+    const format::Cell& cell = *memo.cell;
+    const Word stream = gpu::lone.is_in_hand ? gpu::lone.stream : group.stream;
+    gpu::graphs.enqueued(stream, {cell.call, cell.bin, cell.communicator, 0, bytes, 0, 0, 0});
+    describe(memo, bytes);
+}
+
+void watch_enqueued(const Memo& memo, Bytes bytes) {
+    if (gpu::graphs.is_capturing()) [[unlikely]]
+        return watch_captured(memo, bytes);
+    describe(memo, bytes);
+}
+
 void watch_ended(const Memo& memo) {
     group.is_watched = false;
     gpu::launches.describe_group(memo.cell->call);
 }
 
-void Nccl::pass_unwatched_operation() {
-    if (runtime.is_recording()) gpu::launches.pass();
+void Nccl::pass_unwatched_operation(Word stream) {
+    if (!runtime.is_recording()) return;
+    if (gpu::graphs.is_capturing()) gpu::graphs.enqueued_unrecorded(stream);
+    gpu::launches.pass();
 }
 
 // Members of a communicator may begin to record at different moments; they number its collectives alike nevertheless.

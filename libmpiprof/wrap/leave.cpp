@@ -1,6 +1,6 @@
 // _exit() and _Exit(): a process that ends by them runs no destructor (children of Python's multiprocessing, os._exit).
-// That it ended by itself, and when, is written into the profile here; nothing else of the end is done, since this may be
-// a signal handler, another thread's last word, or a child of vfork() in its parent's memory.
+// That it ended by itself, and when, is written into the profile here; nothing else of the end is done, since this may
+// be a signal handler, another thread's last word, or a child of vfork() in its parent's memory.
 #include "libmpiprof/base/loader.h"
 #include "libmpiprof/process/runtime.h"
 
@@ -14,6 +14,6 @@ namespace {
 
 }  // namespace
 
-#define EXPORT extern "C" [[noreturn, gnu::visibility("default")]]
+#define EXPORT extern "C" [[gnu::visibility("default")]]
 EXPORT void _exit(int code) { leave("_exit", code); }
 EXPORT void _Exit(int code) { leave("_Exit", code); }

@@ -99,6 +99,7 @@ void GpuPart::add(const RankProfile& from) {
     add_words(profile.gpu);
     add_work_of(profile);
     add_busy(profile);
+    add_replays(profile);
     ranks_by_events_ += by_events;
     ranks_by_cupti_ += by_cupti;
 }
@@ -142,6 +143,26 @@ void GpuPart::keep_busy() {
         return std::tie(idle_b, a.rank, a.device) < std::tie(idle_a, b.rank, b.device);
     });
     if (busy_.size() > most_busy) busy_.resize(most_busy);
+}
+
+static void add_replayed(ReplayedOn& to, const ReplayedOn& from) {
+    to.collectives += from.collectives;
+    to.sends_and_receives += from.sends_and_receives;
+    to.bytes += from.bytes;
+}
+
+// What was captured where nobody saw the graph made may be replayed any number of times.
+void GpuPart::add_replays(const Profile& profile) {
+    for (const Replays& replays : profile.gpu.replays) {
+        const Traffic traffic = profile.calls[replays.call].traffic;
+        if (!carries_messages(traffic)) continue;
+        const std::uint64_t id = id_of(profile, replays.communicator);
+        ReplayedOn one{.id = id, .bytes = replays.bytes};
+        (traffic == Traffic::collective ? one.collectives : one.sends_and_receives) = replays.operations;
+        const bool has_room = replayed_.size() < most_communicators || replayed_.contains(id);
+        add_replayed(replayed_[has_room ? id : 0], one);
+    }
+    ranks_missing_replays_ += profile.gpu.misses_graphs || (profile.gpu.has_captured && !profile.gpu.follows_graphs);
 }
 
 void GpuPart::add_words(const Gpu& gpu) {
@@ -228,6 +249,8 @@ void GpuPart::absorb(GpuPart&& other) {
     for (const auto& [source, ranks] : other.sources_) sources_[source] += ranks;
     for (const auto& [plugin, ranks] : other.plugins_behind_) plugins_behind_[plugin] += ranks;
     for (const auto& [why, operations] : other.not_timed_) not_timed_[why] += operations;
+    for (const auto& [id, replayed] : other.replayed_) add_replayed(replayed_[id], replayed);
+    ranks_missing_replays_ += other.ranks_missing_replays_;
     records_dropped_ += other.records_dropped_;
     ranks_by_events_ += other.ranks_by_events_;
     ranks_by_cupti_ += other.ranks_by_cupti_;
@@ -319,6 +342,11 @@ void GpuPart::finish(Finishing& end) {
     job.sources = std::move(sources_);
     job.plugins_behind = std::move(plugins_behind_);
     job.not_timed = std::move(not_timed_);
+    for (auto& [id, replayed] : replayed_) {
+        replayed.id = id;
+        job.replayed.push_back(replayed);
+    }
+    job.ranks_missing_replays = ranks_missing_replays_;
     job.records_dropped = records_dropped_;
     job.ranks_by_events = ranks_by_events_;
     job.ranks_by_cupti = ranks_by_cupti_;

@@ -70,6 +70,7 @@ class GpuPart {
     void add_words(const Gpu& gpu);
     void add_work_of(const Profile& profile);
     void add_busy(const Profile& profile);
+    void add_replays(const Profile& profile);
     void keep_busy();
     void add_sequence(const Profile& profile, const GpuSequence& sequence, bool by_events);
     static void merge(Sequences& to, Sequences&& from);
@@ -84,6 +85,8 @@ class GpuPart {
     std::uint32_t gpus_busy_ = 0;
     std::map<std::string, std::uint32_t> sources_, plugins_behind_;
     std::map<std::string, std::uint64_t> not_timed_;
+    std::map<std::uint64_t, ReplayedOn> replayed_;  // by id of the communicator
+    std::uint32_t ranks_missing_replays_ = 0;
     std::uint64_t records_dropped_ = 0;
     std::uint32_t ranks_by_events_ = 0, ranks_by_cupti_ = 0, ranks_with_work_ = 0, devices_with_work_ = 0;
 };

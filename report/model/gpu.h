@@ -34,6 +34,14 @@ struct GpuTime {
     std::uint32_t buckets = 0;
 };
 
+// Operations that replays of CUDA graphs repeated: no call in the cells, and no time.
+struct Replays {
+    std::uint16_t call = 0;          // index into Profile::calls
+    std::uint16_t communicator = 0;  // index into Profile::communicators; 0 = not told apart
+    std::uint64_t operations = 0;
+    std::uint64_t bytes = 0;
+};
+
 // How long the last operations of one communicator were on the GPU, in the order of enqueuing, which is that of its
 // other members.
 struct GpuSequence {
@@ -57,11 +65,15 @@ struct GpuWork {
 
 struct Gpu {
     std::vector<GpuTime> times;
+    std::vector<Replays> replays;
     std::vector<GpuSequence> sequences;
     std::vector<GpuWork> work;
     std::string source_of_times;                     // as the library says it; empty: no time was taken
     std::map<std::string, std::uint64_t> not_timed;  // why -> operations that have no time
     std::uint64_t records_dropped = 0;               // by CUPTI
+    bool has_captured = false;                       // operations, into CUDA graphs
+    bool follows_graphs = false;                     // replays of CUDA graphs are counted,
+    bool misses_graphs = false;                      // of some they are not
     std::string plugin_behind;                       // NCCL's other profiler plugin, as the library says it
 };
 
@@ -110,6 +122,14 @@ struct GpuComm {
     std::uint32_t fewest_rank = 0;
 };
 
+// What replays of CUDA graphs repeated on one communicator, over all members.
+struct ReplayedOn {
+    std::uint64_t id = 0;                                   // 0: those that cannot be told apart
+    std::uint64_t collectives = 0, sends_and_receives = 0;  // and one-sided
+    std::uint64_t bytes = 0;
+    std::uint64_t operations() const { return collectives + sends_and_receives; }
+};
+
 // How busy one GPU of a rank was while CUPTI recorded it: from the first kernel to the last.
 struct GpuBusy {
     std::uint32_t rank = 0, device = 0;
@@ -131,6 +151,8 @@ struct GpuJob {
     std::uint32_t ranks_by_events = 0, ranks_by_cupti = 0;  // whose times are known from there
     std::uint32_t ranks_with_work = 0;
     std::uint32_t devices_with_work = 0;
+    std::vector<ReplayedOn> replayed;         // by id
+    std::uint32_t ranks_missing_replays = 0;  // where graphs are replayed, or may be, without being counted
     // Where ranks say that their times are from, or why they have none: "events: CUPTI is too old (12)". With how many
     // they are.
     std::map<std::string, std::uint32_t> sources;

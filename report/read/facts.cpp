@@ -41,6 +41,8 @@ void take_gpu_fact(Gpu& gpu, const Fact& fact) {
     if (fact.name == gpu_times) gpu.source_of_times = fact.value;
     if (fact.name == nccl_plugin_behind) gpu.plugin_behind = fact.value;
     if (fact.name == gpu_records_dropped) gpu.records_dropped = count_in(fact.value);
+    if (fact.name == entry + captured) gpu.has_captured = count_in(fact.value) != 0;
+    if (fact.name == graphs_followed) (fact.value == yes ? gpu.follows_graphs : gpu.misses_graphs) = true;
     if (fact.name.starts_with(entry)) gpu.not_timed[fact.name.substr(entry.size())] = count_in(fact.value);
 }
 

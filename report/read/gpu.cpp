@@ -35,6 +35,13 @@ void read_times_on_gpu(Reading& r) {
     r.tables.each<format::GpuTime>(
         format::TableType::gpu_times, [&](const format::GpuTime& record, const format::Table&) {
             if (record.operations == 0) return;
+            if (record.flags & format::replays) {
+                r.profile.gpu.replays.push_back({.call = r.calls.of(record.call),
+                                                 .communicator = known_communicator(record.communicator, r.profile),
+                                                 .operations = record.operations,
+                                                 .bytes = record.bytes});
+                return;
+            }
             const BucketReader::Range range = r.buckets.read_at(record.histogram, TickScale());
             r.profile.gpu.times.push_back({.call = r.calls.of(record.call),
                                            .bin = std::min<std::uint8_t>(record.bin, size_bins - 1),

@@ -2,6 +2,7 @@
 // are launched together, the GPU's side (nccl_gpu), and what NCCL chose for its operations.
 #include <algorithm>
 
+#include "report/model/units.h"
 #include "report/sections/comm_labels.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/section.h"
@@ -15,6 +16,7 @@ struct Line {
     const Comm* comm;
     const GpuComm* gpu = nullptr;
     std::uint64_t collectives = 0, sends_and_receives = 0;  // and one-sided
+    std::uint64_t replayed = 0;                             // of both, by CUDA graphs
     std::uint64_t bytes = 0;
     std::uint64_t time_ns = 0;  // of all calls on it
     std::uint64_t errors = 0;
@@ -37,6 +39,13 @@ std::vector<Line> lines_of(const Job& job) {
             line.bytes += sum.bytes;
             line.time_ns += sum.time_ns;
             line.errors += sum.errors;
+        }
+        for (const ReplayedOn& replayed : job.gpu.replayed) {
+            if (replayed.id != comm.id || comm.id == 0) continue;
+            line.collectives += replayed.collectives;
+            line.sends_and_receives += replayed.sends_and_receives;
+            line.replayed += replayed.operations();
+            line.bytes += replayed.bytes;
         }
         if (is_of_nccl) lines.push_back(line);
     }
@@ -84,11 +93,27 @@ Table communicators(const Job& job) {
             {{.id = "errors", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.errors; }},
             {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true},
              [](L l) { return l.operations(); }},
+            {{.id = "total_replayed", .title = {}, .unit = Unit::count, .only_data = true},
+             [](L l) { return l.replayed; }},
             {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.bytes; }},
             {{.id = "total_host_ns", .title = {}, .unit = Unit::time, .only_data = true},
              [](L l) { return l.time_ns; }},
         },
         lines_of(job));
+}
+
+// What CUDA graphs repeat without a call.
+void note_replays(const Job& job, Table& table) {
+    std::uint64_t replayed = 0;
+    for (const ReplayedOn& on : job.gpu.replayed) replayed += on.operations();
+    const double per_rank = static_cast<double>(replayed) / std::max(1u, job.profiles());
+    if (replayed != 0)
+        table.notes.push_back(fmt::format(
+            "{} of these are replays of CUDA graphs, which are no calls (mean of the ranks)", human_count(per_rank)));
+    if (job.gpu.ranks_missing_replays != 0)
+        table.notes.push_back(
+            "COLLECTIVES, SEND+RECV and BYTES are at least: operations were captured into CUDA graphs whose replays are not "
+            "seen (the driver's functions, a static CUDA runtime, captured while recording was off)");
 }
 
 // The ends of groups. Inner ones launch nothing.
@@ -226,6 +251,7 @@ Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
                                             : "from the first kernel on",
                     "gpu_ns"},
                    {"of it, for the rank that came last", "gpu_waiting_share"}});
+    note_replays(job, table);
     for (std::string& note : gpu_time_notes(job)) table.notes.push_back(std::move(note));
     if (has_device_api(job))
         table.notes.push_back(

@@ -8,7 +8,7 @@ from collections import namedtuple
 CALLS, CELLS, BLOCKS, COMMUNICATORS, CHOICES, FACTS, TIMES, DURATIONS, SEQUENCES, WORK = 1, 3, 4, 9, 18, 19, 23, 24, 25, 26
 SOURCES = {0: "none", 1: "events", 2: "cupti", 3: "launches"}
 ORIGIN_WORLD = 1
-EXCHANGE = 2  # among the flags of a time
+EXCHANGE, REPLAYS = 2, 4  # among the flags of a time
 KINDS = {1: "nccl", 2: "kernels", 3: "to device", 4: "to host", 5: "on device", 6: "between devices", 7: "copies", 8: "graphs"}
 
 Time = namedtuple("Time", "call bin source communicator flags operations bytes ns min_ns max_ns kernels others durations")

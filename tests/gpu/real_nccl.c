@@ -186,8 +186,9 @@ static int scene_nonblocking(void) {
     if (made != ncclInProgress) OK(made);
     wait_for(c);
     CUstream s = stream();
-    for (int i = 0; i < 20; ++i) {
-        const ncclResult_t state = ncclAllReduce(in, out, 1 << 18, ncclFloat32, ncclSum, c, s);
+    for (int i = 0; i < 30; ++i) { /* of broadcasts NCCL 2.30 does not tell */
+        const ncclResult_t state = i < 20 ? ncclAllReduce(in, out, 1 << 18, ncclFloat32, ncclSum, c, s)
+                                          : ncclBroadcast(in, out, 1000, ncclInt8, 0, c, s);
         if (state != ncclInProgress) OK(state);
         wait_for(c);
         OK(cudaStreamSynchronize(s));
@@ -212,19 +213,25 @@ static int scene_split(void) {
     end(c, s);
     return 0;
 }
+int cudaStreamBeginCapture(CUstream, int), cudaStreamEndCapture(CUstream, CUgraph*);
+int cudaGraphInstantiateWithFlags(void**, CUgraph, unsigned long long), cudaGraphLaunch(void*, CUstream);
+int cudaGraphExecDestroy(void*), cudaGraphDestroy(CUgraph);
 static int scene_captured(void) {
     ncclComm_t c = world();
     CUstream s = stream();
     CUgraph graph;
+    void* executable;
     reduce(c, s, 1000);
     OK(cudaStreamSynchronize(s));
-    OK(cuStreamBeginCapture_v2(s, capture_global));
+    OK(cudaStreamBeginCapture(s, capture_global));
     reduce(c, s, 1000);
     reduce(c, s, 1000);
-    OK(cuStreamEndCapture(s, &graph));
-    for (int i = 0; i < 5; ++i) OK(cuGraphLaunch(graph, s));
+    OK(cudaStreamEndCapture(s, &graph));
+    OK(cudaGraphInstantiateWithFlags(&executable, graph, 1));
+    for (int i = 0; i < 5; ++i) OK(cudaGraphLaunch(executable, s));
     OK(cudaStreamSynchronize(s));
-    OK(cuGraphDestroy(graph));
+    OK(cudaGraphExecDestroy(executable));
+    OK(cudaGraphDestroy(graph));
     reduce(c, s, 1000);
     end(c, s);
     return 0;

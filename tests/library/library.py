@@ -22,7 +22,8 @@ SKIPPED = 77
 MOST_RELOCATIONS = 52  # gcc 12 makes 49, gcc 14 one more
 MOST_RELOCATIONS_ON_AARCH64 = 60  # the compiler calls memcpy, memset ... where x86-64 has instructions; two more for the data of a thread
 OLDEST_GLIBC = (2, 28)  # RHEL 8
-OTHER_EXPORTS = re.compile(r"ncclProfiler_\w+|mpiprof_\w+|cupti(ActivityRegister(Callbacks|TimestampCallback)|ActivityDisable|Finalize)")
+OTHER_EXPORTS = re.compile(r"ncclProfiler_\w+|mpiprof_\w+|cupti(ActivityRegister(Callbacks|TimestampCallback)|ActivityDisable|Finalize)|"
+    r"cuda(Graph|StreamBeginCapture|StreamEndCapture)\w*|_exit|_Exit")
 
 # What preloaded code must not call, by the first pattern that matches, and why.
 FORBIDDEN = [
@@ -118,7 +119,7 @@ def is_too_new(version):
 
 # A name that any C library may give a function of its own is not for us to take, whatever else it stands for.
 ORDINARY = re.compile(r"[a-z]\w*[a-z0-9]|[A-Z][A-Z0-9_]*")
-OWN_PREFIX = re.compile(r"(nccl|ncclProfiler_|cupti|mpiprof_)\w+")
+OWN_PREFIX = re.compile(r"(nccl|ncclProfiler_|cupti|cuda|mpiprof_|_exit|_Exit)\w*")
 
 
 def problems_of_exports(library, rows, of_nccl):

@@ -21,7 +21,8 @@ MAY_DEFINE = [
     (r"lib(fort|f)?p?mpi(ch|chf90|chfort|chcxx|fort|_mpifh|_usempi\w*|_cxx|_abi|_cray|_gnu\w*|mvapich)?\.so", "an MPI, and its Fortran bindings"),
     (r"libmpiseq[-.\w]*\.so|lib([sdcz]mumps|mumps_common)_seq[-.\w]*\.so", "a serial stand-in for MPI, as MUMPS has it"),
     (r"libnccl(-net\w*)?\.so|librccl\.so", "an NCCL"),
-    (r"libcupti\.so", "CUPTI, some of whose functions are watched"),
+    (r"libcupti\.so|libcudart\.so", "CUPTI and CUDA's runtime, some of whose functions are watched"),
+    (r"libc\.so|libc-2|lib[alt]san\.so|libclang_rt\.\w+-|libgp-collector\.so", "libc, whose _exit is watched, and those that wrap it themselves"),
     (r"libompitrace\.so|ompi_monitoring_prof\.so|lib(mpiP|darshan|scorep|mpitrace|ipm|vt)\b[-.\w]*\.so", "a tool that wraps MPI itself"),
     (r"libmpiprof(-dlsym)?\.so", "ourselves"),
 ]
@@ -67,7 +68,7 @@ def shared_libraries(directories):
 
 def strangers(exported, directories):
     """(problems, libraries looked at, of which define names of ours and may)"""
-    prefixes = tuple(sorted({re.match(rb"[A-Za-z]+_?", name)[0] for name in exported}))
+    prefixes = tuple(sorted({re.match(rb"_?[A-Za-z]+_?", name)[0] for name in exported}))
     problems, looked_at, known = [], 0, []
     for path in shared_libraries(directories):
         looked_at += 1

@@ -41,6 +41,40 @@ TEST(nccl, replays_of_graphs_are_told_apart_from_calls) {
     EXPECT_TRUE(says(text, "ncclGroupEnd,group,8388608,50,5000000,100000,")) << text;
 }
 
+TEST(nccl, replays_that_are_counted_are_collectives_without_calls_and_times) {
+    auto ranks = gpu_training();
+    for (ProfileSpec& rank : ranks)
+        rank.gpu_times.push_back({.call = "ncclAllReduce",
+                                  .durations_ns = {},
+                                  .bytes = 1 << 20,
+                                  .source = format::GpuSource::none,
+                                  .replays = 1000});
+    const Job job = job_of(ranks);
+    ASSERT_EQ(job.gpu.replayed.size(), 1u);
+    EXPECT_EQ(job.gpu.replayed[0].collectives, 4000u);
+    EXPECT_TRUE(job.gpu.rows.empty());
+    const std::string text = show(job, "nccl");
+    EXPECT_TRUE(says(text, "1,000 of these are replays of CUDA graphs")) << text;
+    EXPECT_TRUE(says(text, "1,100")) << text;
+    EXPECT_FALSE(says(text, "are at least")) << text;
+    EXPECT_FALSE(says(show(job_of(gpu_training()), "nccl"), "replays of CUDA graphs"));
+    EXPECT_EQ(show(job, "calls", "csv"), show(job_of(gpu_training()), "calls", "csv"));
+}
+
+TEST(nccl, counts_are_at_least_where_graphs_are_captured_and_nobody_follows_them) {
+    const auto shown_with = [](std::vector<FactSpec> facts) {
+        auto ranks = gpu_training();
+        ranks[1].facts = std::move(facts);
+        return show(job_of(ranks), "nccl");
+    };
+    const FactSpec captured{format::FactKind::process, "gpu_not_timed.captured", "8"};
+    EXPECT_TRUE(says(shown_with({captured}), "are at least"));
+    EXPECT_FALSE(says(shown_with({captured, {format::FactKind::process, "graphs_followed", "yes"}}), "are at least"));
+    EXPECT_TRUE(says(shown_with({{format::FactKind::process, "graphs_followed", "yes"},
+                                 {format::FactKind::process, "graphs_followed", "no"}}),
+                     "are at least"));
+}
+
 TEST(nccl, the_shortest_of_an_operation_is_the_transfer_and_the_rest_is_waiting_for_the_last_rank) {
     const Job job = job_of(gpu_training_with_cupti());
     const std::string text = show(job, "nccl", "csv");
@@ -227,7 +261,8 @@ TEST(nccl, gpu_time_is_at_least_where_a_tenth_of_all_launches_have_none) {
         EXPECT_TRUE(says(show(with_untold(many.c_str(), true), section), "GPU TIME ~"));
         EXPECT_TRUE(says(show(with_untold(few.c_str(), true), section), "GPU TIME <="));
     }
-    EXPECT_TRUE(says(show(with_untold(many.c_str(), false), "nccl"), "a tenth of all or more: GPU TIME leaves them out"));
+    EXPECT_TRUE(
+        says(show(with_untold(many.c_str(), false), "nccl"), "a tenth of all or more: GPU TIME leaves them out"));
     EXPECT_FALSE(says(show(with_untold(few.c_str(), false), "nccl"), "a tenth of all"));
 }
 

@@ -199,6 +199,7 @@ struct GpuTimeSpec {
     bool is_replayed = false;
     std::uint64_t kernels = 0;
     std::uint64_t others_bytes = 0;  // of each; not 0: these are exchanges
+    std::uint64_t replays = 0;       // not 0: so many by CUDA graphs, without a time
 };
 struct GpuSequenceSpec {
     std::vector<double> us;             // of the last operations; 0 = not measured

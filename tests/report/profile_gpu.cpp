@@ -32,7 +32,8 @@ void add_gpu(const ProfileSpec& profile, Tables& tables, Histograms& histograms,
         time.communicator = one.communicator;
         time.flags = static_cast<std::uint16_t>((one.is_replayed ? format::from_graphs : 0) |
                                                 (one.others_bytes ? format::exchange : 0));
-        time.operations = one.durations_ns.size();
+        if (one.replays) time.flags |= format::replays;
+        time.operations = one.durations_ns.size() + one.replays;
         time.bytes = one.bytes * time.operations;
         time.others_bytes = one.others_bytes * time.operations;
         time.min_ns = ~std::uint64_t{0};

@@ -5,7 +5,7 @@ import shutil
 
 from cases.nccl import double as nccl_double, run as run_without_gpu, torchrun
 from harness import ROOT, case, check, same
-from tables import EXCHANGE, Tables
+from tables import EXCHANGE, REPLAYS, Tables
 
 SOURCES = ROOT / "tests" / "gpu"
 IDLE = 500  # ns from a launch to its kernel on an idle stream: with events it is part of the time
@@ -70,7 +70,7 @@ def traced(scene, act, how="linked", directory=None, env=None, code=0):
 def by_call(tables):
     """{(call, communicator): (operations, bytes, ns, shortest, longest)}"""
     found = {}
-    for t in tables.times():
+    for t in (t for t in tables.times() if not t.flags & REPLAYS):
         n, size, ns, shortest, longest = found.get((t.call, t.communicator), (0, 0, 0, t.min_ns, t.max_ns))
         found[t.call, t.communicator] = n + t.operations, size + t.bytes, ns + t.ns, min(shortest, t.min_ns), max(longest, t.max_ns)
     return found
@@ -321,3 +321,48 @@ def gpu_times_go_on_after_mpi_finalize(scene):
             same(tables.facts()["gpu_not_timed.unfinished"], [under_way, "0"], f"{source}: under way at MPI_Finalize, and at the end")
         text = scene.run_report("nccl", cwd=directory).succeeded().out
         check("unfinished" not in text, f"the report counts what was under way at MPI_Finalize\n{text}")
+
+
+def plugin_with_graphs(scene, major):
+    """Linked with NCCL and, by its RPATH, with a CUDA runtime whose names have versions."""
+    nccl, cuda = doubles(scene)
+    directory = scene.subdir(f"cudart.{major}")
+    versions = directory / "versions"
+    versions.write_text((SOURCES / "doubles" / "cudart.map").read_text().replace("MAJOR", str(major)))
+    soname = f"libcudart.so.{major}"
+    common = ["-w", "-shared", "-fPIC", "-I", ROOT, f"-DCUDART={major}", cuda / "libcuda.so.1"]
+    library = scene.compile(SOURCES / "doubles" / "graphs_cudart.c", *common, f"-Wl,--version-script={versions}", f"-Wl,-soname,{soname}",
+                            name=directory / soname, compiler="gcc", label="")
+    return scene.compile(SOURCES / "graphs.c", *common, library, "-L", nccl, "-lnccl", f"-Wl,-rpath,{directory}", name=directory / "libplugin.so",
+                         compiler="gcc", label="")
+
+
+@case(mpis=(), ranks=1)
+def replays_of_cuda_graphs_are_counted_without_cupti(scene):
+    """Of clones, child graphs, graphs in graphs, over two streams, after updates; by the runtime that the plug-in means."""
+    opener = scene.compile(SOURCES / "opener.c", "-w", "-ldl", name="opener", compiler="gcc", label="")
+    for major in (11, 12):
+        plugin = plugin_with_graphs(scene, major)
+        directory = scene.subdir(f"ran.{major}")
+        path = ":".join(map(str, doubles(scene)))
+        ran = scene.alone([opener, plugin], profiled=False, cwd=directory,
+                          env={"LD_LIBRARY_PATH": path, "LD_PRELOAD": scene.library, "FAKE_GPU": 1, "MPIPROF_DIR": directory, **torchrun(0, 2)})
+        same((ran.code, ran.out, ran.err), (0, "", ""), f"CUDA {major}")
+        tables = Tables(next(directory.glob("mpi_profile.*.0")))
+        same({(t.call, t.communicator): (t.operations, t.bytes, t.ns) for t in tables.times() if t.flags & REPLAYS},
+             {("ncclAllReduce", 1): (49, 49 * 4000, 0), ("ncclAllGather", 1): (9, 9 * 800, 0), ("ncclSend", 1): (7, 1400, 0), ("ncclRecv", 1): (7, 1400, 0)},
+             f"replays, CUDA {major}")
+        same(tables.facts()["graphs_followed"], ["yes"], "what the profile says of it")
+        shown = scene.run_report("nccl", cwd=directory).succeeded().out
+        check("72 of these are replays of CUDA graphs" in shown and "are at least" not in shown, shown)
+        rows = scene.run_report("nccl", "--format", "csv", cwd=directory).succeeded().out.split("\n\n")[0].splitlines()
+        header, row = (line.split(",") for line in [line for line in rows if not line.startswith("# ")][:2])
+        found = dict(zip(header, row))
+        same((found["collectives"], found["point_to_point"], found["total_replayed"]), ("65", "16", "72"), f"the communicator's: {found}")
+
+
+@case(mpis=(), ranks=1)
+def where_replays_are_not_seen_the_counts_are_at_least(scene):
+    """Graphs that are made by the driver's functions."""
+    run(scene, "captured")
+    check("COLLECTIVES, SEND+RECV and BYTES are at least" in scene.run_report("nccl").succeeded().out.replace("\n  ", " "), scene.run_report("nccl").out)

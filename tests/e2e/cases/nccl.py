@@ -4,6 +4,7 @@ import contextlib
 import glob
 import os
 
+from acts import ranks_of
 from harness import ROOT, Skip, case, check, same
 
 SOURCES = ROOT / "tests" / "nccl"
@@ -136,9 +137,8 @@ def members_of_newer_communicators_agree_and_one_sided_bytes_are_exact(scene):
 def calls_that_come_before_the_first_communicator_are_counted(scene):
     """The id, and the groups that are open when the profile begins."""
     for how in ("linked", "fetched"):
-        directory = scene.subdir(how)
-        run(scene, how, "ids", directory, {"MPIPROF_JOB": how})
-        same(recorded(scene, directory), counted(directory), f"{how}: call -> (calls, bytes)")
+        run(scene, how, "ids", scene.subdir(how), {"MPIPROF_JOB": how})
+        same(recorded(scene, scene.dir / how), counted(scene.dir / how), f"{how}: call -> (calls, bytes)")
 
 
 @case(mpis=(), ranks=1)
@@ -192,8 +192,8 @@ def killed_training_keeps_every_call(scene):
     for rank in range(2):
         ran = run(scene, "linked", "killed", scene.dir, torchrun(rank, 2), ok=False)
         same(ran.code, -9 if rank else 0, "exit code")
-    for rank in range(2):
         same(recorded(scene, scene.dir, rank), {"ncclCommInitRank": (1, 0), "ncclAllReduce": (50, 200000)}, f"rank {rank}")
+    same([rank["state"] for rank in ranks_of(scene, scene.dir).values()], ["finalized", "running"], "ended by _exit and killed")
 
 
 @case(mpis=(), ranks=1)

@@ -42,6 +42,7 @@ enum { capture_global = 0, capture_thread_local = 1, capture_relaxed = 2 };
     F(cuStreamDestroy_v2, (CUstream))                                                                               \
     F(cuStreamGetCtx, (CUstream, CUcontext*))                                                                       \
     F(cuStreamIsCapturing, (CUstream, int*))                                                                        \
+    F(cuStreamGetCaptureInfo_v2, (CUstream, int*, uint64_t*, CUgraph*, void**, size_t*))                            \
     F(cuStreamSynchronize, (CUstream))                                                                              \
     F(cuStreamBeginCapture_v2, (CUstream, int))                                                                     \
     F(cuStreamEndCapture, (CUstream, CUgraph*))                                                                     \
@@ -67,7 +68,11 @@ void fake_cuda_claim(const void* begin, size_t bytes, int kind);
 unsigned long fake_cuda_pointer_queries(void);
 void fake_cuda_fail(int queries); /* so many questions for an event fail, and then none */
 void fake_cuda_reset(int device); /* its context is another one, with the same handle */
-void fake_cuda_break(void);       /* from now on everything fails, as after an illegal address */
+CUgraph fake_cuda_copy(CUgraph graph);
+int fake_cuda_append(CUgraph graph, CUgraph child);
+/* The stream takes part in what is captured of another one, as if it waited for an event of it; NULL: no longer. */
+void fake_cuda_join(CUstream stream, CUstream to);
+void fake_cuda_break(void); /* from now on everything fails, as after an illegal address */
 
 /* Who is told of everything that is done: the double of CUPTI. `api` returns the number by which what it launches is
  * known; graph_node is 0 outside graphs. */

@@ -39,6 +39,7 @@ struct fake_event {
 };
 struct fake_graph {
     int nodes, is_invalid;
+    uint64_t capture; /* the number of it */
     struct {
         const char* name;
         uint64_t ns;
@@ -184,6 +185,16 @@ int cuStreamIsCapturing(CUstream stream, int* is) {
     *is = stream_of(stream)->capture ? 1 : 0;
     return leave(stream_of(stream)->is_destroyed ? CUDA_ERROR_CONTEXT_IS_DESTROYED : 0);
 }
+int cuStreamGetCaptureInfo_v2(CUstream stream, int* status, uint64_t* id, CUgraph* graph, void** nodes, size_t* n) {
+    ENTER();
+    const CUgraph capture = stream_of(stream)->capture;
+    *status = capture ? 1 : 0;
+    if (capture && id) *id = capture->capture;
+    if (capture && graph) *graph = capture;
+    if (nodes) *nodes = NULL;
+    if (n) *n = 0;
+    return leave(0);
+}
 int cuStreamSynchronize(CUstream stream) {
     ENTER();
     unsafe_call();
@@ -192,7 +203,9 @@ int cuStreamSynchronize(CUstream stream) {
 }
 int cuStreamBeginCapture_v2(CUstream stream, int mode) {
     ENTER();
+    static uint64_t numbers;
     stream->capture = calloc(1, sizeof *stream->capture);
+    stream->capture->capture = ++numbers;
     stream->capture_mode = mode;
     if (mode == capture_global) ++global_captures;
     for (int i = 0; i < 16; ++i)
@@ -285,9 +298,22 @@ int cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned
     (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)parameters, (void)extra;
     return launch(307, f->name, f->ns, stream);
 }
+CUgraph fake_cuda_copy(CUgraph graph) {
+    CUgraph copy = malloc(sizeof *copy);
+    *copy = *graph;
+    return copy;
+}
+int fake_cuda_append(CUgraph graph, CUgraph child) {
+    if (graph->nodes + child->nodes > most_nodes) return CUDA_ERROR_INVALID_VALUE;
+    memcpy(graph->node + graph->nodes, child->node, (size_t)child->nodes * sizeof child->node[0]);
+    graph->nodes += child->nodes;
+    return 0;
+}
+void fake_cuda_join(CUstream stream, CUstream to) { stream->capture = to ? to->capture : NULL; }
 int cuGraphLaunch(CUgraph graph, CUstream stream) {
     ENTER();
     const uint32_t correlation = tell_api(514);
+    if (stream_of(stream)->capture) return leave(fake_cuda_append(stream_of(stream)->capture, graph));
     for (int i = 0; i < graph->nodes; ++i)
         run_kernel(stream_of(stream), graph->node[i].name, graph->node[i].ns, correlation,
                    0x700000000ull + (unsigned)i);

@@ -1,0 +1,193 @@
+// A graph has few kinds of operations (one call, size and communicator each) and programs have up to thousands of
+// graphs: lists of entries in pages of our own, found by their handles, and gone with them.
+#include "libmpiprof/gpu/graphs.h"
+
+#include "libmpiprof/format/facts.h"
+#include "libmpiprof/gpu/platform.h"
+
+namespace mpiprof::gpu {
+
+constinit Graphs graphs{};
+
+namespace {
+// The two names that the function has had since it tells the same: the older one is left in all drivers.
+constexpr char capture_info_names[] = "?cuStreamGetCaptureInfo_v2\0?cuStreamGetCaptureInfo\0";
+constexpr int capturing = 1;
+}  // namespace
+
+std::uint64_t Graphs::capture_of(Word stream) {
+    if (!is_capturing() || !runtime.is_recording()) return 0;
+    auto ask = capture_info_.load(std::memory_order_relaxed);
+    if (!ask) {
+        void* found[2] = {};
+        const InUse in_use = look_for_gpu();
+        if (in_use.platform != Platform::cuda || !find_functions(in_use.library, capture_info_names, found)) return 0;
+        ask = reinterpret_cast<decltype(ask)>(found[0] ? found[0] : found[1]);
+        if (!ask) return 0;
+        capture_info_.store(ask, std::memory_order_relaxed);
+    }
+    int status = 0;
+    std::uint64_t id = 0;
+    return ask(stream, &status, &id, 0, 0, 0, 0) == success && status == capturing ? id : 0;
+}
+
+// ---- entries ----
+
+// The place that names it, in its list; the place behind the last one if there is none. Null: there is no memory.
+std::uint32_t* Graphs::find(Kind kind, std::uint64_t handle) {
+    if (!pages_) return nullptr;
+    std::uint32_t* place = &pages_->head[mix(handle + static_cast<std::uint64_t>(kind)) % heads];
+    while (*place && (pages_->entry[*place].handle != handle || pages_->entry[*place].kind != kind))
+        place = &pages_->entry[*place].next;
+    return place;
+}
+
+Graphs::Entry* Graphs::entry_of(Kind kind, std::uint64_t handle) {
+    const std::uint32_t* place = find(kind, handle);
+    return place && *place ? &pages_->entry[*place] : nullptr;
+}
+
+Graphs::Entry* Graphs::make(Kind kind, std::uint64_t handle) {
+    if (!pages_) pages_ = static_cast<Pages*>(private_pages(sizeof(Pages)));
+    std::uint32_t* place = find(kind, handle);
+    if (!place) return nullptr;
+    if (*place) return &pages_->entry[*place];
+    std::uint32_t index = free_;
+    if (index)
+        free_ = pages_->entry[index].next;
+    else if (used_ + 1 < most_entries)
+        index = ++used_;
+    if (index == 0) return nullptr;
+    *place = index;
+    Entry& entry = pages_->entry[index];
+    entry = {};
+    entry.kind = kind;
+    entry.handle = handle;
+    return &entry;
+}
+
+void Graphs::erase(Kind kind, std::uint64_t handle) {
+    std::uint32_t* place = find(kind, handle);
+    if (!place || !*place) return;
+    const std::uint32_t index = *place;
+    Entry& entry = pages_->entry[index];
+    *place = entry.next;
+    entry.next = free_;
+    free_ = index;
+}
+
+void Graphs::lose() {
+    if (!has_lost_) runtime.note_fact(format::facts::graphs_followed, format::facts::no);
+    has_lost_ = true;
+}
+
+void Graphs::add(Entry* to, const Item& item) {
+    if (!to) return lose();
+    Content& content = to->content;
+    for (unsigned i = 0; i < content.count; ++i) {
+        Item& known = content.items[i];
+        if (known.call != item.call || known.communicator != item.communicator || known.bin != item.bin) continue;
+        known.operations += item.operations;
+        known.bytes += item.bytes;
+        return;
+    }
+    if (content.count == most_items) return lose();
+    content.items[content.count++] = item;
+}
+
+void Graphs::add(Kind kind, std::uint64_t handle, const Content& content) {
+    if (content.count == 0) return;
+    Entry* to = make(kind, handle);
+    for (unsigned i = 0; i < content.count; ++i) add(to, content.items[i]);
+}
+
+// An earlier one of the same handle is gone, whatever it was.
+void Graphs::replace(Kind kind, std::uint64_t handle, Kind from_kind, std::uint64_t from) {
+    const Entry* found = entry_of(from_kind, from);
+    const Content content = found ? found->content : Content{};
+    erase(kind, handle);
+    add(kind, handle, content);
+}
+
+// ---- captures ----
+
+void Graphs::enqueued(Word stream, const Booked& what) {
+    const std::uint64_t capture = capture_of(stream);
+    if (capture == 0) return;
+    if (!has_any_.exchange(true, std::memory_order_relaxed))
+        runtime.note_fact(format::facts::graphs_followed, format::facts::yes);
+    const Guard guard(lock_);
+    add(make(Kind::capture, capture), {what.call, what.communicator, what.bin, 1, what.bytes});
+}
+
+void Graphs::enqueued_unrecorded(Word stream) {
+    if (capture_of(stream) == 0) return;
+    const Guard guard(lock_);
+    lose();
+}
+
+void Graphs::end_capture(std::uint64_t capture, Word graph) {
+    for (unsigned open = open_captures_.load(std::memory_order_relaxed);
+         open != 0 && !open_captures_.compare_exchange_weak(open, open - 1, std::memory_order_relaxed);) {
+    }
+    if (capture == 0 || !is_of_use()) return;
+    const Guard guard(lock_);
+    const Entry* captured = entry_of(Kind::capture, capture);
+    const Content content = captured ? captured->content : Content{};
+    erase(Kind::capture, capture);
+    if (graph) add(Kind::graph, static_cast<std::uint64_t>(graph), content);
+}
+
+// ---- graphs ----
+
+void Graphs::copy(Word graph, Word from) {
+    if (!is_of_use()) return;
+    const Guard guard(lock_);
+    replace(Kind::graph, static_cast<std::uint64_t>(graph), Kind::graph, static_cast<std::uint64_t>(from));
+}
+
+void Graphs::add_child(Word graph, Word child) {
+    if (!is_of_use()) return;
+    const Guard guard(lock_);
+    const Entry* of_child = entry_of(Kind::graph, static_cast<std::uint64_t>(child));
+    const Content content = of_child ? of_child->content : Content{};
+    add(Kind::graph, static_cast<std::uint64_t>(graph), content);
+}
+
+void Graphs::forget(Word graph) {
+    if (!is_of_use()) return;
+    const Guard guard(lock_);
+    erase(Kind::graph, static_cast<std::uint64_t>(graph));
+}
+
+void Graphs::instantiate(Word executable, Word graph) {
+    if (!is_of_use()) return;
+    const Guard guard(lock_);
+    replace(Kind::executable, static_cast<std::uint64_t>(executable), Kind::graph, static_cast<std::uint64_t>(graph));
+}
+
+void Graphs::forget_executable(Word executable) {
+    if (!is_of_use()) return;
+    const Guard guard(lock_);
+    erase(Kind::executable, static_cast<std::uint64_t>(executable));
+}
+
+void Graphs::launch(Word executable, Word stream) {
+    if (!is_of_use()) return;
+    const std::uint64_t capture = capture_of(stream);
+    Content content{};
+    {
+        const Guard guard(lock_);
+        const Entry* of = entry_of(Kind::executable, static_cast<std::uint64_t>(executable));
+        if (!of) return;
+        content = of->content;
+        if (capture != 0) return add(Kind::capture, capture, content);
+    }
+    if (gate_epoch() == 0) return;
+    for (unsigned i = 0; i < content.count; ++i) {
+        const Item& item = content.items[i];
+        times.count({item.call, item.bin, item.communicator, format::replays, item.bytes, 0, 0, 0}, item.operations);
+    }
+}
+
+}  // namespace mpiprof::gpu
