@@ -132,10 +132,16 @@ void Graphs::end_capture(std::uint64_t capture, Word graph) {
     }
     if (capture == 0 || !is_of_use()) return;
     const Guard guard(lock_);
-    const Entry* captured = entry_of(Kind::capture, capture);
-    const Content content = captured ? captured->content : Content{};
+    if (graph) replace(Kind::graph, static_cast<std::uint64_t>(graph), Kind::capture, capture);
     erase(Kind::capture, capture);
-    if (graph) add(Kind::graph, static_cast<std::uint64_t>(graph), content);
+}
+
+void Graphs::begin_capture_to(Word graph, Word stream) {
+    begin_capture();
+    const std::uint64_t capture = is_of_use() ? capture_of(stream) : 0;
+    if (capture == 0) return;
+    const Guard guard(lock_);
+    replace(Kind::capture, capture, Kind::graph, static_cast<std::uint64_t>(graph));
 }
 
 // ---- graphs ----

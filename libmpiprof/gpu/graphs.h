@@ -13,6 +13,8 @@ class Graphs {
     // Whether any stream is being captured, by the functions that come to us.
     bool is_capturing() const { return open_captures_.load(std::memory_order_relaxed) != 0; }
     void begin_capture() { open_captures_.fetch_add(1, std::memory_order_relaxed); }
+    // What is captured comes to what lies in this graph already.
+    void begin_capture_to(Word graph, Word stream);
     // The number of the capture that a stream takes part in, from 1 on; 0: it takes part in none.
     std::uint64_t capture_of(Word stream);
     // What was captured lies in this graph; 0: the capture failed.

@@ -65,8 +65,9 @@ Word per_thread(Word stream) { return stream == 0 ? stream_of_thread : stream; }
 // (stream, ...)
 CUDA(cudaStreamBeginCapture, THEN(graphs.begin_capture()))
 CUDA(cudaStreamBeginCapture_ptsz, THEN(graphs.begin_capture()))
-CUDA(cudaStreamBeginCaptureToGraph, THEN(graphs.begin_capture()))
-CUDA(cudaStreamBeginCaptureToGraph_ptsz, THEN(graphs.begin_capture()))
+// (stream, graph, ...)
+CUDA(cudaStreamBeginCaptureToGraph, THEN(graphs.begin_capture_to(b, a)))
+CUDA(cudaStreamBeginCaptureToGraph_ptsz, THEN(graphs.begin_capture_to(b, per_thread(a))))
 
 // (stream, graph*)
 #define END(stream)                                                             \

@@ -13,6 +13,7 @@ CUDA_FUNCTIONS(F)
 
 typedef struct executable* cudaGraphExec_t;
 int cudaStreamBeginCapture(CUstream, int), cudaStreamBeginCapture_ptsz(CUstream, int);
+int cudaStreamBeginCaptureToGraph(CUstream, CUgraph, void**, void*, size_t, int);
 int cudaStreamEndCapture(CUstream, CUgraph*), cudaStreamEndCapture_ptsz(CUstream, CUgraph*);
 #if CUDART == 11
 int cudaGraphInstantiate(cudaGraphExec_t*, CUgraph, void**, char*, size_t);
@@ -68,6 +69,18 @@ static void begin(int rank, int size) {
     OK(cuStreamCreate(&s, 0));
     OK(cuStreamCreate(&other, 0));
     OK(ncclCommInitRank(&c, size, id, rank));
+}
+
+static void launch_extended(void) {
+    CUgraph graph, same;
+    OK(cudaStreamBeginCapture(s, capture_relaxed));
+    reduce(s);
+    OK(cudaStreamEndCapture(s, &graph));
+    OK(cudaStreamBeginCaptureToGraph(s, graph, NULL, NULL, 0, capture_relaxed));
+    gather(s);
+    OK(cudaStreamEndCapture(s, &same));
+    must(graph != same, "another graph");
+    launch(executable_of(graph), 3, s); /* 3 reductions, 3 gathers */
 }
 
 static void launch_messages(void) {
@@ -128,6 +141,7 @@ int play(int rank, int size) {
     must(made != of_both, "another handle");
     launch(made, 50, s); /* nothing */
 
+    launch_extended();
     launch_messages();
     OK(ncclCommDestroy(c));
     return 0;

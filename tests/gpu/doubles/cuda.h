@@ -70,6 +70,7 @@ void fake_cuda_fail(int queries); /* so many questions for an event fail, and th
 void fake_cuda_reset(int device); /* its context is another one, with the same handle */
 CUgraph fake_cuda_copy(CUgraph graph);
 int fake_cuda_append(CUgraph graph, CUgraph child);
+void fake_cuda_capture_to(CUstream stream, CUgraph graph); /* which has nodes already */
 /* The stream takes part in what is captured of another one, as if it waited for an event of it; NULL: no longer. */
 void fake_cuda_join(CUstream stream, CUstream to);
 void fake_cuda_break(void); /* from now on everything fails, as after an illegal address */

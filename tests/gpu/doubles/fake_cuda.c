@@ -51,6 +51,7 @@ static uint64_t clock_ns = 1000000;
 static int is_initialized, is_broken, is_child, is_gone, failing_queries;
 static int global_captures;
 static CUgraph captures[16];
+static uint64_t capture_numbers;
 static const struct fake_watcher* watcher;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local CUcontext current;
@@ -203,9 +204,8 @@ int cuStreamSynchronize(CUstream stream) {
 }
 int cuStreamBeginCapture_v2(CUstream stream, int mode) {
     ENTER();
-    static uint64_t numbers;
     stream->capture = calloc(1, sizeof *stream->capture);
-    stream->capture->capture = ++numbers;
+    stream->capture->capture = ++capture_numbers;
     stream->capture_mode = mode;
     if (mode == capture_global) ++global_captures;
     for (int i = 0; i < 16; ++i)
@@ -308,6 +308,11 @@ int fake_cuda_append(CUgraph graph, CUgraph child) {
     memcpy(graph->node + graph->nodes, child->node, (size_t)child->nodes * sizeof child->node[0]);
     graph->nodes += child->nodes;
     return 0;
+}
+void fake_cuda_capture_to(CUstream stream, CUgraph graph) {
+    graph->capture = ++capture_numbers;
+    stream->capture = graph;
+    stream->capture_mode = capture_relaxed;
 }
 void fake_cuda_join(CUstream stream, CUstream to) { stream->capture = to ? to->capture : NULL; }
 int cuGraphLaunch(CUgraph graph, CUstream stream) {

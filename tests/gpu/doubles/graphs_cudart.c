@@ -23,6 +23,11 @@ __attribute__((weak)) int cudaRuntimeGetVersion(int* version) {
 }
 int cudaStreamBeginCapture(CUstream s, int mode) { return cuStreamBeginCapture_v2(s, mode); }
 int cudaStreamBeginCapture_ptsz(CUstream s, int mode) { return cuStreamBeginCapture_v2(s, mode); }
+int cudaStreamBeginCaptureToGraph(CUstream s, CUgraph graph, void** after, void* data, size_t n, int mode) {
+    if (after || data || n || mode != capture_relaxed) return CUDA_ERROR_INVALID_VALUE;
+    fake_cuda_capture_to(s, graph);
+    return 0;
+}
 int cudaStreamEndCapture(CUstream s, CUgraph* graph) { return cuStreamEndCapture(s, graph); }
 int cudaStreamEndCapture_ptsz(CUstream s, CUgraph* graph) { return cuStreamEndCapture(s, graph); }
 
