@@ -40,12 +40,11 @@ std::vector<Line> lines_of(const Job& job) {
             line.time_ns += sum.time_ns;
             line.errors += sum.errors;
         }
-        for (const ReplayedOn& replayed : job.gpu.replayed) {
-            if (replayed.id != comm.id || comm.id == 0) continue;
-            line.collectives += replayed.collectives;
-            line.sends_and_receives += replayed.sends_and_receives;
-            line.replayed += replayed.operations();
-            line.bytes += replayed.bytes;
+        if (const ReplayedOn* replayed = replayed_on(job, comm.id)) {
+            line.collectives += replayed->collectives;
+            line.sends_and_receives += replayed->sends_and_receives;
+            line.replayed = replayed->operations();
+            line.bytes += replayed->bytes;
         }
         if (is_of_nccl) lines.push_back(line);
     }
@@ -109,7 +108,8 @@ void note_replays(const Job& job, Table& table) {
     const double per_rank = static_cast<double>(replayed) / std::max(1u, job.profiles());
     if (replayed != 0)
         table.notes.push_back(fmt::format(
-            "{} of these are replays of CUDA graphs, which are no calls (mean of the ranks)", human_count(per_rank)));
+            "{} of these are replays of CUDA graphs (mean of the ranks), which are no calls, and have times by CUPTI alone",
+            human_count(per_rank)));
     if (job.gpu.ranks_missing_replays != 0)
         table.notes.push_back(
             "COLLECTIVES, SEND+RECV and BYTES are at least: operations were captured into CUDA graphs whose replays are not "

@@ -280,6 +280,12 @@ const GpuComm* gpu_comm(const Job& job, std::uint64_t id) {
     return id == 0 || found == job.gpu.comms.end() || found->id != id ? nullptr : &*found;
 }
 
+const ReplayedOn* replayed_on(const Job& job, std::uint64_t id) {
+    const auto found = std::lower_bound(job.gpu.replayed.begin(), job.gpu.replayed.end(), id,
+                                        [](const ReplayedOn& r, std::uint64_t wanted) { return r.id < wanted; });
+    return id == 0 || found == job.gpu.replayed.end() || found->id != id ? nullptr : &*found;
+}
+
 std::vector<Table> gpu_tables(const Job& job, bool is_for_screen) {
     std::vector<Table> tables;
     for (Table& table :
@@ -289,9 +295,10 @@ std::vector<Table> gpu_tables(const Job& job, bool is_for_screen) {
 }
 
 static bool lacks_a_tenth(const Job& job) {
-    std::uint64_t timed = 0, missing = 0;
-    for (const GpuRow& row : job.gpu.rows)
-        if (!row.is_replayed) timed += row.operations;
+    std::uint64_t timed = 0, replays_timed = 0, replayed = 0, missing = 0;
+    for (const GpuRow& row : job.gpu.rows) (row.is_replayed ? replays_timed : timed) += row.operations;
+    for (const ReplayedOn& on : job.gpu.replayed) replayed += on.operations();
+    if (replayed > replays_timed) missing = replayed - replays_timed;
     for (const auto& [why, operations] : job.gpu.not_timed) missing += operations;
     return missing != 0 && 9 * missing >= timed;
 }

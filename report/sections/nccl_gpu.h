@@ -14,6 +14,9 @@ namespace mpiprof::report {
 // Null: none of its operations has a time on the GPU.
 const GpuComm* gpu_comm(const Job& job, std::uint64_t id);
 
+// Null: no graph repeats anything on it.
+const ReplayedOn* replayed_on(const Job& job, std::uint64_t id);
+
 // Tables of the section nccl; those without rows are left out.
 std::vector<Table> gpu_tables(const Job& job, bool is_for_screen);
 
@@ -26,7 +29,7 @@ std::string host_time_note(const Job& job);
 // The heading of single times on the GPU: "EACH <=" where some are known by events, and are at most.
 std::string gpu_heading(const Job& job, std::string heading);
 
-// The heading of their sums: "GPU TIME >=" where a tenth or more of what was launched has no time, and is left out;
+// The heading of their sums: "GPU TIME >=" where a tenth or more of what ran has no time, and is left out;
 // "GPU TIME ~" where both is so.
 std::string gpu_sum_heading(const Job& job, std::string heading);
 

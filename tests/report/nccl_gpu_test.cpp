@@ -58,6 +58,10 @@ TEST(nccl, replays_that_are_counted_are_collectives_without_calls_and_times) {
     EXPECT_TRUE(says(text, "1,100")) << text;
     EXPECT_FALSE(says(text, "are at least")) << text;
     EXPECT_FALSE(says(show(job_of(gpu_training()), "nccl"), "replays of CUDA graphs"));
+    auto timed = gpu_training_with_cupti();
+    EXPECT_FALSE(says(show(job_of(timed), "nccl"), "GPU TIME >="));
+    for (ProfileSpec& rank : timed) rank.gpu_times.push_back(ranks[0].gpu_times[0]);
+    EXPECT_TRUE(says(show(job_of(timed), "nccl"), "GPU TIME >=")) << "of 1,010 replays ten have a time";
     EXPECT_EQ(show(job, "calls", "csv"), show(job_of(gpu_training()), "calls", "csv"));
 }
 
