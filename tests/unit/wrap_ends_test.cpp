@@ -111,7 +111,7 @@ const unsigned char* painted;
 // Words below a call that are somebody's, but for the wrapper's own frame and those of the fast form. Nothing is called
 // in it: that would write there.
 [[gnu::noinline, gnu::no_sanitize("address")]] std::size_t words_left_below() {
-    constexpr std::size_t frames = 768;
+    constexpr std::size_t frames = 384;
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     constexpr std::uintptr_t paint_word = 0x5a5a5a5a5a5a5a5a;
     std::size_t left = 0;
