@@ -19,6 +19,13 @@ struct Entry {  // linux_dirent64, which no header of libc's declares
 
 std::uint32_t careful = 0;  // the number of a thread
 
+bool may_disturb_by_opening() {
+    if (careful == 0 || static_cast<std::uint32_t>(raw(SYS_gettid)) != careful) return false;
+    for (int standard = 0; standard < 3; ++standard)
+        if (raw(SYS_fcntl, standard, F_GETFD, 0) < 0) return true;
+    return false;
+}
+
 int open_to_read(const char* path, int flags = 0) {
     if (may_disturb_by_opening()) return -1;
     return static_cast<int>(raw(SYS_openat, AT_FDCWD, raw_address(path), O_RDONLY | O_CLOEXEC | flags));
@@ -27,13 +34,6 @@ int open_to_read(const char* path, int flags = 0) {
 }  // namespace
 
 void open_with_care() { careful = static_cast<std::uint32_t>(raw(SYS_gettid)); }
-
-bool may_disturb_by_opening() {
-    if (careful == 0 || static_cast<std::uint32_t>(raw(SYS_gettid)) != careful) return false;
-    for (int standard = 0; standard < 3; ++standard)
-        if (raw(SYS_fcntl, standard, F_GETFD, 0) < 0) return true;
-    return false;
-}
 
 std::size_t slurp(const char* path, char* buffer, std::size_t size) {
     buffer[0] = 0;

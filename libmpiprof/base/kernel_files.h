@@ -13,7 +13,6 @@ namespace mpiprof {
 // that is free. A thread of ours that opens something between the two would take it: while one of the three is closed,
 // the calling thread opens nothing from now on, and what it asks for is empty.
 void open_with_care();
-bool may_disturb_by_opening();
 
 // The beginning of a file as terminated text. Returns its length; 0 where it cannot be read.
 std::size_t slurp(const char* path, char* buffer, std::size_t size);

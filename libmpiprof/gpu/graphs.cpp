@@ -15,7 +15,7 @@ constexpr char capture_info_names[] = "?cuStreamGetCaptureInfo_v2\0?cuStreamGetC
 constexpr int capturing = 1;
 }  // namespace
 
-std::uint64_t Graphs::capture_of(Word stream) {
+Word Graphs::capture_of(Word stream) {
     if (!is_capturing() || !runtime.is_recording()) return 0;
     auto ask = capture_info_.load(std::memory_order_relaxed);
     if (!ask) {
@@ -28,26 +28,27 @@ std::uint64_t Graphs::capture_of(Word stream) {
     }
     int status = 0;
     std::uint64_t id = 0;
-    return ask(stream, &status, &id, 0, 0, 0, 0) == success && status == capturing ? id : 0;
+    return ask(stream, &status, &id, 0, 0, 0, 0) == success && status == capturing ? static_cast<Word>(id) : 0;
 }
 
 // ---- entries ----
 
 // The place that names it, in its list; the place behind the last one if there is none. Null: there is no memory.
-std::uint32_t* Graphs::find(Kind kind, std::uint64_t handle) {
+std::uint32_t* Graphs::find(Kind kind, Word handle) {
     if (!pages_) return nullptr;
-    std::uint32_t* place = &pages_->head[mix(handle + static_cast<std::uint64_t>(kind)) % heads];
+    std::uint32_t* place =
+        &pages_->head[mix(static_cast<std::uint64_t>(handle) + static_cast<std::uint64_t>(kind)) % heads];
     while (*place && (pages_->entry[*place].handle != handle || pages_->entry[*place].kind != kind))
         place = &pages_->entry[*place].next;
     return place;
 }
 
-Graphs::Entry* Graphs::entry_of(Kind kind, std::uint64_t handle) {
+Graphs::Entry* Graphs::entry_of(Kind kind, Word handle) {
     const std::uint32_t* place = find(kind, handle);
     return place && *place ? &pages_->entry[*place] : nullptr;
 }
 
-Graphs::Entry* Graphs::make(Kind kind, std::uint64_t handle) {
+Graphs::Entry* Graphs::make(Kind kind, Word handle) {
     if (!pages_) pages_ = static_cast<Pages*>(private_pages(sizeof(Pages)));
     std::uint32_t* place = find(kind, handle);
     if (!place) return nullptr;
@@ -66,7 +67,7 @@ Graphs::Entry* Graphs::make(Kind kind, std::uint64_t handle) {
     return &entry;
 }
 
-void Graphs::erase(Kind kind, std::uint64_t handle) {
+void Graphs::erase(Kind kind, Word handle) {
     std::uint32_t* place = find(kind, handle);
     if (!place || !*place) return;
     const std::uint32_t index = *place;
@@ -95,14 +96,14 @@ void Graphs::add(Entry* to, const Item& item) {
     content.items[content.count++] = item;
 }
 
-void Graphs::add(Kind kind, std::uint64_t handle, const Content& content) {
+void Graphs::add(Kind kind, Word handle, const Content& content) {
     if (content.count == 0) return;
     Entry* to = make(kind, handle);
     for (unsigned i = 0; i < content.count; ++i) add(to, content.items[i]);
 }
 
 // An earlier one of the same handle is gone, whatever it was.
-void Graphs::replace(Kind kind, std::uint64_t handle, Kind from_kind, std::uint64_t from) {
+void Graphs::replace(Kind kind, Word handle, Kind from_kind, Word from) {
     const Entry* found = entry_of(from_kind, from);
     const Content content = found ? found->content : Content{};
     erase(kind, handle);
@@ -111,8 +112,15 @@ void Graphs::replace(Kind kind, std::uint64_t handle, Kind from_kind, std::uint6
 
 // ---- captures ----
 
+template <class Work>
+void Graphs::if_of_use(Work work) {
+    if (!is_of_use()) return;
+    const Guard guard(lock_);
+    work();
+}
+
 void Graphs::enqueued(Word stream, const Booked& what) {
-    const std::uint64_t capture = capture_of(stream);
+    const Word capture = capture_of(stream);
     if (capture == 0) return;
     if (!has_any_.exchange(true, std::memory_order_relaxed))
         runtime.note_fact(format::facts::graphs_followed, format::facts::yes);
@@ -126,65 +134,57 @@ void Graphs::enqueued_unrecorded(Word stream) {
     lose();
 }
 
-void Graphs::end_capture(std::uint64_t capture, Word graph) {
+void Graphs::end_capture(Word capture, Word graph) {
     for (unsigned open = open_captures_.load(std::memory_order_relaxed);
          open != 0 && !open_captures_.compare_exchange_weak(open, open - 1, std::memory_order_relaxed);) {
     }
     if (capture == 0 || !is_of_use()) return;
     const Guard guard(lock_);
-    if (graph) replace(Kind::graph, static_cast<std::uint64_t>(graph), Kind::capture, capture);
+    if (graph) replace(Kind::graph, graph, Kind::capture, capture);
     erase(Kind::capture, capture);
 }
 
 void Graphs::begin_capture_to(Word graph, Word stream) {
     begin_capture();
-    const std::uint64_t capture = is_of_use() ? capture_of(stream) : 0;
+    const Word capture = is_of_use() ? capture_of(stream) : 0;
     if (capture == 0) return;
     const Guard guard(lock_);
-    replace(Kind::capture, capture, Kind::graph, static_cast<std::uint64_t>(graph));
+    replace(Kind::capture, capture, Kind::graph, graph);
 }
 
 // ---- graphs ----
 
 void Graphs::copy(Word graph, Word from) {
-    if (!is_of_use()) return;
-    const Guard guard(lock_);
-    replace(Kind::graph, static_cast<std::uint64_t>(graph), Kind::graph, static_cast<std::uint64_t>(from));
+    if_of_use([&] { replace(Kind::graph, graph, Kind::graph, from); });
 }
 
 void Graphs::add_child(Word graph, Word child) {
     if (!is_of_use()) return;
     const Guard guard(lock_);
-    const Entry* of_child = entry_of(Kind::graph, static_cast<std::uint64_t>(child));
+    const Entry* of_child = entry_of(Kind::graph, child);
     const Content content = of_child ? of_child->content : Content{};
-    add(Kind::graph, static_cast<std::uint64_t>(graph), content);
+    add(Kind::graph, graph, content);
 }
 
 void Graphs::forget(Word graph) {
-    if (!is_of_use()) return;
-    const Guard guard(lock_);
-    erase(Kind::graph, static_cast<std::uint64_t>(graph));
+    if_of_use([&] { erase(Kind::graph, graph); });
 }
 
 void Graphs::instantiate(Word executable, Word graph) {
-    if (!is_of_use()) return;
-    const Guard guard(lock_);
-    replace(Kind::executable, static_cast<std::uint64_t>(executable), Kind::graph, static_cast<std::uint64_t>(graph));
+    if_of_use([&] { replace(Kind::executable, executable, Kind::graph, graph); });
 }
 
 void Graphs::forget_executable(Word executable) {
-    if (!is_of_use()) return;
-    const Guard guard(lock_);
-    erase(Kind::executable, static_cast<std::uint64_t>(executable));
+    if_of_use([&] { erase(Kind::executable, executable); });
 }
 
 void Graphs::launch(Word executable, Word stream) {
     if (!is_of_use()) return;
-    const std::uint64_t capture = capture_of(stream);
+    const Word capture = capture_of(stream);
     Content content{};
     {
         const Guard guard(lock_);
-        const Entry* of = entry_of(Kind::executable, static_cast<std::uint64_t>(executable));
+        const Entry* of = entry_of(Kind::executable, executable);
         if (!of) return;
         content = of->content;
         if (capture != 0) return add(Kind::capture, capture, content);

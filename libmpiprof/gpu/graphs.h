@@ -16,9 +16,9 @@ class Graphs {
     // What is captured comes to what lies in this graph already.
     void begin_capture_to(Word graph, Word stream);
     // The number of the capture that a stream takes part in, from 1 on; 0: it takes part in none.
-    std::uint64_t capture_of(Word stream);
+    Word capture_of(Word stream);
     // What was captured lies in this graph; 0: the capture failed.
-    void end_capture(std::uint64_t capture, Word graph);
+    void end_capture(Word capture, Word graph);
     // An operation of NCCL's was enqueued, which is captured or not.
     void enqueued(Word stream, const Booked& what);
     // The same of one that is not recorded: its replays will be missing.
@@ -49,21 +49,24 @@ class Graphs {
     struct Entry {
         Kind kind;
         std::uint32_t next;  // in its list, or among the free ones; 0: none
-        std::uint64_t handle;
+        Word handle;
         Content content;
     };
     struct Pages {
         std::uint32_t head[heads];
         Entry entry[most_entries];  // the first is none
     };
-    std::uint32_t* find(Kind kind, std::uint64_t handle);
-    Entry* entry_of(Kind kind, std::uint64_t handle);
-    Entry* make(Kind kind, std::uint64_t handle);
-    void erase(Kind kind, std::uint64_t handle);
+    std::uint32_t* find(Kind kind, Word handle);
+    Entry* entry_of(Kind kind, Word handle);
+    Entry* make(Kind kind, Word handle);
+    void erase(Kind kind, Word handle);
     void add(Entry* to, const Item& item);
-    void add(Kind kind, std::uint64_t handle, const Content& content);
-    void replace(Kind kind, std::uint64_t handle, Kind from_kind, std::uint64_t from);
+    void add(Kind kind, Word handle, const Content& content);
+    void replace(Kind kind, Word handle, Kind from_kind, Word from);
     void lose();
+    // Nothing is done where nothing of NCCL's was captured, nor in a forked child, in which others may hold the lock.
+    template <class Work>
+    void if_of_use(Work work);
     bool is_of_use() const { return has_any_.load(std::memory_order_relaxed) && runtime.is_recording(); }
 
     std::atomic<unsigned> open_captures_{0};

@@ -25,7 +25,7 @@ struct Next {
     Known known[most];
     std::atomic<unsigned> count;
     mpiprof::Lock lock;
-    Function* find(const char* name, Word caller) {
+    [[gnu::noinline]] Function* find(const char* name, Word caller) {
         const unsigned n = count.load(std::memory_order_acquire);
         for (unsigned i = 0; i < n; ++i)
             if (known[i].caller == caller) return known[i].function;
@@ -72,7 +72,7 @@ CUDA(cudaStreamBeginCaptureToGraph_ptsz, THEN(graphs.begin_capture_to(b, per_thr
 // (stream, graph*)
 #define END(stream)                                                             \
     {                                                                           \
-        const std::uint64_t capture = graphs.capture_of(stream);                \
+        const Word capture = graphs.capture_of(stream);                         \
         const int code = real(a, b, c, d, e, f);                                \
         graphs.end_capture(capture, code == mpiprof::gpu::success ? at(b) : 0); \
         return code;                                                            \

@@ -73,10 +73,6 @@ def recorded(scene, directory, rank=None):
     return sums
 
 
-def without(counts, *names):
-    return {name: count for name, count in counts.items() if name not in names}
-
-
 @case(mpis=(), ranks=1)
 def nccl_calls_and_bytes_are_exact(scene):
     for how in ("linked", "fetched"):

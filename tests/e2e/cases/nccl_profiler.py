@@ -5,7 +5,7 @@ import collections
 
 from harness import ROOT, case, check, same
 
-from cases.nccl import SOURCES, counted, environment, program, recorded, run, torchrun, without
+from cases.nccl import SOURCES, counted, environment, program, recorded, run, torchrun
 
 def static_program(scene, mpi=False):
     """The program with the double inside it, as Horovod is linked with NCCL. The library of CUDA says that there may be NCCL."""
