@@ -27,6 +27,7 @@ constexpr std::array names{
     Name{Rule::nccl_waiting, "nccl-waiting"},
     Name{Rule::nccl_exposed, "nccl-exposed"},
     Name{Rule::gpu_idle, "gpu-idle"},
+    Name{Rule::graph_replays, "graph-replays"},
     Name{Rule::dropped, "dropped"},
     Name{Rule::order, "order"},
     Name{Rule::left_over, "left-over"},

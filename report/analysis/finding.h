@@ -32,6 +32,7 @@ enum class Rule : std::uint8_t {
     nccl_waiting,
     nccl_exposed,
     gpu_idle,
+    graph_replays,
     dropped,
     order,
     left_over,
@@ -252,6 +253,11 @@ struct NcclExposed {
     double nccl_share = 0;
     double kernels_share = 0;
 };
+// What CUDA graphs repeated without a call.
+struct GraphReplays {
+    double replayed = 0, called = 0;  // operations of NCCL, of the mean rank
+    std::uint32_t ranks_missing = 0;  // whose replays are not all counted
+};
 struct GpuIdle {
     double idle_share = 0, largest_share = 0;  // of the time that was recorded; Finding::ranks: whose is the largest
     std::uint32_t gpus = 0;
@@ -351,12 +357,13 @@ struct Crowded {
 using Evidence =
     std::variant<evidence::Unfinished, evidence::Errors, evidence::Paused, evidence::Overlap, evidence::Crowded,
                  evidence::Waiting, evidence::Waits, evidence::Requests, evidence::Imbalance, evidence::Polling,
-                 evidence::NcclWaiting, evidence::NcclExposed, evidence::GpuIdle, evidence::Dropped, evidence::Order,
-                 evidence::LeftOvers, evidence::Varying, evidence::SerialChain, evidence::OneServesAll,
-                 evidence::SmallMessages, evidence::CheapCalls, evidence::UnequalComms, evidence::Init, evidence::Setup,
-                 evidence::FileIo, evidence::Transfers, evidence::Healthy, evidence::WrongLauncher, evidence::Masks,
-                 evidence::TooMany, evidence::Threads, evidence::Starved, evidence::Beyond, evidence::Throttled,
-                 evidence::Memory, evidence::Unbound, evidence::Spread, evidence::FarGpu, evidence::FarAdapter>;
+                 evidence::NcclWaiting, evidence::NcclExposed, evidence::GpuIdle, evidence::GraphReplays,
+                 evidence::Dropped, evidence::Order, evidence::LeftOvers, evidence::Varying, evidence::SerialChain,
+                 evidence::OneServesAll, evidence::SmallMessages, evidence::CheapCalls, evidence::UnequalComms,
+                 evidence::Init, evidence::Setup, evidence::FileIo, evidence::Transfers, evidence::Healthy,
+                 evidence::WrongLauncher, evidence::Masks, evidence::TooMany, evidence::Threads, evidence::Starved,
+                 evidence::Beyond, evidence::Throttled, evidence::Memory, evidence::Unbound, evidence::Spread,
+                 evidence::FarGpu, evidence::FarAdapter>;
 
 struct Finding {
     Rule rule{};

@@ -89,12 +89,35 @@ void idle(const Job& job, const Figures& figures, std::vector<Finding>& findings
                                                       .host_share = host_share}});
 }
 
+// Where most of NCCL's work is no call, all figures of calls are of the rest.
+void replays(const Job& job, std::vector<Finding>& findings) {
+    constexpr double worth_a_word = 0.1;
+    std::uint64_t calls = 0;
+    for (const Row& row : job.rows) {
+        const Call& call = job.calls[row.sum.call];
+        if (call.family == Family::nccl && carries_messages(call.traffic)) calls += row.sum.calls;
+    }
+    const auto replayed = static_cast<double>(job.gpu.replayed_operations()), called = static_cast<double>(calls);
+    const bool is_much = replayed > 0 && replayed >= worth_a_word * (replayed + called);
+    if (!is_much && job.gpu.ranks_missing_replays == 0) return;
+    const double ranks = std::max(1u, job.profiles());
+    findings.push_back(
+        {.rule = Rule::graph_replays,
+         .is_serious = false,
+         .calls = {},
+         .ranks = {},
+         .nodes = {},
+         .evidence = evidence::GraphReplays{
+             .replayed = replayed / ranks, .called = called / ranks, .ranks_missing = job.gpu.ranks_missing_replays}});
+}
+
 }  // namespace
 
 void find_on_gpus(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
     stragglers(job, figures, findings);
     exposed(job, findings);
     idle(job, figures, findings);
+    replays(job, findings);
 }
 
 }  // namespace mpiprof::report

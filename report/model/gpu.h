@@ -161,6 +161,11 @@ struct GpuJob {
     std::map<std::string, std::uint64_t> not_timed;
     std::uint64_t records_dropped = 0;  // by CUPTI
     bool is_empty() const { return rows.empty() && work.empty(); }
+    std::uint64_t replayed_operations() const {
+        std::uint64_t operations = 0;
+        for (const ReplayedOn& on : replayed) operations += on.operations();
+        return operations;
+    }
     bool has_launches() const {
         return std::any_of(rows.begin(), rows.end(), [](const GpuRow& row) { return row.by_launches; });
     }

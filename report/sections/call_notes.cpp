@@ -17,4 +17,10 @@ void note_exchanges(std::vector<Note>& notes, const Job& job, const std::set<std
                     fmt::join(names, ", ")));
 }
 
+void note_replays(std::vector<Note>& notes, const Job& job) {
+    if (job.gpu.replayed_operations() != 0 || job.gpu.ranks_missing_replays != 0)
+        notes.push_back(
+            "replays of CUDA graphs repeat operations of NCCL, are no calls, and are on no line here: mpiprof-report nccl");
+}
+
 }  // namespace mpiprof::report

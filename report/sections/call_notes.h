@@ -16,6 +16,9 @@ namespace mpiprof::report {
 // size is both together: the section peers has each message once.
 void note_exchanges(std::vector<Note>& notes, const Job& job, const std::set<std::uint16_t>& calls);
 
+// Replays of CUDA graphs are on no line of calls.
+void note_replays(std::vector<Note>& notes, const Job& job);
+
 // Of the rows of unfinished_rows().
 inline constexpr std::string_view unfinished_mark = " (unfinished)";  // behind their names on screens
 inline constexpr std::string_view unfinished_left_out =

@@ -297,6 +297,7 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
     std::set<std::uint16_t> of_calls;
     for (const Line& line : lines) of_calls.insert(line.row.sum.call);
     note_exchanges(table.notes, job, of_calls);
+    note_replays(table.notes, job);
     if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.row.is_unfinished; }))
         table.notes.push_back(std::string(unfinished_note));
     if (has_samples) table.notes.push_back("calls that are asked in loops (Test, Probe) are timed every 16th time");

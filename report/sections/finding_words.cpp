@@ -217,6 +217,17 @@ std::string FindingWords::operator()(const evidence::GpuIdle& e) const {
         e.gpus == 1 ? "The GPU is" : "GPUs are", human_share(e.idle_share), most, human_share(e.host_share));
 }
 
+std::string FindingWords::operator()(const evidence::GraphReplays& e) const {
+    const std::string missing = fmt::format("on {} replays of CUDA graphs that hold operations of NCCL are not seen",
+                                            plural(e.ranks_missing, "rank", "ranks"));
+    if (e.replayed <= 0) return "NCCL did more than was called: " + missing + ". More: mpiprof-report nccl.";
+    return fmt::format(
+        "CUDA graphs replayed {} operations of NCCL on each rank (mean), and {} were called: counts, bytes and times of calls "
+        "are of the called ones alone.{} More: mpiprof-report nccl.",
+        human_count(e.replayed), human_count(e.called),
+        e.ranks_missing == 0 ? "" : " There were more: " + missing + ".");
+}
+
 std::string FindingWords::operator()(const evidence::Dropped& e) const {
     const auto* said = std::find_if(std::begin(drop_words), std::end(drop_words) - 1,
                                     [&](const DropWords& w) { return w.what == e.what; });

@@ -44,6 +44,7 @@ struct FindingWords {
     std::string operator()(const evidence::NcclWaiting& e) const;
     std::string operator()(const evidence::NcclExposed& e) const;
     std::string operator()(const evidence::GpuIdle& e) const;
+    std::string operator()(const evidence::GraphReplays& e) const;
     std::string operator()(const evidence::Dropped& e) const;
     std::string operator()(const evidence::Order& e) const;
     std::string operator()(const evidence::LeftOvers& e) const;

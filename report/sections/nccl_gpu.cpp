@@ -295,9 +295,9 @@ std::vector<Table> gpu_tables(const Job& job, bool is_for_screen) {
 }
 
 static bool lacks_a_tenth(const Job& job) {
-    std::uint64_t timed = 0, replays_timed = 0, replayed = 0, missing = 0;
+    const std::uint64_t replayed = job.gpu.replayed_operations();
+    std::uint64_t timed = 0, replays_timed = 0, missing = 0;
     for (const GpuRow& row : job.gpu.rows) (row.is_replayed ? replays_timed : timed) += row.operations;
-    for (const ReplayedOn& on : job.gpu.replayed) replayed += on.operations();
     if (replayed > replays_timed) missing = replayed - replays_timed;
     for (const auto& [why, operations] : job.gpu.not_timed) missing += operations;
     return missing != 0 && 9 * missing >= timed;

@@ -83,6 +83,12 @@ constexpr std::array texts{
         "mpiprof-report nccl (HOW BUSY THE GPUS WERE). Whether data are loaded in time (workers of the data loader, "
         "the file system), synchronisations with the host, many short kernels; a timeline of some steps (Nsight "
         "Systems, PyTorch's profiler) shows which."},
+    RuleText{
+        Rule::graph_replays, "Replays of CUDA graphs repeat operations of NCCL, which are no calls.",
+        "Operations that were captured into graphs, times the replays of these: a tenth and more of all. Or replays that "
+        "cannot be counted: by the driver's functions, by a static CUDA runtime, of what was captured while recording was "
+        "off.",
+        "mpiprof-report nccl counts them by communicator; with MPIPROF_CUPTI=sample they have times on the GPU, too."},
     RuleText{Rule::dropped, "Something could not be kept apart, or was not recorded.",
              "The recorder's own counts of what did not fit into its tables.",
              "mpiprof-report check; docs/settings.md has the sizes of the tables."},

@@ -194,6 +194,7 @@ Result<std::vector<Table>> sites(const Job& job, const Question& question) {
     std::set<std::uint16_t> of_calls;
     for (const SiteLine& line : lines) of_calls.insert(line.site.call);
     note_exchanges(table.notes, job, of_calls);
+    note_replays(table.notes, job);
     if (!lines.empty()) add_notes(table, context, lines, by);
     if (left_out) table.notes.push_back(fmt::format("{} more: --top {}", left_out, all));
     for (std::string& note : places.notes()) table.notes.push_back(std::move(note));

@@ -65,6 +65,26 @@ TEST(nccl, replays_that_are_counted_are_collectives_without_calls_and_times) {
     EXPECT_EQ(show(job, "calls", "csv"), show(job_of(gpu_training()), "calls", "csv"));
 }
 
+TEST(nccl, summary_and_calls_say_that_most_operations_are_replays_of_graphs) {
+    auto ranks = gpu_training();
+    EXPECT_FALSE(says(show(job_of(ranks), "summary"), "[graph-replays]"));
+    const auto add = [&](std::uint64_t replays) {
+        for (ProfileSpec& rank : ranks)
+            rank.gpu_times.push_back({.call = "ncclAllReduce",
+                                      .durations_ns = {},
+                                      .bytes = 1 << 20,
+                                      .source = format::GpuSource::none,
+                                      .replays = replays});
+    };
+    add(10);
+    EXPECT_FALSE(says(show(job_of(ranks), "summary"), "[graph-replays]")) << "a tenth is not much";
+    EXPECT_TRUE(says(show(job_of(ranks), "calls"), "replays of CUDA graphs repeat operations of NCCL"));
+    add(990);
+    const std::string text = show(job_of(ranks), "summary");
+    EXPECT_TRUE(says(text, "CUDA graphs replayed 1,000 operations of NCCL on each rank (mean), and 700 were called"))
+        << text;
+}
+
 TEST(nccl, counts_are_at_least_where_graphs_are_captured_and_nobody_follows_them) {
     const auto shown_with = [](std::vector<FactSpec> facts) {
         auto ranks = gpu_training();
