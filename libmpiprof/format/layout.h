@@ -59,6 +59,7 @@ enum class TableType : std::uint32_t {
     arrivals = 32,          // Arrival, one table for each communicator that has them
     enqueued = 33,          // EnqueuedCollective, one table for each communicator of NCCL's that has them
     types = 34,             // LiveType: datatypes that the program has made and not freed
+    enqueued_peers = 35,    // EnqueuedPeer, one table for each communicator of NCCL's that has them
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
     exact_sizes = 17,
@@ -502,6 +503,13 @@ struct EnqueuedCollective {
 };
 inline constexpr std::uint64_t enqueued_kept = 256;  // of a communicator
 
+// How many messages this rank has enqueued to and from one rank of a communicator of NCCL's: record n is of its rank n.
+struct EnqueuedPeer {
+    std::uint64_t sent, received;
+    std::uint64_t sent_after, received_after;  // Communicator::collectives when the last of them was enqueued
+    std::uint32_t sent_from, received_from;    // the same: index into `sites`; 0: it was not recorded
+};
+
 // What one thread exchanged with one rank of MPI_COMM_WORLD, by messages or by one-sided operations. There is a record
 // from the first of them on. Of one-sided operations `sent` is what was put there, `received` what was fetched from
 // there.
@@ -587,7 +595,9 @@ struct NcclOperation {
     char protocol[16];           // "LL", "LL128", "SIMPLE" ...
     std::uint64_t operations;
     std::uint64_t bytes;  // message size, as in the cells
+    std::uint64_t tag;    // what the program gave the call (ncclCollConfig_t::userProfilerTag); 0: none
 };
+inline constexpr std::uint64_t other_tags = ~std::uint64_t{0};  // in place of those beyond the first few
 enum NcclOperationFlags : std::uint16_t {
     not_called_through_us =
         1,  // NCCL is linked statically: these are known by its profiler interface alone, and have cells without time
@@ -726,6 +736,7 @@ static_assert(sizeof(Communicator) == 144 && offsetof(Communicator, name) == 48 
               offsetof(Communicator, collectives) == 112 && offsetof(Communicator, made_from) == 136);
 static_assert(sizeof(Arrival) == 32 && offsetof(Arrival, site) == 24);
 static_assert(sizeof(EnqueuedCollective) == 32 && offsetof(EnqueuedCollective, call) == 24);
+static_assert(sizeof(EnqueuedPeer) == 40 && offsetof(EnqueuedPeer, sent_from) == 32);
 static_assert(sizeof(Counter) == 16);
 static_assert(sizeof(Flow) == 24);
 static_assert(sizeof(Peer) == 64 && offsetof(Peer, sent) == 8 && offsetof(Peer, received) == 32);
@@ -739,7 +750,8 @@ static_assert(sizeof(Setting) == 136);
 static_assert(sizeof(ActivityBin) == 16 && sizeof(Activity) == 2072 && offsetof(Activity, bins) == 24);
 static_assert(sizeof(TraceEvent) == 48 && offsetof(TraceEvent, peer) == 24 && offsetof(TraceEvent, call) == 40);
 static_assert(sizeof(TraceHead) == sizeof(TraceEvent));
-static_assert(sizeof(NcclOperation) == 56 && offsetof(NcclOperation, operations) == 40);
+static_assert(sizeof(NcclOperation) == 64 && offsetof(NcclOperation, operations) == 40 &&
+              offsetof(NcclOperation, tag) == 56);
 static_assert(sizeof(GpuTime) == 72 && offsetof(GpuTime, operations) == 16);
 static_assert(sizeof(GpuSequence) == 16400 && offsetof(GpuSequence, enqueued) == 8);
 static_assert(sizeof(GpuWork) == 48 && offsetof(GpuWork, count) == 8);

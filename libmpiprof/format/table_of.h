@@ -57,6 +57,8 @@ inline constexpr TableType table_of<Arrival> = TableType::arrivals;
 template <>
 inline constexpr TableType table_of<EnqueuedCollective> = TableType::enqueued;
 template <>
+inline constexpr TableType table_of<EnqueuedPeer> = TableType::enqueued_peers;
+template <>
 inline constexpr TableType table_of<LiveType> = TableType::types;
 
 }  // namespace mpiprof::format

@@ -100,6 +100,34 @@ struct InOrder : Base {
     }
 };
 
+// A message is counted with the rank that it goes to or comes from when it is enqueued, recorded or not: there it has
+// to meet one that fits, and nothing else shows which of the two is missing.
+template <bool IsSent>
+inline void count_message(format::EnqueuedPeer& with, std::uint64_t collectives, std::uint32_t site) {
+    (IsSent ? with.sent_after : with.received_after) = collectives;
+    (IsSent ? with.sent_from : with.received_from) = site;
+    (IsSent ? with.sent : with.received) += 1;
+}
+template <bool IsSent, class Base>
+struct WithPeer : Base {
+    [[gnu::always_inline]] static void count(Ledger& ledger, const Memo& memo, format::EnqueuedPeer& with) {
+        count_message<IsSent>(with, ledger.counted(memo).collectives, memo.cell->site);
+    }
+    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        format::EnqueuedPeer* const with = ledger.enqueued_with(memo, ledger.hand.peer());
+        if (!with || !Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
+            return false;  // then after() does it
+        count(ledger, memo, *with);
+        return true;
+    }
+    static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+        ledger.make_room_for_messages(memo);
+        if (format::EnqueuedPeer* const with = ledger.enqueued_with(memo, ledger.hand.peer()))
+            count(ledger, memo, *with);
+        Base::after(ledger, memo, bytes, ticks);
+    }
+};
+
 // What is launched has to be told to gpu/ behind the real call, and then what it was.
 template <class Booker>
 struct Watched : Booker {
@@ -114,7 +142,7 @@ template <Id I, class Language>
 struct Nccl::Size {
     static constexpr Call row = row_of(I);
     static constexpr int comm = find(row.roles, Role::comm), count = find(row.roles, Role::count),
-                         type = find(row.roles, Role::type), root = find(row.roles, Role::root),
+                         type = find(row.roles, Role::type), root = find(row.roles, Role::root), peer = peer_at(I),
                          op = find(row.roles, Role::op), scounts = find(row.roles, Role::scounts);
     static constexpr SizeRule rule = row.size_rule;
     static constexpr bool is_enqueued = is_operation(row.traffic);
@@ -122,7 +150,8 @@ struct Nccl::Size {
     using Sized = std::conditional_t<rule == SizeRule::none, wrap::Sizeless, wrap::AsStored>;
     static constexpr bool is_broadcast = I == Id::Bcast || I == Id::Broadcast;
     using Launched = std::conditional_t<is_broadcast, EnqueuedBroadcast<Sized, I>, Enqueued<Sized>>;
-    using Operation = std::conditional_t<is_ordered(row), InOrder<I, Launched>, Launched>;
+    using Message = std::conditional_t<is_message(I), WithPeer<row.traffic == Traffic::send, Launched>, Launched>;
+    using Operation = std::conditional_t<is_ordered(row), InOrder<I, Launched>, Message>;
     using Whole = std::conditional_t<I == Id::GroupEnd, GroupEnded, std::conditional_t<is_enqueued, Operation, Sized>>;
     using Booker = std::conditional_t<(comm >= 0), Whole, wrap::WithoutComm<Whole>>;
     using Watched = nccl::Watched<Booker>;
@@ -140,6 +169,7 @@ struct Nccl::Size {
             if constexpr (count >= 0) hand.count = words[count];
         }
         if constexpr (root >= 0) hand.set_peer(static_cast<int>(words[root]));
+        if constexpr (is_message(I)) hand.set_peer(static_cast<int>(words[peer]));
         if constexpr (op >= 0) hand.op = static_cast<int>(words[op]);
         if constexpr (rule == SizeRule::count_times_size) {
             const mpiprof::Group* known = ledger.groups.find(words[comm]);
@@ -180,12 +210,19 @@ template <Id I, class Language>
     const bool has_block_of_each = row_of(I).size_rule == SizeRule::count_times_size;
     Records& records = runtime.records();
     CommunicatorTable::Counted& communicator = records.communicators.at(info.index);
-    records.enqueued.make_room(records.image, info.index, communicator);
-    Ordered<I>::keep(communicator, records.enqueued.next(info.index, communicator),
-                     {count < 0 ? 0 : words[count < 0 ? 0 : count] * (has_block_of_each ? info.size : 1),
-                      words[find(roles, Role::type)], static_cast<int>(op >= 0 ? words[op < 0 ? 0 : op] : 0),
-                      static_cast<int>(words[root < 0 ? 0 : root])},
-                     0, 0);
+    if constexpr (is_message(I)) {
+        EnqueuedPeers& messages = records.enqueued_peers;
+        messages.make_room(records.image, info.index, communicator);
+        if (format::EnqueuedPeer* const with = messages.with(info.index, static_cast<int>(words[peer_at(I)])))
+            count_message<row_of(I).traffic == Traffic::send>(*with, communicator.collectives, 0);
+    } else {
+        records.enqueued.make_room(records.image, info.index, communicator);
+        Ordered<I>::keep(communicator, records.enqueued.next(info.index, communicator),
+                         {count < 0 ? 0 : words[count < 0 ? 0 : count] * (has_block_of_each ? info.size : 1),
+                          words[find(roles, Role::type)], static_cast<int>(op >= 0 ? words[op < 0 ? 0 : op] : 0),
+                          static_cast<int>(words[root < 0 ? 0 : root])},
+                         0, 0);
+    }
 }
 
 }  // namespace mpiprof::nccl

@@ -130,6 +130,16 @@ constexpr bool is_operation(Traffic traffic) {
            traffic == Traffic::one_sided || traffic == Traffic::sync;
 }
 
+// Where an operation between two ranks says which the other one is; -1: nowhere.
+constexpr int peer_at(Id id) {
+    const int dest = find(row_of(id).roles, Role::dest);
+    return dest >= 0 ? dest : find(row_of(id).roles, Role::source);
+}
+// What has to meet one that fits on the other side.
+constexpr bool is_message(Id id) {
+    return row_of(id).traffic == Traffic::send || row_of(id).traffic == Traffic::receive;
+}
+
 // A set of rows in one word: what launches something stands among the first 64 of calls.def, however many there are.
 constexpr std::uint64_t bit_of_row(Id id) {
     const unsigned row = static_cast<unsigned>(id) - first_id;
@@ -175,7 +185,7 @@ struct Nccl : private wrap::LibraryDefaults {
         if (runtime.is_recording()) follow_made(I, words);
     }
 
-    static constexpr bool is_in_order(Id id) { return is_ordered(row_of(id)); }
+    static constexpr bool is_in_order(Id id) { return is_ordered(row_of(id)) || is_message(id); }
     template <Id I, class Language>
     static void count_unrecorded(const Word* words, Word result);
 
@@ -264,11 +274,7 @@ struct Nccl : private wrap::LibraryDefaults {
     }
     template <Id I>
     static int peer_of(const Word* words) {
-        constexpr int dest = find(row_of(I).roles, Role::dest), source = find(row_of(I).roles, Role::source);
-        if constexpr (dest >= 0 || source >= 0)
-            return static_cast<int>(words[dest >= 0 ? dest : source]);
-        else
-            return -1;
+        return peer_at(I) >= 0 ? static_cast<int>(words[peer_at(I)]) : -1;
     }
     static bool follow_made(Id id, const Word* words);
     [[gnu::always_inline]] static void watch_operation(Word stream, std::uint16_t call, int peer) {

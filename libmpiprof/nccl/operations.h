@@ -12,7 +12,7 @@ class Operations {
   public:
     // One more operation of this kind: everything of it but its sums tells it apart. Its record; null: there was no
     // room to tell it apart.
-    format::NcclOperation* add(Records& records, const format::NcclOperation& kind, Bytes bytes);
+    format::NcclOperation* add(Records& records, format::NcclOperation kind, Bytes bytes);
     // One more of a record that add() answered; the caller holds the lock.
     static void add_known(format::NcclOperation& operation, Bytes bytes) {
         mpiprof::add(operation.bytes, bytes);
@@ -21,10 +21,14 @@ class Operations {
     Lock& lock() { return lock_; }
 
   private:
+    std::uint64_t known_tag(std::uint64_t tag);
     format::NcclOperation* find(Records& records, const format::NcclOperation& kind, unsigned limit);
 
     static constexpr unsigned most_exact = 1024;  // and then by call and size alone
     static constexpr unsigned most = 1536;
+    // A program may tag each step by its number.
+    static constexpr unsigned most_tags = 64;
+    std::uint64_t tags_[most_tags] = {};
     Lock lock_;
     Rows<format::NcclOperation, 32> rows_;
     OpenTable<std::uint32_t, OpenTableSize{.inside = 4096, .outside = 0, .most = 4096}> known_{};  // words of the file

@@ -94,8 +94,8 @@ bool is_in_a_call(const ThreadState& thread) {
 
 void remember(Context& context, const Told& told, const Recorded& recorded, NcclOperation* operation) {
     const Guard guard(operations.lock());
-    place_of_kind(context, told) = {told.function, told.type,     told.algorithm, told.protocol,
-                                    told.count,    told.channels, recorded,       operation};
+    place_of_kind(context, told) = {told.function, told.type, told.algorithm, told.protocol, told.count,
+                                    told.channels, told.tag,  recorded,       operation};
 }
 
 // What it was, beside its sums in the table: the kernel that is being launched did this, and where nobody called for it
@@ -156,6 +156,7 @@ void record(Context& context, const Told& told) {
     kind.channels = static_cast<std::uint8_t>(told.channels < 255 ? told.channels : 255);
     kind.communicator = index;
     kind.flags = context.is_through_us ? 0 : format::not_called_through_us;
+    kind.tag = told.tag;
     if (told.algorithm) copy(kind.algorithm, told.algorithm);
     if (told.protocol) copy(kind.protocol, told.protocol);
     records.publish_call(kind.call);
@@ -340,4 +341,4 @@ PROFILER(3, Collective3, PointToPoint3, begin_1)
 PROFILER(4, Collective4, PointToPoint4, begin_4)
 PROFILER(5, Collective4, PointToPoint4, begin_5)
 PROFILER(6, Collective4, PointToPoint4, begin_5)
-PROFILER(7, Collective4, PointToPoint4, begin_5)
+PROFILER(7, Collective7, PointToPoint7, begin_5)

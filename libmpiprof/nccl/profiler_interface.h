@@ -127,7 +127,7 @@ static_assert(offsetof(Collective3, type_of_data) == 88 && offsetof(Collective3,
 static_assert(offsetof(Collective3, algorithm) == 104 && offsetof(Collective3, protocol) == 112);
 using PointToPoint3 = PointToPoint2;
 
-// Versions 4 to 7: the communicator is told of when it is made. Later versions, and RCCL's, have more behind this.
+// Versions 4 to 6: the communicator is told of when it is made. Later versions, and RCCL's, have more behind this.
 struct Collective4 {
     Begun begun;
     std::uint64_t number;
@@ -157,6 +157,20 @@ struct PointToPoint4 {
 static_assert(offsetof(PointToPoint4, function) == 24 && offsetof(PointToPoint4, type_of_data) == 40 &&
               offsetof(PointToPoint4, count) == 48);
 static_assert(offsetof(PointToPoint4, channels) == 60);
+
+// Version 7 has this behind it, and what the program gave the call (ncclCollConfig_t::userProfilerTag).
+struct Collective7 : Collective4 {
+    void* group;
+    const char* variant;
+    bool is_symmetric;
+    std::uint64_t tag;
+};
+static_assert(offsetof(Collective7, group) == 104 && offsetof(Collective7, tag) == 128);
+struct PointToPoint7 : PointToPoint4 {
+    void* group;
+    std::uint64_t tag;
+};
+static_assert(offsetof(PointToPoint7, group) == 64 && offsetof(PointToPoint7, tag) == 72);
 
 // From version 5 on the type is as wide as this. A call, told in the thread that makes it, captured into a graph or
 // not; never when a graph is replayed.

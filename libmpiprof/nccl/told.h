@@ -24,6 +24,7 @@ struct Told {
     int rank;
     std::size_t traffic;  // of a gather or reduce-scatter: the message size, as here; 0: not told
     bool is_own;          // sent to, or received from, the rank itself
+    std::uint64_t tag;    // of the program's; 0: none, or not told
 };
 
 template <std::size_t N>
@@ -33,7 +34,7 @@ const char* nth(const char (&texts)[N][16], unsigned i) {
 
 template <class Collective>
 Told told_of_collective(const Collective& c) {
-    Told told{nullptr, nullptr, c.count, c.channels, nullptr, nullptr, nullptr, 0, c.begun.rank, 0, false};
+    Told told{nullptr, nullptr, c.count, c.channels, nullptr, nullptr, nullptr, 0, c.begun.rank, 0, false, 0};
     if constexpr (requires { c.reduction; }) {
         told.function = nth(interface::functions_1, c.function);
         told.type = nth(type_names, c.type_of_data);
@@ -50,12 +51,13 @@ Told told_of_collective(const Collective& c) {
         told.hash = c.hash;
     }
     if constexpr (requires { c.traffic; }) told.traffic = c.traffic;
+    if constexpr (requires { c.tag; }) told.tag = c.tag;
     return told;
 }
 
 template <class PointToPoint>
 Told told_of_point_to_point(const PointToPoint& p) {
-    Told told{nullptr, nullptr, p.count, 0, nullptr, nullptr, nullptr, 0, p.begun.rank, 0, p.peer == p.begun.rank};
+    Told told{nullptr, nullptr, p.count, 0, nullptr, nullptr, nullptr, 0, p.begun.rank, 0, p.peer == p.begun.rank, 0};
     if constexpr (std::is_same_v<decltype(p.function), std::uint8_t>) {
         told.function = nth(interface::functions_1, p.function);
         told.type = nth(type_names, p.type_of_data);
@@ -64,6 +66,7 @@ Told told_of_point_to_point(const PointToPoint& p) {
         told.type = p.type_of_data;
     }
     if constexpr (requires { p.channels; }) told.channels = p.channels;
+    if constexpr (requires { p.tag; }) told.tag = p.tag;
     if constexpr (requires { p.hash; }) {
         told.communicator = p.name;
         told.hash = p.hash;
@@ -72,7 +75,7 @@ Told told_of_point_to_point(const PointToPoint& p) {
 }
 
 inline Told told_of_call(const interface::Call5& call) {
-    return {call.function, call.type_of_data, call.count, 0, nullptr, nullptr, nullptr, 0, call.rank, 0, false};
+    return {call.function, call.type_of_data, call.count, 0, nullptr, nullptr, nullptr, 0, call.rank, 0, false, 0};
 }
 
 struct Function {

@@ -1,4 +1,4 @@
-// Room for what was enqueued, once for each communicator.
+// Room for what was enqueued, made once for each communicator.
 #include "libmpiprof/record/enqueued.h"
 
 #include "libmpiprof/record/rows.h"
@@ -20,6 +20,23 @@ void EnqueuedCollectives::make_room(Image& image, std::uint16_t index, const for
     __atomic_store_n(&table->used, static_cast<std::uint32_t>(enqueued_kept), __ATOMIC_RELEASE);
     ++used_;
     kept = room;
+}
+
+// A communicator that is being made in the background has no size yet, and is asked again.
+void EnqueuedPeers::make_room(Image& image, std::uint16_t index, const format::Communicator& communicator) {
+    const Guard guard(lock_);
+    Room& room = rooms_[index];
+    const std::uint32_t members = communicator.size;
+    if (room.was_asked_for || index == 0 || members == 0) return;
+    room.was_asked_for = true;
+    if (members > most_members || used_ + members > most) return;
+    format::Table* table = nullptr;
+    room.first = Rows<format::EnqueuedPeer, most_members>::room_for(image, members, 0, table);
+    if (!room.first) return;
+    table->communicator = index;
+    __atomic_store_n(&table->used, members, __ATOMIC_RELEASE);
+    used_ += members;
+    room.members = members;
 }
 
 }  // namespace mpiprof

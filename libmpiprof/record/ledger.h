@@ -52,6 +52,13 @@ class Ledger {
     void make_room_for_enqueued(const Memo& m) {
         records_->enqueued.make_room(records_->image, m.cell->communicator, counted(m));
     }
+    // The same of messages with this rank; null: there is no room for them, or no longer.
+    format::EnqueuedPeer* enqueued_with(const Memo& m, int peer) const {
+        return records_->enqueued_peers.with(m.cell->communicator, peer);
+    }
+    void make_room_for_messages(const Memo& m) {
+        records_->enqueued_peers.make_room(records_->image, m.cell->communicator, counted(m));
+    }
     format::EnqueuedCollective& next_enqueued(const Memo& m, const CommunicatorTable::Counted& communicator) {
         return records_->enqueued.next(m.cell->communicator, communicator);
     }

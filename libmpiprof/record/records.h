@@ -36,6 +36,7 @@ struct Records {
     CommunicatorTable communicators;
     Arrivals arrivals;
     EnqueuedCollectives enqueued;
+    EnqueuedPeers enqueued_peers;
     Catalogue catalogue;
     format::ClockKind clock;
     Lock lock;  // for the dictionary

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "report/analysis/hang_parties.h"
+#include "report/analysis/nccl_messages.h"
 #include "report/analysis/orders.h"
 #include "report/analysis/stuck.h"
 
@@ -235,7 +236,8 @@ std::optional<OrderedStep> first_not_enqueued(const Job& job, std::uint32_t grou
 
 std::optional<Hang> nccl_hang(const Job& job) {
     if (auto hang = different_enqueued(job)) return hang;
-    return never_enqueued(job);
+    if (auto hang = never_enqueued(job)) return hang;
+    return never_sent(job);
 }
 
 std::optional<Unlike> unlike_of(const Job& job) {

@@ -183,6 +183,7 @@ void write_nccl_choices(JsonWriter& json, const Job& job) {
             json.field("algorithm", choice.algorithm);
             json.field("protocol", choice.protocol);
             json.field("channels", known(choice.channels));
+            json.field("tag", known(choice.tag));
             json.field("operations", choice.operations);
             json.field("bytes", choice.bytes);
             json.field("called_elsewhere", choice.called_elsewhere);

@@ -10,6 +10,7 @@ void NcclChoicesPart::take(Key key, const Sums& sums) {
     if (sums_.size() >= most_kept && !sums_.contains(key)) {
         key.algorithm = key.protocol = "";
         key.channels = 0;
+        key.tag = key.tag == 0 ? 0 : other_tags;
         key.comm_size = 0;
     }
     Sums& to = sums_[std::move(key)];
@@ -27,7 +28,8 @@ void NcclChoicesPart::add(const RankProfile& from) {
               .comm_size = size,
               .algorithm = o.algorithm,
               .protocol = o.protocol,
-              .channels = o.channels},
+              .channels = o.channels,
+              .tag = o.tag},
              {.operations = o.operations,
               .bytes = o.bytes,
               .called_elsewhere = o.is_called_elsewhere ? o.operations : 0});
@@ -47,6 +49,7 @@ void NcclChoicesPart::finish(Finishing& end) {
                            .algorithm = key.algorithm,
                            .protocol = key.protocol,
                            .channels = key.channels,
+                           .tag = key.tag,
                            .operations = sums.operations,
                            .bytes = sums.bytes,
                            .called_elsewhere = sums.called_elsewhere});

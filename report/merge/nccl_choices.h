@@ -30,6 +30,7 @@ class NcclChoicesPart {
         std::uint32_t comm_size = 0;
         std::string algorithm, protocol;
         std::uint8_t channels = 0;
+        std::uint64_t tag = 0;
         auto operator<=>(const Key&) const = default;
     };
     struct Sums {

@@ -160,6 +160,22 @@ void StandingsPart::add_made(const RankProfile& from) {
                                  .tag = request.tag});
 }
 
+void StandingsPart::add_enqueued(const RankProfile& from) {
+    const Profile& profile = from.profile;
+    const auto flow_of = [&](const EnqueuedFlow& flow) {
+        const bool is_known = flow.site < profile.sites.size() && !profile.sites[flow.site].frames.empty();
+        const std::uint32_t place = is_known ? place_index(profile, profile.sites[flow.site].frames.front()) : 0;
+        return EnqueuedWith::Flow{.messages = flow.messages, .after = flow.after, .place = place};
+    };
+    for (const EnqueuedPeer& with : profile.enqueued_peers)
+        if (const std::uint32_t group = group_index(profile, with.communicator))
+            enqueued_with_.push_back({.group = group,
+                                      .rank = profile.rank,
+                                      .peer = with.peer,
+                                      .sent = flow_of(with.sent),
+                                      .received = flow_of(with.received)});
+}
+
 void StandingsPart::add_entries(const RankProfile& from) {
     const Profile& profile = from.profile;
     std::map<std::pair<std::uint32_t, std::uint16_t>, std::uint64_t> entered;
@@ -179,7 +195,34 @@ void StandingsPart::add_entries(const RankProfile& from) {
         entries_.push_back({.group = key.first, .rank = profile.rank, .call = key.second, .entered = n});
 }
 
-// Numbered in the order of the ranks, so that the result does not depend on who read what.
+// Groups, places and modules are numbered anew, in the order in which the ranks use them, so that the result does not
+// depend on who read what. 0 stays 0: not known.
+struct StandingsPart::Renumbering {
+    const StandingsPart& part;
+    Job& job;
+    std::vector<std::uint32_t> groups = std::vector<std::uint32_t>(part.groups_.size()),
+                               places = std::vector<std::uint32_t>(part.places_.size()),
+                               modules = std::vector<std::uint32_t>(part.modules_.size());
+
+    // Whether it is met for the first time.
+    template <class Thing>
+    static bool renumber(std::uint32_t& index, std::vector<std::uint32_t>& numbers, const std::vector<Thing>& from,
+                         std::vector<Thing>& to) {
+        const bool is_new = index != 0 && numbers[index] == 0;
+        if (is_new) {
+            to.push_back(from[index]);
+            numbers[index] = static_cast<std::uint32_t>(to.size() - 1);
+        }
+        if (index != 0) index = numbers[index];
+        return is_new;
+    }
+    void group(std::uint32_t& index) { renumber(index, groups, part.groups_, job.groups); }
+    void place(std::uint32_t& index) {
+        if (renumber(index, places, part.places_, job.places))
+            renumber(job.places.back().module, modules, part.modules_, job.modules);
+    }
+};
+
 void StandingsPart::finish(Finishing& end) {
     Job& job = end.job;
     std::stable_sort(standings_.begin(), standings_.end(),
@@ -188,64 +231,60 @@ void StandingsPart::finish(Finishing& end) {
     job.places = {Place{}};
     job.modules = {Module{}};
     job.groups = {Group{}};
-    std::vector<std::uint32_t> place_of(places_.size()), module_of(modules_.size()), group_of(groups_.size());
-    const auto renumber = [](std::uint32_t index, std::vector<std::uint32_t>& numbers, const auto& from, auto& to) {
-        if (index == 0 || numbers[index] != 0) return numbers[index];
-        to.push_back(from[index]);
-        return numbers[index] = static_cast<std::uint32_t>(to.size() - 1);
-    };
+    Renumbering renumber{*this, job};
     for (Standing& standing : standings_) {
         if (standing.call) standing.call = end.order[*standing.call];
-        standing.group = renumber(standing.group, group_of, groups_, job.groups);
-        const bool is_new = standing.place != 0 && place_of[standing.place] == 0;
-        standing.place = renumber(standing.place, place_of, places_, job.places);
-        if (!is_new) continue;
-        std::uint32_t& module = job.places.back().module;
-        module = renumber(module, module_of, modules_, job.modules);
+        renumber.group(standing.group);
+        renumber.place(standing.place);
     }
-    const auto renumber_place = [&](std::uint32_t& place) {
-        const bool is_new = place != 0 && place_of[place] == 0;
-        place = renumber(place, place_of, places_, job.places);
-        if (!is_new) return;
-        std::uint32_t& module = job.places.back().module;
-        module = renumber(module, module_of, modules_, job.modules);
-    };
     for (Standing& standing : standings_)
         for (std::vector<Message>* messages : {&standing.waits_for, &standing.posted})
             for (Message& message : *messages) {
                 if (message.call) message.call = end.order[*message.call];
-                message.group = renumber(message.group, group_of, groups_, job.groups);
-                renumber_place(message.place);
+                renumber.group(message.group);
+                renumber.place(message.place);
             }
     std::stable_sort(made_.begin(), made_.end(), [](const Made& a, const Made& b) { return a.rank < b.rank; });
     for (Made& made : made_) {
         made.call = end.order[made.call];
-        made.group = renumber(made.group, group_of, groups_, job.groups);
-        renumber_place(made.place);
+        renumber.group(made.group);
+        renumber.place(made.place);
     }
+    for (EnqueuedWith& with : enqueued_with_) {
+        renumber.group(with.group);
+        renumber.place(with.sent.place);
+        renumber.place(with.received.place);
+    }
+    std::sort(enqueued_with_.begin(), enqueued_with_.end(), [](const EnqueuedWith& a, const EnqueuedWith& b) {
+        return std::tie(a.group, a.rank, a.peer) < std::tie(b.group, b.rank, b.peer);
+    });
     for (Entries& entries : entries_) {
         if (entries.call != Entries::none) entries.call = end.order[entries.call];
-        entries.group = renumber(entries.group, group_of, groups_, job.groups);
+        renumber.group(entries.group);
     }
     std::sort(entries_.begin(), entries_.end(), [](const Entries& a, const Entries& b) {
         return std::tie(a.group, a.call, a.rank) < std::tie(b.group, b.call, b.rank);
     });
-    for (Membership& membership : memberships_)
-        membership.group = renumber(membership.group, group_of, groups_, job.groups);
+    for (Membership& membership : memberships_) renumber.group(membership.group);
     std::sort(memberships_.begin(), memberships_.end(), [](const Membership& a, const Membership& b) {
         return std::tie(a.group, a.rank) < std::tie(b.group, b.rank);
     });
     job.memberships = std::move(memberships_);
     job.made = std::move(made_);
+    job.enqueued_with = std::move(enqueued_with_);
     job.standings = std::move(standings_);
     job.entries = std::move(entries_);
 }
 
 void StandingsPart::add(const RankProfile& from) {
-    const bool is_over = from.profile.state == State::finalized;
-    if (from.profile.is_text || (is_over && !from.profile.is_in_finalize)) return;
-    // Whoever is in MPI_Finalize may be why others wait.
+    const Profile& profile = from.profile;
+    const bool is_over = profile.state == State::finalized, has_left = is_over && !profile.is_in_finalize;
+    const bool used_nccl = !profile.enqueued.empty() || !profile.enqueued_peers.empty();
+    if (profile.is_text || (has_left && !used_nccl)) return;
+    // Whoever is in MPI_Finalize may be why others wait, or why their GPUs do, once it has left.
     add_memberships(from);
+    add_enqueued(from);
+    if (has_left) return;
     add_made(from);
     if (is_over) return;
     add_standings(from);
@@ -272,6 +311,14 @@ void StandingsPart::absorb(StandingsPart&& other) {
         made.place = place_index(named, {.offset = place.offset, .module = place.module});
     }
     made_.insert(made_.end(), other.made_.begin(), other.made_.end());
+    for (EnqueuedWith& with : other.enqueued_with_) {
+        with.group = group_index(other.groups_[with.group]);
+        for (EnqueuedWith::Flow* flow : {&with.sent, &with.received}) {
+            const Place& place = other.places_[flow->place];
+            flow->place = place_index(named, {.offset = place.offset, .module = place.module});
+        }
+    }
+    enqueued_with_.insert(enqueued_with_.end(), other.enqueued_with_.begin(), other.enqueued_with_.end());
     for (Membership& membership : other.memberships_) membership.group = group_index(other.groups_[membership.group]);
     memberships_.insert(memberships_.end(), other.memberships_.begin(), other.memberships_.end());
     standings_.insert(standings_.end(), other.standings_.begin(), other.standings_.end());

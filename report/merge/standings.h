@@ -23,10 +23,12 @@ class StandingsPart {
     void finish(Finishing& end);
 
   private:
+    struct Renumbering;
     void add_standings(const RankProfile& from);
     void add_entries(const RankProfile& from);
     void add_memberships(const RankProfile& from);
     void add_made(const RankProfile& from);
+    void add_enqueued(const RankProfile& from);
     void say_what_it_waits_for(const RankProfile& from, const Thread& thread, Standing& standing);
     std::uint32_t group_index(const Profile& profile, std::uint16_t communicator);
     std::uint32_t place_index(const Profile& profile, const Frame& frame);
@@ -36,6 +38,7 @@ class StandingsPart {
     std::vector<Entries> entries_;
     std::vector<Membership> memberships_;
     std::vector<Made> made_;
+    std::vector<EnqueuedWith> enqueued_with_;
     // Interned; [0] = not known.
     std::vector<Module> modules_{Module{}};
     std::vector<Place> places_{Place{}};

@@ -31,7 +31,7 @@ struct Message {
     bool operator==(const Message&) const = default;
 };
 
-// A rank of a job that is not finalized, as a member of a communicator.
+// A rank that is not finalized, or has used NCCL, as a member of a communicator.
 struct Membership {
     std::uint32_t group = 0;  // index into Job::groups
     std::uint32_t rank = 0;
@@ -40,8 +40,8 @@ struct Membership {
     std::uint64_t order = 0;        // what tells whether these were the same ones
 };
 
-// Calls that such a rank has made at one place: collectives of a communicator, messages that it sent, and persistent
-// requests that it has set up and not started.
+// Calls that a rank which is not finalized has made at one place: collectives of a communicator, messages that it sent,
+// and persistent requests that it has set up and not started.
 struct Made {
     std::uint32_t rank = 0;
     std::uint32_t group = 0;
@@ -49,6 +49,18 @@ struct Made {
     std::uint32_t place = 0;
     std::uint64_t calls = 0;  // 0: set up and not started
     std::int32_t peer = any_rank, tag = any_tag;
+};
+
+// Messages that such a rank has enqueued on a communicator of NCCL's, to and from one of its ranks.
+struct EnqueuedWith {
+    std::uint32_t group = 0;
+    std::uint32_t rank = 0;
+    std::uint32_t peer = 0;  // rank in that communicator
+    struct Flow {
+        std::uint64_t messages = 0;
+        std::uint64_t after = 0;  // so many collectives of the communicator came before the last of them,
+        std::uint32_t place = 0;  // which was enqueued here
+    } sent{}, received{};
 };
 
 // What all members have to give a collective of NCCL's alike, beside its root; with NCCL's numbers for types. Of a call

@@ -206,11 +206,12 @@ struct Job {
     std::vector<RegionRow> regions;  // parents before what is inside them; the first is the whole run
     std::vector<std::string> hosts;
     std::vector<std::string> nodes;
-    std::vector<Standing> standings;      // sorted by rank
-    std::vector<Entries> entries;         // sorted by group, call, rank
-    std::vector<Membership> memberships;  // sorted by group, rank
-    std::vector<Made> made;               // sorted by rank
-    std::vector<Orders> orders;           // MPI_COMM_WORLD first
+    std::vector<Standing> standings;          // sorted by rank
+    std::vector<Entries> entries;             // sorted by group, call, rank
+    std::vector<Membership> memberships;      // sorted by group, rank
+    std::vector<Made> made;                   // sorted by rank
+    std::vector<EnqueuedWith> enqueued_with;  // sorted by group, rank, peer
+    std::vector<Orders> orders;               // MPI_COMM_WORLD first
     std::vector<OppositeOrder> opposite_orders;
     std::vector<LeftOver> left_over;  // requests first, the most first
     Comparison comparison;

@@ -17,7 +17,9 @@ struct NcclOperation {
     std::string protocol;
     std::uint64_t operations = 0;
     std::uint64_t bytes = 0;  // message size, as in the cells
+    std::uint64_t tag = 0;    // userProfilerTag; 0: none
 };
+inline constexpr std::uint64_t other_tags = ~std::uint64_t{0};
 
 // Over the ranks and over all communicators of one size.
 struct NcclChoice {
@@ -27,6 +29,7 @@ struct NcclChoice {
     std::string algorithm;
     std::string protocol;
     std::uint8_t channels = 0;
+    std::uint64_t tag = 0;
     std::uint64_t operations = 0;
     std::uint64_t bytes = 0;
     std::uint64_t called_elsewhere = 0;  // of `operations`

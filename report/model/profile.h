@@ -175,6 +175,18 @@ struct KeptCalls {
     std::vector<KeptCall> calls;     // by number
 };
 
+// Messages enqueued on a communicator of NCCL's, to or from one of its ranks. Of the last one: how many collectives of
+// the communicator had been enqueued before it, and where (index into Profile::sites; 0 = not known).
+struct EnqueuedFlow {
+    std::uint64_t messages = 0, after = 0;
+    std::uint32_t site = 0;
+};
+struct EnqueuedPeer {
+    std::uint16_t communicator = 0;  // index into Profile::communicators
+    std::uint32_t peer = 0;          // rank in it
+    EnqueuedFlow sent{}, received{};
+};
+
 struct Site {
     std::vector<Frame> frames;  // innermost first
     std::size_t common = 0;     // so many of them are those of all its calls, the others of the first one alone
@@ -335,9 +347,10 @@ struct Profile {
     std::vector<ProfileLeftOver> left_over;  // of ranks that reached MPI_Finalize
     std::vector<KeptCalls> kept_calls;
     std::vector<KeptCalls>
-        enqueued;       // the newest on communicators of NCCL's; begin_ns 0: not known. They have no times
-    Activity activity;  // when it was inside MPI
-    Activity pauses;    // when recording was off
+        enqueued;  // the newest on communicators of NCCL's; begin_ns 0: not known. They have no times
+    std::vector<EnqueuedPeer> enqueued_peers;
+    Activity activity;                // when it was inside MPI
+    Activity pauses;                  // when recording was off
     std::vector<ThreadTrace> traces;  // only where they were asked for
     std::vector<Peer> peers;          // over its threads; sorted by rank, kind
     VaguePeers vague_peers;

@@ -1,5 +1,5 @@
-// The newest collectives of each communicator of NCCL's. How many there were says the communicator: the one behind
-// these was being written, or is the oldest.
+// The newest collectives of each communicator of NCCL's, of which the one behind the last was being written, or is the
+// oldest: how many there were says the communicator. And the messages with each of its ranks.
 #include "report/read/reading.h"
 
 #include <algorithm>
@@ -38,6 +38,27 @@ void read_enqueued(Reading& r) {
             enqueued.calls.push_back(call_of(r, record, number));
         }
         if (!enqueued.calls.empty()) r.profile.enqueued.push_back(std::move(enqueued));
+    }
+}
+
+// Whoever exchanges messages with all members of a large communicator gives nobody a line to read.
+void read_enqueued_peers(Reading& r) {
+    constexpr std::size_t most_of_communicator = 128;
+    for (const format::Table& table : r.tables.all()) {
+        if (table.type != format::TableType::enqueued_peers || table.record_size < sizeof(format::EnqueuedPeer))
+            continue;
+        if (table.communicator == 0 || table.communicator >= r.profile.communicators.size()) continue;
+        std::vector<EnqueuedPeer> peers;
+        for (std::uint32_t peer = 0; peer < table.used && peers.size() <= most_of_communicator; ++peer) {
+            const auto record = r.tables.record<format::EnqueuedPeer>(table, peer);
+            if (record.sent + record.received == 0) continue;
+            peers.push_back({.communicator = static_cast<std::uint16_t>(table.communicator),
+                             .peer = peer,
+                             .sent = {record.sent, record.sent_after, record.sent_from},
+                             .received = {record.received, record.received_after, record.received_from}});
+        }
+        if (peers.size() <= most_of_communicator)
+            r.profile.enqueued_peers.insert(r.profile.enqueued_peers.end(), peers.begin(), peers.end());
     }
 }
 

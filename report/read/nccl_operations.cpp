@@ -24,7 +24,8 @@ NcclOperation nccl_operation_of(const format::NcclOperation& record, std::uint16
             .algorithm = word_of(record.algorithm),
             .protocol = word_of(record.protocol),
             .operations = record.operations,
-            .bytes = record.bytes};
+            .bytes = record.bytes,
+            .tag = record.tag};
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ Result<std::monostate> read_tables(Reading& r) {
     read_communicators(r);
     read_arrivals(r);
     read_enqueued(r);
+    read_enqueued_peers(r);
     read_peers(r);
     read_left_over(r);
     read_modules(r);

@@ -104,6 +104,7 @@ Result<std::monostate> read_regions(Reading& r);
 void read_communicators(Reading& r);
 void read_arrivals(Reading& r);
 void read_enqueued(Reading& r);
+void read_enqueued_peers(Reading& r);
 void read_peers(Reading& r);
 void read_left_over(Reading& r);
 void read_modules(Reading& r);

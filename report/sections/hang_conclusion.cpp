@@ -7,6 +7,7 @@
 
 #include "report/analysis/hangs.h"
 #include "report/analysis/nccl_hangs.h"
+#include "report/analysis/nccl_messages.h"
 #include "report/model/units.h"
 #include "report/sections/hang_words.h"
 #include "report/sections/places.h"
@@ -202,6 +203,36 @@ std::string who_differs(const Unlike& unlike, const Job& job, bool has_ended) {
         human_time(static_cast<double>(unlike.for_ns)));
 }
 
+// Two ranks, one of which has enqueued a message of NCCL's that the other one has not.
+std::string who_misses(const UnevenMessages& pair, const Job& job, const StandingLines& lines, bool has_ended) {
+    const char *have = has_ended ? "had" : "has", *waits = has_ended ? "waited" : "waits";
+    const auto text_of = [&](bool is_sent) {
+        const EnqueuedWith::Flow& flow = is_sent ? pair.sent : pair.received;
+        return fmt::format("{} {}{} {} rank {}", human_count(static_cast<double>(flow.messages)),
+                           is_sent ? "ncclSend" : "ncclRecv", in_brackets(line_text(job, flow.place)),
+                           is_sent ? "to" : "from", is_sent ? pair.receiver : pair.sender);
+    };
+    const std::string on = communicator_text(job.groups[pair.group]);
+    const std::string where = on.empty() ? on : " on " + on, time = human_time(static_cast<double>(pair.for_ns));
+    if (pair.sent.messages == pair.received.messages)
+        return fmt::format(
+            "Ranks {} and {} {} enqueued a message at different places among the collectives{}: rank {} {}, after {}, "
+            "rank {} {}, after {}. They {} nothing for {}, and their GPUs {} unless a group holds both",
+            pair.sender, pair.receiver, has_ended ? "had" : "have", where, pair.sender, text_of(true),
+            human_count(static_cast<double>(pair.sent.after)), pair.receiver, text_of(false),
+            human_count(static_cast<double>(pair.received.after)), has_ended ? "had called" : "have called", time,
+            has_ended ? "hung" : "hang");
+    const bool is_not_sent = pair.received.messages > pair.sent.messages;
+    const std::uint32_t ahead = is_not_sent ? pair.receiver : pair.sender;
+    const std::uint32_t behind = is_not_sent ? pair.sender : pair.receiver;
+    std::string text =
+        fmt::format("Rank {} {} enqueued {}{}, which {} enqueued {}, for {}: the GPU of rank {} {} for it{}", ahead,
+                    have, text_of(!is_not_sent), where, have, text_of(is_not_sent), time, ahead, waits,
+                    is_not_sent ? "" : " unless NCCL has room for the message");
+    const std::string instead = what_they_do({behind}, lines, has_ended);
+    return instead.empty() ? text : text + fmt::format("; rank {}: {}", behind, instead);
+}
+
 }  // namespace
 
 std::string conclusion(const Job& job, const StandingLines& lines, const std::vector<Arrival>& arrivals,
@@ -234,6 +265,8 @@ std::string conclusion(const Job& job, const StandingLines& lines, const std::ve
         text = who_crosses(job, *crossing, is_over);
     else if (const auto unlike = unlike_of(job))
         text = who_differs(*unlike, job, is_over);
+    else if (const auto uneven = uneven_messages_of(job))
+        text = who_misses(*uneven, job, lines, is_over);
     else if (lag != lags.end())
         text = who_lags(job, *lag, lines, is_over);
     else

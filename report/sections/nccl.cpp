@@ -103,8 +103,7 @@ Table communicators(const Job& job) {
 
 // What CUDA graphs repeat without a call.
 void note_replays(const Job& job, Table& table) {
-    std::uint64_t replayed = 0;
-    for (const ReplayedOn& on : job.gpu.replayed) replayed += on.operations();
+    const std::uint64_t replayed = job.gpu.replayed_operations();
     const double per_rank = static_cast<double>(replayed) / std::max(1u, job.profiles());
     if (replayed != 0)
         table.notes.push_back(fmt::format(
@@ -157,6 +156,13 @@ bool has_device_api(const Job& job) {
     });
 }
 
+// What the program has tagged the calls with. NCCL has the tags with the highest bit for itself.
+Value tag_of(const NcclChoice& choice) {
+    if (choice.tag == 0) return {};
+    if (choice.tag == other_tags) return "others";
+    return choice.tag >> 63 == 0 ? std::to_string(choice.tag) : fmt::format("{:#x}", choice.tag);
+}
+
 // Algorithm, protocol and channels, as NCCL told; what was chosen most often for a call and size first.
 Table choices(const Job& job) {
     struct Choice {
@@ -192,6 +198,7 @@ Table choices(const Job& job) {
             {{.id = "protocol", .title = "PROTOCOL"}, [&](C c) { return word(c.choice->protocol); }},
             {{.id = "channels", .title = "CHANNELS", .unit = Unit::count},
              [](C c) { return known(c.choice->channels); }},
+            {{.id = "tag", .title = "TAG"}, [](C c) { return tag_of(*c.choice); }},
             {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count, .drop = 2},
              [&](C c) { return static_cast<double>(c.choice->operations) / std::max(1u, job.profiles()); }},
             {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes, .drop = 3},
@@ -207,6 +214,9 @@ Table choices(const Job& job) {
         },
         lines);
     table.title = "WHAT NCCL CHOSE";
+    const bool is_tagged = std::any_of(job.nccl_choices.begin(), job.nccl_choices.end(),
+                                       [](const NcclChoice& choice) { return choice.tag != 0; });
+    for (Column& column : table.columns) column.only_data |= column.id == "tag" && !is_tagged;
     table.notes.push_back(Note{{"as NCCL told its profiler interface when it launched them"},
                                {"of the operations of that call and size", "share"}});
     return table;

@@ -31,6 +31,7 @@ struct task { /* an operation that is to be launched */
     int type, blocks;
     unsigned long bytes;
     void *stream, *context;
+    uint64_t tag;
 };
 #include "tests/nccl/fake_profiler.h"
 #include "tests/nccl/launches.h"
@@ -105,13 +106,17 @@ static void ask_for_errors(ncclComm_t comm) {
     ncclCommGetAsyncError(comm, &error);
     inside = 0;
 }
+/* Of a call that is given a configuration NCCL tells as of the one that is not. */
+static const char* told_as(const char* name) { return strcmp(name, "AllReduceConfig") == 0 ? "AllReduce" : name; }
+static _Thread_local uint64_t tag_in_hand;
 static int operation(int function, ncclComm_t comm, size_t n, int type, int blocks, cudaStream_t stream) {
     if (!comm || comm->magic != alive) return ncclInvalidArgument;
     ask_for_errors(comm);
     const unsigned long bytes = n * size_of(type) * (unsigned long)(blocks ? comm->size : 1);
     count(function, bytes);
     if (function != of_ncclBcast) {
-        const struct task task = {comm, names[function] + 4, n, size_of(type), type, blocks, bytes, stream, NULL};
+        const struct task task = {
+            comm, told_as(names[function] + 4), n, size_of(type), type, blocks, bytes, stream, NULL, tag_in_hand};
         launch_operation(task);
     }
     /* NCCL 2.23, which has the first version of the interface, says "success". */
@@ -353,6 +358,14 @@ int pncclAllReduceWithBias(const void* s, void* r, size_t n, int type, int op, n
                            const void* bias) {
     (void)s, (void)r, (void)op;
     return bias ? operation(of_ncclAllReduceWithBias, comm, n, type, 0, stream) : ncclInvalidArgument;
+}
+int pncclAllReduceConfig(const void* s, void* r, size_t n, int type, int op, ncclComm_t comm, cudaStream_t stream,
+                         const ncclCollConfig_t* config) {
+    (void)s, (void)r, (void)op;
+    tag_in_hand = config ? config->userProfilerTag : 0;
+    const int result = operation(of_ncclAllReduceConfig, comm, n, type, 0, stream);
+    tag_in_hand = 0;
+    return result;
 }
 int pncclWaitSignal(int n, void* signals, ncclComm_t comm, cudaStream_t stream) {
     (void)n, (void)signals, (void)stream;

@@ -1,5 +1,5 @@
 /* The double's profiler interface, as NCCL's versions have it: the plugin that NCCL_PROFILER_PLUGIN names is opened,
- * asked for the newest version that this double knows ($FAKE_NCCL_PROFILER, 0 to 6), told of each communicator, and of
+ * asked for the newest version that this double knows ($FAKE_NCCL_PROFILER, 0 to 7), told of each communicator, and of
  * each operation when it is launched. What it was told goes to $FAKE_NCCL_TOLD.<pid>, one "function size ranks
  * algorithm protocol channels operations" a line, size being that of the message: the expected table. Included by
  * fake_nccl.c alone. */
@@ -166,6 +166,11 @@ static void put_pointer(union descriptor* d, int at, const void* p) { memcpy(d->
 static void put_64(union descriptor* d, int at, uint64_t v) { memcpy(d->bytes + at, &v, 8); }
 static void put_32(union descriptor* d, int at, uint32_t v) { memcpy(d->bytes + at, &v, 4); }
 
+/* The program's, in version 7; before that nothing is there which may be read. */
+static void put_tag(union descriptor* d, int at, uint64_t tag) {
+    if (profiler_version >= 5) put_64(d, at, profiler_version >= 7 ? tag : 0x5555555555555555u);
+}
+
 static void put_type(union descriptor* d, int event) {
     if (profiler_version >= 5)
         d->words[0] = (uint64_t)event;
@@ -204,6 +209,7 @@ static void tell_of_collective(const struct task* t) {
     if (strcmp(t->function, "AllGather") == 0 || strcmp(t->function, "Broadcast") == 0) count = block, type = ncclInt8;
     union descriptor d;
     memset(&d, 0, sizeof d);
+    put_tag(&d, 128, t->tag);
     put_type(&d, event_collective);
     put_pointer(&d, 8, group_in_hand);
     if (profiler_version >= 5) put_pointer(&d, 104, group_in_hand);
@@ -247,6 +253,7 @@ static void tell_of_collective(const struct task* t) {
 static void tell_of_message(const struct task* t, const char* function) {
     union descriptor d;
     memset(&d, 0, sizeof d);
+    put_tag(&d, 72, t->tag);
     put_type(&d, event_point_to_point);
     put_pointer(&d, 8, group_in_hand);
     if (profiler_version >= 5) put_pointer(&d, 64, group_in_hand);

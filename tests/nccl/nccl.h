@@ -18,6 +18,15 @@ typedef struct {
     int split_share, traffic_class;
     const char* comm_name;
 } ncclConfig_t;
+typedef struct { /* of a call, since 2.31 */
+    size_t size;
+    unsigned magic, version;
+    void* extension;
+    int min_ctas, max_ctas, nvls_ctas, cga_cluster_size;
+    char* algorithms;
+    int must_be_those, policy;
+    uint64_t userProfilerTag;
+} ncclCollConfig_t;
 enum { ncclSuccess = 0, ncclInternalError = 3, ncclInvalidArgument = 4, ncclInProgress = 7 };
 enum {
     ncclInt8 = 0,
@@ -62,15 +71,16 @@ enum { ncclSum = 0 };
     NCCL_NEWER_FUNCTIONS(F)
 
 #ifdef NEWER /* than 2.22: what else makes communicators, and what is one-sided */
-#define NCCL_NEWER_FUNCTIONS(F)                                                                                    \
-    F(ncclCommInitRankScalable, (ncclComm_t*, int, int, int, ncclUniqueId*, ncclConfig_t*))                        \
-    F(ncclCommShrink, (ncclComm_t, int*, int, ncclComm_t*, ncclConfig_t*, int))                                    \
-    F(ncclCommGrow, (ncclComm_t, int, const ncclUniqueId*, int, ncclComm_t*, ncclConfig_t*))                       \
-    F(ncclPutSignal, (const void*, size_t, int, int, void*, size_t, int, int, unsigned, ncclComm_t, cudaStream_t)) \
-    F(ncclSignal, (int, int, int, unsigned, ncclComm_t, cudaStream_t))                                             \
-    F(ncclWaitSignal, (int, void*, ncclComm_t, cudaStream_t))                                                      \
-    NCCL_OF_RCCL(F, ncclAlltoAllv)                                                                                 \
-    NCCL_OF_RCCL(F, ncclAllToAllv)                                                                                 \
+#define NCCL_NEWER_FUNCTIONS(F)                                                                                       \
+    F(ncclCommInitRankScalable, (ncclComm_t*, int, int, int, ncclUniqueId*, ncclConfig_t*))                           \
+    F(ncclCommShrink, (ncclComm_t, int*, int, ncclComm_t*, ncclConfig_t*, int))                                       \
+    F(ncclCommGrow, (ncclComm_t, int, const ncclUniqueId*, int, ncclComm_t*, ncclConfig_t*))                          \
+    F(ncclPutSignal, (const void*, size_t, int, int, void*, size_t, int, int, unsigned, ncclComm_t, cudaStream_t))    \
+    F(ncclSignal, (int, int, int, unsigned, ncclComm_t, cudaStream_t))                                                \
+    F(ncclWaitSignal, (int, void*, ncclComm_t, cudaStream_t))                                                         \
+    NCCL_OF_RCCL(F, ncclAlltoAllv)                                                                                    \
+    NCCL_OF_RCCL(F, ncclAllToAllv)                                                                                    \
+    F(ncclAllReduceConfig, (const void*, void*, size_t, int, int, ncclComm_t, cudaStream_t, const ncclCollConfig_t*)) \
     F(ncclAllReduceWithBias, (const void*, void*, size_t, int, int, ncclComm_t, cudaStream_t, const void*))
 #define NCCL_OF_RCCL(F, name) \
     F(name,                   \

@@ -1,6 +1,7 @@
 /* Two ranks that do not enqueue alike on their communicators, and then stand still as hosts do that wait for their
- * GPUs: order SCENE [COMMUNICATORS BEFORE], with RANK. Linked with the double. The lines that matter are marked with
- * their scenes. */
+ * GPUs: order SCENE [COMMUNICATORS BEFORE [messages]], with RANK. Linked with the double. The lines that matter are
+ * marked with their scenes. */
+#include "include/mpiprof.h"
 #include "tests/nccl/linked_or_fetched.h"
 
 #include <pthread.h>
@@ -33,8 +34,36 @@ static void all_reduce(ncclComm_t comm, size_t count, int type) {
 static void broadcast(ncclComm_t comm, int root) {
     OK(ncclBroadcast(buffer, buffer, 4, ncclFloat32, root, comm, NULL)); /* broadcast */
 }
+static void leave(void) {
+    printf("acts: %d is gone\n", rank);
+    exit(0);
+}
 
-/* What rank 1 does otherwise than rank 0. */
+static void message(ncclComm_t comm, int is_sent) {
+    if (is_sent)
+        OK(ncclSend(buffer, 4, ncclFloat32, !rank, comm, NULL)); /* send */
+    else
+        OK(ncclRecv(buffer, 4, ncclFloat32, !rank, comm, NULL)); /* receive */
+}
+
+/* What rank 1 does otherwise than rank 0: it receives what rank 0 sends. */
+static void messages(const char* scene, ncclComm_t comm) {
+    if (rank == 1 && !strcmp(scene, "paused")) mpiprof_off();
+    for (int i = 0; i < 50; ++i) message(comm, rank == 0);
+    mpiprof_on();
+    if (!strcmp(scene, "elsewhere")) { /* on one side before the collective, on the other behind it */
+        if (rank == 1) message(comm, 0);
+        all_reduce(comm, 8, ncclFloat32);
+        if (rank == 0) message(comm, 1);
+    } else if (!strcmp(scene, "unreceived")) {
+        if (rank == 0) message(comm, 1);
+    } else if (strcmp(scene, "met") != 0) {
+        if (rank == 1) message(comm, 0);
+        if (rank == 0 && !strcmp(scene, "gone")) leave();
+    }
+}
+
+/* The same of collectives. */
 static void step(const char* scene, ncclComm_t one, ncclComm_t other) {
     const int is_odd = rank == 1;
     if (!strcmp(scene, "count"))
@@ -47,6 +76,8 @@ static void step(const char* scene, ncclComm_t one, ncclComm_t other) {
         is_odd ? broadcast(one, 0) : all_reduce(one, 8, ncclFloat32);
     else if (!strcmp(scene, "behind"))
         is_odd ? (void)0 : all_reduce(one, 8, ncclFloat32);
+    else if (!strcmp(scene, "gone"))
+        is_odd ? leave() : all_reduce(one, 8, ncclFloat32);
     else if (!strcmp(scene, "ahead")) /* each on one of them */
         is_odd ? broadcast(other, 0) : all_reduce(one, 8, ncclFloat32);
     else if (!strcmp(scene, "crossed") && is_odd)
@@ -75,7 +106,10 @@ int main(int argc, char** argv) {
     }
     ncclComm_t one = communicator("one"), other = communicator("other");
     for (int i = 0; i < 300; ++i) all_reduce(one, 8, ncclFloat32), broadcast(other, i % 2);
-    step(argv[1], one, other);
+    if (argc > 3)
+        messages(argv[1], one);
+    else
+        step(argv[1], one, other);
     printf("acts: %d stands still\n", rank);
     fflush(stdout);
     for (;;) pause();

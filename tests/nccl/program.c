@@ -200,6 +200,24 @@ static int scene_newer(int rank, int size, char** argv) {
     OK(NCCL(ncclCommDestroy)(c));
     return 0;
 }
+static void reduce_with_tag(ncclComm_t c, uint64_t tag, int times) {
+    const ncclCollConfig_t config = {.size = sizeof config, .userProfilerTag = tag};
+    for (int i = 0; i < times; ++i)
+        OK(NCCL(ncclAllReduceConfig)(buffer, buffer, 1000, ncclFloat32, ncclSum, c, NULL, tag ? &config : NULL));
+}
+/* Two that last, one of NCCL's own, and one for each step. */
+static int scene_tagged(int rank, int size, char** argv) {
+    (void)argv;
+    ncclComm_t c = world(size, rank);
+    reduce_with_tag(c, 7, 3);
+    reduce_with_tag(c, 0, 2);
+    reduce_with_tag(c, 41, 4);
+    reduce_with_tag(c, 7, 3);
+    reduce_with_tag(c, 1ull << 63 | 5, 1);
+    for (uint64_t step = 1; argv[2] && step <= 1000; ++step) reduce_with_tag(c, step << 20, 1);
+    OK(NCCL(ncclCommDestroy)(c));
+    return 0;
+}
 #endif
 static int scene_threads(int rank, int size, char** argv) {
     (void)rank, (void)size, (void)argv;
@@ -338,7 +356,7 @@ static const struct {
     {"probe", scene_probe},     {"silent", scene_silent}, {"every", scene_every},
     {"split", scene_split},
 #ifdef NEWER
-    {"newer", scene_newer},
+    {"newer", scene_newer},     {"tagged", scene_tagged},
 #endif
     {"threads", scene_threads}, {"gpus", scene_gpus},     {"nonblocking", scene_nonblocking},
     {"errors", scene_errors},   {"fork", scene_fork},     {"killed", scene_killed},

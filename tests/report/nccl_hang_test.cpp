@@ -185,5 +185,69 @@ TEST(nccl_hang, job_that_goes_on_is_left_alone) {
     EXPECT_FALSE(nccl_hang(job_of(job)));
 }
 
+// What one rank of four has sent and received, each from its line.
+format::EnqueuedPeer peer(std::uint64_t sent, std::uint64_t received, std::uint64_t after = 2) {
+    return {.sent = sent,
+            .received = received,
+            .sent_after = after,
+            .received_after = after,
+            .sent_from = 1,
+            .received_from = 2};
+}
+std::vector<ProfileSpec> ring_of_four(std::uint64_t sent_by_two) {
+    const std::vector<EnqueuedSpec> right{all_reduce(1), all_reduce(2)};
+    std::vector<ProfileSpec> job = standing_still({right, right, right, right});
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        std::vector<format::EnqueuedPeer>& peers = job[rank].communicators[0].enqueued_peers;
+        peers.resize(4);
+        peers[(rank + 1) % 4] = peer(rank == 2 ? sent_by_two : 10, 0);
+        peers[(rank + 3) % 4] = peer(0, 10);
+    }
+    return job;
+}
+
+TEST(nccl_hang, receive_without_its_send_is_named_with_both_ranks_and_lines) {
+    const std::string text = hang_text(ring_of_four(9));
+    EXPECT_TRUE(says(text,
+                     "Rank 3 has enqueued 10 ncclRecv (train.py:40) from rank 2 on dp, which has enqueued 9 ncclSend "
+                     "(train.py:33) to rank 3, for 60.00 s: the GPU of rank 3 waits for it"))
+        << text;
+    const std::string more = hang_text(ring_of_four(11));
+    EXPECT_TRUE(says(more, "Rank 2 has enqueued 11 ncclSend (train.py:33) to rank 3 on dp")) << more;
+    EXPECT_TRUE(says(more, "waits for it unless NCCL has room for the message")) << more;
+}
+
+TEST(nccl_hang, messages_that_meet_are_no_alarm) {
+    const std::string text = hang_text(ring_of_four(10));
+    EXPECT_FALSE(says(text, "waits for it")) << text;
+    EXPECT_FALSE(says(text, "different places")) << text;
+}
+
+TEST(nccl_hang, message_of_a_rank_without_a_profile_is_not_said_to_miss) {
+    std::vector<ProfileSpec> job = ring_of_four(9);
+    job.erase(job.begin() + 2);
+    const std::string text = hang_text(job);
+    EXPECT_FALSE(says(text, "ncclRecv (train.py:40) from")) << text;
+}
+
+TEST(nccl_hang, messages_of_a_process_with_several_gpus_are_not_compared) {
+    std::vector<ProfileSpec> job = ring_of_four(9);
+    job[2].communicators.push_back(job[2].communicators[0]);
+    job[2].communicators.back().rank = 3;
+    const std::string text = hang_text(job);
+    EXPECT_FALSE(says(text, "ncclRecv (train.py:40) from rank 2")) << text;
+}
+
+TEST(nccl_hang, message_at_another_place_among_the_collectives_is_named) {
+    std::vector<ProfileSpec> job = ring_of_four(10);
+    job[3].communicators[0].enqueued_peers[2].received_after = 1;
+    const std::string text = hang_text(job);
+    EXPECT_TRUE(
+        says(text,
+             "Ranks 2 and 3 have enqueued a message at different places among the collectives on dp: rank 2 10 "
+             "ncclSend (train.py:33) to rank 3, after 2, rank 3 10 ncclRecv (train.py:40) from rank 2, after 1"))
+        << text;
+}
+
 }  // namespace
 }  // namespace mpiprof::test

@@ -229,8 +229,8 @@ TEST(nccl, what_nccl_chose_is_added_up_over_ranks) {
     const Job job = job_of(static_nccl());
     const std::string text = show(job, "nccl", "csv");
 
-    EXPECT_TRUE(says(text, "ncclAllReduce,1024,1000,2,RING,LL,2,20,20000,0.6666666667,40,40000,40")) << text;
-    EXPECT_TRUE(says(text, "ncclAllReduce,1024,1000,2,TREE,LL128,8,10,10000,0.3333333333,20,20000,20")) << text;
+    EXPECT_TRUE(says(text, "ncclAllReduce,1024,1000,2,RING,LL,2,,20,20000,0.6666666667,40,40000,40")) << text;
+    EXPECT_TRUE(says(text, "ncclAllReduce,1024,1000,2,TREE,LL128,8,,10,10000,0.3333333333,20,20000,20")) << text;
     EXPECT_TRUE(says(show(job, "nccl"), "WHAT NCCL CHOSE"));
     EXPECT_TRUE(says(show(job, "nccl"), "linked statically"));
     const std::string narrow = show(job, "nccl", "text", {}, 80);

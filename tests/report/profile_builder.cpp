@@ -204,6 +204,7 @@ class Builder {
             const std::uint32_t index = tables_.add(TableType::communicators, 0, record);
             if (!spec.kept.empty()) add_kept_calls(spec_, tables_, call_ids_, spec.kept, index);
             if (!spec.enqueued.empty()) add_enqueued(spec_, tables_, call_ids_, spec.enqueued, index);
+            if (!spec.enqueued_peers.empty()) add_enqueued_peers(tables_, spec.enqueued_peers, index);
         }
     }
 

@@ -111,12 +111,13 @@ struct CommunicatorSpec {
     format::Origin how = format::origin_world;
     std::uint16_t flags = 0;
     std::uint64_t handle = 0x44000000;
-    std::string made_by{};                 // name of a call of this profile
-    std::uint64_t made_at = 0;             // the address that this call returned to
-    std::vector<OrderedSpec> made{};       // what its members make in one order, and have returned from
-    std::vector<KeptSpec> kept{};          // of these some
-    std::vector<EnqueuedSpec> enqueued{};  // NCCL's in place of `made`; the newest are kept
-    std::uint64_t collectives = 0;         // how many there were in all, if `made` does not say
+    std::string made_by{};                               // name of a call of this profile
+    std::uint64_t made_at = 0;                           // the address that this call returned to
+    std::vector<OrderedSpec> made{};                     // what its members make in one order, and have returned from
+    std::vector<KeptSpec> kept{};                        // of these some
+    std::vector<EnqueuedSpec> enqueued{};                // NCCL's in place of `made`; the newest are kept
+    std::vector<format::EnqueuedPeer> enqueued_peers{};  // number n: messages to and from its rank n
+    std::uint64_t collectives = 0;                       // how many there were in all, if `made` does not say
 };
 struct RequestSpec {
     std::uint64_t handle;
@@ -174,6 +175,7 @@ struct NcclOperationSpec {
     std::uint8_t channels = 0;
     std::uint16_t communicator = 1;  // index into ProfileSpec::communicators, counted from 1
     std::uint16_t flags = 0;
+    std::uint64_t tag = 0;
 };
 
 struct FlowSpec {

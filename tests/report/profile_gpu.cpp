@@ -19,6 +19,7 @@ void add_nccl_operations(const ProfileSpec& profile, Tables& tables, const CallI
         set_text(record.protocol, one.protocol);
         record.operations = one.operations;
         record.bytes = one.bytes;
+        record.tag = one.tag;
         tables.add(format::TableType::nccl_operations, 0, record);
     }
 }

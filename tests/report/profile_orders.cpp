@@ -42,6 +42,12 @@ void count_enqueued(format::Communicator& communicator, const EnqueuedSpec& enqu
         format::order_after(communicator.order, format::order_word(enqueued.call, enqueued.root) + detail_of(enqueued));
 }
 
+void add_enqueued_peers(Tables& tables, const std::vector<format::EnqueuedPeer>& peers, std::uint32_t communicator) {
+    TableData& data = table_of(tables, TableType::enqueued_peers, sizeof(format::EnqueuedPeer), communicator);
+    for (const format::EnqueuedPeer& peer : peers) append(data.bytes, peer, data.table.record_size);
+    data.table.used = static_cast<std::uint32_t>(peers.size());
+}
+
 void add_enqueued(const ProfileSpec& profile, Tables& tables, const CallIds& calls,
                   const std::vector<EnqueuedSpec>& enqueued, std::uint32_t communicator) {
     std::vector<format::EnqueuedCollective> kept(format::enqueued_kept);

@@ -15,6 +15,7 @@ void add_kept_calls(const ProfileSpec& profile, Tables& tables, const CallIds& c
                     std::uint32_t communicator);
 // What it counts, and the newest.
 void count_enqueued(format::Communicator& communicator, const EnqueuedSpec& enqueued);
+void add_enqueued_peers(Tables& tables, const std::vector<format::EnqueuedPeer>& peers, std::uint32_t communicator);
 void add_enqueued(const ProfileSpec& profile, Tables& tables, const CallIds& calls,
                   const std::vector<EnqueuedSpec>& enqueued, std::uint32_t communicator);
 

@@ -109,7 +109,8 @@ std::vector<ProfileSpec> every_part() {
                                  .algorithm = "RING",
                                  .protocol = "LL",
                                  .channels = 2,
-                                 .communicator = 2}};
+                                 .communicator = 2,
+                                 .tag = 7}};
         spec.peers = {{.rank = (rank + 1) % 3, .sent = {10, 7000, 5 * ms}, .received = {5, 5, 7 * ms}},
                       {.rank = (rank + 1) % 3, .sent = {1, 8, 0}, .kind = format::PeerKind::one_sided},
                       {.rank = (rank + 2) % 3, .sent = {2, 16, 9}, .thread = 2},

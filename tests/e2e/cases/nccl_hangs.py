@@ -14,7 +14,7 @@ def line_of(name):
 
 
 @contextlib.contextmanager
-def standing_still(scene, act, communicators_before=0):
+def standing_still(scene, act, communicators_before=0, *more):
     """Two ranks that have called nothing for a second and more; yields their directory."""
     where = double(scene)
     program = scene.compile(SOURCES / "order.c", "-w", "-I", ROOT, "-L", where, "-lnccl", "-lpthread", f"-Wl,-rpath,{where}", name=f"nccl_order.{act}",
@@ -24,7 +24,7 @@ def standing_still(scene, act, communicators_before=0):
         for rank in range(2):
             (directory / f"rank{rank}").mkdir()
             env = {**environment(scene, directory), **torchrun(rank, 2), "MPIPROF_PERIOD": 0.1, "MPIPROF_DIR": directory}
-            stack.enter_context(Running(scene, [program, act, communicators_before], env, directory / f"rank{rank}", profiled=False)).ready()
+            stack.enter_context(Running(scene, [program, act, communicators_before, *more], env, directory / f"rank{rank}", profiled=False)).ready()
         time.sleep(1.5)
         yield directory
 
@@ -100,3 +100,46 @@ def hang_denies_nothing_where_all_hosts_wait_for_their_gpus(scene):
           f"Ranks 0 and 1 enqueued ncclBroadcast {line_of('broadcast')} last" in said, said)
     after = hang(scene, directory)
     check("Ranks 0 and 1 were killed. No rank was inside NCCL, whose calls return at once" in after, after)
+
+
+@case(mpis=(), ranks=1)
+def hang_names_the_message_of_nccl_that_one_of_two_ranks_has_not_enqueued(scene):
+    send, receive = f"ncclSend {line_of('send')} to rank 1", f"ncclRecv {line_of('receive')} from rank 0"
+    wanted = {
+        "unsent": f"Rank 1 has enqueued 51 {receive} on a communicator of 2 ranks, which has enqueued 50 {send}, for",
+        "unreceived": f"Rank 0 has enqueued 51 {send} on a communicator of 2 ranks, which has enqueued 50 {receive}, for",
+        "elsewhere": f"Ranks 0 and 1 have enqueued a message at different places among the collectives on a communicator of 2 ranks: rank 0 51 {send}, "
+                     f"after 301, rank 1 51 {receive}, after 300. They have called nothing for",
+    }
+    for act, sentence in wanted.items():
+        with standing_still(scene, act, 0, "messages") as directory:
+            said = hang(scene, directory)
+        check(sentence in said and "It hangs" not in said, f"{act}:\n{said}")
+        check(("the GPU of rank 1 waits for it; rank 0: it is in the program" in said) == (act == "unsent"), f"{act}:\n{said}")
+        check(("unless NCCL has room for the message" in said) == (act == "unreceived"), f"{act}:\n{said}")
+    with standing_still(scene, "met", 0, "messages") as directory:
+        said = hang(scene, directory)
+    same([word for word in ("It hangs", "places", "waits for it") if word in said], [], f"alarms of a job that is right:\n{said}")
+
+
+@case(mpis=(), ranks=1)
+def hang_proves_that_a_rank_which_has_exited_is_missing_in_a_collective_of_nccl(scene):
+    with standing_still(scene, "gone") as directory:
+        said = hang(scene, directory)
+    check(f"It hangs: not everybody comes to a collective on a communicator of 2 ranks: rank 0 has enqueued ncclAllReduce {line_of('all_reduce')}, for"
+          in said and "; rank 1 has called exit" in said, said)
+
+
+@case(mpis=(), ranks=1)
+def hang_proves_a_receive_of_nccl_from_a_rank_that_has_exited(scene):
+    with standing_still(scene, "gone", 0, "messages") as directory:
+        said = hang(scene, directory)
+    check(f"It hangs: a receive that nobody sends to: rank 1 has enqueued ncclRecv {line_of('receive')}, for" in said and "; rank 0 has called exit" in said, said)
+
+
+@case(mpis=(), ranks=1)
+def messages_of_nccl_are_counted_with_their_peer_while_recording_is_off(scene):
+    """Else a rank that records later than another one seems to miss what it has received."""
+    with standing_still(scene, "paused", 0, "messages") as directory:
+        said = hang(scene, directory)
+    check("Rank 1 has enqueued 51 ncclRecv" in said and "which has enqueued 50 ncclSend to rank 1" in said.replace(f" {line_of('send')}", ""), said)

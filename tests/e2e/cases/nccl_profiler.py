@@ -5,7 +5,7 @@ import collections
 
 from harness import ROOT, case, check, same
 
-from cases.nccl import SOURCES, counted, environment, program, recorded, run, torchrun
+from cases.nccl import SOURCES, counted, environment, program, recorded, run, run_newer, torchrun
 
 def static_program(scene, mpi=False):
     """The program with the double inside it, as Horovod is linked with NCCL. The library of CUDA says that there may be NCCL."""
@@ -368,3 +368,29 @@ def graph_replays_do_not_become_calls(scene):
     run(scene, "linked", "replays", scene.dir, torchrun(0, 2, FAKE_NCCL_TOLD=scene.dir / "told"))
     same(recorded(scene, scene.dir)["ncclAllReduce"], (1, 4000), "calls")
     same(chosen(scene, scene.dir), {("ncclAllReduce", 2, "RING", "LL", 2): (6, 24000)}, "operations")
+
+
+def tags(scene, directory):
+    """{tag: operations}"""
+    text = scene.run_report("nccl", "--format", "csv", cwd=directory).succeeded().out.split("# nccl_choices\n")[1].split("\n\n")[0]
+    header, *rows = [line.split(",") for line in text.splitlines() if not line.startswith("# ")]
+    sums = collections.Counter()
+    for row in rows:
+        sums[row[header.index("tag")]] += int(row[header.index("total_operations")])
+    return dict(sums)
+
+
+@case(mpis=(), ranks=1)
+def the_tags_of_calls_are_a_column_of_what_nccl_chose(scene):
+    """From version 7 of its interface on; a program that tags each step by its number makes no table of a thousand lines."""
+    wanted = {7: {"7": 6, "": 2, "41": 4, "0x8000000000000005": 1}, 6: {"": 13}}
+    for version, expected in wanted.items():
+        directory = scene.subdir(f"version.{version}")
+        run_newer(scene, "tagged", directory, torchrun(0, 2, FAKE_NCCL_PROFILER=version))
+        same(tags(scene, directory), expected, f"version {version}")
+        screen = scene.run_report("nccl", cwd=directory).succeeded().out
+        same("TAG" in screen, version == 7, f"version {version}: the column\n{screen}")
+    directory = scene.subdir("steps")
+    run_newer(scene, "tagged", directory, torchrun(0, 2, FAKE_NCCL_PROFILER=7), "steps")
+    told = tags(scene, directory)
+    same((told["7"], told["41"], sum(told.values()), len(told), told["others"]), (6, 4, 1013, 66, 1000 - 61), "tags of each step")
