@@ -84,7 +84,7 @@ int diff(const Options& options) {
     ReadSides sides;
     if (const int code = read_sides(options, sides); code != fine) return code;
     const Side &a = sides.a, &b = sides.b;
-    const Difference difference = difference_of(a, b, options.compare.time);
+    const RunDifference difference = difference_of(a, b, options.compare.time);
     const TestedTime& tested = difference.tested;
     const bool names_region = options.compare.time && options.compare.time->kind == TimeChoice::Kind::region;
     if (names_region && tested.a.empty() && tested.b.empty())

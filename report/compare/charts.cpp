@@ -238,7 +238,7 @@ void add_time(Chart& chart, const Job& job, const std::string& label) {
     if (!curve.points.empty()) chart.curves.push_back(std::move(curve));
 }
 
-Bars difference_bars(const Side& a, const Side& b, const Difference& difference) {
+Bars difference_bars(const Side& a, const Side& b, const RunDifference& difference) {
     Bars bars{.title = fmt::format("Where {} and {} differ most", a.name, b.name),
               .axis = "Time of a rank (s)",
               .series = {a.name, b.name},

@@ -39,6 +39,6 @@ HeatMap time_map(const Job& job);
 void add_time(Chart& chart, const Job& job, const std::string& label);
 
 // The times of those calls of which two sides differ most.
-Bars difference_bars(const Side& a, const Side& b, const Difference& difference);
+Bars difference_bars(const Side& a, const Side& b, const RunDifference& difference);
 
 }  // namespace mpiprof::report

@@ -102,7 +102,7 @@ std::map<std::string, std::pair<CountRange, CountRange>> counts_of(const Side& s
 bool are_apart(const CountRange& a, const CountRange& b) { return a.most < b.least || b.most < a.least; }
 
 // Where the counts of the two sides lie apart. Those that vary from run to run, and overlap, say nothing.
-void add_counts(Difference& difference, const Side& a, const Side& b) {
+void add_counts(RunDifference& difference, const Side& a, const Side& b) {
     const auto in_a = counts_of(a), in_b = counts_of(b);
     std::map<std::string, DifferingCount> all;
     for (const auto& [call, ranges] : in_a) all[call] = {call, ranges.first, {}, ranges.second, {}};
@@ -141,16 +141,16 @@ std::vector<double> times_of(const Side& side, const TimeChoice& time, std::vect
     return times;
 }
 
-Verdict verdict_of(const TestedTime& tested, const std::vector<double>& moments_a,
-                   const std::vector<double>& moments_b) {
-    if (!tested.has_ratio()) return Verdict::no_time;
-    if (tested.a.size() == 1 || tested.b.size() == 1) return Verdict::one_run;
-    if (!tested.ratio.is_known()) return Verdict::too_few;
+TimeVerdict verdict_of(const TestedTime& tested, const std::vector<double>& moments_a,
+                       const std::vector<double>& moments_b) {
+    if (!tested.has_ratio()) return TimeVerdict::no_time;
+    if (tested.a.size() == 1 || tested.b.size() == 1) return TimeVerdict::one_run;
+    if (!tested.ratio.is_known()) return TimeVerdict::too_few;
     // Of runs that do not say when they were, nobody knows.
     const bool are_known = moments_a.size() == tested.a.size() && moments_b.size() == tested.b.size();
-    if (!are_known || !took_turns(moments_a, moments_b)) return Verdict::not_in_turns;
-    if (!tested.ratio.excludes(1)) return Verdict::none_seen;
-    return tested.ratio.estimate > 1 ? Verdict::slower : Verdict::faster;
+    if (!are_known || !took_turns(moments_a, moments_b)) return TimeVerdict::not_in_turns;
+    if (!tested.ratio.excludes(1)) return TimeVerdict::none_seen;
+    return tested.ratio.estimate > 1 ? TimeVerdict::slower : TimeVerdict::faster;
 }
 
 bool marks_iterations(const Side& side) {
@@ -167,7 +167,7 @@ TestedTime tested_time(const Side& a, const Side& b, const std::optional<TimeCho
     tested.ratio = ratio_of(tested.a, tested.b);
     tested.verdict = verdict_of(tested, moments_a, moments_b);
     // Medians over jobs of 1, 2 and 4 ranks say nothing of either.
-    if (tested.has_ratio() && (a.has_mixed_sizes() || b.has_mixed_sizes())) tested.verdict = Verdict::mixed_sizes;
+    if (tested.has_ratio() && (a.has_mixed_sizes() || b.has_mixed_sizes())) tested.verdict = TimeVerdict::mixed_sizes;
     return tested;
 }
 
@@ -247,7 +247,7 @@ std::vector<DifferingSite> sites_of(const Side& a, const Side& b) {
     return list;
 }
 
-void add_pairs(Difference& difference, const Side& a, const Side& b) {
+void add_pairs(RunDifference& difference, const Side& a, const Side& b) {
     using Key = std::pair<std::uint32_t, std::uint32_t>;
     Medians<Key> messages(a, b), bytes(a, b);
     Medians<int> all(a, b), between(a, b);
@@ -305,18 +305,18 @@ Gate gate_of(const TestedTime& tested, double share) {
     return *tested.ratio.high <= 1 + share ? Gate::passed : Gate::cannot_tell;
 }
 
-Difference difference_of(const Side& a, const Side& b, const std::optional<TimeChoice>& time) {
+RunDifference difference_of(const Side& a, const Side& b, const std::optional<TimeChoice>& time) {
     const ComparedRun &first_a = a.runs.front(), &first_b = b.runs.front();
-    Difference difference{.facts = facts_of(a, b),
-                          .counts = {},
-                          .tested = tested_time(a, b, time),
-                          .parts = parts_of(a, b),
-                          .calls = calls_of(a, b),
-                          .sites = sites_of(a, b),
-                          .pairs = {},
-                          .bytes_between_nodes = {},
-                          .bytes_of_pairs = {},
-                          .regions = regions_of(a, b)};
+    RunDifference difference{.facts = facts_of(a, b),
+                             .counts = {},
+                             .tested = tested_time(a, b, time),
+                             .parts = parts_of(a, b),
+                             .calls = calls_of(a, b),
+                             .sites = sites_of(a, b),
+                             .pairs = {},
+                             .bytes_between_nodes = {},
+                             .bytes_of_pairs = {},
+                             .regions = regions_of(a, b)};
     difference.is_same_run = a.runs.size() == 1 && b.runs.size() == 1 && first_a.detail.source == first_b.detail.source;
     // mpitrace's text names none.
     const std::string &program_a = first_a.detail.program, &program_b = first_b.detail.program;

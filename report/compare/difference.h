@@ -59,7 +59,7 @@ struct DifferingCount {
 };
 
 // The one time that is tested.
-enum class Verdict : std::uint8_t {
+enum class TimeVerdict : std::uint8_t {
     slower,        // B, for certain
     faster,        //
     none_seen,     // the interval holds "no change"
@@ -73,11 +73,11 @@ struct TestedTime {
     TimeChoice time;
     std::vector<double> a, b;  // seconds of its whole runs
     RatioInterval ratio{};     // of b to a
-    Verdict verdict = Verdict::no_time;
+    TimeVerdict verdict = TimeVerdict::no_time;
 
     bool has_ratio() const { return !a.empty() && !b.empty(); }
     bool is_certain() const {
-        return verdict == Verdict::slower || verdict == Verdict::faster || verdict == Verdict::none_seen;
+        return verdict == TimeVerdict::slower || verdict == TimeVerdict::faster || verdict == TimeVerdict::none_seen;
     }
 };
 
@@ -109,7 +109,7 @@ struct DifferingRegion {
     Both times, ns, mpi_ns, p50_ns, p95_ns;  // of a rank; of iterations the mean of one
 };
 
-struct Difference {
+struct RunDifference {
     std::vector<DifferingFact> facts;
     std::vector<DifferingCount> counts;
     TestedTime tested;
@@ -128,6 +128,6 @@ struct Difference {
 };
 
 // `time`: what is tested; empty: iterations where both sides mark them, else the time of the process.
-Difference difference_of(const Side& a, const Side& b, const std::optional<TimeChoice>& time);
+RunDifference difference_of(const Side& a, const Side& b, const std::optional<TimeChoice>& time);
 
 }  // namespace mpiprof::report

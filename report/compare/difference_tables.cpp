@@ -36,23 +36,23 @@ std::string_view name_of(RunFact::Kind kind) {
     return "";
 }
 
-std::string_view id_of(Verdict verdict) {
+std::string_view id_of(TimeVerdict verdict) {
     switch (verdict) {
-        case Verdict::slower:
+        case TimeVerdict::slower:
             return "slower";
-        case Verdict::faster:
+        case TimeVerdict::faster:
             return "faster";
-        case Verdict::none_seen:
+        case TimeVerdict::none_seen:
             return "none-seen";
-        case Verdict::one_run:
+        case TimeVerdict::one_run:
             return "one-run";
-        case Verdict::too_few:
+        case TimeVerdict::too_few:
             return "too-few";
-        case Verdict::not_in_turns:
+        case TimeVerdict::not_in_turns:
             return "not-in-turns";
-        case Verdict::mixed_sizes:
+        case TimeVerdict::mixed_sizes:
             return "mixed-sizes";
-        case Verdict::no_time:
+        case TimeVerdict::no_time:
             return "no-time";
     }
     return "";
@@ -93,9 +93,9 @@ Table head_table(const Side& a, const Side& b) {
     return table;
 }
 
-Table verdict_table(const Side& a, const Side& b, const Difference& difference) {
+Table verdict_table(const Side& a, const Side& b, const RunDifference& difference) {
     const TestedTime& tested = difference.tested;
-    const bool is_change = tested.verdict == Verdict::slower || tested.verdict == Verdict::faster;
+    const bool is_change = tested.verdict == TimeVerdict::slower || tested.verdict == TimeVerdict::faster;
     Remarks remarks{{{.is_serious = is_change,
                       .text = verdict_text(tested, a.name, b.name),
                       .rule = std::string(id_of(tested.verdict))}}};
@@ -107,7 +107,7 @@ Table verdict_table(const Side& a, const Side& b, const Difference& difference) 
 
 // ---- what explains it ----
 
-Table facts_table(const Side& a, const Side& b, const Difference& difference) {
+Table facts_table(const Side& a, const Side& b, const RunDifference& difference) {
     using F = const DifferingFact&;
     const std::vector<Field<DifferingFact>> fields{
         {{.id = "kind", .title = {}}, [](F f) { return std::string(name_of(f.kind)); }},
@@ -132,7 +132,7 @@ Value bytes_value(const CountRange& range) {
                        human_bytes(static_cast<double>(range.most)));
 }
 
-Table counts_table(const Side& a, const Side& b, const Difference& difference, const DifferenceQuestion& question) {
+Table counts_table(const Side& a, const Side& b, const RunDifference& difference, const DifferenceQuestion& question) {
     using C = const DifferingCount&;
     std::vector<Field<DifferingCount>> fields{
         {{.id = "call", .title = "COUNTS THAT DIFFER"}, [](C c) { return c.call; }},
@@ -219,7 +219,7 @@ void add_times(
                       }});
 }
 
-Table times_table(const Side& a, const Side& b, const Difference& difference) {
+Table times_table(const Side& a, const Side& b, const RunDifference& difference) {
     std::vector<TimeLine> lines;
     const TestedTime& tested = difference.tested;
     if (tested.has_ratio())
@@ -260,7 +260,7 @@ void note_rest(Table& table, std::size_t all, const DifferenceQuestion& question
     if (all > question.top) table.notes.push_back(fmt::format("{} more: --top {}", all - question.top, all));
 }
 
-Table calls_table(const Difference& difference, const DifferenceQuestion& question) {
+Table calls_table(const RunDifference& difference, const DifferenceQuestion& question) {
     using C = const DifferingCall&;
     std::vector<Field<DifferingCall>> fields{
         {{.id = "call", .title = "CALL"}, [](C c) { return c.call; }},
@@ -282,7 +282,7 @@ Table calls_table(const Difference& difference, const DifferenceQuestion& questi
     return table;
 }
 
-Table sites_table(const Difference& difference, const DifferenceQuestion& question) {
+Table sites_table(const RunDifference& difference, const DifferenceQuestion& question) {
     using S = const DifferingSite&;
     std::vector<Field<DifferingSite>> fields{
         {{.id = "place", .title = "FROM", .is_place = true}, [](S s) { return s.place; }},
@@ -297,7 +297,7 @@ Table sites_table(const Difference& difference, const DifferenceQuestion& questi
     return table;
 }
 
-Table pairs_table(const Difference& difference, const DifferenceQuestion& question) {
+Table pairs_table(const RunDifference& difference, const DifferenceQuestion& question) {
     using P = const DifferingPair&;
     const auto rank = [](std::uint32_t r) { return Value(std::uint64_t{r}); };
     std::vector<Field<DifferingPair>> fields{
@@ -316,7 +316,7 @@ Table pairs_table(const Difference& difference, const DifferenceQuestion& questi
     return table;
 }
 
-Table regions_table(const Difference& difference) {
+Table regions_table(const RunDifference& difference) {
     using R = const DifferingRegion&;
     std::vector<Field<DifferingRegion>> fields{
         {{.id = "region", .title = "REGION"}, [](R r) { return r.path; }},
@@ -337,7 +337,7 @@ Table regions_table(const Difference& difference) {
 
 }  // namespace
 
-std::vector<Table> difference_tables(const Side& a, const Side& b, const Difference& difference,
+std::vector<Table> difference_tables(const Side& a, const Side& b, const RunDifference& difference,
                                      const DifferenceQuestion& question) {
     std::vector<Table> tables{head_table(a, b),
                               verdict_table(a, b, difference),

@@ -14,7 +14,7 @@ struct DifferenceQuestion {
     bool is_for_screen = true;
 };
 
-std::vector<Table> difference_tables(const Side& a, const Side& b, const Difference& difference,
+std::vector<Table> difference_tables(const Side& a, const Side& b, const RunDifference& difference,
                                      const DifferenceQuestion& question);
 
 }  // namespace mpiprof::report

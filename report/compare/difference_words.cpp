@@ -44,7 +44,7 @@ std::string signed_share(double share) { return fmt::format("{}{:.1f}%", share >
 
 bool are_whole(const Side& side) { return std::all_of(side.runs.begin(), side.runs.end(), is_whole); }
 
-std::vector<std::string> cautions_of(const Side& a, const Side& b, const Difference& difference) {
+std::vector<std::string> cautions_of(const Side& a, const Side& b, const RunDifference& difference) {
     std::vector<std::string> texts;
     if (difference.is_same_run) texts.push_back("Both sides are the same run: nothing can differ.");
     if (difference.are_other_programs)
@@ -83,28 +83,28 @@ std::string verdict_text(const TestedTime& tested, const std::string& a, const s
         return fmt::format("{} to {}", signed_share(*tested.ratio.low - 1), signed_share(*tested.ratio.high - 1));
     };
     switch (tested.verdict) {
-        case Verdict::slower:
-        case Verdict::faster:
+        case TimeVerdict::slower:
+        case TimeVerdict::faster:
             return fmt::format("{}; with 95% confidence {}.", change, interval());
-        case Verdict::none_seen:
+        case TimeVerdict::none_seen:
             return fmt::format("{}, which may be noise: with 95% confidence the change is {}.", change, interval());
-        case Verdict::one_run:
+        case TimeVerdict::one_run:
             return fmt::format("{}. {}: cannot tell what is noise.", change,
                                tested.a.size() == 1 && tested.b.size() == 1 ? "One run each" : "One run of one side");
-        case Verdict::too_few:
+        case TimeVerdict::too_few:
             return fmt::format("{}. {} and {} runs: cannot tell what is noise; 5 of each can.", change, tested.a.size(),
                                tested.b.size());
-        case Verdict::not_in_turns:
+        case TimeVerdict::not_in_turns:
             return fmt::format(
                 "{}. The runs of the two did not take turns: their order and the change cannot be told apart; run "
                 "A B B A A B B A ...",
                 change);
-        case Verdict::mixed_sizes:
+        case TimeVerdict::mixed_sizes:
             return fmt::format(
                 "{}. But the runs of a side are of different sizes, so they are no repeats: compare the runs of one "
                 "number of ranks, or their iterations size by size with --layout ddp.",
                 change);
-        case Verdict::no_time:
+        case TimeVerdict::no_time:
             break;
     }
     return change + ".";

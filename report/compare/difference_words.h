@@ -13,7 +13,7 @@ namespace mpiprof::report {
 std::string verdict_text(const TestedTime& tested, const std::string& a, const std::string& b);
 
 // What makes two sides hard to compare, and what follows.
-std::vector<std::string> cautions_of(const Side& a, const Side& b, const Difference& difference);
+std::vector<std::string> cautions_of(const Side& a, const Side& b, const RunDifference& difference);
 
 // Every run has reached its end, and each of its ranks has a profile.
 bool are_whole(const Side& side);

@@ -1,4 +1,4 @@
-// One Part per thread, absorbed one by one at the end.
+// One PartialMerge per thread, absorbed one by one at the end.
 #include "report/merge/merge.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "report/merge/part.h"
+#include "report/merge/partial_merge.h"
 #include "report/merge/sites.h"
 #include "report/model/sums.h"
 #include "report/read/liveness.h"
@@ -68,7 +68,7 @@ Result<Job> merge(const Launch& launch, unsigned threads, Progress& progress) {
     const unsigned workers = worker_count(threads, launch.files.size());
     std::vector<RankFileReader> readers(workers);
     CallRegistry registry;
-    std::vector<Part> parts;
+    std::vector<PartialMerge> parts;
     for (unsigned worker = 0; worker < workers; ++worker) parts.emplace_back(registry);
     run_in_parallel(launch.files.size(), workers, [&](std::size_t i, unsigned worker) {
         const auto profile = read_rank(readers[worker], launch, launch.files[i], &progress);

@@ -1,4 +1,5 @@
-// What the parts of a merge are given: a rank's profile to add, and the job to finish. Made by Part; read by each part.
+// What the parts of a merge are given: a rank's profile to add, and the job to finish. Made by PartialMerge; read by
+// each part.
 #pragma once
 
 #include <concepts>

@@ -39,7 +39,7 @@ constexpr std::array headings{
 
 }  // namespace
 
-Range range_of(Decimal number, Wide units) {
+PrintedRange range_of(Decimal number, Wide units) {
     const Wide scale = power_of_ten(number.decimals);
     const Wide twice = 2 * scale;
     const Wide value = (number.digits * units + scale / 2) / scale;
@@ -55,7 +55,7 @@ RankColumn column_of(std::string_view title) {
 }
 
 bool put(TextRank& line, RankColumn column, std::string_view word) {
-    const auto number = [&](Range& place, Wide units) {
+    const auto number = [&](PrintedRange& place, Wide units) {
         const auto decimal = parse_decimal(word);
         if (decimal) place = range_of(*decimal, units);
         return decimal.has_value();

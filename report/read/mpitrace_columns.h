@@ -18,7 +18,7 @@ std::optional<Decimal> parse_decimal(std::string_view text);
 bool is_meant_as_number(std::string_view word);
 
 // `units` of ns or bytes to one of what is printed. The ends are left out: a tie may round either way.
-Range range_of(Decimal number, Wide units);
+PrintedRange range_of(Decimal number, Wide units);
 
 template <typename T>
 std::optional<T> parse_integer(std::string_view text) {

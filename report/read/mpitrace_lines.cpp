@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t most_routines = 4096;
 constexpr std::uint64_t most_calls = 1'000'000'000'000'000;
 
-Range seconds(Decimal number) { return range_of(number, ns_per_second); }
-Range mean_bytes(Decimal mean, std::uint64_t calls) { return range_of(mean, calls); }
+PrintedRange seconds(Decimal number) { return range_of(number, ns_per_second); }
+PrintedRange mean_bytes(Decimal mean, std::uint64_t calls) { return range_of(mean, calls); }
 
 bool starts_with(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
 bool contains(std::string_view text, std::string_view what) { return text.find(what) != std::string_view::npos; }
@@ -69,7 +69,7 @@ constexpr std::array titles{
 // "total elapsed time       = 15.548 seconds."
 struct Total {
     std::string_view name;
-    std::optional<Range> MpitraceText::*place;
+    std::optional<PrintedRange> MpitraceText::*place;
 };
 constexpr std::array totals{
     Total{"total communication time", &MpitraceText::communication},

@@ -11,17 +11,18 @@ namespace {
 
 // Moves the parts so that their sum lies in the range of the total. The largest parts move first: there it matters
 // least. A list that is not whole cannot have that sum; its parts stay as they were printed.
-void share_out(std::vector<Range*> parts, const Range& total) {
+void share_out(std::vector<PrintedRange*> parts, const PrintedRange& total) {
     Wide sum = 0, least = 0, most = 0;
-    for (const Range* part : parts) {
+    for (const PrintedRange* part : parts) {
         sum += part->value;
         least += part->low;
         most += part->high;
     }
     if (most < total.low || least > total.high) return;
-    std::stable_sort(parts.begin(), parts.end(), [](const Range* a, const Range* b) { return a->value > b->value; });
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const PrintedRange* a, const PrintedRange* b) { return a->value > b->value; });
     Wide missing = std::clamp(sum, total.low, total.high) - sum;
-    for (Range* part : parts) {
+    for (PrintedRange* part : parts) {
         const Wide step = std::clamp(missing, part->low - part->value, part->high - part->value);
         part->value += step;
         missing -= step;
@@ -36,7 +37,7 @@ TextRank* find(std::vector<TextRank>& ranks, std::uint32_t rank) {
     return at != ranks.end() && at->rank == rank ? &*at : nullptr;
 }
 
-void meet(std::optional<Range>& own, Range& line) {
+void meet(std::optional<PrintedRange>& own, PrintedRange& line) {
     if (!own) {
         own = line;
         return;
@@ -59,9 +60,9 @@ void settle_own_line(MpitraceText& text) {
 // What a routine took is what its bins took together; what its rows took is the communication time. Narrows the
 // ranges from the bins upwards and proposes the sum as the communication time.
 void narrow_sums(MpitraceText& text) {
-    Range sum;
+    PrintedRange sum;
     for (TextRoutine& routine : text.routines) {
-        Range bins;
+        PrintedRange bins;
         for (const TextBin& bin : routine.bins) {
             bins.low += bin.time.low;
             bins.high += bin.time.high;
@@ -82,16 +83,16 @@ void narrow_sums(MpitraceText& text) {
 
 // Then downwards: rows that add up to the communication time, bins that add up to their rows.
 void settle_sums(MpitraceText& text) {
-    const auto exactly = [](Wide value) { return Range{value, value, value}; };
-    std::vector<Range*> rows;
-    std::vector<Range*> file_rows;
+    const auto exactly = [](Wide value) { return PrintedRange{value, value, value}; };
+    std::vector<PrintedRange*> rows;
+    std::vector<PrintedRange*> file_rows;
     for (TextRoutine& routine : text.routines) (is_file_routine(routine) ? file_rows : rows).push_back(&routine.time);
     const Wide apart = text.synchronization ? text.synchronization->value : 0;
     share_out(std::move(rows), exactly(text.communication->value - apart));
     if (text.io) share_out(std::move(file_rows), *text.io);
     for (TextRoutine& routine : text.routines) {
-        std::vector<Range*> times;
-        std::vector<Range*> bytes;
+        std::vector<PrintedRange*> times;
+        std::vector<PrintedRange*> bytes;
         for (TextBin& bin : routine.bins) {
             times.push_back(&bin.time);
             bytes.push_back(&bin.bytes);
@@ -103,7 +104,7 @@ void settle_sums(MpitraceText& text) {
 
 // Gives these ranges values that never descend in this order; false, and nothing is done, if that cannot be. Equal ones
 // stay equal: which of them is more is nothing that was measured.
-bool ascend(std::span<Range* const> order) {
+bool ascend(std::span<PrintedRange* const> order) {
     std::vector<Wide> values(order.size());
     Wide next = order.empty() ? 0 : order.back()->high;
     for (std::size_t i = order.size(); i-- > 0; next = values[i]) values[i] = std::min(order[i]->high, next);
@@ -141,22 +142,22 @@ void settle_communication_order(MpitraceText& text) {
         return a->communication.value < b->communication.value;
     });
     if (middle != nullptr) order.insert(order.begin() + static_cast<std::ptrdiff_t>((ranks.size() - 1) / 2), middle);
-    std::vector<Range*> ranges;
+    std::vector<PrintedRange*> ranges;
     for (TextRank* line : order) ranges.push_back(&line->communication);
     if (!ascend(ranges)) return;
     for (std::size_t i = 0; i < order.size(); ++i) order[i]->place = static_cast<std::uint32_t>(i);
 }
 
 // Makes the rank that the text names as the one with the largest number that one.
-void settle_largest(std::vector<TextRank>& ranks, const std::optional<Claim>& claim, Range TextRank::*number) {
+void settle_largest(std::vector<TextRank>& ranks, const std::optional<Claim>& claim, PrintedRange TextRank::*number) {
     TextRank* const named = claim ? find(ranks, claim->rank) : nullptr;
     if (named == nullptr) return;
-    Range& largest = named->*number;
+    PrintedRange& largest = named->*number;
     largest.meet(claim->value);
     for (const TextRank& line : ranks) largest.value = std::max(largest.value, (line.*number).value);
     largest.value = std::min(largest.value, largest.high);
     for (TextRank& line : ranks) {
-        Range& other = line.*number;
+        PrintedRange& other = line.*number;
         if (&line != named && other.value >= largest.value) other.value = std::max(other.low, largest.value - 1);
     }
 }

@@ -93,7 +93,7 @@ std::uint64_t narrow(Wide value) {
     constexpr Wide most = std::numeric_limits<std::int64_t>::max();
     return static_cast<std::uint64_t>(std::clamp<Wide>(value, 0, most));
 }
-std::uint64_t narrow(const std::optional<Range>& range) { return range ? narrow(range->value) : 0; }
+std::uint64_t narrow(const std::optional<PrintedRange>& range) { return range ? narrow(range->value) : 0; }
 
 // All messages of a bin have sizes of that bin, and so has their mean.
 std::uint8_t bin_of(std::uint64_t bytes, std::uint64_t calls) {

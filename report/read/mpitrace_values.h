@@ -14,7 +14,7 @@ namespace mpiprof::report {
 __extension__ using Wide = __int128;
 
 // A number that was printed rounded, in ns or bytes: low <= the truth <= high.
-struct Range {
+struct PrintedRange {
     Wide value = 0;
     Wide low = 0;
     Wide high = 0;
@@ -28,7 +28,7 @@ struct Range {
         high = new_high;
         value = std::clamp(value, low, high);
     }
-    void meet(const Range& other) { meet(other.low, other.high); }
+    void meet(const PrintedRange& other) { meet(other.low, other.high); }
 };
 
 // Digits with a decimal point: 117124.9 is {1171249, 1}.
@@ -39,15 +39,15 @@ struct Decimal {
 
 struct TextBin {
     std::uint64_t calls = 0;
-    Range bytes;  // of all calls
-    Range time;
+    PrintedRange bytes;  // of all calls
+    PrintedRange time;
 };
 
 struct TextRoutine {
     std::string name;
     std::uint64_t calls = 0;
-    Range bytes;
-    Range time;
+    PrintedRange bytes;
+    PrintedRange time;
     std::vector<TextBin> bins;  // empty if the routine moved no bytes
 };
 
@@ -56,11 +56,11 @@ struct TextRank {
     std::uint32_t rank = 0;
     std::string host;  // empty where the table has no such column
     std::optional<std::int32_t> cpu;
-    Range communication;
-    Range elapsed;
-    Range user;
-    Range system;
-    Range resident;
+    PrintedRange communication;
+    PrintedRange elapsed;
+    PrintedRange user;
+    PrintedRange system;
+    PrintedRange resident;
     std::uint64_t switches = 0;
     std::uint32_t place = 0;  // among ranks of equal communication time, as the text claims it
 };
@@ -68,7 +68,7 @@ struct TextRank {
 // "minimum communication time = 10.602 sec for task 0"
 struct Claim {
     std::uint32_t rank = 0;
-    Range value;
+    PrintedRange value;
 };
 
 struct MpitraceText {
@@ -76,7 +76,7 @@ struct MpitraceText {
     std::uint32_t size = 0;
     bool is_pcontrol = false;  // between MPI_Pcontrol(1) and MPI_Pcontrol(0)
     std::vector<TextRoutine> routines;
-    std::optional<Range> communication, synchronization, io, elapsed, exclusive, user, system, resident;
+    std::optional<PrintedRange> communication, synchronization, io, elapsed, exclusive, user, system, resident;
     std::optional<Claim> minimum, median, maximum, largest_memory, largest_elapsed;
     std::vector<TextRank> ranks;  // sorted by rank
     std::vector<std::string> notes;

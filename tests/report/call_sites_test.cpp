@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "report/merge/part.h"
+#include "report/merge/partial_merge.h"
 #include "report/merge/sites.h"
 #include "report/read/profile_reader.h"
 #include "report/sections/section.h"
@@ -26,7 +26,7 @@ namespace {
 using report::CallSite;
 using report::CallSites;
 using report::Job;
-using report::Part;
+using report::PartialMerge;
 using report::Profile;
 using report::Question;
 using report::SitesPart;

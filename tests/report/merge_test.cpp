@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-#include "report/merge/part.h"
+#include "report/merge/partial_merge.h"
 #include "report/read/profile_reader.h"
 #include "tests/report/profile_builder.h"
 #include "tests/report/whole_pipeline.h"
@@ -15,7 +15,7 @@ namespace mpiprof::test {
 namespace {
 
 using report::Job;
-using report::Part;
+using report::PartialMerge;
 using report::Profile;
 using report::Row;
 
@@ -72,12 +72,12 @@ Job merged(const std::vector<Profile>& profiles, unsigned parts, unsigned seed) 
     std::mt19937 random(seed);
     std::shuffle(order.begin(), order.end(), random);
     report::CallRegistry registry;
-    std::vector<Part> part;
+    std::vector<PartialMerge> part;
     for (unsigned i = 0; i < parts; ++i) part.emplace_back(registry);
     for (std::size_t i = 0; i < order.size(); ++i) part[random() % parts].add(*order[i]);
     while (part.size() > 1) {  // absorbed in any order
         const std::size_t from = random() % part.size();
-        Part taken = std::move(part[from]);
+        PartialMerge taken = std::move(part[from]);
         part.erase(part.begin() + static_cast<std::ptrdiff_t>(from));
         part[random() % part.size()].absorb(std::move(taken));
     }

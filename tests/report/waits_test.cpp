@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "report/merge/part.h"
+#include "report/merge/partial_merge.h"
 #include "report/merge/waits.h"
 #include "report/read/profile_reader.h"
 #include "report/sections/section.h"
@@ -194,7 +194,7 @@ TEST(waiting, is_the_same_by_call_by_rank_and_by_site_whoever_added_what) {
         std::vector<std::size_t> order{0, 1, 2, 3, 4, 5, 6};
         std::shuffle(order.begin(), order.end(), std::mt19937(seed));
         report::CallRegistry registry;
-        std::vector<report::Part> parts;
+        std::vector<report::PartialMerge> parts;
         for (unsigned i = 0; i < 1 + seed % 3; ++i) parts.emplace_back(registry);
         for (std::size_t i = 0; i < order.size(); ++i) parts[i % parts.size()].add(profiles[order[i]]);
         for (std::size_t i = 1; i < parts.size(); ++i) parts[0].absorb(std::move(parts[i]));

@@ -8,7 +8,7 @@
 
 #include "report/exports/export.h"
 #include "report/layouts/layout.h"
-#include "report/merge/part.h"
+#include "report/merge/partial_merge.h"
 #include "report/model/sums.h"
 #include "report/read/consistency.h"
 #include "report/sections/live.h"
@@ -50,7 +50,7 @@ Profile neighbour_of(const Profile& profile) {
 
 Job merged(const Profile& profile, const Profile& neighbour) {
     CallRegistry registry;
-    Part part(registry), second(registry);
+    PartialMerge part(registry), second(registry);
     part.add(profile);
     second.add(neighbour);
     part.absorb(std::move(second));

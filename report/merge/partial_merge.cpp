@@ -1,5 +1,5 @@
 // Adding, absorbing, finishing: the same for each part of the list.
-#include "report/merge/part.h"
+#include "report/merge/partial_merge.h"
 
 #include <algorithm>
 #include <iterator>
@@ -24,18 +24,18 @@ void finish_into(std::tuple<Each...>& parts, Finishing& end) {
 
 }  // namespace
 
-void Part::add(const Profile& profile) {
+void PartialMerge::add(const Profile& profile) {
     const std::vector<Sum> sums = sums_of(profile);
     add_to(parts_, {.profile = profile, .calls = numbers_.of(profile), .sums = sums});
 }
 
-void Part::absorb(Part&& other) {
+void PartialMerge::absorb(PartialMerge&& other) {
     absorb_into(parts_, other.parts_);
     problems_.insert(problems_.end(), std::make_move_iterator(other.problems_.begin()),
                      std::make_move_iterator(other.problems_.end()));
 }
 
-Job Part::finish() {
+Job PartialMerge::finish() {
     Job job;
     const std::vector<std::uint16_t> order = registry_->finish(job);
     Finishing end{.job = job, .order = order};

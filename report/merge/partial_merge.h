@@ -1,6 +1,6 @@
-// Part: some of a job's profiles added up, by one thread. It is a list of equal parts, each of which knows one subject;
-// adding a profile and absorbing another Part are associative and commutative, so ranks may be added in any order by
-// any thread. finish() makes the Job of it.
+// PartialMerge: some of a job's profiles added up, by one thread. It is a list of equal parts, each of which knows one
+// subject; adding a profile and absorbing another one are associative and commutative, so ranks may be added in any
+// order by any thread. finish() makes the Job of it.
 #pragma once
 
 #include <string>
@@ -33,15 +33,16 @@
 
 namespace mpiprof::report {
 
-class Part {
+class PartialMerge {
   public:
-    // The registry outlives the Part and is that of all Parts that absorb each other.
-    explicit Part(CallRegistry& registry) : registry_(&registry), numbers_(registry) {}
+    // The registry outlives the PartialMerge and is that of all Parts that absorb each other.
+    explicit PartialMerge(CallRegistry& registry) : registry_(&registry), numbers_(registry) {}
 
     void add(const Profile& profile);
-    void absorb(Part&& other);
+    void absorb(PartialMerge&& other);
     void add_problem(std::string line) { problems_.push_back(std::move(line)); }
-    // The sums, sorted; identity (launch, size ...) is that of the lowest rank. Part and registry are empty afterwards.
+    // The sums, sorted; identity (launch, size ...) is that of the lowest rank. PartialMerge and registry are empty
+    // afterwards.
     Job finish();
 
   private:
