@@ -159,14 +159,16 @@ static_assert(offsetof(PointToPoint4, function) == 24 && offsetof(PointToPoint4,
 static_assert(offsetof(PointToPoint4, channels) == 60);
 
 // Version 7 has this behind it, and what the program gave the call (ncclCollConfig_t::userProfilerTag).
-struct Collective7 : Collective4 {
+struct Collective7 {
+    Collective4 begins;
     void* group;
     const char* variant;
     bool is_symmetric;
     std::uint64_t tag;
 };
 static_assert(offsetof(Collective7, group) == 104 && offsetof(Collective7, tag) == 128);
-struct PointToPoint7 : PointToPoint4 {
+struct PointToPoint7 {
+    PointToPoint4 begins;
     void* group;
     std::uint64_t tag;
 };

@@ -51,7 +51,6 @@ Told told_of_collective(const Collective& c) {
         told.hash = c.hash;
     }
     if constexpr (requires { c.traffic; }) told.traffic = c.traffic;
-    if constexpr (requires { c.tag; }) told.tag = c.tag;
     return told;
 }
 
@@ -66,11 +65,21 @@ Told told_of_point_to_point(const PointToPoint& p) {
         told.type = p.type_of_data;
     }
     if constexpr (requires { p.channels; }) told.channels = p.channels;
-    if constexpr (requires { p.tag; }) told.tag = p.tag;
     if constexpr (requires { p.hash; }) {
         told.communicator = p.name;
         told.hash = p.hash;
     }
+    return told;
+}
+
+inline Told told_of_collective(const interface::Collective7& c) {
+    Told told = told_of_collective(c.begins);
+    told.tag = c.tag;
+    return told;
+}
+inline Told told_of_point_to_point(const interface::PointToPoint7& p) {
+    Told told = told_of_point_to_point(p.begins);
+    told.tag = p.tag;
     return told;
 }
 
