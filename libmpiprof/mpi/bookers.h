@@ -2,6 +2,8 @@
 // and completed. The partners of a call are added to these by peers.h.
 #pragma once
 
+#include <array>
+
 #include "libmpiprof/mpi/completion.h"
 #include "libmpiprof/mpi/library.h"
 
@@ -68,50 +70,59 @@ struct Posting : Sized {
 };
 
 // Wait* and Test* complete requests.
-template <Id I, class Language>
+template <Completion C, class Language>
 struct Completing : wrap::Sizeless {
     static bool quick_after(Ledger& ledger, const Memo&, Bytes, Ticks) { return ledger.hand.requests == 0; }
     [[gnu::always_inline]] static void after(Ledger& ledger, Memo& memo, Bytes, Ticks ticks) {
         if (ledger.hand.requests == 0) return;
-        ledger.books.add_completed(memo, complete_requests<I, Language>(ledger, ledger.hand.since() + ticks, ticks));
+        ledger.books.add_completed(memo, complete_requests<C, Language>(ledger, ledger.hand.since() + ticks, ticks));
     }
     // Polls that completed nothing leave no trace.
     static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
-        if (trace_completed<I, Language>(ledger, ledger.hand.since() + ticks) != 0 ||
-            row_of(I).treatment != Treatment::polled)
+        if (trace_completed<C, Language>(ledger, ledger.hand.since() + ticks) != 0 || !C.is_polled)
             ledger.trace->call(ledger.hand, memo, bytes, ticks);
     }
     static constexpr bool has_after_untimed = true;
     static void after_untimed(Ledger& ledger) {
         if (ledger.hand.requests == 0) return;
-        if constexpr (find(row_of(I).roles, Role::flag) >= 0)
+        if constexpr (C.has_flag)
             if (int_at(ledger.hand.flag) == 0) return;
         complete_untimed(ledger);
     }
     [[gnu::noinline]] static void complete_untimed(Ledger& ledger) {
-        complete_requests<I, Language>(ledger, ledger.read_clock(), 0);
+        complete_requests<C, Language>(ledger, ledger.read_clock(), 0);
     }
 };
 
+// What a call adds to its communicator's order, beside its root, by its number.
+inline constexpr auto order_words = [] {
+    std::array<std::uint64_t, calls> words{};
+    for (std::size_t i = 0; i < calls; ++i) words[i] = format::order_word(table[i].name);
+    return words;
+}();
+
 // A call that all members of its communicator make in one order. It is counted there when it has returned, recorded or
-// not, with or without success.
-template <Id I, class Language, class Base>
+// not, with or without success. The fast form brings its word along.
+template <bool HasRoot, class Language, class Base>
 struct InOrder : Base {
-    static constexpr std::uint64_t word = format::order_word(row_of(I).name);
-    static constexpr bool has_root = find(row_of(I).roles, Role::root) >= 0;
-    static std::uint64_t word_in_hand(const Ledger& ledger) {
-        return has_root ? word + static_cast<std::uint64_t>(ledger.hand.peer()) : word;
+    static constexpr bool takes_order_word = true;
+    static std::uint64_t with_root(const Ledger& ledger, std::uint64_t word) {
+        return HasRoot ? word + static_cast<std::uint64_t>(ledger.hand.peer()) : word;
     }
-    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+    static std::uint64_t word_in_hand(const Ledger& ledger) {
+        return with_root(ledger, order_words[call_of(ledger.hand.key())]);
+    }
+    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks,
+                                                   std::uint64_t word) {
         CommunicatorTable::Counted& communicator = ledger.counted(memo);
         if (communicator.is_at_arrival() || !Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
             return false;
-        communicator.count(word_in_hand(ledger));
+        communicator.count(with_root(ledger, word));
         return true;
     }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         CommunicatorTable::Counted& communicator = ledger.counted(memo);
-        if (communicator.is_at_arrival()) ledger.keep_arrival(memo, ticks, has_root);
+        if (communicator.is_at_arrival()) ledger.keep_arrival(memo, ticks, HasRoot);
         communicator.count(word_in_hand(ledger));
         Base::after(ledger, memo, bytes, ticks);
     }

@@ -16,6 +16,30 @@ struct RequestArguments {
         find(roles, Role::status) >= 0 ? find(roles, Role::status) : find(roles, Role::statuses);
 };
 
+// What the second half of a row that completes requests has to know of it: rows that are alike in it share their code.
+struct Completion {
+    enum class Which : std::uint8_t { one, all, at_index, at_indices } which = Which::one;
+    bool has_flag = false;  // it may complete none
+    enum class Statuses : std::uint8_t { none, one, array } statuses = Statuses::none;
+    bool is_polled = false;
+
+    constexpr bool is_listed() const { return which == Which::at_index || which == Which::at_indices; }
+};
+
+constexpr Completion completion_of(Id id) {
+    const Call row = row_of(id);
+    const auto has = [&](Role role) { return find(row.roles, role) >= 0; };
+    return {.which = has(Role::index)     ? Completion::Which::at_index
+                     : has(Role::indices) ? Completion::Which::at_indices
+                     : has(Role::request) ? Completion::Which::one
+                                          : Completion::Which::all,
+            .has_flag = has(Role::flag),
+            .statuses = has(Role::statuses) ? Completion::Statuses::array
+                        : has(Role::status) ? Completion::Statuses::one
+                                            : Completion::Statuses::none,
+            .is_polled = row.treatment == Treatment::polled};
+}
+
 // What MPI has stored where an argument points.
 inline int int_at(Word argument) { return *reinterpret_cast<const int*>(argument); }
 
@@ -81,12 +105,12 @@ template <Id I, class Language>
 }
 
 // The requests that are done, as (handle, which of the statuses is its).
-template <Id I, class Language, class Use>
+template <Completion C, class Language, class Use>
 void each_completed(const CallInHand& hand, Use use) {
-    using R = RequestArguments<I>;
-    if constexpr (R::index >= 0 || R::indices >= 0) {
-        const int* listed = reinterpret_cast<const int*>(R::index >= 0 ? hand.index : hand.indices);
-        const int done = R::index >= 0 ? 1 : int_at(hand.outcount);
+    if constexpr (C.is_listed()) {
+        constexpr bool is_one = C.which == Completion::Which::at_index;
+        const int* listed = reinterpret_cast<const int*>(is_one ? hand.index : hand.indices);
+        const int done = is_one ? 1 : int_at(hand.outcount);
         for (int i = 0; i < done; ++i) {
             const std::int64_t position = std::int64_t{listed[i]} - Language::first_index;
             if (position >= 0 && position < hand.requests) use(hand.handles[position], i);
@@ -97,16 +121,15 @@ void each_completed(const CallInHand& hand, Use use) {
 }
 
 // Receives from whoever sent first: the statuses, where the program wants them, say who it was.
-template <Id I, class Language>
+template <Completion C, class Language>
 [[gnu::noinline]] void close_sources(Ledger& ledger) {
-    using R = RequestArguments<I>;
-    if constexpr (R::statuses >= 0) {
+    if constexpr (C.statuses != Completion::Statuses::none) {
         const Word statuses = ledger.hand.status;
-        constexpr bool is_array = find(row_of(I).roles, Role::statuses) >= 0;
+        constexpr bool is_array = C.statuses == Completion::Statuses::array;
         if (!library.is_known() ||
             (is_array ? Language::ignores_statuses(statuses) : !tells_source<Language>(statuses)))
             return;
-        each_completed<I, Language>(ledger.hand, [&](Word handle, std::int64_t i) {
+        each_completed<C, Language>(ledger.hand, [&](Word handle, std::int64_t i) {
             const Requests::Partner* partner = ledger.requests.open_source(handle);
             if (!partner) return;
             const Word status = statuses + i * profiled.facts.status_bytes;
@@ -120,22 +143,21 @@ template <Id I, class Language>
 
 // The requests that the call in hand has completed, for a trace; before they are booked and forgotten. Returns how
 // many.
-template <Id I, class Language>
+template <Completion C, class Language>
 [[gnu::noinline]] int trace_completed(Ledger& ledger, Ticks end) {
-    using R = RequestArguments<I>;
     const CallInHand& hand = ledger.hand;
     if (hand.requests == 0) return 0;
-    if constexpr (R::flag >= 0)
+    if constexpr (C.has_flag)
         if (int_at(hand.flag) == 0) return 0;
     Word statuses = 0;
-    if constexpr (R::statuses >= 0) {
-        constexpr bool is_array = find(row_of(I).roles, Role::statuses) >= 0;
+    if constexpr (C.statuses != Completion::Statuses::none) {
+        constexpr bool is_array = C.statuses == Completion::Statuses::array;
         const Word given = hand.status;
         if (library.is_known() && !(is_array ? Language::ignores_statuses(given) : !tells_source<Language>(given)))
             statuses = given;
     }
     int completed = 0;
-    each_completed<I, Language>(hand, [&](Word handle, std::int64_t i) {
+    each_completed<C, Language>(hand, [&](Word handle, std::int64_t i) {
         if (Language::is_complete_at_once(handle)) {
             ++completed;
             return;
@@ -176,14 +198,14 @@ template <class Language>
 
 // Where some of them were complete when they were posted, as their common handle tells: the others alone share the
 // time.
-template <Id I, class Language>
+template <Completion C, class Language>
 [[gnu::noinline]] std::int64_t complete_beside_shared(Ledger& ledger, Ticks end, Ticks ticks) {
     std::int64_t others = 0, completed = 0;
-    each_completed<I, Language>(ledger.hand, [&](Word handle, std::int64_t) {
+    each_completed<C, Language>(ledger.hand, [&](Word handle, std::int64_t) {
         others += !Language::is_complete_at_once(handle) && !ledger.requests.is_shared(handle);
     });
     const Ticks share = others > 1 ? ticks / static_cast<Ticks>(others) : ticks;
-    each_completed<I, Language>(ledger.hand, [&](Word handle, std::int64_t) {
+    each_completed<C, Language>(ledger.hand, [&](Word handle, std::int64_t) {
         completed += complete_request<Language>(ledger, handle, end, share, ticks);
     });
     return completed;
@@ -200,21 +222,21 @@ template <class Language, class HandleAt>
 
 // After success: books the completed requests where they were posted, and says how many. `ticks`, this call's duration,
 // is shared evenly.
-template <Id I, class Language>
+template <Completion C, class Language>
 [[gnu::always_inline]] inline std::int64_t complete_requests(Ledger& ledger, Ticks end, Ticks ticks) {
-    using R = RequestArguments<I>;
     const CallInHand& hand = ledger.hand;
-    if constexpr (R::flag >= 0)
+    if constexpr (C.has_flag)
         if (int_at(hand.flag) == 0) return 0;
     if (ledger.requests.has_odd()) [[unlikely]] {
-        if (ledger.requests.has_open_sources()) close_sources<I, Language>(ledger);
-        if (ledger.requests.has_shared()) return complete_beside_shared<I, Language>(ledger, end, ticks);
+        if (ledger.requests.has_open_sources()) close_sources<C, Language>(ledger);
+        if (ledger.requests.has_shared()) return complete_beside_shared<C, Language>(ledger, end, ticks);
     }
     // The positions that are done: the one, as listed, or all. MPI_UNDEFINED is negative in every MPI.
     std::int64_t completed = 0;
-    if constexpr (R::index >= 0 || R::indices >= 0) {
-        const int* listed = reinterpret_cast<const int*>(R::index >= 0 ? hand.index : hand.indices);
-        const int done = R::index >= 0 ? 1 : int_at(hand.outcount);
+    if constexpr (C.is_listed()) {
+        constexpr bool is_one = C.which == Completion::Which::at_index;
+        const int* listed = reinterpret_cast<const int*>(is_one ? hand.index : hand.indices);
+        const int done = is_one ? 1 : int_at(hand.outcount);
         const auto listed_at = [&](std::int64_t i) -> Word {
             const std::int64_t position = std::int64_t{listed[i]} - Language::first_index;
             return position >= 0 && position < hand.requests ? hand.handles[position] : no_handle;
@@ -223,7 +245,7 @@ template <Id I, class Language>
         for (int i = 0; i < done; ++i)
             if (const Word handle = listed_at(i); handle != no_handle)
                 completed += complete_request<Language>(ledger, handle, end, share, ticks);
-    } else if constexpr (R::one >= 0) {
+    } else if constexpr (C.which == Completion::Which::one) {
         completed = complete_request<Language>(ledger, hand.handle, end, ticks, ticks);
     } else {
         const Word* const handles = hand.handles;

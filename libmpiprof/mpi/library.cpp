@@ -127,10 +127,10 @@ void Library::look_who_stands_by(Ledger& ledger, Meaning& meaning) {
 
 namespace {
 
-// Fortran's calls remember it by a key of their own: FortranBinding::group_key().
+// Fortran's calls remember it by a key of their own: FortranHandles::group_key().
 void end_of(HandleKind kind, Word c, Word fortran) {
     const Word mark = kind == HandleKind::window ? of_window : 0;
-    runtime.end_of({kind, c ^ mark, FortranBinding<false, false>::group_key(fortran) ^ mark});
+    runtime.end_of({kind, c ^ mark, FortranHandles::group_key(fortran) ^ mark});
 }
 
 // What MPI calls when the life of something ends that has an attribute of ours, in whichever call that happens. Nothing
@@ -194,7 +194,7 @@ void Mpi::put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word
     const int result = profiled.ask.barrier(comm);
     const Ticks end = ledger->read_clock();
     ledger->hand.leave();
-    wrap::leave_plainly<Mpi, CBinding<false>, wrap::Sizeless>(result, *ledger, end);
+    wrap::leave_plainly<Mpi, CHandles, wrap::Sizeless>(result, *ledger, end);
 }
 
 // One wrapper serves both manglings of a Fortran name, and so must find whichever the library exports.

@@ -89,14 +89,8 @@ class Library {
 };
 [[gnu::visibility("hidden")]] extern constinit Library library;
 
-// How Fortran's TYPE(*), DIMENSION(..) passes a buffer: by descriptor, the address first.
-template <bool Large, bool Descriptor>
-struct FortranBinding : wrap::Fortran<Large> {
-    static Word buffer(Word w) { return Descriptor ? *reinterpret_cast<const Word*>(w) : w; }
-    static bool is_in_place(Word w) {
-        const auto* address = reinterpret_cast<const void*>(buffer(w));
-        return address && (address == profiled.facts.fortran_in_place || address == profiled.facts.f08_in_place);
-    }
+// What is asked of a language's handles and statuses, whatever its counts and buffers look like.
+struct FortranHandles : wrap::InFortran {
     static bool ignores_status(Word w) {
         const auto* address = reinterpret_cast<const void*>(w);
         return !address || address == profiled.facts.fortran_status_ignore ||
@@ -128,10 +122,7 @@ struct FortranBinding : wrap::Fortran<Large> {
     }
     static constexpr int first_index = 1;
 };
-template <bool Large>
-struct CBinding : wrap::C<Large> {
-    static Word buffer(Word w) { return w; }
-    static bool is_in_place(Word w) { return w == profiled.facts.in_place; }
+struct CHandles : wrap::InC {
     static bool ignores_status(Word w) { return w == profiled.facts.status_ignore; }
     static Word c_comm(Word w) { return library.normal(w); }
     static Word c_type(Word w) { return library.normal(w); }
@@ -150,10 +141,31 @@ struct CBinding : wrap::C<Large> {
     static Word other_message(Word message) { return profiled.ask.message_c2f ? profiled.ask.message_c2f(message) : 0; }
     static Word group_key(Word comm) { return comm; }
     static void copy_handles(Word* copy, Word array, std::int64_t n) {
-        if (!profiled.facts.wide_handles) return FortranBinding<Large, false>::copy_handles(copy, array, n);
+        if (!profiled.facts.wide_handles) return FortranHandles::copy_handles(copy, array, n);
         for (const Word *h = reinterpret_cast<const Word*>(array), *end = h + n; h != end; ++h) *copy++ = *h;
     }
     static constexpr int first_index = 0;
+};
+
+// And what is before the real call. Fortran's TYPE(*), DIMENSION(..) passes a buffer by descriptor, the address first.
+template <bool Large, bool Descriptor>
+struct FortranBinding : FortranHandles {
+    using Behind = FortranHandles;
+    static std::int64_t count(Word w) { return wrap::Fortran<Large>::count(w); }
+    static std::int64_t count_at(Word array, std::int64_t i) { return wrap::Fortran<Large>::count_at(array, i); }
+    static Word buffer(Word w) { return Descriptor ? *reinterpret_cast<const Word*>(w) : w; }
+    static bool is_in_place(Word w) {
+        const auto* address = reinterpret_cast<const void*>(buffer(w));
+        return address && (address == profiled.facts.fortran_in_place || address == profiled.facts.f08_in_place);
+    }
+};
+template <bool Large>
+struct CBinding : CHandles {
+    using Behind = CHandles;
+    static std::int64_t count(Word w) { return wrap::C<Large>::count(w); }
+    static std::int64_t count_at(Word array, std::int64_t i) { return wrap::C<Large>::count_at(array, i); }
+    static Word buffer(Word w) { return w; }
+    static bool is_in_place(Word w) { return w == profiled.facts.in_place; }
 };
 
 // Where languages mix: a request is known by the handle of the language that posted it, and whoever completes, starts

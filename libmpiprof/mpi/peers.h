@@ -10,6 +10,15 @@ namespace mpiprof::mpi {
 // How a row's bytes travel.
 enum class Way { nowhere, to_peer, from_peer, both, put, fetched, probed, from_message };
 
+// What the second half of a row has to know of that: rows that are alike in it share their code.
+struct Partners {
+    Way way = Way::nowhere;
+    bool is_window = false;  // it goes by a window, else by a communicator
+    bool by_status = false;  // who it was may be in the status
+    bool is_posted = false;  // it leaves a request behind
+    bool is_timed = false;
+};
+
 constexpr Way way_of(Id id) {
     const Call row = row_of(id);
     const bool has_dest = find(row.roles, Role::dest) >= 0, has_source = find(row.roles, Role::source) >= 0;
@@ -24,6 +33,33 @@ constexpr Way way_of(Id id) {
     if (row.traffic == Traffic::receive && has_source) return Way::from_peer;
     if (find(row.roles, Role::message) >= 0) return row.traffic == Traffic::receive ? Way::from_message : Way::probed;
     return Way::nowhere;
+}
+
+constexpr Partners partners_of(Id id) {
+    const Call row = row_of(id);
+    Partners partners{.way = way_of(id)};
+    const bool has_status = find(row.roles, Role::status) >= 0;
+    switch (partners.way) {
+        case Way::put:
+        case Way::fetched:
+            partners.is_window = true;
+            break;
+        case Way::from_peer:
+            partners.by_status = has_status;
+            partners.is_posted = find(row.roles, Role::newrequest) >= 0;
+            break;
+        case Way::both:
+        case Way::from_message:
+            partners.by_status = has_status;
+            break;
+        case Way::probed:
+            partners.is_timed = row.treatment == Treatment::timed;
+            break;
+        case Way::to_peer:
+        case Way::nowhere:
+            break;
+    }
+    return partners;
 }
 
 inline int source_in(Word status) {
@@ -47,9 +83,9 @@ bool tells_source(Word status) {
 }
 
 // The key by which this call's peers are known, and the record of one of them.
-template <Id I, class Language>
+template <bool IsWindow, class Language>
 struct PeersOfCall {
-    static constexpr bool is_window = find(row_of(I).roles, Role::win) >= 0;
+    static constexpr bool is_window = IsWindow;
     [[gnu::always_inline]] static Word key(const Ledger& ledger) {
         if constexpr (is_window)
             return Language::group_key(ledger.hand.window) ^ of_window;
@@ -81,13 +117,11 @@ void remember_tags(Trace& trace, const Word* words) {
 }
 
 // Books what a call of one peer moves, and then does what its row does besides.
-template <Id I, class Language, class Base>
+template <Partners P, class Language, class Base>
 struct WithPeer : Base {
-    using OfCall = PeersOfCall<I, Language>;
-    static constexpr Way way = way_of(I);
-    static constexpr bool outward = way == Way::to_peer || way == Way::put;
-    static constexpr bool by_status = way == Way::from_peer && find(row_of(I).roles, Role::status) >= 0;
-    static constexpr bool may_stay_open = way == Way::from_peer && find(row_of(I).roles, Role::newrequest) >= 0;
+    using OfCall = PeersOfCall<P.is_window, Language>;
+    static constexpr bool outward = P.way == Way::to_peer || P.way == Way::put;
+    static constexpr bool by_status = P.by_status, may_stay_open = P.is_posted;
 
     static constexpr bool has_partner = true;
     static format::Flow& flow(format::Peer& peer) { return outward ? peer.sent : peer.received; }
@@ -124,7 +158,7 @@ struct WithPeer : Base {
     static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
         if (!library.is_known()) return Base::trace(ledger, memo, bytes, ticks);
         const CallInHand& hand = ledger.hand;
-        if constexpr (way == Way::put || way == Way::fetched)
+        if constexpr (P.is_window)
             return ledger.trace->call(ledger.hand, memo, bytes, ticks,
                                       {OfCall::record(ledger, ledger.hand.peer()).rank});
         int who = ledger.hand.peer(), tag = outward ? ledger.trace->sent_tag : ledger.trace->received_tag;
@@ -137,10 +171,10 @@ struct WithPeer : Base {
 };
 
 // The two sides of an exchange share its time.
-template <Id I, class Language, class Base>
+template <Partners P, class Language, class Base>
 struct WithTwoPeers : Base {
-    using OfCall = PeersOfCall<I, Language>;
-    static constexpr bool has_status = find(row_of(I).roles, Role::status) >= 0;
+    using OfCall = PeersOfCall<false, Language>;
+    static constexpr bool has_status = P.by_status;
     static constexpr bool has_partner = true;
 
     // How many of the bytes that were booked went out.
@@ -196,12 +230,12 @@ struct WithTwoPeers : Base {
 
 // MPI_Mprobe: the receive of what it found names neither communicator nor rank. (Of MPI_Improbe, which is polled,
 // nothing is remembered.)
-template <Id I, class Language, class Base>
+template <Partners P, class Language, class Base>
 struct Probed : Base {
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return false; }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         const CallInHand& hand = ledger.hand;
-        if (library.is_known() && row_of(I).treatment == Treatment::timed) {
+        if (library.is_known() && P.is_timed) {
             const int source = tells_source<Language>(hand.status) ? source_in(hand.status) : ledger.hand.peer();
             const Word comm = Language::c_comm(ledger.hand.comm());
             library.communicator_for_later(comm);
@@ -213,7 +247,7 @@ struct Probed : Base {
 };
 
 // The receive of a message that was probed for.
-template <Id I, class Language, class Base>
+template <Partners P, class Language, class Base>
 struct FromMessage : Base {
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return false; }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
@@ -224,7 +258,7 @@ struct FromMessage : Base {
     static void trace(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
         if (!library.is_known()) return Base::trace(ledger, memo, bytes, ticks);
         int tag = -1;
-        if constexpr (find(row_of(I).roles, Role::status) >= 0)
+        if constexpr (P.by_status)
             if (tells_source<Language>(ledger.hand.status)) tag = tag_in(ledger.hand.status);
         const Ledger::Message* message = ledger.message(ledger.hand.message);
         const std::uint16_t communicator =
@@ -236,25 +270,25 @@ struct FromMessage : Base {
         const Ledger::Message* message = ledger.message(ledger.hand.message);
         if (!message) return ledger.peers.of_rank(format::peer_unknown, format::PeerKind::messages);
         int source = message->source;
-        if constexpr (find(row_of(I).roles, Role::status) >= 0)
+        if constexpr (P.by_status)
             if (tells_source<Language>(ledger.hand.status)) source = source_in(ledger.hand.status);
         return library.peer_later(ledger, message->key, message->comm, source);
     }
 };
 
-template <Id I, class Language, class Base>
-struct ChooseWithPeers {
-    static constexpr Way way = way_of(I);
-    using Type = std::conditional_t<
-        way == Way::nowhere, Base,
-        std::conditional_t<
-            way == Way::both, WithTwoPeers<I, Language, Base>,
-            std::conditional_t<way == Way::probed, Probed<I, Language, Base>,
-                               std::conditional_t<way == Way::from_message, FromMessage<I, Language, Base>,
-                                                  WithPeer<I, Language, Base>>>>>;
-};
-template <Id I, class Language, class Base>
-using WithPeers = typename ChooseWithPeers<I, Language, Base>::Type;
+template <Partners P, class Language, class Base>
+constexpr auto with_partners() {
+    if constexpr (P.way == Way::nowhere)
+        return Base{};
+    else if constexpr (P.way == Way::both)
+        return WithTwoPeers<P, Language, Base>{};
+    else if constexpr (P.way == Way::probed)
+        return Probed<P, Language, Base>{};
+    else if constexpr (P.way == Way::from_message)
+        return FromMessage<P, Language, Base>{};
+    else
+        return WithPeer<P, Language, Base>{};
+}
 
 // What the profile says of a persistent operation that the call in hand has set up.
 template <Id I, class Language>

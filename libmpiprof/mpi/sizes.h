@@ -2,9 +2,8 @@
 // call, and what is asked after it. The rules themselves are in size_rules.h. Included by the symbols.
 #pragma once
 
-#include "libmpiprof/mpi/bookers.h"
 #include "libmpiprof/mpi/creation.h"
-#include "libmpiprof/mpi/peers.h"
+#include "libmpiprof/mpi/shapes.h"
 #include "libmpiprof/mpi/size_rules.h"
 
 namespace mpiprof::mpi {
@@ -33,31 +32,17 @@ template <Id I, class Language>
 struct Mpi::Size {
     using A = Arguments<I, Language>;
     static constexpr Call row = row_of(I);
-    // A set-up moves nothing yet, whatever its rule says of its starts.
-    static constexpr SizeRule rule = sets_up(I) ? SizeRule::none : row.size_rule;
+    static constexpr SizeRule rule = rule_of(I);
     static constexpr Pair pair = rule == SizeRule::received ? Pair{Role::count, Role::type} : simple_pair(rule);
     static constexpr bool is_pair = pair.count != Role::none;
-    static constexpr bool is_mean =
-        rule == SizeRule::alltoallv || rule == SizeRule::neighbor_rcounts_mean || rule == SizeRule::neighbor_alltoallv;
-    static constexpr bool is_exchange = rule == SizeRule::sendrecv || rule == SizeRule::sendrecv_replace;
-    static constexpr bool posts = !sets_up(I) && find(row.roles, Role::newrequest) >= 0;
-    static constexpr bool completes = row.traffic == Traffic::completion &&
-                                      (find(row.roles, Role::request) >= 0 || find(row.roles, Role::requests) >= 0);
+    static constexpr bool is_exchange = exchanges(rule);
+    static constexpr bool posts = shape_of(I).posts, completes = shape_of(I).completes;
     // Whether store() ever finds a size.
     static constexpr bool can_be_quick = !sets_up(I) && rule != SizeRule::alltoallw &&
                                          rule != SizeRule::neighbor_alltoallw && rule != SizeRule::partitioned &&
                                          rule != SizeRule::started && !(is_exchange && !A::template has<Role::status>);
-    using Sized = std::conditional_t<
-        rule == SizeRule::none, wrap::Sizeless,
-        std::conditional_t<rule == SizeRule::received, Received<Language>,
-                           std::conditional_t<is_mean, Averaged,
-                                              std::conditional_t<is_exchange && A::template has<Role::status>,
-                                                                 Exchanged, wrap::AsStored>>>>;
-    using WithHandles = std::conditional_t<posts, Posting<Language, Sized>,
-                                           std::conditional_t<completes, Completing<I, Language>, Sized>>;
-    using Complete = WithPeers<I, Language, WithHandles>;
-    using Ordered = std::conditional_t<is_ordered(I), InOrder<I, Language, Complete>, Complete>;
-    using Booker = std::conditional_t<A::template has<Role::comm>, Ordered, wrap::WithoutComm<Ordered>>;
+    static constexpr std::uint64_t order_word = format::order_word(row.name);
+    using Booker = BookerOf<shape_of(I), typename Language::Behind>;
 
     // False: the size takes questions. Then measure() finds it after the call, and answers are remembered where they
     // can be.

@@ -3,6 +3,8 @@
 // what else makes symbols of rows.
 #pragma once
 
+#include <array>
+
 #include "libmpiprof/nccl/library.h"
 
 namespace mpiprof::nccl {
@@ -20,10 +22,10 @@ struct Enqueued : Sized {
     }
 };
 // What NCCL's profiler interface cannot tell apart: see profiler.cpp.
-template <class Sized, Id I>
+template <class Sized, bool IsBcast>
 struct EnqueuedBroadcast : Enqueued<Sized> {
     static void note() {
-        if constexpr (I == Id::Bcast)
+        if constexpr (IsBcast)
             group.bcasts += group.depth != 0;
         else
             group.broadcasts += 1;
@@ -49,53 +51,66 @@ struct GroupEnded : wrap::Sizeless {
 
 // A collective that all members of its communicator enqueue in one order, with the same arguments. It is kept and
 // counted there when it is enqueued, recorded or not.
-template <Id I>
 struct Ordered {
-    static constexpr Call row = row_of(I);
-    static constexpr std::uint64_t word_of_call = format::order_word(row.name);
-    static constexpr bool has_root = find(row.roles, Role::root) >= 0, has_op = find(row.roles, Role::op) >= 0;
-    // Counts that members give differently.
-    static constexpr bool has_own_counts = row.size_rule == SizeRule::scounts_sum;
-    // As the call was given them; those that it has none of are left out.
-    struct Given {
-        std::int64_t count;
-        Word type;
-        int op, root;
-    };
-    // Member by member, since what is copied as a whole is made on the stack first.
-    [[gnu::always_inline]] static void keep(CommunicatorTable::Counted& communicator, format::EnqueuedCollective& kept,
-                                            const Given& given, Ticks when, std::uint32_t site) {
-        const std::uint64_t detail =
-            format::collective_detail(static_cast<std::uint64_t>(given.count), static_cast<unsigned>(given.type),
-                                      has_op ? format::reduction_of(static_cast<unsigned>(given.op)) : 0);
-        const int root = has_root ? given.root : 0;
-        kept.when = when;
-        kept.detail = detail;
-        kept.site = site;
-        kept.root = root;
-        kept.call = static_cast<std::uint32_t>(I);
-        communicator.count_kept(word_of_call + static_cast<std::uint64_t>(std::int64_t{root}) + detail);
-    }
+    bool has_root = false, has_op = false;
+    bool has_own_counts = false;  // that members give differently
 };
-template <Id I, class Base>
+constexpr Ordered ordered_of(Id id) {
+    const Call row = row_of(id);
+    return {.has_root = find(row.roles, Role::root) >= 0,
+            .has_op = find(row.roles, Role::op) >= 0,
+            .has_own_counts = row.size_rule == SizeRule::scounts_sum};
+}
+inline constexpr auto order_words = [] {
+    std::array<std::uint64_t, calls> words{};
+    for (std::size_t i = 0; i < calls; ++i) words[i] = format::order_word(table[i].name);
+    return words;
+}();
+inline std::uint64_t order_word_of(std::uint16_t call) { return order_words[call - first_id]; }
+
+// As the call was given them; those that it has none of are left out.
+struct Given {
+    std::uint64_t word;
+    std::uint32_t call;
+    std::int64_t count;
+    Word type;
+    int op, root;
+};
+// Member by member, since what is copied as a whole is made on the stack first.
+template <Ordered O>
+[[gnu::always_inline]] inline void keep(CommunicatorTable::Counted& communicator, format::EnqueuedCollective& kept,
+                                        const Given& given, Ticks when, std::uint32_t site) {
+    const std::uint64_t detail = format::collective_detail(
+        O.has_own_counts ? 0 : static_cast<std::uint64_t>(given.count), static_cast<unsigned>(given.type),
+        O.has_op ? format::reduction_of(static_cast<unsigned>(given.op)) : 0);
+    const int root = O.has_root ? given.root : 0;
+    kept.when = when;
+    kept.detail = detail;
+    kept.site = site;
+    kept.root = root;
+    kept.call = given.call;
+    communicator.count_kept(given.word + static_cast<std::uint64_t>(std::int64_t{root}) + detail);
+}
+template <Ordered O, class Base>
 struct InOrder : Base {
-    [[gnu::always_inline]] static void keep(Ledger& ledger, const Memo& memo) {
+    static constexpr bool takes_order_word = true;
+    [[gnu::always_inline]] static void keep_in_hand(Ledger& ledger, const Memo& memo, std::uint64_t word) {
         const CallInHand& hand = ledger.hand;
         CommunicatorTable::Counted& communicator = ledger.counted(memo);
-        Ordered<I>::keep(communicator, ledger.next_enqueued(memo, communicator),
-                         {Ordered<I>::has_own_counts ? 0 : hand.count, hand.type, hand.op, hand.peer()}, hand.since(),
-                         memo.cell->site);
+        keep<O>(communicator, ledger.next_enqueued(memo, communicator),
+                {word, memo.cell->call, hand.count, hand.type, hand.op, hand.peer()}, hand.since(), memo.cell->site);
     }
-    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks,
+                                                   std::uint64_t word) {
         if (!ledger.has_room_for_enqueued(memo) || !Base::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
             return false;  // then after() does it
-        keep(ledger, memo);
+        keep_in_hand(ledger, memo, word);
         return true;
     }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         if (!ledger.has_room_for_enqueued(memo)) [[unlikely]]
             ledger.make_room_for_enqueued(memo);
-        keep(ledger, memo);
+        keep_in_hand(ledger, memo, order_word_of(call_of(ledger.hand.key())));
         Base::after(ledger, memo, bytes, ticks);
     }
 };
@@ -131,6 +146,7 @@ struct WithPeer : Base {
 // What is launched has to be told to gpu/ behind the real call, and then what it was.
 template <class Booker>
 struct Watched : Booker {
+    static constexpr bool takes_order_word = false;  // nothing is quick
     static void after_real(Word result) {
         if (gpu::lone.is_in_hand && static_cast<int>(result) == success) return;  // enqueued: nothing is left to do
         if (gpu::launches.is_on()) Nccl::watch_launched(result);
@@ -147,11 +163,12 @@ struct Nccl::Size {
     static constexpr SizeRule rule = row.size_rule;
     static constexpr bool is_enqueued = is_operation(row.traffic);
     static constexpr bool can_be_quick = true, completes = false;
+    static constexpr std::uint64_t order_word = format::order_word(row.name);
     using Sized = std::conditional_t<rule == SizeRule::none, wrap::Sizeless, wrap::AsStored>;
     static constexpr bool is_broadcast = I == Id::Bcast || I == Id::Broadcast;
-    using Launched = std::conditional_t<is_broadcast, EnqueuedBroadcast<Sized, I>, Enqueued<Sized>>;
+    using Launched = std::conditional_t<is_broadcast, EnqueuedBroadcast<Sized, (I == Id::Bcast)>, Enqueued<Sized>>;
     using Message = std::conditional_t<is_message(I), WithPeer<row.traffic == Traffic::send, Launched>, Launched>;
-    using Operation = std::conditional_t<is_ordered(row), InOrder<I, Launched>, Message>;
+    using Operation = std::conditional_t<is_ordered(row), InOrder<ordered_of(I), Launched>, Message>;
     using Whole = std::conditional_t<I == Id::GroupEnd, GroupEnded, std::conditional_t<is_enqueued, Operation, Sized>>;
     using Booker = std::conditional_t<(comm >= 0), Whole, wrap::WithoutComm<Whole>>;
     using Watched = nccl::Watched<Booker>;
@@ -217,11 +234,12 @@ template <Id I, class Language>
             count_message<row_of(I).traffic == Traffic::send>(*with, communicator.collectives, 0);
     } else {
         records.enqueued.make_room(records.image, info.index, communicator);
-        Ordered<I>::keep(communicator, records.enqueued.next(info.index, communicator),
-                         {count < 0 ? 0 : words[count < 0 ? 0 : count] * (has_block_of_each ? info.size : 1),
-                          words[find(roles, Role::type)], static_cast<int>(op >= 0 ? words[op < 0 ? 0 : op] : 0),
-                          static_cast<int>(words[root < 0 ? 0 : root])},
-                         0, 0);
+        keep<ordered_of(I)>(communicator, records.enqueued.next(info.index, communicator),
+                            {order_word_of(static_cast<std::uint16_t>(I)), static_cast<std::uint32_t>(I),
+                             count < 0 ? 0 : words[count < 0 ? 0 : count] * (has_block_of_each ? info.size : 1),
+                             words[find(roles, Role::type)], static_cast<int>(op >= 0 ? words[op < 0 ? 0 : op] : 0),
+                             static_cast<int>(words[root < 0 ? 0 : root])},
+                            0, 0);
     }
 }
 

@@ -6,28 +6,46 @@
 
 namespace mpiprof::wrap {
 
-// How a language passes what the wrappers read. `large`: counts are 64 bits wide.
-template <bool Large>
-struct C {
+// How a language passes what the second half of a call reads ...
+struct InC {
     static constexpr bool fortran = false;
-    static std::int64_t count(Word w) { return Large ? w : static_cast<int>(w); }  // the upper half is garbage
-    static std::int64_t count_at(Word array, std::int64_t i) {
-        return Large ? reinterpret_cast<const std::int64_t*>(array)[i] : reinterpret_cast<const int*>(array)[i];
-    }
-    static int integer(Word w) { return static_cast<int>(w); }
+    static int integer(Word w) { return static_cast<int>(w); }  // the upper half is garbage
     static Word handle(Word w) { return w; }
     static bool failed(Word result, const CallInHand&) { return static_cast<int>(result) != 0; }
 };
-template <bool Large>
-struct Fortran {
+struct InFortran {
     static constexpr bool fortran = true;
-    static std::int64_t count(Word w) { return count_at(w, 0); }
-    static std::int64_t count_at(Word array, std::int64_t i) { return C<Large>::count_at(array, i); }
     static int integer(Word w) { return *reinterpret_cast<const int*>(w); }
     static Word handle(Word w) { return *reinterpret_cast<const int*>(w); }
     // Fortran 2008 may leave ierror out; then errors are fatal by default and never come back here.
     static bool failed(Word, const CallInHand& hand) { return hand.ierror && *hand.ierror != 0; }
 };
+// ... and the first half besides. `Large`: counts are 64 bits wide.
+template <bool Large>
+struct C : InC {
+    static std::int64_t count(Word w) { return Large ? w : static_cast<int>(w); }
+    static std::int64_t count_at(Word array, std::int64_t i) {
+        return Large ? reinterpret_cast<const std::int64_t*>(array)[i] : reinterpret_cast<const int*>(array)[i];
+    }
+};
+template <bool Large>
+struct Fortran : InFortran {
+    static std::int64_t count(Word w) { return count_at(w, 0); }
+    static std::int64_t count_at(Word array, std::int64_t i) { return C<Large>::count_at(array, i); }
+};
+
+// What the second half needs of a language: several share one, and so the code.
+template <class Language>
+struct BehindOf {
+    using Type = Language;
+};
+template <class Language>
+requires requires { typename Language::Behind; }
+struct BehindOf<Language> {
+    using Type = typename Language::Behind;
+};
+template <class Language>
+using Behind = typename BehindOf<Language>::Type;
 
 // The word behind the C arguments.
 template <int Arity, class... Words>
@@ -57,7 +75,9 @@ struct AsStored {
     static constexpr bool has_partner = false;
     static std::true_type quick_partner(const Ledger&, std::size_t) { return {}; }
     static void add_partner(std::true_type, const CallInHand&, const Memo&, Bytes, Ticks) {}
-    // What there is to do besides. False, and nothing done: after() does it, partners included.
+    // What there is to do besides. False, and nothing done: after() does it, partners included. Of a row with an order
+    // word (Size::order_word) quick_after() is given that, too.
+    static constexpr bool takes_order_word = false;
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return true; }
     static void after(Ledger&, Memo&, Bytes, Ticks) {}
     static void after_failure(const Ledger&) {}  // of the real call

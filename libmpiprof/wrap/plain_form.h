@@ -227,14 +227,14 @@ template <class Library, auto Id, class Language, class Booker, class... Words>
 [[gnu::always_inline]] inline Word call_untimed_poll(const PlainCall& call, Ledger& ledger, Words... args) {
     constexpr std::uint16_t counter = Library::row(Id).counter;
     if (!Booker::has_after_untimed || !ledger.trace)
-        return leave_untimed_poll<Language, Booker>(call.real(args...), counter);
+        return leave_untimed_poll<Behind<Language>, Booker>(call.real(args...), counter);
     begin<Library>(ledger, static_cast<std::uint16_t>(Id), call.return_address, call.found.is_first);
     const Word result = call.real(args...);
     const Ticks end = ledger.read_clock();
     ledger.hand.leave();
     if (thread_state.token != untimed(call.frame)) return result;
-    trace_poll<Library, Language, Booker>(ledger, result, ledger.hand.ticks_until(end), call.frame);
-    return leave_untimed_poll<Language, Booker>(result, counter);
+    trace_poll<Library, Behind<Language>, Booker>(ledger, result, ledger.hand.ticks_until(end), call.frame);
+    return leave_untimed_poll<Behind<Language>, Booker>(result, counter);
 }
 
 // A call whose clock is read. What is asked about it once it has succeeded is asked outside the timed interval.
@@ -269,9 +269,9 @@ template <class Library, auto Id, class Language, class Size, class... Words>
             Library::template follow<Id, Language>(ledger, ledger.hand.made_from(), words);
     }
     if constexpr (row.treatment == Treatment::polled)
-        return leave_poll<Library, Language, Booker>(result, ledger, end, row.counter);
+        return leave_poll<Library, Behind<Language>, Booker>(result, ledger, end, row.counter);
     else
-        return leave_plainly<Library, Language, Booker>(result, ledger, end);
+        return leave_plainly<Library, Behind<Language>, Booker>(result, ledger, end);
 }
 
 template <class Library, auto Id, class Language, class... Words>

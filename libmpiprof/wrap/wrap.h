@@ -26,12 +26,13 @@ template <class Booker>
 }
 
 // Books the call in hand by this memo of its place, which may be of other handles and so of other partners.
-template <class Library, class Language, class Booker>
-[[gnu::always_inline]] inline Word book_again(Word result, Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+template <class Library, class Language, class Booker, class... OrderWord>
+[[gnu::always_inline]] inline Word book_again(Word result, Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks,
+                                              OrderWord... word) {
     const auto partner = Booker::quick_partner(ledger, ledger.memos.no_offset());
     if (!partner || !ledger.books.add_of_bin(memo, bytes, ticks)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
-    if (!Booker::quick_after(ledger, memo, bytes, ticks))
+    if (!Booker::quick_after(ledger, memo, bytes, ticks, word...))
         return leave_after<Booker>(result, ledger, memo, bytes, ticks);
     if constexpr (requires { &Booker::add_partner_again; })
         Booker::add_partner_again(partner, ledger.hand, memo, bytes, ticks);
@@ -53,8 +54,8 @@ template <class Library, class Language, class Booker>
 
 // The second half of a call whose handles the first memo of its place does not hold: what they mean is asked, its place
 // in the program is known all the same.
-template <class Library, class Language, class Booker>
-[[gnu::noinline]] Word leave_asking(Word result, Ledger& ledger, Ticks ticks) {
+template <class Library, class Language, class Booker, class... OrderWord>
+[[gnu::noinline]] Word leave_asking(Word result, Ledger& ledger, Ticks ticks, OrderWord... word) {
     const std::uint64_t key = ledger.hand.key();
     const Word* frame = MPIPROF_FRAME();
     std::int64_t seen = 0;
@@ -67,7 +68,7 @@ template <class Library, class Language, class Booker>
     Memo* memo = ledger.memos.known(key, type, comm, frame, meaning, bytes);
     if (!memo) [[unlikely]]
         return leave_new<Library, Language, Booker>(result, ledger, ticks, {type, comm, meaning, bytes});
-    return book_again<Library, Language, Booker>(result, ledger, *memo, bytes, ticks);
+    return book_again<Library, Language, Booker>(result, ledger, *memo, bytes, ticks, word...);
 }
 
 // The second half of a call that is known by its place's first memo, but for its size or its caller, and has no second
@@ -87,31 +88,32 @@ template <class Library, class Language, class Booker>
 }
 
 // The second half of a call that is not as its place's first memo knows it: of another size, or from another caller.
-template <class Library, class Language, class Booker>
-[[gnu::noinline]] Word leave_again(Word result, Ledger& ledger, Ticks ticks, Memo& first) {
+template <class Library, class Language, class Booker, class... OrderWord>
+[[gnu::noinline]] Word leave_again(Word result, Ledger& ledger, Ticks ticks, Memo& first, OrderWord... word) {
     const Word* frame = MPIPROF_FRAME();
     std::int64_t seen = 0;
     if (!Booker::look(ledger.hand, seen)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
     if (!is_alike<Booker>(ledger, first)) [[unlikely]]
-        return leave_asking<Library, Language, Booker>(result, ledger, ticks);
+        return leave_asking<Library, Language, Booker>(result, ledger, ticks, word...);
     const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, first.type_size);
     Memo* memo = ledger.memos.second(first, frame, first.cell->communicator, hot_bin(bytes));
     if (!memo) [[unlikely]]
         return leave_beside<Library, Language, Booker>(result, ledger, ticks);
-    return book_again<Library, Language, Booker>(result, ledger, *memo, bytes, ticks);
+    return book_again<Library, Language, Booker>(result, ledger, *memo, bytes, ticks, word...);
 }
 
 // The second half of a call whose place holds the memo of another call.
-template <class Library, class Language, class Booker>
-[[gnu::noinline]] Word leave_disputed(Word result, Ledger& ledger, Ticks ticks) {
+template <class Library, class Language, class Booker, class... OrderWord>
+[[gnu::noinline]] Word leave_disputed(Word result, Ledger& ledger, Ticks ticks, OrderWord... word) {
     if (ledger.memos.takes_turn(ledger.hand.key())) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, ledger.hand.since() + ticks);
-    return leave_asking<Library, Language, Booker>(result, ledger, ticks);
+    return leave_asking<Library, Language, Booker>(result, ledger, ticks, word...);
 }
 
-template <class Library, class Language, class Booker>
-[[gnu::noinline]] Word leave(Word result) {
+// `word`: that of the row, where its Booker takes one; it is put in its register when the real call has returned.
+template <class Library, class Language, class Booker, class... OrderWord>
+[[gnu::noinline]] Word leave(Word result, OrderWord... word) {
     ThreadState& state = thread_state;
     const Word* frame = MPIPROF_FRAME();
     if (state.token != frame) [[unlikely]]
@@ -129,9 +131,9 @@ template <class Library, class Language, class Booker>
     const std::size_t offset = ledger.memos.offset_of(key);
     Memo& memo = ledger.memos.at(offset);
     if (memo.key != key) [[unlikely]]
-        return leave_disputed<Library, Language, Booker>(result, ledger, ticks);
+        return leave_disputed<Library, Language, Booker>(result, ledger, ticks, word...);
     if (!Memos::is_called_alike(memo, frame)) [[unlikely]]
-        return leave_again<Library, Language, Booker>(result, ledger, ticks, memo);
+        return leave_again<Library, Language, Booker>(result, ledger, ticks, memo, word...);
     const auto partner = Booker::quick_partner(ledger, offset);
     if (!partner) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, end);
@@ -139,11 +141,11 @@ template <class Library, class Language, class Booker>
     if (!Booker::look(ledger.hand, seen)) [[unlikely]]
         return leave_plainly<Library, Language, Booker>(result, ledger, end);
     if (!is_alike<Booker>(ledger, memo)) [[unlikely]]
-        return leave_asking<Library, Language, Booker>(result, ledger, ticks);
+        return leave_asking<Library, Language, Booker>(result, ledger, ticks, word...);
     const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, memo.type_size);
     if (!ledger.books.add_fast(memo, bytes, ticks)) [[unlikely]]
-        return leave_again<Library, Language, Booker>(result, ledger, ticks, memo);
-    if (!Booker::quick_after(ledger, memo, bytes, ticks)) [[unlikely]]
+        return leave_again<Library, Language, Booker>(result, ledger, ticks, memo, word...);
+    if (!Booker::quick_after(ledger, memo, bytes, ticks, word...)) [[unlikely]]
         return leave_after<Booker>(result, ledger, memo, bytes, ticks);
     Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);
     if constexpr (!Booker::has_partner) in_place<'D'>(result);  // else it lies in another register by now
@@ -211,7 +213,7 @@ template <class Library, auto Id, int Spelling, class Language, class... Words>
     if constexpr (Size::completes)
         if (!Size::store(ledger, args...)) [[unlikely]]
             return plainly(args...);
-    return leave_untimed_poll<Language, typename Size::Booker>(real(args...), row.counter);
+    return leave_untimed_poll<Behind<Language>, typename Size::Booker>(real(args...), row.counter);
 }
 
 // A call around which more is done than the clock and the cell, with what is in hand stored: its clock starts behind
@@ -228,7 +230,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     const Word words[] = {args..., 0};
     Library::template before_real<Id, Language>(ledger, words);
     ledger.hand.begin_at(counter());
-    return leave<Library, Language, Booker>(real(args...));
+    return leave<Library, Behind<Language>, Booker>(real(args...));
 }
 
 // The same, where what is to be done before takes no function of its own; nothing is saved and restored around it.
@@ -242,7 +244,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     if (!real || !Library::template is_begun_at_once<Id>(words)) [[unlikely]]
         return call_watched<Library, Id, Spelling, Language, Name>(args...);
     thread_state.ledger->hand.begin_at(counter_among(args...));
-    return leave<Library, Language, Booker>(real(args...));
+    return leave<Library, Behind<Language>, Booker>(real(args...));
 }
 
 // `elsewhere`: the plain form, or the fast form of what is watched, which goes on from here.
@@ -265,7 +267,11 @@ template <class Library, auto Id, class Language, class... Words>
     const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
     if (!real) [[unlikely]]
         return elsewhere(args...);
-    return leave<Library, Language, typename Size::Booker>(real(args...));
+    using Booker = typename Size::Booker;
+    if constexpr (Booker::takes_order_word)
+        return leave<Library, Behind<Language>, Booker>(real(args...), Size::order_word);
+    else
+        return leave<Library, Behind<Language>, Booker>(real(args...));
 }
 
 template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
