@@ -109,9 +109,6 @@ struct InOrder : Base {
     static std::uint64_t with_root(const Ledger& ledger, std::uint64_t word) {
         return HasRoot ? word + static_cast<std::uint64_t>(ledger.hand.peer()) : word;
     }
-    static std::uint64_t word_in_hand(const Ledger& ledger) {
-        return with_root(ledger, order_words[call_of(ledger.hand.key())]);
-    }
     [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks,
                                                    std::uint64_t word) {
         CommunicatorTable::Counted& communicator = ledger.counted(memo);
@@ -120,15 +117,19 @@ struct InOrder : Base {
         communicator.count(with_root(ledger, word));
         return true;
     }
+    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        return quick_after(ledger, memo, bytes, ticks, order_words[memo.cell->call]);
+    }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         CommunicatorTable::Counted& communicator = ledger.counted(memo);
         if (communicator.is_at_arrival()) ledger.keep_arrival(memo, ticks, HasRoot);
-        communicator.count(word_in_hand(ledger));
+        communicator.count(with_root(ledger, order_words[memo.cell->call]));
         Base::after(ledger, memo, bytes, ticks);
     }
     static void after_failure(const Ledger& ledger) {
         if (library.is_known())
-            library.communicators.count_known(Language::c_comm(ledger.hand.comm()), word_in_hand(ledger));
+            library.communicators.count_known(Language::c_comm(ledger.hand.comm()),
+                                              with_root(ledger, order_words[call_of(ledger.hand.key())]));
     }
 };
 

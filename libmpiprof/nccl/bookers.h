@@ -107,10 +107,13 @@ struct InOrder : Base {
         keep_in_hand(ledger, memo, word);
         return true;
     }
+    [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
+        return quick_after(ledger, memo, bytes, ticks, order_word_of(memo.cell->call));
+    }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
         if (!ledger.has_room_for_enqueued(memo)) [[unlikely]]
             ledger.make_room_for_enqueued(memo);
-        keep_in_hand(ledger, memo, order_word_of(call_of(ledger.hand.key())));
+        keep_in_hand(ledger, memo, order_word_of(memo.cell->call));
         Base::after(ledger, memo, bytes, ticks);
     }
 };

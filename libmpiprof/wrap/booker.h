@@ -75,8 +75,8 @@ struct AsStored {
     static constexpr bool has_partner = false;
     static std::true_type quick_partner(const Ledger&, std::size_t) { return {}; }
     static void add_partner(std::true_type, const CallInHand&, const Memo&, Bytes, Ticks) {}
-    // What there is to do besides. False, and nothing done: after() does it, partners included. Of a row with an order
-    // word (Size::order_word) quick_after() is given that, too.
+    // What there is to do besides. False, and nothing done: after() does it, partners included. Where the
+    // row has an order word (Size::order_word), the hottest functions hand that over, as a constant.
     static constexpr bool takes_order_word = false;
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return true; }
     static void after(Ledger&, Memo&, Bytes, Ticks) {}

@@ -61,14 +61,6 @@ template <class Library, class Language, class Booker>
     return learn_memo<Library, Booker>(ledger, key, {b.type, comm, meaning, bytes});
 }
 
-// What is left to do of a call that is booked.
-template <class Booker>
-[[gnu::noinline]] Word leave_after(Word result, Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
-    Booker::after(ledger, memo, bytes, ticks);
-    thread_state.token = nullptr;
-    return result;
-}
-
 // Books a call by its memo, as the last thing that its second half does.
 template <class Library, class Booker>
 [[gnu::always_inline]] inline Word leave_booked(Word result, Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks,
@@ -80,9 +72,10 @@ template <class Library, class Booker>
     }
     if (ledger.trace) [[unlikely]]
         Booker::trace(ledger, memo, bytes, ticks);
-    const Word same = leave_after<Booker>(result, ledger, memo, bytes, ticks);
+    Booker::after(ledger, memo, bytes, ticks);
+    thread_state.token = nullptr;
     clear_used_stack<stack_of_plain_form>();
-    return same;
+    return result;
 }
 
 // The second half of a call that ended then: anything that leave() does not do itself.
