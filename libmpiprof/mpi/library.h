@@ -382,23 +382,6 @@ struct Mpi {
 };
 
 template <Id I, class Language>
-[[gnu::noinline]] void Mpi::count_unrecorded(const Word* words, Word result) {
-    constexpr Call row = row_of(I);
-    constexpr int comm = find(row.roles, Role::comm), root = find(row.roles, Role::root);
-    if (!library.is_known() || !runtime.is_recording()) return;
-    CallInHand hand{};
-    if constexpr (Language::fortran) hand.ierror = reinterpret_cast<const int*>(words[row.arity]);
-    constexpr std::uint64_t collective = format::order_word(row.name);
-    std::uint64_t word = collective;
-    if constexpr (root >= 0) word += static_cast<std::uint64_t>(Language::integer(words[root]));
-    const Word handle = Language::c_comm(Language::handle(words[comm]));
-    if (Language::failed(result, hand))
-        library.communicators.count_known(handle, word);
-    else
-        library.count_in_order(handle, word);
-}
-
-template <Id I, class Language>
 void Mpi::wait_first(Ledger* ledger, const Word* frame, Word return_address, const Word* words) {
     constexpr int comm = find(row_of(I).roles, Role::comm);
     constexpr auto barrier = static_cast<std::uint16_t>(Catalogue::barrier_before + static_cast<std::uint16_t>(I));
