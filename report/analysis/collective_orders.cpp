@@ -157,7 +157,7 @@ std::map<std::uint32_t, std::vector<Progress>> progress_of(const Job& job, const
         const Group& group = job.groups[member.group];
         if (group.is_inter || group.size < 2) continue;
         Progress progress{.member = &member};
-        bool is_known = std::find(gone.begin(), gone.end(), member.rank) != gone.end();
+        bool is_known = std::binary_search(gone.begin(), gone.end(), member.rank);
         for (auto [at, end] = standing_of.equal_range(member.rank); at != end; ++at) {
             const Standing* standing = at->second;
             is_known = true;

@@ -1,5 +1,5 @@
-// With whom the end of a job began that did not reach MPI_Finalize, and a job that is no job: ranks that the launcher
-// of another MPI started, each a world of its own.
+// A job that hangs, with whom the end of one began that did not reach MPI_Finalize, and a job that is no job: ranks
+// that the launcher of another MPI started, each a world of its own.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -7,6 +7,7 @@
 
 #include "report/analysis/arrivals.h"
 #include "report/analysis/causes.h"
+#include "report/analysis/hangs.h"
 
 namespace mpiprof::report {
 namespace {
@@ -110,6 +111,22 @@ void killed(const Job& job, const Figures&, std::vector<Finding>& findings) {
     findings.push_back(std::move(finding));
 }
 
+// What `hang` proves, during the job and after it. Whose ranks all came to their end did not hang.
+void hangs(const Job& job, const Figures&, std::vector<Finding>& findings) {
+    if (job.standings.empty()) return;
+    const auto hang = hang_of(job);
+    if (!hang) return;
+    Finding& finding = add(findings, Rule::hang, true, evidence::Hung{.hang = *hang, .is_over = is_over(job)});
+    for (const Party& party : hang->parties) {
+        finding.ranks.insert(finding.ranks.end(), party.ranks.begin(), party.ranks.end());
+        finding.calls.push_back(party.call);
+    }
+    finding.ranks.insert(finding.ranks.end(), hang->gone.begin(), hang->gone.end());
+    std::sort(finding.ranks.begin(), finding.ranks.end());
+    finding.ranks.erase(std::unique(finding.ranks.begin(), finding.ranks.end()), finding.ranks.end());
+    finding.run_share = 1;
+}
+
 // Whose launchers make one world of the ranks of whose library. What is not here says nothing.
 struct Match {
     std::string_view launcher, family;
@@ -145,7 +162,7 @@ void wrong_launcher(const Job& job, const Figures&, std::vector<Finding>& findin
 }  // namespace
 
 void find_how_it_ended(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
-    for (const auto rule : {wrong_launcher, killed}) rule(job, figures, findings);
+    for (const auto rule : {wrong_launcher, hangs, killed}) rule(job, figures, findings);
 }
 
 }  // namespace mpiprof::report

@@ -12,6 +12,7 @@ struct Name {
     std::string_view id;
 };
 constexpr std::array names{
+    Name{Rule::hang, "hang"},
     Name{Rule::unfinished, "unfinished"},
     Name{Rule::errors, "errors"},
     Name{Rule::paused, "paused"},

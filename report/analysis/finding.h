@@ -11,12 +11,14 @@
 #include <variant>
 #include <vector>
 
+#include "report/analysis/hang.h"
 #include "report/model/job.h"
 
 namespace mpiprof::report {
 
 enum class Rule : std::uint8_t {
     // of the job
+    hang,
     unfinished,
     errors,
     paused,
@@ -81,6 +83,11 @@ struct Stretch {
 // The figures of each rule. Shares are of 1, times in ns.
 namespace evidence {
 
+// What is proven of a hang; Finding::ranks: all that are in it.
+struct Hung {
+    Hang hang;
+    bool is_over = false;  // the job has ended: it hung until then
+};
 // The ranks ended, or stand, in this way; Finding::calls: inside of which.
 struct Unfinished {
     State state = State::running;
@@ -355,15 +362,15 @@ struct Crowded {
 }  // namespace evidence
 
 using Evidence =
-    std::variant<evidence::Unfinished, evidence::Errors, evidence::Paused, evidence::Overlap, evidence::Crowded,
-                 evidence::Waiting, evidence::Waits, evidence::Requests, evidence::Imbalance, evidence::Polling,
-                 evidence::NcclWaiting, evidence::NcclExposed, evidence::GpuIdle, evidence::GraphReplays,
-                 evidence::Dropped, evidence::Order, evidence::LeftOvers, evidence::Varying, evidence::SerialChain,
-                 evidence::OneServesAll, evidence::SmallMessages, evidence::CheapCalls, evidence::UnequalComms,
-                 evidence::Init, evidence::Setup, evidence::FileIo, evidence::Transfers, evidence::Healthy,
-                 evidence::WrongLauncher, evidence::Masks, evidence::TooMany, evidence::Threads, evidence::Starved,
-                 evidence::Beyond, evidence::Throttled, evidence::Memory, evidence::Unbound, evidence::Spread,
-                 evidence::FarGpu, evidence::FarAdapter>;
+    std::variant<evidence::Hung, evidence::Unfinished, evidence::Errors, evidence::Paused, evidence::Overlap,
+                 evidence::Crowded, evidence::Waiting, evidence::Waits, evidence::Requests, evidence::Imbalance,
+                 evidence::Polling, evidence::NcclWaiting, evidence::NcclExposed, evidence::GpuIdle,
+                 evidence::GraphReplays, evidence::Dropped, evidence::Order, evidence::LeftOvers, evidence::Varying,
+                 evidence::SerialChain, evidence::OneServesAll, evidence::SmallMessages, evidence::CheapCalls,
+                 evidence::UnequalComms, evidence::Init, evidence::Setup, evidence::FileIo, evidence::Transfers,
+                 evidence::Healthy, evidence::WrongLauncher, evidence::Masks, evidence::TooMany, evidence::Threads,
+                 evidence::Starved, evidence::Beyond, evidence::Throttled, evidence::Memory, evidence::Unbound,
+                 evidence::Spread, evidence::FarGpu, evidence::FarAdapter>;
 
 struct Finding {
     Rule rule{};

@@ -83,6 +83,13 @@ std::vector<std::uint32_t> never_come(const Job& job) {
     return ranks;
 }
 
+std::span<const Membership> memberships_of(const Job& job, std::uint32_t group) {
+    return std::ranges::equal_range(job.memberships, group, {}, &Membership::group);
+}
+std::span<const Entries> entries_of(const Job& job, std::uint32_t group) {
+    return std::ranges::equal_range(job.entries, group, {}, &Entries::group);
+}
+
 bool counts_have_holes(const Job& job) { return job.drops.cells != 0 || job.drops.communicators != 0; }
 
 bool is_in_collective(const Job& job, const Standing& standing) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "report/analysis/hang.h"
@@ -17,6 +18,10 @@ std::vector<std::uint32_t> never_come(const Job& job);
 std::vector<const Standing*> long_inside(const Job& job);
 // Those that stand alike are one party, the largest first.
 std::vector<Party> parties_of(const std::vector<const Standing*>& standings);
+
+// What is known of one communicator; Job has them in its order.
+std::span<const Membership> memberships_of(const Job& job, std::uint32_t group);
+std::span<const Entries> entries_of(const Job& job, std::uint32_t group);
 
 // What was not counted proves nothing.
 bool counts_have_holes(const Job& job);

@@ -53,9 +53,8 @@ std::optional<Hang> different_collectives(const Job& job, const std::vector<cons
         std::map<std::uint32_t, Counts> counts;
         std::set<std::uint32_t> wanted;
         for (const Standing* member : members) wanted.insert(member->rank);
-        for (const Entries& entry : job.entries)
-            if (entry.group == group && entry.call != Entries::none && entry.entered != 0 &&
-                wanted.contains(entry.rank))
+        for (const Entries& entry : entries_of(job, group))
+            if (entry.call != Entries::none && entry.entered != 0 && wanted.contains(entry.rank))
                 counts[entry.rank][entry.call] = entry.entered;
         const Standing& first = *members.front();
         const bool differ = std::any_of(members.begin(), members.end(), [&](const Standing* other) {
@@ -74,10 +73,9 @@ std::optional<Hang> different_collectives(const Job& job, const std::vector<cons
 std::vector<std::uint32_t> members_among(const Job& job, std::uint32_t group, std::vector<std::uint32_t> ranks) {
     if (job.groups[group].is_world) return ranks;
     std::set<std::uint32_t> members;
-    for (const Entries& entry : job.entries)
-        if (entry.group == group && entry.call == Entries::none) members.insert(entry.rank);
-    for (const Membership& membership : job.memberships)
-        if (membership.group == group) members.insert(membership.rank);
+    for (const Entries& entry : entries_of(job, group))
+        if (entry.call == Entries::none) members.insert(entry.rank);
+    for (const Membership& membership : memberships_of(job, group)) members.insert(membership.rank);
     std::erase_if(ranks, [&](std::uint32_t rank) { return !members.contains(rank); });
     return ranks;
 }
@@ -85,8 +83,7 @@ std::vector<std::uint32_t> members_among(const Job& job, std::uint32_t group, st
 // It has made fewer collectives there than one that waits for the last that it has posted.
 bool has_made_fewer(const Job& job, std::uint32_t group, std::uint32_t gone, std::uint32_t waiting) {
     const Membership *of_gone = nullptr, *of_waiting = nullptr;
-    for (const Membership& member : job.memberships) {
-        if (member.group != group) continue;
+    for (const Membership& member : memberships_of(job, group)) {
         if (member.rank == gone) of_gone = &member;
         if (member.rank == waiting) of_waiting = &member;
     }

@@ -35,9 +35,8 @@ bool is_of_nccl(const Job& job, std::uint32_t group) {
 // Members that are not finalized and have enqueued what these have.
 Ranks ranks_of(const Job& job, std::uint32_t group, const OrderOfMembers& alike) {
     Ranks ranks;
-    for (const Membership& member : job.memberships)
-        if (member.group == group && member.collectives == alike.collectives && member.order == alike.order)
-            ranks.push_back(member.rank);
+    for (const Membership& member : memberships_of(job, group))
+        if (member.collectives == alike.collectives && member.order == alike.order) ranks.push_back(member.rank);
     return ranks;
 }
 
@@ -113,11 +112,9 @@ struct Front {
 };
 Front front_of(const Job& job, std::uint32_t group) {
     Front front;
-    for (const Membership& member : job.memberships)
-        if (member.group == group) front.most = std::max(front.most, member.collectives);
-    for (const Membership& member : job.memberships)
-        if (member.group == group)
-            (member.collectives == front.most ? front.there : front.behind).push_back(member.rank);
+    for (const Membership& member : memberships_of(job, group)) front.most = std::max(front.most, member.collectives);
+    for (const Membership& member : memberships_of(job, group))
+        (member.collectives == front.most ? front.there : front.behind).push_back(member.rank);
     return front;
 }
 
@@ -131,7 +128,7 @@ std::optional<Hang> never_enqueued(const Job& job) {
         const Front front = front_of(job, *group);
         Hang hang{.kind = Hang::Kind::member_is_gone, .group = *group, .parties = {}, .gone = {}};
         for (const std::uint32_t rank : front.behind)
-            if (std::find(gone.begin(), gone.end(), rank) != gone.end()) hang.gone.push_back(rank);
+            if (std::binary_search(gone.begin(), gone.end(), rank)) hang.gone.push_back(rank);
         hang.for_ns = quiet_for_all(job, front.there);
         hang.parties = {party_of(front.there, *step, *group)};
         hang.at = step->number + 1;

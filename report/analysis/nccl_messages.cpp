@@ -10,23 +10,15 @@
 namespace mpiprof::report {
 namespace {
 
-bool comes_before(const Membership& a, const Membership& b) {
-    return std::tie(a.group, a.rank) < std::tie(b.group, b.rank);
-}
-
 // Null also of a process that is several members, one for each of its GPUs.
 const Membership* membership(const Job& job, std::uint32_t group, std::uint32_t rank) {
-    const auto [first, end] = std::equal_range(job.memberships.begin(), job.memberships.end(),
-                                               Membership{.group = group, .rank = rank}, comes_before);
-    return end - first == 1 ? &*first : nullptr;
+    const auto found = std::ranges::equal_range(memberships_of(job, group), rank, {}, &Membership::rank);
+    return found.size() == 1 ? &found.front() : nullptr;
 }
 const Membership* member_of(const Job& job, std::uint32_t group, std::uint32_t rank_in_group) {
-    auto member =
-        std::lower_bound(job.memberships.begin(), job.memberships.end(), Membership{.group = group}, comes_before);
-    while (member != job.memberships.end() && member->group == group && member->rank_in_group != rank_in_group)
-        ++member;
-    const bool is_found = member != job.memberships.end() && member->group == group;
-    return is_found ? membership(job, group, member->rank) : nullptr;
+    const auto members = memberships_of(job, group);
+    const auto found = std::ranges::find(members, rank_in_group, &Membership::rank_in_group);
+    return found == members.end() ? nullptr : membership(job, group, found->rank);
 }
 
 EnqueuedWith with(const Job& job, std::uint32_t group, std::uint32_t rank, std::uint32_t peer) {
@@ -90,7 +82,7 @@ std::optional<Hang> never_sent(const Job& job) {
     if (gone.empty()) return std::nullopt;
     std::optional<Hang> hang;
     each_pair(job, [&](const UnevenMessages& pair) {
-        const bool is_gone = std::find(gone.begin(), gone.end(), pair.sender) != gone.end();
+        const bool is_gone = std::binary_search(gone.begin(), gone.end(), pair.sender);
         const std::uint64_t quiet = quiet_for(job, pair.receiver);
         if (kind_of(pair) != Kind::not_sent || !is_gone || quiet < worth_a_word_ns) return true;
         hang = Hang{.kind = Hang::Kind::not_sent, .group = pair.group, .gone = {pair.sender}, .for_ns = quiet};

@@ -13,12 +13,14 @@ namespace mpiprof::report {
 namespace {
 
 // What may begin a report, the first kind before all others; within a kind what costs most comes first.
-enum class Kind { no_job, wrong, ended, not_lost, cause, remark };
+enum class Kind { no_job, hang, wrong, ended, not_lost, cause, remark };
 
 Kind kind_of(const Finding& finding) {
     switch (finding.rule) {
         case Rule::wrong_launcher:
             return Kind::no_job;
+        case Rule::hang:
+            return Kind::hang;
         case Rule::unfinished:  // the one that costs all: with whom the end began
             return finding.run_share > 0 ? Kind::ended : Kind::remark;
         case Rule::order:
@@ -57,6 +59,10 @@ constexpr std::initializer_list<Rule> waiting_as_such{Rule::waiting, Rule::waits
 constexpr std::initializer_list<Rule> late_ranks{Rule::waiting, Rule::waits, Rule::requests, Rule::polling,
                                                  Rule::unequal_comms};
 const Explains table[] = {
+    {Rule::hang,
+     {Rule::unfinished, Rule::order, Rule::slow_rank, Rule::slow_node, Rule::imbalance, Rule::growing_work,
+      Rule::varying, Rule::serial_chain, Rule::one_serves_all, Rule::waiting, Rule::waits, Rule::requests,
+      Rule::polling}},
     {Rule::unfinished,
      {Rule::unfinished, Rule::slow_rank, Rule::slow_node, Rule::imbalance, Rule::growing_work, Rule::varying,
       Rule::waiting, Rule::waits, Rule::requests}},

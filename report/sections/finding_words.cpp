@@ -8,6 +8,7 @@
 
 #include "report/model/units.h"
 #include "report/sections/given_words.h"
+#include "report/sections/hang_words.h"
 #include "report/sections/places.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
@@ -58,6 +59,10 @@ constexpr DropWords drop_words[] = {
 };
 
 }  // namespace
+
+std::string FindingWords::operator()(const evidence::Hung& e) const {
+    return words_of(e.hang, job, e.is_over) + ". Where all ranks stand: mpiprof-report hang.";
+}
 
 std::string FindingWords::operator()(const evidence::Unfinished& e) const {
     std::string text = ranks_text(finding.ranks, most_items, At::begin) + ": " + how_it_ended(e, words);

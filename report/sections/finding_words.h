@@ -31,6 +31,7 @@ struct FindingWords {
     const Vocabulary& words;
 
     // finding_words.cpp
+    std::string operator()(const evidence::Hung& e) const;
     std::string operator()(const evidence::Unfinished& e) const;
     std::string operator()(const evidence::Errors& e) const;
     std::string operator()(const evidence::Paused& e) const;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "report/analysis/hangs.h"
 #include "report/analysis/live.h"
 #include "report/model/units.h"
+#include "report/sections/hang_words.h"
 #include "report/sections/headline.h"
 #include "report/sections/ratio.h"
 #include "report/sections/section.h"
@@ -100,7 +102,9 @@ Table headline(const Job& now, const Job* before) {
 
 std::vector<Table> live_tables(const Job& now, const Job* before) {
     Table head = headline(now, before);
-    if (const std::string longest = longest_text(now); !longest.empty())
+    if (const auto hang = hang_of(now))
+        head.notes.push_back(words_of(*hang, now, is_over(now)) + "; mpiprof-report hang has every rank");
+    else if (const std::string longest = longest_text(now); !longest.empty())
         head.notes.push_back(longest + "; mpiprof-report hang tells more");
     return {std::move(head), call_table(now, before)};
 }
@@ -108,7 +112,8 @@ std::vector<Table> live_tables(const Job& now, const Job* before) {
 std::string live_line(const Job& now, const Job* before) {
     std::vector<std::string> parts{human_time(static_cast<double>(live_totals(now).elapsed_ns)), states_text(now),
                                    share_text(now, before)};
-    for (std::string text : {rate_text(now, before), longest_text(now)})
+    const auto hang = hang_of(now);
+    for (std::string text : {rate_text(now, before), hang ? words_of(*hang, now, is_over(now)) : longest_text(now)})
         if (!text.empty()) parts.push_back(std::move(text));
     return fmt::format("{}", fmt::join(parts, "; "));
 }

@@ -8,6 +8,11 @@ namespace {
 
 constexpr std::array texts{
     RuleText{
+        Rule::hang, "Ranks wait for each other, or for what will never come: proven, not guessed.",
+        "What the ranks stand in, have entered and have enqueued, and who has ended; for a second and more. What is proven, "
+        "and from what, is in docs/hangs.md. A job that only waits, however long, has no such line.",
+        "mpiprof-report hang has the line of every rank."},
+    RuleText{
         Rule::unfinished, "The job, or some of its ranks, did not reach MPI_Finalize.",
         "The state that each profile was left in: aborted, exited, killed. Where it began: the rank that called "
         "MPI_Abort, else the one that exited, else the one that the others waited for in a collective, else those whose "

@@ -310,7 +310,7 @@ Table verdict_table(const Job& job, const Verdict& verdict) {
 // What the first line has said whole.
 bool is_said_above(const Verdict& verdict) {
     const Finding& cause = verdict.finding;
-    return cause.rule == Rule::healthy || cause.rule == Rule::transfers ||
+    return cause.rule == Rule::healthy || cause.rule == Rule::transfers || cause.rule == Rule::hang ||
            (cause.rule == Rule::unfinished && cause.run_share > 0);
 }
 

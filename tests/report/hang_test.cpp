@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "report/sections/live.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
 #include "tests/report/goldens.h"
+#include "tests/report/shown.h"
 #include "tests/report/stories.h"
 #include "tests/report/whole_pipeline.h"
 
@@ -145,6 +147,23 @@ TEST(hang, different_collectives_on_one_communicator_are_proven) {
         conclusion(job).starts_with("It hangs: different collectives on MPI_COMM_WORLD: ranks 0-2 are in "
                                     "MPI_Barrier, rank 3 is in MPI_Allreduce, for 5.000 s"))
         << conclusion(job);
+}
+
+TEST(hang, what_is_proven_is_the_first_sentence_of_every_screen) {
+    auto job = stuck(4, sync("MPI_Barrier", {calls_of(9)}));
+    EXPECT_FALSE(says(shown(job_of(job), "summary"), "[hang]")) << "all wait in one barrier: nothing is proven";
+    job[3].calls = {sync("MPI_Barrier", {calls_of(9)}), collective("MPI_Allreduce", {calls_of(0)})};
+    job[3].threads = {{.in_call = "MPI_Allreduce", .in_call_for_ns = 4 * s}};
+    const std::string sentence =
+        "It hangs: different collectives on MPI_COMM_WORLD: ranks 0-2 are in MPI_Barrier, rank 3 is in "
+        "MPI_Allreduce, for 5.000 s";
+    const Job whole = job_of(job);
+    const std::string summary = shown(whole, "summary", {}, "text", {.width = 400});
+    EXPECT_EQ(summary.find(sentence), summary.find_first_not_of(" \n")) << summary;
+    EXPECT_TRUE(says(report::live_line(whole, nullptr), sentence));
+    EXPECT_TRUE(report::live_tables(whole, nullptr).at(0).notes.at(0).parts.at(0).text.starts_with(sentence));
+    for (ProfileSpec& rank : job) rank.state = format::State::aborted;
+    EXPECT_TRUE(says(shown(job_of(job), "summary", {}, "text", {.width = 400}), "It hung: different collectives"));
 }
 
 TEST(hang, a_rank_that_is_behind_is_no_mismatch) {

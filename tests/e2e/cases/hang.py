@@ -2,7 +2,9 @@
 
 import csv
 import io
+import json
 import os
+import re
 import signal
 import threading
 import time
@@ -129,6 +131,19 @@ def first_sentence(scene, kind, ranks=3, program="mismatch.c"):
     return first_sentence_of(scene, [scene.compile(program, "-pthread"), kind, 10], ranks, kind)
 
 
+def every_screen_says_so(scene, directory, sentence):
+    """What `hang` proves is the first thing that is said of the job, wherever one looks."""
+    def timeless(text):
+        return re.sub(r"for [0-9.]+ m?s", "for some time", " ".join(text.split()))
+    wanted = timeless(sentence)
+    summary = scene.run_report("summary", "--width", "80", cwd=directory).out
+    check(timeless(summary).startswith(wanted), f"not what the summary begins with: {wanted}\n{summary}")
+    brief = scene.run_report("--brief", cwd=directory).out
+    check(brief.startswith("mpiprof: It hangs: "), brief)
+    line = json.loads(scene.run_report("export", "--format", "line", cwd=directory).out)
+    same((line["verdict"]["rule"], line["verdict"]["is_serious"]), ("hang", True), "the line export's verdict")
+
+
 def first_sentence_of(scene, command, ranks, name):
     """What `hang` says first at 80 columns of such a program while it hangs, on one line."""
     directory = scene.subdir(name)
@@ -137,6 +152,7 @@ def first_sentence_of(scene, command, ranks, name):
     try:
         said = until(lambda: (text := scene.run_report("hang", "--width", "80", cwd=directory).out) and "It hangs" in text and text)
         check(said, "nothing is proven:\n" + scene.run_report("hang", cwd=directory).out)
+        every_screen_says_so(scene, directory, said.split("\n  RANKS")[0])
     finally:
         end_who_is_left(directory, signal.SIGTERM)
         job.join()

@@ -51,6 +51,8 @@ def hang_names_what_ranks_enqueued_differently_on_a_communicator_of_nccl(scene):
             said = hang(scene, directory)
         check(sentence in said and "collective number 301" in said, f"{act}:\n{said}")
         after = hang(scene, directory)
+        summary = " ".join(scene.run_report("summary", "--width", "400", cwd=directory).succeeded().out.split())
+        check(summary.startswith("It hung: different ") and " [hang] " in summary, f"the summary of {act}:\n{summary}")
         check("It hung: different " in after and f" enqueued {reduce if act in ('count', 'type', 'call') else broadcast}" in after,
               f"{act}, when it was killed:\n{after}")
 
