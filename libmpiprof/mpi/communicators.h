@@ -147,7 +147,7 @@ class Communicators {
         bool is_there;
     };
     Keyval of_communicators_{}, of_windows_{}, of_types_{};
-    int named_ = -1;  // MPI_COMBINER_NAMED
+    int named_ = 0;  // MPI_COMBINER_NAMED, where types tell of their end; 0 keeps the library in .bss
     std::atomic<bool> has_missed_an_end_{false};
     Word ended_lately_[64] = {};
 };
