@@ -208,7 +208,7 @@ void add_diff(CommandLine& line) {
                "ddp: as diff.py of PyTorch's DDP benchmark prints it, and no more", {"ddp"}, "NAME");
     command
         .add_option("--fail-on", line.raw.fail_on,
-                    "Exit code 1 if it became slower by more than this for certain, 3 if that cannot be told")
+                    "Exit code 1 if it became slower by more than this for certain, 4 if that cannot be told")
         ->type_name("PERCENT");
     command.add_option("--fail-on-point", line.raw.fail_on_point, "Exit code 1 if the bare change is more than this")
         ->type_name("PERCENT");
@@ -296,7 +296,8 @@ CommandLine::CommandLine() {
     app.require_subcommand(0, 1);
     app.footer(
         "Without a command: summary of the newest launch found. A directory with the name of a command is\n"
-        "reached as ./NAME. Exit code: 0 fine, 1 a check failed, 2 wrong usage, 3 no readable profile.");
+        "reached as ./NAME. Exit code: 0 fine, 1 a check failed, 2 wrong usage, 3 no readable profile,\n"
+        "4 what was to be checked cannot be told.");
 }
 
 }  // namespace mpiprof::report

@@ -44,7 +44,7 @@ int gate(const Options& options, const TestedTime& tested, const Side& a, const 
         if (result == Gate::cannot_tell)
             return fail({fmt::format("--fail-on {:g}%", 100 * *compare.fail_on),
                          "cannot tell: " + verdict_text(tested, a.name, b.name), ""},
-                        no_profile);
+                        cannot_tell);
         if (result == Gate::failed)
             code =
                 fail({fmt::format("--fail-on {:g}%", 100 * *compare.fail_on), verdict_text(tested, a.name, b.name), ""},
@@ -52,7 +52,7 @@ int gate(const Options& options, const TestedTime& tested, const Side& a, const 
     }
     if (compare.fail_on_point) {
         const std::string which = fmt::format("--fail-on-point {:g}%", 100 * *compare.fail_on_point);
-        if (!tested.has_ratio()) return fail({which, verdict_text(tested, a.name, b.name), ""}, no_profile);
+        if (!tested.has_ratio()) return fail({which, verdict_text(tested, a.name, b.name), ""}, cannot_tell);
         if (tested.ratio.estimate > 1 + *compare.fail_on_point)
             code = fail({which, verdict_text(tested, a.name, b.name), ""}, check_failed);
     }

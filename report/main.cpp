@@ -1,5 +1,6 @@
 // mpiprof-report, as a story: find the profiles, choose a launch, read and merge its ranks, ask, show.
-// Reads files and prints; never changes a profile. Exit code: 0 fine, 1 a check failed, 2 usage, 3 no readable profile.
+// Reads files and prints; never changes a profile. Exit code: 0 fine, 1 a check failed, 2 usage, 3 no readable profile,
+// 4 cannot tell.
 #include <fmt/format.h>
 
 #include <clocale>

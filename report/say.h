@@ -11,7 +11,13 @@
 
 namespace mpiprof::report {
 
-enum ExitCode { fine = 0, check_failed = 1, usage_error = 2, no_profile = 3 };
+enum ExitCode {
+    fine = 0,
+    check_failed = 1,
+    usage_error = 2,
+    no_profile = 3,
+    cannot_tell = 4,  // what was to be checked
+};
 
 // One line each on stderr, so that a hostile name cannot begin one.
 void say(std::string_view text);

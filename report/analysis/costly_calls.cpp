@@ -263,7 +263,8 @@ void find_remainder(const Job& job, const Figures& figures, Findings& findings) 
                 std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; })};
         healthy.is_length_unknown = job.is_text && figures.wall_ns == 0;
         if (figures.efficiency) healthy.load_balance = figures.efficiency->load_balance;
-        add(findings, Rule::healthy, false, healthy);
+        const bool is_unseen = healthy.is_gpu_unseen || job.communicates_unseen();
+        add(findings, is_unseen ? Rule::unseen : Rule::healthy, false, healthy);
         return;
     }
     const Row& most = *mpi.most;

@@ -46,6 +46,7 @@ constexpr std::array names{
     Name{Rule::file_io, "file-io"},
     Name{Rule::transfers, "transfers"},
     Name{Rule::healthy, "healthy"},
+    Name{Rule::unseen, "unseen"},
     Name{Rule::masks, "masks"},
     Name{Rule::too_many, "too-many"},
     Name{Rule::threads, "threads"},

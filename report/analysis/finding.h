@@ -53,6 +53,7 @@ enum class Rule : std::uint8_t {
     file_io,
     transfers,
     healthy,
+    unseen,  // the same where what costs most may be what nobody saw
     // of the placement
     masks,
     too_many,

@@ -131,6 +131,12 @@ Finding too_short(std::uint64_t elapsed_ns) {
     return {.rule = Rule::healthy, .is_serious = false, .calls = {}, .ranks = {}, .nodes = {}, .evidence = nothing};
 }
 
+// Whoever made errors, lost calls or pinned its ranks to one core is not told that all is well.
+bool forbids_healthy(const Finding& finding) {
+    return finding.is_serious &&
+           (finding.rule == Rule::errors || finding.rule == Rule::dropped || finding.rule == Rule::placement);
+}
+
 }  // namespace
 
 std::vector<Verdict> verdicts_of(const Job& job, const Figures& figures) {
@@ -143,7 +149,14 @@ std::vector<Verdict> verdicts_of(const Job& job, const Figures& figures) {
     if (std::all_of(findings.begin(), findings.end(), is_remark)) {
         find_remainder(job, figures, findings);
         if (too_short_ns != 0) findings.back() = too_short(too_short_ns);
-        std::rotate(findings.begin(), findings.end() - 1, findings.end());
+        const auto wrong = std::find_if(findings.begin(), findings.end(), forbids_healthy);
+        const bool is_well = findings.back().rule == Rule::healthy || findings.back().rule == Rule::unseen;
+        if (wrong != findings.end() && is_well) {
+            findings.pop_back();
+            std::rotate(findings.begin(), wrong, wrong + 1);
+        } else {
+            std::rotate(findings.begin(), findings.end() - 1, findings.end());
+        }
     } else {
         std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
             const bool is_said_of_cost = kind_of(a) == Kind::cause && kind_of(b) == Kind::cause;

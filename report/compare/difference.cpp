@@ -1,6 +1,8 @@
 // Medians of both sides, beside each other.
 #include "report/compare/difference.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -210,7 +212,7 @@ std::vector<DifferingCall> calls_of(const Side& a, const Side& b) {
             calls.add(key, is_b, i, static_cast<double>(call.calls));
             bytes.add(key, is_b, i, static_cast<double>(call.bytes));
             ns.add(key, is_b, i, one.run.per_rank_s(call.time_ns) * 1e9);
-            all_ns.add(key, is_b, i, static_cast<double>(call.time_ns));
+            if (!call.is_posted) all_ns.add(key, is_b, i, static_cast<double>(call.time_ns));
             if (call.gpu_ns == 0) continue;
             gpu_ns.add(key, is_b, i, one.run.per_rank_s(call.gpu_ns) * 1e9);
             gpu_all_ns.add(key, is_b, i, static_cast<double>(call.gpu_ns));

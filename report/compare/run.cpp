@@ -63,6 +63,7 @@ std::vector<RunCall> calls_of(const Job& job) {
                          .bin = row.sum.bin,
                          .buffer = row.sum.buffer,
                          .is_timed = call.treatment == Treatment::timed,
+                         .is_posted = call.is_posted,
                          .calls = row.sum.calls,
                          .bytes = row.sum.bytes,
                          .time_ns = row.sum.time_ns,

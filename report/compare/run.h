@@ -37,6 +37,7 @@ struct RunCall {
     std::uint8_t bin = 0;
     Buffer buffer = Buffer::host;
     bool is_timed = true;
+    bool is_posted = false;  // its time is not that of its bytes
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
     std::uint64_t time_ns = 0;  // over all ranks

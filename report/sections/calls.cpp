@@ -35,7 +35,7 @@ struct Line {
         const bool is_nccl = call->family == Family::nccl;
         const std::uint64_t bytes = is_nccl ? row.sum.gpu_bytes : row.sum.bytes;
         const std::uint64_t ns = is_nccl ? row.sum.gpu_ns : row.sum.time_ns;
-        if (bytes == 0 || ns == 0) return {};
+        if (bytes == 0 || ns == 0 || (!is_nccl && call->is_posted)) return {};
         return static_cast<double>(bytes) * factor / (static_cast<double>(ns) / 1e9);
     }
     bool is_counted() const { return call->treatment != Treatment::timed; }

@@ -310,8 +310,8 @@ Table verdict_table(const Job& job, const Verdict& verdict) {
 // What the first line has said whole.
 bool is_said_above(const Verdict& verdict) {
     const Finding& cause = verdict.finding;
-    return cause.rule == Rule::healthy || cause.rule == Rule::transfers || cause.rule == Rule::hang ||
-           (cause.rule == Rule::unfinished && cause.run_share > 0);
+    return cause.rule == Rule::healthy || cause.rule == Rule::unseen || cause.rule == Rule::transfers ||
+           cause.rule == Rule::hang || (cause.rule == Rule::unfinished && cause.run_share > 0);
 }
 
 Table findings(const Job& job, const std::vector<Verdict>& verdicts) {

@@ -168,7 +168,7 @@ TEST_F(diff, a_job_and_itself_do_not_differ) {
     EXPECT_NE(text.find("run (B) takes as long as run (A)"), std::string::npos);
     EXPECT_NE(text.find("code: no difference"), std::string::npos);
     EXPECT_NE(text.find("equal, function by function"), std::string::npos);
-    EXPECT_EQ(run({"run", "run", "--fail-on", "5%"}).code, 3) << "one run each tells nothing";
+    EXPECT_EQ(run({"run", "run", "--fail-on", "5%"}).code, 4) << "one run each tells nothing";
     EXPECT_EQ(run({"run", "run", "--fail-on-point", "5%"}).code, 0);
 }
 
@@ -186,8 +186,8 @@ TEST_F(diff, different_programs_sizes_killed_jobs_and_missing_ranks_are_said) {
     EXPECT_NE(unwrapped(killed.out).find("killed has no run that reached its end with a wall time of the process"),
               std::string::npos);
     EXPECT_NE(unwrapped(killed.out).find("killed: 3 of 4 ranks have a profile"), std::string::npos);
-    EXPECT_EQ(run({"whole", "killed", "--fail-on", "5%"}).code, 3);
-    EXPECT_EQ(run({"whole", "killed", "--fail-on-point", "5%"}).code, 3);
+    EXPECT_EQ(run({"whole", "killed", "--fail-on", "5%"}).code, 4);
+    EXPECT_EQ(run({"whole", "killed", "--fail-on-point", "5%"}).code, 4);
 }
 
 std::size_t times_said(const std::string& text, const std::string& sentence) {
@@ -295,7 +295,7 @@ TEST_F(diff, a_change_is_certain_where_repeats_that_took_turns_show_it) {
     EXPECT_EQ(gate.code, 1);
     EXPECT_NE(gate.err.find("--fail-on 5%: "), std::string::npos) << gate.err;
     EXPECT_EQ(run(with(slower, {"--fail-on", "20%"})).code, 0);
-    EXPECT_EQ(run(with(slower, {"--fail-on", "10%"})).code, 3) << "the interval holds it";
+    EXPECT_EQ(run(with(slower, {"--fail-on", "10%"})).code, 4) << "the interval holds it";
     EXPECT_EQ(run(with(slower, {"--fail-on-point", "5%"})).code, 1);
     EXPECT_EQ(run(with(slower, {"--fail-on-point", "15"})).code, 0);
     EXPECT_NE(run(with(slower, {"--format", "csv"})).out.find(",ratio,ratio_low,ratio_high"), std::string::npos);
@@ -310,7 +310,7 @@ TEST_F(diff, no_change_is_called_none_and_passes) {
 TEST_F(diff, order_and_change_cannot_be_told_apart_where_one_side_came_first) {
     const std::vector<std::string> blocks = write_sides(5, 1.1, false);
     const Ran ran = run(with(blocks, {"--fail-on", "5%"}));
-    EXPECT_EQ(ran.code, 3);
+    EXPECT_EQ(ran.code, 4);
     EXPECT_NE(unwrapped(ran.out).find("did not take turns: their order and the change cannot be told apart"),
               std::string::npos)
         << ran.out;
@@ -321,7 +321,7 @@ TEST_F(diff, three_runs_a_side_are_too_few) {
     const std::vector<std::string> few = write_sides(3, 1.5);
     EXPECT_NE(unwrapped(run(few).out).find("3 and 3 runs: cannot tell what is noise"), std::string::npos)
         << run(few).out;
-    EXPECT_EQ(run(with(few, {"--fail-on", "5%"})).code, 3);
+    EXPECT_EQ(run(with(few, {"--fail-on", "5%"})).code, 4);
 }
 
 TEST_F(diff, runs_of_different_sizes_on_a_side_are_no_repeats) {
@@ -334,7 +334,7 @@ TEST_F(diff, runs_of_different_sizes_on_a_side_are_no_repeats) {
     for (const char* name : {"old4", "new4"}) write_size(name, 4);
     const std::string mixed = "the runs of a side are of different sizes, so they are no repeats";
     const Ran ran = run({"old2", "old4", "--against", "new2", "new4", "--fail-on", "5%"});
-    EXPECT_EQ(ran.code, 3) << ran.err;
+    EXPECT_EQ(ran.code, 4) << ran.err;
     EXPECT_NE(unwrapped(ran.out).find(mixed), std::string::npos) << ran.out;
     EXPECT_NE(unwrapped(ran.out).find("2 to 4 ranks"), std::string::npos) << ran.out;
     EXPECT_EQ(unwrapped(run({"old4", "--against", "new4"}).out).find(mixed), std::string::npos);

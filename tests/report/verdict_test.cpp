@@ -255,6 +255,21 @@ TEST(verdict, a_rank_that_is_late_to_init_is_named) {
 
 // ---- what is no cause ----
 
+TEST(verdict, a_job_with_errors_or_lost_calls_is_not_called_healthy) {
+    auto job = balanced_stencil();
+    job[1].drops.sites = 3;  // a detail
+    EXPECT_EQ(name(top(job)), "healthy");
+    job[1].drops.write_errors = 2;
+    EXPECT_EQ(name(top(job)), "dropped");
+    EXPECT_EQ(name(top(errors_and_drops())), "errors");
+}
+
+TEST(verdict, a_training_whose_gpus_nobody_saw_is_not_called_healthy) {
+    EXPECT_EQ(name(top(gpu_training())), "unseen");
+    EXPECT_TRUE(sentence(gpu_training()).ends_with("what NCCL did on the GPUs was not recorded."))
+        << sentence(gpu_training());
+}
+
 TEST(verdict, a_balanced_job_is_healthy) {
     EXPECT_EQ(name(top(balanced_stencil())), "healthy");
     EXPECT_EQ(verdicts(job_of(balanced_stencil())).size(), 1u);
