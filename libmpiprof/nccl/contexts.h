@@ -21,12 +21,12 @@ struct Kind {
     const char *function, *type, *algorithm, *protocol;
     std::size_t count;
     unsigned channels;
-    std::uint64_t tag;
     Recorded recorded;
     format::NcclOperation* operation;  // null: this is none
     bool is(const Told& told) const {
         return operation && function == told.function && count == told.count && type == told.type &&
-               algorithm == told.algorithm && protocol == told.protocol && channels == told.channels && tag == told.tag;
+               algorithm == told.algorithm && protocol == told.protocol && channels == told.channels &&
+               (!told.has_tag || operation->tag == told.tag);
     }
 };
 

@@ -94,8 +94,8 @@ bool is_in_a_call(const ThreadState& thread) {
 
 void remember(Context& context, const Told& told, const Recorded& recorded, NcclOperation* operation) {
     const Guard guard(operations.lock());
-    place_of_kind(context, told) = {told.function, told.type, told.algorithm, told.protocol, told.count,
-                                    told.channels, told.tag,  recorded,       operation};
+    place_of_kind(context, told) = {told.function, told.type,     told.algorithm, told.protocol,
+                                    told.count,    told.channels, recorded,       operation};
 }
 
 // What it was, beside its sums in the table: the kernel that is being launched did this, and where nobody called for it

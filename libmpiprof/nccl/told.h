@@ -24,7 +24,8 @@ struct Told {
     int rank;
     std::size_t traffic;  // of a gather or reduce-scatter: the message size, as here; 0: not told
     bool is_own;          // sent to, or received from, the rank itself
-    std::uint64_t tag;    // of the program's; 0: none, or not told
+    bool has_tag;         // told by a version that has tags:
+    std::uint64_t tag;    // the program's; 0: none
 };
 
 template <std::size_t N>
@@ -34,7 +35,7 @@ const char* nth(const char (&texts)[N][16], unsigned i) {
 
 template <class Collective>
 Told told_of_collective(const Collective& c) {
-    Told told{nullptr, nullptr, c.count, c.channels, nullptr, nullptr, nullptr, 0, c.begun.rank, 0, false, 0};
+    Told told{nullptr, nullptr, c.count, c.channels, nullptr, nullptr, nullptr, 0, c.begun.rank, 0, false, false, 0};
     if constexpr (requires { c.reduction; }) {
         told.function = nth(interface::functions_1, c.function);
         told.type = nth(type_names, c.type_of_data);
@@ -56,7 +57,8 @@ Told told_of_collective(const Collective& c) {
 
 template <class PointToPoint>
 Told told_of_point_to_point(const PointToPoint& p) {
-    Told told{nullptr, nullptr, p.count, 0, nullptr, nullptr, nullptr, 0, p.begun.rank, 0, p.peer == p.begun.rank, 0};
+    Told told{nullptr, nullptr, p.count, 0, nullptr, nullptr, nullptr, 0, p.begun.rank, 0, p.peer == p.begun.rank,
+              false,   0};
     if constexpr (std::is_same_v<decltype(p.function), std::uint8_t>) {
         told.function = nth(interface::functions_1, p.function);
         told.type = nth(type_names, p.type_of_data);
@@ -74,17 +76,20 @@ Told told_of_point_to_point(const PointToPoint& p) {
 
 inline Told told_of_collective(const interface::Collective7& c) {
     Told told = told_of_collective(c.begins);
+    told.has_tag = true;
     told.tag = c.tag;
     return told;
 }
 inline Told told_of_point_to_point(const interface::PointToPoint7& p) {
     Told told = told_of_point_to_point(p.begins);
+    told.has_tag = true;
     told.tag = p.tag;
     return told;
 }
 
 inline Told told_of_call(const interface::Call5& call) {
-    return {call.function, call.type_of_data, call.count, 0, nullptr, nullptr, nullptr, 0, call.rank, 0, false, 0};
+    return {
+        call.function, call.type_of_data, call.count, 0, nullptr, nullptr, nullptr, 0, call.rank, 0, false, false, 0};
 }
 
 struct Function {
