@@ -6,6 +6,7 @@
 #include "report/analysis/hangs.h"
 #include "report/analysis/live.h"
 #include "report/model/units.h"
+#include "report/model/visible.h"
 #include "report/sections/hang_words.h"
 #include "report/sections/headline.h"
 #include "report/sections/ratio.h"
@@ -113,7 +114,8 @@ std::string live_line(const Job& now, const Job* before) {
     std::vector<std::string> parts{human_time(static_cast<double>(live_totals(now).elapsed_ns)), states_text(now),
                                    share_text(now, before)};
     const auto hang = hang_of(now);
-    for (std::string text : {rate_text(now, before), hang ? words_of(*hang, now, is_over(now)) : longest_text(now)})
+    for (std::string text :
+         {rate_text(now, before), hang ? visible(words_of(*hang, now, is_over(now)), true) : longest_text(now)})
         if (!text.empty()) parts.push_back(std::move(text));
     return fmt::format("{}", fmt::join(parts, "; "));
 }

@@ -307,11 +307,24 @@ Table verdict_table(const Job& job, const Verdict& verdict) {
     return table;
 }
 
-// What the first line has said whole.
-bool is_said_above(const Verdict& verdict) {
+// What the first line has said whole; of what is a remark elsewhere only where it is the first line.
+bool is_said_above(const Verdict& verdict, bool is_first) {
     const Finding& cause = verdict.finding;
-    return cause.rule == Rule::healthy || cause.rule == Rule::unseen || cause.rule == Rule::transfers ||
-           cause.rule == Rule::hang || (cause.rule == Rule::unfinished && cause.run_share > 0);
+    switch (cause.rule) {
+        case Rule::healthy:
+        case Rule::unseen:
+        case Rule::transfers:
+        case Rule::hang:
+            return true;
+        case Rule::unfinished:
+            return cause.run_share > 0;
+        case Rule::errors:
+        case Rule::dropped:
+        case Rule::placement:
+            return is_first;
+        default:
+            return false;
+    }
 }
 
 Table findings(const Job& job, const std::vector<Verdict>& verdicts) {
@@ -325,7 +338,7 @@ Table findings(const Job& job, const std::vector<Verdict>& verdicts) {
     for (const Verdict& verdict : verdicts) {
         const Finding& cause = verdict.finding;
         const std::string rule(id_of(cause.rule));
-        if (!is_said_above(verdict)) add(cause.is_serious, words_of(cause, job), rule);
+        if (!is_said_above(verdict, &verdict == &verdicts.front())) add(cause.is_serious, words_of(cause, job), rule);
         for (const Finding& follows : verdict.explained) {
             const bool is_part = follows.rule == cause.rule;  // of how it ended: group by group
             remarks.remarks.push_back({is_part && follows.is_serious, words_of(follows, job),

@@ -214,7 +214,7 @@ TEST_F(ddp, diff_fails_where_it_became_slower_than_is_allowed) {
     }
     EXPECT_EQ(code_of({"diff", "--layout", "ddp", "--fail-on-point", "5%", "slow", "quick"}), 0);
     EXPECT_EQ(code_of({"diff", "--layout", "ddp", "--fail-on-point", "5%", "quick", "slow"}), 1);
-    EXPECT_EQ(code_of({"diff", "--layout", "ddp", "--fail-on", "5%", "quick", "slow"}), 3) << "one run each";
+    EXPECT_EQ(code_of({"diff", "--layout", "ddp", "--fail-on", "5%", "quick", "slow"}), 4) << "one run each";
 }
 
 TEST_F(ddp, diff_has_one_text_alone) {

@@ -157,7 +157,7 @@ TEST(hang, what_is_proven_is_the_first_sentence_of_every_screen) {
     const std::string sentence =
         "It hangs: different collectives on MPI_COMM_WORLD: ranks 0-2 are in MPI_Barrier, rank 3 is in "
         "MPI_Allreduce, for 5.000 s";
-    const Job whole = job_of(job);
+    const report::Job whole = job_of(job);
     const std::string summary = shown(whole, "summary", {}, "text", {.width = 400});
     EXPECT_EQ(summary.find(sentence), summary.find_first_not_of(" \n")) << summary;
     EXPECT_TRUE(says(report::live_line(whole, nullptr), sentence));
