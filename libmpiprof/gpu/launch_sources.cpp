@@ -115,7 +115,7 @@ void Launches::choose_source() {
     const bool is_wanted = wants_cupti_ != WantsCupti::never && !is_failure_noted_;
     const bool may_come = is_wanted && (wants_cupti_ != WantsCupti::in_window || runtime.has_window());
     if (!may_come && !the_cupti.is_there() && !driver_.last_error)
-        __atomic_store_n(&without_cupti_, ~gate_epoch(), __ATOMIC_RELAXED);
+        __atomic_store_n(&without_cupti_, gate_epoch(), __ATOMIC_RELAXED);
     if (!is_wanted) return;
     const bool is_its_turn = is_cuptis_turn();
     if (uses_cupti()) return;

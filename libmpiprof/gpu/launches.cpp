@@ -390,7 +390,7 @@ void Launches::end_of_profile(bool forced) {
 void Launches::end_of_process() {
     end_of_profile(true);
     __atomic_store_n(&is_over_, true, __ATOMIC_RELAXED);
-    __atomic_store_n(&without_cupti_, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&without_cupti_, ~std::uint64_t{0}, __ATOMIC_RELAXED);
 }
 
 }  // namespace mpiprof::gpu

@@ -208,7 +208,7 @@ class Launches {
     void end_kernel_in_hand();
     // False: it takes the way of all others.
     [[gnu::always_inline]] bool begin_lone(Word stream, std::uint64_t calls) {
-        if (__atomic_load_n(&without_cupti_, __ATOMIC_RELAXED) != ~gate_epoch() || !awaits_kernels(calls)) [[unlikely]]
+        if (__atomic_load_n(&without_cupti_, __ATOMIC_RELAXED) != gate_epoch() || !awaits_kernels(calls)) [[unlikely]]
             return false;
         lone.is_in_hand = lone.is_awaited = true;
         lone.is_launching = false;
@@ -239,9 +239,8 @@ class Launches {
     // Operations that a thread of NCCL's was to launch, and those of whose launch it told there.
     std::atomic<std::uint64_t> handed_over_{0}, answered_{0};
     WantsCupti wants_cupti_ = WantsCupti::never;
-    // The complement of the gate's epoch in which nothing but CUDA's events is to be thought of: none has 0, and
-    // without another word than 0 all of this lies in .bss.
-    std::uint64_t without_cupti_ = 0;
+    std::uint64_t without_cupti_ =
+        ~std::uint64_t{0};  // the gate's epoch in which nothing but CUDA's events is to be thought of
     // In a window CUPTI is on for that long in all; a sample begins after so long, and is a twelfth of it.
     std::uint64_t cupti_ns_ = 0;
     std::uint64_t since_ns_ = 0;   // when the first operation was enqueued

@@ -131,10 +131,9 @@ Finding too_short(std::uint64_t elapsed_ns) {
     return {.rule = Rule::healthy, .is_serious = false, .calls = {}, .ranks = {}, .nodes = {}, .evidence = nothing};
 }
 
-// Whoever made errors, lost calls or pinned its ranks to one core is not told that all is well.
+// Whoever made errors or lost calls is not told that all is well.
 bool forbids_healthy(const Finding& finding) {
-    return finding.is_serious &&
-           (finding.rule == Rule::errors || finding.rule == Rule::dropped || finding.rule == Rule::placement);
+    return finding.is_serious && (finding.rule == Rule::errors || finding.rule == Rule::dropped);
 }
 
 }  // namespace

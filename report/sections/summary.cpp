@@ -320,7 +320,6 @@ bool is_said_above(const Verdict& verdict, bool is_first) {
             return cause.run_share > 0;
         case Rule::errors:
         case Rule::dropped:
-        case Rule::placement:
             return is_first;
         default:
             return false;
