@@ -111,9 +111,12 @@ struct InOrder : Base {
         return quick_after(ledger, memo, bytes, ticks, order_word_of(memo.cell->call));
     }
     static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
+        after(ledger, memo, bytes, ticks, order_word_of(memo.cell->call));
+    }
+    static void after(Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks, std::uint64_t word) {
         if (!ledger.has_room_for_enqueued(memo)) [[unlikely]]
             ledger.make_room_for_enqueued(memo);
-        keep_in_hand(ledger, memo, order_word_of(memo.cell->call));
+        keep_in_hand(ledger, memo, word);
         Base::after(ledger, memo, bytes, ticks);
     }
 };
@@ -149,12 +152,15 @@ struct WithPeer : Base {
 // What is launched has to be told to gpu/ behind the real call, and then what it was.
 template <class Booker>
 struct Watched : Booker {
-    static constexpr bool takes_order_word = false;  // nothing is quick
+    static constexpr bool is_never_quick = true;
     static void after_real(Word result) {
         if (gpu::lone.is_in_hand && static_cast<int>(result) == success) return;  // enqueued: nothing is left to do
         if (gpu::launches.is_on()) Nccl::watch_launched(result);
     }
-    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return false; }
+    template <class... OrderWord>
+    static bool quick_after(Ledger&, const Memo&, Bytes, Ticks, OrderWord...) {
+        return false;
+    }
 };
 
 template <Id I, class Language>

@@ -77,7 +77,7 @@ struct AsStored {
     static void add_partner(std::true_type, const CallInHand&, const Memo&, Bytes, Ticks) {}
     // What there is to do besides. False, and nothing done: after() does it, partners included. Where the
     // row has an order word (Size::order_word), the hottest functions hand that over, as a constant.
-    static constexpr bool takes_order_word = false;
+    static constexpr bool takes_order_word = false, is_never_quick = false;  // never: after() is handed that word, too
     static bool quick_after(Ledger&, const Memo&, Bytes, Ticks) { return true; }
     static void after(Ledger&, Memo&, Bytes, Ticks) {}
     static void after_failure(const Ledger&) {}  // of the real call

@@ -26,9 +26,9 @@ template <class Booker>
 }
 
 // What is left to do of a call that is booked.
-template <class Booker>
+template <class Booker, std::uint64_t... word>
 [[gnu::noinline]] Word leave_after(Word result, Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks) {
-    Booker::after(ledger, memo, bytes, ticks);
+    Booker::after(ledger, memo, bytes, ticks, word...);
     thread_state.token = nullptr;
     return result;
 }
@@ -154,8 +154,12 @@ template <class Library, class Language, class Booker, std::uint64_t... word>
     const Bytes bytes = Booker::quick_bytes(ledger.hand, seen, memo.type_size);
     if (!ledger.books.add_fast(memo, bytes, ticks)) [[unlikely]]
         return leave_again<Library, Language, Booker, word...>(result, ledger, ticks, memo);
-    if (!Booker::quick_after(ledger, memo, bytes, ticks, word...)) [[unlikely]]
-        return leave_after<Booker>(result, ledger, memo, bytes, ticks);
+    if (!Booker::quick_after(ledger, memo, bytes, ticks, word...)) [[unlikely]] {
+        if constexpr (Booker::is_never_quick)
+            return leave_after<Booker, word...>(result, ledger, memo, bytes, ticks);
+        else
+            return leave_after<Booker>(result, ledger, memo, bytes, ticks);
+    }
     Booker::add_partner(partner, ledger.hand, memo, bytes, ticks);
     if constexpr (!Booker::has_partner) in_place<'D'>(result);  // else it lies in another register by now
     state.token = nullptr;
@@ -239,7 +243,11 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     const Word words[] = {args..., 0};
     Library::template before_real<Id, Language>(ledger, words);
     ledger.hand.begin_at(counter());
-    return leave<Library, Behind<Language>, Booker>(real(args...));
+    if constexpr (Booker::takes_order_word)
+        return leave<Library, Behind<Language>, Booker, Library::template Size<Id, Language>::order_word>(
+            real(args...));
+    else
+        return leave<Library, Behind<Language>, Booker>(real(args...));
 }
 
 // The same, where what is to be done before takes no function of its own; nothing is saved and restored around it.
@@ -253,7 +261,11 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     if (!real || !Library::template is_begun_at_once<Id>(words)) [[unlikely]]
         return call_watched<Library, Id, Spelling, Language, Name>(args...);
     thread_state.ledger->hand.begin_at(counter_among(args...));
-    return leave<Library, Behind<Language>, Booker>(real(args...));
+    if constexpr (Booker::takes_order_word)
+        return leave<Library, Behind<Language>, Booker, Library::template Size<Id, Language>::order_word>(
+            real(args...));
+    else
+        return leave<Library, Behind<Language>, Booker>(real(args...));
 }
 
 // `elsewhere`: the plain form, or the fast form of what is watched, which goes on from here.
@@ -279,6 +291,9 @@ template <class Library, auto Id, class Language, class... Words>
     using Booker = typename Size::Booker;
     if constexpr (Booker::takes_order_word)
         return leave<Library, Behind<Language>, Booker, Size::order_word>(real(args...));
+    else if constexpr (Booker::takes_order_word)
+        return leave<Library, Behind<Language>, Booker, Library::template Size<Id, Language>::order_word>(
+            real(args...));
     else
         return leave<Library, Behind<Language>, Booker>(real(args...));
 }
