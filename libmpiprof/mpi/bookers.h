@@ -2,8 +2,6 @@
 // and completed. The partners of a call are added to these by peers.h.
 #pragma once
 
-#include <array>
-
 #include "libmpiprof/mpi/completion.h"
 #include "libmpiprof/mpi/library.h"
 
@@ -95,11 +93,7 @@ struct Completing : wrap::Sizeless {
 };
 
 // What a call adds to its communicator's order, beside its root, by its number.
-inline constexpr auto order_words = [] {
-    std::array<std::uint64_t, calls> words{};
-    for (std::size_t i = 0; i < calls; ++i) words[i] = format::order_word(table[i].name);
-    return words;
-}();
+inline constexpr auto order_words = wrap::order_words_of(table);
 
 // A call that all members of its communicator make in one order. It is counted there when it has returned, recorded or
 // not, with or without success. The fast form brings its word along.

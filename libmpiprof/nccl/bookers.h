@@ -3,8 +3,6 @@
 // what else makes symbols of rows.
 #pragma once
 
-#include <array>
-
 #include "libmpiprof/nccl/library.h"
 
 namespace mpiprof::nccl {
@@ -61,11 +59,7 @@ constexpr Ordered ordered_of(Id id) {
             .has_op = find(row.roles, Role::op) >= 0,
             .has_own_counts = row.size_rule == SizeRule::scounts_sum};
 }
-inline constexpr auto order_words = [] {
-    std::array<std::uint64_t, calls> words{};
-    for (std::size_t i = 0; i < calls; ++i) words[i] = format::order_word(table[i].name);
-    return words;
-}();
+inline constexpr auto order_words = wrap::order_words_of(table);
 inline std::uint64_t order_word_of(std::uint16_t call) { return order_words[call - first_id]; }
 
 // As the call was given them; those that it has none of are left out.

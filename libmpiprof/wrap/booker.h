@@ -2,6 +2,10 @@
 // stored. Plain functions over words, without state. Libraries derive theirs from these (mpi/sizes.h, nccl/library.h).
 #pragma once
 
+#include <array>
+
+#include "libmpiprof/calls/call.h"
+#include "libmpiprof/format/collective_order.h"
 #include "libmpiprof/record/ledger.h"
 
 namespace mpiprof::wrap {
@@ -96,6 +100,14 @@ struct Sizeless : AsStored {
     static std::int64_t quick_count(const CallInHand&, std::int64_t) { return 0; }
     static Bytes quick_bytes(const CallInHand&, std::int64_t, std::uint64_t) { return 0; }
 };
+// What the rows of a table add to their communicators' orders, by their places there.
+template <std::size_t N>
+constexpr std::array<std::uint64_t, N> order_words_of(const std::array<Call, N>& table) {
+    std::array<std::uint64_t, N> words{};
+    for (std::size_t i = 0; i < N; ++i) words[i] = format::order_word(table[i].name);
+    return words;
+}
+
 template <class Booker>
 struct WithoutComm : Booker {
     static constexpr bool has_comm = false;

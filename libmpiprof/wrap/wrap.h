@@ -166,6 +166,15 @@ template <class Library, class Language, class Booker, std::uint64_t... word>
     return result;
 }
 
+// By what its language and its row have behind the real call.
+template <class Library, class Language, class Size, class Booker>
+[[gnu::always_inline]] inline Word leave_row(Word result) {
+    if constexpr (Booker::takes_order_word)
+        return leave<Library, Behind<Language>, Booker, Size::order_word>(result);
+    else
+        return leave<Library, Behind<Language>, Booker>(result);
+}
+
 // A question that the library asks itself inside of a call of the program's: handed on, and counted as nested alone.
 // Whether its caller is the library tells the return address: no other code of the process lies there, so nothing has
 // to be walked.
@@ -234,7 +243,7 @@ template <class Library, auto Id, int Spelling, class Language, class... Words>
 template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
 [[gnu::noinline]] Word call_watched(Words... args) {
     constexpr auto id = static_cast<std::uint16_t>(Id);
-    using Booker = typename Library::template Size<Id, Language>::Watched;
+    using Size = typename Library::template Size<Id, Language>;
     const auto real = reinterpret_cast<Word (*)(Words...)>(
         __atomic_load_n(&watched_slot_of<Library, Spelling>(id), __ATOMIC_RELAXED));
     if (!real || !Library::watches(id)) [[unlikely]]
@@ -243,17 +252,13 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     const Word words[] = {args..., 0};
     Library::template before_real<Id, Language>(ledger, words);
     ledger.hand.begin_at(counter());
-    if constexpr (Booker::takes_order_word)
-        return leave<Library, Behind<Language>, Booker, Library::template Size<Id, Language>::order_word>(
-            real(args...));
-    else
-        return leave<Library, Behind<Language>, Booker>(real(args...));
+    return leave_row<Library, Language, Size, typename Size::Watched>(real(args...));
 }
 
 // The same, where what is to be done before takes no function of its own; nothing is saved and restored around it.
 template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
 [[gnu::noinline]] Word call_watched_at_once(Words... args) {
-    using Booker = typename Library::template Size<Id, Language>::Watched;
+    using Size = typename Library::template Size<Id, Language>;
     constexpr auto id = static_cast<std::uint16_t>(Id);
     const Word words[] = {args..., 0};
     const auto real = reinterpret_cast<Word (*)(Words...)>(
@@ -261,11 +266,7 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     if (!real || !Library::template is_begun_at_once<Id>(words)) [[unlikely]]
         return call_watched<Library, Id, Spelling, Language, Name>(args...);
     thread_state.ledger->hand.begin_at(counter_among(args...));
-    if constexpr (Booker::takes_order_word)
-        return leave<Library, Behind<Language>, Booker, Library::template Size<Id, Language>::order_word>(
-            real(args...));
-    else
-        return leave<Library, Behind<Language>, Booker>(real(args...));
+    return leave_row<Library, Language, Size, typename Size::Watched>(real(args...));
 }
 
 // `elsewhere`: the plain form, or the fast form of what is watched, which goes on from here.
@@ -288,14 +289,7 @@ template <class Library, auto Id, class Language, class... Words>
     const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
     if (!real) [[unlikely]]
         return elsewhere(args...);
-    using Booker = typename Size::Booker;
-    if constexpr (Booker::takes_order_word)
-        return leave<Library, Behind<Language>, Booker, Size::order_word>(real(args...));
-    else if constexpr (Booker::takes_order_word)
-        return leave<Library, Behind<Language>, Booker, Library::template Size<Id, Language>::order_word>(
-            real(args...));
-    else
-        return leave<Library, Behind<Language>, Booker>(real(args...));
+    return leave_row<Library, Language, Size, typename Size::Booker>(real(args...));
 }
 
 template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>

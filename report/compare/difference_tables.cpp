@@ -271,13 +271,14 @@ Table calls_table(const RunDifference& difference, const DifferenceQuestion& que
     };
     add_twins<DifferingCall>(fields, {{"calls_{}", "CALLS {}", Unit::count, &DifferingCall::calls, 4}});
     add_times<DifferingCall>(
-        fields, [](C c) { return c.ns; }, difference.run_ns, 3);
-    add_twins<DifferingCall>(fields, {{"rate_{}", "RATE {}", Unit::rate, &DifferingCall::rate, 1},
+        fields, [](C c) { return c.ns; }, difference.run_ns, 1);
+    add_twins<DifferingCall>(fields, {{"rate_{}", "RATE {}", Unit::rate, &DifferingCall::rate, 3},
                                       {"gpu_{}_ns", "GPU {}", Unit::time, &DifferingCall::gpu_ns, 5},
                                       {"gpu_rate_{}", nullptr, Unit::rate, &DifferingCall::gpu_rate}});
     Table table = table_of("calls", fields, shown_of(difference.calls, question));
     table.title = "CALLS BY SIZE";
-    table.notes.push_back({{"times: mean of the ranks"}, {"bytes of a call over its time", "rate_a"}});
+    table.notes.push_back(
+        {{"times: mean of the ranks"}, {"bytes of a call over its time, if it does more than post", "rate_a"}});
     note_rest(table, difference.calls.size(), question);
     return table;
 }

@@ -35,13 +35,13 @@ namespace mpiprof::report {
 
 class PartialMerge {
   public:
-    // The registry outlives the PartialMerge and is that of all Parts that absorb each other.
+    // The registry outlives the PartialMerge and is that of all that absorb each other.
     explicit PartialMerge(CallRegistry& registry) : registry_(&registry), numbers_(registry) {}
 
     void add(const Profile& profile);
     void absorb(PartialMerge&& other);
     void add_problem(std::string line) { problems_.push_back(std::move(line)); }
-    // The sums, sorted; identity (launch, size ...) is that of the lowest rank. PartialMerge and registry are empty
+    // The sums, sorted; identity (launch, size ...) is that of the lowest rank. This and the registry are empty
     // afterwards.
     Job finish();
 

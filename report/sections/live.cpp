@@ -99,12 +99,18 @@ Table headline(const Job& now, const Job* before) {
     return lines.take();
 }
 
+// What is proven, empty where nothing is; names of the program's are in it.
+std::string hang_text(const Job& now) {
+    const auto hang = hang_of(now);
+    return hang ? visible(words_of(*hang, now, is_over(now)), true) : std::string();
+}
+
 }  // namespace
 
 std::vector<Table> live_tables(const Job& now, const Job* before) {
     Table head = headline(now, before);
-    if (const auto hang = hang_of(now))
-        head.notes.push_back(words_of(*hang, now, is_over(now)) + "; mpiprof-report hang has every rank");
+    if (const std::string hang = hang_text(now); !hang.empty())
+        head.notes.push_back(hang + "; mpiprof-report hang has every rank");
     else if (const std::string longest = longest_text(now); !longest.empty())
         head.notes.push_back(longest + "; mpiprof-report hang tells more");
     return {std::move(head), call_table(now, before)};
@@ -113,9 +119,8 @@ std::vector<Table> live_tables(const Job& now, const Job* before) {
 std::string live_line(const Job& now, const Job* before) {
     std::vector<std::string> parts{human_time(static_cast<double>(live_totals(now).elapsed_ns)), states_text(now),
                                    share_text(now, before)};
-    const auto hang = hang_of(now);
-    for (std::string text :
-         {rate_text(now, before), hang ? visible(words_of(*hang, now, is_over(now)), true) : longest_text(now)})
+    const std::string hang = hang_text(now);
+    for (std::string text : {rate_text(now, before), hang.empty() ? longest_text(now) : hang})
         if (!text.empty()) parts.push_back(std::move(text));
     return fmt::format("{}", fmt::join(parts, "; "));
 }

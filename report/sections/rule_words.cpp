@@ -188,7 +188,7 @@ constexpr std::array texts{
     RuleText{
         Rule::unseen, "Nothing that the report can see costs time, and it does not see where most may be spent.",
         "As healthy, but NCCL's time on the GPUs was not recorded, or a library moves data between GPUs that nobody outside it sees.",
-        "mpiprof-report nccl says why times on the GPU are missing, and settings which library it is; docs/nccl.md."},
+        "mpiprof-report nccl says why times on the GPU are missing, and the notes of the summary which library it is; docs/nccl.md."},
     RuleText{Rule::masks, "Allowed cores of ranks overlap without being the same.", "The masks in MPI_Init.",
              "mpiprof-report placement; bind each rank to cores of its own."},
     RuleText{Rule::too_many, "Ranks may use fewer cores than they are.", "The masks in MPI_Init.",

@@ -14,15 +14,15 @@ import sys
 import tempfile
 
 from format import sources
-from sizes import SKIPPED, find_ctags
+from sizes import run
 
 
 def types_in(ctags, root, paths):
     """{qualified name: places} of types that other files can see."""
-    run = subprocess.run([ctags, "--output-format=json", "--fields=+nZ", "--kinds-c++=csguet", "--language-force=C++", "-f", "-", "-L", "-"],
+    tags = subprocess.run([ctags, "--output-format=json", "--fields=+nZ", "--kinds-c++=csguet", "--language-force=C++", "-f", "-", "-L", "-"],
                          cwd=root, input="\n".join(paths), stdout=subprocess.PIPE, text=True, check=True)
     places = collections.defaultdict(list)
-    for tag in map(json.loads, run.stdout.splitlines()):
+    for tag in map(json.loads, tags.stdout.splitlines()):
         scope = tag.get("scope", "")
         is_local = tag.get("scopeKind", "namespace") not in ("namespace", "class", "struct") or "__anon" in scope + tag["name"]
         if tag["kind"] in ("class", "struct", "union", "enum") and not is_local:
@@ -30,7 +30,7 @@ def types_in(ctags, root, paths):
     return places
 
 
-def doubled(ctags, root):
+def doubled(root, ctags):
     paths = [path for path in sources(root) if path.startswith(("libmpiprof/", "report/", "tools/"))]
     types = types_in(ctags, root, paths)
     print("%d types in %d files" % (len(types), len(paths)))
@@ -47,20 +47,9 @@ def planted(ctags):
         os.makedirs(os.path.join(root, "report"))
         for name, text in files.items():
             with open(os.path.join(root, "report", name), "w", encoding="utf-8") as out: out.write(text)
-        said = doubled(ctags, root)
+        said = doubled(root, ctags)
     print("\n".join(said))
     return 0 if said == ["m::r::Part is two types: report/a.h:2 and report/b.h:2"] else 1
 
 
-def main(root, *rest):
-    ctags = find_ctags()
-    if not ctags:
-        print("skipped: no Universal Ctags here")
-        return SKIPPED
-    if rest == ("--planted",): return planted(ctags)
-    said = doubled(ctags, root)
-    for line in said: print(line)
-    return 1 if said else 0
-
-
-if __name__ == "__main__": sys.exit(main(*sys.argv[1:]))
+if __name__ == "__main__": sys.exit(run(doubled, planted, *sys.argv[1:]))

@@ -86,15 +86,16 @@ def planted(ctags):
     return 0 if said == wanted else 1
 
 
-def main(root, *rest):
+def run(find, planted, root, *rest):
+    """What a check does that needs ctags: says what `find` finds wrong, or tries it on `planted` faults."""
     ctags = find_ctags()
     if not ctags:
         print("skipped: no Universal Ctags here")
         return SKIPPED
     if rest == ("--planted",): return planted(ctags)
-    said = too_long(root, ctags)
+    said = find(root, ctags)
     for line in said: print(line)
     return 1 if said else 0
 
 
-if __name__ == "__main__": sys.exit(main(*sys.argv[1:]))
+if __name__ == "__main__": sys.exit(run(too_long, planted, *sys.argv[1:]))

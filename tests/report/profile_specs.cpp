@@ -25,11 +25,18 @@ CallSpec collective(std::string name, std::vector<CellSpec> cells) {
 CallSpec setup(std::string name, std::vector<CellSpec> cells) {
     return timed(std::move(name), format::Traffic::setup, format::SizeRule::none, std::move(cells));
 }
+// MPI_Isend, MPI_Irecv and their like leave a request behind.
+static CallSpec message(std::string name, format::Traffic traffic, format::SizeRule rule, std::vector<CellSpec> cells) {
+    const bool is_posted = name.starts_with("MPI_I");
+    CallSpec call = timed(std::move(name), traffic, rule, std::move(cells));
+    if (is_posted) call.arguments |= static_cast<std::uint8_t>(format::is_posted);
+    return call;
+}
 CallSpec sends(std::string name, std::vector<CellSpec> cells) {
-    return timed(std::move(name), format::Traffic::send, format::SizeRule::count_type, std::move(cells));
+    return message(std::move(name), format::Traffic::send, format::SizeRule::count_type, std::move(cells));
 }
 CallSpec receives(std::string name, std::vector<CellSpec> cells) {
-    return timed(std::move(name), format::Traffic::receive, format::SizeRule::received, std::move(cells));
+    return message(std::move(name), format::Traffic::receive, format::SizeRule::received, std::move(cells));
 }
 CallSpec sync(std::string name, std::vector<CellSpec> cells) {
     return timed(std::move(name), format::Traffic::sync, format::SizeRule::none, std::move(cells));
