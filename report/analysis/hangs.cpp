@@ -91,6 +91,8 @@ bool has_made_fewer(const Job& job, std::uint32_t group, std::uint32_t gone, std
 }
 
 std::optional<Hang> member_is_gone(const Job& job, const std::vector<const Standing*>& inside) {
+    const std::vector<std::uint32_t> all_gone = never_come(job);
+    if (all_gone.empty()) return std::nullopt;
     std::map<std::uint32_t, std::vector<const Standing*>> by_group, posted;
     for (const Standing* standing : inside) {
         if (is_blocking_collective(job, *standing)) by_group[standing->group].push_back(standing);
@@ -99,12 +101,12 @@ std::optional<Hang> member_is_gone(const Job& job, const std::vector<const Stand
     }
     for (const auto& [group, members] : by_group) {
         Hang hang = hang_between(Hang::Kind::member_is_gone, group, members);
-        hang.gone = members_among(job, group, never_come(job));
+        hang.gone = members_among(job, group, all_gone);
         if (!hang.gone.empty()) return hang;
     }
     for (const auto& [group, members] : posted) {
         Hang hang = hang_between(Hang::Kind::member_is_gone, group, members);
-        hang.gone = members_among(job, group, never_come(job));
+        hang.gone = members_among(job, group, all_gone);
         const std::uint32_t waiting = members.front()->rank, of = group;
         std::erase_if(hang.gone, [&](std::uint32_t gone) { return !has_made_fewer(job, of, gone, waiting); });
         if (!hang.gone.empty()) return hang;
