@@ -20,9 +20,9 @@ struct Party {
     // Where they are what makes the difference:
     std::optional<std::uint32_t> group;  // index into Job::groups
     std::int32_t root = any_rank;
-    std::vector<Message> messages;  // that they wait for
-    bool has_passed = false;        // they have made this call where the others are in theirs, and went on
-    Given given{};                  // of one that NCCL has enqueued
+    std::vector<Message> messages{};  // that they wait for
+    bool has_passed = false;          // they have made this call where the others are in theirs, and went on
+    Given given{};                    // of one that NCCL has enqueued
 };
 
 struct Hang {
@@ -44,7 +44,7 @@ struct Hang {
     };
     Kind kind{};
     std::uint32_t group = 0;  // index into Job::groups
-    std::vector<Party> parties;
+    std::vector<Party> parties{};
     std::vector<std::uint32_t> gone;
     std::uint64_t for_ns = 0;
     std::vector<Made> made{};  // what `gone` did that may have been meant

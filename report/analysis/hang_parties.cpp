@@ -84,10 +84,10 @@ std::vector<std::uint32_t> never_come(const Job& job) {
 }
 
 std::span<const Membership> memberships_of(const Job& job, std::uint32_t group) {
-    return std::ranges::equal_range(job.memberships, group, {}, &Membership::group);
+    return all_with(std::span<const Membership>(job.memberships), group, &Membership::group);
 }
 std::span<const Entries> entries_of(const Job& job, std::uint32_t group) {
-    return std::ranges::equal_range(job.entries, group, {}, &Entries::group);
+    return all_with(std::span<const Entries>(job.entries), group, &Entries::group);
 }
 
 bool counts_have_holes(const Job& job) { return job.drops.cells != 0 || job.drops.communicators != 0; }

@@ -2,6 +2,7 @@
 // and collective_orders.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,6 +20,13 @@ std::vector<const Standing*> long_inside(const Job& job);
 // Those that stand alike are one party, the largest first.
 std::vector<Party> parties_of(const std::vector<const Standing*>& standings);
 
+// Those of `sorted` whose `field` has this value. Not std::ranges::equal_range, which clang 14 does not compile.
+template <class T, class Key>
+std::span<const T> all_with(std::span<const T> sorted, Key key, Key T::*field) {
+    const auto begin = std::partition_point(sorted.begin(), sorted.end(), [&](const T& t) { return t.*field < key; });
+    const auto end = std::partition_point(begin, sorted.end(), [&](const T& t) { return t.*field == key; });
+    return sorted.subspan(static_cast<std::size_t>(begin - sorted.begin()), static_cast<std::size_t>(end - begin));
+}
 // What is known of one communicator; Job has them in its order.
 std::span<const Membership> memberships_of(const Job& job, std::uint32_t group);
 std::span<const Entries> entries_of(const Job& job, std::uint32_t group);

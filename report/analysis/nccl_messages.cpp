@@ -12,12 +12,13 @@ namespace {
 
 // Null also of a process that is several members, one for each of its GPUs.
 const Membership* membership(const Job& job, std::uint32_t group, std::uint32_t rank) {
-    const auto found = std::ranges::equal_range(memberships_of(job, group), rank, {}, &Membership::rank);
+    const auto found = all_with(memberships_of(job, group), rank, &Membership::rank);
     return found.size() == 1 ? &found.front() : nullptr;
 }
 const Membership* member_of(const Job& job, std::uint32_t group, std::uint32_t rank_in_group) {
     const auto members = memberships_of(job, group);
-    const auto found = std::ranges::find(members, rank_in_group, &Membership::rank_in_group);
+    const auto found = std::find_if(members.begin(), members.end(),
+                                    [&](const Membership& m) { return m.rank_in_group == rank_in_group; });
     return found == members.end() ? nullptr : membership(job, group, found->rank);
 }
 
