@@ -75,9 +75,11 @@ void killed(const Job& job, const Figures&, std::vector<Finding>& findings) {
         .rule = Rule::unfinished, .is_serious = true, .calls = {}, .ranks = {}, .nodes = {}, .evidence = {}};
     finding.ranks = in_state(job, State::aborted);
     if (finding.ranks.empty()) finding.ranks = in_state(job, State::exited);
-    if (finding.ranks.empty()) {
+    const bool are_killed = finding.ranks.empty();
+    const std::vector<Arrival> arrivals = arrivals_of(job);
+    if (are_killed) {
         // Ranks that all others had waited for when the job was killed, of those that ended.
-        for (const Arrival& arrival : arrivals_of(job)) {
+        for (const Arrival& arrival : arrivals) {
             if (arrival.inside.empty() || arrival.missing.empty()) continue;
             const bool all_ended = std::all_of(arrival.missing.begin(), arrival.missing.end(), [&](std::uint32_t r) {
                 const Rank* rank = job.find(r);
@@ -91,6 +93,7 @@ void killed(const Job& job, const Figures&, std::vector<Finding>& findings) {
             break;
         }
     }
+    if (are_killed && e.waiting == 0) e.held_by = suspicion_of(job, arrivals, not_enqueued_by_all(job));
     if (finding.ranks.empty()) finding.ranks = stopped_first(job);
     if (finding.ranks.empty())
         for (const Rank& rank : job.ranks)

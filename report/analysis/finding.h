@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "report/analysis/hang.h"
+#include "report/analysis/suspicion.h"
 #include "report/model/job.h"
 
 namespace mpiprof::report {
@@ -97,13 +98,14 @@ struct Unfinished {
     std::uint64_t longest_ns = 0;  // in the call
     bool points_to_hang = false;   // some rank is inside a call, and this is the last of these findings
     // Of the verdict alone: Finding::ranks are those with whom the end began, Finding::calls what they were in last.
-    bool is_inside = false;             // in that call, else after it
-    std::uint32_t place = 0;            // index into Job::places: from where
-    std::uint64_t after_ns = 0;         // after MPI_Init
-    std::uint32_t alike = 0;            // ranks that ended in the same way, these included
-    std::uint32_t waiting = 0;          // ranks that were in a call which these had not entered
-    std::uint64_t waited_ns = 0;        // so long
-    std::optional<std::uint16_t> call;  // index into Job::calls: that call; empty with `waiting`: MPI_Finalize
+    bool is_inside = false;               // in that call, else after it
+    std::uint32_t place = 0;              // index into Job::places: from where
+    std::uint64_t after_ns = 0;           // after MPI_Init
+    std::uint32_t alike = 0;              // ranks that ended in the same way, these included
+    std::uint32_t waiting = 0;            // ranks that were in a call which these had not entered
+    std::uint64_t waited_ns = 0;          // so long
+    std::optional<std::uint16_t> call{};  // index into Job::calls: that call; empty with `waiting`: MPI_Finalize
+    Suspicion held_by{};                  // where nobody was waited for inside MPI
 };
 struct Errors {
     std::vector<std::uint64_t> times;  // by Finding::calls, the most frequent first

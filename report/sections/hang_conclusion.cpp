@@ -6,8 +6,6 @@
 #include <algorithm>
 
 #include "report/analysis/hangs.h"
-#include "report/analysis/nccl_hangs.h"
-#include "report/analysis/nccl_messages.h"
 #include "report/model/units.h"
 #include "report/sections/hang_words.h"
 #include "report/sections/places.h"
@@ -140,11 +138,14 @@ std::string who_lags(const Job& job, const Arrival& lag, const StandingLines& li
     const std::string group = group_name(job.groups[lag.group]);
     const auto first = first_not_enqueued(job, lag.group);
     const std::string line = first && first->call == lag.call ? in_brackets(line_text(job, first->place)) : "";
-    std::string text = fmt::format(
-        "{} {} enqueued {}{} {}{}, {} {}: their GPUs {} for it", ranks_text(lag.inside, At::begin),
-        lag.inside.size() == 1 ? "has" : "have", name_of(lag, job), line, plural(lag.entered, "time", "times"),
-        group.empty() ? "" : " on " + group, ranks_text(lag.missing),
-        lag.missing.size() == 1 ? std::to_string(lag.least_entered) : "fewer", has_ended ? "waited" : "wait");
+    std::string text =
+        fmt::format("{} {} enqueued {}{} {}{}, {} {}: their GPUs {} for it", ranks_text(lag.inside, At::begin),
+                    has_ended                ? "had"
+                    : lag.inside.size() == 1 ? "has"
+                                             : "have",
+                    name_of(lag, job), line, plural(lag.entered, "time", "times"), group.empty() ? "" : " on " + group,
+                    ranks_text(lag.missing), lag.missing.size() == 1 ? std::to_string(lag.least_entered) : "fewer",
+                    has_ended ? "waited" : "wait");
     const std::string instead = what_they_do(lag.missing, lines, has_ended);
     return instead.empty() ? text : text + "; " + instead;
 }
@@ -233,7 +234,25 @@ std::string who_misses(const UnevenMessages& pair, const Job& job, const Standin
     return instead.empty() ? text : text + fmt::format("; rank {}: {}", behind, instead);
 }
 
+struct SuspicionWords {
+    const Job& job;
+    const StandingLines& lines;
+    bool has_ended;
+
+    std::string operator()(std::monostate) const { return ""; }
+    std::string operator()(const MixedWait& wait) const { return who_waits_for_both(job, wait, has_ended); }
+    std::string operator()(const WaitsInside& waits) const { return who_waits(job, waits.arrival, lines, has_ended); }
+    std::string operator()(const Crossing& crossing) const { return who_crosses(job, crossing, has_ended); }
+    std::string operator()(const Unlike& unlike) const { return who_differs(unlike, job, has_ended); }
+    std::string operator()(const UnevenMessages& uneven) const { return who_misses(uneven, job, lines, has_ended); }
+    std::string operator()(const NotEnqueued& missing) const { return who_lags(job, missing.lag, lines, has_ended); }
+};
+
 }  // namespace
+
+std::string words_of(const Suspicion& suspicion, const Job& job, const StandingLines& lines, bool has_ended) {
+    return std::visit(SuspicionWords{job, lines, has_ended}, suspicion);
+}
 
 std::string conclusion(const Job& job, const StandingLines& lines, const std::vector<Arrival>& arrivals,
                        const std::vector<Arrival>& lags) {
@@ -252,25 +271,8 @@ std::string conclusion(const Job& job, const StandingLines& lines, const std::ve
         const std::string proven = words_of(*hang, job, is_over);
         return ending.empty() ? proven : proven + ". " + ending;
     }
-    std::string text;
-    const auto worst = std::find_if(arrivals.begin(), arrivals.end(),
-                                    [](const Arrival& a) { return a.for_ns >= worth_a_word_ns && !a.inside.empty(); });
-    const auto lag =
-        std::find_if(lags.begin(), lags.end(), [](const Arrival& a) { return a.for_ns >= worth_a_word_ns; });
-    if (const auto wait = mixed_wait_of(job, arrivals, lags))
-        text = who_waits_for_both(job, *wait, is_over);
-    else if (worst != arrivals.end())
-        text = who_waits(job, *worst, lines, is_over);
-    else if (const auto crossing = crossing_of(job))
-        text = who_crosses(job, *crossing, is_over);
-    else if (const auto unlike = unlike_of(job))
-        text = who_differs(*unlike, job, is_over);
-    else if (const auto uneven = uneven_messages_of(job))
-        text = who_misses(*uneven, job, lines, is_over);
-    else if (lag != lags.end())
-        text = who_lags(job, *lag, lines, is_over);
-    else
-        text = longest_wait(job, lines, is_over);
+    std::string text = words_of(suspicion_of(job, arrivals, lags), job, lines, is_over);
+    if (text.empty()) text = longest_wait(job, lines, is_over);
     if (const auto quiet = quiet_of(job); quiet && !is_over)
         text = fmt::format("No {} call has {} on any rank for {}. ", vocabulary_of(job).library,
                            quiet->are_all_inside ? "ended" : "begun", human_time(static_cast<double>(quiet->for_ns))) +

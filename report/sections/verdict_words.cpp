@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/analysis/hangs.h"
 #include "report/model/units.h"
 #include "report/sections/finding_words.h"
+#include "report/sections/hang_conclusion.h"
 #include "report/sections/places.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
@@ -216,8 +218,9 @@ struct Sentence {
         if (finding.ranks.size() < e.alike)
             return fmt::format("{} {} {} first, {}{}{}", who(), verb("was", "were"), killed, after, last_call(e),
                                rest(e));
+        const std::string held_up = words_of(e.held_by, job, StandingLines(job), is_over(job));
         return fmt::format("{} {} {} {}{}.", ended(e.alike), e.alike == 1 ? "was" : "were", killed, after,
-                           last_call(e));
+                           held_up.empty() ? last_call(e) : ". " + held_up);
     }
     std::string ended(std::uint32_t ranks) const {
         if (ranks == finding.ranks.size() && ranks != job.size) return who();
