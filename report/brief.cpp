@@ -18,6 +18,7 @@
 #include "report/sections/completeness.h"
 #include "report/sections/run_headline.h"
 #include "report/sections/verdict_words.h"
+#include "report/sections/vocabulary.h"
 #include "report/views/fitting.h"
 
 namespace mpiprof::report {
@@ -55,9 +56,9 @@ std::string where_text(const Launch& launch) {
 std::string run_text(const Job& job, const Figures& figures) {
     if (job.is_text && figures.largest_elapsed_ns == 0) return "  " + where_it_ran(job, false);
     return fmt::format(
-        "  {}, ran {}, {} of it inside MPI", where_it_ran(job, false),
+        "  {}, ran {}, {}{} of it inside {}", where_it_ran(job, false),
         human_time(static_cast<double>(std::max(figures.largest_process_ns, figures.largest_elapsed_ns))),
-        human_share(figures.inside_share));
+        at_least(job), human_share(figures.inside_share), vocabulary_of(job).library);
 }
 
 Lines lines_of(const Job& job, const Launch& launch) {
@@ -69,7 +70,7 @@ Lines lines_of(const Job& job, const Launch& launch) {
         lines.push_back(lines.empty() ? line : "  " + line);
     if (lines.size() > most_of_verdict) {
         lines.resize(most_of_verdict);
-        lines.back() = cut(lines.back(), columns - 3, utf8) + "...";
+        lines.back() = cut(lines.back() + "...", columns, utf8);
     }
     lines.push_back(fitted(run_text(job, figures)));
     lines.push_back(fitted("  " + completeness_of(job).text));
