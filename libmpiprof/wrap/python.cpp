@@ -115,13 +115,15 @@ unsigned frames(ScriptFrame* frames, unsigned most) {
     return n;
 }
 
-// The interpreter itself, ctypes by way of libffi, or an extension module: "MPI.cpython-311-x86_64-linux-gnu.so"
-// defines PyInit_MPI.
+// The interpreter itself, ctypes by way of libffi, PyTorch, all of whose calls come from the same few lines of its C++,
+// or an extension module: "MPI.cpython-311-x86_64-linux-gnu.so" defines PyInit_MPI.
 bool look_up(Word return_address) {
     const auto* address = reinterpret_cast<const void*>(return_address);
     char name[128], function[160] = "PyInit_";
     name_of_object(address, name);
-    if (name[0] == 0 || strncmp(name, "libpython", 9) == 0 || strncmp(name, "libffi", 6) == 0) return true;
+    if (name[0] == 0) return true;
+    for (const char* library : {"libpython", "libffi", "libtorch"})
+        if (strncmp(name, library, strlen(library)) == 0) return true;
     cut(name, ".");
     append(function, name);
     return find_beside(function, address) != nullptr;

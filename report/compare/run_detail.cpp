@@ -16,7 +16,7 @@ constexpr std::size_t pairs_kept = 10'000;
 std::string base(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string place_of(const CallSite& site, const CallSites& sites, Symbols& symbols) {
-    const Place& place = site.frames.front();
+    const Place& place = site.frames[own_frame(site.frames, sites.modules)];
     const Module& module = sites.modules[place.module];
     const Symbol& symbol = symbols.at(module, place.offset);
     if (symbol.lines.empty() || symbol.lines.front().function.empty()) return place_text(symbol, module, place.offset);

@@ -121,13 +121,13 @@ class Writer {
 
     const std::string& site_of(std::uint32_t index) {
         static const std::string none;
-        if (index == 0 || index >= sites_.size() || profile_->sites[index].frames.empty()) return none;
+        const Frame* line = index && index < sites_.size() ? profile_->line_of(index) : nullptr;
+        if (!line) return none;
         std::string& text = sites_[index];
         if (!text.empty()) return text;
-        const Frame& frame = profile_->sites[index].frames.front();
         static const Module unknown;
-        const Module& module = frame.module < profile_->modules.size() ? profile_->modules[frame.module] : unknown;
-        text = place_text(symbols_.at(module, frame.offset), module, frame.offset);
+        const Module& module = line->module < profile_->modules.size() ? profile_->modules[line->module] : unknown;
+        text = place_text(symbols_.at(module, line->offset), module, line->offset);
         return text;
     }
 

@@ -8,8 +8,8 @@ namespace {
 
 // Where calls of this site are made from.
 Spot spot_of_site(const Profile& profile, std::uint32_t site) {
-    if (site >= profile.sites.size() || profile.sites[site].frames.empty()) return {};
-    return spot_of(profile, profile.sites[site].frames.front());
+    const Frame* line = profile.line_of(site);
+    return line ? spot_of(profile, *line) : Spot{};
 }
 
 }  // namespace

@@ -136,9 +136,8 @@ void StandingsPart::add_made(const RankProfile& from) {
     for (const Cell& cell : profile.cells) {
         const Call& call = profile.calls[cell.call];
         if ((!call.is_ordered && !call.sends) || cell.calls + cell.errors == 0 || cell.communicator == 0) continue;
-        const std::vector<Frame>& frames =
-            profile.sites.empty() ? std::vector<Frame>{} : profile.sites[cell.site].frames;
-        const std::uint32_t place = frames.empty() ? 0 : place_index(profile, frames.front());
+        const Frame* line = profile.line_of(cell.site);
+        const std::uint32_t place = line ? place_index(profile, *line) : 0;
         calls[{group_index(profile, cell.communicator), from.calls[cell.call], place}] += cell.calls + cell.errors;
         if (calls.size() > most) return;
     }
@@ -163,8 +162,8 @@ void StandingsPart::add_made(const RankProfile& from) {
 void StandingsPart::add_enqueued(const RankProfile& from) {
     const Profile& profile = from.profile;
     const auto flow_of = [&](const EnqueuedFlow& flow) {
-        const bool is_known = flow.site < profile.sites.size() && !profile.sites[flow.site].frames.empty();
-        const std::uint32_t place = is_known ? place_index(profile, profile.sites[flow.site].frames.front()) : 0;
+        const Frame* line = profile.line_of(flow.site);
+        const std::uint32_t place = line ? place_index(profile, *line) : 0;
         return EnqueuedWith::Flow{.messages = flow.messages, .after = flow.after, .place = place};
     };
     for (const EnqueuedPeer& with : profile.enqueued_peers)

@@ -196,6 +196,8 @@ struct Module {
     // Hexadecimal; of a script: the name of the function, which tells modules of a file apart, too.
     std::string build_id;
     bool is_script = false;  // `path` is a source file, and offsets are lines
+    // Of one: it comes with Python or is installed beside it. The lines of a program that uses it say more.
+    bool is_of_a_package = false;
     // What tells whether a file of this name that has no build-id may be the one that ran.
     std::uint64_t run_began_ns = 0;  // the first process of the run, on the wall clock; 0 = not known
     bool ran_here = false;           // on this machine
@@ -207,6 +209,15 @@ struct Module {
         ran_here |= other.ran_here;
     }
 };
+
+// Of the frames of a site the one that a reader looks for: the innermost that is not in an installed package of a
+// script's; the innermost of all where all are. An index into `frames`, which has one at least.
+template <class Frames>
+std::size_t own_frame(const Frames& frames, const std::vector<Module>& modules) {
+    for (std::size_t i = 0; i < frames.size(); ++i)
+        if (frames[i].module >= modules.size() || !modules[frames[i].module].is_of_a_package) return i;
+    return 0;
+}
 
 struct Setting {
     std::string name;
@@ -358,6 +369,11 @@ struct Profile {
     std::vector<Region> regions;  // [0] is "outside all"; empty where the program named none
     std::vector<Site> sites;
     std::vector<Module> modules;
+    // Where calls of a site were made, in one line. Null: not known.
+    const Frame* line_of(std::uint32_t site) const {
+        if (site >= sites.size() || sites[site].frames.empty()) return nullptr;
+        return &sites[site].frames[own_frame(sites[site].frames, modules)];
+    }
     std::vector<Setting> settings;
     std::vector<Setting> labels;  // by key, each once; their source means nothing
     std::vector<Fact> facts;

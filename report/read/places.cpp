@@ -9,6 +9,8 @@
 namespace mpiprof::report {
 namespace {
 
+constexpr const char* package_folders[] = {"/site-packages/", "/dist-packages/", "/lib/python3"};
+
 struct Range {
     std::uint64_t base;
     std::uint64_t end;
@@ -31,6 +33,13 @@ void find_modules_of_calls(std::vector<Range> ranges, Profile& profile) {
         for (OpenRequest& request : thread.open_requests) find(request.called_from);
     }
     for (ProfileLeftOver& left : profile.left_over) find(left.made_at);
+}
+
+// By where Python's packages lie; "<frozen runpy>" lies nowhere.
+bool is_of_a_package(const std::string& path) {
+    if (path.starts_with('<')) return true;
+    return std::any_of(std::begin(package_folders), std::end(package_folders),
+                       [&](const char* folder) { return path.find(folder) != std::string::npos; });
 }
 
 // The process, or MPI_Init where that is not known.
@@ -57,6 +66,7 @@ void read_modules(Reading& r) {
         module.build_id.assign(hex, end);
         if (record.language != format::Language::machine) {
             module.is_script = true;
+            module.is_of_a_package = is_of_a_package(module.path);
             module.build_id = texts.at(record.function_offset, record.function_length);
         }
         module.run_began_ns = began_at(r.profile);
@@ -89,15 +99,14 @@ void read_sites(Reading& r) {
         if (cell.site >= r.profile.sites.size()) cell.site = 0;
     // Below the first code an index stands in place of an address.
     const auto look_into_scripts = [&](Frame& frame) {
-        const bool is_scripts = frame.module == 0 && frame.offset != 0 && frame.offset < format::first_code;
-        if (is_scripts && frame.offset < r.profile.sites.size() && !r.profile.sites[frame.offset].frames.empty())
-            frame = r.profile.sites[frame.offset].frames.front();
+        if (frame.module != 0 || frame.offset == 0 || frame.offset >= format::first_code) return;
+        if (const Frame* line = r.profile.line_of(static_cast<std::uint32_t>(frame.offset))) frame = *line;
     };
     for (ProfileLeftOver& left : r.profile.left_over) look_into_scripts(left.made_at);
     for (Thread& thread : r.profile.threads) {
         if (thread.script_site >= r.profile.sites.size()) thread.script_site = 0;
-        if (thread.script_site != 0 && !r.profile.sites[thread.script_site].frames.empty())
-            thread.called_from = r.profile.sites[thread.script_site].frames.front();
+        if (const Frame* line = thread.script_site ? r.profile.line_of(thread.script_site) : nullptr)
+            thread.called_from = *line;
         for (OpenRequest& request : thread.open_requests) look_into_scripts(request.called_from);
     }
 }

@@ -130,16 +130,20 @@ SiteLine line_of(const SitesContext& context, const CommLabels& labels, const Ca
 
 void describe(SiteLine& line, SitePlaces& places, bool is_for_screen, const std::set<std::size_t>& with_address) {
     std::vector<std::string> texts;
-    for (std::size_t i = 0; i < line.site.frames.size(); ++i) {
-        const Place& place = line.site.frames[i];
+    const auto& frames = line.site.frames;
+    const std::size_t own = own_frame(frames, line.context->found.modules);
+    // What packages do between that line and the call is for data, and for what nothing else tells apart.
+    for (std::size_t i = is_for_screen && with_address.empty() ? own : 0; i < frames.size(); ++i) {
+        const Place& place = frames[i];
         const auto sources = places.lines_of(place);
-        if (i == 0) {
+        if (i == own) {
             line.module = places.module_of(place);
             if (!sources.empty()) line.source = sources.front();
         }
         if (sources.empty()) texts.push_back(places.address_of(place));
         for (const SourceLine& source : sources) texts.push_back(source_text(source, is_for_screen));
-        if (!sources.empty() && with_address.contains(i)) texts.back() += fmt::format(" ({:#x})", place.offset);
+        if (!sources.empty() && with_address.contains(i) && !places.is_script(place))
+            texts.back() += fmt::format(" ({:#x})", place.offset);
         if (!sources.empty() && is_outermost(sources.back())) break;
     }
     if (texts.empty()) texts.emplace_back(not_told_apart);

@@ -55,6 +55,7 @@ class SitePlaces {
         return place_text({.lines = {}, .problem = {}}, found_.modules[place.module], place.offset);
     }
     std::string module_of(const Place& place) const { return found_.modules[place.module].path; }
+    bool is_script(const Place& place) const { return found_.modules[place.module].is_script; }
 
     std::vector<std::string> notes() const;
 

@@ -12,7 +12,7 @@ namespace mpiprof::report {
 namespace {
 
 // The demangler's work may grow much faster than its input.
-constexpr std::size_t longest_mangled = 1024;
+constexpr std::size_t longest_mangled = 4096;
 constexpr std::size_t longest_name = 400;
 
 }  // namespace
@@ -24,6 +24,7 @@ std::string demangled(const std::string& name) {
                                                            std::free);
     if (status != 0 || !text) return name;
     std::string readable = text.get();
+    if (readable.size() > longest_name) readable = short_function(readable);
     if (readable.size() > longest_name) readable = readable.substr(0, longest_name) + "...";
     return readable;
 }

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <utility>
 
+#include "report/symbols/demangle.h"
 #include "report/symbols/messages.h"
 #include "report/symbols/module_file.h"
 
@@ -129,7 +130,7 @@ std::string place_text(const Symbol& symbol, const Module& module, std::uint64_t
     for (const SourceLine& line : symbol.lines) {
         std::string part;
         if (!line.file.empty()) part = fmt::format("{}:{}", base(line.file), line.line);
-        if (!line.function.empty()) part += (part.empty() ? "" : " ") + line.function;
+        if (!line.function.empty()) part += (part.empty() ? "" : " ") + short_function(line.function);
         if (!part.empty()) text += (text.empty() ? "" : " < ") + part;
     }
     if (!text.empty()) return text;

@@ -126,6 +126,20 @@ TEST(nccl_hang, rank_that_was_killed_before_it_enqueued_is_named) {
     EXPECT_EQ(whole.calls[step->call].name, "ncclAllReduce");
 }
 
+TEST(nccl_hang, lines_are_those_of_the_program_and_not_of_packages) {
+    auto job = standing_still({{all_reduce(1)}, {broadcast(1, 0)}});
+    for (ProfileSpec& spec : job) {
+        spec.modules.push_back({.path = "/venv/lib/python3.12/site-packages/torch/c10d.py",
+                                .base = 0,
+                                .end = 0,
+                                .function = "all_reduce"});
+        spec.sites = {{{2, 2791}, {1, 33}}, {{2, 81}}};  // the second has no line of the program's
+    }
+    const std::string text = hang_text(job);
+    EXPECT_TRUE(says(text, "ncclAllReduce (train.py:33)")) << text;
+    EXPECT_TRUE(says(text, "ncclBroadcast (c10d.py:81)")) << text;
+}
+
 TEST(nccl_hang, two_communicators_in_opposite_order_are_named_with_both_lines) {
     const std::string text =
         hang_text(standing_still({{all_reduce(10)}, {all_reduce(20)}}, {{broadcast(20, 0)}, {broadcast(10, 0)}}));
@@ -215,6 +229,12 @@ TEST(nccl_hang, receive_without_its_send_is_named_with_both_ranks_and_lines) {
     const std::string more = hang_text(ring_of_four(11));
     EXPECT_TRUE(says(more, "Rank 2 has enqueued 11 ncclSend (train.py:33) to rank 3 on dp")) << more;
     EXPECT_TRUE(says(more, "waits for it unless NCCL has room for the message")) << more;
+}
+
+TEST(nccl_hang, summary_of_a_killed_job_says_what_a_gpu_waited_for) {
+    const std::string text = shown(job_of(ring_of_four(9)), "summary", {}, "text", {.width = 600});
+    EXPECT_TRUE(says(text, "All 4 ranks were killed")) << text;
+    EXPECT_TRUE(says(text, "Rank 3 has enqueued 10 ncclRecv (train.py:40) from rank 2 on dp")) << text;
 }
 
 TEST(nccl_hang, messages_that_meet_are_no_alarm) {

@@ -224,6 +224,10 @@ TEST(symbols, names_of_cxx_are_readable_and_others_stay) {
     EXPECT_EQ(report::demangled("exchange_"), "exchange_");
     EXPECT_EQ(report::demangled("_Znonsense"), "_Znonsense");
     EXPECT_EQ(report::demangled("_Z" + std::string(100'000, 'P')), "_Z" + std::string(100'000, 'P'));
+    // As PyTorch has them: arguments of templates that fill a screen.
+    std::string arguments;
+    for (int i = 0; i < 40; ++i) arguments += "St6vectorIiSaIiEE";
+    EXPECT_EQ(report::demangled("_ZN4c10d5Group10collectiveI" + arguments + "EEvi"), "c10d::Group::collective");
     EXPECT_LE(report::demangled("_Z1f" + std::string(900, 'P') + "i").size(), 500u);
 }
 
