@@ -29,8 +29,8 @@ constexpr std::string_view causes =
     "  xlf without -qextname, gfortran -fno-underscoring. Such names are anybody's.\n"
     "- The program did not reach MPI_Init, or the launcher did not start it (mpirun as root,\n"
     "  too few slots): the job's own output says why.\n"
-    "- The program fetches NCCL's functions by dlsym (JAX, TensorFlow, CuPy) or MPI's (MPI.jl,\n"
-    "  ctypes): LD_PRELOAD=/path/libmpiprof.so:/path/libmpiprof-dlsym.so\n"
+    "- The program fetches MPI's functions by dlsym (MPI.jl, ctypes), or those of an NCCL before\n"
+    "  2.23: LD_PRELOAD=/path/libmpiprof.so:/path/libmpiprof-dlsym.so\n"
     "- The program never called MPI or NCCL, or ran as one rank that sent nothing.\n"
     "- MPIPROF_RANKS or MPIPROF_DISABLE left its ranks out.\n"
     "To see what happens, run with MPIPROF_VERBOSE=1: rank 0 then says where it writes.\n";

@@ -41,13 +41,12 @@ bool looks_secret(const char* word, std::size_t length) {
     return false;
 }
 
-void record_environment(Image& image, bool (*is_ours)(const char* name, const char* value)) {
+void record_environment(Image& image) {
     for (char** variable = environ; variable && *variable; ++variable) {
         const char* equals = strchr(*variable, '=');
         if (!equals || !begins_with_one_of(prefixes, *variable) || begins_with_one_of(noise, *variable)) continue;
         char name[sizeof(format::Fact::name)] = "";
         append(name, *variable, static_cast<std::size_t>(equals - *variable));
-        if (is_ours(name, equals + 1)) continue;
         record_fact(image, format::FactKind::environment, name,
                     looks_secret(*variable, static_cast<std::size_t>(equals - *variable)) ? "***" : equals + 1);
     }

@@ -6,8 +6,7 @@
 
 namespace mpiprof {
 
-// `is_ours`: a variable that this library has set itself, and the user has not.
-void record_environment(Image& image, bool (*is_ours)(const char* name, const char* value));
+void record_environment(Image& image);
 
 // Whether the name of an option or variable says that its value is not for others to read.
 bool looks_secret(const char* word, std::size_t length);

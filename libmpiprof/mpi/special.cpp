@@ -11,7 +11,6 @@
 #include "libmpiprof/mpi/clock_offsets.h"
 #include "libmpiprof/mpi/library.h"
 #include "libmpiprof/process/compat.h"
-#include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/wrap/start.h"
 
@@ -124,7 +123,6 @@ Word begin(const char* name, Word return_address, Words... words) {
         return function(words...);
     }
     const bool ours = runtime.prepare();
-    if (ours) invite_nccl_if_there_is_a_gpu();
     const Ticks before = now(runtime.clock() == format::ClockKind::monotonic);
     const Word result = function(words...);
     const Ticks after = now(runtime.clock() == format::ClockKind::monotonic);
@@ -229,7 +227,6 @@ void Mpi::begin_late(std::uint16_t, const void* real) {
     int begun = 0, over = 0;
     if (!initialized || !finalized || initialized(&begun) != 0 || !begun || finalized(&over) != 0 || over) return;
     if (one_is_enough.exchange(true) || !library.adopt(real) || !runtime.prepare()) return;
-    invite_nccl_if_there_is_a_gpu();
     library.communicators.has_world = true;
     wrap::keep_loaded(reinterpret_cast<const void*>(finalized));
     runtime.ask_at_exit(finalized);

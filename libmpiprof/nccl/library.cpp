@@ -8,7 +8,6 @@
 #include "libmpiprof/base/loader.h"
 #include "libmpiprof/format/facts.h"
 #include "libmpiprof/host/launch.h"
-#include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/wrap/start.h"
@@ -131,7 +130,6 @@ void Library::note_by_dlsym() {
 void Library::begin(const void* real, Membership membership) {
     if (!is_called_.exchange(true) && calls_itself()) wrap::forget_functions<Nccl>();
     meet(real);
-    invite_nccl();
     const Guard guard(lock_);
     runtime.go_on_after_mpi();
     if (!runtime.has_not_begun() || !runtime.prepare()) {

@@ -12,7 +12,6 @@
 #include "libmpiprof/nccl/profiler_interface.h"
 #include "libmpiprof/nccl/second_plugin.h"
 #include "libmpiprof/nccl/told.h"
-#include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/wrap/start.h"
 
@@ -173,16 +172,13 @@ void record(Context& context, const Told& told) {
 
 constexpr int wanted = interface::collective | interface::point_to_point;
 
-// Inherited by a process that is not preloaded any more: not ours to look at.
-bool keeps_quiet() { return library.is_off() || (is_invited() && !wrap::is_preloaded()); }
-
 int begin(void** context, int* mask, const char* name, std::uint64_t hash, int size, int rank,
           bool tells_launches = false) {
     if (!context || !mask) return 0;
     *context = &contexts.nowhere();
-    if (keeps_quiet()) return 0;
+    if (library.is_off()) return 0;
     // Opened by NCCL alone: it will close us when its last communicator ends, and our threads and state have to stay.
-    if (!wrap::is_preloaded()) wrap::keep_loaded(reinterpret_cast<const void*>(&keeps_quiet));
+    if (!wrap::is_preloaded()) wrap::keep_loaded(&library);
     tells_launches = tells_launches && mpiprof::is_on(Setting::gpu);
     if (tells_launches) gpu::launches.will_be_told();
     const bool is_through_us = contexts.is_expected();

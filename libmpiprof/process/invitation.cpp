@@ -1,11 +1,10 @@
-// The value is our own path, spelled in a way ("/./") that nobody else does: so it is known again in a child, which may
-// not be preloaded any more. setenv() beside running threads is what NCCL itself does at the same moments, with its
-// nccl.conf.
+// By its environment NCCL asks who wants to be told of its operations, with getenv(): that is answered here, and
+// nothing is set, since children and other threads read the environment as well. All else is answered as libc does; it
+// is not asked, since this may be called by whoever initialises the loader.
 #include "libmpiprof/process/invitation.h"
 
 #include <fcntl.h>
 #include <link.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,31 +18,32 @@ namespace mpiprof {
 namespace {
 
 constexpr char variable[] = "NCCL_PROFILER_PLUGIN";
-constexpr char mark[] = "/./";
 constexpr std::size_t longest = 255;  // what NCCL reads of it, with its end
 
 struct Path {
     char text[longest];
 };
 
+const char* value_in_environment(const char* name) {
+    const std::size_t length = length_of(name);
+    for (char** v = environ; v && *v && length; ++v)
+        if (**v == *name && strncmp(*v, name, length) == 0 && (*v)[length] == '=') return *v + length + 1;
+    return nullptr;
+}
+
 bool exists(const char* path) { return raw(SYS_faccessat, AT_FDCWD, raw_address(path), R_OK) == 0; }
 
-// "/opt/lib/libmpiprof.so" -> "/opt/lib/./libmpiprof.so". False: it cannot be said in so few bytes.
-bool spell_own_path(Path& spelled) {
-    Path own{};
-    with_object_at(reinterpret_cast<const void*>(&spell_own_path),
-                   [&](const dl_phdr_info& object, Word, Word) { copy(own.text, object.dlpi_name); });
-    const char* slash = strrchr(own.text, '/');
-    if (!slash) return false;
-    spelled.text[0] = 0;
-    if (own.text[0] != '/') {  // preloaded by a relative path
-        if (working_directory(spelled.text, sizeof spelled.text) != 0) return false;
-        append(spelled.text, "/");
+// False: it cannot be said in so few bytes.
+bool find_own_path(Path& own) {
+    Path as_loaded{};
+    with_object_at(reinterpret_cast<const void*>(&find_own_path),
+                   [&](const dl_phdr_info& object, Word, Word) { copy(as_loaded.text, object.dlpi_name); });
+    if (as_loaded.text[0] != '/') {  // preloaded by a relative path
+        if (working_directory(own.text, sizeof own.text) != 0) return false;
+        append(own.text, "/");
     }
-    append(spelled.text, own.text, static_cast<std::size_t>(slash - own.text));
-    append(spelled.text, mark);
-    append(spelled.text, slash + 1);
-    return length_of(spelled.text) + 1 < longest && exists(spelled.text);
+    append(own.text, as_loaded.text);
+    return length_of(own.text) + 1 < longest && exists(own.text);
 }
 
 // The plugin that the user has named so far: empty, none.
@@ -64,53 +64,44 @@ bool names_a_plugin(const char* path) {
 
 // NCCL's own files of settings, which it reads into the environment where that says nothing.
 bool is_in_a_file() {
-    if (const char* file = getenv("NCCL_CONF_FILE"); file && *file)
+    if (const char* file = value_in_environment("NCCL_CONF_FILE"); file && *file)
         return names_a_plugin(file) || names_a_plugin("/etc/nccl.conf");
     Path path{};
-    if (const char* home = getenv("HOME")) copy(path.text, home);
+    if (const char* home = value_in_environment("HOME")) copy(path.text, home);
     append(path.text, "/.nccl.conf");
     return names_a_plugin(path.text) || names_a_plugin("/etc/nccl.conf");
 }
 
 bool has_named_a_plugin() {
-    const char* value = getenv(variable);
+    const char* value = value_in_environment(variable);
     if (!value) return is_in_a_file();
     copy(displaced.text, value);
     return true;
 }
 
-bool has_loaded_a_gpu() {
-    return any_loaded("libcuda.so\0libcudart.so\0libamdhip64.so\0", [](const char*) { return true; });
+// Unless the user named a plugin that is to stay alone (MPIPROF_NCCL_PLUGIN), or NCCL is left alone (MPIPROF_NCCL=off).
+bool is_invited() {
+    if (is_on(Setting::disable) || strcmp(value_of(Setting::nccl), "off") == 0) return false;
+    const bool has_room = strcmp(value_of(Setting::nccl_plugin), "off") != 0;
+    return !has_named_a_plugin() || has_room;
+}
+
+// Each communicator asks, in the thread that makes it.
+const char* invitation() {
+    static constinit Lock lock;
+    static constinit Path own{};
+    const Guard guard(lock);
+    if (!is_invited() || (!own.text[0] && !find_own_path(own))) return nullptr;
+    return own.text;
 }
 
 }  // namespace
 
-void invite_nccl() {
-    static constinit bool is_done = false;
-    if (is_done) return;
-    is_done = true;
-    Path path;
-    if (is_invited() || is_on(Setting::disable) || strcmp(value_of(Setting::nccl), "off") == 0) return;
-    const bool has_room = strcmp(value_of(Setting::nccl_plugin), "off") != 0;
-    if ((has_named_a_plugin() && !has_room) || !spell_own_path(path)) return;
-    setenv(variable, path.text, 1);
-}
-
 const char* displaced_plugin() { return displaced.text; }
 
-void invite_nccl_if_there_is_a_gpu() {
-    if (exists("/dev/nvidiactl") || exists("/dev/kfd") || has_loaded_a_gpu()) invite_nccl();
-}
-
-bool is_invitation(const char* value) {
-    const char* slash = value ? strrchr(value, '/') : nullptr;
-    return slash && slash - value >= 2 && strncmp(slash - 2, mark, length_of(mark)) == 0;
-}
-
-bool is_our_variable(const char* name, const char* value) {
-    return strcmp(name, variable) == 0 && is_invitation(value);
-}
-
-bool is_invited() { return is_invitation(getenv(variable)); }
-
 }  // namespace mpiprof
+
+extern "C" [[gnu::visibility("default")]] char* getenv(const char* name) {
+    const char* value = strcmp(name, mpiprof::variable) == 0 ? mpiprof::invitation() : nullptr;
+    return const_cast<char*>(value ? value : mpiprof::value_in_environment(name));
+}

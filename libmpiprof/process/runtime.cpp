@@ -12,7 +12,6 @@
 #include "libmpiprof/host/facts.h"
 #include "libmpiprof/host/launch.h"
 #include "libmpiprof/host/place.h"
-#include "libmpiprof/process/invitation.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/process/standard_error.h"
@@ -48,6 +47,13 @@ class PatientGuard {
     Lock& lock_;
     bool is_held_;
 };
+
+// Whether communicators of NCCL's may have more processes: of a world that nobody has named, and of one rank of MPI's,
+// which every process of a job is whose launcher knows nothing of MPI (torchrun, and `from mpi4py import MPI`).
+bool may_be_larger(const World& world) {
+    if (world.family == format::MpiFamily::none) return !world.is_launchers;
+    return world.size == 1 && !world.is_spawned;
+}
 
 }  // namespace
 
@@ -85,7 +91,7 @@ bool Runtime::begin_image(const World& world) {
     describe_process(described, world, value_of(Setting::job));
     if (!file_.open(records_.image, {described.job, described.host, world.rank})) return false;
     rank_in_path_ = world.rank;
-    is_world_guessed_ = world.family == format::MpiFamily::none && !world.is_launchers;
+    is_world_guessed_ = may_be_larger(world);
     format::Header& header = records_.image.header();
     // Everything that describe_process filled, into the header that the image laid out.
     memcpy(described.first_line, header.first_line, sizeof header.first_line);
@@ -106,7 +112,7 @@ bool Runtime::begin_image(const World& world) {
     record_labels(records_.image, labels_);
     labels_.move_to(records_.image);
     record_place(records_.image, measured().describes_node);
-    record_environment(records_.image, is_our_variable);
+    record_environment(records_.image);
     char name_by_kernel[48];
     kernels_name(name_by_kernel, sizeof name_by_kernel);
     record_fact(records_.image, format::FactKind::process, format::facts::kernels_name, name_by_kernel);
@@ -196,7 +202,7 @@ void Runtime::begin_with_mpi(const World& world, Ticks init_ticks) {
 // The world is known better than when the file got its name.
 void Runtime::adopt_world(const World& world) {
     describe_world(records_.image.header(), world);
-    is_world_guessed_ = world.family == format::MpiFamily::none && !world.is_launchers;
+    is_world_guessed_ = may_be_larger(world);
 }
 
 // The helper thread writes by the path, so it rests meanwhile.
@@ -211,7 +217,13 @@ void Runtime::learn_world(unsigned rank, unsigned size, bool is_certain) {
     if (!is_world_guessed_ || is_finished()) return;
     const format::Header& header = records_.image.header();
     if ((size <= header.size && !is_certain) || (rank == header.rank && size == header.size)) return;
-    adopt_world(world_without_mpi(rank, size, header.mpi_library));
+    World world = world_without_mpi(rank, size, header.mpi_library);
+    if (header.mpi_family == format::MpiFamily::none) return adopt_world(world);
+    world.family = header.mpi_family;
+    world.thread_level = header.thread_level;
+    world.is_world = !(header.flags & format::no_world);
+    adopt_world(world);
+    is_world_guessed_ = !world.is_launchers;
 }
 
 void Runtime::note_fact(const char* name, const char* value) {
@@ -294,7 +306,8 @@ void Runtime::finish(State state, int exit_code) {
     helper_.stop();
     if (helper_.is_running()) file_.give_up_update();
     // Scripts say who they are in their own environment, which may come later than the first call.
-    if (const format::Header& h = records_.image.header(); is_world_guessed_) {
+    if (const format::Header& h = records_.image.header();
+        is_world_guessed_ && h.mpi_family == format::MpiFamily::none) {
         if (const World world = world_without_mpi(h.rank, h.size, h.mpi_library); world.is_launchers)
             adopt_world(world);
     }

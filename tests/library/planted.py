@@ -53,21 +53,19 @@ def good_source(rows):
 
 
 def planted_in_sources():
-    """Of sources, one of which sets a variable that it may not set, and one that may set another."""
+    """Of sources, one of which sets a variable."""
     failures = 0
     with tempfile.TemporaryDirectory() as root:
         def write(path, text):
             os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
             with open(os.path.join(root, path), "w", encoding="utf-8") as source: source.write(text)
 
-        write(library.INVITATION, 'constexpr char variable[] = "NCCL_PROFILER_PLUGIN";\nsetenv(variable, path, 0);\n')
         write("libmpiprof/mpi/special.cpp", "// setenv(nothing, at, all)\n")
         if list(library.problems_of_sources(root)):
             failures += 1
             print("sources that keep the promise were found wanting")
         write("libmpiprof/mpi/special.cpp", 'setenv("OMPI_MCA_x", "1", 1);\n')
-        write(library.INVITATION, 'constexpr char variable[] = "PATH";\nsetenv(variable, path, 0);\n')
-        if len(list(library.problems_of_sources(root))) != 2:
+        if len(list(library.problems_of_sources(root))) != 1:
             failures += 1
             print("a variable that is set was not found")
     return failures

@@ -11,7 +11,6 @@
 
 #include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/host/environment.h"
-#include "libmpiprof/process/invitation.h"
 #include "tests/unit/image_tables.h"
 
 namespace mpiprof::test {
@@ -65,25 +64,13 @@ TEST_F(place, settings_of_others_are_kept_and_secrets_masked) {
     setenv("NCCL_API_TOKEN", "hunter2", 1);
     setenv("HOME_SWEET_HOME", "none of ours", 1);
 
-    record_environment(image, [](const char*, const char*) { return false; });
+    record_environment(image);
 
     auto variables = facts(FactKind::environment);
     EXPECT_EQ(variables["UCX_TLS"], "rc,sm");
     EXPECT_EQ(variables["NCCL_API_TOKEN"], "***");
     EXPECT_FALSE(variables.contains("HOME_SWEET_HOME"));
     for (const char* name : {"UCX_TLS", "NCCL_API_TOKEN", "HOME_SWEET_HOME"}) unsetenv(name);
-}
-
-TEST_F(place, a_variable_that_we_have_set_is_none_of_the_users_settings) {
-    setenv("NCCL_PROFILER_PLUGIN", "/opt/lib/./libmpiprof.so", 1);
-    setenv("NCCL_NET_PLUGIN", "/opt/lib/libother.so", 1);
-
-    record_environment(image, is_our_variable);
-
-    auto variables = facts(FactKind::environment);
-    EXPECT_FALSE(variables.contains("NCCL_PROFILER_PLUGIN"));
-    EXPECT_EQ(variables["NCCL_NET_PLUGIN"], "/opt/lib/libother.so");
-    for (const char* name : {"NCCL_PROFILER_PLUGIN", "NCCL_NET_PLUGIN"}) unsetenv(name);
 }
 
 TEST_F(place, where_devices_are_plugged_in_is_their_way_through_pci) {

@@ -253,17 +253,29 @@ def static_nccl_in_an_mpi_job_is_in_the_same_file(scene):
 
 
 @case(mpis=(), ranks=1)
-def the_environment_is_changed_for_nccl_alone(scene):
-    """NCCL_PROFILER_PLUGIN is set by the call that makes the first communicator; not where NCCL is left alone, nor over a
-    plugin of the user's, nor in a program that only looks at NCCL."""
+def the_environment_stays_as_it_is(scene):
+    """NCCL is invited by getenv(): its variable is never set, not even by the call that makes a communicator."""
     show = scene.dir / "show"
     show.mkdir()
     user = scene.compile(SOURCES / "nothing.c", "-shared", "-fPIC", name="libtheirs.so", compiler="gcc", label="")
-    for act, env, expected in (("child", {}, str(scene.library.parent) + "/./" + scene.library.name), ("child", {"MPIPROF_NCCL": "off"}, ""),
-                               ("child", {"MPIPROF_DISABLE": "1"}, ""), ("child", {"NCCL_PROFILER_PLUGIN": user}, str(user)), ("looker", {}, "")):
+    for act, env, expected in (("child", {}, ""), ("child", {"NCCL_PROFILER_PLUGIN": user}, str(user)), ("looker", {}, "")):
         ran = run(scene, "linked", act, show, env, ok=False)
         same((ran.code, ran.err), (0, ""), f"{act} with {env}")
         same(ran.out.strip(), expected, f"NCCL_PROFILER_PLUGIN in a child of {act} with {env}")
+
+
+@case(mpis=(), ranks=1)
+def getenv_answers_as_without_us(scene):
+    """But for one name, to whom who asks by that function: NCCL."""
+    program = scene.compile(SOURCES / "asks.c", name="asks", compiler="gcc", label="")
+    names = ("HOME", "EMPTY", "MISSING", "", "HOM", "HOME=", "TWICE", "NCCL_PROFILER_PLUGI", "NCCL_PROFILER_PLUGIN")
+    env = {"HOME": "/home/me", "EMPTY": "", "NCCL_PROFILER_PLUGINS": "x"}
+    alone = scene.alone([program, *names], profiled=False, env=env).succeeded().out.splitlines()
+    ours = str(scene.library)
+    for settings, plugin in (({}, ours), ({"MPIPROF_NCCL": "off"}, "(none)"), ({"MPIPROF_DISABLE": "1"}, "(none)"), ({"NCCL_PROFILER_PLUGIN": "libtheirs.so"}, "libtheirs.so"),
+                             ({"NCCL_PROFILER_PLUGIN": "libtheirs.so", "MPIPROF_NCCL_PLUGIN": "forward"}, ours)):
+        ran = scene.alone([program, *names], profiled=False, env={**env, **settings, "LD_PRELOAD": scene.library}).succeeded()
+        same(ran.out.splitlines(), [*alone[:-2], "NCCL_PROFILER_PLUGIN=" + plugin, alone[-1]], f"with {settings}")
 
 
 @case(mpis=(), ranks=1)
@@ -277,17 +289,6 @@ def a_plugin_of_the_users_stays_in_force(scene):
     (scene.dir / "home" / ".nccl.conf").write_text(f"NCCL_PROFILER_PLUGIN={user}\n")
     ran = run(scene, "linked", "child", scene.dir / "home", {"HOME": scene.dir / "home"}, ok=False)
     same(ran.out.strip(), "", "NCCL_PROFILER_PLUGIN beside a .nccl.conf that names one")
-
-
-@case(mpis=(), ranks=1)
-def a_child_that_is_not_preloaded_inherits_a_plugin_that_keeps_quiet(scene):
-    inherited = scene.library.parent / "." / scene.library.name
-    env = {**environment(scene, scene.dir, **torchrun(0, 2)), "NCCL_PROFILER_PLUGIN": f"{scene.library.parent}/./{scene.library.name}"}
-    del env["LD_PRELOAD"]
-    check(inherited.exists(), "no library")
-    ran = scene.alone([static_program(scene), "every"], profiled=False, env=env)
-    same((ran.code, ran.out, ran.err), (0, "", ""), "the program")
-    same(scene.profiles(), [], "profiles")
 
 
 @case(mpis=(), ranks=1)
