@@ -125,9 +125,15 @@ bool is_nameless_torchrun_of_one_node() {
            number(variable("WORLD_SIZE"), all) && here == all;
 }
 
+// Open MPI's MPI_Init in a process that no launcher of its started makes up the names that such a launcher gives.
+bool is_singleton_of_open_mpi() {
+    const char* how = variable("OMPI_MCA_ess");
+    return how && strcmp(how, "singleton") == 0;
+}
+
 bool launch_by_table(char* launch, std::size_t size, const char*& launcher) {
     for (const LaunchRow& row : launch_rows) {
-        if (!variable(row.variables[0])) continue;
+        if (!variable(row.variables[0]) || (&row == launch_rows && is_singleton_of_open_mpi())) continue;
         int used = snprintf(launch, size, "%s", row.launcher);
         for (const auto& name : row.variables) {
             const char* value = name[0] ? variable(name) : nullptr;

@@ -59,19 +59,20 @@ void OriginPart::add(const RankProfile& from) {
     if (std::any_of(profile.calls.begin(), profile.calls.end(),
                     [](const Call& call) { return call.name == "ncclDevCommCreate"; }))
         ++of_kernels_["NCCL's device API"];
+    std::set<std::string> movers;  // several of a library's files may have the same name
     for (const Fact& fact : profile.facts) {
         if (fact.kind != FactKind::process) continue;
         if (fact.name == format::facts::not_profiled && (unseen_.size() < most_names || unseen_.contains(fact.value)))
             ++unseen_[fact.value];
-        if (fact.name == format::facts::moves_unseen &&
-            (of_kernels_.size() < most_names || of_kernels_.contains(fact.value)))
-            ++of_kernels_[fact.value];
+        if (fact.name == format::facts::moves_unseen) movers.insert(fact.value);
         if (fact.name == format::facts::nccl_by_dlsym) ++with_fetched_nccl_;
         if (fact.name == format::facts::no_helper_thread) ++without_helper_;
         if (fact.name == format::facts::mpi_is_cuda_aware &&
             (fact.value == format::facts::yes || fact.value == format::facts::no))
             cuda_awareness_.insert(fact.value);
     }
+    for (const std::string& name : movers)
+        if (of_kernels_.size() < most_names || of_kernels_.contains(name)) ++of_kernels_[name];
 }
 
 void OriginPart::absorb(OriginPart&& other) {

@@ -46,6 +46,9 @@ void read_communicators(Reading& r) {
                  .is_unused = (record.flags & format::is_not_used) != 0,
                  .collectives = record.collectives,
                  .order = record.order});
+            // MPI's world of one in a job of several, each of which has one of its own.
+            if (record.how == format::origin_world && record.size == 1 && r.profile.size > 1)
+                r.profile.communicators.back().origin = Origin::self;
             if (record.how == format::origin_made) r.profile.communicators.back().made_by = r.calls.of(record.made_by);
             const auto index = static_cast<std::uint16_t>(r.profile.communicators.size() - 1);
             // A handle may have meant several communicators in turn: the last one counts.

@@ -120,6 +120,7 @@ static int beside_mpi(const char* scene, int rank, int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &mpi_size);
     MPI_Barrier(MPI_COMM_WORLD);
     ncclComm_t of_all = NULL;
+    if (strcmp(scene, "worlds_of_one") == 0) mpi_rank = rank, mpi_size = number("WORLD_SIZE", 1);
     if (strcmp(scene, "only_after") == 0) return only_after_mpi(mpi_rank, mpi_size);
     of_all = world(mpi_size, mpi_rank);
     for (int i = 0; i < 3; ++i) {

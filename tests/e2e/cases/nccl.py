@@ -357,25 +357,6 @@ def libraries_that_are_not_profiled_are_named(scene):
 
 
 @case(mpis=(), ranks=1)
-def communication_that_kernels_make_by_themselves_is_said(scene):
-    """Doubles without a function, by the names of NVSHMEM, DeepEP and vLLM; a module of that name that is not vLLM's beside them."""
-    nothing = ROOT / "tests" / "nccl" / "nothing.c"
-    loaded = [scene.compile(nothing, "-shared", "-fPIC", name=name, compiler="gcc", label="")
-              for name in ("libnvshmem_host.so.3", "deep_ep_cpp.cpython-312-x86_64-linux-gnu.so", "_C.abi3.so")]
-    vllm = scene.subdir("vllm")
-    (vllm / "_C.abi3.so").write_bytes(loaded.pop().read_bytes())
-    for name, modules, named in (("none", [scene.bin / "_C.abi3.so"], []), ("two", loaded, ["NVSHMEM", "DeepEP"]),
-                                 ("inference", [vllm / "_C.abi3.so"], ["vLLM's own all-reduce"])):
-        directory = scene.subdir(name)
-        env = environment(scene, directory, **torchrun(0, 1))
-        env["LD_PRELOAD"] = ":".join([str(env["LD_PRELOAD"]), *map(str, modules)])
-        scene.alone([program(scene, "linked"), "every"], profiled=False, cwd=directory, env=env).succeeded()
-        text = " ".join(scene.run_report(cwd=directory).succeeded().out.split())
-        same([name for name in ("NVSHMEM", "DeepEP", "vLLM's own all-reduce") if name + " is loaded or used on 1 rank" in text], named, text)
-        same(" at least " in text, bool(named), text)
-
-
-@case(mpis=(), ranks=1)
 def nvlinks_are_shown_where_nccl_has_loaded_nvml(scene):
     where = scene.bin / "nvml"
     where.mkdir(exist_ok=True)
