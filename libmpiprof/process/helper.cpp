@@ -213,7 +213,7 @@ void* Helper::run_of_libc(void* argument) {
 bool Helper::make_bare() {
     if (!stack_) stack_ = private_pages(stack_bytes);
     if (!stack_) return false;
-    madvise(stack_, stack_bytes, MADV_DONTFORK);
+    (void)raw(SYS_madvise, raw_address(stack_), static_cast<long>(stack_bytes), MADV_DONTFORK);
     void** top = reinterpret_cast<void**>(static_cast<char*>(stack_) + stack_bytes) - 2;
     top[0] = reinterpret_cast<void*>(&Helper::run);
     top[1] = this;

@@ -1,10 +1,11 @@
 // By its environment NCCL asks who wants to be told of its operations, with getenv(): that is answered here, and
-// nothing is set, since children and other threads read the environment as well. All else is answered as libc does; it
-// is not asked, since this may be called by whoever initialises the loader.
+// nothing is set, since children and other threads read the environment as well. Of all else libc is asked, by the one
+// name that it has for that and that is not ours; no function is looked for, since the loader may be who calls.
 #include "libmpiprof/process/invitation.h"
 
 #include <fcntl.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,11 +25,35 @@ struct Path {
     char text[longest];
 };
 
-const char* value_in_environment(const char* name) {
+char* look_for(const char* name) {
     const std::size_t length = length_of(name);
     for (char** v = environ; v && *v && length; ++v)
-        if (**v == *name && strncmp(*v, name, length) == 0 && (*v)[length] == '=') return *v + length + 1;
+        if (strncmp(*v, name, length) == 0 && (*v)[length] == '=') return *v + length + 1;
     return nullptr;
+}
+
+// secure_getenv() is libc's getenv(), but for programs with more rights than their caller: there it says nothing, not
+// even of a variable that exists.
+[[gnu::noinline, gnu::cold]] bool does_libc_answer() {
+    char name[256];
+    for (char** v = environ; v && *v; ++v) {
+        const char* equals = strchr(*v, '=');
+        const auto length = equals ? static_cast<std::size_t>(equals - *v) : 0;
+        if (length == 0 || length >= sizeof name) continue;
+        memcpy(name, *v, length);
+        name[length] = 0;
+        return secure_getenv(name) != nullptr;
+    }
+    return true;
+}
+
+enum : char { not_known, yes, no };
+constinit std::atomic<char> libc_answers{not_known};
+
+char* value_in_environment(const char* name) {
+    if (libc_answers.load(std::memory_order_relaxed) == not_known)
+        libc_answers.store(does_libc_answer() ? yes : no, std::memory_order_relaxed);
+    return libc_answers.load(std::memory_order_relaxed) == yes ? secure_getenv(name) : look_for(name);
 }
 
 bool exists(const char* path) { return raw(SYS_faccessat, AT_FDCWD, raw_address(path), R_OK) == 0; }
@@ -87,7 +112,7 @@ bool is_invited() {
 }
 
 // Each communicator asks, in the thread that makes it.
-const char* invitation() {
+[[gnu::noinline, gnu::cold]] const char* invitation() {
     static constinit Lock lock;
     static constinit Path own{};
     const Guard guard(lock);
@@ -101,7 +126,19 @@ const char* displaced_plugin() { return displaced.text; }
 
 }  // namespace mpiprof
 
-extern "C" [[gnu::visibility("default")]] char* getenv(const char* name) {
-    const char* value = strcmp(name, mpiprof::variable) == 0 ? mpiprof::invitation() : nullptr;
-    return const_cast<char*>(value ? value : mpiprof::value_in_environment(name));
+[[gnu::noinline, gnu::cold]] static char* answer(const char* name) {
+    using namespace mpiprof;
+    const char* value = strcmp(name, variable) == 0 ? invitation() : nullptr;
+    return value ? const_cast<char*>(value) : value_in_environment(name);
+}
+
+// Protected: what is called within this library needs no relocation. MPICH asks for each datatype, NCCL for each
+// collective: so libc is reached in a jump. Its address is not taken, which would cost every process a look-up.
+extern "C" [[gnu::visibility("protected"), gnu::optimize("optimize-sibling-calls")]] char* getenv(const char* name) {
+    using namespace mpiprof;
+    // As far as it takes to leave out NCCL_ALGO and NCCL_PROTO.
+    const bool may_be_it = name[0] == 'N' && name[1] == 'C' && name[2] == 'C' && name[3] == 'L' && name[4] == '_' &&
+                           name[5] == 'P' && name[6] == 'R' && name[7] == 'O' && name[8] == 'F';
+    const bool is_libcs = !may_be_it && libc_answers.load(std::memory_order_relaxed) == yes;
+    return is_libcs ? secure_getenv(name) : answer(name);
 }

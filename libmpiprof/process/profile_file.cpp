@@ -20,6 +20,9 @@
 namespace mpiprof {
 namespace {
 
+// A relocation less in every process than libc's.
+void delete_file(const char* path) { (void)raw(SYS_unlinkat, AT_FDCWD, raw_address(path), 0); }
+
 // Where MAP_SHARED pages are safe once the space is taken: nothing but the disk's own failure takes it back.
 constexpr long mappable[] = {0xef53 /* ext2-4 */, 0x58465342 /* xfs */, 0x01021994 /* tmpfs */};
 
@@ -196,7 +199,7 @@ bool ProfileFile::claim_fallback(const Name& name, bool wants_memory, Use serves
         is_in_memory_ = is_on(fd_, in_memory);
         if (is_in_memory_ == wants_memory && serves()) return true;
         const int why = is_in_memory_ == wants_memory ? errno : ENOSPC;
-        unlink(path_);
+        delete_file(path_);
         is_in_memory_ = false;
         errno = why;
         return false;
@@ -224,7 +227,7 @@ bool ProfileFile::claim(const Name& name, const char* refused, int error, Use us
         if (!claim_in(directory, name)) return false;
         if (use()) return true;
         const int why = errno;
-        unlink(path_);
+        delete_file(path_);
         errno = why;
         return false;
     };
@@ -339,7 +342,7 @@ int ProfileFile::save_elsewhere(const Image& image, const Name& name, int error)
         errno = ENOSPC;
         return false;
     });
-    if (saved && exists && error != no_answer) unlink(partial);
+    if (saved && exists && error != no_answer) delete_file(partial);
     return saved ? 0 : error;
 }
 
@@ -357,7 +360,7 @@ bool ProfileFile::move(const Name& name) {
     if (moved) {
         close(fd_);
         moved = raw(SYS_renameat, AT_FDCWD, raw_address(old), AT_FDCWD, raw_address(path_)) == 0;
-        if (!moved) unlink(path_);
+        if (!moved) delete_file(path_);
     }
     fd_ = fd;
     identity_ = identity;
@@ -366,7 +369,7 @@ bool ProfileFile::move(const Name& name) {
 }
 
 void ProfileFile::remove() {
-    if (is_at_its_path()) unlink(path_);
+    if (is_at_its_path()) delete_file(path_);
 }
 
 }  // namespace mpiprof

@@ -100,7 +100,7 @@ void Runtime::say_how_much_is_traced(Ledger& ledger) {
 
 // A forked child must find the gate closed, whichever way it was made (fork, _Fork, clone).
 bool Runtime::guard_against_fork() {
-    if (madvise(&gate, sizeof gate, MADV_WIPEONFORK) == 0) return true;
+    if (raw(SYS_madvise, raw_address(&gate), sizeof gate, MADV_WIPEONFORK) == 0) return true;
     return __register_atfork && __register_atfork(nullptr, nullptr, close_in_child, nullptr) == 0;  // before Linux 4.14
 }
 

@@ -161,7 +161,8 @@ bool Image::grow() {
         return false;
     }
     if (fd_ >= 0 && used_ != 0) relaxed(header().mapped_bytes, mapped_);
-    madvise(where, segment_bytes, MADV_DONTFORK);  // a forked child owns nothing of its parent's
+    (void)raw(SYS_madvise, raw_address(where), static_cast<long>(segment_bytes),
+              MADV_DONTFORK);  // a forked child owns nothing of its parent's
     committed_ += segment_bytes;
     return true;
 }

@@ -2,6 +2,7 @@
 between GPUs by itself."""
 
 import csv
+import os
 
 from cases.nccl import SOURCES, counted, double, environment, program, recorded, torchrun
 from harness import ROOT, case, check, same
@@ -18,7 +19,7 @@ dist.end()
 PACKAGE = """import ctypes, os
 library = ctypes.PyDLL({library!r})
 def begin(): library.c10d_begin(int(os.environ["WORLD_SIZE"]), int(os.environ["RANK"]))
-def wrapper(): library.c10d_all_reduce()
+def wrapper(more=9): wrapper(more - 1) if more else library.c10d_all_reduce()
 def all_reduce(): wrapper()
 def backward(): library.c10d_backward()
 def end(): library.c10d_end()
@@ -45,7 +46,8 @@ def reductions_of_torch_have_the_line_of_the_script(scene):
     check("reduce_bucket" in text, f"the library's own thread has no line of the script:\n{text}")
     rows = list(csv.DictReader(scene.run_report("sites", "--format", "csv").succeeded().out.splitlines()))
     stacks = [row["stack"] for row in rows if row["call"] == "ncclAllReduce" and row["total_calls"] == "6"]
-    check(len(stacks) == 1 and "torch_like.py:4 wrapper < torch_like.py:5 all_reduce < train.py:4 step" in stacks[0], f"data has all frames: {stacks}")
+    frames = ["torch_like.py:4 wrapper"] * 10 + ["torch_like.py:5 all_reduce", "train.py:4 step", "train.py:5 <module>"]
+    same(stacks, [" < ".join(frames)], "data has all frames")
 
 
 @case(ranks=2)
@@ -86,3 +88,24 @@ def communication_that_kernels_make_by_themselves_is_said(scene):
         text = " ".join(scene.run_report(cwd=directory).succeeded().out.split())
         same([name for name in ("NVSHMEM", "DeepEP", "vLLM's own all-reduce") if name + " is loaded or used on 1 rank" in text], named, text)
         same(" at least " in text, bool(named), text)
+
+
+@case(mpis=(), ranks=1)
+def getenv_answers_as_without_us(scene):
+    """But for one name, to whom who asks by that function: NCCL."""
+    program = scene.compile(SOURCES / "asks.c", name="asks", compiler="gcc", label="")
+    names = ("HOME", "EMPTY", "MISSING", "", "HOM", "HOME=", "TWICE", "NCCL_PROFILER_PLUGI", "NCCL_PROFILER_PLUGIN")
+    env = {"HOME": "/home/me", "EMPTY": "", "NCCL_PROFILER_PLUGINS": "x"}
+    alone = scene.alone([program, *names], profiled=False, env=env).succeeded().out.splitlines()
+    ours = str(scene.library)
+    for settings, plugin in (({}, ours), ({"MPIPROF_NCCL": "off"}, "(none)"), ({"MPIPROF_DISABLE": "1"}, "(none)"), ({"NCCL_PROFILER_PLUGIN": "libtheirs.so"}, "libtheirs.so"),
+                             ({"NCCL_PROFILER_PLUGIN": "libtheirs.so", "MPIPROF_NCCL_PLUGIN": "forward"}, ours)):
+        ran = scene.alone([program, *names], profiled=False, env={**env, **settings, "LD_PRELOAD": scene.library}).succeeded()
+        same(ran.out.splitlines(), [*alone[:-2], "NCCL_PROFILER_PLUGIN=" + plugin, alone[-1]], f"with {settings}")
+    if os.geteuid() != 0: return
+    # With more rights than its caller: libc's secure_getenv() says nothing there, and getenv() does. The preload is ignored, so it is linked.
+    linked = scene.compile(SOURCES / "asks.c", "-Wl,--no-as-needed", scene.library, f"-Wl,-rpath,{scene.library.parent}", name="asks_linked", compiler="gcc", label="")
+    os.chown(linked, 65534, 65534)
+    linked.chmod(0o6755)
+    ran = scene.alone([linked, *names], profiled=False, env=env).succeeded()
+    same(ran.out.splitlines(), [*alone[:-2], "NCCL_PROFILER_PLUGIN=" + ours, alone[-1]], "in a setuid program")

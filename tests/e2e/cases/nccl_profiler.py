@@ -265,20 +265,6 @@ def the_environment_stays_as_it_is(scene):
 
 
 @case(mpis=(), ranks=1)
-def getenv_answers_as_without_us(scene):
-    """But for one name, to whom who asks by that function: NCCL."""
-    program = scene.compile(SOURCES / "asks.c", name="asks", compiler="gcc", label="")
-    names = ("HOME", "EMPTY", "MISSING", "", "HOM", "HOME=", "TWICE", "NCCL_PROFILER_PLUGI", "NCCL_PROFILER_PLUGIN")
-    env = {"HOME": "/home/me", "EMPTY": "", "NCCL_PROFILER_PLUGINS": "x"}
-    alone = scene.alone([program, *names], profiled=False, env=env).succeeded().out.splitlines()
-    ours = str(scene.library)
-    for settings, plugin in (({}, ours), ({"MPIPROF_NCCL": "off"}, "(none)"), ({"MPIPROF_DISABLE": "1"}, "(none)"), ({"NCCL_PROFILER_PLUGIN": "libtheirs.so"}, "libtheirs.so"),
-                             ({"NCCL_PROFILER_PLUGIN": "libtheirs.so", "MPIPROF_NCCL_PLUGIN": "forward"}, ours)):
-        ran = scene.alone([program, *names], profiled=False, env={**env, **settings, "LD_PRELOAD": scene.library}).succeeded()
-        same(ran.out.splitlines(), [*alone[:-2], "NCCL_PROFILER_PLUGIN=" + plugin, alone[-1]], f"with {settings}")
-
-
-@case(mpis=(), ranks=1)
 def a_plugin_of_the_users_stays_in_force(scene):
     user = scene.compile(SOURCES / "nothing.c", "-shared", "-fPIC", name="libtheirs.so", compiler="gcc", label="")
     run(scene, "linked", "every", scene.dir, torchrun(0, 2, NCCL_PROFILER_PLUGIN=user))
