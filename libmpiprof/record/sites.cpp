@@ -12,7 +12,9 @@ namespace {
 
 using namespace format;
 
-constexpr unsigned most_script_frames = 8;
+// As many as the record of a site counts. What PyTorch puts between a model and its collective is some ten frames.
+constexpr unsigned most_script_frames = 15;
+constexpr unsigned depth_of_all_script_frames = 8;
 constexpr std::uint32_t most_sites = 16384;
 
 // What sites are told apart by where addresses do not hold: their first frames.
@@ -196,7 +198,7 @@ void Sites::watch_new_modules() {
 std::uint32_t Sites::find_script(Image& image, const Interpreter& script, Word return_address) {
     ScriptFrame frames[most_script_frames];
     const unsigned n = script.is_its(return_address)
-                           ? script.frames(frames, depth < most_script_frames ? depth : most_script_frames)
+                           ? script.frames(frames, depth < depth_of_all_script_frames ? depth : most_script_frames)
                            : 0;
     if (n == 0) return 0;
     std::uint64_t all = 0;
