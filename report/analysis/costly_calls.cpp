@@ -261,6 +261,9 @@ void find_remainder(const Job& job, const Figures& figures, Findings& findings) 
             .is_gpu_unseen = job.has(Family::nccl) && job.gpu.rows.empty(),
             .is_something_else =
                 std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; })};
+        const Whole setup =
+            add_up(job, [](const Call& call) { return call.traffic == Traffic::setup && call.family == Family::nccl; });
+        healthy.setup_share = share(setup.time_ns, static_cast<double>(figures.wall_ns));
         healthy.is_length_unknown = job.is_text && figures.wall_ns == 0;
         if (figures.efficiency) healthy.load_balance = figures.efficiency->load_balance;
         const bool is_unseen = healthy.is_gpu_unseen || job.communicates_unseen();

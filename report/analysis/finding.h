@@ -244,6 +244,7 @@ struct Healthy {
     double mpi_share = 0;  // of the run
     std::optional<double> load_balance;
     double blocked_share = 0;        // of the run: outside, and on no processor
+    double setup_share = 0;          // of the run: NCCL's communicators are made and ended
     bool is_gpu_unseen = false;      // NCCL's calls return at once, and no time on the GPU was recorded
     bool is_something_else = false;  // serious, but no time that is lost
     std::uint64_t too_short_ns = 0;  // the run is so short that nothing is judged; 0: it is not

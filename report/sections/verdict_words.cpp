@@ -175,6 +175,7 @@ struct Sentence {
                                               : std::string("Nothing here is worth your time");
         std::string text =
             fmt::format("{}: {}{} of the run is inside {}", nothing, at_least(job), share(e.mpi_share), words.library);
+        if (e.setup_share >= 0.05) text += fmt::format(", {} to make and end communicators", share(e.setup_share));
         if (e.load_balance) text += fmt::format(", and the ranks are even (load balance {})", share(*e.load_balance));
         if (e.blocked_share >= worth_a_word)
             text +=
