@@ -17,6 +17,7 @@
 #include "report/say.h"
 #include "report/sections/completeness.h"
 #include "report/sections/run_headline.h"
+#include "report/sections/verdict_table.h"
 #include "report/sections/verdict_words.h"
 #include "report/sections/vocabulary.h"
 #include "report/views/fitting.h"
@@ -72,6 +73,9 @@ Lines lines_of(const Job& job, const Launch& launch) {
         lines.resize(most_of_verdict);
         lines.back() = cut(lines.back() + "...", columns, utf8);
     }
+    if (const std::string site = site_of(cause, job); !site.empty()) lines.push_back(fitted("  where: " + site));
+    if (const std::string_view next = next_step(cause); !next.empty())
+        lines.push_back(fitted(fmt::format("  next: {}", next)));
     lines.push_back(fitted(run_text(job, figures)));
     lines.push_back(fitted("  " + completeness_of(job).text));
     lines.push_back(where_text(launch));

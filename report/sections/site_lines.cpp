@@ -18,13 +18,6 @@ constexpr std::string_view not_told_apart = "(not told apart)";
 
 std::string base(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-std::string source_text(const SourceLine& source, bool is_for_screen) {
-    std::string text;
-    if (!source.file.empty()) text = fmt::format("{}:{}", base(source.file), source.line);
-    if (source.function.empty()) return text;
-    return text + (text.empty() ? "" : " ") + (is_for_screen ? short_function(source.function) : source.function);
-}
-
 // What calls main is the same in every program.
 bool is_outermost(const SourceLine& source) {
     return source.function == "main" || source.function.starts_with("__libc_start_");

@@ -12,11 +12,10 @@
 #include "report/sections/call_notes.h"
 #include "report/sections/completeness.h"
 #include "report/sections/finding_words.h"
-#include "report/sections/headline.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/run_headline.h"
 #include "report/sections/section.h"
-#include "report/sections/verdict_words.h"
+#include "report/sections/verdict_table.h"
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
@@ -283,27 +282,6 @@ Table efficiency_table(const Efficiency& efficiency, const Vocabulary& words) {
         efficiency.transfer ? "ideal: elapsed if data moved in no time, an estimate from waiting and moving"
                             : "ideal, which is elapsed if data moved in no time, is not known: waiting and moving are "
                               "not told apart here");
-    return table;
-}
-
-// The cause of the time lost, in one sentence; of a damaged or paused profile, too.
-Table verdict_table(const Job& job, const Verdict& verdict) {
-    const Finding& finding = verdict.finding;
-    HeadlineTable lines("verdict");
-    const std::string sentence = sentence_of(finding, job);
-    lines.add("rule", std::string(id_of(finding.rule)));
-    lines.add("text", sentence);
-    NumberList ranks;
-    for (const std::uint32_t rank : finding.ranks) ranks.add(NumberList::of({rank, rank}));
-    lines.add("ranks", ranks.empty() ? Value() : Value(ranks.text()));
-    lines.add("node", finding.nodes.size() == 1 ? Value(host_of(job, finding.nodes.front())) : Value());
-    lines.add("run_share", finding.run_share > 0 ? Value(finding.run_share) : Value());
-    const auto* imbalance = std::get_if<evidence::Imbalance>(&finding.evidence);
-    const Stretch when = imbalance && imbalance->when ? *imbalance->when : Stretch{};
-    lines.add("since_ns", known(when.began_at));
-    lines.add("until_ns", known(when.ended_at));
-    Table table = lines.take();
-    table.title = fmt::format("{} [{}]", sentence, id_of(finding.rule));
     return table;
 }
 

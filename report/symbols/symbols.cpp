@@ -125,14 +125,17 @@ std::string base(const std::string& path) { return path.substr(path.rfind('/') +
 
 }  // namespace
 
+std::string source_text(const SourceLine& source, bool is_for_screen) {
+    std::string text;
+    if (!source.file.empty()) text = fmt::format("{}:{}", base(source.file), source.line);
+    if (source.function.empty()) return text;
+    return text + (text.empty() ? "" : " ") + (is_for_screen ? short_function(source.function) : source.function);
+}
+
 std::string place_text(const Symbol& symbol, const Module& module, std::uint64_t offset) {
     std::string text;
-    for (const SourceLine& line : symbol.lines) {
-        std::string part;
-        if (!line.file.empty()) part = fmt::format("{}:{}", base(line.file), line.line);
-        if (!line.function.empty()) part += (part.empty() ? "" : " ") + short_function(line.function);
-        if (!part.empty()) text += (text.empty() ? "" : " < ") + part;
-    }
+    for (const SourceLine& line : symbol.lines)
+        if (const std::string part = source_text(line); !part.empty()) text += (text.empty() ? "" : " < ") + part;
     if (!text.empty()) return text;
     if (!module.path.empty()) return fmt::format("{}+{:#x}", base(module.path), offset);
     return offset ? fmt::format("{:#x}", offset) : "";

@@ -40,6 +40,9 @@ class Symbols {
     std::map<std::string, std::string> hopeless_;                  // path -> why
 };
 
+// "halo.f90:123 exchange", or what is known of it; parameters of the function are for data.
+std::string source_text(const SourceLine& source, bool is_for_screen = true);
+
 // On one line: "halo.f90:123 exchange", an inlined function with those it is in ("a.c:5 wait < a.c:90 main"), or
 // what is known of it; "app+0x1234" if nothing is.
 std::string place_text(const Symbol& symbol, const Module& module, std::uint64_t offset);

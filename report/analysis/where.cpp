@@ -1,0 +1,65 @@
+// Two kinds of rules: those that name a call, and those for whose ranks others wait, wherever that is.
+#include "report/analysis/where.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace mpiprof::report {
+namespace {
+
+constexpr double a_good_part = 0.25;
+
+enum class About { no_calls, its_call, waiting };
+
+About about(Rule rule) {
+    switch (rule) {
+        case Rule::polling:
+        case Rule::small_messages:
+        case Rule::setup:
+        case Rule::file_io:
+        case Rule::transfers:
+            return About::its_call;
+        case Rule::slow_rank:
+        case Rule::slow_node:
+        case Rule::imbalance:
+        case Rule::growing_work:
+        case Rule::varying:
+        case Rule::serial_chain:
+        case Rule::one_serves_all:
+            return About::waiting;
+        default:
+            return About::no_calls;
+    }
+}
+
+}  // namespace
+
+std::optional<Where> where_of(const Finding& finding, const Job& job) {
+    const About what = about(finding.rule);
+    if (what == About::no_calls || (what == About::its_call && finding.calls.empty())) return {};
+    const CallSites& found = job.kept_sites ? *job.kept_sites : job.sites;
+    std::map<std::tuple<std::uint16_t, std::uint32_t, std::uint64_t>, std::uint64_t> by_line;
+    std::uint64_t all_ns = 0;
+    for (const CallSite& site : found.sites) {
+        if (what == About::its_call && site.call != finding.calls.front()) continue;
+        const std::uint64_t ns = what == About::waiting ? site.waiting_ns : site.time_ns;
+        all_ns += ns;
+        if (site.frames.empty()) continue;
+        const Place& place = site.frames[own_frame(site.frames, found.modules)];
+        if (place.module != 0) by_line[{site.call, place.module, place.offset}] += ns;
+    }
+    const auto most = std::max_element(by_line.begin(), by_line.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == by_line.end() || all_ns == 0) return {};
+    const double share = static_cast<double>(most->second) / static_cast<double>(all_ns);
+    if (share < a_good_part) return {};
+    const auto& [call, module, offset] = most->first;
+    return Where{.call = call,
+                 .module = &found.modules[module],
+                 .offset = offset,
+                 .share = share,
+                 .is_of_waiting = what == About::waiting};
+}
+
+}  // namespace mpiprof::report

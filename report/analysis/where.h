@@ -1,0 +1,24 @@
+// Where in the source it happens, what a finding is about: the line that has most of it. For sections that put a
+// finding into words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "report/analysis/finding.h"
+#include "report/model/job.h"
+
+namespace mpiprof::report {
+
+struct Where {
+    std::uint16_t call = 0;          // index into Job::calls
+    const Module* module = nullptr;  // of the job's
+    std::uint64_t offset = 0;        // in it
+    double share = 0;                // of the time in the call, or of what ranks waited in all
+    bool is_of_waiting = false;      // of that: an estimate
+};
+
+// Empty: the rule speaks of no calls, or no line has a good part of it.
+std::optional<Where> where_of(const Finding& finding, const Job& job);
+
+}  // namespace mpiprof::report

@@ -1,0 +1,54 @@
+// What stands below a verdict: the line of the source, and the next step.
+#include <gtest/gtest.h>
+
+#include "report/analysis/verdict.h"
+#include "report/sections/rule_words.h"
+#include "tests/report/shown.h"
+#include "tests/report/stories.h"
+#include "tests/report/verdict_jobs.h"
+
+namespace mpiprof::test {
+namespace {
+
+// All calls of `job` come from one line of a script, but for those of the first function, of which other lines have
+// some.
+std::vector<ProfileSpec> with_lines(std::vector<ProfileSpec> job, bool is_spread = false) {
+    for (ProfileSpec& rank : job) {
+        rank.modules = {{.path = "/home/u/solver.py", .base = 0, .end = 0, .function = "step"}};
+        rank.sites.clear();
+        for (std::uint64_t line = 101; line < 111; ++line) rank.sites.push_back({{1, line}});
+        for (CallSpec& call : rank.calls)
+            for (CellSpec& cell : call.cells) cell.site = 1;
+        if (!is_spread) continue;
+        for (CallSpec& call : rank.calls) {
+            const std::vector<CellSpec> cells = call.cells;
+            call.cells.clear();
+            for (CellSpec cell : cells)
+                for (cell.site = 1; cell.site <= 10; ++cell.site) call.cells.push_back(cell);
+        }
+    }
+    return job;
+}
+
+TEST(where, line_at_which_others_wait_for_a_slow_rank_stands_below_the_verdict) {
+    const std::string text = shown(job_of(with_lines(uneven_work())), "summary", {}, "text", {.width = 200});
+    EXPECT_TRUE(says(text, "where: MPI_Allreduce at solver.py:101 step: 98.3% of all waiting (an estimate)")) << text;
+    EXPECT_TRUE(
+        says(text, "next: mpiprof-report ranks --sort outside; mpiprof-report time. More work, or a slower processor?"))
+        << text;
+}
+
+TEST(where, no_line_is_named_where_waiting_is_spread_over_many) {
+    const std::string text = shown(job_of(with_lines(uneven_work(), true)), "summary", {}, "text", {.width = 200});
+    EXPECT_TRUE(says(text, "[slow-rank]")) << text;
+    EXPECT_FALSE(says(text, "where:")) << text;
+}
+
+TEST(where, data_have_the_line_and_the_next_step) {
+    const std::string text = shown(job_of(with_lines(uneven_work())), "summary", {}, "csv");
+    EXPECT_TRUE(says(text, "site,\"MPI_Allreduce at solver.py:101 step: 98.3% of all waiting (an estimate)\"")) << text;
+    EXPECT_TRUE(says(text, "next,")) << text;
+}
+
+}  // namespace
+}  // namespace mpiprof::test
