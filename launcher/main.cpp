@@ -1,0 +1,166 @@
+// mpiprof: runs a command under the profiler, whichever launcher it has, and says the verdict when it has ended. The
+// job comes first: what is missing of ours is said in a line, and the command runs all the same.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "launcher/plan.h"
+#include "launcher/process.h"
+
+namespace mpiprof::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+constexpr auto patience_for_an_answer = 5s;
+
+struct Options {
+    std::string directory;
+    bool is_dry = false, is_quiet = false, fetches = false;
+    Words command;
+};
+
+void say(const std::string& text) { fmt::print(stderr, "mpiprof: {}\n", text); }
+
+// Installed as bin/mpiprof, or in a build's tree. Empty: it is not there.
+std::string beside_this(std::initializer_list<const char*> places) {
+    std::error_code error;
+    const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
+    for (const char* place : places)
+        if (const fs::path path = (own / place).lexically_normal(); fs::exists(path, error)) return path.string();
+    return "";
+}
+
+std::string value_of(const char* variable) {
+    const char* value = std::getenv(variable);
+    return value ? value : "";
+}
+
+// Of launchers that tell each rank which one it is. SLURM_PROCID is also that of a batch script.
+constexpr std::array ranks_variables{"OMPI_COMM_WORLD_RANK", "PMI_RANK",           "PMIX_RANK",
+                                     "PALS_RANKID",          "SLURM_STEP_ID",      "JSM_NAMESPACE_RANK",
+                                     "FLUX_TASK_RANK",       "TORCHELASTIC_RUN_ID"};
+
+// The process is a rank: what it starts is one, and nobody is spoken to.
+bool is_a_rank() {
+    return std::any_of(ranks_variables.begin(), ranks_variables.end(),
+                       [](const char* name) { return std::getenv(name); });
+}
+
+// What each rank has to have: the preload, and our settings, which not every launcher hands on to other nodes.
+Variables variables_for_ranks(const Options& options) {
+    Variables variables;
+    const std::string library = beside_this({"../lib/libmpiprof.so", "../libmpiprof/libmpiprof.so"});
+    if (library.empty()) {
+        say("libmpiprof.so is not beside this program: the command runs without it");
+    } else {
+        std::string preload = library;
+        if (options.fetches) preload += ":" + (fs::path(library).parent_path() / "libmpiprof-dlsym.so").string();
+        const std::string others = value_of("LD_PRELOAD");
+        const bool is_there = (":" + others + ":").find(":" + library + ":") != std::string::npos;
+        variables.emplace_back("LD_PRELOAD", is_there ? others : others.empty() ? preload : preload + ":" + others);
+    }
+    if (!options.directory.empty()) variables.emplace_back("MPIPROF_DIR", options.directory);
+    for (char** v = environ; v && *v; ++v) {
+        const std::string_view variable(*v);
+        const std::string name(variable.substr(0, variable.find('=')));
+        const bool is_set =
+            std::any_of(variables.begin(), variables.end(), [&](const auto& set) { return set.first == name; });
+        if (name.starts_with("MPIPROF_") && !is_set) variables.emplace_back(name, value_of(name.c_str()));
+    }
+    return variables;
+}
+
+bool has_profile_since(const std::string& directory, fs::file_time_type moment) {
+    std::error_code error;
+    for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+        std::error_code ignored;
+        if (at->path().filename().string().starts_with("mpi_profile.") && at->last_write_time(ignored) >= moment)
+            return true;
+    }
+    return false;
+}
+
+void say_verdict(const std::string& directory, fs::file_time_type began) {
+    if (directory.find('%') != std::string::npos) return say("the profiles are below " + directory);
+    if (!has_profile_since(directory, began))
+        return say(fmt::format(
+            "no profile of this run in {}: the preload did not reach its ranks, or none called MPI or NCCL. "
+            "mpiprof-report there names the usual causes",
+            directory));
+    const std::string report = beside_this({"mpiprof-report", "../report/mpiprof-report"});
+    if (!report.empty()) fmt::print(stderr, "{}", output_of({report, "--brief", directory}, patience_for_an_answer));
+}
+
+int run_command(const Options& options) {
+    const auto ask = [](const std::string& launcher) {
+        return output_of({launcher, "--version"}, patience_for_an_answer);
+    };
+    const Plan plan = plan_of(options.command, variables_for_ranks(options), ask);
+    if (options.is_dry) {
+        fmt::print("{}\n", shell_line(plan));
+        return 0;
+    }
+    if (is_a_rank() && !plan.is_launcher) {
+        const int error = become(plan.words, plan.environment);
+        say(fmt::format("cannot run {}: {}", plan.words[0], std::strerror(error)));
+        return error == ENOENT ? 127 : 126;
+    }
+    for (const std::string& remark : plan.remarks) say(remark);
+    const auto began = fs::file_time_type::clock::now() - 2s;  // file systems have coarse clocks
+    const Ended ended = run(plan.words, plan.environment);
+    const std::string asked = options.directory.empty() ? value_of("MPIPROF_DIR") : options.directory;
+    if (!options.is_quiet && ended.signal == 0 && ended.code != 126 && ended.code != 127)
+        say_verdict(asked.empty() ? "." : asked, began);
+    end_as(ended);
+}
+
+}  // namespace
+}  // namespace mpiprof::launcher
+
+int main(int argc, char** argv) {
+    using namespace mpiprof::launcher;
+    CLI::App app("Runs a command under mpiprof and reports where its time went.", "mpiprof");
+    app.set_version_flag("--version", "mpiprof " MPIPROF_VERSION);
+    app.require_subcommand(1);
+    Options options;
+    CLI::App* run = app.add_subcommand(
+        "run", "profile a command: mpiprof run -- mpirun -n 64 ./app, or mpirun -n 64 mpiprof run -- ./app");
+    run->add_option("--dir", options.directory,
+                    "Where the profiles go, as MPIPROF_DIR (default: the working directory)");
+    run->add_flag("--dlsym", options.fetches,
+                  "Preload libmpiprof-dlsym.so as well: for MPI.jl, ctypes, and host times of JAX");
+    run->add_flag("--dry-run", options.is_dry, "Only print the command as it would be run");
+    run->add_flag("--quiet", options.is_quiet, "Do not print the verdict when the command has ended");
+    run->add_option("command", options.command, "The command, behind --")->required();
+    run->positionals_at_end();
+    CLI::App* doctor = app.add_subcommand("doctor", "whether a program can be profiled: mpiprof doctor ./app");
+    doctor->prefix_command();
+    doctor->set_help_flag();
+    CLI::App* report = app.add_subcommand("report", "mpiprof-report, with its own commands and options");
+    report->prefix_command();
+    report->set_help_flag();
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) ? 2 : 0;
+    }
+    if (*report || *doctor) {
+        Words words = *report ? report->remaining() : doctor->remaining();
+        if (*doctor) words.insert(words.begin(), "doctor");
+        words.insert(words.begin(), beside_this({"mpiprof-report", "../report/mpiprof-report"}));
+        say(fmt::format("cannot run mpiprof-report: {}", std::strerror(become(words, {}))));
+        return 127;
+    }
+    return run_command(options);
+}

@@ -1,0 +1,29 @@
+// How a command has to be spelled so that its ranks are profiled: which word of it starts ranks, what kind of launcher
+// that is, and how such a one hands variables on. Asked by run.cpp; starts nothing itself but by `ask`.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mpiprof::launcher {
+
+using Words = std::vector<std::string>;
+using Variables = std::vector<std::pair<std::string, std::string>>;  // name, value
+
+struct Plan {
+    Words words;            // the command with what its launcher has to be told
+    Variables environment;  // to be set for it besides
+    Words remarks;          // what the user should know: whole sentences
+    bool is_launcher = false;
+};
+
+// `variables` are those that each rank has to have. `ask` gives what a program prints when it is asked for its version.
+Plan plan_of(const Words& command, const Variables& variables,
+             const std::function<std::string(const std::string&)>& ask);
+
+// For a shell.
+std::string shell_line(const Plan& plan);
+
+}  // namespace mpiprof::launcher

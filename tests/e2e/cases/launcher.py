@@ -1,0 +1,168 @@
+"""mpiprof run: a command under the profiler, in either order with its launcher, and otherwise as without it."""
+
+import os
+import shlex
+import signal
+import subprocess
+import time
+
+from harness import case, check, execute, same
+from slurm.cluster import Cluster
+
+
+def mpiprof(scene):
+    return scene.report.parent.parent / "launcher" / "mpiprof"
+
+
+def run(scene, *words, env=None, cwd=None, **more):
+    return execute([mpiprof(scene), "run", *words], cwd=cwd or scene.dir, env=scene.environment(env), **more)
+
+
+def program(scene):
+    """Prints its arguments and what it reads, by rank 0, and ends with its first argument as the exit code."""
+    source = scene.dir / "says.c"
+    source.write_text(r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+    int rank, sum, in;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) {
+        for (int i = 2; i < argc; ++i) printf("<%s>", argv[i]);
+        while ((in = getchar()) != EOF) putchar(in);
+        fprintf(stderr, "says\n");
+    }
+    MPI_Finalize();
+    return argc > 1 ? atoi(argv[1]) : 0;
+}
+""")
+    return scene.compile(source, name=f"says.{scene.mpi}", label="")
+
+
+@case(ranks=2)
+def run_profiles_a_job_in_either_order_with_its_launcher(scene):
+    says, words = program(scene), ["0", "a  b", "$HOME", "ä", "*"]
+    (scene.dir / "typed").write_text("typed\n")
+
+    def typed():
+        return (scene.dir / "typed").open("rb")
+    plain = execute([*scene.launcher(2), says, *words], cwd=scene.dir, env=scene.environment({}), stdin=typed())
+    same((plain.code, plain.out, scene.profiles()), (0, "<a  b><$HOME><ä><*>typed\n", []), "without it")
+    for order, command in (("outer", ["--", *scene.launcher(2), says]), ("env", ["--", "env", "A=b", *scene.launcher(2), says])):
+        directory = scene.subdir(order)
+        ran = run(scene, *command, *words, cwd=directory, stdin=typed())
+        same((ran.code, ran.out), (0, plain.out), order)
+        same(len(scene.profiles(directory)), 2, f"profiles of {order}: {ran.err}")
+        check("says\n" in ran.err and "profile complete: 2 of 2 ranks" in ran.err, ran.err)
+    directory = scene.subdir("inner")
+    ran = execute([*scene.launcher(2), mpiprof(scene), "run", "--", says, *words], cwd=directory, env=scene.environment({}), stdin=typed())
+    same((ran.code, ran.out, len(scene.profiles(directory))), (0, plain.out, 2), f"inner: {ran.err}")
+    check("mpiprof" not in ran.err, ran.err)
+
+
+@case(ranks=2)
+def run_has_the_exit_code_of_its_command(scene):
+    says = program(scene)
+    same(run(scene, "--quiet", "--", *scene.launcher(2), says, "3").code, 3, "of the job")
+    for code in (0, 7): same(run(scene, "--", "sh", "-c", f"exit {code}").code, code, "of a script")
+    ran = run(scene, "--", "no-such-program")
+    same((ran.code, ran.err), (127, "mpiprof: cannot run no-such-program: No such file or directory\n"), "nothing to run")
+    ran = run(scene, "--", scene.dir / "says.c")
+    same((ran.code, "Permission denied" in ran.err), (126, True), "no program")
+    ran = run(scene)
+    same((ran.code, "required" in ran.err), (2, True), ran.err)
+
+
+@case(ranks=2)
+def run_reaches_all_programs_of_a_job_of_several(scene):
+    says = program(scene)
+    scene.needs_two_programs()
+    ran = run(scene, "--", *scene.launcher(1), says, "0", "one", ":", "-n", "1", says, "0", "two")
+    same((ran.code, len(scene.profiles())), (0, 2), ran.err)
+
+
+@case(mpis=(), ranks=1)
+def signals_reach_the_command_and_its_end_is_seen(scene):
+    def start(*command):
+        return subprocess.Popen([mpiprof(scene), "run", "--quiet", "--", *command], cwd=scene.dir, env=scene.environment({}),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for name in ("TERM", "INT", "HUP", "USR1"):
+        ready = "trap 'echo caught; exit 5' %s; echo ready; while :; do sleep 0.05; done" % name
+        process = start("sh", "-c", ready)
+        same(process.stdout.readline(), "ready\n", name)
+        process.send_signal(getattr(signal, "SIG" + name))
+        out, err = process.communicate(timeout=20)
+        same((process.returncode, out, err), (5, "caught\n", ""), name)
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
+        process = start("sh", "-c", f"kill -{int(number)} $$")
+        process.communicate(timeout=20)
+        same(process.returncode, -int(number), "ended by a signal, for who waits")
+    process = start("sleep", "60")
+    time.sleep(0.3)
+    process.terminate()
+    process.communicate(timeout=20)
+    same(process.returncode, -int(signal.SIGTERM), "a command without a handler")
+
+
+# What launchers say of themselves, and how the command is spelled for them.
+LAUNCHERS = [
+    ("mpirun", "mpirun (Open MPI) 4.1.4", "{dir}/mpirun -x LD_PRELOAD={lib} -n 2 ./app"),
+    ("mpiexec", "mpiexec (OpenRTE) 4.0", "{dir}/mpiexec -x LD_PRELOAD={lib} -n 2 ./app"),
+    ("prterun", "prterun (PRRTE) 3.0", "{dir}/prterun -x LD_PRELOAD={lib} -n 2 ./app"),
+    ("mpiexec.hydra", "HYDRA build details:", "{dir}/mpiexec.hydra -genv LD_PRELOAD {lib} -n 2 ./app"),
+    ("mpirun", "Intel(R) MPI Library for Linux* OS, Version 2021", "{dir}/mpirun -genv LD_PRELOAD {lib} -n 2 ./app"),
+    ("mpiexec", "PALS version 1.2", "{dir}/mpiexec --env LD_PRELOAD={lib} -n 2 ./app"),
+    ("srun", "never asked", "env LD_PRELOAD={lib} {dir}/srun --export=ALL -n 2 ./app"),
+    ("jsrun", "never asked", "{dir}/jsrun -E LD_PRELOAD={lib} -n 2 ./app"),
+    ("aprun", "aprun 5", "env LD_PRELOAD={lib} {dir}/aprun -n 2 ./app"),
+]
+
+
+@case(mpis=(), ranks=1)
+def dry_run_prints_how_each_launcher_is_told(scene):
+    for number, (name, says, expected) in enumerate(LAUNCHERS):
+        directory = scene.subdir(f"launcher{number}")
+        (directory / name).write_text(f"#!/bin/sh\necho {shlex.quote(says)}\n")
+        (directory / name).chmod(0o755)
+        ran = run(scene, "--dry-run", "--", directory / name, "-n", "2", "./app", env={"LD_PRELOAD": ""})
+        same((ran.code, ran.out), (0, expected.format(dir=directory, lib=os.path.realpath(scene.library)) + "\n"), says)
+    directory = scene.dir / "launcher6"
+    ran = run(scene, "--dry-run", "--dir", "/scratch/%j", "--", directory / "srun", "--export=NONE", "./my app", env={"MPIPROF_TRACE": "all"})
+    check("--export=LD_PRELOAD,MPIPROF_DIR,MPIPROF_TRACE './my app'" in ran.out and "MPIPROF_DIR=/scratch/%j" in ran.out, ran.out)
+    ran = run(scene, "--dry-run", "--", directory / "srun", "flux", env={"LD_PRELOAD": "/usr/lib/libother.so"})
+    check("libmpiprof.so:/usr/lib/libother.so " in ran.out, f"the user's own preload is lost: {ran.out}")
+
+
+@case(mpis=(), ranks=1)
+def run_says_where_nothing_was_profiled(scene):
+    ran = run(scene, "--", "true")
+    same((ran.code, ran.out), (0, ""), "a command without MPI")
+    check(ran.err.startswith("mpiprof: no profile of this run in .:"), ran.err)
+    alone = scene.dir / "bin"
+    alone.mkdir()
+    (alone / "mpiprof").write_bytes(mpiprof(scene).read_bytes())
+    (alone / "mpiprof").chmod(0o755)
+    ran = execute([alone / "mpiprof", "run", "--quiet", "--", "echo", "ran"], cwd=scene.dir, env=scene.environment({}))
+    same((ran.code, ran.out, ran.err), (0, "ran\n", "mpiprof: libmpiprof.so is not beside this program: the command runs without it\n"), "no library")
+    same(execute([mpiprof(scene), "report", "--version"], cwd=scene.dir, env=scene.environment({})).out.split()[0], "mpiprof-report", "its reporter")
+
+
+@case(ranks=4, tier="full")
+def run_reaches_the_ranks_of_srun(scene):
+    """Also where the user keeps his environment from them; and of mpirun within a batch job."""
+    ring = scene.compile("ring.c")
+    plugin = {"openmpi": "pmix", "mpich": "pmi2"}[scene.mpi]
+    with Cluster() as cluster:
+        for name, *export in (("all",), ("none", "--export=NONE")):
+            directory = scene.subdir(name)
+            command = [mpiprof(scene), "run", "--", "srun", *export, "-N2", "-n4", f"--mpi={plugin}", ring, 9]
+            ran = cluster.run(*command, cwd=directory).succeeded()
+            same((ran.out, len(scene.profiles(directory))), ("ring: 4 ranks, 9 calls, sum 63\n", 4), f"{name}: {ran.err}")
+            check("profile complete: 4 of 4 ranks" in ran.err and ("--export=NONE became" in ran.err) == bool(export), ran.err)
+        script = scene.dir / "job.sh"
+        script.write_text(f"#!/bin/bash\n{mpiprof(scene)} run -- {scene.tool(f'mpirun.{scene.mpi}')} -n 4 {ring} 9\n")
+        job = cluster.submit("sbatch", "-N2", "-n4", script, cwd=scene.dir)
+    same(sorted(path.name for path in scene.profiles()), [f"mpi_profile.{job}.{rank}" for rank in range(4)], "profiles of a batch job")
