@@ -62,8 +62,8 @@ int follow(const Options& given, const std::function<bool(std::unique_ptr<Loaded
     bool was_there = false;
     while (!interrupted) {
         Load loaded = load(options);
+        const bool may_come = options.wait_s && static_cast<double>(now_ns() - begun) < *options.wait_s * 1e9;
         if (!loaded) {
-            const bool may_come = options.wait_s && static_cast<double>(now_ns() - begun) < *options.wait_s * 1e9;
             if (!may_come || !loaded.error().is_nothing_there) {
                 say(was_there ? "its profiles are gone" : loaded.error().text);
                 return no_profile;
@@ -71,11 +71,16 @@ int follow(const Options& given, const std::function<bool(std::unique_ptr<Loaded
             pause_for(0.2);
             continue;
         }
+        const bool is_merged = (*loaded)->launch().merged_at_ns != 0;  // nothing more will come
+        const bool ends = is_merged || (is_over((*loaded)->job) && is_all_there((*loaded)->job, begun));
+        // What had ended before is not the job that is waited for.
+        if (ends && !was_there && may_come) {
+            pause_for(0.2);
+            continue;
+        }
         was_there = true;
         // A new launch in the same directory is another job.
         options.choice = {.job = {}, .launch = (*loaded)->job.launch};
-        const bool is_merged = (*loaded)->launch().merged_at_ns != 0;  // nothing more will come
-        const bool ends = is_merged || (is_over((*loaded)->job) && is_all_there((*loaded)->job, begun));
         if (!look(std::move(*loaded), ends) || ends) break;
         pause_for(options.interval_s);
     }

@@ -17,6 +17,7 @@ enum ExitCode {
     usage_error = 2,
     no_profile = 3,
     cannot_tell = 4,  // what was to be checked
+    stuck = 5,        // hang --until-stuck: the job
 };
 
 // One line each on stderr, so that a hostile name cannot begin one.
