@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -61,7 +62,7 @@ void add_common_options(CommandLine& line) {
         ->type_name("N");
     line.app
         .add_flag("--brief", line.raw.is_brief,
-                  "At most six lines, for the end of a job's own output; the exit code is 0")
+                  "At most eight lines, for the end of a job's own output; the exit code is 0")
         ->excludes(line.app.get_option("--width"));
     line.app.add_flag("-q,--quiet", line.options.is_quiet, "No remarks on stderr");
     line.app.add_flag("--strict", line.options.is_strict, "Exit code 1 if a rank is missing, unfinished or unreadable");
@@ -79,6 +80,37 @@ CLI::App& add_command(CommandLine& line, const char* name, const char* about, Ta
     return command;
 }
 
+void add_interval(CommandLine& line, CLI::App& command) {
+    command
+        .add_option_function<double>(
+            "--interval",
+            [&options = line.options](double seconds) {
+                options.interval_s = seconds;
+                options.has_interval = true;
+            },
+            "Seconds between two looks (default 2)")
+        ->check(CLI::Range(0.1, 3600.0))
+        ->type_name("SECONDS");
+}
+
+void add_until_stuck(CommandLine& line, CLI::App& command) {
+    CLI::Option& until = *command.add_option_function<double>(
+        "--until-stuck",
+        [&options = line.options](double seconds) {
+            options.until_stuck_s = seconds;
+            options.task = Task::until_stuck;
+        },
+        "Look at the running job until it ends, or has hung for so long: then say why: exit code 5 if that is proven, 4 if nothing but silence is known");
+    const std::map<std::string, double> units{{"s", 1}, {"m", 60}, {"h", 3600}};
+    until.transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_OPTIONAL, "TIME"));
+    command
+        .add_option("--run", line.options.stuck_command,
+                    "A command for /bin/sh, run once where it is proven that the job hangs: 'scancel $SLURM_JOB_ID'")
+        ->needs(&until)
+        ->type_name("COMMAND");
+    add_interval(line, command);
+}
+
 void add_sections(CommandLine& line) {
     for (const Section& section : sections()) {
         CLI::App& command = *line.app.add_subcommand(std::string(section.name), std::string(section.about));
@@ -92,6 +124,7 @@ void add_sections(CommandLine& line) {
                 .add_option("--topology", line.options.topology,
                             "How the node's devices are connected, from a saved nvidia-smi topo -m")
                 ->type_name("FILE");
+        if (section.name == "hang") add_until_stuck(line, command);
         if (!section.takes_sort_and_top) continue;
         command
             .add_option("--sort", line.options.question.sort,
@@ -140,12 +173,6 @@ void add_merge(CommandLine& line) {
     command.add_option("-o,--output", line.options.output, "Write to this file; the name usually ends in .mpiprof")
         ->type_name("FILE")
         ->required();
-}
-
-void add_interval(CommandLine& line, CLI::App& command) {
-    command.add_option("--interval", line.options.interval_s, "Seconds between two looks (default 2)")
-        ->check(CLI::Range(0.1, 3600.0))
-        ->type_name("SECONDS");
 }
 
 void add_watch(CommandLine& line) {
@@ -293,11 +320,12 @@ CommandLine::CommandLine() {
     add_plot(*this);
     add_transfers(*this);
     add_command(*this, "explain", "what a word in brackets behind a finding means", Task::explain);
+    add_command(*this, "doctor", "whether a program can be profiled, and what stands in the way", Task::doctor);
     app.require_subcommand(0, 1);
     app.footer(
         "Without a command: summary of the newest launch found. A directory with the name of a command is\n"
         "reached as ./NAME. Exit code: 0 fine, 1 a check failed, 2 wrong usage, 3 no readable profile,\n"
-        "4 what was to be checked cannot be told.");
+        "4 what was to be checked cannot be told, 5 a job is stuck (hang --until-stuck).");
 }
 
 }  // namespace mpiprof::report

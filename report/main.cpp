@@ -1,15 +1,15 @@
 // mpiprof-report, as a story: find the profiles, choose a launch, read and merge its ranks, ask, show.
 // Reads files and prints; never changes a profile. Exit code: 0 fine, 1 a check failed, 2 usage, 3 no readable profile,
-// 4 cannot tell.
+// 4 cannot tell, 5 stuck.
 #include <fmt/format.h>
 
-#include <clocale>
 #include <filesystem>
 
 #include "report/brief.h"
 #include "report/check.h"
 #include "report/ddp.h"
 #include "report/diff.h"
+#include "report/doctor.h"
 #include "report/explain.h"
 #include "report/export_data.h"
 #include "report/layouts/layout.h"
@@ -24,6 +24,7 @@
 #include "report/say.h"
 #include "report/scaling.h"
 #include "report/sections/section.h"
+#include "report/stuck.h"
 #include "report/transfers.h"
 #include "report/views/terminal.h"
 #include "report/views/view.h"
@@ -153,12 +154,14 @@ int answer(Job& job, RankReader& reader, const Options& options) {
             return export_data(job, reader, options);
         case Task::check:
         case Task::watch:
+        case Task::until_stuck:
         case Task::scaling:
         case Task::diff:
         case Task::plot:
         case Task::transfers:
         case Task::brief:
         case Task::explain:
+        case Task::doctor:
         case Task::merge:
             break;  // they read by themselves
     }
@@ -166,19 +169,21 @@ int answer(Job& job, RankReader& reader, const Options& options) {
 }
 
 int run(int argc, char** argv) {
-    std::setlocale(LC_CTYPE, "");
+    take_locale();
     const Parsed parsed = parse_options(argc, argv);
     if (!parsed.options) return parsed.exit_code;
     const Options& options = *parsed.options;
 
     if (options.task == Task::check) return check(options);
     if (options.task == Task::watch) return watch(options);
+    if (options.task == Task::until_stuck) return until_stuck(options);
     if (options.task == Task::scaling) return scaling(options);
     if (options.task == Task::diff) return diff(options);
     if (options.task == Task::plot) return plot(options);
     if (options.task == Task::transfers) return transfers(options);
     if (options.task == Task::brief) return brief(options);
     if (options.task == Task::explain) return explain(options);
+    if (options.task == Task::doctor) return doctor(options);
     if (options.task == Task::merge) return merge_files(options);
     if (exports_each_launch(options)) return export_launches(options);
     if (wants_ddp_of_several(options)) return ddp_of_several(options);

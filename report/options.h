@@ -14,7 +14,22 @@
 
 namespace mpiprof::report {
 
-enum class Task { section, text, data, check, watch, scaling, diff, plot, transfers, brief, explain, merge };
+enum class Task {
+    section,
+    text,
+    data,
+    check,
+    watch,
+    until_stuck,
+    scaling,
+    diff,
+    plot,
+    transfers,
+    brief,
+    explain,
+    doctor,
+    merge
+};
 enum class PlotKind { scaling, bandwidth, sizes, ranks, matrix, time, diff };
 
 // Of the commands that compare several jobs.
@@ -50,8 +65,11 @@ struct Options {
     unsigned threads = 1;
     bool is_quiet = false;
     bool is_strict = false;
-    std::optional<double> wait_s;  // for the end of all ranks
-    double interval_s = 2;         // watch
+    std::optional<double> wait_s;         // for the end of all ranks
+    double interval_s = 2;                // watch
+    bool has_interval = false;            // it was given
+    std::optional<double> until_stuck_s;  // hang: looks until the job has hung for so long
+    std::string stuck_command;            // hang: what is run then, for /bin/sh; empty = nothing
     CompareOptions compare;
     std::string topology;  // placement: a file; empty = none
     std::string rule;      // explain; empty = all

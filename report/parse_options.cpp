@@ -141,6 +141,7 @@ class Parser {
             if (!options_.paths.empty()) options_.rule = options_.paths.front();
             return {std::move(options_), 0};
         }
+        if (options_.task == Task::doctor) return {std::move(options_), 0};
         if (raw_.is_brief && (options_.task != Task::section || !options_.section.empty()))
             return usage("--brief stands alone, without a command");
         for (const std::string& word : options_.paths)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <clocale>
 #include <cstdlib>
 #include <string_view>
 
@@ -35,6 +36,16 @@ bool wants_color(std::FILE* out, ColorChoice choice) {
 }
 
 }  // namespace
+
+void take_locale() {
+    if (std::setlocale(LC_CTYPE, "")) return;
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const std::string_view value = environment(name);
+        if (value.empty()) continue;
+        if (value.ends_with("UTF-8") || value.ends_with("utf8")) std::setlocale(LC_CTYPE, "C.UTF-8");
+        return;
+    }
+}
 
 Screen screen_for(std::FILE* out, const ScreenOptions& options) {
     return {.width = options.width.value_or(width_of(out)),

@@ -17,8 +17,12 @@ struct ScreenOptions {
     ColorChoice color = ColorChoice::automatic;
 };
 
+// The user's, for what characters there are. A locale that is not installed, or not for a program that is linked
+// statically, is taken for what its name says.
+void take_locale();
+
 // NO_COLOR, TERM=dumb and pipes switch colour off; CLICOLOR_FORCE and --color=always win. Unicode only where the
-// locale is UTF-8 (main has called setlocale).
+// locale is UTF-8 (after take_locale()).
 Screen screen_for(std::FILE* out, const ScreenOptions& options);
 
 }  // namespace mpiprof::report
