@@ -91,13 +91,13 @@ bool has_profile_since(const std::string& directory, fs::file_time_type moment) 
     return false;
 }
 
-void say_verdict(const std::string& directory, fs::file_time_type began) {
+void say_verdict(const std::string& directory, fs::file_time_type began, int code) {
     if (directory.find('%') != std::string::npos) return say("the profiles are below " + directory);
     if (!has_profile_since(directory, began))
-        return say(fmt::format(
-            "no profile of this run in {}: the preload did not reach its ranks, or none called MPI or NCCL. "
-            "mpiprof-report there names the usual causes",
-            directory));
+        return say(fmt::format("no profile of this run in {}: {}", directory,
+                               code != 0 ? fmt::format("the command ended with exit code {}", code)
+                                         : "the preload did not reach its ranks, or none called MPI or NCCL. "
+                                           "mpiprof-report there names the usual causes"));
     const std::string report = beside_this({"mpiprof-report", "../report/mpiprof-report"});
     if (!report.empty()) fmt::print(stderr, "{}", output_of({report, "--brief", directory}, patience_for_an_answer));
 }
@@ -121,7 +121,7 @@ int run_command(const Options& options) {
     const Ended ended = run(plan.words, plan.environment);
     const std::string asked = options.directory.empty() ? value_of("MPIPROF_DIR") : options.directory;
     if (!options.is_quiet && ended.signal == 0 && ended.code != 126 && ended.code != 127)
-        say_verdict(asked.empty() ? "." : asked, began);
+        say_verdict(asked.empty() ? "." : asked, began, ended.code);
     end_as(ended);
 }
 

@@ -141,6 +141,8 @@ def run_says_where_nothing_was_profiled(scene):
     ran = run(scene, "--", "true")
     same((ran.code, ran.out), (0, ""), "a command without MPI")
     check(ran.err.startswith("mpiprof: no profile of this run in .:"), ran.err)
+    ran = run(scene, "--", "sh", "-c", "exit 4")
+    same((ran.code, ran.err), (4, "mpiprof: no profile of this run in .: the command ended with exit code 4\n"), "a command that failed")
     alone = scene.dir / "bin"
     alone.mkdir()
     (alone / "mpiprof").write_bytes(mpiprof(scene).read_bytes())
