@@ -196,6 +196,7 @@ void Runtime::begin_with_mpi(const World& world, Ticks init_ticks) {
         measurements_.start(measured());
     }
     adopt_world(world);
+    if (size_of_nccl_ > 1) take_world_of_nccl(rank_of_nccl_, size_of_nccl_, false);
     if (gate.epoch != 0) move_gate();  // threads that were met before look whether their requests may go to others
 }
 
@@ -214,6 +215,14 @@ void Runtime::move_file() {
 void Runtime::learn_world(unsigned rank, unsigned size, bool is_certain) {
     if (!is_recording()) return;
     const Guard guard(lock_);
+    if (size > size_of_nccl_) {
+        rank_of_nccl_ = rank;
+        size_of_nccl_ = size;
+    }
+    take_world_of_nccl(rank, size, is_certain);
+}
+
+void Runtime::take_world_of_nccl(unsigned rank, unsigned size, bool is_certain) {
     if (!is_world_guessed_ || is_finished()) return;
     const format::Header& header = records_.image.header();
     if ((size <= header.size && !is_certain) || (rank == header.rank && size == header.size)) return;

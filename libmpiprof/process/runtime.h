@@ -103,6 +103,7 @@ class Runtime {
     ProfileFile::Name name() const;
     void adopt_world(const World& world);
     void begin_with_mpi(const World& world, Ticks init_ticks);
+    void take_world_of_nccl(unsigned rank, unsigned size, bool is_certain);
     void move_file();
     int save();
     static std::uint64_t write_to_the_end(void* self, std::uint64_t period_ns);
@@ -148,6 +149,7 @@ class Runtime {
     bool goes_on_after_mpi_ = false;
     bool has_text_ = false;
     bool is_world_guessed_ = false;
+    unsigned rank_of_nccl_ = 0, size_of_nccl_ = 1;  // of its largest communicator
     bool is_trace_cut_ = false;
     bool is_noted_not_said_ = false;
     bool is_noted_no_helper_ = false;

@@ -115,11 +115,16 @@ static int beside_mpi(const char* scene, int rank, int argc, char** argv) {
         early = world(1, 0);
         OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, early, NULL));
     }
+    if (strcmp(scene, "nccl_then_mpi") == 0) {
+        early = world(number("WORLD_SIZE", 1), rank);
+        OK(NCCL(ncclAllReduce)(buffer, buffer, 10, ncclFloat32, ncclSum, early, NULL));
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &mpi_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mpi_size);
     MPI_Barrier(MPI_COMM_WORLD);
     ncclComm_t of_all = NULL;
+    if (strcmp(scene, "nccl_then_mpi") == 0) return MPI_Finalize(); /* no communicator behind MPI_Init */
     if (strcmp(scene, "worlds_of_one") == 0) mpi_rank = rank, mpi_size = number("WORLD_SIZE", 1);
     if (strcmp(scene, "only_after") == 0) return only_after_mpi(mpi_rank, mpi_size);
     of_all = world(mpi_size, mpi_rank);

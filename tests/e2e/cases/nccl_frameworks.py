@@ -52,7 +52,15 @@ def reductions_of_torch_have_the_line_of_the_script(scene):
 
 @case(ranks=2)
 def a_process_that_is_a_world_of_mpis_is_a_rank_of_nccls_job(scene):
-    """torchrun, and a script that imports mpi4py: MPI_Init makes each process a world of its own."""
+    """torchrun, and a script that imports mpi4py: MPI_Init makes each process a world of its own, before NCCL or behind it."""
+    behind = scene.subdir("behind")
+    for rank in range(2):
+        env = environment(scene, behind, **torchrun(rank, 2))
+        ran = scene.alone([program(scene, "mpi"), "nccl_then_mpi"], profiled=False, cwd=behind, env=env)
+        same((ran.code, ran.out, ran.err), (0, "", ""), f"rank {rank}, MPI behind NCCL")
+    same([path.name for path in scene.profiles(behind)], ["mpi_profile.train.0", "mpi_profile.train.1"], "profiles, MPI behind NCCL")
+    text = scene.run_report(cwd=behind).succeeded().out
+    check("profile complete: 2 of 2 ranks" in text and "--launch" not in text, text)
     for rank in range(2):
         env = environment(scene, scene.dir, **torchrun(rank, 2))
         ran = scene.alone([program(scene, "mpi"), "worlds_of_one"], profiled=False, env=env)
