@@ -2,10 +2,12 @@
 #include "launcher/plan.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 
@@ -17,7 +19,7 @@ constexpr std::array before_launchers{"env",     "nohup",   "time",   "timeout",
                                       "taskset", "numactl", "stdbuf", "strace",  "chrt", "setsid"};
 constexpr std::array launchers{"mpirun", "mpiexec", "orterun", "prterun", "srun", "jsrun", "flux", "aprun", "ibrun"};
 
-enum class How { words_with_equals, three_words, export_list, environment };
+enum class How { words_with_equals, three_words, export_list };
 
 struct Kind {
     std::string_view says;    // in its answer about its version, or its name where nobody is asked
@@ -68,12 +70,19 @@ const Kind* kind_of(const std::string& launcher, const std::function<std::string
     return nullptr;
 }
 
-// srun hands its whole environment on unless it is told otherwise.
+bool is_program(const std::string& word) {
+    std::error_code error;
+    return !word.starts_with('-') && access(word.c_str(), X_OK) == 0 && !std::filesystem::is_directory(word, error);
+}
+
+// srun hands its whole environment on unless it is told otherwise. Behind the program are the program's own words.
 void export_by_srun(Plan& plan, std::size_t at, const Variables& variables) {
     plan.environment = variables;
-    const auto option = std::find_if(plan.words.begin() + static_cast<std::ptrdiff_t>(at), plan.words.end(),
-                                     [](const std::string& word) { return word.starts_with("--export="); });
-    if (option == plan.words.end()) {
+    const auto first = plan.words.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+    const auto program = std::find_if(first, plan.words.end(), is_program);
+    const auto option =
+        std::find_if(first, program, [](const std::string& word) { return word.starts_with("--export="); });
+    if (option == program) {
         plan.words.insert(plan.words.begin() + static_cast<std::ptrdiff_t>(at) + 1, "--export=ALL");
         return;
     }

@@ -4,13 +4,10 @@
 
 #include <functional>
 #include <string>
-#include <utility>
-#include <vector>
+
+#include "launcher/process.h"
 
 namespace mpiprof::launcher {
-
-using Words = std::vector<std::string>;
-using Variables = std::vector<std::pair<std::string, std::string>>;  // name, value
 
 struct Plan {
     Words words;            // the command with what its launcher has to be told

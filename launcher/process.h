@@ -10,7 +10,7 @@
 namespace mpiprof::launcher {
 
 using Words = std::vector<std::string>;
-using Variables = std::vector<std::pair<std::string, std::string>>;
+using Variables = std::vector<std::pair<std::string, std::string>>;  // name, value
 
 // In place of this process. Returns only if that fails: errno.
 int become(const Words& words, const Variables& environment);

@@ -132,6 +132,8 @@ def dry_run_prints_how_each_launcher_is_told(scene):
     directory = scene.dir / "launcher6"
     ran = run(scene, "--dry-run", "--dir", "/scratch/%j", "--", directory / "srun", "--export=NONE", "./my app", env={"MPIPROF_TRACE": "all"})
     check("--export=LD_PRELOAD,MPIPROF_DIR,MPIPROF_TRACE './my app'" in ran.out and "MPIPROF_DIR=/scratch/%j" in ran.out, ran.out)
+    ran = run(scene, "--dry-run", "--", directory / "srun", "-n", "2", "/bin/echo", "--export=NONE", env={"LD_PRELOAD": ""})
+    check(ran.out.endswith("srun --export=ALL -n 2 /bin/echo --export=NONE\n"), f"an argument of the program's is changed: {ran.out}")
     ran = run(scene, "--dry-run", "--", directory / "srun", "flux", env={"LD_PRELOAD": "/usr/lib/libother.so"})
     check("libmpiprof.so:/usr/lib/libother.so " in ran.out, f"the user's own preload is lost: {ran.out}")
 
