@@ -219,7 +219,10 @@ struct Sentence {
         if (finding.ranks.size() < e.alike)
             return fmt::format("{} {} {} first, {}{}{}", who(), verb("was", "were"), killed, after, last_call(e),
                                rest(e));
-        const std::string held_up = words_of(e.held_by, job, StandingLines(job), is_over(job));
+        // Lines of the source are looked up for those that stand somewhere: not where nothing is to be said.
+        const std::string held_up = std::holds_alternative<std::monostate>(e.held_by)
+                                        ? std::string()
+                                        : words_of(e.held_by, job, StandingLines(job), is_over(job));
         return fmt::format("{} {} {} {}{}.", ended(e.alike), e.alike == 1 ? "was" : "were", killed, after,
                            held_up.empty() ? last_call(e) : ". " + held_up);
     }
