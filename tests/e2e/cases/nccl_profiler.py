@@ -8,11 +8,9 @@ from harness import ROOT, case, check, same
 from cases.nccl import SOURCES, counted, environment, program, recorded, run, run_newer, torchrun
 
 def static_program(scene, mpi=False):
-    """The program with the double inside it, as Horovod is linked with NCCL. The library of CUDA says that there may be NCCL."""
-    cuda = scene.compile(SOURCES / "nothing.c", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.12", name="libcudart.so.12", compiler="gcc", label="")
+    """The program with the double inside it, as Horovod is linked with NCCL."""
     flags = ["-DWITH_MPI"] if mpi else []
-    return scene.compile(SOURCES / "program.c", "-w", "-I", ROOT, *flags, "-x", "c", SOURCES / "fake_nccl.c", "-x", "none", "-Wl,--no-as-needed", cuda,
-                         f"-Wl,-rpath,{scene.bin}", "-lpthread", "-ldl", name=f"nccl_program.static.{scene.mpi}", compiler=None if mpi else "gcc", label="")
+    return scene.compile(SOURCES / "program.c", "-w", "-I", ROOT, *flags, "-x", "c", SOURCES / "fake_nccl.c", "-x", "none", "-lpthread", "-ldl", name=f"nccl_program.static.{scene.mpi}", compiler=None if mpi else "gcc", label="")
 
 
 def told(directory, prefix="told", bcast=()):
@@ -60,10 +58,6 @@ def by_function(operations):
     for (function, size, *_), n in operations.items():
         sums[function] = sums[function][0] + n, sums[function][1] + n * size
     return dict(sums)
-
-
-def plugin(scene):
-    return {"NCCL_PROFILER_PLUGIN": scene.library}
 
 
 @case(mpis=(), ranks=1)
@@ -169,7 +163,7 @@ def statically_linked_nccl_is_counted_by_what_it_tells(scene):
     for version in (1, 2, 4, 5, 6):
         for act, size in (("every", 2), ("threads", 1), ("nonblocking", 2), ("split", 4)):
             directory = scene.subdir(f"{act}.{version}")
-            env = environment(scene, directory, **torchrun(0, size, FAKE_NCCL_PROFILER=version, FAKE_NCCL_TOLD=directory / "told"), **plugin(scene))
+            env = environment(scene, directory, **torchrun(0, size, FAKE_NCCL_PROFILER=version, FAKE_NCCL_TOLD=directory / "told"))
             ran = scene.alone([static_program(scene), act], profiled=False, cwd=directory, env=env)
             same((ran.code, ran.out, ran.err), (0, "", ""), act)
             expected = told(directory)
@@ -189,8 +183,7 @@ def operations_that_static_nccl_tells_of_as_calls_alone_are_counted(scene):
     for version in (5, 6):
         for act in ("every", "nonblocking"):
             directory = scene.subdir(f"{act}.{version}")
-            env = environment(scene, directory, **torchrun(0, 2, FAKE_NCCL_PROFILER=version, FAKE_NCCL_TOLD=directory / "told", FAKE_NCCL_UNTOLD="Broadcast"),
-                              **plugin(scene))
+            env = environment(scene, directory, **torchrun(0, 2, FAKE_NCCL_PROFILER=version, FAKE_NCCL_TOLD=directory / "told", FAKE_NCCL_UNTOLD="Broadcast"))
             ran = scene.alone([static_program(scene), act], profiled=False, cwd=directory, env=env)
             same((ran.code, ran.out, ran.err), (0, "", ""), act)
             expected = told(directory)
@@ -204,7 +197,7 @@ def communicators_that_are_made_later_hide_nothing_of_other_threads(scene):
     """NCCL has one mask of events for the process: the double ends it if anybody writes the mask that is right already."""
     for how, version in (("linked", 6), ("linked", 1), ("static", 6), ("static", 5), ("forward", 6)):
         directory = scene.subdir(f"{how}.{version}")
-        more = {"NCCL_PROFILER_PLUGIN": other_plugin(scene, version), "MPIPROF_NCCL_PLUGIN": "forward", "OTHER_PLUGIN_MASK": 4} if how == "forward" else plugin(scene)
+        more = {"NCCL_PROFILER_PLUGIN": other_plugin(scene, version), "MPIPROF_NCCL_PLUGIN": "forward", "OTHER_PLUGIN_MASK": 4} if how == "forward" else {}
         env = environment(scene, directory, **torchrun(0, 4, FAKE_NCCL_PROFILER=version, FAKE_NCCL_TOLD=directory / "told", FAKE_NCCL_MASK="once"), **more)
         ran = scene.alone([static_program(scene) if how == "static" else program(scene, "linked"), "split"], profiled=False, cwd=directory, env=env)
         same((ran.code, ran.out, ran.err), (0, "", ""), f"{how}, version {version}")
@@ -215,7 +208,7 @@ def communicators_that_are_made_later_hide_nothing_of_other_threads(scene):
 def a_job_whose_nccl_is_static_has_the_ranks_and_communicators_that_nccl_told(scene):
     """Without a word of any launcher."""
     for rank in range(2):
-        env = environment(scene, scene.dir, MPIPROF_JOB="static", RANK=rank, WORLD_SIZE=2, **plugin(scene))
+        env = environment(scene, scene.dir, MPIPROF_JOB="static", RANK=rank, WORLD_SIZE=2)
         scene.alone([static_program(scene), "killed"], profiled=False, env=env)
     same([path.name for path in scene.profiles()], ["mpi_profile.static.0", "mpi_profile.static.1"], "profiles")
     for rank in range(2):
@@ -228,7 +221,7 @@ def a_job_whose_nccl_is_static_has_the_ranks_and_communicators_that_nccl_told(sc
 @case(mpis=(), ranks=1)
 def nccl_may_open_the_library_as_a_plugin_alone(scene):
     """Without LD_PRELOAD; NCCL closes its plugin with the last communicator."""
-    env = {**environment(scene, scene.dir, **torchrun(0, 2)), **plugin(scene)}
+    env = {**environment(scene, scene.dir, **torchrun(0, 2)), "NCCL_PROFILER_PLUGIN": scene.library}
     del env["LD_PRELOAD"]
     ran = scene.alone([static_program(scene), "every"], profiled=False, env=env)
     same((ran.code, ran.out, ran.err), (0, "", ""), "the program")
@@ -238,9 +231,9 @@ def nccl_may_open_the_library_as_a_plugin_alone(scene):
 
 @case(ranks=2)
 def static_nccl_in_an_mpi_job_is_in_the_same_file(scene):
-    for act, more in (("mpi_first", {}), ("nccl_first", plugin(scene))):
+    for act in ("mpi_first", "nccl_first"):
         directory = scene.subdir(act)
-        env = environment(scene, directory, FAKE_NCCL_TOLD=directory / "told", **more)
+        env = environment(scene, directory, FAKE_NCCL_TOLD=directory / "told")
         preload = env.pop("LD_PRELOAD")
         scene.mpirun(2, ["env", f"LD_PRELOAD={preload}", static_program(scene, mpi=True), act], profiled=None, env=env, cwd=directory).succeeded()
         same(len(scene.profiles(directory)), 2, f"profiles of {act}")
@@ -280,7 +273,7 @@ def a_plugin_of_the_users_stays_in_force(scene):
 @case(mpis=(), ranks=1)
 def static_nccl_is_left_alone_where_the_user_says_so(scene):
     for off in ({"MPIPROF_NCCL": "off"}, {"MPIPROF_DISABLE": "1"}):
-        ran = scene.alone([static_program(scene), "every"], profiled=False, env=environment(scene, scene.dir, **torchrun(0, 2), **plugin(scene), **off))
+        ran = scene.alone([static_program(scene), "every"], profiled=False, env=environment(scene, scene.dir, **torchrun(0, 2), **off))
         same((ran.code, ran.out, ran.err), (0, "", ""), "the program")
         same(scene.profiles(), [], "profiles")
 
@@ -288,7 +281,7 @@ def static_nccl_is_left_alone_where_the_user_says_so(scene):
 @case(mpis=(), ranks=1)
 def killed_static_training_keeps_every_operation(scene):
     for rank in range(2):
-        env = environment(scene, scene.dir, **torchrun(rank, 2), **plugin(scene))
+        env = environment(scene, scene.dir, **torchrun(rank, 2))
         ran = scene.alone([static_program(scene), "killed"], profiled=False, env=env)
         same(ran.code, -9 if rank else 0, "exit code")
     same(recorded(scene, scene.dir), {"ncclAllReduce": (100, 400000)}, "call -> (calls, bytes)")
@@ -298,7 +291,7 @@ def killed_static_training_keeps_every_operation(scene):
 @case(mpis=(), ranks=1)
 def nccl_that_is_opened_without_the_hook_counts_once(scene):
     """Its own call of ncclBroadcast comes to us all the same, alone and in a group."""
-    env = {**environment(scene, scene.dir, **torchrun(0, 2, FAKE_NCCL_TOLD=scene.dir / "told")), **plugin(scene), "LD_PRELOAD": scene.library,
+    env = {**environment(scene, scene.dir, **torchrun(0, 2, FAKE_NCCL_TOLD=scene.dir / "told")), "LD_PRELOAD": scene.library,
            "WITHOUT_HOOK": 1}
     ran = scene.alone([program(scene, "fetched"), "bcasts"], profiled=False, env=env)
     same((ran.code, ran.out, ran.err), (0, "", ""), "the program")
@@ -331,7 +324,7 @@ def nccls_own_calls_are_not_the_programs_where_its_functions_were_fetched(scene)
 def nccl_whose_functions_were_fetched_is_counted_by_its_word_and_the_report_says_so(scene):
     for act in ("unblocked", "bcasts"):
         directory = scene.subdir(act)
-        env = {**environment(scene, directory, **torchrun(0, 2, FAKE_NCCL_TOLD=directory / "told")), **plugin(scene),
+        env = {**environment(scene, directory, **torchrun(0, 2, FAKE_NCCL_TOLD=directory / "told")),
                "LD_PRELOAD": scene.library, "WITHOUT_HOOK": 1}
         ran = scene.alone([program(scene, "fetched"), act], profiled=False, cwd=directory, env=env)
         same((ran.code, ran.out, ran.err), (0, "", ""), act)

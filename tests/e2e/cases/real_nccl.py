@@ -67,8 +67,6 @@ class Real:
         """Both ranks at a time; their profiles."""
         directory = self.scene.subdir(name or f"{act}.{self.version}{'.static' * is_static}")
         env = {**self.environment(), "LD_PRELOAD": self.scene.library, **(env or {})}
-        if is_static:
-            env["NCCL_PROFILER_PLUGIN"] = self.scene.library
         ran = self.scene.alone(self.both_ranks(act, directory, launches, is_static), profiled=False, cwd=directory, env=env)
         says = re.sub(r"NCCL version.*\n", "", ran.out)
         same((ran.code, says, ran.err), (0, "", ""), f"{act} with NCCL {self.version}")
