@@ -261,8 +261,14 @@ int Ledger::complete_of_others(Word handle, Ticks end, Ticks blocked, Ticks insi
     if (!requests.take_from_others(handle, begin, taken)) {
         const int own = requests.complete_own(handle, end, blocked, inside);
         if (own != Requests::not_remembered) return own;
-        if (requests.is_booked_already(handle)) return 1;
-        if (!take_later_one(handle, taken)) return Requests::not_remembered;
+        switch (find_later_one(handle, taken)) {
+            case Later::booked:
+                return 1;
+            case Later::taken:
+                break;
+            case Later::none:
+                return Requests::not_remembered;
+        }
         taken.request.since = std::min(taken.request.since, begin);
     }
     if (taken.request.is_persistent())
@@ -273,12 +279,17 @@ int Ledger::complete_of_others(Word handle, Ticks end, Ticks blocked, Ticks insi
     return 1;
 }
 
-// Where several share a handle another thread may have taken this one's for its own, and left it a later one. It may do
-// so while the tables are looked through, one after the other.
-bool Ledger::take_later_one(Word handle, Requests::Taken& taken) {
-    for (int look = 0; look < 4; ++look)
-        if (requests.take_from_others(handle, ~Ticks{0}, taken)) return true;
-    return false;
+// Where several share a handle another thread may have taken this one's for its own, and left it a later one. While the
+// tables are looked through, one after the other, that one may go, too, and be replaced where this look has been: only
+// a look during which none was posted has seen that there is none.
+Ledger::Later Ledger::find_later_one(Word handle, Requests::Taken& taken) {
+    for (int look = 0; look < most_looks; ++look) {
+        const Ticks posted = requests.last_posted(handle);
+        if (requests.is_booked_already(handle)) return Later::booked;
+        if (requests.take_from_others(handle, ~Ticks{0}, taken)) return Later::taken;
+        if (requests.last_posted(handle) == posted) break;
+    }
+    return Later::none;
 }
 
 void Ledger::forget_request(Word handle) {

@@ -184,9 +184,12 @@ class Ledger {
     // So many times a thread may unwind: calls from ever new frames (alloca, deep recursions) keep their own address
     // then.
     static constexpr unsigned most_unwound = 16384;
+    // For a request that other threads take turns in while they post ever new ones.
+    static constexpr int most_looks = 100;
     static constexpr unsigned stack_of_walk = 4096, stack_of_shallow_walk = 2048;
     bool adopt(const Requests::Taken& taken);
-    bool take_later_one(Word handle, Requests::Taken& taken);
+    enum class Later { none, booked, taken };
+    Later find_later_one(Word handle, Requests::Taken& taken);
     format::Histogram* own_histogram(const Requests::Taken& taken);
     std::uint32_t site(std::uint64_t key, const Word* frame, std::uint16_t (&at)[2]);
     std::uint32_t site_by_walk(Word return_address, const Word* frame, std::size_t words_above, std::uint16_t (&at)[2],

@@ -57,6 +57,7 @@ bool Requests::remember(const Request& given) {
         // They are booked, but other threads that were told so have yet to come: they will find nothing.
         if (put == RequestTable::Put::done && awaited != 0)
             __atomic_fetch_add(&place.booked_early, awaited, __ATOMIC_RELAXED);
+        __atomic_store_n(&place.last_posted, request.since, __ATOMIC_RELEASE);
     }
     if (put != RequestTable::Put::shared) return put == RequestTable::Put::done;
     // A library gives one handle to all sends that are complete when they return: the older one is, then, and this one,

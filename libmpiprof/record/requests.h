@@ -78,6 +78,10 @@ class Requests {
     int complete_own(Word handle, Ticks end, Ticks blocked, Ticks inside);
     // Of one that nobody remembers: whether it was seen to be done when its handle was given out again.
     bool is_booked_already(Word handle);
+    // Another value than before: one with such a handle was posted meanwhile.
+    Ticks last_posted(Word handle) const {
+        return __atomic_load_n(&records_->guarded.place(handle).last_posted, __ATOMIC_ACQUIRE);
+    }
 
     // ---- completing ----
     // The request was seen to complete at `end`; `blocked` is its share of the time inside the completing call. How
