@@ -4,7 +4,9 @@ preload in a fresh directory, read its profiles with mpiprof-report.
 Cases (cases/*.py) get a `Scene` and never start a process by other means, so that every run has a time limit,
 a scrubbed environment and its own process group. Needs Python's standard library only."""
 
+import contextlib
 import csv
+import fcntl
 import functools
 import io
 import os
@@ -156,6 +158,15 @@ def has_newer_openmpi():
     return version is not None and int(version[1]) >= 5
 
 
+@contextlib.contextmanager
+def alone(target):
+    """Of several cases that make this file at the same time the others wait: one that is replaced while it runs is a
+    deleted file, whose lines nobody finds."""
+    with open(target.with_name(f".{target.name}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def clean_environment():
     env = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
     # Open MPI refuses root, and more ranks than cores, unless told.
@@ -235,13 +246,13 @@ class Scene:
             compiler = self.mpifort() if source.suffix == ".f90" else self.mpicc()
         may_be_included = (*source.parent.iterdir(), *(ROOT / "tests").glob("**/*.h"))
         newest = max(file.stat().st_mtime for file in (source, pathlib.Path(__file__), *may_be_included))
-        if target.exists() and target.stat().st_mtime > newest:
-            return target
-        # Fortran modules and a second case that compiles the same program: build aside, then rename.
-        with tempfile.TemporaryDirectory(dir=self.bin) as aside:
-            part = pathlib.Path(aside) / "part"
-            execute([compiler, "-g", "-O1", source, "-o", part, *flags], cwd=aside, env=clean_environment()).succeeded()
-            os.replace(part, target)
+        with alone(target):
+            if target.exists() and target.stat().st_mtime > newest: return target
+            # Aside, for Fortran's modules.
+            with tempfile.TemporaryDirectory(dir=self.bin) as aside:
+                part = pathlib.Path(aside) / "part"
+                execute([compiler, "-g", "-O1", source, "-o", part, *flags], cwd=aside, env=clean_environment()).succeeded()
+                os.replace(part, target)
         return target
 
     def shared_object(self, source, *flags, name=None):
@@ -254,10 +265,11 @@ class Scene:
                             if len(words) > 2 and "mpi" in words[0] and words[2].startswith("/")})
         target = self.bin / f"oracle.{pathlib.Path(program).name}.{language}{'.some' if leave_out else ''}.{self.mpi}.so"
         maker = HERE / "oracle" / "make_oracle.py"
-        if not target.exists() or target.stat().st_mtime < maker.stat().st_mtime:
-            part = self.bin / f"{target.name}.{os.getpid()}"
-            execute([sys.executable, maker, "--language", language, "--output", part, "--leave-out", leave_out, *libraries]).succeeded()
-            os.replace(part, target)
+        with alone(target):
+            if not target.exists() or target.stat().st_mtime < maker.stat().st_mtime:
+                part = self.bin / f"{target.name}.{os.getpid()}"
+                execute([sys.executable, maker, "--language", language, "--output", part, "--leave-out", leave_out, *libraries]).succeeded()
+                os.replace(part, target)
         return target
 
     # ---- running ----
