@@ -101,6 +101,17 @@ constexpr int find(const Roles& roles, Role role) {
     return -1;
 }
 
+// The same for all of them: a role's place is found by one look.
+inline constexpr std::size_t argument_roles = static_cast<std::size_t>(Role::arg);  // `arg` is not looked for
+constexpr std::array<std::int8_t, argument_roles> places_of(const Roles& roles) {
+    std::array<std::int8_t, argument_roles> places{};
+    places.fill(-1);
+    for (int i = max_arguments - 1; i >= 0; --i)
+        if (const auto role = static_cast<std::size_t>(roles[static_cast<std::size_t>(i)]); role < argument_roles)
+            places[role] = static_cast<std::int8_t>(i);
+    return places;
+}
+
 constexpr int count_of(const Roles& roles, Role role) {
     int n = 0;
     for (const Role r : roles) n += r == role;

@@ -127,16 +127,15 @@ struct InOrder : Base {
     }
 };
 
-template <Id I, class Language>
-[[gnu::noinline]] void Mpi::count_unrecorded(const Word* words, Word result) {
-    constexpr Call row = row_of(I);
-    constexpr int comm = find(row.roles, Role::comm), root = find(row.roles, Role::root);
+template <class Language, class Row>
+[[gnu::noinline]] void Mpi::count_unrecorded(Row row, const Word* words, Word result) {
+    const Facts& facts = row.facts;
     if (!library.is_known() || !runtime.is_recording()) return;
     CallInHand hand{};
-    if constexpr (Language::fortran) hand.ierror = reinterpret_cast<const int*>(words[row.arity]);
-    std::uint64_t word = order_words[static_cast<std::size_t>(I)];
-    if constexpr (root >= 0) word += static_cast<std::uint64_t>(Language::integer(words[root]));
-    const Word handle = Language::c_comm(Language::handle(words[comm]));
+    if constexpr (Language::fortran) hand.ierror = reinterpret_cast<const int*>(words[facts.arity]);
+    std::uint64_t word = order_words[facts.id];
+    if (facts.has_root()) word += static_cast<std::uint64_t>(Language::integer(words[facts.at(Role::root)]));
+    const Word handle = Language::c_comm(Language::handle(words[facts.at(Role::comm)]));
     if (Language::failed(result, hand))
         library.communicators.count_known(handle, word);
     else

@@ -6,16 +6,6 @@
 
 namespace mpiprof::mpi {
 
-template <Id I>
-struct RequestArguments {
-    static constexpr Roles roles = row_of(I).roles;
-    static constexpr int one = find(roles, Role::request), many = find(roles, Role::requests), n = find(roles, Role::n);
-    static constexpr int flag = find(roles, Role::flag), index = find(roles, Role::index);
-    static constexpr int outcount = find(roles, Role::outcount), indices = find(roles, Role::indices);
-    static constexpr int statuses =
-        find(roles, Role::status) >= 0 ? find(roles, Role::status) : find(roles, Role::statuses);
-};
-
 // What the second half of a row that completes requests has to know of it: rows that are alike in it share their code.
 struct Completion {
     enum class Which : std::uint8_t { one, all, at_index, at_indices } which = Which::one;
@@ -27,55 +17,58 @@ struct Completion {
 };
 
 constexpr Completion completion_of(Id id) {
-    const Call row = row_of(id);
-    const auto has = [&](Role role) { return find(row.roles, role) >= 0; };
-    return {.which = has(Role::index)     ? Completion::Which::at_index
-                     : has(Role::indices) ? Completion::Which::at_indices
-                     : has(Role::request) ? Completion::Which::one
-                                          : Completion::Which::all,
-            .has_flag = has(Role::flag),
-            .statuses = has(Role::statuses) ? Completion::Statuses::array
-                        : has(Role::status) ? Completion::Statuses::one
-                                            : Completion::Statuses::none,
-            .is_polled = row.treatment == Treatment::polled};
+    return {.which = has(id, Role::index)     ? Completion::Which::at_index
+                     : has(id, Role::indices) ? Completion::Which::at_indices
+                     : has(id, Role::request) ? Completion::Which::one
+                                              : Completion::Which::all,
+            .has_flag = has(id, Role::flag),
+            .statuses = has(id, Role::statuses) ? Completion::Statuses::array
+                        : has(id, Role::status) ? Completion::Statuses::one
+                                                : Completion::Statuses::none,
+            .is_polled = row_of(id).treatment == Treatment::polled};
 }
 
 // What MPI has stored where an argument points.
 inline int int_at(Word argument) { return *reinterpret_cast<const int*>(argument); }
 
+// Where the status, or the array of them, stands; -1: nowhere.
+constexpr int status_of(const Facts& facts) {
+    return facts.has(Role::status) ? facts.at(Role::status) : facts.at(Role::statuses);
+}
+
 // What a completing call's second half needs. Nothing is copied while this thread has no request in flight that could
 // be completed. False: there is no room for a copy yet; or requests go from one language to another, so that the plain
 // form has stored what is needed (store_mixed_requests), or will.
-template <Id I, class Language>
-[[gnu::always_inline]] inline bool store_requests(Ledger& ledger, const Word* words, bool are_mixed = false) {
-    using R = RequestArguments<I>;
+template <class Language, class Row>
+[[gnu::always_inline]] inline bool store_requests(Row row, Ledger& ledger, const Word* words, bool are_mixed = false) {
+    const Facts& facts = row.facts;
     CallInHand& hand = ledger.hand;
-    constexpr bool is_shown = row_of(I).treatment == Treatment::timed;
+    const bool is_shown = facts.treatment == Treatment::timed, is_one = facts.has(Role::request);
     const std::uint64_t in_use = ledger.requests.in_use();
     if (Requests::are_mixed(in_use) && !are_mixed) [[unlikely]]
         return false;
-    if constexpr (R::one >= 0) hand.requests = 0;
+    if (is_one) hand.requests = 0;
     if (in_use == 0) {
-        if constexpr (R::one < 0) hand.requests = 0;
-        if constexpr (is_shown) ledger.hand.set_requests(0);
+        if (!is_one) hand.requests = 0;
+        if (is_shown) ledger.hand.set_requests(0);
         return true;
     }
-    if constexpr (R::flag >= 0) hand.flag = words[R::flag];
-    if constexpr (R::index >= 0) hand.index = words[R::index];
-    if constexpr (R::outcount >= 0) hand.outcount = words[R::outcount];
-    if constexpr (R::indices >= 0) hand.indices = words[R::indices];
-    if constexpr (R::statuses >= 0) hand.status = words[R::statuses];
-    if constexpr (R::one >= 0) {
-        if constexpr (is_shown) ledger.hand.set_requests(1);
-        if (words[R::one] == 0) [[unlikely]]
+    if (facts.has(Role::flag)) hand.flag = words[facts.at(Role::flag)];
+    if (facts.has(Role::index)) hand.index = words[facts.at(Role::index)];
+    if (facts.has(Role::outcount)) hand.outcount = words[facts.at(Role::outcount)];
+    if (facts.has(Role::indices)) hand.indices = words[facts.at(Role::indices)];
+    if (const int status = status_of(facts); status >= 0) hand.status = words[status];
+    if (is_one) {
+        if (is_shown) ledger.hand.set_requests(1);
+        if (words[facts.at(Role::request)] == 0) [[unlikely]]
             return true;  // an error, which is MPI's to report
-        hand.handle = Language::handle_at(words[R::one], 0);
+        hand.handle = Language::handle_at(words[facts.at(Role::request)], 0);
         hand.handles = &hand.handle;
         hand.requests = 1;
-        if constexpr (is_shown) ledger.hand.set_request(hand.handle);
+        if (is_shown) ledger.hand.set_request(hand.handle);
     } else {
-        const std::int64_t n = words[R::many] != 0 ? Language::integer(words[R::n]) : 0;
-        if constexpr (is_shown) {
+        const std::int64_t n = words[facts.at(Role::requests)] != 0 ? Language::integer(words[facts.at(Role::n)]) : 0;
+        if (is_shown) {
             ledger.hand.set_requests(n);
             ledger.hand.set_request(0);
         }
@@ -86,7 +79,7 @@ template <Id I, class Language>
         Word* copy = ledger.requests.ready_room_for_handles(n);
         if (!copy) [[unlikely]]
             return false;
-        Language::copy_handles(copy, words[R::many], n);
+        Language::copy_handles(copy, words[facts.at(Role::requests)], n);
         hand.handles = copy;
         hand.requests = n;
     }
@@ -94,14 +87,13 @@ template <Id I, class Language>
 }
 
 // The same where languages mix, by the handles that the requests are known by.
-template <Id I, class Language>
-[[gnu::noinline]] void store_mixed_requests(Ledger& ledger, const Word* words) {
+template <class Language, class Row>
+[[gnu::noinline]] void store_mixed_requests(Row row, Ledger& ledger, const Word* words) {
     CallInHand& hand = ledger.hand;
-    store_requests<I, Language>(ledger, words, true);
+    store_requests<Language>(row, ledger, words, true);
     if (hand.requests == 0) return;
     find_keys<Language>(ledger, const_cast<Word*>(hand.handles), hand.requests);
-    if constexpr (RequestArguments<I>::one >= 0 && row_of(I).treatment == Treatment::timed)
-        hand.set_request(hand.handle);
+    if (row.facts.has(Role::request) && row.facts.treatment == Treatment::timed) hand.set_request(hand.handle);
 }
 
 // The requests that are done, as (handle, which of the statuses is its).
@@ -259,14 +251,14 @@ template <Completion C, class Language>
 
 // Start, Startall, before the real call: Open MPI puts a new handle in place of one whose last message it has not quite
 // finished with.
-template <Id I, class Language>
-void store_to_start(Ledger& ledger, const Word* words) {
-    using R = RequestArguments<I>;
+template <class Language, class Row>
+void store_to_start(Row row, Ledger& ledger, const Word* words) {
     CallInHand& hand = ledger.hand;
-    constexpr int at = R::one >= 0 ? R::one : R::many;
+    const bool is_one = row.facts.has(Role::request);
+    const int at = row.facts.at(is_one ? Role::request : Role::requests);
     hand.requests = 0;
     if (words[at] == 0 || !library.is_known()) return;
-    const std::int64_t n = R::one >= 0 ? 1 : Language::integer(words[R::n]);
+    const std::int64_t n = is_one ? 1 : Language::integer(words[row.facts.at(Role::n)]);
     Word* copy = n > 0 ? ledger.requests.room_for_handles(n) : nullptr;
     if (!copy) return;
     Language::copy_handles(copy, words[at], n);
@@ -276,12 +268,12 @@ void store_to_start(Ledger& ledger, const Word* words) {
 }
 
 // And after it: what the started operations move.
-template <Id I, class Language>
-Bytes bytes_started(Ledger& ledger, const Word* words) {
-    using R = RequestArguments<I>;
-    constexpr int at = R::one >= 0 ? R::one : R::many;
+template <class Language, class Row>
+Bytes bytes_started(Row row, Ledger& ledger, const Word* words) {
+    const bool is_one = row.facts.has(Role::request);
+    const int at = row.facts.at(is_one ? Role::request : Role::requests);
     const CallInHand& hand = ledger.hand;
-    const std::int64_t n = R::one >= 0 ? 1 : Language::integer(words[R::n]);
+    const std::int64_t n = is_one ? 1 : Language::integer(words[row.facts.at(Role::n)]);
     Bytes bytes = 0;
     for (std::int64_t i = 0; i < n; ++i) {
         Word now = Language::handle_at(words[at], i);

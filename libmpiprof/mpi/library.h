@@ -3,8 +3,7 @@
 #pragma once
 
 #include "libmpiprof/gpu/pointers.h"
-#include "libmpiprof/mpi/catalogue.h"
-#include "libmpiprof/mpi/communicators.h"
+#include "libmpiprof/mpi/rows.h"
 #include "libmpiprof/wrap/wrap.h"
 
 namespace mpiprof::mpi {
@@ -193,78 +192,55 @@ struct Mpi {
     static constexpr std::size_t calls = mpi::calls;
     static constexpr int spellings = 9;
     static constexpr int mpif_spelling = 1, cptr_spelling = 8;  // mpi_x_ and mpi_x__
-    static constexpr Call row(Id id) { return row_of(id); }
+    static constexpr Facts facts_of(Id id) { return Facts(id); }
 
-    // Calls that end the life of a communicator, window, type or request: its handle may mean something else
-    // afterwards.
-    static constexpr bool frees(Id id) {
-        return id == Id::Comm_free || id == Id::Comm_disconnect || id == Id::Type_free || id == Id::Request_free ||
-               id == Id::Win_free;
+    template <class Language, class Row>
+    static void follow(Row row, Ledger& ledger, std::uint64_t key, const Word* words) {
+        const auto& facts = row.facts;
+        const wrap::AnyRow<Mpi> any(facts.id);
+        switch (facts.makes) {
+            case Makes::set_up:
+                return remember_set_up<Language>(any, ledger, words);
+            case Makes::type:
+                if (!facts.has(Role::newtype))
+                    return follow_window<typename Language::Behind>(words[facts.at(Role::newwin)]);
+                return follow_type<typename Language::Behind>(words[facts.at(Role::newtype)], facts.is_freed_by_program,
+                                                              ledger, key);
+            case Makes::types:
+                return library.is_known() ? runtime.forget_handles() : void();
+            case Makes::communicator:
+                return follow_communicator<Language>(any, words, key);
+            case Makes::nothing:
+                return;
+        }
     }
-    // Calls that set up a persistent operation, whose bytes are booked when it is started.
-    static constexpr bool sets_up(Id id) {
-        std::string_view name = row_of(id).name;
-        if (name.ends_with("_c")) name.remove_suffix(2);
-        return name.ends_with("_init") && find(row_of(id).roles, Role::newrequest) >= 0;
-    }
-    // Calls that make a datatype or window, whose handle may have meant something else before; and those that hand out
-    // several at once.
-    static constexpr bool makes(Id id) {
-        return find(row_of(id).roles, Role::newtype) >= 0 || find(row_of(id).roles, Role::newwin) >= 0;
-    }
-    // A type for a Fortran precision is the library's own.
-    static constexpr bool is_freed_by_the_program(Id id) {
-        return std::string_view(row_of(id).name).find("Type_create_f90_") == std::string_view::npos;
-    }
-    static constexpr bool makes_several(Id id) {
-        return id == Id::Type_get_contents || id == Id::Type_get_contents_c || id == Id::File_get_view;
-    }
-    // Calls after which something is known that was not before: a set-up, a communicator, its name, a handle.
-    static constexpr bool follows(Id id) {
-        return sets_up(id) || find(row_of(id).roles, Role::newcomm) >= 0 || id == Id::Comm_set_name || makes(id) ||
-               makes_several(id);
-    }
-    template <Id I, class Language>
-    static void follow(Ledger& ledger, std::uint64_t key, const Word* words);  // sizes.h
     // Communicators are made once and used for long, and their number is part of the ids of others. A call inside
     // another is part of that, or of a callback of the user's, whose communicators are met when they are used.
-    template <Id I, class Language>
-    static void follow_unrecorded(const Word* words, bool is_part) {
-        if constexpr (!sets_up(I) && !makes(I) && !makes_several(I))
-            if (runtime.is_recording() && !is_part)
-                follow_communicator<I, Language>(words, call_key(static_cast<std::uint16_t>(I), 0));
+    template <class Language, class Row>
+    static void follow_unrecorded(Row row, const Word* words, bool is_part) {
+        if (row.facts.makes == Makes::communicator && runtime.is_recording() && !is_part)
+            follow_communicator<Language>(row, words, call_key(row.facts.id, 0));
     }
-    template <Id I, class Language>
-    static void follow_made(Ledger& ledger, std::uint64_t key, const Word* words);
-    template <Id I, class Language>
-    static void remember_set_up(Ledger& ledger, const Word* words);
-    template <Id I, class Language>
-    static void follow_communicator(const Word* words, std::uint64_t made_from);  // creation.h
-    static constexpr bool is_in_order(Id id) { return is_ordered(id); }
-    template <Id I, class Language>
-    static void count_unrecorded(const Word* words, Word result);
-    // Blocking collectives, which all members enter in one order; not what is given a communicator to make another.
-    static constexpr bool may_wait_first(Id id) {
-        const Call row = row_of(id);
-        return row.traffic == Traffic::collective && row.treatment == Treatment::timed &&
-               find(row.roles, Role::newrequest) < 0 && find(row.roles, Role::comm) >= 0;
-    }
+    // creation.h
+    template <class Handles>
+    static void follow_type(Word made, bool is_freed_by_program, Ledger& ledger, std::uint64_t key);
+    template <class Handles>
+    static void follow_window(Word made);
+    template <class Language, class Row>
+    static void follow_communicator(Row row, const Word* words, std::uint64_t made_from);
+    template <class Language, class Row>
+    static void remember_set_up(Row row, Ledger& ledger, const Word* words);  // sizes.h
+    template <class Language, class Row>
+    static void count_unrecorded(Row row, const Word* words, Word result);  // bookers.h
     // The fast form asks neither whether the library is known, nor whether its statuses tell how much has arrived.
     static bool may_be_quick(std::uint16_t id) {
         return library.is_known() && (profiled.facts.count_at != FamilyFacts::not_known ||
                                       whole_catalogue.calls[id].size_rule != SizeRule::received);
     }
     // What MPI calls of itself is for the plain form.
-    static constexpr bool asks_itself(Id) { return false; }
     static bool is_own_code(Word) { return false; }
     static bool is_within_unseen(Word, const void*) { return false; }
-    static constexpr bool may_be_watched_quickly(auto) { return false; }
-    // Whose memory the buffer is, in processes that use a GPU: such calls take the plain form then. Of a call with two
-    // the one that is sent from; that of a scatter is significant at the root alone.
-    static constexpr bool may_be_watched(Id id) {
-        const Call row = row_of(id);
-        return row.treatment == Treatment::timed && moves_buffers(row.traffic) && buffer_of(row, 0) >= 0;
-    }
+    // Whose memory the buffer is, in processes that use a GPU: such calls take the plain form then.
     static bool watches(std::uint16_t id) {
         return moves_buffers(whole_catalogue.calls[id].traffic) &&
                (gpu::pointers.is_on() || begins_to_watch(gpu::pointers.look()));
@@ -277,25 +253,26 @@ struct Mpi {
         if (is_on) wrap::look_at_all_again<Mpi>();
         return is_on;
     }
-    template <Id I, class Language>
-    static void before_real(Ledger& ledger, const Word* words) {
-        constexpr int first = buffer_of(row_of(I), 0), second = buffer_of(row_of(I), 1);
+    template <class Language, class Row>
+    static void before_real(Row row, Ledger& ledger, const Word* words) {
+        const auto& [first, second] = row.facts.buffers;
         Word buffer = words[first];
-        if constexpr (second >= 0)
-            if (Language::is_in_place(buffer)) buffer = words[second];
+        if (second >= 0 && Language::is_in_place(buffer)) buffer = words[second];
         ledger.hand.buffer = gpu::pointers.kind_of(Language::buffer(buffer));
     }
-    template <Id I>
-    static void after_real(Word) {}
-    static constexpr bool hears_of_unrecorded(Id) { return false; }
-    template <Id I>
-    static void unrecorded(const Word*, Word) {}
-    template <Id I, class Language>
-    static void wait_first(Ledger* ledger, const Word* frame, Word return_address, const Word* words);
+    template <class Row>
+    static void after_real(Row, Word) {}
+    template <class Row>
+    static void unrecorded(Row, const Word*, Word) {}
+    template <class Language, class Row>
+    static void wait_first(Row row, Ledger* ledger, const Word* frame, Word return_address, const Word* words) {
+        const auto barrier = static_cast<std::uint16_t>(Catalogue::barrier_before + row.facts.id);
+        put_barrier(ledger, frame, call_key(barrier, return_address),
+                    Language::c_comm(Language::handle(words[row.facts.at(Role::comm)])));
+    }
     static void put_barrier(Ledger* ledger, const Word* frame, std::uint64_t key, Word comm);  // library.cpp
-    template <int Spelling>
-    static wrap::Real real(const char* name, Word return_address) {
-        return Spelling == mpif_spelling || Spelling == cptr_spelling ? find_mangled(name, return_address)
+    static wrap::Real real(int spelling, const char* name, Word return_address) {
+        return spelling == mpif_spelling || spelling == cptr_spelling ? find_mangled(name, return_address)
                                                                       : find_real(name, return_address);
     }
     static wrap::Real find_mangled(const char* name, Word return_address);
@@ -305,20 +282,21 @@ struct Mpi {
     static void begin_late(std::uint16_t id, const void* real);  // special.cpp
     static bool is_foreign(const wrap::Real& real) { return library.several && !library.is_ours(real.function); }
 
-    template <Id I, class Language>
-    static void before_free(Ledger& ledger, const Word* words) {
-        forget<I, Language>(&ledger, words);
+    template <class Language, class Row>
+    static void before_free(Row row, Ledger& ledger, const Word* words) {
+        forget<Language>(row, &ledger, words);
     }
     // What is known of types ends with a pause in any case. Inside another call of MPI, which may hold locks of its
     // own, nobody is to wait for ours.
-    template <Id I, class Language>
-    static void free_unrecorded(const Word* words, bool is_part) {
+    template <class Language, class Row>
+    static void free_unrecorded(Row row, const Word* words, bool is_part) {
         if (!runtime.is_recording() || words[0] == 0) return;
-        if constexpr (I == Id::Type_free) {
+        const Ends ends = row.facts.ends;
+        if (ends == Ends::type) {
             if (library.is_known()) runtime.records().types.ended(Language::c_type(Language::handle_at(words[0], 0)));
-        } else if (I == Id::Request_free || !is_part) {
-            forget<I, Language>(thread_state.ledger, words);
-        } else if constexpr (I == Id::Comm_free || I == Id::Comm_disconnect) {
+        } else if (ends == Ends::request || !is_part) {
+            forget<Language>(row, thread_state.ledger, words);
+        } else if (ends == Ends::communicator) {
             if (library.is_known())
                 library.communicators.may_have_ended(Language::c_comm(Language::handle_at(words[0], 0)));
         }
@@ -340,16 +318,22 @@ struct Mpi {
         return meaning;
     }
 
+    // sizes.h
+    template <class Language, class Row>
+    [[gnu::always_inline]] static inline bool store(Row row, Ledger& ledger, Word* words);
+    template <class Language, class Row>
+    static void measure(Row row, Ledger& ledger, const Word* words);
     template <Id I, class Language>
-    struct Size;  // sizes.h
+    struct Size;
 
   private:
     // What the handle meant. `ledger` of the calling thread, if it has one.
-    template <Id I, class Language>
-    static void forget(Ledger* ledger, const Word* words) {
+    template <class Language, class Row>
+    static void forget(Row row, Ledger* ledger, const Word* words) {
         if (words[0] == 0) return;                             // an error, which is MPI's to report
         const Word handle = Language::handle_at(words[0], 0);  // the argument points at it
-        if constexpr (I == Id::Request_free) {
+        const Ends ends = row.facts.ends;
+        if (ends == Ends::request) {
             if (!ledger) return;
             if (Language::is_complete_at_once(handle)) return ledger->requests.pass_complete();
             Word key = handle;
@@ -359,33 +343,15 @@ struct Mpi {
         }
         if (!library.is_known())
             return;  // nor was anything asked, and its handles may be wider than they are taken for
-        if constexpr (I == Id::Comm_free || I == Id::Comm_disconnect) {
+        if (ends == Ends::communicator) {
             library.communicators.forget(runtime.records(), Language::c_comm(handle));
             library.end_of_communicator(Language::c_comm(handle));
-        } else if constexpr (I == Id::Win_free) {
+        } else if (ends == Ends::window) {
             library.end_of_window(Language::c_win(handle));
         } else {
             library.end_of_type(Language::c_type(handle));
         }
     }
-    static constexpr bool moves_buffers(Traffic traffic) {
-        return (format::carries_messages(traffic) && traffic != Traffic::start) || traffic == Traffic::file;
-    }
-    // The n-th place to look for the buffer; -1: there is none.
-    static constexpr int buffer_of(const Call& row, int n) {
-        const bool is_scatter = row.size_rule == SizeRule::scatter || row.size_rule == SizeRule::scatterv;
-        const Role order[] = {Role::buf, is_scatter ? Role::rbuf : Role::sbuf, is_scatter ? Role::sbuf : Role::rbuf};
-        for (const Role role : order)
-            if (const int at = find(row.roles, role); at >= 0 && n-- == 0) return at;
-        return -1;
-    }
 };
-
-template <Id I, class Language>
-void Mpi::wait_first(Ledger* ledger, const Word* frame, Word return_address, const Word* words) {
-    constexpr int comm = find(row_of(I).roles, Role::comm);
-    constexpr auto barrier = static_cast<std::uint16_t>(Catalogue::barrier_before + static_cast<std::uint16_t>(I));
-    put_barrier(ledger, frame, call_key(barrier, return_address), Language::c_comm(Language::handle(words[comm])));
-}
 
 }  // namespace mpiprof::mpi

@@ -7,10 +7,7 @@
 
 namespace mpiprof::mpi {
 
-// How a row's bytes travel.
-enum class Way { nowhere, to_peer, from_peer, both, put, fetched, probed, from_message };
-
-// What the second half of a row has to know of that: rows that are alike in it share their code.
+// What the second half of a row has to know of how its bytes travel: rows that are alike in it share their code.
 struct Partners {
     Way way = Way::nowhere;
     bool is_window = false;  // it goes by a window, else by a communicator
@@ -19,26 +16,9 @@ struct Partners {
     bool is_timed = false;
 };
 
-constexpr Way way_of(Id id) {
-    const Call row = row_of(id);
-    const bool has_dest = find(row.roles, Role::dest) >= 0, has_source = find(row.roles, Role::source) >= 0;
-    if (row.traffic == Traffic::one_sided && find(row.roles, Role::target) >= 0) {
-        // The size is that of the result where there is one, and that was fetched.
-        const bool fetches =
-            id == Id::Get || id == Id::Get_c || id == Id::Rget || id == Id::Rget_c || find(row.roles, Role::rbuf) >= 0;
-        return fetches ? Way::fetched : Way::put;
-    }
-    if (row.traffic == Traffic::exchange) return Way::both;
-    if (row.traffic == Traffic::send && has_dest) return Way::to_peer;
-    if (row.traffic == Traffic::receive && has_source) return Way::from_peer;
-    if (find(row.roles, Role::message) >= 0) return row.traffic == Traffic::receive ? Way::from_message : Way::probed;
-    return Way::nowhere;
-}
-
 constexpr Partners partners_of(Id id) {
-    const Call row = row_of(id);
     Partners partners{.way = way_of(id)};
-    const bool has_status = find(row.roles, Role::status) >= 0;
+    const bool has_status = has(id, Role::status);
     switch (partners.way) {
         case Way::put:
         case Way::fetched:
@@ -46,14 +26,14 @@ constexpr Partners partners_of(Id id) {
             break;
         case Way::from_peer:
             partners.by_status = has_status;
-            partners.is_posted = find(row.roles, Role::newrequest) >= 0;
+            partners.is_posted = has(id, Role::newrequest);
             break;
         case Way::both:
         case Way::from_message:
             partners.by_status = has_status;
             break;
         case Way::probed:
-            partners.is_timed = row.treatment == Treatment::timed;
+            partners.is_timed = row_of(id).treatment == Treatment::timed;
             break;
         case Way::to_peer:
         case Way::nowhere:
@@ -109,11 +89,11 @@ struct PeersOfCall {
 };
 
 // A tag follows the rank that it goes with, in every call of MPI that has tags.
-template <Id I, class Language>
-void remember_tags(Trace& trace, const Word* words) {
-    constexpr int dest = find(row_of(I).roles, Role::dest), source = find(row_of(I).roles, Role::source);
-    if constexpr (dest >= 0) trace.sent_tag = Language::integer(words[dest + 1]);
-    if constexpr (source >= 0) trace.received_tag = Language::integer(words[source + 1]);
+template <class Language, class Row>
+void remember_tags(Row row, Trace& trace, const Word* words) {
+    const int dest = row.facts.at(Role::dest), source = row.facts.at(Role::source);
+    if (dest >= 0) trace.sent_tag = Language::integer(words[dest + 1]);
+    if (source >= 0) trace.received_tag = Language::integer(words[source + 1]);
 }
 
 // Books what a call of one peer moves, and then does what its row does besides.
@@ -291,23 +271,22 @@ constexpr auto with_partners() {
 }
 
 // What the profile says of a persistent operation that the call in hand has set up.
-template <Id I, class Language>
-format::Request shown_of(const Ledger& ledger, const Word* words) {
-    constexpr Roles roles = row_of(I).roles;
-    constexpr int dest = find(roles, Role::dest), source = find(roles, Role::source), comm = find(roles, Role::comm);
-    constexpr int rank = dest >= 0 ? dest : source;
+template <class Language, class Row>
+format::Request shown_of(Row row, const Ledger& ledger, const Word* words) {
+    const Facts& facts = row.facts;
+    const int comm = facts.at(Role::comm), rank = facts.has(Role::dest) ? facts.at(Role::dest) : facts.at(Role::source);
     // Of a call that is not timed the token alone tells where it returns to.
     const Word* token = thread_state.token;
     Word returns_to = address_of(ledger.hand.key());
 #if defined(__x86_64__)
     if (const Word* frame = reinterpret_cast<const Word*>(reinterpret_cast<const char*>(token) - 1);
-        token == untimed(frame) && row_of(I).treatment != Treatment::timed)
+        token == untimed(frame) && facts.treatment != Treatment::timed)
         returns_to = *frame;
 #endif
     format::Request shown{};
-    shown.posted_by = call_key(static_cast<std::uint16_t>(I), returns_to);
+    shown.posted_by = call_key(facts.id, returns_to);
     shown.communicator = static_cast<std::uint64_t>(comm >= 0 ? Language::handle(words[comm]) : no_handle);
-    if constexpr (rank >= 0) {
+    if (rank >= 0) {
         shown.peer = Language::integer(words[rank]);
         shown.tag = Language::integer(words[rank + 1]);
     }
@@ -315,30 +294,26 @@ format::Request shown_of(const Ledger& ledger, const Word* words) {
 }
 
 // What a persistent operation's starts count with.
-template <Id I, class Language>
-Requests::Partner partner_of(Ledger& ledger, const Word* words) {
-    constexpr Roles roles = row_of(I).roles;
-    constexpr int dest = find(roles, Role::dest), source = find(roles, Role::source), comm = find(roles, Role::comm);
-    if constexpr (comm < 0 || (dest < 0 && source < 0)) {
-        return {};
-    } else {
-        const Word handle = Language::handle(words[comm]), key = Language::group_key(handle),
-                   c_comm = Language::c_comm(handle);
-        const int who = Language::integer(words[dest >= 0 ? dest : source]);
-        const int tag = Language::integer(words[(dest >= 0 ? dest : source) + 1]);
-        const std::uint16_t index = library.communicator_for_later(c_comm).index;
-        format::Peer& peer = library.peer(ledger, key, c_comm, who);
-        const bool is_open = dest < 0 && (who == profiled.facts.any_source || (ledger.trace && tag < 0));
-        return {dest >= 0 ? &peer.sent : &peer.received,
-                is_open ? key : 0,
-                c_comm,
-                0,
-                0,
-                0,
-                tag < 0 ? -1 : tag,
-                index,
-                dest >= 0};
-    }
+template <class Language, class Row>
+Requests::Partner partner_of(Row row, Ledger& ledger, const Word* words) {
+    const int dest = row.facts.at(Role::dest), source = row.facts.at(Role::source), comm = row.facts.at(Role::comm);
+    if (comm < 0 || (dest < 0 && source < 0)) return {};
+    const Word handle = Language::handle(words[comm]), key = Language::group_key(handle),
+               c_comm = Language::c_comm(handle);
+    const int who = Language::integer(words[dest >= 0 ? dest : source]);
+    const int tag = Language::integer(words[(dest >= 0 ? dest : source) + 1]);
+    const std::uint16_t index = library.communicator_for_later(c_comm).index;
+    format::Peer& peer = library.peer(ledger, key, c_comm, who);
+    const bool is_open = dest < 0 && (who == profiled.facts.any_source || (ledger.trace && tag < 0));
+    return {dest >= 0 ? &peer.sent : &peer.received,
+            is_open ? key : 0,
+            c_comm,
+            0,
+            0,
+            0,
+            tag < 0 ? -1 : tag,
+            index,
+            dest >= 0};
 }
 
 }  // namespace mpiprof::mpi

@@ -7,14 +7,6 @@
 
 namespace mpiprof::mpi {
 
-// A set-up moves nothing yet, whatever its rule says of its starts.
-constexpr SizeRule rule_of(Id id) { return Mpi::sets_up(id) ? SizeRule::none : row_of(id).size_rule; }
-constexpr bool exchanges(SizeRule rule) { return rule == SizeRule::sendrecv || rule == SizeRule::sendrecv_replace; }
-constexpr bool is_mean(SizeRule rule) {
-    return rule == SizeRule::alltoallv || rule == SizeRule::neighbor_rcounts_mean ||
-           rule == SizeRule::neighbor_alltoallv;
-}
-
 struct Shape {
     // How its bytes are booked: as stored, but for these.
     enum class Sized : std::uint8_t { none, stored, received, averaged, exchanged } sized = Sized::stored;
@@ -32,21 +24,20 @@ constexpr Shape::Sized sized_of(Id id) {
     if (rule == SizeRule::none) return Shape::Sized::none;
     if (rule == SizeRule::received) return Shape::Sized::received;
     if (is_mean(rule)) return Shape::Sized::averaged;
-    if (exchanges(rule) && find(row_of(id).roles, Role::status) >= 0) return Shape::Sized::exchanged;
+    if (exchanges(rule) && has(id, Role::status)) return Shape::Sized::exchanged;
     return Shape::Sized::stored;
 }
 
 constexpr Shape shape_of(Id id) {
-    const Call row = row_of(id);
-    const auto has = [&](Role role) { return find(row.roles, role) >= 0; };
+    const Facts facts(id);
     Shape shape{.sized = sized_of(id),
-                .posts = !Mpi::sets_up(id) && has(Role::newrequest),
-                .completes = row.traffic == Traffic::completion && (has(Role::request) || has(Role::requests)),
+                .posts = facts.posts,
+                .completes = facts.completes,
                 .partners = partners_of(id),
-                .is_ordered = is_ordered(id),
-                .has_comm = has(Role::comm)};
+                .is_ordered = facts.is_in_order,
+                .has_comm = facts.has(Role::comm)};
     if (shape.completes) shape.completion = completion_of(id);
-    shape.has_root = shape.is_ordered && has(Role::root);
+    shape.has_root = shape.is_ordered && facts.has_root();
     return shape;
 }
 

@@ -1,109 +1,11 @@
 // Each size rule as a few lines over a row's argument words: the size of a call's message, asked after its success
-// (docs/coverage.md words the rules).
+// (docs/coverage.md words the rules). For the plain form and sizes.h.
 #pragma once
 
 #include "libmpiprof/mpi/arguments.h"
 #include "libmpiprof/mpi/completion.h"
 
 namespace mpiprof::mpi {
-
-// How much a rooted collective moves for this rank: at the root the block of each other rank (their mean between two
-// groups), elsewhere its own.
-template <SizeRule Rule, class A>
-Bytes rooted_size(const A& a) {
-    constexpr bool gathers = Rule == SizeRule::gather || Rule == SizeRule::gatherv;
-    constexpr bool is_even = Rule == SizeRule::gather || Rule == SizeRule::scatter;
-    constexpr Role root_type = gathers ? Role::rtype : Role::stype, own_type = gathers ? Role::stype : Role::rtype;
-    constexpr Role own_count = gathers ? Role::scount : Role::rcount;
-    const CommInfo comm = a.comm();
-    const auto part = a.part(comm);
-    if (part == A::Part::bystander) return 0;
-    if (part == A::Part::member) return a.template elements<own_type>(a.template count<own_count>());
-    if constexpr (is_even) {
-        constexpr Role count = gathers ? Role::rcount : Role::scount;
-        return a.template elements<root_type>(a.template count<count>());
-    } else {
-        constexpr Role counts = gathers ? Role::rcounts : Role::scounts;
-        if (comm.inter) return mean(a.template elements<root_type>(sum_of<counts>(a, comm.size)), comm.size);
-        return a.template elements<root_type>(a.template count_at<counts>(comm.rank));
-    }
-}
-
-// What was sent and what came: by the status, or where there is none to read as much as was posted.
-template <SizeRule Rule, class Language, class A>
-Bytes exchange_size(const A& a) {
-    constexpr bool replaces = Rule == SizeRule::sendrecv_replace;
-    constexpr Role sent_count = replaces ? Role::count : Role::scount, sent_type = replaces ? Role::type : Role::stype;
-    constexpr Role posted_count = replaces ? Role::count : Role::rcount,
-                   posted_type = replaces ? Role::type : Role::rtype;
-    Bytes bytes = 0;
-    if (!a.template is_null_peer<Role::dest>()) bytes = a.template elements<sent_type>(a.template count<sent_count>());
-    if (a.template is_null_peer<Role::source>()) return bytes;
-    if constexpr (A::template has<Role::status>)
-        if (const Word status = a.template word<Role::status>(); !Language::ignores_status(status))
-            return bytes + bytes_in_status(reinterpret_cast<const void*>(status));
-    return bytes + a.template elements<posted_type>(a.template count<posted_count>());
-}
-
-// The mean over the ranks that a block goes to, or in place comes from.
-template <SizeRule Rule, class Language, class A>
-Bytes alltoall_size(const A& a) {
-    const CommInfo comm = a.comm();
-    const bool in_place = Language::is_in_place(a.template word<Role::sbuf>());
-    if constexpr (Rule == SizeRule::alltoallw) {
-        if (in_place) return mean_of_blocks<Role::rcounts, Role::rtypes, Language>(a, comm.size);
-        return mean_of_blocks<Role::scounts, Role::stypes, Language>(a, comm.size);
-    } else {
-        if (in_place) return mean(a.template elements<Role::rtype>(sum_of<Role::rcounts>(a, comm.size)), comm.size);
-        return mean(a.template elements<Role::stype>(sum_of<Role::scounts>(a, comm.size)), comm.size);
-    }
-}
-
-// The mean over the neighbours of a topology.
-template <SizeRule Rule, class Language, class A>
-Bytes neighbor_size(const A& a) {
-    const CommInfo comm = a.comm();
-    if constexpr (Rule == SizeRule::neighbor_rcounts_mean)
-        return mean(a.template elements<Role::rtype>(sum_of<Role::rcounts>(a, comm.in_degree)), comm.in_degree);
-    else if constexpr (Rule == SizeRule::neighbor_alltoallv)
-        return mean(a.template elements<Role::stype>(sum_of<Role::scounts>(a, comm.out_degree)), comm.out_degree);
-    else
-        return mean_of_blocks<Role::scounts, Role::stypes, Language>(a, comm.out_degree);
-}
-
-// The rules that need more than one count and one type. Called after success, so the significant handles are valid.
-template <Id I, class Language>
-[[gnu::noinline]] Bytes message_size(Ledger& ledger, const Word* words) {
-    using A = Arguments<I, Language>;
-    const A a{words, &ledger};
-    constexpr SizeRule rule = A::row.size_rule;
-    if (!library.is_known()) return 0;
-
-    if constexpr (rule == SizeRule::started) {
-        return bytes_started<I, Language>(ledger, words);
-    } else if constexpr (rule == SizeRule::rblock_mine) {
-        const CommInfo comm = a.comm();
-        if (comm.inter) return mean(a.template elements<Role::rtype>(sum_of<Role::rcounts>(a, comm.size)), comm.size);
-        return a.template elements<Role::rtype>(a.template count_at<Role::rcounts>(comm.rank));
-    } else if constexpr (rule == SizeRule::gather || rule == SizeRule::gatherv || rule == SizeRule::scatter ||
-                         rule == SizeRule::scatterv) {
-        return rooted_size<rule>(a);
-    } else if constexpr (rule == SizeRule::alltoallv || rule == SizeRule::alltoallw) {
-        return alltoall_size<rule, Language>(a);
-    } else if constexpr (rule == SizeRule::rcounts_sum) {
-        return a.template elements<Role::type>(sum_of<Role::rcounts>(a, a.comm().members));
-    } else if constexpr (rule == SizeRule::rcount_times_size) {
-        return a.template elements<Role::type>(a.template count<Role::rcount>()) * static_cast<Bytes>(a.comm().members);
-    } else if constexpr (rule == SizeRule::sendrecv || rule == SizeRule::sendrecv_replace) {
-        return exchange_size<rule, Language>(a);
-    } else if constexpr (rule == SizeRule::partitioned) {
-        using Wide = std::conditional_t<Language::fortran, wrap::Fortran<true>, wrap::C<true>>;  // this count always is
-        return a.template elements<Role::type>(Language::integer(a.template word<Role::partitions>()) *
-                                               Wide::count(a.template word<Role::count>()));
-    } else {
-        return neighbor_size<rule, Language>(a);
-    }
-}
 
 // Which (count, type) pair a rule multiplies, where that is all it needs.
 struct Pair {
@@ -115,30 +17,122 @@ constexpr Pair simple_pair(SizeRule rule) {
     return {Role::none, Role::none};
 }
 
-// Any rule's size, after success.
-template <Id I, class Language>
-Bytes any_size(Ledger& ledger, const Word* words) {
-    using A = Arguments<I, Language>;
-    constexpr SizeRule rule = A::row.size_rule;
-    const A a{words, &ledger};
-    // Each side of an exchange may be nobody for itself.
-    constexpr bool has_one_peer = rule != SizeRule::sendrecv && rule != SizeRule::sendrecv_replace;
-    if constexpr (rule == SizeRule::none) return 0;
-    if constexpr (has_one_peer && A::template has<Role::dest>)
-        if (a.template is_null_peer<Role::dest>()) return 0;
-    if constexpr (has_one_peer && A::template has<Role::source>)
-        if (a.template is_null_peer<Role::source>()) return 0;
-    if constexpr (A::template has<Role::target>)
-        if (a.template is_null_peer<Role::target>()) return 0;
-    if constexpr (A::template has<Role::root>)
-        if (a.template is_null_peer<Role::root>()) return 0;
-    if constexpr (rule != SizeRule::none && simple_pair(rule).count == Role::none)
-        return message_size<I, Language>(ledger, words);
-    else if constexpr (rule != SizeRule::none) {
-        return library.is_known()
-                   ? a.template elements<simple_pair(rule).type>(a.template count<simple_pair(rule).count>())
-                   : 0;
+// The arguments of a rooted collective, as the root and as another member finds its size by them.
+struct Rooted {
+    bool is_even;  // one count for all
+    Role count, counts, root_type;
+    Role own_count, own_type;
+};
+constexpr bool is_rooted(SizeRule rule) {
+    return rule == SizeRule::gather || rule == SizeRule::gatherv || rule == SizeRule::scatter ||
+           rule == SizeRule::scatterv;
+}
+constexpr Rooted rooted(SizeRule rule) {
+    const bool is_even = rule == SizeRule::gather || rule == SizeRule::scatter;
+    if (rule == SizeRule::gather || rule == SizeRule::gatherv)
+        return {is_even, Role::rcount, Role::rcounts, Role::rtype, Role::scount, Role::stype};
+    return {is_even, Role::scount, Role::scounts, Role::stype, Role::rcount, Role::rtype};
+}
+
+// How much a rooted collective moves for this rank: at the root the block of each other rank (their mean between two
+// groups), elsewhere its own.
+template <class A>
+Bytes rooted_size(const A& a, const Rooted& r) {
+    const CommInfo comm = a.comm();
+    const auto part = a.part(comm);
+    if (part == A::Part::bystander) return 0;
+    if (part == A::Part::member) return a.elements(r.own_type, a.count(r.own_count));
+    if (r.is_even) return a.elements(r.root_type, a.count(r.count));
+    if (comm.inter) return mean(a.elements(r.root_type, sum_of(a, r.counts, comm.size)), comm.size);
+    return a.elements(r.root_type, a.count_at(r.counts, comm.rank));
+}
+
+// What was sent and what came: by the status, or where there is none to read as much as was posted.
+template <class Language, class A>
+Bytes exchange_size(const A& a, SizeRule rule) {
+    const bool replaces = rule == SizeRule::sendrecv_replace;
+    Bytes bytes = 0;
+    if (!a.is_null_peer(Role::dest))
+        bytes = a.elements(replaces ? Role::type : Role::stype, a.count(replaces ? Role::count : Role::scount));
+    if (a.is_null_peer(Role::source)) return bytes;
+    if (a.has(Role::status))
+        if (const Word status = a.word(Role::status); !Language::ignores_status(status))
+            return bytes + bytes_in_status(reinterpret_cast<const void*>(status));
+    return bytes + a.elements(replaces ? Role::type : Role::rtype, a.count(replaces ? Role::count : Role::rcount));
+}
+
+// The mean over the ranks that a block goes to, or in place comes from.
+template <class Language, class A>
+Bytes alltoall_size(const A& a, SizeRule rule) {
+    const int size = a.comm().size;
+    const bool in_place = Language::is_in_place(a.word(Role::sbuf));
+    const Role counts = in_place ? Role::rcounts : Role::scounts;
+    if (rule == SizeRule::alltoallw)
+        return mean_of_blocks<Language>(a, counts, in_place ? Role::rtypes : Role::stypes, size);
+    return mean(a.elements(in_place ? Role::rtype : Role::stype, sum_of(a, counts, size)), size);
+}
+
+// The mean over the neighbours of a topology.
+template <class Language, class A>
+Bytes neighbor_size(const A& a, SizeRule rule) {
+    const CommInfo comm = a.comm();
+    if (rule == SizeRule::neighbor_rcounts_mean)
+        return mean(a.elements(Role::rtype, sum_of(a, Role::rcounts, comm.in_degree)), comm.in_degree);
+    if (rule == SizeRule::neighbor_alltoallv)
+        return mean(a.elements(Role::stype, sum_of(a, Role::scounts, comm.out_degree)), comm.out_degree);
+    return mean_of_blocks<Language>(a, Role::scounts, Role::stypes, comm.out_degree);
+}
+
+// The rules that need more than one count and one type. Called after success, so the significant handles are valid.
+template <class Language, class Row>
+[[gnu::noinline]] Bytes message_size(Row row, Ledger& ledger, const Word* words) {
+    const Arguments<Language, Row> a{row, words, &ledger};
+    const SizeRule rule = row.facts.size_rule;
+    if (!library.is_known()) return 0;
+    switch (rule) {
+        case SizeRule::started:
+            return bytes_started<Language>(row, ledger, words);
+        case SizeRule::rblock_mine: {
+            const CommInfo comm = a.comm();
+            if (comm.inter) return mean(a.elements(Role::rtype, sum_of(a, Role::rcounts, comm.size)), comm.size);
+            return a.elements(Role::rtype, a.count_at(Role::rcounts, comm.rank));
+        }
+        case SizeRule::gather:
+        case SizeRule::gatherv:
+        case SizeRule::scatter:
+        case SizeRule::scatterv:
+            return rooted_size(a, rooted(rule));
+        case SizeRule::alltoallv:
+        case SizeRule::alltoallw:
+            return alltoall_size<Language>(a, rule);
+        case SizeRule::rcounts_sum:
+            return a.elements(Role::type, sum_of(a, Role::rcounts, a.comm().members));
+        case SizeRule::rcount_times_size:
+            return a.elements(Role::type, a.count(Role::rcount)) * static_cast<Bytes>(a.comm().members);
+        case SizeRule::sendrecv:
+        case SizeRule::sendrecv_replace:
+            return exchange_size<Language>(a, rule);
+        case SizeRule::partitioned: {
+            using Wide = std::conditional_t<Language::fortran, wrap::Fortran<true>, wrap::C<true>>;  // always is
+            return a.elements(Role::type, a.integer(Role::partitions) * Wide::count(a.word(Role::count)));
+        }
+        default:
+            return neighbor_size<Language>(a, rule);
     }
+}
+
+// Any rule's size, after success.
+template <class Language, class Row>
+Bytes any_size(Row row, Ledger& ledger, const Word* words) {
+    const SizeRule rule = row.facts.size_rule;
+    const Arguments<Language, Row> a{row, words, &ledger};
+    if (rule == SizeRule::none) return 0;
+    // Each side of an exchange may be nobody for itself.
+    if (!exchanges(rule) && (a.is_null_peer(Role::dest) || a.is_null_peer(Role::source))) return 0;
+    if (a.is_null_peer(Role::target) || a.is_null_peer(Role::root)) return 0;
+    const Pair pair = simple_pair(rule);
+    if (pair.count == Role::none) return message_size<Language>(row, ledger, words);
+    return library.is_known() ? a.elements(pair.type, a.count(pair.count)) : 0;
 }
 
 }  // namespace mpiprof::mpi

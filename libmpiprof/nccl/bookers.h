@@ -71,13 +71,13 @@ struct Given {
     int op, root;
 };
 // Member by member, since what is copied as a whole is made on the stack first.
-template <Ordered O>
-[[gnu::always_inline]] inline void keep(CommunicatorTable::Counted& communicator, format::EnqueuedCollective& kept,
-                                        const Given& given, Ticks when, std::uint32_t site) {
+[[gnu::always_inline]] inline void keep(Ordered o, CommunicatorTable::Counted& communicator,
+                                        format::EnqueuedCollective& kept, const Given& given, Ticks when,
+                                        std::uint32_t site) {
     const std::uint64_t detail = format::collective_detail(
-        O.has_own_counts ? 0 : static_cast<std::uint64_t>(given.count), static_cast<unsigned>(given.type),
-        O.has_op ? format::reduction_of(static_cast<unsigned>(given.op)) : 0);
-    const int root = O.has_root ? given.root : 0;
+        o.has_own_counts ? 0 : static_cast<std::uint64_t>(given.count), static_cast<unsigned>(given.type),
+        o.has_op ? format::reduction_of(static_cast<unsigned>(given.op)) : 0);
+    const int root = o.has_root ? given.root : 0;
     kept.when = when;
     kept.detail = detail;
     kept.site = site;
@@ -91,8 +91,8 @@ struct InOrder : Base {
     [[gnu::always_inline]] static void keep_in_hand(Ledger& ledger, const Memo& memo, std::uint64_t word) {
         const CallInHand& hand = ledger.hand;
         CommunicatorTable::Counted& communicator = ledger.counted(memo);
-        keep<O>(communicator, ledger.next_enqueued(memo, communicator),
-                {word, memo.cell->call, hand.count, hand.type, hand.op, hand.peer()}, hand.since(), memo.cell->site);
+        keep(O, communicator, ledger.next_enqueued(memo, communicator),
+             {word, memo.cell->call, hand.count, hand.type, hand.op, hand.peer()}, hand.since(), memo.cell->site);
     }
     [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks,
                                                    std::uint64_t word) {
@@ -117,16 +117,16 @@ struct InOrder : Base {
 
 // A message is counted with the rank that it goes to or comes from when it is enqueued, recorded or not: there it has
 // to meet one that fits, and nothing else shows which of the two is missing.
-template <bool IsSent>
-inline void count_message(format::EnqueuedPeer& with, std::uint64_t collectives, std::uint32_t site) {
-    (IsSent ? with.sent_after : with.received_after) = collectives;
-    (IsSent ? with.sent_from : with.received_from) = site;
-    (IsSent ? with.sent : with.received) += 1;
+[[gnu::always_inline]] inline void count_message(bool is_sent, format::EnqueuedPeer& with, std::uint64_t collectives,
+                                                 std::uint32_t site) {
+    (is_sent ? with.sent_after : with.received_after) = collectives;
+    (is_sent ? with.sent_from : with.received_from) = site;
+    (is_sent ? with.sent : with.received) += 1;
 }
 template <bool IsSent, class Base>
 struct WithPeer : Base {
     [[gnu::always_inline]] static void count(Ledger& ledger, const Memo& memo, format::EnqueuedPeer& with) {
-        count_message<IsSent>(with, ledger.counted(memo).collectives, memo.cell->site);
+        count_message(IsSent, with, ledger.counted(memo).collectives, memo.cell->site);
     }
     [[gnu::always_inline]] static bool quick_after(Ledger& ledger, const Memo& memo, Bytes bytes, Ticks ticks) {
         format::EnqueuedPeer* const with = ledger.enqueued_with(memo, ledger.hand.peer());
@@ -157,93 +157,97 @@ struct Watched : Booker {
     }
 };
 
+// The bytes that are given for each of so many ranks.
+inline std::int64_t sum_of(Word counts, int size) {
+    std::uint64_t sum = 0;
+    for (int i = 0; i < size; ++i) sum += reinterpret_cast<const std::size_t*>(counts)[i];
+    return static_cast<std::int64_t>(sum);
+}
+
+// What the second half needs, into the ledger's hand. False: the size of the communicator is not at hand.
+template <class Row>
+[[gnu::always_inline]] inline bool store_arguments(Row row, Ledger& ledger, const Word* words) {
+    const Facts& facts = row.facts;
+    CallInHand& hand = ledger.hand;
+    hand.set_comm(facts.has(Role::comm) ? words[facts.at(Role::comm)] : no_handle);
+    if (facts.size_rule != SizeRule::none) {
+        hand.type = static_cast<int>(words[facts.at(Role::type)]);
+        if (facts.has(Role::count)) hand.count = words[facts.at(Role::count)];
+    }
+    if (facts.has(Role::root)) hand.set_peer(static_cast<int>(words[facts.at(Role::root)]));
+    if (facts.traffic == Traffic::send || facts.traffic == Traffic::receive)
+        hand.set_peer(static_cast<int>(words[facts.peer]));
+    if (facts.has(Role::op)) hand.op = static_cast<int>(words[facts.at(Role::op)]);
+    if (facts.size_rule != SizeRule::count_times_size && facts.size_rule != SizeRule::scounts_sum) return true;
+    const mpiprof::Group* known = ledger.groups.find(words[facts.at(Role::comm)]);
+    if (!known) [[unlikely]]
+        return false;
+    if (facts.size_rule == SizeRule::count_times_size)
+        hand.count *= known->size;
+    else
+        hand.count = sum_of(words[facts.at(Role::scounts)], known->size);
+    return true;
+}
+
+template <class Language, class Row>
+bool Nccl::store(Row row, Ledger& ledger, Word* words) {
+    return store_arguments(row, ledger, words);
+}
+// After the real call has returned with success.
+template <class Language, class Row>
+void Nccl::measure(Row row, Ledger& ledger, const Word* words) {
+    const Facts& facts = row.facts;
+    if (facts.size_rule != SizeRule::count_times_size && facts.size_rule != SizeRule::scounts_sum) return;
+    const CommInfo info = library.communicators.find(runtime.records(), words[facts.at(Role::comm)]);
+    if (info.size > 0) ledger.groups.remember({info.handle, info.rank, info.size, -1, -1});
+    ledger.hand.count = facts.size_rule == SizeRule::scounts_sum ? sum_of(words[facts.at(Role::scounts)], info.size)
+                                                                 : words[facts.at(Role::count)] * info.size;
+}
+
 template <Id I, class Language>
 struct Nccl::Size {
     static constexpr Call row = row_of(I);
-    static constexpr int comm = find(row.roles, Role::comm), count = find(row.roles, Role::count),
-                         type = find(row.roles, Role::type), root = find(row.roles, Role::root), peer = peer_at(I),
-                         op = find(row.roles, Role::op), scounts = find(row.roles, Role::scounts);
-    static constexpr SizeRule rule = row.size_rule;
-    static constexpr bool is_enqueued = is_operation(row.traffic);
     static constexpr bool can_be_quick = true, completes = false;
     static constexpr std::uint64_t order_word = format::order_word(row.name);
-    using Sized = std::conditional_t<rule == SizeRule::none, wrap::Sizeless, wrap::AsStored>;
+    using Sized = std::conditional_t<row.size_rule == SizeRule::none, wrap::Sizeless, wrap::AsStored>;
     static constexpr bool is_broadcast = I == Id::Bcast || I == Id::Broadcast;
     using Launched = std::conditional_t<is_broadcast, EnqueuedBroadcast<Sized, (I == Id::Bcast)>, Enqueued<Sized>>;
     using Message = std::conditional_t<is_message(I), WithPeer<row.traffic == Traffic::send, Launched>, Launched>;
     using Operation = std::conditional_t<is_ordered(row), InOrder<ordered_of(I), Launched>, Message>;
-    using Whole = std::conditional_t<I == Id::GroupEnd, GroupEnded, std::conditional_t<is_enqueued, Operation, Sized>>;
-    using Booker = std::conditional_t<(comm >= 0), Whole, wrap::WithoutComm<Whole>>;
+    using Whole = std::conditional_t<I == Id::GroupEnd, GroupEnded,
+                                     std::conditional_t<is_operation(row.traffic), Operation, Sized>>;
+    using Booker = std::conditional_t<(find(row.roles, Role::comm) >= 0), Whole, wrap::WithoutComm<Whole>>;
     using Watched = nccl::Watched<Booker>;
 
     template <class... Words>
-    static void make_room(Ledger&, Words...) {}
-    // False: the size of the communicator is not at hand.
-    template <class... Words>
     [[gnu::always_inline]] static bool store(Ledger& ledger, Words&... args) {
-        CallInHand& hand = ledger.hand;
         const Word words[sizeof...(Words) + 1] = {args..., 0};
-        ledger.hand.set_comm(comm >= 0 ? words[comm < 0 ? 0 : comm] : no_handle);
-        if constexpr (rule != SizeRule::none) {
-            hand.type = static_cast<int>(words[type]);
-            if constexpr (count >= 0) hand.count = words[count];
-        }
-        if constexpr (root >= 0) hand.set_peer(static_cast<int>(words[root]));
-        if constexpr (is_message(I)) hand.set_peer(static_cast<int>(words[peer]));
-        if constexpr (op >= 0) hand.op = static_cast<int>(words[op]);
-        if constexpr (rule == SizeRule::count_times_size) {
-            const mpiprof::Group* known = ledger.groups.find(words[comm]);
-            if (!known) [[unlikely]]
-                return false;
-            hand.count *= known->size;
-        }
-        if constexpr (rule == SizeRule::scounts_sum) {
-            const mpiprof::Group* known = ledger.groups.find(words[comm]);
-            if (!known) [[unlikely]]
-                return false;
-            hand.count = sum_of(words[scounts], known->size);
-        }
-        return true;
-    }
-    static std::int64_t sum_of(Word counts, int size) {
-        std::uint64_t sum = 0;
-        for (int i = 0; i < size; ++i) sum += reinterpret_cast<const std::size_t*>(counts)[i];
-        return static_cast<std::int64_t>(sum);
-    }
-    // After the real call has returned with success.
-    static void measure(Ledger& ledger, const Word* words) {
-        if constexpr (rule == SizeRule::count_times_size || rule == SizeRule::scounts_sum) {
-            const CommInfo info = library.communicators.find(runtime.records(), words[comm]);
-            if (info.size > 0) ledger.groups.remember({info.handle, info.rank, info.size, -1, -1});
-            ledger.hand.count =
-                rule == SizeRule::scounts_sum ? sum_of(words[scounts], info.size) : words[count] * info.size;
-        }
+        return store_arguments(wrap::FixedRow<Nccl, I>(), ledger, words);
     }
 };
 
-template <Id I, class Language>
-[[gnu::noinline]] void Nccl::count_unrecorded(const Word* words, Word result) {
-    constexpr Roles roles = row_of(I).roles;
-    constexpr int op = find(roles, Role::op), root = find(roles, Role::root), count = find(roles, Role::count);
+template <class Language, class Row>
+[[gnu::noinline]] void Nccl::count_unrecorded(Row row, const Word* words, Word result) {
+    const Facts& facts = row.facts;
     if (!runtime.is_recording() || Language::failed(result, CallInHand{})) return;
-    const CommInfo info = library.communicators.find(runtime.records(), words[find(roles, Role::comm)]);
-    const bool has_block_of_each = row_of(I).size_rule == SizeRule::count_times_size;
+    const CommInfo info = library.communicators.find(runtime.records(), words[facts.at(Role::comm)]);
     Records& records = runtime.records();
     CommunicatorTable::Counted& communicator = records.communicators.at(info.index);
-    if constexpr (is_message(I)) {
+    if (facts.traffic == Traffic::send || facts.traffic == Traffic::receive) {
         EnqueuedPeers& messages = records.enqueued_peers;
         messages.make_room(records.image, info.index, communicator);
-        if (format::EnqueuedPeer* const with = messages.with(info.index, static_cast<int>(words[peer_at(I)])))
-            count_message<row_of(I).traffic == Traffic::send>(*with, communicator.collectives, 0);
-    } else {
-        records.enqueued.make_room(records.image, info.index, communicator);
-        keep<ordered_of(I)>(communicator, records.enqueued.next(info.index, communicator),
-                            {order_word_of(static_cast<std::uint16_t>(I)), static_cast<std::uint32_t>(I),
-                             count < 0 ? 0 : words[count < 0 ? 0 : count] * (has_block_of_each ? info.size : 1),
-                             words[find(roles, Role::type)], static_cast<int>(op >= 0 ? words[op < 0 ? 0 : op] : 0),
-                             static_cast<int>(words[root < 0 ? 0 : root])},
-                            0, 0);
+        format::EnqueuedPeer* const with = messages.with(info.index, static_cast<int>(words[facts.peer]));
+        if (with) count_message(facts.traffic == Traffic::send, *with, communicator.collectives, 0);
+        return;
     }
+    const auto given = [&](Role role) { return facts.has(role) ? words[facts.at(role)] : Word{0}; };
+    const bool has_block_of_each = facts.size_rule == SizeRule::count_times_size;
+    records.enqueued.make_room(records.image, info.index, communicator);
+    keep({facts.has(Role::root), facts.has(Role::op), facts.size_rule == SizeRule::scounts_sum}, communicator,
+         records.enqueued.next(info.index, communicator),
+         {order_word_of(facts.id), facts.id, given(Role::count) * (has_block_of_each ? info.size : 1),
+          given(Role::type), static_cast<int>(given(Role::op)), static_cast<int>(given(Role::root))},
+         0, 0);
 }
 
 }  // namespace mpiprof::nccl

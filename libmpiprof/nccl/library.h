@@ -147,22 +147,60 @@ constexpr std::uint64_t bit_of_row(Id id) {
     return std::uint64_t{1} << row;
 }
 
+constexpr bool launches(std::uint16_t id) {
+    constexpr std::uint64_t mask = [] {
+        std::uint64_t bits = bit_of_row(Id::GroupEnd);
+        for (std::size_t i = 0; i < calls; ++i)
+            if (is_operation(table[i].traffic)) bits |= bit_of_row(static_cast<Id>(first_id + i));
+        return bits;
+    }();
+    const unsigned row = id - first_id;
+    return row < 64 && (mask >> row & 1) != 0;
+}
+
+// What is read of a row below the symbols.
+struct Facts : wrap::RowFacts {
+    bool is_enqueued;  // on a stream
+    bool ends_group, ends_communicator;
+    std::int8_t peer;  // where it says with whom it talks; -1: nowhere
+
+    constexpr explicit Facts(Id row)
+        : RowFacts(static_cast<std::uint16_t>(row), row_of(row)),
+          is_enqueued(is_operation(traffic)),
+          ends_group(row == Id::GroupEnd),
+          ends_communicator(row == Id::CommFinalize || row == Id::CommDestroy || row == Id::CommAbort),
+          peer(static_cast<std::int8_t>(peer_at(row))) {
+        frees = row == Id::CommDestroy || row == Id::CommAbort;
+        follows = has(Role::newcomm);
+        is_in_order = is_ordered(row_of(row)) || is_message(row);
+        // How long the GPU is at what is enqueued (watch.cpp). The ends of communicators are a good moment to look.
+        may_be_watched = is_watched(row);
+        // What launches something is called often, all else ends a communicator.
+        may_be_watched_quickly = launches(id);
+        hears_of_unrecorded = may_be_watched;
+        // Inside each operation NCCL asks itself for errors (ncclCommGetAsyncError), by the name that is ours.
+        asks_itself = treatment == Treatment::counted && !frees && !follows;
+    }
+    // The argument behind the communicator.
+    constexpr int stream() const { return at(Role::comm) + 1; }
+    static constexpr bool is_watched(Id id) {
+        return launches(static_cast<std::uint16_t>(id)) || id == Id::CommFinalize || id == Id::CommDestroy ||
+               id == Id::CommAbort;
+    }
+};
+
 // What wrap.h is instantiated with. Every row may take the fast form, none waits at a barrier of ours, and those that
 // free are watched, so that unrecorded() hears of them.
 struct Nccl : private wrap::LibraryDefaults {
     using Id = nccl::Id;
     using LibraryDefaults::free_unrecorded;
     using LibraryDefaults::looks_again;
-    using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first;
+    using LibraryDefaults::wait_first;
     static constexpr std::uint16_t first_id = nccl::first_id;
     static constexpr std::size_t calls = nccl::calls;
     static constexpr int spellings = 1;
-    static constexpr Call row(Id id) { return row_of(id); }
+    static constexpr Facts facts_of(Id id) { return Facts(id); }
 
-    // Inside each operation NCCL asks itself for errors (ncclCommGetAsyncError), by the name that is ours.
-    static constexpr bool asks_itself(Id id) {
-        return row_of(id).treatment == Treatment::counted && !frees(id) && !follows(id);
-    }
     static bool is_own_code(Word return_address) { return library.is_its_code(return_address); }
     static bool is_within_unseen(Word return_address, const void* found) {
         if (found && is_of_its_own_library(found, return_address)) library.meet_itself(found);
@@ -172,69 +210,49 @@ struct Nccl : private wrap::LibraryDefaults {
         return !library.calls_itself() || library.may_be_quick(id, whole_catalogue.calls[id].traffic);
     }
 
-    // Calls that end the life of a communicator.
-    static constexpr bool frees(Id id) { return id == Id::CommDestroy || id == Id::CommAbort; }
-    // Calls that make one.
-    static constexpr bool follows(Id id) { return find(row_of(id).roles, Role::newcomm) >= 0; }
-    template <Id I, class Language>
-    static void follow(Ledger&, std::uint64_t, const Word* words) {
-        if (follow_made(I, words)) runtime.forget_handles();
+    // A communicator is made.
+    template <class Language, class Row>
+    static void follow(Row row, Ledger&, std::uint64_t, const Word* words) {
+        if (follow_made(static_cast<Id>(row.facts.id), words)) runtime.forget_handles();
     }
-    template <Id I, class Language>
-    static void follow_unrecorded(const Word* words, bool) {
-        if (runtime.is_recording()) follow_made(I, words);
+    template <class Language, class Row>
+    static void follow_unrecorded(Row row, const Word* words, bool) {
+        if (runtime.is_recording()) follow_made(static_cast<Id>(row.facts.id), words);
     }
+    template <class Language, class Row>
+    static void count_unrecorded(Row row, const Word* words, Word result);
 
-    static constexpr bool is_in_order(Id id) { return is_ordered(row_of(id)) || is_message(id); }
-    template <Id I, class Language>
-    static void count_unrecorded(const Word* words, Word result);
-
-    // How long the GPU is at what is enqueued (watch.cpp). The ends of communicators are a good moment to look.
-    static constexpr bool may_be_watched(Id id) {
-        return launches(static_cast<std::uint16_t>(id)) || id == Id::CommFinalize || id == Id::CommDestroy ||
-               id == Id::CommAbort;
-    }
-    static bool watches(std::uint16_t id) { return may_be_watched(static_cast<Id>(id)) && gpu::launches.is_on(); }
-    // What launches something is called often, all else ends a communicator.
-    static constexpr bool may_be_watched_quickly(std::uint16_t id) { return launches(id); }
-    template <Id I, class Language>
-    static void before_real(Ledger&, const Word* words) {
-        if constexpr (is_operation(row_of(I).traffic))
-            watch_operation(words[find(row_of(I).roles, Role::comm) + 1], static_cast<std::uint16_t>(I),
-                            peer_of<I>(words));
-        else if constexpr (I == Id::GroupEnd)
+    static bool watches(std::uint16_t id) { return Facts::is_watched(static_cast<Id>(id)) && gpu::launches.is_on(); }
+    template <class Language, class Row>
+    [[gnu::always_inline]] static void before_real(Row row, Ledger&, const Word* words) {
+        if (row.facts.is_enqueued)
+            watch_operation(words[row.facts.stream()], row.facts.id,
+                            row.facts.peer >= 0 ? static_cast<int>(words[row.facts.peer]) : -1);
+        else if (row.facts.ends_group)
             watch_group();
     }
-    template <Id I>
-    [[gnu::always_inline]] static bool is_begun_at_once(const Word* words) {
-        if constexpr (is_operation(row_of(I).traffic))
-            return group.depth == 0 && gpu::launches.is_begun_at_once(words[find(row_of(I).roles, Role::comm) + 1],
-                                                                      static_cast<std::uint16_t>(I));
-        else
-            return false;
+    template <class Row>
+    [[gnu::always_inline]] static bool is_begun_at_once(Row row, const Word* words) {
+        return row.facts.is_enqueued && group.depth == 0 &&
+               gpu::launches.is_begun_at_once(words[row.facts.stream()], row.facts.id);
     }
-    template <Id I>
-    static void after_real(Word result) {
-        if constexpr (is_operation(row_of(I).traffic) || I == Id::GroupEnd)
+    template <class Row>
+    static void after_real(Row row, Word result) {
+        if (row.facts.is_enqueued || row.facts.ends_group)
             watch_launched(result);
         else
             gpu::launches.settle();
     }
-    static constexpr bool hears_of_unrecorded(Id id) { return may_be_watched(id); }
-    template <Id I>
-    static void unrecorded(const Word* words, Word result) {
-        if constexpr (is_operation(row_of(I).traffic))
-            pass_unwatched_operation(words[find(row_of(I).roles, Role::comm) + 1]);
-        if constexpr (row_of(I).traffic == Traffic::collective)
-            pass_unwatched(words[find(row_of(I).roles, Role::comm)], result);
-        else if constexpr (!is_operation(row_of(I).traffic) && I != Id::GroupEnd)
+    template <class Row>
+    static void unrecorded(Row row, const Word* words, Word result) {
+        if (row.facts.is_enqueued) pass_unwatched_operation(words[row.facts.stream()]);
+        if (row.facts.traffic == Traffic::collective)
+            pass_unwatched(words[row.facts.at(Role::comm)], result);
+        else if (row.facts.ends_communicator)
             gpu::launches.settle();
     }
 
-    template <int Spelling>
-    static wrap::Real real(const char* name, Word return_address) {
-        return find_real(name, return_address);
-    }
+    static wrap::Real real(int, const char* name, Word return_address) { return find_real(name, return_address); }
     // What the loader would have ended the process for, a caller who asked whether the function exists should survive.
     static Word missing(const char*) { return internal_error; }
     static bool is_off() { return library.is_off(); }
@@ -243,8 +261,8 @@ struct Nccl : private wrap::LibraryDefaults {
     // A communicator whose initialisation passed us by is used.
     static void begin_late(std::uint16_t id, const void* real);
 
-    template <Id I, class Language>
-    static void before_free(Ledger&, const Word* words) {
+    template <class Language, class Row>
+    static void before_free(Row, Ledger&, const Word* words) {
         library.communicators.forget(words[0]);
         runtime.forget_handles();
     }
@@ -256,26 +274,17 @@ struct Nccl : private wrap::LibraryDefaults {
         return meaning;
     }
 
+    // bookers.h
+    template <class Language, class Row>
+    static bool store(Row row, Ledger& ledger, Word* words);
+    template <class Language, class Row>
+    static void measure(Row row, Ledger& ledger, const Word* words);
     template <Id I, class Language>
     struct Size;
 
     static void watch_launched(Word result);
 
   private:
-    static constexpr bool launches(std::uint16_t id) {
-        constexpr std::uint64_t mask = [] {
-            std::uint64_t bits = bit_of_row(Id::GroupEnd);
-            for (std::size_t i = 0; i < calls; ++i)
-                if (is_operation(table[i].traffic)) bits |= bit_of_row(static_cast<Id>(first_id + i));
-            return bits;
-        }();
-        const unsigned row = id - first_id;
-        return row < 64 && (mask >> row & 1) != 0;
-    }
-    template <Id I>
-    static int peer_of(const Word* words) {
-        return peer_at(I) >= 0 ? static_cast<int>(words[peer_at(I)]) : -1;
-    }
     static bool follow_made(Id id, const Word* words);
     [[gnu::always_inline]] static void watch_operation(Word stream, std::uint16_t call, int peer) {
         group.stream = stream;

@@ -23,14 +23,14 @@ constinit inline void* reals_watched[Library::spellings][Library::calls]{};
 // Whether functions of a spelling were found; the tables of all others are untouched pages.
 template <class Library>
 constinit inline std::atomic<bool> has_found[Library::spellings]{};
-template <class Library, int Spelling>
-void*& slot_of(std::uint16_t id) {
-    return reals<Library>[Spelling][id - Library::first_id];
+template <class Library>
+void*& slot_of(int spelling, std::uint16_t id) {
+    return reals<Library>[spelling][id - Library::first_id];
 }
 
-template <class Library, int Spelling>
-void*& watched_slot_of(std::uint16_t id) {
-    return reals_watched<Library>[Spelling][id - Library::first_id];
+template <class Library>
+void*& watched_slot_of(int spelling, std::uint16_t id) {
+    return reals_watched<Library>[spelling][id - Library::first_id];
 }
 
 // Calls that scripts were seen to make, which take the plain form from then on: it tells the script's line before the
@@ -67,55 +67,55 @@ template <class Library>
     return Library::is_off() || (runtime.is_off() && !runtime.puts_barrier_before(id));
 }
 // The function of such a row, once it was looked for; null: look on.
-template <class Library, int Spelling>
-[[gnu::always_inline]] inline void* passed_on(std::uint16_t id) {
-    void* known = __atomic_load_n(&reals_aside<Library>[Spelling][id - Library::first_id], __ATOMIC_RELAXED);
+template <class Library>
+[[gnu::always_inline]] inline void* passed_on(int spelling, std::uint16_t id) {
+    void* known = __atomic_load_n(&reals_aside<Library>[spelling][id - Library::first_id], __ATOMIC_RELAXED);
     return known && is_passed_on<Library>(id) ? known : nullptr;
 }
 
 // It is looked for but once, unless there are several such libraries.
-template <class Library, int Spelling>
-Found find_passed_on(std::uint16_t id, const char* name, Word return_address) {
-    void*& slot = reals_aside<Library>[Spelling][id - Library::first_id];
+template <class Library>
+Found find_passed_on(int spelling, std::uint16_t id, const char* name, Word return_address) {
+    void*& slot = reals_aside<Library>[spelling][id - Library::first_id];
     void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED);
     if (!known) {
-        has_found<Library>[Spelling].store(true, std::memory_order_relaxed);
-        known = Library::template real<Spelling>(name, return_address).function;
+        has_found<Library>[spelling].store(true, std::memory_order_relaxed);
+        known = Library::real(spelling, name, return_address).function;
         if (!Library::several()) __atomic_store_n(&slot, known, __ATOMIC_RELAXED);
     }
     return {known, true, false};
 }
 
 // Where the function of a row belongs by now.
-template <class Library, int Spelling>
-void*& place_of_real(std::uint16_t id) {
-    void*& aside = reals_aside<Library>[Spelling][id - Library::first_id];
+template <class Library>
+void*& place_of_real(int spelling, std::uint16_t id) {
+    void*& aside = reals_aside<Library>[spelling][id - Library::first_id];
     if (!runtime.records_call(id) || runtime.puts_barrier_before(id) || is_made_by_scripts<Library>(id) ||
         !Library::may_be_quick(id))
         return aside;
-    if (!Library::watches(id)) return slot_of<Library, Spelling>(id);
-    return Library::may_be_watched_quickly(id) ? watched_slot_of<Library, Spelling>(id) : aside;
+    if (!Library::watches(id)) return slot_of<Library>(spelling, id);
+    return AnyRow<Library>(id).facts.may_be_watched_quickly ? watched_slot_of<Library>(spelling, id) : aside;
 }
 
 // First call of a function, and every call once a second MPI was met: then each caller gets its own MPI's function.
-template <class Library, int Spelling>
-[[gnu::noinline]] Found find_function(std::uint16_t id, const char* name, Word return_address) {
-    void*& slot = slot_of<Library, Spelling>(id);
+template <class Library>
+[[gnu::noinline]] Found find_function(int spelling, std::uint16_t id, const char* name, Word return_address) {
+    void*& slot = slot_of<Library>(spelling, id);
     if (void* known = __atomic_load_n(&slot, __ATOMIC_RELAXED)) return {known, false, false};
-    if (void* known = __atomic_load_n(&watched_slot_of<Library, Spelling>(id), __ATOMIC_RELAXED))
+    if (void* known = __atomic_load_n(&watched_slot_of<Library>(spelling, id), __ATOMIC_RELAXED))
         return {known, false, false};
-    if (is_passed_on<Library>(id)) return find_passed_on<Library, Spelling>(id, name, return_address);
-    void*& aside = reals_aside<Library>[Spelling][id - Library::first_id];
+    if (is_passed_on<Library>(id)) return find_passed_on<Library>(spelling, id, name, return_address);
+    void*& aside = reals_aside<Library>[spelling][id - Library::first_id];
     if (void* known = __atomic_load_n(&aside, __ATOMIC_RELAXED); known && !Library::several())
         return {known, false, false};
-    const Real real = Library::template real<Spelling>(name, return_address);
+    const Real real = Library::real(spelling, name, return_address);
     if (!real.function) return {nullptr, true, true};
     if (runtime.has_not_begun() && (thread_state.token || !Library::is_within_unseen(return_address, real.function)))
         Library::begin_late(id, real.function);
-    has_found<Library>[Spelling].store(true, std::memory_order_relaxed);
+    has_found<Library>[spelling].store(true, std::memory_order_relaxed);
     // The dictionary learns here which calls there are, so that counting one never has to ask.
     if (runtime.knows_call(id) && !Library::several())
-        __atomic_store_n(&place_of_real<Library, Spelling>(id), real.function, __ATOMIC_RELAXED);
+        __atomic_store_n(&place_of_real<Library>(spelling, id), real.function, __ATOMIC_RELAXED);
     return {real.function, Library::is_foreign(real), true};
 }
 

@@ -1,17 +1,13 @@
 // The plain form of a wrapper: everything that the fast form (wrap.h) leaves. First calls, new threads, nested calls,
 // other clocks, errors, traces, whatever is new to the ledger; and always for calls of which more is to be done than
-// the clock and the cell.
+// the clock and the cell. One function for all symbols of a language: a symbol enters it with its arguments as an
+// array. Its second half is in plain_second_half.h.
 #pragma once
 
-#include "libmpiprof/base/used_stack.h"
-#include "libmpiprof/record/token.h"
-#include "libmpiprof/wrap/booker.h"
+#include "libmpiprof/wrap/plain_second_half.h"
 #include "libmpiprof/wrap/unrecorded_form.h"
 
 namespace mpiprof::wrap {
-
-// What it uses below its own frame, but for a walk, which clears its own.
-inline constexpr unsigned stack_of_plain_form = 896;
 
 // The clock of the call in hand starts.
 template <class Library>
@@ -21,140 +17,6 @@ template <class Library>
         ledger.begin_in_script(key);
     else
         ledger.hand.begin(key, ledger.read_clock());
-}
-
-// What the call in hand is about, as far as a memo goes by it: its handles as passed, and what they mean.
-struct Asked {
-    Word type, comm;
-    Meaning meaning;
-    Bytes bytes;  // that are to be booked
-};
-
-// The memo of the call in hand, which has none yet.
-template <class Library, class Booker>
-[[gnu::always_inline]] inline Memo& learn_memo(Ledger& ledger, std::uint64_t key, const Asked& asked) {
-    Library::looks_again();
-    Memo& memo = ledger.learn(key, asked.type, asked.comm, thread_state.token, asked.meaning, asked.bytes);
-    if constexpr (Booker::has_partner) ledger.memos.forget_peer(memo);
-    if (ledger.is_scripted() && !is_made_by_scripts<Library>(call_of(key)))
-        learn_that_scripts_make<Library>(call_of(key));
-    return memo;
-}
-
-// The memo of the call in hand, learned if it is new. `bytes`: what is to be booked.
-template <class Library, class Language, class Booker>
-[[gnu::noinline]] Memo& memo_of(Ledger& ledger, std::uint64_t key, Bytes& bytes) {
-    CallInHand& hand = ledger.hand;
-    const Booking b = Booker::booking(hand);
-    const Word comm = ledger.hand.comm();
-    const Word* frame = thread_state.token;  // ours
-    const Memo& first = ledger.memos.first(key);
-    Meaning meaning{first.type_size, 0};
-    if (Memos::hit(first, key, b.type, comm))
-        meaning.communicator = first.cell->communicator, meaning.is_lasting = false;
-    else
-        meaning = Library::template meaning<Language>(ledger, b.type, comm, b.count);
-    meaning.buffer = hand.buffer;
-    hand.buffer = format::BufferKind::host;
-    bytes = Booker::bytes(hand, b, meaning.type_size);
-    if (Memo* memo = ledger.memos.known(key, b.type, comm, frame, meaning, bytes)) return *memo;
-    return learn_memo<Library, Booker>(ledger, key, {b.type, comm, meaning, bytes});
-}
-
-// Books a call by its memo, as the last thing that its second half does.
-template <class Library, class Booker>
-[[gnu::always_inline]] inline Word leave_booked(Word result, Ledger& ledger, Memo& memo, Bytes bytes, Ticks ticks,
-                                                Ticks end) {
-    ledger.books.add(memo, bytes, ticks);
-    if (ledger.turns_bin(end)) {
-        ledger.turn_bin(bytes, ticks);
-        Library::looks_again();
-    }
-    if (ledger.trace) [[unlikely]]
-        Booker::trace(ledger, memo, bytes, ticks);
-    Booker::after(ledger, memo, bytes, ticks);
-    thread_state.token = nullptr;
-    clear_used_stack<stack_of_plain_form>();
-    return result;
-}
-
-// The second half of a call that ended then: anything that leave() does not do itself.
-template <class Library, class Language, class Booker>
-[[gnu::noinline]] Word leave_plainly(Word result, Ledger& ledger, Ticks end) {
-    const std::uint64_t key = ledger.hand.key();
-    Ticks ticks = ledger.hand.ticks_until(end);
-    if (Language::failed(result, ledger.hand)) {
-        ledger.hand.buffer = format::BufferKind::host;
-        ledger.add_error(key, 0, thread_state.token);
-        if (ledger.trace) ledger.trace->error(ledger.hand, ticks);
-        Booker::after_failure(ledger);
-        thread_state.token = nullptr;
-        return result;
-    }
-    Bytes bytes = 0;
-    Memo& memo = memo_of<Library, Language, Booker>(ledger, key, bytes);
-    return leave_booked<Library, Booker>(result, ledger, memo, bytes, ledger.sane(ticks), end);
-}
-
-// The second half of a call that has succeeded, whose place or communicator or size is new, and of which the fast form
-// has asked the rest.
-template <class Library, class Booker>
-[[gnu::noinline]] Word leave_learning(Word result, Ledger& ledger, Ticks ticks, const Asked& asked) {
-    Memo& memo = learn_memo<Library, Booker>(ledger, ledger.hand.key(), asked);
-    return leave_booked<Library, Booker>(result, ledger, memo, asked.bytes, ledger.sane(ticks),
-                                         ledger.hand.since() + ticks);
-}
-
-// The second half of a poll that is a sample: its time stands for those since the sample before, too.
-template <class Library, class Language, class Booker>
-[[gnu::noinline]] Word leave_poll(Word result, Ledger& ledger, Ticks end, std::uint16_t counter) {
-    if (Language::failed(result, ledger.hand)) {
-        ledger.counters.count_error(counter);
-    } else {
-        Bytes bytes = 0;
-        Memo& memo = memo_of<Library, Language, Booker>(ledger, ledger.hand.key(), bytes);
-        const Ticks ticks = ledger.sane(ledger.hand.ticks_until(end));
-        ledger.add_poll(memo, ticks, end, counter);
-        ledger.counters.count(counter);
-        if (ledger.turns_bin(end)) ledger.turn_bin(bytes, ticks);
-        if constexpr (Booker::has_after_untimed)
-            if (ledger.trace) Booker::trace(ledger, memo, bytes, ticks);
-        Booker::after(ledger, memo, bytes, ticks);
-    }
-    thread_state.token = nullptr;
-    return result;
-}
-
-// The second half of a poll that is no sample.
-template <class Language, class Booker>
-[[gnu::always_inline]] inline Word leave_untimed_poll(Word result, std::uint16_t counter) {
-    ThreadState& state = thread_state;
-    if constexpr (Booker::has_after_untimed)
-        if (state.token != untimed(MPIPROF_FRAME())) [[unlikely]]
-            return result;
-    Ledger& ledger = *state.ledger;
-    if (Language::failed(result, ledger.hand)) [[unlikely]] {
-        ledger.counters.count_error(counter);
-    } else {
-        ledger.counters.count(counter);
-        Booker::after_untimed(ledger);
-    }
-    state.token = nullptr;
-    return result;
-}
-
-// A poll that is no sample, where there is a trace: it is timed, since it may complete something, but not booked.
-template <class Library, class Language, class Booker>
-[[gnu::noinline]] void trace_poll(Ledger& ledger, Word result, Ticks ticks, const Word* frame) {
-    if (Language::failed(result, ledger.hand)) return;
-    const Booking b = Booker::booking(ledger.hand);
-    const Meaning meaning = Library::template meaning<Language>(ledger, b.type, ledger.hand.comm(), b.count);
-    const Memo* known = ledger.memos.known(ledger.hand.key(), b.type, ledger.hand.comm(), frame, meaning,
-                                           Booker::bytes(ledger.hand, b, meaning.type_size));
-    const format::Cell nowhere{};
-    Memo unknown{};
-    unknown.cell = const_cast<format::Cell*>(&nowhere);
-    Booker::trace(ledger, known ? *known : unknown, 0, ledger.sane(ticks));
 }
 
 struct Entered {
@@ -189,164 +51,185 @@ struct Entered {
 }
 
 // The barrier that the user wants before calls of this row: all ranks come to it, also those that record nothing.
-template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline void wait_for_others(const PlainCall& call, Ledger* ledger, Words... args) {
-    if (!runtime.puts_barrier_before(static_cast<std::uint16_t>(Id)) || call.found.foreign) return;
+template <class Library, class Language, class Call>
+[[gnu::always_inline]] inline void wait_for_others(const Call& call, Ledger* ledger) {
+    if (!runtime.puts_barrier_before(call.row.facts.id) || call.is_foreign) return;
     if (!ledger && call.is_part) return;
-    const Word words[] = {args..., 0};
-    Library::template wait_first<Id, Language>(ledger, call.frame, call.return_address, words);
+    Library::template wait_first<Language>(call.row, ledger, call.frame, call.return_address, call.words);
 }
 
-template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline Word call_counted(const PlainCall& call, Ledger& ledger, Words... args) {
-    constexpr std::uint16_t counter = Library::row(Id).counter;
-    const Word result = call.real(args...);
+template <class Library, class Language, class Call>
+[[gnu::always_inline]] inline Word call_counted(const Call& call, Ledger& ledger) {
+    const auto& facts = call.row.facts;
+    const Word result = call.real();
     if (thread_state.token != untimed(call.frame)) return result;  // overtaken: what is in hand is another's
-    const Word words[] = {args..., 0};
     if (Language::failed(result, ledger.hand)) {
-        ledger.counters.count_error(counter);
+        ledger.counters.count_error(facts.counter);
     } else {
-        ledger.counters.count(counter);
-        if constexpr (Library::follows(Id))
-            Library::template follow<Id, Language>(
-                ledger, call_key(static_cast<std::uint16_t>(Id), call.return_address), words);
+        ledger.counters.count(facts.counter);
+        if (facts.follows)
+            Library::template follow<Language>(call.row, ledger, call_key(facts.id, call.return_address), call.words);
     }
     thread_state.token = nullptr;
     return result;
 }
 
 // A poll that is no sample.
-template <class Library, auto Id, class Language, class Booker, class... Words>
-[[gnu::always_inline]] inline Word call_untimed_poll(const PlainCall& call, Ledger& ledger, Words... args) {
-    constexpr std::uint16_t counter = Library::row(Id).counter;
-    if (!Booker::has_after_untimed || !ledger.trace)
-        return leave_untimed_poll<Behind<Language>, Booker>(call.real(args...), counter);
-    begin<Library>(ledger, static_cast<std::uint16_t>(Id), call.return_address, call.found.is_first);
-    const Word result = call.real(args...);
-    const Ticks end = ledger.read_clock();
-    ledger.hand.leave();
+template <class Library, class Call>
+[[gnu::always_inline]] inline Word call_untimed_poll(const Call& call, Ledger& ledger, void* second) {
+    const auto& facts = call.row.facts;
+    const auto leave = reinterpret_cast<Word (*)(Word, Ledger&, Ticks, std::uint16_t)>(second);
+    const bool is_traced = ledger.trace;
+    if (is_traced) begin<Library>(ledger, facts.id, call.return_address, call.is_first);
+    const Word result = call.real();
+    const Ticks end = is_traced ? ledger.read_clock() : 0;
+    if (is_traced) ledger.hand.leave();
     if (thread_state.token != untimed(call.frame)) return result;
-    trace_poll<Library, Behind<Language>, Booker>(ledger, result, ledger.hand.ticks_until(end), call.frame);
-    return leave_untimed_poll<Behind<Language>, Booker>(result, counter);
+    return leave(result, ledger, end, facts.counter);
 }
 
 // A call whose clock is read. What is asked about it once it has succeeded is asked outside the timed interval.
-template <class Library, auto Id, class Language, class Size, class... Words>
-[[gnu::always_inline]] inline Word call_timed(const PlainCall& call, Ledger& ledger, bool is_sized, Words... args) {
-    using Booker = typename Size::Booker;
-    constexpr Call row = Library::row(Id);
-    constexpr auto id = static_cast<std::uint16_t>(Id);
+template <class Library, class Language, class Call>
+[[gnu::always_inline]] inline Word call_timed(const Call& call, Ledger& ledger, bool is_sized, void* second) {
+    const auto& facts = call.row.facts;
     thread_state.token = call.frame;
     // A site is learned when its call has returned; the first one may never do so.
-    if (call.found.is_first) ledger.know_site(call.return_address);
-    if constexpr (Library::may_be_watched(Id))
-        if (Library::watches(id)) {
-            const Word words[] = {args..., 0};
-            Library::template before_real<Id, Language>(ledger, words);
-        }
+    if (call.is_first) ledger.know_site(call.return_address);
+    if (facts.may_be_watched && Library::watches(facts.id))
+        Library::template before_real<Language>(call.row, ledger, call.words);
     ledger.before_call();
-    begin<Library>(ledger, id, call.return_address, call.found.is_first);
-    const Word result = call.real(args...);
+    begin<Library>(ledger, facts.id, call.return_address, call.is_first);
+    const Word result = call.real();
     const Ticks end = ledger.read_clock();
-    if constexpr (Library::may_be_watched(Id))
-        if (Library::watches(id)) Library::template after_real<Id>(result);
+    if (facts.may_be_watched && Library::watches(facts.id)) Library::after_real(call.row, result);
     if (thread_state.token != call.frame) return result;
     ledger.hand.leave();
-    if (!is_sized) {
-        const Word words[] = {args..., 0};
-        if (!Language::failed(result, ledger.hand)) Size::measure(ledger, words);
-    }
-    if constexpr (Library::follows(Id)) {
-        const Word words[] = {args..., 0};
-        if (!Language::failed(result, ledger.hand))
-            Library::template follow<Id, Language>(ledger, ledger.hand.made_from(), words);
-    }
-    if constexpr (row.treatment == Treatment::polled)
-        return leave_poll<Library, Behind<Language>, Booker>(result, ledger, end, row.counter);
-    else
-        return leave_plainly<Library, Behind<Language>, Booker>(result, ledger, end);
+    if (!is_sized && !Language::failed(result, ledger.hand))
+        Library::template measure<Language>(call.row, ledger, call.words);
+    if (facts.follows && !Language::failed(result, ledger.hand))
+        Library::template follow<Language>(call.row, ledger, ledger.hand.made_from(), call.words);
+    if (facts.treatment == Treatment::polled)
+        return reinterpret_cast<Word (*)(Word, Ledger&, Ticks, std::uint16_t)>(second)(result, ledger, end,
+                                                                                       facts.counter);
+    return reinterpret_cast<Word (*)(Word, Ledger&, Ticks)>(second)(result, ledger, end);
 }
 
-template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline Word call_recorded(const PlainCall& call, Ledger& ledger, Words... args) {
-    constexpr Call row = Library::row(Id);
-    thread_state.token = row.treatment == Treatment::timed ? call.frame : untimed(call.frame);
-    if constexpr (Library::frees(Id)) {
-        const Word words[] = {args...};
-        Library::template before_free<Id, Language>(ledger, words);
-    }
-    if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
-    if constexpr (row.treatment == Treatment::counted) {
-        return call_counted<Library, Id, Language>(call, ledger, args...);
-    } else {
-        using Size = typename Library::template Size<Id, Language>;
-        static_assert(HasSize<Size>);
-        Size::make_room(ledger, args...);
-        const bool is_sized = Size::store(ledger, args...);
-        if constexpr (row.treatment == Treatment::polled)
-            if (!ledger.counters.is_sample(row.counter))
-                return call_untimed_poll<Library, Id, Language, typename Size::Booker>(call, ledger, args...);
-        return call_timed<Library, Id, Language, Size>(call, ledger, is_sized, args...);
-    }
+template <class Library, class Language, class Call>
+[[gnu::always_inline]] inline Word call_recorded(const Call& call, Ledger& ledger, void* second) {
+    const auto& facts = call.row.facts;
+    thread_state.token = facts.treatment == Treatment::timed ? call.frame : untimed(call.frame);
+    if (facts.frees) Library::template before_free<Language>(call.row, ledger, call.words);
+    if constexpr (Language::fortran) ledger.hand.ierror = ierror_in(call.words, facts);
+    if (facts.treatment == Treatment::counted) return call_counted<Library, Language>(call, ledger);
+    const bool is_sized = Library::template store<Language>(call.row, ledger, call.words);
+    if (facts.treatment == Treatment::polled && !ledger.counters.is_sample(facts.counter))
+        return call_untimed_poll<Library>(call, ledger, second);
+    return call_timed<Library, Language>(call, ledger, is_sized, second);
 }
 
-// A poll that is a sample, and that the fast form could have recorded but for its clock: nothing has to be found out
-// about it. Reached by a tail call, as call_plainly() is.
-template <class Library, auto Id, int Spelling, class Language, class... Words>
-[[gnu::noinline]] Word call_sampled(Words... args) {
-    void* const real = __atomic_load_n(&slot_of<Library, Spelling>(static_cast<std::uint16_t>(Id)), __ATOMIC_RELAXED);
-    const Found found{real, false, false};
-    const PlainCall call{found, MPIPROF_FRAME(), reinterpret_cast<Word>(__builtin_return_address(0)), false};
-    return call_recorded<Library, Id, Language>(call, *thread_state.ledger, args...);
+// ---- of any symbol ----
+
+// What a symbol is to its plain form, in one register.
+struct Door {
+    std::uint16_t id;
+    std::uint8_t spelling;
+    std::uint8_t words : 7;  // how many its calls have
+    bool is_first : 1;       // the process had not called this function before
+};
+
+// Recording is off, and the call is the user's: all that is done is to count it in its order and to follow the lives of
+// handles.
+template <class Library, class Language>
+[[gnu::noinline]] Word rest_form(Word* words, const Word* frame, Door door, void* real) {
+    const PlainCall<AnyRow<Library>, AnyReal> call{
+        AnyRow<Library>(door.id), {real, words, door.words}, words, frame, 0};
+    return call_without_ledger<Library, Language>(call);
 }
 
-// Reached by a tail call: the frame and the return address are those of the exported symbol.
-template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
-[[gnu::noinline, gnu::cold]] Word call_plainly(Words... args) {
-    const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
-    const Word* frame = MPIPROF_FRAME();
-    constexpr auto id = static_cast<std::uint16_t>(Id);
-    const Found found = find_function<Library, Spelling>(id, Name::text(), return_address);
+// A call that is this thread's to record.
+template <class Library, class Language>
+[[gnu::noinline]] Word recorded_form(Word* words, const Word* frame, Word return_address, Door door, void* real,
+                                     void* second) {
+    const PlainCall<AnyRow<Library>, AnyReal> call{
+        AnyRow<Library>(door.id), {real, words, door.words}, words, frame, return_address, door.is_first};
+    return call_recorded<Library, Language>(call, *thread_state.ledger, second);
+}
+
+// A call of which it has to be found out what it is.
+template <class Library, class Language>
+[[gnu::noinline, gnu::cold]] Word unknown_form(Word* words, const Word* frame, Word return_address, Door door,
+                                               const char* name, void* second) {
+    const AnyRow<Library> row(door.id);
+    const Found found = find_function<Library>(door.spelling, door.id, name, return_address);
     const auto [ledger, is_part] = enter_plainly(thread_state, frame, return_address, found.foreign);
-    const PlainCall call{found, frame, return_address, is_part};
-    if (!found.function) return Library::missing(Name::text());
+    const PlainCall<AnyRow<Library>, AnyReal> call{
+        row, {found.function, words, door.words}, words, frame, return_address, found.is_first, found.foreign, is_part};
+    if (!found.function) return Library::missing(name);
     if (!is_part && !found.foreign &&
         Library::is_within_unseen(return_address, found.is_first ? found.function : nullptr)) [[unlikely]]
-        return call.real(args...);
-    if constexpr (Library::may_wait_first(Id)) wait_for_others<Library, Id, Language>(call, ledger, args...);
-    if (!ledger) return call_without_ledger<Library, Id, Language>(call, args...);
-    if constexpr (!Library::frees(Id) && !Library::follows(Id))
-        if (!runtime.records_call(id)) {
-            const Word result = call_unrecorded(call.real_as<Words...>(), frame, args...);
-            if constexpr (Library::is_in_order(Id)) {
-                const Word words[] = {args..., 0};
-                Library::template count_unrecorded<Id, Language>(words, result);
-            }
-            return result;
-        }
-    return call_recorded<Library, Id, Language>(call, *ledger, args...);
+        return call.real();
+    if (row.facts.may_wait_first) wait_for_others<Library, Language>(call, ledger);
+    if (!ledger) return call_without_ledger<Library, Language>(call);
+    if (!row.facts.frees && !row.facts.follows && !runtime.records_call(door.id)) {
+        const Word result = call_unrecorded(found.function, words, door.words, frame);
+        if (row.facts.is_in_order) Library::template count_unrecorded<Language>(row, words, result);
+        return result;
+    }
+    door.is_first = found.is_first;
+    return recorded_form<Library, Language>(words, frame, return_address, door, found.function, second);
 }
 
-// A call that may find recording off: if it is the user's, all that is done is to count it in its order and to follow
-// the lives of handles.
+// One function for all symbols of a language: the row is read as it goes. `frame` and `return_address` are the exported
+// symbol's, whose arguments lie in `words`, which the real function gets; `second` is second_half().
+template <class Library, class Language>
+[[gnu::noinline]] Word plain_form(Word* words, const Word* frame, Word return_address, Door door, const char* name,
+                                  void* second) {
+    ThreadState& state = thread_state;
+    // Where it lies here, the row's calls are recorded, and nothing is put before them (place_of_real).
+    void* const known = __atomic_load_n(&slot_of<Library>(door.spelling, door.id), __ATOMIC_RELAXED);
+    const std::uint64_t epoch = gate_epoch();
+    if (known && epoch == 0 && frame >= state.token)
+        return AnyRow<Library>(door.id).facts.rests() ? call_unrecorded(known, words, door.words, frame)
+                                                      : rest_form<Library, Language>(words, frame, door, known);
+    if (!known || state.epoch != epoch || untimed(frame) < state.token)
+        return unknown_form<Library, Language>(words, frame, return_address, door, name, second);
+    // The fast form took the token before it left, or its call was left by a longjmp.
+    if (state.token >= frame) state.ledger->hand.leave();
+    return recorded_form<Library, Language>(words, frame, return_address, door, known, second);
+}
+
+// From a symbol to there, with its arguments as an array. Reached by a tail call: the frame and the return address are
+// those of the exported symbol.
 template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
-[[gnu::noinline, gnu::cold]] Word call_at_rest(Words... args) {
-    if constexpr (!Library::hears_of_unrecorded(Id)) {
-        void* real = __atomic_load_n(&slot_of<Library, Spelling>(static_cast<std::uint16_t>(Id)), __ATOMIC_RELAXED);
-        const Found found{real, false, false};
-        const Word* frame = MPIPROF_FRAME();
-        if (real && gate_epoch() == 0 && frame >= thread_state.token)
-            return call_without_ledger<Library, Id, Language>({found, frame, 0, false}, args...);
-    }
-    return call_plainly<Library, Id, Spelling, Language, Name>(args...);
+[[gnu::noinline, gnu::cold]] Word call_plainly(Words... args) {
+    constexpr unsigned n = sizeof...(Words);
+    static_assert(n <= most_words || n == words_with_a_value, "forward() has a case for each");
+    Word words[n + 1] = {args...};
+    return plain_form<Library, Language>(words, MPIPROF_FRAME(), reinterpret_cast<Word>(__builtin_return_address(0)),
+                                         {static_cast<std::uint16_t>(Id), Spelling, n, false}, Name::text(),
+                                         second_half<Library, Id, Language>());
+}
+
+// ---- of one symbol ----
+
+// A poll that is a sample, and that the fast form could have recorded but for its clock: nothing has to be found out
+// about it. Every sixteenth is one, which is too often to read the row.
+template <class Library, auto Id, int Spelling, class Language, class... Words>
+[[gnu::noinline]] Word call_sampled(Words... args) {
+    void* const real = __atomic_load_n(&slot_of<Library>(Spelling, static_cast<std::uint16_t>(Id)), __ATOMIC_RELAXED);
+    Word words[sizeof...(Words) + 1] = {args...};
+    const PlainCall<FixedRow<Library, Id>, decltype(fixed_real(std::index_sequence_for<Words...>()))> call{
+        {},    {real, words}, words, MPIPROF_FRAME(), reinterpret_cast<Word>(__builtin_return_address(0)),
+        false, false,         false};
+    return call_recorded<Library, Language>(call, *thread_state.ledger, second_half<Library, Id, Language>());
 }
 
 // A call that finds another epoch than it knows. What is handed on and nothing else goes by no more than this.
 template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
 [[gnu::noinline, gnu::cold]] Word call_in_new_epoch(Words... args) {
-    if (void* real = passed_on<Library, Spelling>(static_cast<std::uint16_t>(Id)))
+    if (void* real = passed_on<Library>(Spelling, static_cast<std::uint16_t>(Id)))
         return reinterpret_cast<Word (*)(Words...)>(real)(args...);
-    return call_at_rest<Library, Id, Spelling, Language, Name>(args...);
+    return call_plainly<Library, Id, Spelling, Language, Name>(args...);
 }
 
 }  // namespace mpiprof::wrap

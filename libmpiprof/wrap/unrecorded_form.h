@@ -4,77 +4,92 @@
 #pragma once
 
 #include "libmpiprof/record/token.h"
+#include "libmpiprof/wrap/forward.h"
 #include "libmpiprof/wrap/functions.h"
 
 namespace mpiprof::wrap {
 
-// A call that the user left out: what it calls in turn is not recorded either.
-template <class... Words>
-Word call_unrecorded(Word (*real)(Words...), const Word* frame, Words... args) {
+// The real call, with its arguments as so many words: of any symbol, or of one that the compiler knows.
+struct AnyReal {
+    void* function;
+    const Word* words;
+    unsigned n;
+    [[gnu::always_inline]] Word operator()() const { return forward(function, words, n); }
+};
+template <std::size_t... I>
+struct FixedReal {
+    void* function;
+    const Word* words;
+    [[gnu::always_inline]] Word operator()() const {
+        return reinterpret_cast<Word (*)(decltype(words[I] + 0)...)>(function)(words[I]...);
+    }
+};
+
+template <std::size_t... I>
+FixedReal<I...> fixed_real(std::index_sequence<I...>);
+
+// A call in the plain form, as its pieces hand it on: all of them are inlined, so that it lies in registers.
+template <class Row, class Real>
+struct PlainCall {
+    Row row;
+    Real real;
+    Word* words;        // its arguments, in the frame of the symbol
+    const Word* frame;  // that of the exported symbol
+    Word return_address;
+    bool is_first = false;    // the process had not called this function before
+    bool is_foreign = false;  // of a second MPI, or passed on: nothing else is done
+    bool is_part = false;     // of another call
+};
+
+// The word behind the C arguments.
+[[gnu::always_inline]] inline const int* ierror_in(const Word* words, const RowFacts& facts) {
+    return reinterpret_cast<const int*>(words[facts.arity]);
+}
+
+// A call that is handed on and nothing else. It holds the token: what it calls in turn is not recorded either, and need
+// not follow the stack to know whose part it is.
+[[gnu::noinline]] inline Word call_unrecorded(void* real, const Word* words, unsigned n, const Word* frame) {
     thread_state.token = untimed(frame);
-    const Word result = real(args...);
+    const Word result = forward(real, words, n);
     if (thread_state.token == untimed(frame)) thread_state.token = nullptr;
     return result;
 }
 
 // A call that is not recorded, while recording is off or as part of another: lives of handles begin and end in it all
 // the same.
-template <class Library, auto Id, class Language, class... Words>
-Word call_followed(Word (*real)(Words...), bool is_part, Words... args) {
-    const Word words[] = {args..., 0};
-    if constexpr (Library::frees(Id)) Library::template free_unrecorded<Id, Language>(words, is_part);
+template <class Library, class Language, class Call>
+[[gnu::always_inline]] inline Word call_followed(const Call& call) {
+    const auto& facts = call.row.facts;
+    if (facts.frees) Library::template free_unrecorded<Language>(call.row, call.words, call.is_part);
     CallInHand hand{};
-    if constexpr (Language::fortran) hand.ierror = ierror_of<Library::row(Id).arity>(args...);
-    const Word result = real(args...);
-    if constexpr (Library::follows(Id))
-        if (!Language::failed(result, hand)) Library::template follow_unrecorded<Id, Language>(words, is_part);
+    if constexpr (Language::fortran) hand.ierror = ierror_in(call.words, facts);
+    const Word result = call.real();
+    if (facts.follows && !Language::failed(result, hand))
+        Library::template follow_unrecorded<Language>(call.row, call.words, call.is_part);
     return result;
 }
 
-// A call in the plain form, as its pieces hand it on.
-struct PlainCall {
-    const Found& found;  // a copy would cost each call some instructions
-    const Word* frame;   // that of the exported symbol
-    Word return_address;
-    bool is_part;  // of another call
-    template <class... Words>
-    auto real_as() const {
-        return reinterpret_cast<Word (*)(Words...)>(found.function);
-    }
-    template <class... Words>
-    [[gnu::always_inline]] Word real(Words... args) const {
-        return real_as<Words...>()(args...);
-    }
-};
-
 // A call that is not recorded, since there is nowhere to record it.
-template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline Word call_uncounted(const PlainCall& call, Words... args) {
-    if constexpr (Library::hears_of_unrecorded(Id)) {
-        const Word result = call.real(args...);
-        const Word words[] = {args..., 0};
-        if (!call.is_part && gate_epoch() == 0 && Library::watches(static_cast<std::uint16_t>(Id)))
-            Library::template unrecorded<Id>(words, result);
+template <class Library, class Language, class Call>
+[[gnu::always_inline]] inline Word call_uncounted(const Call& call) {
+    const auto& facts = call.row.facts;
+    if (facts.hears_of_unrecorded) {
+        const Word result = call.real();
+        if (!call.is_part && gate_epoch() == 0 && Library::watches(facts.id))
+            Library::unrecorded(call.row, call.words, result);
         return result;
-    } else if constexpr (Library::follows(Id) || Library::frees(Id)) {
-        return call_followed<Library, Id, Language>(call.real_as<Words...>(), call.is_part, args...);
-    } else {
-        return call.real(args...);
     }
+    return facts.follows || facts.frees ? call_followed<Library, Language>(call) : call.real();
 }
 
-// The same; and one that has its place in an order is counted there, whoever records it. It holds the token, so that
-// what it calls in turn need not follow the stack to know whose part it is.
-template <class Library, auto Id, class Language, class... Words>
-[[gnu::always_inline]] inline Word call_without_ledger(const PlainCall& call, Words... args) {
-    if (call.found.foreign) return call.real(args...);
-    if (call.is_part) return call_uncounted<Library, Id, Language>(call, args...);
+// The same, with the token; and one that has its place in an order is counted there, whoever records it.
+template <class Library, class Language, class Call>
+[[gnu::always_inline]] inline Word call_without_ledger(const Call& call) {
+    if (call.is_foreign) return call.real();
+    if (call.is_part) return call_uncounted<Library, Language>(call);
     thread_state.token = untimed(call.frame);
-    const Word result = call_uncounted<Library, Id, Language>(call, args...);
-    if constexpr (Library::is_in_order(Id)) {
-        const Word words[] = {args..., 0};
-        Library::template count_unrecorded<Id, Language>(words, result);
-    }
+    const Word result = call_uncounted<Library, Language>(call);
+    if (call.row.facts.is_in_order) Library::template count_unrecorded<Language>(call.row, call.words, result);
     if (thread_state.token == untimed(call.frame)) thread_state.token = nullptr;
     return result;
 }

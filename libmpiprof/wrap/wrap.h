@@ -191,28 +191,27 @@ template <class Library>
 template <class Library, auto Id, class Language, class... Words>
 [[gnu::always_inline]] inline Word call_counted_fast(ThreadState& state, void*& slot, const Word* frame,
                                                      Word (*plainly)(Words...), Words... args) {
-    constexpr Call row = Library::row(Id);
+    constexpr FixedRow<Library, Id> row;
     const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
     if (!real) [[unlikely]]
         return plainly(args...);
     state.token = untimed(frame);
-    if constexpr (Language::fortran) state.ledger->hand.ierror = ierror_of<row.arity>(args...);
-    if constexpr (Library::frees(Id)) {
+    if constexpr (Language::fortran) state.ledger->hand.ierror = ierror_of<row.facts.arity>(args...);
+    if constexpr (row.facts.frees) {
         const Word words[] = {args..., 0};
-        Library::template before_free<Id, Language>(*state.ledger, words);
+        Library::template before_free<Language>(row, *state.ledger, words);
     }
     const Word result = real(args...);
     ThreadState& after = thread_state;
     Ledger& same = *after.ledger;
     if (Language::failed(result, same.hand)) [[unlikely]] {
-        same.counters.count_error(row.counter);
+        same.counters.count_error(row.facts.counter);
     } else {
-        same.counters.count(row.counter);
-        if constexpr (Library::follows(Id)) {
+        same.counters.count(row.facts.counter);
+        if constexpr (row.facts.follows) {
             const Word words[] = {args..., 0};
             const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
-            Library::template follow<Id, Language>(same, call_key(static_cast<std::uint16_t>(Id), return_address),
-                                                   words);
+            Library::template follow<Language>(row, same, call_key(row.facts.id, return_address), words);
         }
     }
     after.token = nullptr;
@@ -222,20 +221,20 @@ template <class Library, auto Id, class Language, class... Words>
 template <class Library, auto Id, int Spelling, class Language, class... Words>
 [[gnu::always_inline]] inline Word call_polled_fast(ThreadState& state, void*& slot, const Word* frame,
                                                     Word (*plainly)(Words...), Words... args) {
-    constexpr Call row = Library::row(Id);
+    constexpr FixedRow<Library, Id> row;
     using Size = typename Library::template Size<Id, Language>;
     const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
     if (!real) [[unlikely]]
         return plainly(args...);
-    if (state.ledger->counters.is_sample(row.counter)) [[unlikely]]
+    if (state.ledger->counters.is_sample(row.facts.counter)) [[unlikely]]
         return call_sampled<Library, Id, Spelling, Language>(args...);
     state.token = untimed(frame);
     Ledger& ledger = *state.ledger;
-    if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
+    if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.facts.arity>(args...);
     if constexpr (Size::completes)
         if (!Size::store(ledger, args...)) [[unlikely]]
             return plainly(args...);
-    return leave_untimed_poll<Behind<Language>, typename Size::Booker>(real(args...), row.counter);
+    return leave_untimed_poll<Behind<Language>, typename Size::Booker>(real(args...), row.facts.counter);
 }
 
 // A call around which more is done than the clock and the cell, with what is in hand stored: its clock starts behind
@@ -245,12 +244,12 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     constexpr auto id = static_cast<std::uint16_t>(Id);
     using Size = typename Library::template Size<Id, Language>;
     const auto real = reinterpret_cast<Word (*)(Words...)>(
-        __atomic_load_n(&watched_slot_of<Library, Spelling>(id), __ATOMIC_RELAXED));
+        __atomic_load_n(&watched_slot_of<Library>(Spelling, id), __ATOMIC_RELAXED));
     if (!real || !Library::watches(id)) [[unlikely]]
         return call_plainly<Library, Id, Spelling, Language, Name>(args...);
     Ledger& ledger = *thread_state.ledger;
     const Word words[] = {args..., 0};
-    Library::template before_real<Id, Language>(ledger, words);
+    Library::template before_real<Language>(FixedRow<Library, Id>(), ledger, words);
     ledger.hand.begin_at(counter());
     return leave_row<Library, Language, Size, typename Size::Watched>(real(args...));
 }
@@ -262,8 +261,8 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     constexpr auto id = static_cast<std::uint16_t>(Id);
     const Word words[] = {args..., 0};
     const auto real = reinterpret_cast<Word (*)(Words...)>(
-        __atomic_load_n(&watched_slot_of<Library, Spelling>(id), __ATOMIC_RELAXED));
-    if (!real || !Library::template is_begun_at_once<Id>(words)) [[unlikely]]
+        __atomic_load_n(&watched_slot_of<Library>(Spelling, id), __ATOMIC_RELAXED));
+    if (!real || !Library::is_begun_at_once(FixedRow<Library, Id>(), words)) [[unlikely]]
         return call_watched<Library, Id, Spelling, Language, Name>(args...);
     thread_state.ledger->hand.begin_at(counter_among(args...));
     return leave_row<Library, Language, Size, typename Size::Watched>(real(args...));
@@ -274,16 +273,16 @@ template <class Library, auto Id, class Language, class... Words>
 [[gnu::always_inline]] inline Word call_timed_fast(ThreadState& state, void*& slot, const Word* frame,
                                                    Word (*plainly)(Words...), Word (*elsewhere)(Words...),
                                                    Words... args) {
-    constexpr Call row = Library::row(Id);
+    constexpr FixedRow<Library, Id> row;
     using Size = typename Library::template Size<Id, Language>;
     if constexpr (!Size::can_be_quick) return plainly(args...);
     state.token = frame;
     Ledger& ledger = *state.ledger;
-    if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.arity>(args...);
+    if constexpr (Language::fortran) ledger.hand.ierror = ierror_of<row.facts.arity>(args...);
     if (!Size::store(ledger, args...)) [[unlikely]]
         return plainly(args...);
     const auto return_address = reinterpret_cast<Word>(__builtin_return_address(0));
-    ledger.hand.begin(call_key(static_cast<std::uint16_t>(Id), return_address));
+    ledger.hand.begin(call_key(row.facts.id, return_address));
     ledger.hand.begin_at(counter_among(args...));
     // Read last: it needs no register before, and where it is missing another form takes all of this over.
     const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
@@ -295,17 +294,17 @@ template <class Library, auto Id, class Language, class... Words>
 template <class Library, auto Id, int Spelling, class Language, class Name, class... Words>
 requires WrappedLibrary<Library, Language>
 [[gnu::always_inline]] inline Word call(Words... args) {
-    constexpr Treatment treatment = Library::row(Id).treatment;
+    constexpr auto facts = FixedRow<Library, Id>::facts;
+    constexpr Treatment treatment = facts.treatment;
     constexpr auto plainly = &call_plainly<Library, Id, Spelling, Language, Name, Words...>;
-    void*& slot = slot_of<Library, Spelling>(static_cast<std::uint16_t>(Id));
+    void*& slot = slot_of<Library>(Spelling, facts.id);
     ThreadState& state = thread_state;
-    if constexpr ((Library::frees(Id) || Library::follows(Id)) && treatment != Treatment::counted)
-        return plainly(args...);
+    if constexpr ((facts.frees || facts.follows) && treatment != Treatment::counted) return plainly(args...);
     if (state.epoch != gate_epoch()) [[unlikely]]
         return call_in_new_epoch<Library, Id, Spelling, Language, Name>(args...);
     const Word* frame = MPIPROF_FRAME();
     if (frame < state.token) [[unlikely]] {
-        if constexpr (Library::asks_itself(Id)) {
+        if constexpr (facts.asks_itself) {
             const auto real = reinterpret_cast<Word (*)(Words...)>(__atomic_load_n(&slot, __ATOMIC_RELAXED));
             if (real && is_own_question<Library>(state, reinterpret_cast<Word>(__builtin_return_address(0))))
                 return real(args...);
@@ -317,7 +316,7 @@ requires WrappedLibrary<Library, Language>
         return call_counted_fast<Library, Id, Language>(state, slot, frame, plainly, args...);
     else if constexpr (treatment == Treatment::polled)
         return call_polled_fast<Library, Id, Spelling, Language>(state, slot, frame, plainly, args...);
-    else if constexpr (Library::may_be_watched_quickly(static_cast<std::uint16_t>(Id)))
+    else if constexpr (facts.may_be_watched_quickly)
         return call_timed_fast<Library, Id, Language>(
             state, slot, frame, plainly, &call_watched_at_once<Library, Id, Spelling, Language, Name, Words...>,
             args...);

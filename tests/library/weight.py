@@ -13,7 +13,7 @@ import sys
 SKIPPED = 77
 COMPILER = "12."  # others make other code: the limits are this one's
 SECOND_HALF = re.compile(r" mpiprof::wrap::(leave\w*|memo_of)<")
-PLAIN_FORM = re.compile(r" mpiprof::wrap::call_(plainly|at_rest|in_new_epoch)<")
+PLAIN_FORM = re.compile(r" mpiprof::wrap::call_(plainly|in_new_epoch)<")
 
 
 def said(*command):

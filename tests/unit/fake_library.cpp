@@ -2,6 +2,7 @@
 #include "tests/unit/fake_library.h"
 
 #include <cstring>
+#include <utility>
 
 #include "libmpiprof/wrap/wrap.h"
 
@@ -78,31 +79,30 @@ const Known known[] = {
 // ---- the library as wrap/ wants it ----
 
 struct Fake : private wrap::LibraryDefaults {
-    using LibraryDefaults::asks_itself, LibraryDefaults::is_own_code, LibraryDefaults::is_within_unseen;
-    using LibraryDefaults::before_real, LibraryDefaults::after_real;
+    using LibraryDefaults::before_real, LibraryDefaults::after_real, LibraryDefaults::unrecorded;
     using LibraryDefaults::begin_late, LibraryDefaults::may_be_quick, LibraryDefaults::missing;
-    using LibraryDefaults::follow, LibraryDefaults::follow_unrecorded, LibraryDefaults::follows;
-    using LibraryDefaults::hears_of_unrecorded, LibraryDefaults::unrecorded;
-    using LibraryDefaults::looks_again;
-    using LibraryDefaults::may_be_watched, LibraryDefaults::watches;
-    using LibraryDefaults::may_be_watched_quickly;
-    using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first;
+    using LibraryDefaults::follow, LibraryDefaults::follow_unrecorded;
+    using LibraryDefaults::is_own_code, LibraryDefaults::is_within_unseen;
+    using LibraryDefaults::looks_again, LibraryDefaults::watches, LibraryDefaults::wait_first;
 
     using Id = FakeId;
     static constexpr std::uint16_t first_id = 0;
     static constexpr std::size_t calls = test::calls;
     static constexpr int spellings = 2;
-    static constexpr Call row(FakeId id) { return rows[static_cast<std::size_t>(id)]; }
-    static constexpr bool frees(FakeId id) { return id == FakeId::free; }
-    static constexpr bool is_in_order(FakeId id) { return id == FakeId::spread; }
-    template <FakeId, class Language>
-    static void count_unrecorded(const Word*, Word) {
+    static constexpr wrap::RowFacts facts_of(FakeId id) {
+        wrap::RowFacts facts(static_cast<std::uint16_t>(id), rows[static_cast<std::size_t>(id)]);
+        facts.frees = id == FakeId::free;
+        facts.is_in_order = id == FakeId::spread;
+        return facts;
+    }
+    template <class Language, class Row>
+    static void count_unrecorded(Row, const Word*, Word) {
         script.in_order += 1;
     }
 
-    template <int Spelling>
-    static wrap::Real real(const char* name, Word) {
+    static wrap::Real real(int, const char* name, Word) {
         script.lookups += 1;
+        if (const auto interrupt = std::exchange(script.while_looked_for, nullptr)) interrupt();
         for (const Known& k : known)
             if (std::strcmp(k.name, name) == 0) return {k.function, nullptr};
         return {nullptr, nullptr};
@@ -110,13 +110,13 @@ struct Fake : private wrap::LibraryDefaults {
     static bool several() { return script.several; }
     static bool is_off() { return script.is_off; }
     static bool is_foreign(const wrap::Real&) { return script.is_foreign; }
-    template <FakeId, class Language>
-    static void before_free(Ledger&, const Word*) {
+    template <class Language, class Row>
+    static void before_free(Row, Ledger&, const Word*) {
         script.freed += 1;
         runtime.forget_handles();
     }
-    template <FakeId, class Language>
-    static void free_unrecorded(const Word*, bool) {
+    template <class Language, class Row>
+    static void free_unrecorded(Row, const Word*, bool) {
         script.freed += 1;
     }
 
@@ -127,6 +127,34 @@ struct Fake : private wrap::LibraryDefaults {
         return {type == no_handle ? 1 : static_cast<std::uint64_t>(type), index};
     }
 
+    template <class Language, class Row>
+    [[gnu::always_inline]] static bool store_words(Row row, Ledger& ledger, const Word* words) {
+        const wrap::RowFacts& facts = row.facts;
+        CallInHand& hand = ledger.hand;
+        hand.type = no_handle;
+        hand.count = 0;
+        hand.set_comm(facts.has(Role::comm) ? Language::handle(words[facts.at(Role::comm)]) : no_handle);
+        if (facts.has(Role::status)) hand.status = words[facts.at(Role::status)];
+        if (facts.has(Role::type)) {
+            hand.type = Language::handle(words[facts.at(Role::type)]);
+            hand.count = Language::count(words[facts.at(Role::count)]);
+        }
+        return !facts.has(Role::counts);
+    }
+    template <class Language, class Row>
+    static bool store(Row row, Ledger& ledger, Word* words) {
+        if (row.facts.has(Role::status))
+            if (Word& status = words[row.facts.at(Role::status)]; status == status_ignore)
+                status = reinterpret_cast<Word>(ledger.hand.scratch);
+        return store_words<Language>(row, ledger, words);
+    }
+    template <class Language, class Row>
+    static void measure(Row row, Ledger& ledger, const Word* words) {
+        std::int64_t sum = 0;
+        if (row.facts.has(Role::counts))
+            for (std::int64_t i = 0; i < Language::count(words[1]); ++i) sum += Language::count_at(words[0], i);
+        ledger.hand.count = sum;
+    }
     template <FakeId I, class Language>
     struct Size;
 };
@@ -146,39 +174,19 @@ struct Received : wrap::AsStored {
 
 template <FakeId I, class Language>
 struct Fake::Size {
-    static constexpr Roles roles = row(I).roles;
+    using Row = wrap::FixedRow<Fake, I>;
     static constexpr bool can_be_quick = true, completes = false;
     using Booker = std::conditional_t<I == FakeId::receive, Received, wrap::AsStored>;
 
     template <class... Words>
-    static void make_room(Ledger&, Words...) {}
-    template <class... Words>
     [[gnu::always_inline]] static bool store(Ledger& ledger, Words&... args) {
-        CallInHand& hand = ledger.hand;
         int position = 0;
-        if constexpr (find(roles, Role::status) >= 0)
-            ((position++ == find(roles, Role::status) && args == status_ignore
-                  ? void(args = reinterpret_cast<Word>(hand.scratch))
-                  : void()),
-             ...);
+        ((position++ == Row::facts.at(Role::status) && args == status_ignore
+              ? void(args = reinterpret_cast<Word>(ledger.hand.scratch))
+              : void()),
+         ...);
         const Word words[] = {args..., 0};
-        hand.type = no_handle;
-        ledger.hand.set_comm(no_handle);
-        hand.count = 0;
-        if constexpr (find(roles, Role::comm) >= 0)
-            ledger.hand.set_comm(Language::handle(words[find(roles, Role::comm)]));
-        if constexpr (find(roles, Role::status) >= 0) hand.status = words[find(roles, Role::status)];
-        if constexpr (find(roles, Role::type) >= 0) {
-            hand.type = Language::handle(words[find(roles, Role::type)]);
-            hand.count = Language::count(words[find(roles, Role::count)]);
-        }
-        return I != FakeId::spread;
-    }
-    static void measure(Ledger& ledger, const Word* words) {
-        std::int64_t sum = 0;
-        if constexpr (I == FakeId::spread)
-            for (std::int64_t i = 0; i < Language::count(words[1]); ++i) sum += Language::count_at(words[0], i);
-        ledger.hand.count = sum;
+        return store_words<Language>(Row(), ledger, words);
     }
 };
 

@@ -11,15 +11,16 @@ namespace mpiprof::test {
 
 // What the real functions do and saw; reset by each test.
 struct Script {
-    Word result = 0;                // what they return
-    int ierror = 0;                 // what the Fortran one stores
-    void (*inside)() = nullptr;     // called within them
-    std::int64_t arrives = 0;       // what FAKE_Receive finds
-    bool status_is_opaque = false;  // where it lies cannot be read quickly
-    bool several = false;           // a second library was met
-    bool is_foreign = false;        // ... and the caller uses that one
-    bool is_off = false;            // this library is not to be recorded
-    std::vector<Word> seen;         // the arguments of the last call
+    Word result = 0;                       // what they return
+    int ierror = 0;                        // what the Fortran one stores
+    void (*inside)() = nullptr;            // called within them
+    void (*while_looked_for)() = nullptr;  // called once, where one of them is looked for
+    std::int64_t arrives = 0;              // what FAKE_Receive finds
+    bool status_is_opaque = false;         // where it lies cannot be read quickly
+    bool several = false;                  // a second library was met
+    bool is_foreign = false;               // ... and the caller uses that one
+    bool is_off = false;                   // this library is not to be recorded
+    std::vector<Word> seen;                // the arguments of the last call
     unsigned calls = 0;
     unsigned lookups = 0;    // real functions searched for
     unsigned questions = 0;  // types and communicators asked about

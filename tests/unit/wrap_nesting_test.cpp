@@ -33,6 +33,27 @@ TEST_F(wrap, what_the_library_calls_itself_is_forwarded_and_not_recorded) {
     EXPECT_EQ(sends.nested(), 3u);
 }
 
+// Both are on their way to functions that the process calls for the first time.
+TEST_F(wrap, a_first_call_of_a_signals_handler_within_a_first_call_is_another_call) {
+    const Since sends(FakeId::send), queries(FakeId::query);
+    static std::vector<Word> seen_in_handler;
+    struct sigaction before, action{};
+    action.sa_handler = [](int) {
+        FAKE_Query(77);
+        seen_in_handler = script.seen;
+    };
+    sigaction(SIGUSR1, &action, &before);
+    forget_real_functions();
+    script.while_looked_for = [] { raise(SIGUSR1); };
+    FAKE_Send(1, 2, 4, 3);
+    sigaction(SIGUSR1, &before, nullptr);
+    EXPECT_EQ(seen_in_handler, (std::vector<Word>{77}));
+    EXPECT_EQ(script.seen, (std::vector<Word>{1, 2, 4, 3}));
+    EXPECT_EQ(script.calls, 2u);
+    EXPECT_EQ(sends.calls(), 1u);
+    EXPECT_EQ(queries.counted(), 1u);
+}
+
 TEST_F(wrap, a_nested_call_that_fails_is_the_librarys_own_affair) {
     const Since sends(FakeId::send), spreads(FakeId::spread);
     script.inside = [] {

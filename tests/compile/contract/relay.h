@@ -20,25 +20,23 @@ inline constexpr Call table[] = {
 };
 
 struct Relay : private wrap::LibraryDefaults {
-    using LibraryDefaults::asks_itself, LibraryDefaults::is_own_code, LibraryDefaults::is_within_unseen;
-    using LibraryDefaults::before_real, LibraryDefaults::after_real;
-    using LibraryDefaults::follows, LibraryDefaults::follow, LibraryDefaults::follow_unrecorded;
-    using LibraryDefaults::frees, LibraryDefaults::before_free, LibraryDefaults::free_unrecorded;
-    using LibraryDefaults::hears_of_unrecorded, LibraryDefaults::unrecorded;
-    using LibraryDefaults::is_in_order, LibraryDefaults::count_unrecorded;
-    using LibraryDefaults::may_be_watched, LibraryDefaults::watches, LibraryDefaults::looks_again;
-    using LibraryDefaults::may_be_watched_quickly;
-    using LibraryDefaults::may_wait_first, LibraryDefaults::wait_first, LibraryDefaults::may_be_quick;
+    using LibraryDefaults::before_free, LibraryDefaults::free_unrecorded;
+    using LibraryDefaults::before_real, LibraryDefaults::after_real, LibraryDefaults::unrecorded;
+    using LibraryDefaults::count_unrecorded, LibraryDefaults::wait_first;
+    using LibraryDefaults::follow, LibraryDefaults::follow_unrecorded;
+    using LibraryDefaults::is_own_code, LibraryDefaults::is_within_unseen, LibraryDefaults::may_be_quick;
+    using LibraryDefaults::measure, LibraryDefaults::watches, LibraryDefaults::looks_again;
     using LibraryDefaults::several, LibraryDefaults::is_foreign, LibraryDefaults::is_off, LibraryDefaults::missing;
 
     using Id = relay::Id;
     static constexpr std::uint16_t first_id = relay::first_id;
     static constexpr std::size_t calls = sizeof table / sizeof table[0];
     static constexpr int spellings = 1;
-    static constexpr Call row(Id id) { return table[static_cast<std::size_t>(id) - first_id]; }
+    static constexpr wrap::RowFacts facts_of(Id id) {
+        return {static_cast<std::uint16_t>(id), table[static_cast<std::size_t>(id) - first_id]};
+    }
 
-    template <int Spelling>
-    static wrap::Real real(const char* name, Word return_address) {
+    static wrap::Real real(int, const char* name, Word return_address) {
         return wrap::find_real(name, return_address, "relay_version\0");
     }
     // Nothing begins the use of this library: its first call does.
@@ -49,25 +47,27 @@ struct Relay : private wrap::LibraryDefaults {
     static Meaning meaning(Ledger&, Word, Word, std::int64_t) {
         return {1, 0};
     }
+    template <class Language, class Row>
+    [[gnu::always_inline]] static bool store(Row row, Ledger& ledger, Word* words) {
+        ledger.hand.set_comm(no_handle);
+        ledger.hand.type = no_handle;  // then the count is in bytes
+        ledger.hand.count = row.facts.traffic == Traffic::send ? words[1] : 0;
+        return true;
+    }
     template <Id I, class Language>
     struct Size;
 };
 
+// The fast form: the same, of a row that the compiler knows.
 template <Id I, class Language>
 struct Relay::Size {
     static constexpr bool can_be_quick = true, completes = false;
     using Booker = wrap::WithoutComm<wrap::AsStored>;
     template <class... Words>
-    static void make_room(Ledger&, Words...) {}
-    template <class... Words>
     [[gnu::always_inline]] static bool store(Ledger& ledger, Words&... args) {
-        const Word words[] = {args..., 0};
-        ledger.hand.set_comm(no_handle);
-        ledger.hand.type = no_handle;  // then the count is in bytes
-        ledger.hand.count = words[1];
-        return true;
+        Word words[] = {args..., 0};
+        return Relay::store<Language>(wrap::FixedRow<Relay, I>(), ledger, words);
     }
-    static void measure(Ledger&, const Word*) {}
 };
 
 }  // namespace mpiprof::relay
