@@ -24,13 +24,15 @@ std::vector<std::string> names_of(std::span<const Entry> list) {
 }
 
 // An option that takes one of these words.
-CLI::Option* add_choice(CLI::App& app, const char* name, std::string& to, const std::string& about,
+CLI::Option* add_choice(CommandLine& line, CLI::App& app, const char* name, std::string& to, const std::string& about,
                         const std::vector<std::string>& words, const char* type) {
-    return app.add_option(name, to, about)->check(CLI::IsMember(words))->type_name(type);
+    CLI::Option* option = app.add_option(name, to, about)->check(CLI::IsMember(words))->type_name(type);
+    line.choices[option] = words;
+    return option;
 }
 
 void add_view_options(CommandLine& line, CLI::App& app) {
-    add_choice(app, "--format", line.options.format,
+    add_choice(line, app, "--format", line.options.format,
                "How tables are shown: " + fmt::format("{}", fmt::join(names_of(views()), ", ")), names_of(views()),
                "FORMAT");
     app.add_option("--top", line.raw.top, "At most so many lines")->check(CLI::Range(1, 1'000'000'000))->type_name("N");
@@ -55,7 +57,7 @@ void add_common_options(CommandLine& line) {
         ->check(CLI::Range(40u, 1000u))
         ->type_name("N");
     line.app.add_flag("--ascii", line.options.screen.is_ascii, "Draw with ASCII only");
-    add_choice(line.app, "--color", line.raw.color, "auto, always or never; NO_COLOR is respected",
+    add_choice(line, line.app, "--color", line.raw.color, "auto, always or never; NO_COLOR is respected",
                {"auto", "always", "never"}, "WHEN");
     line.app.add_option("-j", line.options.threads, "Threads that read (default: all cores)")
         ->check(CLI::Range(1u, 1024u))
@@ -133,7 +135,7 @@ void add_sections(CommandLine& line) {
         std::vector<std::string> by(section.by.begin(), section.by.end());
         std::erase(by, "");
         if (by.empty()) continue;
-        add_choice(command, "--by", line.options.question.by,
+        add_choice(line, command, "--by", line.options.question.by,
                    fmt::format("What one line is: {} (default {})", fmt::join(by, " or "), by[0]), by, "WHAT");
     }
 }
@@ -146,10 +148,10 @@ void add_text(CommandLine& line) {
     for (const Layout& layout : layouts())
         fmt::format_to(std::back_inserter(about), " {} ({});", layout.name, layout.about);
     about.pop_back();
-    add_choice(command, "--layout", line.options.layout, about, names_of(layouts()), "NAME");
+    add_choice(line, command, "--layout", line.options.layout, about, names_of(layouts()), "NAME");
     command.add_flag("--all-launches", line.options.compare.takes_all_launches,
                      "ddp: each launch in a directory is a run, as each of several paths is");
-    add_choice(command, "--all-ranks-table", line.raw.job_part,
+    add_choice(line, command, "--all-ranks-table", line.raw.job_part,
                "Where the table of all ranks stands: rank0, always or never", {"rank0", "always", "never"}, "WHERE");
     command
         .add_option("-o,--output", line.options.output, "Write mpi_profile.<job>.<rank>.txt files into this directory")
@@ -161,7 +163,7 @@ void add_export(CommandLine& line) {
     std::string about = "Format:";
     for (const Export& one : exports()) fmt::format_to(std::back_inserter(about), " {} ({});", one.name, one.about);
     about.pop_back();
-    add_choice(command, "-f,--format", line.options.format, about, names_of(exports()), "FORMAT")->required();
+    add_choice(line, command, "-f,--format", line.options.format, about, names_of(exports()), "FORMAT")->required();
     command.add_option("-o,--output", line.options.output, "Write to this file")->type_name("FILE");
     command.add_flag("--all-launches", line.options.compare.takes_all_launches,
                      "ddp-json: each launch in a directory is a run, as each of several paths is");
@@ -198,7 +200,7 @@ void add_compare_options(CommandLine& line, CLI::App& command) {
 }
 
 void add_scaling_options(CommandLine& line, CLI::App& command) {
-    add_choice(command, "--unit", line.options.compare.unit, "What N counts: rank (default), node, core or gpu",
+    add_choice(line, command, "--unit", line.options.compare.unit, "What N counts: rank (default), node, core or gpu",
                {"rank", "node", "core", "gpu"}, "UNIT");
     command
         .add_option("--su", line.options.compare.su,
@@ -231,7 +233,7 @@ void add_diff(CommandLine& line) {
     CLI::App& command = add_command(line, "diff", "what differs between two jobs, or two sets of repeats", Task::diff);
     add_compare_options(line, command);
     add_against(line, command);
-    add_choice(command, "--layout", line.options.layout,
+    add_choice(line, command, "--layout", line.options.layout,
                "ddp: as diff.py of PyTorch's DDP benchmark prints it, and no more", {"ddp"}, "NAME");
     command
         .add_option("--fail-on", line.raw.fail_on,
@@ -269,7 +271,7 @@ void add_plot(CommandLine& line) {
     CLI::App& scaling =
         add_plot_kind(line, command, "scaling", "speedup over N, and perfect scaling", PlotKind::scaling);
     add_scaling_options(line, scaling);
-    add_choice(scaling, "--show", line.options.compare.plot_shows,
+    add_choice(line, scaling, "--show", line.options.compare.plot_shows,
                "speedup (default), time, or performance: how many times as fast as the first series at its "
                "smallest N",
                {"speedup", "time", "performance"}, "WHAT");
@@ -290,8 +292,8 @@ void add_transfers(CommandLine& line) {
         line, "transfers", "how fast data moved between two ranks: a line a message, or tables by size and pair",
         Task::transfers);
     add_view_options(line, command);
-    add_choice(command, "--by", line.options.compare.transfers_by, "Whose number a line begins with (default receiver)",
-               {"receiver", "sender"}, "WHOM");
+    add_choice(line, command, "--by", line.options.compare.transfers_by,
+               "Whose number a line begins with (default receiver)", {"receiver", "sender"}, "WHOM");
     command
         .add_option("--peak", line.options.compare.peak,
                     "The fastest that it can be: net, memory, h2d, d2h, d2d; net=10Gbit,memory=12GB")
@@ -321,6 +323,9 @@ CommandLine::CommandLine() {
     add_transfers(*this);
     add_command(*this, "explain", "what a word in brackets behind a finding means", Task::explain);
     add_command(*this, "doctor", "whether a program can be profiled, and what stands in the way", Task::doctor);
+    app.add_flag("--manual", raw.is_manual, "Print the manual page, for man: mpiprof-report --manual | man -l -");
+    add_choice(*this, app, "--completion", raw.completion, "Print the completion for this shell: bash, fish or zsh",
+               {std::begin(completed_shells), std::end(completed_shells)}, "SHELL");
     app.require_subcommand(0, 1);
     app.footer(
         "Without a command: summary of the newest launch found. A directory with the name of a command is\n"

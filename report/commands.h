@@ -3,8 +3,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "report/options.h"
 
@@ -20,7 +23,11 @@ struct RawOptions {
     std::string time;
     std::string fail_on, fail_on_point;
     bool is_brief = false;
+    std::string completion;  // of this shell is printed, and nothing else done
+    bool is_manual = false;  // the same of the manual page
 };
+
+inline constexpr std::string_view completed_shells[] = {"bash", "fish", "zsh"};
 
 struct CommandLine {
     CommandLine();
@@ -30,6 +37,7 @@ struct CommandLine {
                  "mpiprof-report"};
     Options options;
     RawOptions raw;
+    std::map<const CLI::Option*, std::vector<std::string>> choices;  // of options that take one of these words
 };
 
 }  // namespace mpiprof::report

@@ -9,6 +9,7 @@
 
 #include "report/commands.h"
 #include "report/exports/export.h"
+#include "report/manual.h"
 #include "report/model/visible.h"
 #include "report/operands.h"
 #include "report/option_values.h"
@@ -136,6 +137,10 @@ class Parser {
     }
 
     Parsed take() {
+        if (raw_.is_manual || !raw_.completion.empty()) {
+            fmt::print("{}", raw_.is_manual ? manual_of(line_) : completion_of(line_, raw_.completion));
+            return {std::nullopt, 0};
+        }
         if (options_.task == Task::explain) {
             if (options_.paths.size() > 1) return usage("one rule at a time");
             if (!options_.paths.empty()) options_.rule = options_.paths.front();
