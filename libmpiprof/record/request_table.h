@@ -54,7 +54,7 @@ class RequestTable {
     enum class Put { done, no_slot, shared };
     // Remembers a request. Shared: the handle is another's that is to be waited for; nothing was changed.
     Put put(const Request& request) {
-        Request(&set)[2] = set_of(request.handle);
+        Request* const set = set_of(request.handle);
         Request* slot = &set[0];
         // A completed request's handle is given out again: the newer meaning counts, wherever the older one lies.
         if (set[1].handle == request.handle || (slot->handle != 0 && slot->handle != request.handle)) slot = &set[1];
@@ -71,7 +71,7 @@ class RequestTable {
     // The same for one that is posted, is new, and finds its first slot free. `more` of what is free is 0. Returns the
     // slot; null: put().
     Request* put_fast(const Request& request) {
-        Request(&set)[2] = set_of(request.handle);
+        Request* const set = set_of(request.handle);
         if (set[0].handle != 0 || set[1].handle == request.handle) [[unlikely]]
             return nullptr;
         set[0].handle = request.handle;
@@ -81,7 +81,7 @@ class RequestTable {
         return &set[0];
     }
     Request* find(Word handle) {
-        Request(&set)[2] = set_of(handle);
+        Request* const set = set_of(handle);
         if (__atomic_load_n(&set[0].handle, __ATOMIC_RELAXED) == handle) [[likely]]
             return &set[0];
         return __atomic_load_n(&set[1].handle, __ATOMIC_RELAXED) == handle ? &set[1] : nullptr;
@@ -137,15 +137,15 @@ class RequestTable {
     bool has_open_sources() const { return (relaxed(odd_) & open_sources) != 0; }
     void note_open_source() { odd_ |= open_sources; }
     // Valid of what has_partner().
-    Partner& partner_of(const Request& request) { return partners_[0][&request - sets_[0]]; }
+    Partner& partner_of(const Request& request) { return partners_[&request - sets_]; }
     // The communicators of those that are open may mean something else now: they stay where they are counted.
     void forget_communicators() {
-        for (Request& request : every())
+        for (Request& request : sets_)
             if (request.handle != 0 && request.has_partner()) partner_of(request).key = 0;
     }
 
     void forget_communicator(Word key) {
-        for (Request& request : every())
+        for (Request& request : sets_)
             if (request.handle != 0 && request.has_partner() && may_be_same_handle(partner_of(request).key, key))
                 partner_of(request).key = 0;
     }
@@ -162,15 +162,15 @@ class RequestTable {
     void leave_shared(const Request& request) {
         if (request.is_shared()) relaxed(odd_, odd_ - one_shared);
     }
-    Request (&set_of(Word handle))[2] { return sets_[short_hash<bits>(static_cast<std::uint64_t>(handle))]; }
-    Request (&every())[slots] { return reinterpret_cast<Request(&)[slots]>(sets_); }
+    // Each handle has two slots, in one cache line.
+    Request* set_of(Word handle) { return sets_ + 2 * short_hash<bits>(static_cast<std::uint64_t>(handle)); }
     std::uint64_t in_use_ = 0;
     std::uint64_t complete_ = 0;   // how many that were complete when they were posted have yet to be waited for
     std::uint64_t odd_ = 0;        // how many handles are shared, and whether sources were ever open
     std::uintptr_t to_shown_ = 0;  // from each slot to its format::Request
     static_assert(sizeof(format::Request) == sizeof(Request));
-    alignas(64) Request sets_[1u << bits][2];  // each handle has two slots, in one cache line
-    Partner partners_[1u << bits][2];          // behind what every request touches
+    alignas(64) Request sets_[slots];
+    Partner partners_[slots];  // behind what every request touches
 };
 
 }  // namespace mpiprof
