@@ -132,7 +132,8 @@ template <class Library, class Language, class Call>
 // What a symbol is to its plain form, in one register.
 struct Door {
     std::uint16_t id;
-    std::uint8_t spelling;
+    std::uint8_t spelling : 7;
+    bool rests : 1;          // its row's rests()
     std::uint8_t words : 7;  // how many its calls have
     bool is_first : 1;       // the process had not called this function before
 };
@@ -189,8 +190,8 @@ template <class Library, class Language>
     void* const known = __atomic_load_n(&slot_of<Library>(door.spelling, door.id), __ATOMIC_RELAXED);
     const std::uint64_t epoch = gate_epoch();
     if (known && epoch == 0 && frame >= state.token)
-        return AnyRow<Library>(door.id).facts.rests() ? call_unrecorded(known, words, door.words, frame)
-                                                      : rest_form<Library, Language>(words, frame, door, known);
+        return door.rests ? call_unrecorded(known, words, door.words, frame)
+                          : rest_form<Library, Language>(words, frame, door, known);
     if (!known || state.epoch != epoch || untimed(frame) < state.token)
         return unknown_form<Library, Language>(words, frame, return_address, door, name, second);
     // The fast form took the token before it left, or its call was left by a longjmp.
@@ -205,9 +206,10 @@ template <class Library, auto Id, int Spelling, class Language, class Name, clas
     constexpr unsigned n = sizeof...(Words);
     static_assert(n <= most_words || n == words_with_a_value, "forward() has a case for each");
     Word words[n + 1] = {args...};
-    return plain_form<Library, Language>(words, MPIPROF_FRAME(), reinterpret_cast<Word>(__builtin_return_address(0)),
-                                         {static_cast<std::uint16_t>(Id), Spelling, n, false}, Name::text(),
-                                         second_half<Library, Id, Language>());
+    return plain_form<Library, Language>(
+        words, MPIPROF_FRAME(), reinterpret_cast<Word>(__builtin_return_address(0)),
+        {static_cast<std::uint16_t>(Id), Spelling, FixedRow<Library, Id>::facts.rests(), n, false}, Name::text(),
+        second_half<Library, Id, Language>());
 }
 
 // ---- of one symbol ----
