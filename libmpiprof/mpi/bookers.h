@@ -132,9 +132,9 @@ template <class Language, class Row>
     const Facts& facts = row.facts;
     if (!library.is_known() || !runtime.is_recording()) return;
     CallInHand hand{};
-    if constexpr (Language::fortran) hand.ierror = reinterpret_cast<const int*>(words[facts.arity]);
+    if constexpr (Language::fortran) hand.ierror = wrap::ierror_in(words, facts);
     std::uint64_t word = order_words[facts.id];
-    if (facts.has_root()) word += static_cast<std::uint64_t>(Language::integer(words[facts.at(Role::root)]));
+    if (facts.has(Role::root)) word += static_cast<std::uint64_t>(Language::integer(words[facts.at(Role::root)]));
     const Word handle = Language::c_comm(Language::handle(words[facts.at(Role::comm)]));
     if (Language::failed(result, hand))
         library.communicators.count_known(handle, word);

@@ -174,9 +174,7 @@ struct Facts : wrap::RowFacts {
     }
     // MPI_Probe moves nothing, and waits for somebody all the same.
     constexpr bool shows_source() const { return traffic == Traffic::probe && treatment == Treatment::timed; }
-    // Rooted collectives show their root where others show their partner.
-    constexpr bool has_root() const { return has(Role::root); }
-    // It is set up by one call and started by others; or its handles are freed or given out anew.
+    // It makes or is given handles of requests or messages, which another language may know by other words.
     constexpr bool meets_requests() const {
         return posts || completes || rule == SizeRule::started || has(Role::message);
     }

@@ -37,7 +37,7 @@ constexpr Shape shape_of(Id id) {
                 .is_ordered = facts.is_in_order,
                 .has_comm = facts.has(Role::comm)};
     if (shape.completes) shape.completion = completion_of(id);
-    shape.has_root = shape.is_ordered && facts.has_root();
+    shape.has_root = shape.is_ordered && facts.has(Role::root);
     return shape;
 }
 

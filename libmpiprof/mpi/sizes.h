@@ -62,7 +62,7 @@ template <class Language, class A>
         case Way::from_peer:
             break;
         case Way::nowhere:
-            if (facts.has_root()) return hand.set_peer(a.integer(Role::root));
+            if (facts.has(Role::root)) return hand.set_peer(a.integer(Role::root));
             if (!facts.shows_source()) return;
             break;
     }

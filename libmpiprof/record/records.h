@@ -23,7 +23,7 @@ struct GuardedRequests {
     struct Place {
         class Requests* last_poster;
         std::uint64_t booked_early;  // by the thread that got their handle again, before those that waited said so
-        Ticks last_posted;           // changes whenever one is posted, by whichever thread
+        Ticks last_posted;           // the newest of them, by whichever thread
     };
     static constexpr unsigned bits = 10;
     Place places[1u << bits];

@@ -221,8 +221,7 @@ template <class Library, auto Id, int Spelling, class Language, class... Words>
     void* const real = __atomic_load_n(&slot_of<Library>(Spelling, static_cast<std::uint16_t>(Id)), __ATOMIC_RELAXED);
     Word words[sizeof...(Words) + 1] = {args...};
     const PlainCall<FixedRow<Library, Id>, decltype(fixed_real(std::index_sequence_for<Words...>()))> call{
-        {},    {real, words}, words, MPIPROF_FRAME(), reinterpret_cast<Word>(__builtin_return_address(0)),
-        false, false,         false};
+        {}, {real, words}, words, MPIPROF_FRAME(), reinterpret_cast<Word>(__builtin_return_address(0))};
     return call_recorded<Library, Language>(call, *thread_state.ledger, second_half<Library, Id, Language>());
 }
 

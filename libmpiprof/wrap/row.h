@@ -52,16 +52,13 @@ struct FixedRow {
     static constexpr FactsOf<Library> facts = Library::facts_of(Id);
 };
 
+template <class Library, std::size_t... I>
+constexpr std::array<FactsOf<Library>, sizeof...(I)> facts_of_rows(std::index_sequence<I...>) {
+    return {Library::facts_of(static_cast<typename Library::Id>(Library::first_id + I))...};
+}
 // Those of a whole library, by their places in its table.
 template <class Library>
-inline constexpr auto all_facts = [] {
-    using Facts = decltype(Library::facts_of(typename Library::Id{}));
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-        return std::array<Facts, Library::calls>{
-            Library::facts_of(static_cast<typename Library::Id>(Library::first_id + I))...};
-    }
-    (std::make_index_sequence<Library::calls>());
-}();
+inline constexpr auto all_facts = facts_of_rows<Library>(std::make_index_sequence<Library::calls>());
 
 template <class Library>
 struct AnyRow {
