@@ -13,12 +13,11 @@
 #include "report/model/visible.h"
 #include "report/operands.h"
 #include "report/option_values.h"
+#include "report/say.h"
 #include "report/views/view.h"
 
 namespace mpiprof::report {
 namespace {
-
-constexpr int usage_error = 2;
 
 class Parser {
   public:
@@ -138,8 +137,9 @@ class Parser {
 
     Parsed take() {
         if (raw_.is_manual || !raw_.completion.empty()) {
-            fmt::print("{}", raw_.is_manual ? manual_of(line_) : completion_of(line_, raw_.completion));
-            return {std::nullopt, 0};
+            auto output = Output::open("");
+            output->write(raw_.is_manual ? manual_of(line_) : completion_of(line_, raw_.completion));
+            return {std::nullopt, finish(*output)};
         }
         if (options_.task == Task::explain) {
             if (options_.paths.size() > 1) return usage("one rule at a time");
