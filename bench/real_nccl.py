@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from workshop import ROOT, Instructions, print_table
+from workshop import PASSED_ON, ROOT, Instructions, pad, print_table
 
 LENGTHS = (5, 30)  # in blocks of 100 operations
 CALLGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=callgrind.out", "-q"]
@@ -40,9 +40,10 @@ def pace(shop, program, home, library, settings, blocks, prefix=()):
     here = os.path.join(shop.path, "real")
     subprocess.run(["rm", "-rf", here], check=True)
     os.makedirs(here)
-    env = {**{name: value for name, value in os.environ.items() if not name.startswith("MPIPROF_")}, **SCENE, "LD_LIBRARY_PATH": os.path.join(home, "lib") + ":" + shop.path}
+    env = {**{name: os.environ.get(name, "") for name in PASSED_ON}, **SCENE, "LD_LIBRARY_PATH": os.path.join(home, "lib") + ":" + shop.path}
     if settings is not None: env.update(settings, LD_PRELOAD=library)
-    command = [program, "pace", os.path.join(here, "id"), str(blocks)]
+    command = [program, "pace", os.path.join(here, "id"), "%03d" % blocks]
+    pad(env, [*prefix, *command, "RANK0"])
     other = subprocess.Popen(command, cwd=here, env={**env, "RANK": "1"}, stdout=subprocess.DEVNULL)
     first = subprocess.run([*prefix, *command], cwd=here, env={**env, "RANK": "0"}, text=True, stdout=subprocess.PIPE, check=True, timeout=900)
     if other.wait(timeout=900) != 0: sys.exit("rank 1 ended with %d" % other.returncode)

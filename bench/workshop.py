@@ -48,6 +48,11 @@ PASSED_ON = ("HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "USER")
 ROOM = 16384  # bytes of the environment
 
 
+def pad(environment, words=()):
+    """The stack begins below the environment, and where frames lie decides which memos share a slot: the same for everybody."""
+    environment["PADDING"] = "x" * (ROOM - sum(map(len, [*environment, *environment.values(), *words])))
+
+
 class Workshop:
     """A temporary directory with the built programs; runs write their files into it."""
 
@@ -90,8 +95,7 @@ class Workshop:
         preload = []
         if library:
             preload = ["env", "LD_PRELOAD=" + library] + ["%s=%s" % item for item in (settings or {}).items()]
-        # The stack begins below the environment, and where frames lie decides which memos share a slot: the same for everybody.
-        environment["PADDING"] = "x" * (ROOM - sum(map(len, [*environment, *environment.values(), *preload])))
+        pad(environment, preload)
         if ranks > 1:
             launcher = ["mpirun." + mpi, "-n", str(ranks)]
             if mpi == "openmpi": launcher += ["--oversubscribe", "--bind-to", "none"]
