@@ -59,7 +59,7 @@ class Times {
     Lock lock_;
     Rows<format::GpuTime, 16> rows_;
     OpenTable<format::GpuTime*, OpenTableSize{.inside = 2048, .outside = 0, .most = 2048}> known_{};
-    Durations durations_{format::TableType::gpu_durations};
+    Durations<format::TableType::gpu_durations> durations_;
     format::GpuSequence* sequences_[most_sequences] = {};
     format::GpuSequence* last_sequences_[8] = {};  // by communicator
     struct Last {

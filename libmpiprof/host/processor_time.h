@@ -36,7 +36,7 @@ class ProcessorTime {
     format::ProcessorTime sum() const;
 
     Lock lock_;
-    const char* root_ = "";
+    const char* root_ = nullptr;
     std::uint32_t first_ = 0;
     unsigned count_ = 0;
     Span first_ended_{}, others_ended_{};

@@ -3,6 +3,7 @@
 // answer: recording goes on in memory, and the end tries other directories.
 #pragma once
 
+#include "libmpiprof/base/at_first.h"
 #include "libmpiprof/record/image.h"
 
 namespace mpiprof {
@@ -58,7 +59,7 @@ class ProfileFile {
     void forget_written();
     int write_whole(const Image& image) const;
 
-    int fd_ = -1;
+    AtFirst<int, -1> fd_;
     FileIdentity identity_{};
     char path_[4096] = {};
     bool is_shared_ = true;

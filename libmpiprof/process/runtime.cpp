@@ -215,7 +215,7 @@ void Runtime::move_file() {
 void Runtime::learn_world(unsigned rank, unsigned size, bool is_certain) {
     if (!is_recording()) return;
     const Guard guard(lock_);
-    if (size > size_of_nccl_) {
+    if (size > 1 && size > size_of_nccl_) {
         rank_of_nccl_ = rank;
         size_of_nccl_ = size;
     }

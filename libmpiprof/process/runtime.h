@@ -2,6 +2,7 @@
 // Constant-initialised and immortal, since wrappers are called before constructors and after destructors.
 #pragma once
 
+#include "libmpiprof/base/at_first.h"
 #include "libmpiprof/host/who.h"
 #include "libmpiprof/process/helper.h"
 #include "libmpiprof/process/measurements.h"
@@ -149,7 +150,7 @@ class Runtime {
     bool goes_on_after_mpi_ = false;
     bool has_text_ = false;
     bool is_world_guessed_ = false;
-    unsigned rank_of_nccl_ = 0, size_of_nccl_ = 1;  // of its largest communicator
+    unsigned rank_of_nccl_ = 0, size_of_nccl_ = 0;  // of its largest communicator
     bool is_trace_cut_ = false;
     bool is_noted_not_said_ = false;
     bool is_noted_no_helper_ = false;
@@ -161,7 +162,8 @@ class Runtime {
     Ticks paused_at_ = 0;
     Activity pauses_;  // when it was so
     bool was_paused_ = false;
-    std::uint64_t begins_at_ns_ = 0, ends_at_ns_ = ~std::uint64_t{0};  // CLOCK_MONOTONIC: MPIPROF_BEGIN_TIME, END_TIME
+    std::uint64_t begins_at_ns_ = 0;
+    AtFirst<std::uint64_t, ~std::uint64_t{0}> ends_at_ns_;  // CLOCK_MONOTONIC: MPIPROF_BEGIN_TIME, END_TIME
     int (*finalized_)(int*) = nullptr;
     void (*before_the_end_)() = nullptr;
     int owner_ = 0;                   // pid: a forked child is not

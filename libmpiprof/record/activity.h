@@ -3,6 +3,7 @@
 // The hot path only asks whether the current bin is over; its ledger then says what it has booked so far.
 #pragma once
 
+#include "libmpiprof/base/at_first.h"
 #include "libmpiprof/record/image.h"
 
 namespace mpiprof {
@@ -27,7 +28,7 @@ class Activity {
     void make_room(Ticks last);
     void halve();
 
-    Ticks ends_ = ~Ticks{0};  // of the current bin
+    AtFirst<Ticks, ~Ticks{0}> ends_;  // of the current bin
     format::Activity* record_ = nullptr;
     Booked booked_{0, 0};  // what the bins hold
 };

@@ -7,9 +7,20 @@
 
 namespace mpiprof {
 
-class Durations {
+class DurationTables {
+  protected:
+    void count_anew(Image& image, std::uint32_t& histogram, std::uint64_t duration, format::TableType type);
+    std::uint64_t* bucket(Image& image, std::uint32_t& histogram, std::uint64_t duration, format::TableType type);
+    static bool take_back(std::uint64_t* counted);
+
+  private:
+    format::Table* histograms_ = nullptr;
+    format::Table* blocks_ = nullptr;
+};
+
+template <format::TableType type>
+class Durations : DurationTables {
   public:
-    explicit constexpr Durations(format::TableType type) : type_(type) {}
     // Counts one more in the histogram that lies at file offset / 8 `histogram`; 0: it has none yet. Without room the
     // drop counter says so.
     void count(Image& image, std::uint32_t& histogram, std::uint64_t duration) {
@@ -19,18 +30,12 @@ class Durations {
             if (block != 0) [[likely]]
                 return add(image.at_word<format::HistogramBlock>(block).count[position.sub], 1);
         }
-        count_anew(image, histogram, duration);
+        count_anew(image, histogram, duration, type);
     }
     // One that was counted turned out to be another.
-    void correct(Image& image, std::uint32_t& histogram, std::uint64_t counted, std::uint64_t duration);
-
-  private:
-    void count_anew(Image& image, std::uint32_t& histogram, std::uint64_t duration);
-    std::uint64_t* bucket(Image& image, std::uint32_t& histogram, std::uint64_t duration);
-
-    format::TableType type_;
-    format::Table* histograms_ = nullptr;
-    format::Table* blocks_ = nullptr;
+    void correct(Image& image, std::uint32_t& histogram, std::uint64_t counted, std::uint64_t duration) {
+        if (take_back(bucket(image, histogram, counted, type))) count(image, histogram, duration);
+    }
 };
 
 }  // namespace mpiprof

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "libmpiprof/base/at_first.h"
 #include "libmpiprof/base/basics.h"
 #include "libmpiprof/format/layout.h"
 
@@ -111,7 +112,7 @@ class Image {
     std::size_t committed_ = 0;
     std::size_t used_ = 0;
     std::size_t mapped_ = 0;  // so much of it lies in the file's own pages
-    int fd_ = -1;             // of the mapping, while it can grow
+    AtFirst<int, -1> fd_;     // of the mapping, while it can grow
     FileIdentity file_{};
     bool full_ = false;
     format::Directory* directory_ = nullptr;

@@ -53,7 +53,7 @@ class Regions {
     unsigned count_ = 0;
     format::Region* records_[most + 1] = {};
     Rows<format::Region, 16> rows_;
-    Durations durations_{format::TableType::region_durations};
+    Durations<format::TableType::region_durations> durations_;
     IterationTimes iteration_times_;
 };
 

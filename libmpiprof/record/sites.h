@@ -4,6 +4,7 @@
 // nothing that is known by an address holds any more; what was stored stays, and is found again by what it says.
 #pragma once
 
+#include "libmpiprof/base/at_first.h"
 #include "libmpiprof/base/open_table.h"
 #include "libmpiprof/record/library_moment.h"
 #include "libmpiprof/record/loaded_object.h"
@@ -39,7 +40,7 @@ class Sites {
     // Such an object goes: called within its unloading, by what watch() asked for.
     static void object_goes(void* range);
 
-    unsigned depth = 8;                       // frames of a site, as set
+    AtFirst<unsigned, 8> depth;               // frames of a site, as set
     const Unwinder* (*unwinder)() = nullptr;  // found at first need
     const Interpreter* (*interpreter)() = nullptr;
     // Asks for object_goes(range), once, when the object with this handle goes. False: it cannot be had. Takes the
