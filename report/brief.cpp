@@ -16,9 +16,9 @@
 #include "report/no_profile.h"
 #include "report/say.h"
 #include "report/sections/completeness.h"
+#include "report/sections/rule_words.h"
 #include "report/sections/run_headline.h"
 #include "report/sections/verdict_table.h"
-#include "report/sections/verdict_words.h"
 #include "report/sections/vocabulary.h"
 #include "report/views/fitting.h"
 

@@ -1,4 +1,4 @@
-// One rule, or the list of them.
+// One rule, all of them, or their list.
 #include "report/explain.h"
 
 #include <fmt/format.h>
@@ -33,15 +33,23 @@ void explain_one(Output& output, std::size_t width, std::string_view id, const a
 int explain(const Options& options) {
     const std::size_t width = screen_for(stdout, options.screen).width;
     auto output = Output::open("");
+    const auto each = [](auto explain_it) {
+        for (const Rule rule : all_rules()) explain_it(id_of(rule), text_of(rule));
+        for (const ComparedRule& rule : compared_rules()) explain_it(rule.id, rule);
+    };
     if (options.rule.empty()) {
-        for (const Rule rule : all_rules()) {
-            output->write(fmt::format("{}\n", id_of(rule)));
-            write(*output, text_of(rule).means, width, "    ");
-        }
-        for (const ComparedRule& rule : compared_rules()) {
-            output->write(fmt::format("{}\n", rule.id));
-            write(*output, rule.means, width, "    ");
-        }
+        each([&](std::string_view id, const auto& text) {
+            output->write(fmt::format("{}\n", id));
+            write(*output, text.means, width, "    ");
+        });
+        return finish(*output);
+    }
+    constexpr std::string_view every = "all";
+    if (options.rule == every) {
+        each([&](std::string_view id, const auto& text) {
+            explain_one(*output, width, id, text);
+            output->write("\n");
+        });
         return finish(*output);
     }
     const auto several = compared_rules();

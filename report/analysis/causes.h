@@ -1,5 +1,5 @@
-// Rules that name a cause of lost time, by what they look at; findings.cpp calls them. Each finding says what share of
-// the run it costs, so that verdict.cpp can put the largest first.
+// What finds, and what finders share. Each finding says what share of the run it costs where that is known, so that
+// verdict.cpp can put the largest first.
 #pragma once
 
 #include <utility>
@@ -26,19 +26,13 @@ inline Finding& add(std::vector<Finding>& findings, Rule rule, bool is_serious, 
                                          .evidence = std::move(evidence)});
 }
 
-// Slow ranks and nodes, for which the others wait.
-void find_slow_ranks(const Job& job, const Figures& figures, std::vector<Finding>& findings);
-// Waiting for no rank in particular: chains, one rank that serves all, lateness that varies. After find_slow_ranks().
-void find_shared_waiting(const Job& job, const Figures& figures, std::vector<Finding>& findings);
-// Calls that cost time by themselves: too small, too many, files, MPI_Init.
-void find_costly_calls(const Job& job, const Figures& figures, std::vector<Finding>& findings);
+// The finders, which one findings.cpp calls after the other.
+#define FINDER(find) void find(const Job& job, const Figures& figures, std::vector<Finding>& findings);
+#include "report/analysis/finders.def"
+#undef FINDER
 // Where nothing else is a cause: time in MPI, or nothing worth a look.
 void find_remainder(const Job& job, const Figures& figures, std::vector<Finding>& findings);
-// Ranks that waited for a processor.
-void find_crowds(const Job& job, const Figures& figures, std::vector<Finding>& findings);
-// Whether that may be why they come late.
+// Whether waiting for a processor may be why they come late.
 void add_processors(const Job& job, evidence::Varying& e);
-// A job that was killed, and one that is many: the launcher of another MPI.
-void find_how_it_ended(const Job& job, const Figures& figures, std::vector<Finding>& findings);
 
 }  // namespace mpiprof::report

@@ -183,6 +183,40 @@ void init(const Job& job, const Figures& figures, Findings& findings) {
     finding.run_share = of_process;
 }
 
+// Whoever comes last to MPI_Finalize is there for the shortest time; what ranks are there longer than that one they
+// waited.
+void finalize(const Job& job, const Figures& figures, Findings& findings) {
+    constexpr std::uint64_t long_ns = 1'000'000'000;
+    const Rank* longest = nullptr;
+    const Rank* shortest = nullptr;
+    double waited_ns = 0, process_ns = 0;
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile || rank.state != State::finalized || rank.finalize_ns == 0) return;
+        if (!longest || rank.finalize_ns > longest->finalize_ns) longest = &rank;
+        if (!shortest || rank.finalize_ns < shortest->finalize_ns) shortest = &rank;
+    }
+    if (!longest || longest == shortest) return;
+    const std::uint64_t waited = longest->finalize_ns - shortest->finalize_ns;
+    if (waited < long_ns || waited < longest->finalize_ns / 2) return;
+    for (const Rank& rank : job.ranks) {
+        waited_ns += static_cast<double>(rank.finalize_ns - shortest->finalize_ns);
+        process_ns += static_cast<double>(rank.process_ns + rank.finalize_ns);
+    }
+    const double cost = share(waited_ns, process_ns);
+    if (cost < worth_a_look) return;
+    Finding& finding =
+        add(findings, Rule::finalize, true,
+            evidence::Finalize{
+                .longest_ns = longest->finalize_ns,
+                .waited_ns = waited,
+                .process_share = share(static_cast<double>(waited),
+                                       static_cast<double>(figures.largest_process_ns + shortest->finalize_ns))});
+    for (const Rank& rank : job.ranks)
+        if (rank.finalize_ns - shortest->finalize_ns < waited / 4) finding.ranks.push_back(rank.rank);
+    finding.nodes = {shortest->node};
+    finding.run_share = cost;
+}
+
 // The rows of a kind of calls together: time, bytes, and the call that most time is in.
 struct Whole {
     double time_ns = 0, waiting_ns = 0, bytes = 0, calls = 0;
@@ -240,7 +274,7 @@ void setup(const Job& job, const Figures& figures, Findings& findings) {
 }  // namespace
 
 void find_costly_calls(const Job& job, const Figures& figures, Findings& findings) {
-    for (const auto rule : {small_messages, cheap_calls, polling, unequal_comms, init, setup, file_io})
+    for (const auto rule : {small_messages, cheap_calls, polling, unequal_comms, init, finalize, setup, file_io})
         rule(job, figures, findings);
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -18,59 +19,36 @@
 namespace mpiprof::report {
 
 enum class Rule : std::uint8_t {
-    // of the job
-    hang,
-    unfinished,
-    errors,
-    paused,
-    overlap,
-    crowded,
-    waiting,
-    waits,
-    requests,
-    imbalance,
-    slow_node,
-    polling,
-    placement,
-    nccl_waiting,
-    nccl_exposed,
-    gpu_idle,
-    graph_replays,
-    dropped,
-    order,
-    left_over,
-    // causes that the report may begin with, see verdict.h
-    wrong_launcher,
-    slow_rank,
-    growing_work,
-    varying,
-    serial_chain,
-    one_serves_all,
-    small_messages,
-    cheap_calls,
-    unequal_comms,
-    init,
-    setup,
-    file_io,
-    transfers,
-    healthy,
-    unseen,  // the same where what costs most may be what nobody saw
-    // of the placement
-    masks,
-    too_many,
-    threads,
-    starved,
-    beyond,
-    throttled,
-    memory,
-    unbound,
-    spread,
-    far_gpu,
-    far_adapter,
+#define RULE(name, ...) name,
+#include "report/analysis/rules.def"
+#undef RULE
 };
 
-// What people read in brackets behind a finding, and scripts find in csv and json: "slow-node".
-std::string_view id_of(Rule rule);
+// What may begin a report, the first kind before all others; among causes what costs most comes first, from 5 % of the
+// run on. Behind a cause nothing begins one unless there is nothing else.
+enum class Kind {
+    no_job,     // these are many jobs
+    hang,       // proven
+    wrong,      // the program has luck
+    ended,      // one that tells how the job ended, if it tells with whom that began
+    not_lost,   // time that costs nothing, where that is most of it
+    cause,      // of lost time
+    remark,     // never
+    spoiled,    // a remark, but nobody is told that all is well
+    remainder,  // where no other one speaks
+};
+// Which lines of the source a rule is about: those of its call, or those where ranks wait.
+enum class About { no_calls, its_call, waiting };
+
+struct RuleRow {
+    std::string_view
+        id;  // what people read in brackets behind a finding, and scripts find in csv and json: "slow-node"
+    Kind kind;
+    About about;
+    std::span<const Rule> explains;
+};
+const RuleRow& row_of(Rule rule);
+inline std::string_view id_of(Rule rule) { return row_of(rule).id; }
 std::span<const Rule> all_rules();
 std::optional<Rule> rule_called(std::string_view id);
 
@@ -166,6 +144,14 @@ struct Imbalance {
     bool is_at_least = false;      // others poll: a part of their waiting is outside MPI, between their calls
     std::uint32_t least_rank = 0;  // who has least to do
 };
+// Ranks for which the others wait in a collective, late because of what they do inside MPI: Finding::calls, the one
+// that they spend more time in than the others, and the one in which these wait.
+struct LateInside {
+    double waiting_share = 0;  // of the waiting in the second call: for these ranks
+    double more_ns = 0;        // in the first call, the longest of them above the mean of the others
+    double others_run_share = 0;
+    bool may_wait = false;  // there for somebody else
+};
 struct Polling {
     double calls_per_s = 0;   // of each rank that does so
     std::uint32_t ranks = 0;  // how many; of one Finding::ranks says which
@@ -183,8 +169,9 @@ struct Varying {
     std::optional<double> pushed_off_per_s;  // the kernel took a rank's processor away, or the rank yielded it
     double load_balance = 0;
     bool is_known = false;         // by comparing calls, else the waiting is an estimate
-    std::optional<CameLast> last;  // the rank that was last most often
+    std::optional<CameLast> last;  // the rank that the others waited longest for
     std::uint32_t last_rank = 0;
+    double last_waiting_share = 0;       // of the waiting in that call: for this rank
     std::vector<std::uint32_t> turns{};  // the ranks that were late, each in a stretch of the run; empty: at random
 };
 struct SerialChain {
@@ -220,6 +207,12 @@ struct Init {
     std::uint64_t longest_ns = 0;
     double process_share = 0;     // of the longest process
     std::uint64_t waited_ns = 0;  // of that: until the last rank, Finding::ranks, entered it; 0: nobody was late
+};
+// Ranks wait in MPI_Finalize for the last one, Finding::ranks.
+struct Finalize {
+    std::uint64_t longest_ns = 0;
+    std::uint64_t waited_ns = 0;  // of that, until the last one came
+    double process_share = 0;     // of the longest process
 };
 // Without what late ranks were waited for.
 struct Setup {
@@ -365,16 +358,21 @@ struct Crowded {
 
 }  // namespace evidence
 
-using Evidence =
-    std::variant<evidence::Hung, evidence::Unfinished, evidence::Errors, evidence::Paused, evidence::Overlap,
-                 evidence::Crowded, evidence::Waiting, evidence::Waits, evidence::Requests, evidence::Imbalance,
-                 evidence::Polling, evidence::NcclWaiting, evidence::NcclExposed, evidence::GpuIdle,
-                 evidence::GraphReplays, evidence::Dropped, evidence::Order, evidence::LeftOvers, evidence::Varying,
-                 evidence::SerialChain, evidence::OneServesAll, evidence::SmallMessages, evidence::CheapCalls,
-                 evidence::UnequalComms, evidence::Init, evidence::Setup, evidence::FileIo, evidence::Transfers,
-                 evidence::Healthy, evidence::WrongLauncher, evidence::Masks, evidence::TooMany, evidence::Threads,
-                 evidence::Starved, evidence::Beyond, evidence::Throttled, evidence::Memory, evidence::Unbound,
-                 evidence::Spread, evidence::FarGpu, evidence::FarAdapter>;
+template <class Types, class... More>
+struct Each {
+    using type = Types;
+};
+template <class... Types, class T, class... More>
+struct Each<std::variant<Types...>, T, More...>
+    : Each<std::conditional_t<(std::is_same_v<T, Types> || ...), std::variant<Types...>, std::variant<Types..., T>>,
+           More...> {};
+
+// The figures of any rule; some rules share theirs.
+using Evidence = Each<std::variant<evidence::Hung>
+#define RULE(name, id, figures, ...) , evidence::figures
+#include "report/analysis/rules.def"
+#undef RULE
+                      >::type;
 
 struct Finding {
     Rule rule{};
@@ -383,7 +381,8 @@ struct Finding {
     std::vector<std::uint32_t> ranks;  // sorted
     std::vector<std::uint32_t> nodes;  // index into Job::nodes; of placements
     Evidence evidence;
-    double run_share = 0;  // of the time of all ranks: what it costs, where that is known
+    double run_share = 0;      // of the time of all ranks: what it costs, where that is known
+    std::optional<Rule> of{};  // of Rule::placement: which one of the placement this is
 };
 
 }  // namespace mpiprof::report

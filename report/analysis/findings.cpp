@@ -1,5 +1,4 @@
-// The rules, one function each, and the list of them. A rule that need not speak where another has spoken of the same
-// call or ranks looks for that finding; so it stands behind it in the list.
+// Rules that look at one figure each, and the call of all that are listed in finders.def.
 #include "report/analysis/findings.h"
 
 #include <algorithm>
@@ -30,34 +29,36 @@ ByCall add_up_by_call(const Job& job, Figure figure) {
     return by_call;
 }
 
+}  // namespace
+
 // How each unfinished rank ended, ranks that ended alike together.
-void unfinished(const Job& job, const Figures&, Findings& findings) {
-    struct Group {
+void find_unfinished(const Job& job, const Figures&, Findings& findings) {
+    struct Alike {
         evidence::Unfinished how;
         std::optional<std::uint16_t> call;
         std::vector<std::uint32_t> ranks;
         auto key() const { return std::tie(how.state, how.life, how.exit_code, call); }
     };
-    std::vector<Group> groups;
+    std::vector<Alike> groups;
     for (const Rank& rank : job.ranks) {
         if (!rank.has_profile || rank.state == State::finalized) continue;
-        const Group like{.how = {.state = rank.state,
+        const Alike like{.how = {.state = rank.state,
                                  .life = rank.state == State::running ? rank.life : Life::ended,
                                  .exit_code = rank.state == State::aborted ? rank.exit_code : 0},
                          .call = rank.in_call,
                          .ranks = {}};
         const auto same =
-            std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.key() == like.key(); });
-        Group& group = same != groups.end() ? *same : groups.emplace_back(like);
+            std::find_if(groups.begin(), groups.end(), [&](const Alike& g) { return g.key() == like.key(); });
+        Alike& group = same != groups.end() ? *same : groups.emplace_back(like);
         group.ranks.push_back(rank.rank);
         if (rank.in_call) group.how.longest_ns = std::max(group.how.longest_ns, rank.in_call_ns);
     }
     std::stable_sort(groups.begin(), groups.end(),
-                     [](const Group& a, const Group& b) { return a.ranks.size() < b.ranks.size(); });
+                     [](const Alike& a, const Alike& b) { return a.ranks.size() < b.ranks.size(); });
     if (!groups.empty())
         groups.back().how.points_to_hang = std::any_of(
             job.ranks.begin(), job.ranks.end(), [](const Rank& rank) { return rank.has_profile && rank.in_call; });
-    for (Group& group : groups)
+    for (Alike& group : groups)
         findings.push_back({.rule = Rule::unfinished,
                             .is_serious = true,
                             .calls = group.call ? std::vector{*group.call} : std::vector<std::uint16_t>{},
@@ -66,7 +67,7 @@ void unfinished(const Job& job, const Figures&, Findings& findings) {
                             .evidence = group.how});
 }
 
-void dropped(const Job& job, const Figures&, Findings& findings) {
+void find_drops(const Job& job, const Figures&, Findings& findings) {
     const struct {
         std::uint64_t Drops::*what;
         bool is_serious;
@@ -81,7 +82,7 @@ void dropped(const Job& job, const Figures&, Findings& findings) {
             add(findings, Rule::dropped, kind.is_serious, evidence::Dropped{.what = kind.what, .count = count});
 }
 
-void errors(const Job& job, const Figures&, Findings& findings) {
+void find_errors(const Job& job, const Figures&, Findings& findings) {
     constexpr std::size_t most_calls = 3;
     ByCall by_call = add_up_by_call(job, [](const Row& row) { return row.sum.errors; });
     std::erase_if(by_call, [](const auto& of_call) { return of_call.first == 0; });
@@ -97,7 +98,7 @@ void errors(const Job& job, const Figures&, Findings& findings) {
 }
 
 // Pauses of the program, or a window that the user set.
-void not_recorded(const Job& job, const Figures& figures, Findings& findings) {
+void find_pauses(const Job& job, const Figures& figures, Findings& findings) {
     if (!figures.was_paused()) return;
     evidence::Paused paused{.share = figures.paused_share, .window = {}};
     for (const SettingRow& row : job.settings)
@@ -108,7 +109,7 @@ void not_recorded(const Job& job, const Figures& figures, Findings& findings) {
 }
 
 // For how much of the run the main thread was blocked, where that is known of all ranks.
-double main_blocked_share(const Job& job) {
+static double main_blocked_share(const Job& job) {
     double unblocked_ns = 0, run_ns = 0;
     for (const Rank& rank : job.ranks) {
         if (!rank.has_profile) continue;
@@ -120,7 +121,7 @@ double main_blocked_share(const Job& job) {
 }
 
 // MPI on other threads than the main one: whether its time is lost, and whether that is known.
-void overlap(const Job& job, const Figures& figures, Findings& findings) {
+void find_overlap(const Job& job, const Figures& figures, Findings& findings) {
     if (figures.share_of_wall(figures.mpi_ns) < worth_a_look) return;
     evidence::Overlap overlap{.background_share = {}, .cores_busy = figures.cores_busy};
     if (figures.background_share >= 0.1) {
@@ -138,7 +139,7 @@ void overlap(const Job& job, const Figures& figures, Findings& findings) {
 
 // Small collectives that take many times what the fastest took: waiting for others, not moving data. The 5th
 // percentile stands for the undisturbed call, the single fastest where no histogram was kept.
-void waiting(const Job& job, const Figures& figures, Findings& findings) {
+void find_waiting(const Job& job, const Figures& figures, Findings& findings) {
     struct Case {
         double lost_ns;
         const Row* row;
@@ -170,7 +171,7 @@ void waiting(const Job& job, const Figures& figures, Findings& findings) {
 }
 
 // Time in MPI that is mostly waiting, where no rule has said so of the calls in question.
-void waits(const Job& job, const Figures& figures, Findings& findings) {
+void find_waits(const Job& job, const Figures& figures, Findings& findings) {
     constexpr double mostly = 0.5;
     const auto waiting = static_cast<double>(figures.waiting_ns);
     if (figures.ranks < 2 || figures.may_be_beside() || 2 * figures.judged_ns < figures.inside_ns()) return;
@@ -189,7 +190,7 @@ void waits(const Job& job, const Figures& figures, Findings& findings) {
 }
 
 // What Wait and Test wait for: the requests of one call and size, where that is a good part of the run.
-void waited_for(const Job& job, const Figures& figures, Findings& findings) {
+void find_waited_for(const Job& job, const Figures& figures, Findings& findings) {
     const auto less = [](const Row& a, const Row& b) { return a.blocked_ns < b.blocked_ns; };
     const auto row = std::max_element(job.rows.begin(), job.rows.end(), less);
     if (row == job.rows.end() || figures.share_of_wall(row->blocked_ns) < worth_a_look || row->sum.calls == 0) return;
@@ -205,18 +206,20 @@ void waited_for(const Job& job, const Figures& figures, Findings& findings) {
 }
 
 // The first of what is seriously wrong with the placement and not said yet; its section has the rest, and what to do.
-void placed(const Job& job, const Figures&, Findings& findings) {
+void find_misplaced(const Job& job, const Figures&, Findings& findings) {
     const bool is_crowd_said = std::any_of(findings.begin(), findings.end(), [](const Finding& said) {
         const auto* crowd = std::get_if<evidence::Crowded>(&said.evidence);
         return crowd && crowd->too_many;
     });
     for (Finding& wrong : placement_findings(job)) {
         if (!wrong.is_serious || (wrong.rule == Rule::too_many && is_crowd_said)) continue;
-        wrong.rule = Rule::placement;
+        wrong.of = std::exchange(wrong.rule, Rule::placement);
         findings.push_back(std::move(wrong));
         return;
     }
 }
+
+namespace {
 
 // Two members of a communicator of which it is proven that they have made other collectives.
 struct Apart {
@@ -266,8 +269,10 @@ void find_parting(const Job& job, const Apart& members, Finding& finding, eviden
     e.are_swapped = parting->are_swapped;
 }
 
+}  // namespace
+
 // What all members have to make in one order, and have not: of the first communicator.
-void broken_orders(const Job& job, const Figures&, Findings& findings) {
+void find_broken_orders(const Job& job, const Figures&, Findings& findings) {
     std::optional<Apart> first;
     std::uint64_t communicators = 0;
     for (const Orders& orders : job.orders)
@@ -290,18 +295,15 @@ void broken_orders(const Job& job, const Figures&, Findings& findings) {
     finding.evidence = std::move(e);
 }
 
-void left_over(const Job& job, const Figures&, Findings& findings) {
+void find_left_overs(const Job& job, const Figures&, Findings& findings) {
     if (!job.left_over.empty()) add(findings, Rule::left_over, false, evidence::LeftOvers{});
 }
 
-}  // namespace
-
 std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
     Findings findings;
-    for (const auto rule : {find_how_it_ended, unfinished, errors, not_recorded, overlap, find_crowds, find_slow_ranks,
-                            find_shared_waiting, find_costly_calls, broken_orders, waiting, waits, waited_for, placed,
-                            find_on_gpus, dropped, left_over})
-        rule(job, figures, findings);
+#define FINDER(find) find(job, figures, findings);
+#include "report/analysis/finders.def"
+#undef FINDER
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });
     return findings;
 }

@@ -13,7 +13,4 @@ namespace mpiprof::report {
 // The serious ones first.
 std::vector<Finding> findings_of(const Job& job, const Figures& figures);
 
-// The same of what NCCL did on the GPUs.
-void find_on_gpus(const Job& job, const Figures& figures, std::vector<Finding>& findings);
-
 }  // namespace mpiprof::report

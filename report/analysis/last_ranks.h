@@ -31,4 +31,8 @@ const ComparedCall* most_waited_in(const Job& job);
 // How often they were last to it.
 std::optional<evidence::CameLast> came_last(const Job& job, const Ranks& ranks);
 
+// The ranks that are late in turn, each for a stretch of the run: a hot spot that moves. Empty where it is now one and
+// now another.
+Ranks late_in_turn(const Job& job);
+
 }  // namespace mpiprof::report

@@ -6,7 +6,6 @@
 
 #include "report/analysis/causes.h"
 #include "report/analysis/last_ranks.h"
-#include "report/analysis/periods.h"
 #include "report/model/waiting.h"
 
 namespace mpiprof::report {
@@ -88,47 +87,6 @@ void serial_chain(const Job& job, const Figures& figures, Findings& findings) {
         cost;
 }
 
-// The one that was outside MPI for longest in each period, and clearly so.
-std::vector<std::optional<std::uint32_t>> latest_by_period(const std::vector<Lane>& lanes) {
-    constexpr double clearly = 0.1;  // of a period, more than the next one
-    std::vector<std::optional<std::uint32_t>> latest(periods_of_course);
-    std::vector<double> most(periods_of_course, -1), next(periods_of_course, -1);
-    const Axis axis = axis_of(lanes);
-    for (const Lane& lane : lanes) {
-        const Periods periods = periods_of({lane}, axis, periods_of_course);
-        for (std::size_t i = 0; i < periods_of_course; ++i) {
-            const double outside = periods[i].recorded_ns() > 0 ? 1 - std::min(1.0, periods[i].share()) : -1;
-            if (outside > most[i]) {
-                next[i] = std::exchange(most[i], outside);
-                latest[i] = lane.rank->rank;
-            } else {
-                next[i] = std::max(next[i], outside);
-            }
-        }
-    }
-    for (std::size_t i = 0; i < periods_of_course; ++i)
-        if (most[i] - next[i] < clearly) latest[i].reset();
-    return latest;
-}
-
-// The ranks that are late in turn, each for a stretch of the run: a hot spot that moves. Empty where it is now one and
-// now another.
-Ranks late_in_turn(const Job& job) {
-    constexpr std::size_t long_turn = 4;  // periods, on average
-    const std::vector<Lane> lanes = lanes_of(job, {});
-    const double width = lanes.empty() ? 0 : axis_of(lanes).length() / periods_of_course;
-    const auto is_coarse = [&](const Lane& lane) { return lane.activity->width_ns > 2 * width; };
-    if (width <= 0 || std::any_of(lanes.begin(), lanes.end(), is_coarse)) return {};
-    Ranks turns;
-    std::size_t told = 0;
-    for (const auto& latest : latest_by_period(lanes)) {
-        told += latest.has_value();
-        if (latest && (turns.empty() || turns.back() != *latest)) turns.push_back(*latest);
-    }
-    if (turns.size() < 2 || 2 * told < periods_of_course || told < long_turn * turns.size()) return {};
-    return turns;
-}
-
 void varying(const Job& job, const Figures& figures, Findings& findings) {
     if (!figures.efficiency || figures.inside_ns() == 0) return;
     // Both are upper bounds where the other is not: of calls whose fastest waited, too, and of calls that are merely
@@ -158,8 +116,10 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
     e.is_said_for_whom = has(Rule::serial_chain) || has(Rule::one_serves_all);
     const ComparedCall* call = most_waited_in(job);
     if (!has(Rule::serial_chain) && call && !call->last_ranks.empty()) {
-        e.last_rank = call->last_ranks.front().rank;
+        const LastRank& last = call->last_ranks.front();
+        e.last_rank = last.rank;
         e.last = came_last(job, {e.last_rank});
+        e.last_waiting_share = share(last.waited_ns, call->compared_waiting_ns);
     }
     add(findings, Rule::varying, true, e).run_share = cost;
 }

@@ -1,9 +1,7 @@
-// Two tables: how early a rule speaks, and which rules another one explains.
+// How early a rule speaks, and which of its rules another one explains in this job.
 #include "report/analysis/verdict.h"
 
 #include <algorithm>
-#include <array>
-#include <initializer_list>
 #include <utility>
 
 #include "report/analysis/causes.h"
@@ -12,75 +10,26 @@
 namespace mpiprof::report {
 namespace {
 
-// What may begin a report, the first kind before all others; within a kind what costs most comes first.
-enum class Kind { no_job, hang, wrong, ended, not_lost, cause, remark };
-
+// As far as this one may: a row's kind, where it costs what it has to.
 Kind kind_of(const Finding& finding) {
-    switch (finding.rule) {
-        case Rule::wrong_launcher:
-            return Kind::no_job;
-        case Rule::hang:
-            return Kind::hang;
-        case Rule::unfinished:  // the one that costs all: with whom the end began
-            return finding.run_share > 0 ? Kind::ended : Kind::remark;
-        case Rule::order:
-            return Kind::wrong;
-        case Rule::overlap: {
+    const Kind kind = row_of(finding.rule).kind;
+    switch (kind) {
+        case Kind::ended:  // the one that costs all: with whom the end began
+            return finding.run_share > 0 ? kind : Kind::remark;
+        case Kind::not_lost: {
             const auto& overlap = std::get<evidence::Overlap>(finding.evidence);
-            if (!overlap.background_share) return Kind::not_lost;  // perhaps: the text tells no threads apart
-            return *overlap.background_share * overlap.beside_share >= 0.5 ? Kind::not_lost : Kind::remark;
+            if (!overlap.background_share) return kind;  // perhaps: the text tells no threads apart
+            return *overlap.background_share * overlap.beside_share >= 0.5 ? kind : Kind::remark;
         }
-        case Rule::crowded:
-        case Rule::slow_rank:
-        case Rule::slow_node:
-        case Rule::imbalance:
-        case Rule::growing_work:
-        case Rule::varying:
-        case Rule::serial_chain:
-        case Rule::one_serves_all:
-        case Rule::small_messages:
-        case Rule::cheap_calls:
-        case Rule::polling:
-        case Rule::init:
-        case Rule::setup:
-        case Rule::file_io:
-        case Rule::nccl_waiting:
-            return finding.run_share >= worth_a_look ? Kind::cause : Kind::remark;
-        default:
+        case Kind::cause:
+            return finding.run_share >= worth_a_look ? kind : Kind::remark;
+        case Kind::spoiled:
+        case Kind::remainder:
             return Kind::remark;
+        default:
+            return kind;
     }
 }
-
-struct Explains {
-    Rule cause;
-    std::initializer_list<Rule> others;
-};
-constexpr std::initializer_list<Rule> waiting_as_such{Rule::waiting, Rule::waits, Rule::requests};
-constexpr std::initializer_list<Rule> late_ranks{Rule::waiting, Rule::waits, Rule::requests, Rule::polling,
-                                                 Rule::unequal_comms};
-const Explains table[] = {
-    {Rule::hang,
-     {Rule::unfinished, Rule::order, Rule::slow_rank, Rule::slow_node, Rule::imbalance, Rule::growing_work,
-      Rule::varying, Rule::serial_chain, Rule::one_serves_all, Rule::waiting, Rule::waits, Rule::requests,
-      Rule::polling}},
-    {Rule::unfinished,
-     {Rule::unfinished, Rule::slow_rank, Rule::slow_node, Rule::imbalance, Rule::growing_work, Rule::varying,
-      Rule::waiting, Rule::waits, Rule::requests}},
-    {Rule::overlap, {Rule::waiting, Rule::waits, Rule::requests}},
-    {Rule::one_serves_all,
-     {Rule::slow_rank, Rule::imbalance, Rule::varying, Rule::serial_chain, Rule::waiting, Rule::waits, Rule::requests,
-      Rule::polling}},
-    {Rule::serial_chain,
-     {Rule::slow_rank, Rule::imbalance, Rule::varying, Rule::waiting, Rule::waits, Rule::requests, Rule::polling}},
-    {Rule::slow_rank, late_ranks},
-    {Rule::slow_node, late_ranks},
-    {Rule::imbalance, late_ranks},
-    {Rule::growing_work, late_ranks},
-    {Rule::varying, {Rule::waiting, Rule::waits, Rule::requests, Rule::polling}},
-    {Rule::small_messages, {Rule::waiting, Rule::waits, Rule::requests, Rule::varying}},
-    {Rule::polling, waiting_as_such},
-    {Rule::crowded, {Rule::placement, Rule::waiting, Rule::waits, Rule::requests, Rule::varying, Rule::serial_chain}},
-};
 
 // Ranks without a processor are slow for that; where all are, some may be slow besides.
 bool crowds_only_these(const Finding& crowd, const Finding& slow, const Job& job) {
@@ -110,10 +59,8 @@ bool speaks_of_others(const Finding& cause, const Finding& other) {
 bool explains(const Finding& cause, const Finding& other, const Job& job) {
     if (crowds_only_these(cause, other, job) || makes_calls_long(cause, other)) return true;
     if (speaks_of_others(cause, other) || is_too_cheap(cause, other)) return false;
-    for (const Explains& row : table)
-        if (row.cause == cause.rule && std::find(row.others.begin(), row.others.end(), other.rule) != row.others.end())
-            return true;
-    return false;
+    const std::span<const Rule> follow = row_of(cause.rule).explains;
+    return std::find(follow.begin(), follow.end(), other.rule) != follow.end();
 }
 
 // How long the longest rank ran, if that is too short to tell a slow rank from one that was disturbed: a few slices of
@@ -133,7 +80,7 @@ Finding too_short(std::uint64_t elapsed_ns) {
 
 // Whoever made errors or lost calls is not told that all is well.
 bool forbids_healthy(const Finding& finding) {
-    return finding.is_serious && (finding.rule == Rule::errors || finding.rule == Rule::dropped);
+    return finding.is_serious && row_of(finding.rule).kind == Kind::spoiled;
 }
 
 }  // namespace
@@ -149,7 +96,7 @@ std::vector<Verdict> verdicts_of(const Job& job, const Figures& figures) {
         find_remainder(job, figures, findings);
         if (too_short_ns != 0) findings.back() = too_short(too_short_ns);
         const auto wrong = std::find_if(findings.begin(), findings.end(), forbids_healthy);
-        const bool is_well = findings.back().rule == Rule::healthy || findings.back().rule == Rule::unseen;
+        const bool is_well = std::holds_alternative<evidence::Healthy>(findings.back().evidence);
         if (wrong != findings.end() && is_well) {
             findings.pop_back();
             std::rotate(findings.begin(), wrong, wrong + 1);

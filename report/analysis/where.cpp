@@ -10,33 +10,10 @@ namespace {
 
 constexpr double a_good_part = 0.25;
 
-enum class About { no_calls, its_call, waiting };
-
-About about(Rule rule) {
-    switch (rule) {
-        case Rule::polling:
-        case Rule::small_messages:
-        case Rule::setup:
-        case Rule::file_io:
-        case Rule::transfers:
-            return About::its_call;
-        case Rule::slow_rank:
-        case Rule::slow_node:
-        case Rule::imbalance:
-        case Rule::growing_work:
-        case Rule::varying:
-        case Rule::serial_chain:
-        case Rule::one_serves_all:
-            return About::waiting;
-        default:
-            return About::no_calls;
-    }
-}
-
 }  // namespace
 
 std::optional<Where> where_of(const Finding& finding, const Job& job) {
-    const About what = about(finding.rule);
+    const About what = row_of(finding.rule).about;
     if (what == About::no_calls || (what == About::its_call && finding.calls.empty())) return {};
     const CallSites& found = job.kept_sites ? *job.kept_sites : job.sites;
     std::map<std::tuple<std::uint16_t, std::uint32_t, std::uint64_t>, std::uint64_t> by_line;

@@ -25,10 +25,21 @@ std::vector<LastRank> last_ranks_of(const CallSums& sums, std::int64_t start) {
         ranks.push_back({.rank = rank,
                          .times = last.times,
                          .behind_ns = last.behind_ns / static_cast<double>(last.times),
+                         .waited_ns = last.waited_ns,
                          .first_ns = since(last.first, start),
                          .latest_ns = since(last.latest, start)});
+    std::stable_sort(ranks.begin(), ranks.end(), [](const LastRank& a, const LastRank& b) {
+        return std::tie(a.waited_ns, a.times) > std::tie(b.waited_ns, b.times);
+    });
+    if (ranks.size() > most_last_ranks) ranks.resize(most_last_ranks);
+    return ranks;
+}
+
+std::vector<LateRank> late_ranks_of(const CallSums& sums) {
+    std::vector<LateRank> ranks;
+    for (const auto& [rank, waited_ns] : sums.late) ranks.push_back({rank, waited_ns});
     std::stable_sort(ranks.begin(), ranks.end(),
-                     [](const LastRank& a, const LastRank& b) { return a.times > b.times; });
+                     [](const LateRank& a, const LateRank& b) { return a.waited_ns > b.waited_ns; });
     if (ranks.size() > most_last_ranks) ranks.resize(most_last_ranks);
     return ranks;
 }
@@ -68,12 +79,13 @@ void fill_gaps(std::span<MemberCalls> members, std::span<const Call* const> call
 
 }  // namespace
 
-void CallSums::add_last(std::uint32_t rank, double behind_ns, std::int64_t moment) {
+void CallSums::add_last(std::uint32_t rank, double behind_ns, double waited_ns, std::int64_t moment) {
     Last& l = last[rank];
     l.first = l.times == 0 ? moment : std::min(l.first, moment);
     l.latest = l.times == 0 ? moment : std::max(l.latest, moment);
     ++l.times;
     l.behind_ns += behind_ns;
+    l.waited_ns += waited_ns;
 }
 
 CallComparison::CallComparison(std::span<MemberCalls> members, std::span<const Call* const> calls)
@@ -139,7 +151,7 @@ bool CallComparison::can_line_up(const NodeClocks& clocks) const {
             std::all_of(members_.begin(), members_.end(), [&](const MemberCalls& m) { return m.node == node; }));
 }
 
-// Who came last, if the clocks can tell, and who waited how long.
+// Who came last, if the clocks can tell.
 void CallComparison::add_row(Row row, const NodeClocks& clocks, std::span<const std::int64_t> entered,
                              CallSums& sums) const {
     const auto last = static_cast<std::size_t>(std::max_element(entered.begin(), entered.end()) - entered.begin());
@@ -149,13 +161,18 @@ void CallComparison::add_row(Row row, const NodeClocks& clocks, std::span<const 
     const auto behind = static_cast<double>(entered[last] - entered[next]);
     const double resolution =
         resolution_ns + clocks.error_ns(members_[last].node) + clocks.error_ns(members_[next].node);
+    const double waited = wait_in(row, entered, last, clocks, sums);
     if (behind > resolution)
-        sums.add_last(members_[last].rank, behind, entered[last]);
+        sums.add_last(members_[last].rank, behind, waited, entered[last]);
     else
         ++sums.undecided;
+}
 
+// How long the members waited in it for the one that came last, together; 0 where that is not whom they waited for.
+double CallComparison::wait_in(Row row, std::span<const std::int64_t> entered, std::size_t last,
+                               const NodeClocks& clocks, CallSums& sums) const {
     const WaitsFor waits = waits_for(row);
-    if (waits == WaitsFor::unknown) return;
+    if (waits == WaitsFor::unknown) return 0;
     sums.waits_for = waits;
     const auto root = static_cast<std::size_t>(kept(0, row).root);
     const std::size_t awaited = waits == WaitsFor::root ? root : last;
@@ -177,6 +194,11 @@ void CallComparison::add_row(Row row, const NodeClocks& clocks, std::span<const 
             sums.clock_error_ns +=
                 std::min(time, clocks.error_ns(members_[m].node) + clocks.error_ns(members_[awaited].node));
     }
+    if (awaited != last) return 0;
+    const std::int64_t first = *std::min_element(entered.begin(), entered.end());
+    for (std::size_t m = 0; m < members_.size(); ++m)
+        if (entered[m] - first > entered[last] - entered[m]) sums.late[members_[m].rank] += row_waited;
+    return row_waited;
 }
 
 ComparedCall CallComparison::line_of(std::uint16_t call, const CallSums& sums, std::int64_t start) const {
@@ -187,6 +209,7 @@ ComparedCall CallComparison::line_of(std::uint16_t call, const CallSums& sums, s
     line.compared = sums.compared;
     line.undecided = sums.undecided;
     line.last_ranks = last_ranks_of(sums, start);
+    line.late_ranks = late_ranks_of(sums);
     double unseen_ns = 0;
     for (const MemberCalls& member : members_)
         for (const MemberCalls::Kind& kind : member.kinds) {
@@ -203,6 +226,7 @@ ComparedCall CallComparison::line_of(std::uint16_t call, const CallSums& sums, s
     line.calls /= members_.size();
     double seen = 0, waited = 0;
     for (const auto& [row_waited, row_time] : sums.waited_of) waited += row_waited, seen += row_time;
+    line.compared_waiting_ns = waited;
     line.error_ns = unseen_ns;
     if (seen > 0)
         line.error_ns += error_of(sums, waited / seen, line.calls) + sums.clock_error_ns * line.time_ns / seen;

@@ -47,16 +47,17 @@ struct MemberCalls {
 struct CallSums {
     struct Last {
         std::uint64_t times = 0;
-        double behind_ns = 0;
+        double behind_ns = 0, waited_ns = 0;
         std::int64_t first = 0, latest = 0;
     };
     std::uint64_t compared = 0, undecided = 0;
     WaitsFor waits_for = WaitsFor::unknown;
     std::vector<std::pair<double, double>> waited_of;  // waited and time of each row, over its members
     double clock_error_ns = 0;  // of what they waited, since clocks of nodes are lined up so well and no better
-    std::map<std::uint32_t, Last> last;  // by rank
+    std::map<std::uint32_t, Last> last;    // by rank
+    std::map<std::uint32_t, double> late;  // by rank: LateRank::waited_ns
 
-    void add_last(std::uint32_t rank, double behind_ns, std::int64_t moment);
+    void add_last(std::uint32_t rank, double behind_ns, double waited_ns, std::int64_t moment);
 };
 
 class CallComparison {
@@ -80,6 +81,8 @@ class CallComparison {
     WaitsFor waits_for(Row row) const;
     void find_rows();
     void add_row(Row row, const NodeClocks& clocks, std::span<const std::int64_t> entered, CallSums& sums) const;
+    double wait_in(Row row, std::span<const std::int64_t> entered, std::size_t last, const NodeClocks& clocks,
+                   CallSums& sums) const;
     ComparedCall line_of(std::uint16_t call, const CallSums& sums, std::int64_t start) const;
 
     std::span<MemberCalls> members_;

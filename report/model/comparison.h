@@ -21,8 +21,16 @@ struct LastRank {
     std::uint32_t rank = 0;
     std::uint64_t times = 0;
     double behind_ns = 0;        // after the one before it, on average
+    double waited_ns = 0;        // the members waited so long for it in these calls, together
     std::uint64_t first_ns = 0;  // such calls lie between these moments, since the first rank left MPI_Init
     std::uint64_t latest_ns = 0;
+};
+
+// A rank that was among the late ones: it came in the second half of the time between the first rank's arrival and the
+// last's.
+struct LateRank {
+    std::uint32_t rank = 0;
+    double waited_ns = 0;  // the members waited so long in these calls, together
 };
 
 // One call on one communicator.
@@ -40,7 +48,9 @@ struct ComparedCall {
     double waiting_ns = 0;
     // Of waiting_ns: twice its standard error as that of a sample, long calls that were not compared, and clocks.
     double error_ns = 0;
-    std::vector<LastRank> last_ranks;  // most often first
+    double compared_waiting_ns = 0;    // in the calls that were compared, of all members
+    std::vector<LastRank> last_ranks;  // whom the others waited longest for, then the most often last, first
+    std::vector<LateRank> late_ranks;  // those in whose calls most was waited
     std::uint64_t undecided = 0;       // compared calls in which the last two came too close for the clocks
 };
 

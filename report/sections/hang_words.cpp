@@ -57,7 +57,7 @@ std::string party_text(const Party& party, const Job& job, bool is_over, Hang::K
                            is_over ? "had" : (is_one ? "has" : "have"), job.calls[party.call].name,
                            in_brackets(line_text(job, party.place)), details);
     if (party.has_passed)
-        return fmt::format("{} {} made {}{}{} there and gone on", ranks_text(party.ranks, most_items),
+        return fmt::format("{} {} already passed {}{}{} there", ranks_text(party.ranks, most_items),
                            is_over ? "had" : (is_one ? "has" : "have"), job.calls[party.call].name,
                            in_brackets(line_text(job, party.place)), details);
     return fmt::format("{} {} in {}{}{}", ranks_text(party.ranks, most_items),
@@ -97,7 +97,7 @@ std::string made_text(const Hang& hang, const Job& job) {
         text += i == 0 ? "; " : ", and ";
         if (hang.gone != std::vector{made.rank}) text += fmt::format("rank {} ", made.rank);
         if (i == 0 && hang.gone == std::vector{made.rank}) text += "it ";
-        text += made.calls == 0 ? fmt::format("has set up {} and not started it", what)
+        text += made.calls == 0 ? fmt::format("has initialised {} but never started it", what)
                                 : fmt::format("has sent from {}", what);
     }
     return text;
@@ -110,9 +110,9 @@ std::string class_text(const Hang& hang, const Job& job) {
         case Hang::Kind::different_collectives:
             return "different collectives" + on;
         case Hang::Kind::member_is_gone:
-            return "not everybody comes to a collective" + on;
+            return "a collective that not all ranks entered" + on;
         case Hang::Kind::nobody_is_left:
-            return "nobody is left to answer";
+            return "no rank is left to answer";
         case Hang::Kind::different_roots:
             return "different roots" + on;
         case Hang::Kind::different_arguments:
@@ -124,17 +124,17 @@ std::string class_text(const Hang& hang, const Job& job) {
         case Hang::Kind::different_tags:
             return "different tags";
         case Hang::Kind::not_started:
-            return "a persistent request is set up and not started";
+            return "a persistent request that was never started";
         case Hang::Kind::collective_and_message:
             return "a collective and a message wait for each other";
         case Hang::Kind::cycle:
-            return "a cycle of calls that wait for each other";
+            return "circular wait";
         case Hang::Kind::not_sent:
-            return "a receive that nobody sends to";
+            return "unmatched receive";
         case Hang::Kind::not_received:
             break;
     }
-    return "a send that nobody receives";
+    return "unmatched send";
 }
 
 }  // namespace
@@ -146,11 +146,10 @@ std::string communicator_text(const Group& group) {
 }
 
 std::string words_of(const Hang& hang, const Job& job, bool is_over) {
-    const std::string begin = is_over ? "It hung" : "It hangs";
     const std::string time = human_time(static_cast<double>(hang.for_ns));
     std::string text =
-        fmt::format("{}: {}: {}, for {}", begin, class_text(hang, job), parties_text(hang, job, is_over), time);
-    if (hang.at > 1) text += fmt::format("; it is collective number {} there", hang.at);
+        fmt::format("Deadlock: {}: {}, for {}", class_text(hang, job), parties_text(hang, job, is_over), time);
+    if (hang.at > 1) text += fmt::format("; it is collective {} there", hang.at);
     if (!hang.gone.empty()) text += "; " + gone_text(hang.gone, job);
     return text + made_text(hang, job);
 }

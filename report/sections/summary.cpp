@@ -11,8 +11,8 @@
 #include "report/sections/budget_words.h"
 #include "report/sections/call_notes.h"
 #include "report/sections/completeness.h"
-#include "report/sections/finding_words.h"
 #include "report/sections/nccl_gpu.h"
+#include "report/sections/rule_words.h"
 #include "report/sections/run_headline.h"
 #include "report/sections/section.h"
 #include "report/sections/verdict_table.h"
@@ -288,16 +288,13 @@ Table efficiency_table(const Efficiency& efficiency, const Vocabulary& words) {
 // What the first line has said whole; of what is a remark elsewhere only where it is the first line.
 bool is_said_above(const Verdict& verdict, bool is_first) {
     const Finding& cause = verdict.finding;
-    switch (cause.rule) {
-        case Rule::healthy:
-        case Rule::unseen:
-        case Rule::transfers:
-        case Rule::hang:
+    switch (row_of(cause.rule).kind) {
+        case Kind::remainder:
+        case Kind::hang:
             return true;
-        case Rule::unfinished:
+        case Kind::ended:
             return cause.run_share > 0;
-        case Rule::errors:
-        case Rule::dropped:
+        case Kind::spoiled:
             return is_first;
         default:
             return false;
@@ -327,8 +324,8 @@ Table findings(const Job& job, const std::vector<Verdict>& verdicts) {
     if (job.notes.size() > problems_shown)
         add(false, fmt::format("{} more such notes (export -f json has them)", job.notes.size() - problems_shown),
             "note");
-    Table table = remark_table("WHAT TO LOOK AT", std::move(remarks));
-    if (!table.is_empty()) table.notes.push_back("what a word in brackets means: mpiprof-report explain WORD");
+    Table table = remark_table("FINDINGS", std::move(remarks));
+    if (!table.is_empty()) table.notes.push_back("details of a [tag]: mpiprof-report explain TAG");
     return table;
 }
 

@@ -6,11 +6,9 @@
 #include "report/analysis/where.h"
 #include "report/model/number_list.h"
 #include "report/model/units.h"
-#include "report/sections/finding_words.h"
 #include "report/sections/headline.h"
 #include "report/sections/rule_words.h"
 #include "report/sections/section.h"
-#include "report/sections/verdict_words.h"
 #include "report/symbols/symbols.h"
 
 namespace mpiprof::report {

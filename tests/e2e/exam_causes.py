@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs each program of known cause (causes.py) several times and prints how often the first line of the report was right: the table of
-docs/reading-the-report.md.
+docs/exams.md.
 
     exam_causes.py --library libmpiprof.so --report mpiprof-report [--runs N] [--mpi MPI] [--work DIR] [NAME ...]
 

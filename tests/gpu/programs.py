@@ -11,8 +11,8 @@ import time
 from machine import HERE, Skip, Tables, check, gpu_ns, source_of
 
 # What the summary's first sentence has to have, of each scene of stuck.py: with the line of the script.
-HANGS = {"skipped_collective": ("Rank 0", "ncclAllReduce (stuck.py:"), "order": ("It hung", "ncclAllReduce (stuck.py:", "ncclAllGather (stuck.py:"),
-         "peers": ("ncclRecv (stuck.py:", "ncclSend"), "exited": ("It hung", "ncclAllReduce (stuck.py:")}
+HANGS = {"skipped_collective": ("Rank 0", "ncclAllReduce (stuck.py:"), "order": ("Deadlock", "ncclAllReduce (stuck.py:", "ncclAllGather (stuck.py:"),
+         "peers": ("ncclRecv (stuck.py:", "ncclSend"), "exited": ("Deadlock", "ncclAllReduce (stuck.py:")}
 
 
 def trainings(machine):

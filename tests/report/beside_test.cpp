@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "report/sections/finding_words.h"
+#include "report/sections/rule_words.h"
 #include "tests/report/stories.h"
 #include "tests/report/verdict_jobs.h"
 
@@ -41,8 +41,8 @@ TEST(verdict, a_program_that_is_all_in_one_other_thread_is_judged_as_any) {
     EXPECT_FALSE(said->finding.is_serious);
     EXPECT_EQ(
         report::words_of(said->finding, job_of(job)),
-        "100% of the MPI time is on other threads than the main one (1.0 cores busy per rank), which was blocked for "
-        "99.9% of the run: the thread that calls MPI is taken for the program.");
+        "100% of the MPI time is on threads other than the main thread (1.0 cores busy per rank), which was blocked for "
+        "99.9% of the run: the thread that calls MPI is treated as the program.");
 }
 
 TEST(verdict, a_thread_that_began_mpi_itself_does_not_run_beside_its_own_calls) {

@@ -100,7 +100,7 @@ TEST_F(cli, brief_has_a_line_for_each_launch_of_a_job) {
 TEST_F(cli, explain_says_what_a_rule_means) {
     const Ran ran = run({"explain", "slow-rank"});
     EXPECT_EQ(ran.code, 0) << ran.err;
-    EXPECT_TRUE(ran.out.starts_with("slow-rank\n  Some ranks are longer outside MPI")) << ran.out;
+    EXPECT_TRUE(ran.out.starts_with("slow-rank\n  Some ranks compute longer, or spend longer outside MPI")) << ran.out;
     EXPECT_NE(ran.out.find("Evidence: "), std::string::npos);
     EXPECT_NE(ran.out.find("Check: "), std::string::npos);
     EXPECT_GT(lines_of(run({"explain"}).out).size(), 60u);

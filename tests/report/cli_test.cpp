@@ -11,7 +11,7 @@ TEST_F(cli, without_a_word_it_summarises_this_directory) {
     write(balanced_stencil());
     const Ran ran = run({});
     EXPECT_EQ(ran.code, 0);
-    EXPECT_TRUE(ran.out.starts_with("  Nothing here is worth your time: ")) << ran.out;
+    EXPECT_TRUE(ran.out.starts_with("  No bottleneck: ")) << ran.out;
     EXPECT_NE(ran.out.find("\n\n./stencil --grid 4096\njob 4711 · 8 ranks on 2 nodes"), std::string::npos) << ran.out;
     EXPECT_EQ(ran.err, "");
     EXPECT_EQ(run({"summary", "."}).out, ran.out);

@@ -1,7 +1,7 @@
 // Ranks that lack a processor: when that is what a report begins with, and what it is said to cost.
 #include <gtest/gtest.h>
 
-#include "report/sections/finding_words.h"
+#include "report/sections/rule_words.h"
 #include "tests/report/verdict_jobs.h"
 
 namespace mpiprof::test {
@@ -9,7 +9,7 @@ namespace {
 
 TEST(verdict, ranks_that_lose_their_processor_are_crowded) {
     EXPECT_EQ(name(top(crowded_cores())), "crowded");
-    EXPECT_NE(sentence(crowded_cores()).find("waited for a processor 76.2% of the run"), std::string::npos);
+    EXPECT_NE(sentence(crowded_cores()).find("runnable without a CPU for 76.2% of the run"), std::string::npos);
 }
 
 TEST(verdict, sleeping_and_yielding_is_no_crowding) {
@@ -31,7 +31,7 @@ TEST(verdict, the_kernels_account_of_waiting_for_a_processor_decides) {
     for (ProfileSpec& rank : job) rank.usage.involuntary_switches = 0;
     for (ProfileSpec& rank : job) rank.processor.first_waited_ns = 5'000'000'000;
     EXPECT_EQ(name(top(job)), "crowded");
-    EXPECT_NE(sentence(job).find("by the kernel's account"), std::string::npos) << sentence(job);
+    EXPECT_NE(sentence(job).find("scheduler statistics"), std::string::npos) << sentence(job);
 }
 
 TEST(verdict, who_yields_inside_mpi_and_lacks_a_processor_outside_is_crowded) {
@@ -43,9 +43,9 @@ TEST(verdict, who_yields_inside_mpi_and_lacks_a_processor_outside_is_crowded) {
             rank.usage.involuntary_switches = 60'000;
         }
     EXPECT_EQ(name(top(job)), "crowded");
-    EXPECT_TRUE(sentence(job).find("waited for a processor at least 50.0% of the run") != std::string::npos);
+    EXPECT_TRUE(sentence(job).find("runnable without a CPU for at least 50.0% of the run") != std::string::npos);
     const Verdict varying = top(inside);  // varying-lateness
-    EXPECT_TRUE(report::words_of(varying.finding, job_of(inside)).find("processor 60.0% of the run, inside MPI or") !=
+    EXPECT_TRUE(report::words_of(varying.finding, job_of(inside)).find("CPU for 60.0% of the run, inside MPI or") !=
                 std::string::npos);
 }
 
@@ -64,7 +64,7 @@ TEST(verdict, ranks_that_come_late_in_turn_are_said_to_lack_a_processor_only_out
         return report::words_of(top(ranks).finding, job_of(ranks));
     };
     EXPECT_EQ(words(0).find("processor"), std::string::npos) << words(0);
-    EXPECT_NE(words(10 * ms).find("waited for a processor 6.0% of the run outside MPI: "), std::string::npos)
+    EXPECT_NE(words(10 * ms).find("runnable without a CPU for 6.0% of the run outside MPI: "), std::string::npos)
         << words(10 * ms);
 }
 
@@ -98,7 +98,7 @@ TEST(verdict, a_crowd_costs_what_stretches_of_the_run_saw_outside_mpi) {
     const auto job = without_processors(1 * s, 20 * ms);  // 9 s x 0.2 outside to 1 s x 0.6 inside
     EXPECT_EQ(name(top(job)), "crowded");
     EXPECT_NEAR(top(job).finding.run_share, 0.3, 5e-3);
-    EXPECT_NE(sentence(job).find("waited for a processor 30.0% of the run, outside MPI, by the kernel's account"),
+    EXPECT_NE(sentence(job).find("runnable without a CPU for 30.0% of the run, outside MPI (scheduler statistics)"),
               std::string::npos)
         << sentence(job);
 }
@@ -106,7 +106,8 @@ TEST(verdict, a_crowd_costs_what_stretches_of_the_run_saw_outside_mpi) {
 TEST(verdict, slices_inside_mpi_are_a_crowd_where_all_of_it_was_waited_there) {
     const auto job = without_processors(5 * s, 0);
     EXPECT_EQ(name(top(job)), "crowded");
-    EXPECT_NE(sentence(job).find("waited for a processor 40.0% of the run, by the kernel's account"), std::string::npos)
+    EXPECT_NE(sentence(job).find("runnable without a CPU for 40.0% of the run (scheduler statistics)"),
+              std::string::npos)
         << sentence(job);
 }
 

@@ -144,7 +144,7 @@ TEST(hang, different_collectives_on_one_communicator_are_proven) {
     job[3].calls = {sync("MPI_Barrier", {calls_of(9)}), collective("MPI_Allreduce", {calls_of(0)})};
     job[3].threads = {{.in_call = "MPI_Allreduce", .in_call_for_ns = 4 * s}};
     EXPECT_TRUE(
-        conclusion(job).starts_with("It hangs: different collectives on MPI_COMM_WORLD: ranks 0-2 are in "
+        conclusion(job).starts_with("Deadlock: different collectives on MPI_COMM_WORLD: ranks 0-2 are in "
                                     "MPI_Barrier, rank 3 is in MPI_Allreduce, for 5.000 s"))
         << conclusion(job);
 }
@@ -155,7 +155,7 @@ TEST(hang, what_is_proven_is_the_first_sentence_of_every_screen) {
     job[3].calls = {sync("MPI_Barrier", {calls_of(9)}), collective("MPI_Allreduce", {calls_of(0)})};
     job[3].threads = {{.in_call = "MPI_Allreduce", .in_call_for_ns = 4 * s}};
     const std::string sentence =
-        "It hangs: different collectives on MPI_COMM_WORLD: ranks 0-2 are in MPI_Barrier, rank 3 is in "
+        "Deadlock: different collectives on MPI_COMM_WORLD: ranks 0-2 are in MPI_Barrier, rank 3 is in "
         "MPI_Allreduce, for 5.000 s";
     const report::Job whole = job_of(job);
     const std::string summary = shown(whole, "summary", {}, "text", {.width = 400});
@@ -163,7 +163,7 @@ TEST(hang, what_is_proven_is_the_first_sentence_of_every_screen) {
     EXPECT_TRUE(says(report::live_line(whole, nullptr), sentence));
     EXPECT_TRUE(report::live_tables(whole, nullptr).at(0).notes.at(0).parts.at(0).text.starts_with(sentence));
     for (ProfileSpec& rank : job) rank.state = format::State::aborted;
-    EXPECT_TRUE(says(shown(job_of(job), "summary", {}, "text", {.width = 400}), "It hung: different collectives"));
+    EXPECT_TRUE(says(shown(job_of(job), "summary", {}, "text", {.width = 400}), "Deadlock: different collectives"));
 }
 
 TEST(hang, a_rank_that_is_behind_is_no_mismatch) {
@@ -181,19 +181,19 @@ TEST(hang, counts_with_holes_prove_nothing) {
     auto job = stuck(2, sync("MPI_Barrier", {calls_of(9)}));
     job[1].calls = {collective("MPI_Allreduce", {calls_of(9)})};
     job[1].threads = {{.in_call = "MPI_Allreduce", .in_call_for_ns = 4 * s}};
-    EXPECT_NE(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
+    EXPECT_NE(conclusion(job).find("Deadlock: "), std::string::npos) << conclusion(job);
     job[0].drops.cells = 3;
-    EXPECT_EQ(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
+    EXPECT_EQ(conclusion(job).find("Deadlock: "), std::string::npos) << conclusion(job);
 }
 
 TEST(hang, a_member_that_is_finalized_never_comes) {
     auto job = stuck(3, sync("MPI_Barrier", {calls_of(9)}));
     job[1].state = format::State::finalized;
     job[1].threads = {ThreadSpec{}};
-    EXPECT_EQ(
-        conclusion(job).find("It hangs: not everybody comes to a collective on MPI_COMM_WORLD: ranks 0 and 2 are in "
-                             "MPI_Barrier, for 5.000 s; rank 1 has called MPI_Finalize"),
-        0u)
+    EXPECT_EQ(conclusion(job).find(
+                  "Deadlock: a collective that not all ranks entered on MPI_COMM_WORLD: ranks 0 and 2 are in "
+                  "MPI_Barrier, for 5.000 s; rank 1 has called MPI_Finalize"),
+              0u)
         << conclusion(job);
 }
 
@@ -203,7 +203,7 @@ TEST(hang, a_receive_when_all_others_are_finalized_is_never_answered) {
         job[rank].state = format::State::finalized;
         job[rank].threads = {ThreadSpec{}};
     }
-    EXPECT_TRUE(conclusion(job).starts_with("It hangs: nobody is left to answer: rank 1 is in MPI_Recv, for 5.000 s"))
+    EXPECT_TRUE(conclusion(job).starts_with("Deadlock: no rank is left to answer: rank 1 is in MPI_Recv, for 5.000 s"))
         << conclusion(job);
 }
 
@@ -265,11 +265,11 @@ TEST(hang, different_roots_of_one_collective_are_proven) {
     job[1].threads[0].peer = 1;
     for (ProfileSpec& rank : job) rank.communicators[0].made = {{"MPI_Barrier"}};
     EXPECT_TRUE(conclusion(job).starts_with(
-        "It hangs: different roots on MPI_COMM_WORLD: rank 0 is in MPI_Bcast with root 0, rank 1 is in MPI_Bcast with "
-        "root 1, for 5.000 s; it is collective number 2 there"))
+        "Deadlock: different roots on MPI_COMM_WORLD: rank 0 is in MPI_Bcast with root 0, rank 1 is in MPI_Bcast with "
+        "root 1, for 5.000 s; it is collective 2 there"))
         << conclusion(job);
     job[1].threads[0].peer = 0;
-    EXPECT_EQ(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
+    EXPECT_EQ(conclusion(job).find("Deadlock: "), std::string::npos) << conclusion(job);
 }
 
 TEST(hang, a_collective_that_one_rank_has_left_is_named) {
@@ -278,8 +278,7 @@ TEST(hang, a_collective_that_one_rank_has_left_is_named) {
     job[1].calls.push_back(rooted("MPI_Bcast"));
     job[0].communicators[0].made = {{"MPI_Bcast", 0}};
     EXPECT_TRUE(conclusion(job).starts_with(
-        "It hangs: different collectives on MPI_COMM_WORLD: rank 1 is in MPI_Barrier, rank 0 has made MPI_Bcast there "
-        "and gone on"))
+        "Deadlock: different collectives on MPI_COMM_WORLD: rank 1 is in MPI_Barrier, rank 0 has already passed MPI_Bcast there, "))
         << conclusion(job);
 }
 
@@ -288,27 +287,26 @@ TEST(hang, tags_that_do_not_fit_are_proven_and_those_that_do_are_not) {
     job[0].threads[0].peer = 1;
     job[1].threads[0].tag = 7;
     EXPECT_TRUE(conclusion(job).starts_with(
-        "It hangs: different tags: rank 0 is in MPI_Ssend to rank 1 with tag 0 on MPI_COMM_WORLD, rank 1 is in MPI_Recv "
+        "Deadlock: different tags: rank 0 is in MPI_Ssend to rank 1 with tag 0 on MPI_COMM_WORLD, rank 1 is in MPI_Recv "
         "from rank 0 with tag 7 on MPI_COMM_WORLD, for 5.000 s"))
         << conclusion(job);
     job[1].threads[0].tag = 0;
-    EXPECT_EQ(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
+    EXPECT_EQ(conclusion(job).find("Deadlock: "), std::string::npos) << conclusion(job);
 }
 
 TEST(hang, receives_that_wait_for_each_other_are_a_cycle) {
     auto job = both_in(receive(), receive());
     job[0].threads[0].peer = 1;
-    EXPECT_TRUE(conclusion(job).starts_with("It hangs: a cycle of calls that wait for each other: "))
-        << conclusion(job);
+    EXPECT_TRUE(conclusion(job).starts_with("Deadlock: circular wait: ")) << conclusion(job);
     job[1].threads = {{.in_call_for_ns = 4 * s, .last_call = "MPI_Recv"}};  // it may still send
-    EXPECT_EQ(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
+    EXPECT_EQ(conclusion(job).find("Deadlock: "), std::string::npos) << conclusion(job);
 }
 
 TEST(hang, threads_that_may_send_prove_nothing) {
     auto job = both_in(receive(), receive());
     job[0].threads[0].peer = 1;
     for (ProfileSpec& rank : job) rank.thread_level = 3;
-    EXPECT_EQ(conclusion(job).find("It hangs"), std::string::npos) << conclusion(job);
+    EXPECT_EQ(conclusion(job).find("Deadlock: "), std::string::npos) << conclusion(job);
 }
 
 // Rank 0 is in MPI_Wait, and has called MPI_Irecv.
@@ -332,7 +330,7 @@ TEST(hang, a_wait_is_told_by_the_call_that_posted_its_request) {
     job[1].finalize_ns = 0;  // it is in there
     job[1].threads = {ThreadSpec{}};
     EXPECT_TRUE(conclusion(job).starts_with(
-        "It hangs: a receive that nobody sends to: rank 0 is in MPI_Wait for its MPI_Irecv from rank 1 with tag 3 on "
+        "Deadlock: unmatched receive: rank 0 is in MPI_Wait for its MPI_Irecv from rank 1 with tag 3 on "
         "MPI_COMM_WORLD, for 5.000 s; rank 1 has called MPI_Finalize"))
         << conclusion(job);
 }
@@ -351,16 +349,16 @@ std::vector<ProfileSpec> one_has_not_started(std::int32_t peer, std::int32_t tag
 
 TEST(hang, a_persistent_request_that_was_not_started_is_why_the_other_waits) {
     const std::string text = conclusion(one_has_not_started(0, 3));
-    EXPECT_TRUE(text.starts_with("It hangs: a persistent request is set up and not started: rank 0 is in MPI_Wait"))
+    EXPECT_TRUE(text.starts_with("Deadlock: a persistent request that was never started: rank 0 is in MPI_Wait"))
         << text;
     EXPECT_NE(text.find("rank 1 is in MPI_Barrier"), std::string::npos) << text;
-    EXPECT_NE(text.find("; rank 1 has set up MPI_Send_init"), std::string::npos) << text;
-    EXPECT_NE(text.find("and not started it"), std::string::npos) << text;
+    EXPECT_NE(text.find("; rank 1 has initialised MPI_Send_init"), std::string::npos) << text;
+    EXPECT_NE(text.find("but never started it"), std::string::npos) << text;
 }
 
 TEST(hang, a_persistent_request_for_somebody_else_is_not_why) {
     for (const auto& job : {one_has_not_started(1, 3), one_has_not_started(0, 4)})
-        EXPECT_EQ(conclusion(job).find("not started"), std::string::npos) << conclusion(job);
+        EXPECT_EQ(conclusion(job).find("never started"), std::string::npos) << conclusion(job);
 }
 
 TEST(hang, a_wait_is_told_by_the_call_of_another_thread_that_posted_its_request) {
@@ -386,7 +384,7 @@ TEST(hang, two_communicators_used_crosswise_are_proven) {
             {.name = "rows", .id = 77, .parent = 1, .size = 2, .rank = rank, .how = format::origin_made, .handle = 5});
     job[1].threads[0].communicator = 5;
     EXPECT_TRUE(conclusion(job).starts_with(
-        "It hangs: different communicators: rank 0 is in MPI_Barrier on MPI_COMM_WORLD, rank 1 is in MPI_Barrier on "
+        "Deadlock: different communicators: rank 0 is in MPI_Barrier on MPI_COMM_WORLD, rank 1 is in MPI_Barrier on "
         "rows, for 5.000 s"))
         << conclusion(job);
 }

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "report/analysis/placement_findings.h"
-#include "report/sections/finding_words.h"
+#include "report/sections/rule_words.h"
 #include "tests/report/placement_jobs.h"
 #include "tests/report/shown.h"
 #include "tests/report/whole_pipeline.h"
@@ -139,14 +139,10 @@ TEST(placement_rules, tell_the_summary_why_a_rank_has_no_processor) {
     };
     const At alone{.cpus = "0", .busy = 0.2, .pushed_off = 120};
     const At beside{.cpus = "1", .busy = 0.2, .pushed_off = 120};
-    EXPECT_NE(summary({alone, beside}).find("Each has cores of its own, but other programs run on them, too"),
+    EXPECT_NE(summary({alone, beside}).find("No other rank shares their cores, but other processes run on them"),
               std::string::npos);
     const std::string shared = summary({alone, alone});
-    EXPECT_NE(
-        shared.find(
-            "2 ranks, 1 core (0). Whenever more of them want to run, they take turns. Start fewer ranks per node"),
-        std::string::npos)
-        << shared;
+    EXPECT_NE(shared.find("2 ranks on 1 core (0). Start fewer ranks per node"), std::string::npos) << shared;
     EXPECT_EQ(shared.find("[placement]"), std::string::npos) << "said once";
 }
 

@@ -102,7 +102,7 @@ TEST(summary, mpi_on_a_background_thread_is_never_called_lost_time) {
 
 TEST(summary, imbalance_is_judged_on_time_outside_mpi) {
     const std::string text = unwrapped(show(job_of(seed003_cpu()), "summary"));
-    EXPECT_NE(text.find("Ranks 0 and 2 are up to 1.103 s longer outside MPI"), std::string::npos);
+    EXPECT_NE(text.find("Ranks 0 and 2 spend up to 1.103 s more outside MPI"), std::string::npos);
     EXPECT_NE(text.find("load balance 77.7%"), std::string::npos);
 }
 
@@ -119,7 +119,7 @@ TEST(summary, a_call_in_hand_is_in_the_bar_and_in_the_table) {
     EXPECT_NE(text.find("79.9% of the run is inside MPI, mostly in calls that have not returned"), std::string::npos);
     EXPECT_NE(text.find("MPI_Barrier (unfinished) - 15 44.929 s 74.9%"), std::string::npos) << text;
     EXPECT_NE(text.find("MPI_Barrier - 656 3.000 s 5.0%"), std::string::npos) << text;
-    EXPECT_NE(text.find("Who waits for whom: mpiprof-report hang. [unfinished]"), std::string::npos) << text;
+    EXPECT_NE(text.find("Which ranks wait for which: mpiprof-report hang. [unfinished]"), std::string::npos) << text;
     EXPECT_EQ(text.find("[waits]"), std::string::npos) << "most of the time is in calls that nobody can judge\n"
                                                        << text;
 
@@ -202,7 +202,7 @@ TEST(calls, that_send_and_receive_say_so_of_their_size) {
 }
 
 TEST(summary, a_balanced_job_gets_no_advice) {
-    EXPECT_EQ(show(job_of(balanced_stencil()), "summary").find("WHAT TO LOOK AT"), std::string::npos);
+    EXPECT_EQ(show(job_of(balanced_stencil()), "summary").find("FINDINGS"), std::string::npos);
 }
 
 TEST(summary, a_missing_rank_is_reported_not_fatal) {
@@ -246,7 +246,7 @@ TEST(summary, shares_are_of_the_time_that_was_recorded) {
     EXPECT_NE(text.find("Init to Finalize 10.00 s · 1.000 s of it recorded"), std::string::npos) << text;
     EXPECT_NE(text.find("46.0% of the recorded time is inside MPI"), std::string::npos) << text;
     EXPECT_NE(text.find("; recorded time and %WALL: Init to Finalize"), std::string::npos) << text;
-    EXPECT_NE(text.find("Recording was off for 90.0% of the run (MPIPROF_BEGIN_TIME=9): what happened"),
+    EXPECT_NE(text.find("Recording was paused for 90.0% of the run (MPIPROF_BEGIN_TIME=9); that time"),
               std::string::npos)
         << text;
     EXPECT_NE(show(job, "ranks").find(" 45.6%"), std::string::npos);
@@ -330,7 +330,7 @@ TEST(sorting, is_by_any_column_and_an_unknown_one_names_those_there_are) {
 TEST(summary, says_which_messages_wait_waits_for) {
     const std::string text = unwrapped(show(job_of(late_messages()), "summary"));
     EXPECT_NE(
-        text.find("mostly for MPI_Irecv of 64 KiB: 18.0% of the run. 40.0% of their time in flight was overlapped"),
+        text.find("mostly for MPI_Irecv (64 KiB): 18.0% of the run. 40.0% of their time in flight was overlapped"),
         std::string::npos);
 }
 
@@ -339,8 +339,8 @@ TEST(summary, requests_of_one_waitall_did_not_overlap_each_other) {
     auto ranks = late_messages();
     for (ProfileSpec& rank : ranks) rank.calls[0].cells[0].inside_ns = rank.calls[0].cells[0].in_flight_ns;
     const std::string text = unwrapped(show(job_of(ranks), "summary"));
-    EXPECT_NE(text.find("Hardly any of their time in flight was overlapped"), std::string::npos) << text;
-    EXPECT_TRUE(says(text, "of the run (a Waitall's time is divided evenly among its requests).")) << text;
+    EXPECT_NE(text.find("Almost none of their time in flight was overlapped"), std::string::npos) << text;
+    EXPECT_TRUE(says(text, "of the run (the time of MPI_Waitall is split evenly among its requests).")) << text;
 }
 
 TEST(calls, of_a_sampled_call_are_all_counted) {
@@ -352,7 +352,7 @@ TEST(calls, of_a_sampled_call_are_all_counted) {
 
 TEST(summary, a_slow_node_is_named) {
     const std::string text = unwrapped(show(job_of(slow_node()), "summary"));
-    EXPECT_NE(text.find("All ranks of node nid10006 (40-47) are up to"), std::string::npos);
+    EXPECT_NE(text.find("All ranks of node nid10006 (40-47) spend up to"), std::string::npos);
     EXPECT_NE(text.find("[slow-node]"), std::string::npos);
 }
 

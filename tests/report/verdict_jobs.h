@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "report/analysis/verdict.h"
-#include "report/sections/verdict_words.h"
+#include "report/sections/rule_words.h"
 #include "tests/report/stories.h"
 #include "tests/report/whole_pipeline.h"
 

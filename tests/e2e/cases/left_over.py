@@ -31,7 +31,7 @@ def what_a_program_never_completes_or_frees_is_said_with_its_lines(scene):
                             ("communicator", "MPI_Comm_split", at("part")): (1, 1, 0),
                             ("type", "MPI_Type_vector", at("types")): (4, 1, 0)}, "what is left over")
     said = remarks(scene)
-    check(f"Left over at MPI_Finalize: 2 requests of MPI_Irecv ({at('open')}) were never completed" in said, said)
+    check(f"Leaked at MPI_Finalize: 2 requests of MPI_Irecv ({at('open')}) were never completed" in said, said)
     check("[left-over]" in said, said)
     check(re.search(r"\[([a-z-]+)\]", said)[1] != "left-over", "it is said first: " + said)  # whatever a busy machine says
 

@@ -38,22 +38,22 @@ def hang(scene, directory):
 def hang_names_what_ranks_enqueued_differently_on_a_communicator_of_nccl(scene):
     reduce, broadcast = f"ncclAllReduce {line_of('all_reduce')}", f"ncclBroadcast {line_of('broadcast')}"
     wanted = {
-        "count": f"It hangs: different arguments of a collective on a communicator of 2 ranks: rank 0 has enqueued {reduce} of 8 float32 "
+        "count": f"Deadlock: different arguments of a collective on a communicator of 2 ranks: rank 0 has enqueued {reduce} of 8 float32 "
                  f"(sum), rank 1 has enqueued {reduce} of 9 float32 (sum), for",
         "type": f"rank 1 has enqueued {reduce} of 8 float16 (sum), for",
-        "root": f"It hangs: different roots on a communicator of 2 ranks: rank 0 has enqueued {broadcast} with root 0, rank 1 has enqueued "
+        "root": f"Deadlock: different roots on a communicator of 2 ranks: rank 0 has enqueued {broadcast} with root 0, rank 1 has enqueued "
                 f"{broadcast} with root 1, for",
-        "call": f"It hangs: different collectives on a communicator of 2 ranks: rank 0 has enqueued {reduce}, rank 1 has enqueued "
+        "call": f"Deadlock: different collectives on a communicator of 2 ranks: rank 0 has enqueued {reduce}, rank 1 has enqueued "
                 f"{broadcast}, for",
     }
     for act, sentence in wanted.items():
         with standing_still(scene, act) as directory:
             said = hang(scene, directory)
-        check(sentence in said and "collective number 301" in said, f"{act}:\n{said}")
+        check(sentence in said and "collective 301" in said, f"{act}:\n{said}")
         after = hang(scene, directory)
         summary = " ".join(scene.run_report("summary", "--width", "400", cwd=directory).succeeded().out.split())
-        check(summary.startswith("It hung: different ") and " [hang] " in summary, f"the summary of {act}:\n{summary}")
-        check("It hung: different " in after and f" enqueued {reduce if act in ('count', 'type', 'call') else broadcast}" in after,
+        check(summary.startswith("Deadlock: different ") and " [hang] " in summary, f"the summary of {act}:\n{summary}")
+        check("Deadlock: different " in after and f" enqueued {reduce if act in ('count', 'type', 'call') else broadcast}" in after,
               f"{act}, when it was killed:\n{after}")
 
 
@@ -64,7 +64,7 @@ def hang_names_ranks_that_use_two_communicators_of_nccl_in_opposite_order(scene)
         with standing_still(scene, act) as directory:
             said = hang(scene, directory)
         check("Ranks 0 and 1 use two communicators in opposite order:" in said and reduce in said and broadcast in said and
-              "It hangs" not in said, f"{act}:\n{said}")
+              "Deadlock: " not in said, f"{act}:\n{said}")
 
 
 @case(mpis=(), ranks=1)
@@ -75,14 +75,14 @@ def hang_names_the_line_that_a_rank_has_not_come_to_and_says_nothing_where_all_e
     check(wanted in said and "rank 1 300: their GPUs wait for it" in said, said)
     with standing_still(scene, "right") as directory:
         said = hang(scene, directory)
-    same([word for word in ("It hangs", "opposite", "differ", "wait for it") if word in said], [], f"alarms of a job that is right:\n{said}")
+    same([word for word in ("Deadlock: ", "opposite", "differ", "wait for it") if word in said], [], f"alarms of a job that is right:\n{said}")
 
 
 @case(mpis=(), ranks=1)
 def hang_knows_what_was_enqueued_on_the_fiftieth_communicator_too(scene):
     with standing_still(scene, "count", 50) as directory:
         said = hang(scene, directory)
-    check("It hangs: different arguments of a collective on a communicator of 2 ranks" in said and "of 9 float32 (sum), for" in said, said)
+    check("Deadlock: different arguments of a collective on a communicator of 2 ranks" in said and "of 9 float32 (sum), for" in said, said)
     with standing_still(scene, "crossed", 12) as directory:
         said = hang(scene, directory)
     check("Ranks 0 and 1 use two communicators in opposite order:" in said, said)
@@ -116,19 +116,19 @@ def hang_names_the_message_of_nccl_that_one_of_two_ranks_has_not_enqueued(scene)
     for act, sentence in wanted.items():
         with standing_still(scene, act, 0, "messages") as directory:
             said = hang(scene, directory)
-        check(sentence in said and "It hangs" not in said, f"{act}:\n{said}")
+        check(sentence in said and "Deadlock: " not in said, f"{act}:\n{said}")
         check(("the GPU of rank 1 waits for it; rank 0: it is in the program" in said) == (act == "unsent"), f"{act}:\n{said}")
         check(("unless NCCL has room for the message" in said) == (act == "unreceived"), f"{act}:\n{said}")
     with standing_still(scene, "met", 0, "messages") as directory:
         said = hang(scene, directory)
-    same([word for word in ("It hangs", "places", "waits for it") if word in said], [], f"alarms of a job that is right:\n{said}")
+    same([word for word in ("Deadlock: ", "places", "waits for it") if word in said], [], f"alarms of a job that is right:\n{said}")
 
 
 @case(mpis=(), ranks=1)
 def hang_proves_that_a_rank_which_has_exited_is_missing_in_a_collective_of_nccl(scene):
     with standing_still(scene, "gone") as directory:
         said = hang(scene, directory)
-    check(f"It hangs: not everybody comes to a collective on a communicator of 2 ranks: rank 0 has enqueued ncclAllReduce {line_of('all_reduce')}, for"
+    check(f"Deadlock: a collective that not all ranks entered on a communicator of 2 ranks: rank 0 has enqueued ncclAllReduce {line_of('all_reduce')}, for"
           in said and "; rank 1 has called exit" in said, said)
 
 
@@ -136,7 +136,7 @@ def hang_proves_that_a_rank_which_has_exited_is_missing_in_a_collective_of_nccl(
 def hang_proves_a_receive_of_nccl_from_a_rank_that_has_exited(scene):
     with standing_still(scene, "gone", 0, "messages") as directory:
         said = hang(scene, directory)
-    check(f"It hangs: a receive that nobody sends to: rank 1 has enqueued ncclRecv {line_of('receive')}, for" in said and "; rank 0 has called exit" in said, said)
+    check(f"Deadlock: unmatched receive: rank 1 has enqueued ncclRecv {line_of('receive')}, for" in said and "; rank 0 has called exit" in said, said)
 
 
 @case(mpis=(), ranks=1)

@@ -45,7 +45,7 @@ def a_deadlock_is_said_and_the_command_is_run_once(scene):
         with running(scene, 2 if kind == "tags" else 3, [program, kind, 200], directory) as job:
             ran = look(scene, directory, "2s")
             same(ran.code, 5, f"{kind}: {ran.out}{ran.err}")
-            check(" ".join(ran.out.split()).startswith("It hangs: "), ran.out)
+            check(" ".join(ran.out.split()).startswith("Deadlock: "), ran.out)
             # Open MPI's mpirun itself stays after one SIGTERM of eight, with and without a profiler.
             ran = look(scene, directory, "2", "--run", f"echo ended >>{directory}/ended; kill -KILL {job.pid}")
             same((ran.code, (directory / "ended").read_text()), (0, "ended\n"), f"{kind}: {ran.out}{ran.err}")

@@ -48,7 +48,7 @@ def work_that_grows_by_rank_is_called_so(scene):
 @case(ranks=2, tier="full", attempts=3)
 def a_rank_whose_cgroup_has_too_small_a_quota_is_named_with_it(scene):
     found, _ = expect(scene, "throttled")
-    check("the quota of its cgroup was used up for " in found["text"], found["text"])
+    check("the quota of its cgroup throttled it for " in found["text"], found["text"])
 
 
 @case(mpis=("openmpi",), ranks=4, tier="full", attempts=3)
@@ -168,7 +168,7 @@ def ranks_under_the_launcher_of_another_mpi_are_jobs_of_one(scene):
     execute([*scene.mpirun_of(other), "-n", "3", program, "healthy", "20", "sleep"], cwd=scene.dir, env=env)
     same(verdict(scene, scene.dir)["verdict"]["rule"], "wrong-launcher", "the rule")
     first = scene.run_report(cwd=scene.dir).succeeded().out.split(":")[0]
-    check("These are 3 jobs of one rank each" in first, first)
+    check("Launcher mismatch: 3 jobs of one rank each" in first, first)
 
 
 @case(ranks=2)

@@ -191,6 +191,7 @@ static void halves(void) {
 
 static volatile int is_done;
 
+#include "cause_inside.h"
 #include "cause_threads.h"
 
 // Much is moved, and nobody is late.
@@ -366,7 +367,12 @@ static const struct {
               {"slow_node", slow_node},
               {"duplicates", duplicates},
               {"throttled", throttled},
-              {"wavefront", wavefront}};
+              {"wavefront", wavefront},
+              {"one_exchanges", one_exchanges},
+              {"one_writes", one_writes},
+              {"two_exchange", two_exchange},
+              {"late_in_finalize", late_in_finalize},
+              {"two_in_turn", two_in_turn}};
 
 int main(int argc, char** argv) {
     if (argc < 3) return 2;

@@ -1,0 +1,327 @@
+// Ranks that come late, and why others wait for them.
+#include "report/sections/rule_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/model/units.h"
+#include "report/sections/section.h"
+
+namespace mpiprof::report {
+
+using rule_words::of;
+namespace {
+
+constexpr std::size_t most_items = Spoken::most_items;
+
+std::string time(std::uint64_t ns) { return human_time(static_cast<double>(ns)); }
+
+// " from 14:32:07 to 14:40:10 (2460 s to 2943 s after the first MPI_Init)", or since the one, or until the other.
+std::string when(const evidence::Imbalance& e, const Spoken& s) {
+    if (!e.when) return "";
+    const Stretch& when = *e.when;
+    const std::string began = time(when.began_ns), ended = time(when.ended_ns);
+    if (when.began_ns && when.ended_ns)
+        return fmt::format(" from {} to {} ({} to {} after {})", human_clock(when.began_at), human_clock(when.ended_at),
+                           began, ended, s.words.first_init);
+    if (when.began_ns)
+        return fmt::format(" since {} ({} after {})", human_clock(when.began_at), began, s.words.first_init);
+    if (when.ended_ns)
+        return fmt::format(" until {} ({} after {})", human_clock(when.ended_at), ended, s.words.first_init);
+    return "";
+}
+
+// "computes 36% longer than the others", or "spends 2.4x as long outside MPI as the others": whether ranks compute is
+// known where CPU time covers what they spend outside the library.
+std::string longer_than(const evidence::Imbalance& e, const Spoken& s, std::string_view others) {
+    const bool computes = e.cpu_share && *e.cpu_share >= 0.7;
+    const char* verb = computes ? s.verb("computes", "compute") : s.verb("spends", "spend");
+    const std::string outside = computes ? "" : fmt::format(" outside {}", s.words.library);
+    const std::string_view bound = e.is_at_least ? "at least " : "";
+    if (e.longer_share < 1)
+        return fmt::format("{} {}{} longer{} than {}", verb, bound, human_share(e.longer_share), outside, others);
+    const std::string times = e.longer_share >= 9 ? "more than 10x" : fmt::format("{:.1f}x", e.longer_share + 1);
+    return fmt::format("{} {}{} as long{} as {}", verb, bound, times, outside, others);
+}
+
+// "rank 0, then 1, 2 and 3", or the first few of many.
+std::string turns_text(const std::vector<std::uint32_t>& turns) {
+    std::string text = fmt::format("rank {}, then {}", turns[0], turns[1]);
+    for (std::size_t i = 2; i < std::min(turns.size(), most_items); ++i) text += fmt::format(", then {}", turns[i]);
+    return text + (turns.size() > most_items ? " ..." : "");
+}
+
+// Of several ranks the longest is known.
+std::string_view up_to(const Spoken& s) { return s.is_one() ? "" : "up to "; }
+
+// Then it is not another one each time.
+bool is_mostly_one(const evidence::Varying& e) { return e.last && e.last_waiting_share >= 2.0 / 3; }
+
+}  // namespace
+
+namespace {
+std::string says(const evidence::Imbalance& e, const Spoken& s) {
+    const std::string who = !e.is_all_of_node
+                                ? s.ranks()
+                                : fmt::format("All ranks of node {} ({})", host_of(s.job, s.finding.nodes.front()),
+                                              rank_list(s.finding.ranks, most_items));
+    std::string text = fmt::format(
+        "{} {} up to {} more outside {} than the average rank (load balance {}). About {} of the other ranks' time in "
+        "{} is spent "
+        "waiting for that.",
+        who, s.verb("spends", "spend"), human_time(e.longer_ns), s.words.library, human_share(e.load_balance),
+        human_share(e.others_share), s.words.library);
+    if (e.cpu_share && *e.cpu_share < 0.7)
+        text += fmt::format(" {} on a CPU for at most {} of that time; the rest is sleep, I/O or preemption.",
+                            s.verb("It was", "They were"), human_share(*e.cpu_share));
+    if (e.last && e.last->share >= 0.5)
+        text += fmt::format(" {} arrived last in {} of the sampled {} calls: mpiprof-report arrivals.",
+                            s.verb("It", "One of them"), human_share(e.last->share), s.job.calls[e.last->call].name);
+    return text + " Per rank: mpiprof-report ranks; over time: mpiprof-report time.";
+}
+
+std::string begins(const evidence::Imbalance& e, const Spoken& s) {
+    const std::string waiting = fmt::format("{}{} of the run waiting for {}.", e.is_at_least ? "at least " : "",
+                                            human_share(e.others_run_share), s.verb("it", "them"));
+    const bool is_two = s.job.ranks.size() == 2;
+    if (s.finding.rule == Rule::growing_work)
+        return fmt::format("Load imbalance: work grows with the rank number ({} {}); the other ranks spend {}",
+                           s.who(At::middle), longer_than(e, s, fmt::format("rank {}", e.least_rank)), waiting);
+    if (s.finding.rule == Rule::imbalance)
+        return fmt::format("Load imbalance: {} {}, which spend {}", s.who(At::middle),
+                           longer_than(e, s, "the average of the others"), waiting);
+    const std::string who_it_is =
+        s.finding.rule == Rule::slow_node
+            ? fmt::format("All ranks of node {} ({})", host_of(s.job, s.finding.nodes.front()),
+                          rank_list(s.finding.ranks, most_items))
+            : s.who();
+    const std::string why = e.throttled_ns == 0
+                                ? std::string()
+                                : fmt::format(" (the quota of {} cgroup throttled {} for {})", s.verb("its", "their"),
+                                              s.verb("it", "them"), time(e.throttled_ns));
+    return fmt::format("{} {}{}{}; {} {}", who_it_is, longer_than(e, s, is_two ? "the other rank" : "the other ranks"),
+                       when(e, s), why, is_two ? "it spends" : "they spend", waiting);
+}
+}  // namespace
+
+const RuleWords rule_words::slow_rank{
+    .means = "Some ranks compute longer, or spend longer outside MPI, and the others wait for them.",
+    .evidence =
+        "Time outside MPI: at least 5 % of the run above the mean, and clearly separated from the other ranks. The "
+        "others wait "
+        "for as long as their own time outside MPI is shorter. When it began is known to 1/48 of the run. No "
+        "slow-rank, slow-node, "
+        "growing-work or imbalance is reported where the record of a rank that did not reach MPI_Finalize is so much "
+        "shorter than the "
+        "longest that this could explain half of the difference.",
+    .check =
+        "mpiprof-report ranks --sort outside; mpiprof-report time. Is it more work, or a slower processor? Compare the "
+        "work of the "
+        "ranks, and their CPU time with their time outside MPI.",
+    .says = of<evidence::Imbalance, says>,
+    .begins = of<evidence::Imbalance, begins>,
+};
+
+const RuleWords rule_words::slow_node{
+    .means = "All ranks of one node, and no others, are slow.",
+    .evidence = "As for slow-rank, where the slow ranks are exactly the ranks of one of several nodes.",
+    .check =
+        "mpiprof-report ranks --by node; mpiprof-report placement (throttled, memory). On the node: clock "
+        "rates, other processes, dmesg. If the work is even, exclude the node.",
+    .says = of<evidence::Imbalance, says>,
+    .begins = of<evidence::Imbalance, begins>,
+};
+
+const RuleWords rule_words::growing_work{
+    .means = "Load imbalance: work grows or falls with the rank number.",
+    .evidence = "Time outside MPI correlates with the rank number (0.95 or more, four ranks or more).",
+    .check =
+        "mpiprof-report ranks. Distribute the work differently: triangular loops and remainders that all go to the "
+        "last rank are "
+        "common reasons.",
+    .says = of<evidence::Imbalance, says>,
+    .begins = of<evidence::Imbalance, begins>,
+};
+
+const RuleWords rule_words::imbalance{
+    .means = "Load imbalance without a clear group of slow ranks.",
+    .evidence =
+        "The longest time outside MPI is at least 5 % of the run above the mean, and the slowest ranks are not clearly "
+        "separated "
+        "from the others.",
+    .check = "mpiprof-report ranks --sort outside; mpiprof-report time.",
+    .says = of<evidence::Imbalance, says>,
+    .begins = of<evidence::Imbalance, begins>,
+};
+
+namespace {
+std::string says(const evidence::LateInside& e, const Spoken& s) {
+    std::string text = fmt::format(
+        "{} of the wait time in {} is for {}, which {} no more time outside {} than the others, but {}{} more in {}.",
+        human_share(e.waiting_share), s.job.calls[s.finding.calls[1]].name, s.ranks(At::middle),
+        s.verb("spends", "spend"), s.words.library, up_to(s), human_time(e.more_ns), s.call());
+    if (e.may_wait)
+        text += s.is_one() ? " If it waits there for another rank, that rank is the cause."
+                           : " If they wait there for other ranks, those are the cause.";
+    return text + " Late arrivals: mpiprof-report arrivals; call sites: mpiprof-report sites.";
+}
+
+std::string begins(const evidence::LateInside& e, const Spoken& s) {
+    return fmt::format(
+        "{} {} late at {} after spending {}{} more in {} than the others; {} {} of the run waiting for {}.", s.who(),
+        s.verb("arrives", "arrive"), s.job.calls[s.finding.calls[1]].name, up_to(s), human_time(e.more_ns), s.call(),
+        s.others(), human_share(e.others_run_share), s.verb("it", "them"));
+}
+}  // namespace
+
+const RuleWords rule_words::late_inside{
+    .means = "Ranks arrive late at collectives because of time they spend in other MPI calls.",
+    .evidence =
+        "In the collective with the most wait time, at least two thirds of it (and 5 % of the run) is for one rank, or "
+        "for up to four "
+        "that are at most half of its ranks. They spend no more time outside MPI than the others, but at least half as "
+        "much "
+        "additional time in another call as each of the others waits.",
+    .check =
+        "mpiprof-report arrivals; mpiprof-report sites has the line of the call. If one rank writes a file: write it "
+        "collectively, or "
+        "overlap it with computation. If it has more partners or messages than the others: distribute them.",
+    .says = of<evidence::LateInside, says>,
+    .begins = of<evidence::LateInside, begins>,
+};
+
+namespace {
+std::string says(const evidence::Varying& e, const Spoken& s) {
+    const std::string_view estimate = e.is_known ? "" : " (an estimate)";
+    const std::string_view who = !e.turns.empty() ? ": the straggler moves from rank to rank (mpiprof-report time)"
+                                 : e.is_said_for_whom || is_mostly_one(e) ? ""
+                                                                          : ": a different rank is late each time";
+    std::string text =
+        e.slow_share > 0
+            ? fmt::format("{} of the time in {} is spent waiting, {} of the run more than slow ranks explain{}{}.",
+                          human_share(e.mpi_share), s.words.library, human_share(e.run_share), estimate, who)
+            : fmt::format(
+                  "The ranks are balanced over the run (load balance {}), yet {} of their time in {} is spent waiting, "
+                  "{} of the "
+                  "run{}{}.",
+                  human_share(e.load_balance), human_share(e.mpi_share), s.words.library, human_share(e.run_share),
+                  estimate, who);
+    if (e.processor_share && e.is_processor_outside)
+        text += fmt::format(" The ranks were runnable without a CPU for {} of the run outside {}: a possible cause.",
+                            human_share(*e.processor_share), s.words.library);
+    else if (e.processor_share)
+        text += fmt::format(
+            " The ranks were runnable without a CPU for {} of the run, inside {} or outside: harmless if they yield "
+            "while they wait "
+            "for each other, otherwise a possible cause.",
+            human_share(*e.processor_share), s.words.library);
+    if (e.pushed_off_per_s)
+        text += fmt::format(
+            " There were {} context switches per second and rank: a possible cause (the time without a CPU is not "
+            "known).",
+            human_count(std::round(*e.pushed_off_per_s)));
+    if (e.last)
+        text += fmt::format(
+            " Rank {} arrived last in {} of the sampled {} calls, with {} of their wait time: mpiprof-report arrivals.",
+            e.last_rank, human_share(e.last->share), s.job.calls[e.last->call].name, human_share(e.last_waiting_share));
+    return text + " Call sites: mpiprof-report sites.";
+}
+
+std::string begins(const evidence::Varying& e, const Spoken& s) {
+    if (!e.turns.empty())
+        return fmt::format("The straggler changes during the run ({}): {} of the run is spent waiting for it.",
+                           turns_text(e.turns), human_share(e.run_share));
+    if (is_mostly_one(e))
+        return fmt::format(
+            "{} of the run is spent waiting; {} of the wait time in {} is for rank {}, which {} the others.",
+            human_share(e.run_share), human_share(e.last_waiting_share), s.job.calls[e.last->call].name, e.last_rank,
+            fmt::format("spends no more time outside {} than", s.words.library));
+    std::string text = fmt::format("Transient imbalance: {}; {} of the run is spent waiting for the last rank",
+                                   e.slow_share > 0 ? "a different rank is late each time"
+                                                    : "no rank is slow overall, but a different one is late each time",
+                                   human_share(e.run_share));
+    if (e.slow_share > 0) text += fmt::format(", plus {} for ranks that are always slow", human_share(e.slow_share));
+    if (e.pushed_off_per_s)
+        text += fmt::format(" (possibly oversubscribed: {} context switches per second and rank)",
+                            human_count(std::round(*e.pushed_off_per_s)));
+    return text + ".";
+}
+
+}  // namespace
+
+const RuleWords rule_words::varying{
+    .means = "Transient imbalance: no rank is slow over the whole run, but a different one is late each time.",
+    .evidence =
+        "Wait time (time above the fastest call, and above what the slowest network would take) is at least 5 % of the "
+        "run beyond "
+        "what slow ranks explain, and a quarter of the time in MPI. Stragglers that follow each other, each for at "
+        "least a twelfth of "
+        "the run, are named in their order.",
+    .check =
+        "mpiprof-report sites, column WAITING; mpiprof-report time if the straggler moves. Usual reasons: random work, "
+        "system noise, "
+        "a hot spot that moves. Fewer collectives mean fewer such waits.",
+    .says = of<evidence::Varying, says>,
+    .begins = of<evidence::Varying, begins>,
+};
+
+namespace {
+std::string says(const evidence::SerialChain& e, const Spoken& s) {
+    return fmt::format(
+        "On average {:.2f} of {} ranks are outside {} at a time, and the time inside far exceeds what the messages "
+        "need: at least {} "
+        "of the run is spent waiting. Communication pattern: mpiprof-report peers.",
+        e.at_work, s.job.ranks.size(), s.words.library, human_share(e.run_share));
+}
+
+std::string begins(const evidence::SerialChain& e, const Spoken& s) {
+    return fmt::format(
+        "The ranks work one after another: on average {:.1f} of {} are outside {}, and they spend {} of the run "
+        "waiting for each other.",
+        e.at_work, s.job.ranks.size(), s.words.library, human_share(e.run_share));
+}
+
+}  // namespace
+
+const RuleWords rule_words::serial_chain{
+    .means = "Serialisation: the ranks work one after another.",
+    .evidence =
+        "The times outside MPI of all ranks add up to about one run (0.2 to 1.15 of it), no rank has most of it, and "
+        "the time in MPI far "
+        "exceeds what the messages need; with fewer than four ranks, even the fastest calls do.",
+    .check = "mpiprof-report peers has the communication pattern, mpiprof-report sites the lines at which ranks wait.",
+    .says = of<evidence::SerialChain, says>,
+    .begins = of<evidence::SerialChain, begins>,
+};
+
+namespace {
+std::string says(const evidence::OneServesAll& e, const Spoken& s) {
+    return fmt::format(
+        "{} of all messages go to or come from rank {}, which is outside {} for {} of its run, serving one rank at a "
+        "time. "
+        "Communication pattern: mpiprof-report peers.",
+        human_share(e.messages_share), s.finding.ranks.front(), s.words.library, human_share(e.busy_share));
+}
+
+std::string begins(const evidence::OneServesAll& e, const Spoken& s) {
+    return fmt::format(
+        "{} is a serial bottleneck: {} of the messages go to or come from it, and {} {} of the run waiting for it.",
+        s.who(), human_share(e.messages_share), s.others(), human_share(e.others_run_share));
+}
+
+}  // namespace
+
+const RuleWords rule_words::one_serves_all{
+    .means = "Serial bottleneck: one rank serves all others in turn, and they wait for it.",
+    .evidence =
+        "At least 90 % of all messages go to or come from one rank, which communicates with nearly all others and "
+        "spends at least half "
+        "of its run outside MPI, while the others wait in point-to-point calls.",
+    .check = "mpiprof-report peers; mpiprof-report ranks. Use several servers, larger portions, or collectives.",
+    .says = of<evidence::OneServesAll, says>,
+    .begins = of<evidence::OneServesAll, begins>,
+};
+
+}  // namespace mpiprof::report

@@ -1,0 +1,89 @@
+// Ranks that the others wait for although they are no longer outside MPI than these: late inside MPI, late to
+// MPI_Finalize, and late one after the other.
+#include <gtest/gtest.h>
+
+#include "libmpiprof/format/arrivals.h"
+#include "tests/report/verdict_jobs.h"
+
+namespace mpiprof::test {
+namespace {
+
+// 4 ranks of 10 s that make 1000 Allreduces, every tenth of them kept. `late` come 4 ms after the others to each, and
+// spend as long in `call` before, or outside MPI where that is empty.
+std::vector<ProfileSpec> late_ranks(const Ranks& late, const std::string& call, format::Traffic traffic) {
+    std::vector<ProfileSpec> job = ranks_of_job(4);
+    for (ProfileSpec& rank : job) {
+        const bool is_late = std::find(late.begin(), late.end(), rank.rank) != late.end();
+        rank.communicators[0].collectives = 1000;
+        for (std::uint64_t i = 0; i < 1000; i += 10)
+            rank.communicators[0].kept.push_back(
+                {.call = "MPI_Allreduce",
+                 .number = i,
+                 .begin_ns = static_cast<std::int64_t>(i * 10 * ms + (is_late ? 4 * ms + rank.rank * us : 0)),
+                 .time_ns = is_late ? 10 * us : 4 * ms + 10 * us,
+                 .bytes = 8,
+                 .root = 0});
+        CallSpec sums = collective("MPI_Allreduce", {calls_of(1000, 8, is_late ? 10 * ms : 4 * s + 10 * ms, 5 * us)});
+        sums.arguments = format::is_ordered | format::waits_for_all;
+        rank.calls = {sums};
+        if (!call.empty() && is_late)
+            rank.calls.push_back({.name = call, .traffic = traffic, .cells = {calls_of(1000, 65536, 4 * s, 3 * ms)}});
+    }
+    return job;
+}
+
+TEST(late_inside, one_that_writes_a_file_is_named_with_the_call) {
+    const Job job = job_of(late_ranks({2}, "MPI_File_write_at", format::Traffic::file));
+    const Verdict verdict = top(job);
+    EXPECT_EQ(name(verdict), "late-inside");
+    EXPECT_EQ(verdict.finding.ranks, Ranks{2});
+    EXPECT_EQ(
+        sentence(job),
+        "Rank 2 on node node1 arrives late at MPI_Allreduce after spending 4.000 s more in MPI_File_write_at than the others; the "
+        "other ranks spend 40.0% of the run waiting for it.");
+    EXPECT_TRUE(explains(verdict, Rule::varying)) << "nothing is random in it";
+}
+
+TEST(late_inside, one_that_waits_itself_is_not_accused) {
+    const Job job = job_of(late_ranks({2}, "MPI_Recv", format::Traffic::receive));
+    EXPECT_EQ(name(top(job)), "late-inside");
+    EXPECT_NE(
+        report::words_of(top(job).finding, job).find("If it waits there for another rank, that rank is the cause."),
+        std::string::npos)
+        << report::words_of(top(job).finding, job);
+}
+
+TEST(late_inside, two_that_are_late_together_are_named) {
+    const Verdict verdict = top(late_ranks({0, 1}, "MPI_File_write_at", format::Traffic::file));
+    EXPECT_EQ(name(verdict), "late-inside");
+    EXPECT_EQ(verdict.finding.ranks, (Ranks{0, 1}));
+}
+
+TEST(late_inside, one_that_is_longer_outside_is_a_slow_rank) {
+    const Job job = job_of(late_ranks({2}, "", format::Traffic::none));
+    EXPECT_EQ(name(top(job)), "slow-rank");
+    EXPECT_FALSE(is_said(job, Rule::late_inside));
+}
+
+TEST(late_inside, ranks_that_come_at_once_are_not_named) {
+    const Job job = job_of(late_ranks({}, "", format::Traffic::none));
+    EXPECT_FALSE(is_said(job, Rule::late_inside));
+}
+
+TEST(finalize, the_rank_that_the_others_wait_for_is_named) {
+    std::vector<ProfileSpec> job = ranks_of_job(3);
+    for (ProfileSpec& rank : job) rank.finalize_ns = rank.rank == 1 ? 2 * ms : 4 * s;
+    job[1].elapsed_ns = 14 * s;
+    const Verdict verdict = top(job);
+    EXPECT_EQ(name(verdict), "finalize");
+    EXPECT_EQ(verdict.finding.ranks, Ranks{1});
+    EXPECT_NE(sentence(job).find("reaches MPI_Finalize 3.998 s after the first rank"), std::string::npos)
+        << sentence(job);
+    job[2].state = format::State::running;
+    EXPECT_NE(name(top(job)), "finalize") << "one has not left it";
+    for (ProfileSpec& rank : job) rank.state = format::State::finalized, rank.finalize_ns = 4 * s;
+    EXPECT_NE(name(top(job)), "finalize") << "all were there as long";
+}
+
+}  // namespace
+}  // namespace mpiprof::test
