@@ -62,7 +62,7 @@ class ProfileFile {
     AtFirst<int, -1> fd_;
     FileIdentity identity_{};
     char path_[4096] = {};
-    bool is_shared_ = true;
+    AtFirst<bool, true> is_shared_;
     bool is_dead_ = false;               // the file system of the user's directory: it did not answer
     bool is_in_memory_ = false;          // a fallback that nobody named, in the memory of the node
     Image::Written* written_ = nullptr;  // of the file that was claimed last; null: no memory

@@ -102,7 +102,7 @@ std::string begins(const evidence::Imbalance& e, const Spoken& s) {
                                 : fmt::format(" (the quota of {} cgroup throttled {} for {})", s.verb("its", "their"),
                                               s.verb("it", "them"), time(e.throttled_ns));
     return fmt::format("{} {}{}{}; {} {}", who_it_is, longer_than(e, s, is_two ? "the other rank" : "the other ranks"),
-                       when(e, s), why, is_two ? "it spends" : "they spend", waiting);
+                       when(e, s), why, is_two ? "the other one spends" : "the others spend", waiting);
 }
 }  // namespace
 

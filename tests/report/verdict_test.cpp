@@ -25,7 +25,7 @@ TEST(verdict, a_slow_rank_comes_before_the_calls_that_wait_for_it) {
     EXPECT_TRUE(explains(found, Rule::waiting));
     EXPECT_EQ(
         sentence(uneven_work()),
-        "Rank 2 on node nid10001 computes 65.6% longer than the other ranks; they spend 39.2% of the run waiting for it.");
+        "Rank 2 on node nid10001 computes 65.6% longer than the other ranks; the others spend 39.2% of the run waiting for it.");
 }
 
 TEST(verdict, a_rank_that_is_slower_than_twice_is_so_many_times_as_slow) {
@@ -100,7 +100,7 @@ TEST(verdict, a_rank_that_was_slow_for_a_while_is_told_from_when_to_when) {
     const report::Stretch when{.began_ns = 2460 * s, .began_at = 2460 * s, .ended_ns = 2943 * s, .ended_at = 2943 * s};
     const std::string from = report::human_clock(when.began_at), to = report::human_clock(when.ended_at);
     const auto says = [](const std::string& text, const std::string& words) {
-        EXPECT_NE(text.find(" than the other ranks " + words + "; they spend "), std::string::npos) << text;
+        EXPECT_NE(text.find(" than the other ranks " + words + "; the others spend "), std::string::npos) << text;
     };
     says(said(when), "from " + from + " to " + to + " (2460 s to 2943 s after the first MPI_Init)");
     says(said({.began_ns = when.began_ns, .began_at = when.began_at}),

@@ -233,7 +233,7 @@ def collectives_that_were_posted_in_different_order_are_named_with_both_lines(sc
           f"({line_of_posted('the line of the barrier')}) on MPI_COMM_WORLD" in said, said)
     check(f"rank 1 is in MPI_Wait ({line_of_posted('where the others wait')}) for its MPI_Iscatter "
           f"({line_of_posted('the line of the others')}) on MPI_COMM_WORLD" in said or
-          f"rank 1 already passed MPI_Iscatter ({line_of_posted('the line of the others')}) there" in said, said)
+          f"rank 1 has already passed MPI_Iscatter ({line_of_posted('the line of the others')}) there" in said, said)
 
 
 @case(ranks=2)

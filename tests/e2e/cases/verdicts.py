@@ -3,6 +3,7 @@ what follows from it stands below. The ranks sleep for work, so that a busy mach
 spin while they wait: more of them than cores are a cause of their own, so there are two."""
 
 import json
+import re
 
 from causes import expect, most_foreign, verdict
 from harness import case, check, execute, same
@@ -38,6 +39,27 @@ def ranks_that_became_slow_in_the_middle_are_told_since_when(scene):
     run = said["job"]["elapsed_ns"]
     since = (found["since_ns"] - said["job"]["started_at_ns"]) / run
     check(0.3 < since < 0.5, f"began after {since:.2f} of the run: 10 of 26 are the truth")
+
+
+@case(ranks=4, tier="full", attempts=3)
+def a_rank_that_is_late_because_of_what_it_does_inside_mpi_is_named_with_the_call(scene):
+    for name, call in (("one_exchanges", "MPI_Sendrecv"), ("one_writes", "MPI_File_write_at")):
+        found, said = expect(scene, name)
+        check(f" more in {call} than the others" in found["text"], found["text"])
+        check("varying-lateness" not in [row["rule"] for row in said["findings"] if not row["because"]], "nothing is random in it")
+
+
+@case(mpis=("openmpi",), ranks=4, tier="full", attempts=3)
+def two_ranks_that_are_late_inside_mpi_together_and_two_that_are_slow_in_turn_are_named(scene):
+    expect(scene, "two_exchange")
+    found, _ = expect(scene, "two_in_turn")
+    check("(rank 1, then 2)" in found["text"], found["text"])
+
+
+@case(ranks=3, attempts=3)
+def a_rank_that_the_others_wait_for_in_finalize_is_named(scene):
+    found, _ = expect(scene, "late_in_finalize")
+    check(re.search(r"reaches MPI_Finalize (2.9|3.0)", found["text"]), found["text"])
 
 
 @case(mpis=("openmpi",), ranks=4, tier="full", attempts=3)
@@ -167,7 +189,7 @@ def ranks_under_the_launcher_of_another_mpi_are_jobs_of_one(scene):
     env = dict(scene.environment(), LD_PRELOAD=scene.preload())
     execute([*scene.mpirun_of(other), "-n", "3", program, "healthy", "20", "sleep"], cwd=scene.dir, env=env)
     same(verdict(scene, scene.dir)["verdict"]["rule"], "wrong-launcher", "the rule")
-    first = scene.run_report(cwd=scene.dir).succeeded().out.split(":")[0]
+    first = " ".join(scene.run_report(cwd=scene.dir).succeeded().out.split())
     check("Launcher mismatch: 3 jobs of one rank each" in first, first)
 
 
