@@ -68,11 +68,12 @@ std::string says(const evidence::TooMany& e, const Spoken& s);
 std::string advises(const evidence::TooMany&, const Spoken& s);
 
 std::string says(const evidence::Crowded& e, const Spoken& s) {
-    const std::string why = e.too_many ? says(*e.too_many, s)
-                            : e.have_own_cores
-                                ? std::string("No other rank shares their cores, but other processes run on them.")
-                                : std::string(s.verb("It shares its cores", "They share their cores")) +
-                                      " with other ranks or other processes.";
+    const std::string why =
+        e.too_many ? says(*e.too_many, s)
+        : e.have_own_cores
+            ? fmt::format("No other rank shares {} cores, but other processes run on them.", s.verb("its", "their"))
+            : std::string(s.verb("It shares its cores", "They share their cores")) +
+                  " with other ranks or other processes.";
     return fmt::format("{} {} runnable without a CPU{} for {}{} of the time{}. {}{}", s.ranks(), s.verb("was", "were"),
                        e.is_outside ? fmt::format(" outside {}", s.words.library) : "",
                        e.is_at_least ? "at least " : "", human_share(e.waited_share), how_it_was_found(e), why,
