@@ -92,7 +92,7 @@ def lateness_that_varies_blames_nobody(scene):
 @case(ranks=4, tier="full", attempts=3)
 def a_hot_spot_that_moves_from_rank_to_rank_is_told_in_its_order(scene):
     found, _ = expect(scene, "moving")
-    check("changes in the course of the run (rank 0, then 1" in found["text"], found["text"])
+    check("The straggler changes during the run (rank 0, then 1" in found["text"], found["text"])
 
 
 @case(ranks=4, tier="full", attempts=3)
