@@ -44,8 +44,7 @@ std::string says(const evidence::Overlap& e, const Spoken& s) {
 std::string begins(const evidence::Overlap& e, const Spoken& s) {
     if (!e.background_share || e.beside_share < 0.5) return words_of(s.finding, s.job);
     return fmt::format(
-        "A background thread is in {} for {} of the run; the main thread was not blocked for at least {} of that time, "
-        "so it was not delayed.",
+        "A background thread is in {} for {} of the run; during at least {} of that time the main thread was not blocked.",
         s.words.library, human_share(s.finding.run_share), human_share(e.beside_share));
 }
 
