@@ -118,7 +118,7 @@ class Events {
     Pair* youngest_ = nullptr;
     unsigned waiting_ = 0;                             // committed since the last look,
     Ticks looked_ = 0;                                 // which was then
-    static constexpr Ticks long_ago = Ticks{1} << 23;  // some milliseconds
+    static constexpr Ticks long_ago = Ticks{1} << 23;  // some milliseconds where the counter is fast
 };
 
 }  // namespace mpiprof::gpu

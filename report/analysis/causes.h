@@ -2,6 +2,7 @@
 // verdict.cpp can put the largest first.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,14 @@ inline Finding& add(std::vector<Finding>& findings, Rule rule, bool is_serious, 
                                          .ranks = {},
                                          .nodes = {},
                                          .evidence = std::move(evidence)});
+}
+
+// Of whom it speaks, and of their node if they are all on one.
+inline void name_ranks(Finding& finding, const Job& job, std::vector<std::uint32_t> ranks) {
+    const std::uint32_t node = job.find(ranks.front())->node;
+    if (std::all_of(ranks.begin(), ranks.end(), [&](std::uint32_t rank) { return job.find(rank)->node == node; }))
+        finding.nodes = {node};
+    finding.ranks = std::move(ranks);
 }
 
 // The finders, which one findings.cpp calls after the other.

@@ -183,8 +183,8 @@ void init(const Job& job, const Figures& figures, Findings& findings) {
     finding.run_share = of_process;
 }
 
-// Whoever comes last to MPI_Finalize is there for the shortest time; what ranks are there longer than that one they
-// waited.
+// Whoever comes last to MPI_Finalize is there for the shortest time, and enters it so much later: what a library does
+// there by itself, on one rank alone, is no waiting.
 void finalize(const Job& job, const Figures& figures, Findings& findings) {
     constexpr std::uint64_t long_ns = 1'000'000'000;
     const Rank* longest = nullptr;
@@ -197,7 +197,9 @@ void finalize(const Job& job, const Figures& figures, Findings& findings) {
     }
     if (!longest || longest == shortest) return;
     const std::uint64_t waited = longest->finalize_ns - shortest->finalize_ns;
-    if (waited < long_ns || waited < longest->finalize_ns / 2) return;
+    const std::uint64_t entered_first = longest->started_at_ns + longest->elapsed_ns;
+    const std::uint64_t entered_last = shortest->started_at_ns + shortest->elapsed_ns;
+    if (waited < long_ns || waited < longest->finalize_ns / 2 || entered_last < entered_first + waited / 2) return;
     for (const Rank& rank : job.ranks) {
         waited_ns += static_cast<double>(rank.finalize_ns - shortest->finalize_ns);
         process_ns += static_cast<double>(rank.process_ns + rank.finalize_ns);
@@ -211,9 +213,10 @@ void finalize(const Job& job, const Figures& figures, Findings& findings) {
                 .waited_ns = waited,
                 .process_share = share(static_cast<double>(waited),
                                        static_cast<double>(figures.largest_process_ns + shortest->finalize_ns))});
+    std::vector<std::uint32_t> late;
     for (const Rank& rank : job.ranks)
-        if (rank.finalize_ns - shortest->finalize_ns < waited / 4) finding.ranks.push_back(rank.rank);
-    finding.nodes = {shortest->node};
+        if (rank.finalize_ns - shortest->finalize_ns < waited / 4) late.push_back(rank.rank);
+    name_ranks(finding, job, std::move(late));
     finding.run_share = cost;
 }
 

@@ -41,8 +41,7 @@ enum class Kind {
 enum class About { no_calls, its_call, waiting };
 
 struct RuleRow {
-    std::string_view
-        id;  // what people read in brackets behind a finding, and scripts find in csv and json: "slow-node"
+    std::string_view id;  // what people read in brackets behind a finding, and scripts find in csv and json
     Kind kind;
     About about;
     std::span<const Rule> explains;

@@ -86,10 +86,7 @@ void find_late_inside(const Job& job, const Figures& figures, std::vector<Findin
                                  .others_run_share = share(of_each_ns, static_cast<double>(first.recorded_ns())),
                                  .may_wait = may_wait_for_others(job.calls[more.call].traffic)});
     finding.calls = {more.call, waited->call};
-    finding.nodes = {first.node};
-    for (const std::uint32_t rank : awaited->ranks)
-        if (job.find(rank)->node != first.node) finding.nodes.clear();
-    finding.ranks = awaited->ranks;
+    name_ranks(finding, job, awaited->ranks);
     finding.run_share = cost;
 }
 

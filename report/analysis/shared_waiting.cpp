@@ -92,9 +92,16 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
     // Both are upper bounds where the other is not: of calls whose fastest waited, too, and of calls that are merely
     // small.
     const double waiting = std::min(waiting_at_least_ns(job), static_cast<double>(figures.waiting_ns));
-    double for_slow = 0;
-    for (const Finding& said : findings)
-        if (std::holds_alternative<evidence::Imbalance>(said.evidence)) for_slow = said.run_share;
+    const auto slow = std::find_if(findings.begin(), findings.end(), [](const Finding& said) {
+        return std::holds_alternative<evidence::Imbalance>(said.evidence);
+    });
+    const bool is_slow_said = slow != findings.end();
+    Ranks turns = is_slow_said && slow->ranks.size() < 2 ? Ranks{} : late_in_turn(job);
+    // Slow one after the other, not together: what the others wait is more than the sums of these say.
+    if (is_slow_said &&
+        !std::all_of(turns.begin(), turns.end(), [&](std::uint32_t rank) { return is_in(slow->ranks, rank); }))
+        turns.clear();
+    const double for_slow = is_slow_said && turns.empty() ? slow->run_share : 0;
     const double cost = share(waiting, static_cast<double>(figures.wall_ns)) - for_slow;
     // Beside much more that was moved, ranks that leave a transfer a little apart are no cause.
     constexpr double least_of_mpi = 0.25;
@@ -109,7 +116,7 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
                         .is_known = figures.is_waiting_known(),
                         .last = {}};
     add_processors(job, e);
-    if (for_slow == 0) e.turns = late_in_turn(job);
+    e.turns = std::move(turns);
     const auto has = [&](Rule rule) {
         return std::any_of(findings.begin(), findings.end(), [rule](const Finding& said) { return said.rule == rule; });
     };
@@ -121,7 +128,8 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
         e.last = came_last(job, {e.last_rank});
         e.last_waiting_share = share(last.waited_ns, call->compared_waiting_ns);
     }
-    add(findings, Rule::varying, true, e).run_share = cost;
+    if (is_slow_said && !e.turns.empty()) findings.erase(slow);
+    add(findings, Rule::varying, true, std::move(e)).run_share = cost;
 }
 
 // Nearly all messages have one rank at an end, which is busy outside MPI while the others wait.

@@ -180,14 +180,6 @@ double most_lacking_ns(const Job& job, const Figures& figures) {
     return most;
 }
 
-// One after the other, not together: what the others wait is more than their sums say.
-bool are_slow_in_turn(const Job& job, const Ranks& slow) {
-    if (slow.size() < 2) return false;
-    const Ranks turns = late_in_turn(job);
-    return !turns.empty() &&
-           std::all_of(turns.begin(), turns.end(), [&](std::uint32_t rank) { return is_in(slow, rank); });
-}
-
 // Test and its like are asked so often that what lies between two of them is waiting, too.
 bool is_polled(const Job& job, const Figures& figures) {
     constexpr double often = 10'000;  // times a second
@@ -231,7 +223,6 @@ void find_slow_ranks(const Job& job, const Figures& figures, Findings& findings)
         (is_slow ? of_slow : of_others) += outside;
         is_slow ? least_slow = std::min(least_slow, outside) : most_other = std::max(most_other, outside);
     }
-    if (are_slow_in_turn(job, slow)) return;
     const auto n = static_cast<double>(slow.size());
     const auto rest = static_cast<double>(job.ranks.size()) - n;
     of_slow = share(of_slow, n);
@@ -264,10 +255,7 @@ void find_slow_ranks(const Job& job, const Figures& figures, Findings& findings)
     }
     const double cost = e.others_run_share * rest / static_cast<double>(job.ranks.size());
     Finding& finding = add(findings, rule, true, std::move(e));
-    finding.nodes = {job.find(slow.front())->node};
-    for (const std::uint32_t rank : slow)
-        if (job.find(rank)->node != finding.nodes.front()) finding.nodes.clear();
-    finding.ranks = std::move(slow);
+    name_ranks(finding, job, std::move(slow));
     finding.run_share = cost;
 }
 

@@ -35,12 +35,15 @@ std::vector<LastRank> last_ranks_of(const CallSums& sums, std::int64_t start) {
     return ranks;
 }
 
-std::vector<LateRank> late_ranks_of(const CallSums& sums) {
+std::vector<LateRank> late_ranks_of(const CallSums& sums, std::span<const MemberCalls> members) {
     std::vector<LateRank> ranks;
-    for (const auto& [rank, waited_ns] : sums.late) ranks.push_back({rank, waited_ns});
-    std::stable_sort(ranks.begin(), ranks.end(),
-                     [](const LateRank& a, const LateRank& b) { return a.waited_ns > b.waited_ns; });
-    if (ranks.size() > most_last_ranks) ranks.resize(most_last_ranks);
+    for (std::size_t m = 0; m < sums.late.size(); ++m)
+        if (sums.late[m] > 0) ranks.push_back({members[m].rank, sums.late[m]});
+    const auto kept = ranks.begin() + static_cast<std::ptrdiff_t>(std::min(ranks.size(), most_last_ranks));
+    std::partial_sort(ranks.begin(), kept, ranks.end(), [](const LateRank& a, const LateRank& b) {
+        return std::tie(b.waited_ns, a.rank) < std::tie(a.waited_ns, b.rank);
+    });
+    ranks.erase(kept, ranks.end());
     return ranks;
 }
 
@@ -195,9 +198,10 @@ double CallComparison::wait_in(Row row, std::span<const std::int64_t> entered, s
                 std::min(time, clocks.error_ns(members_[m].node) + clocks.error_ns(members_[awaited].node));
     }
     if (awaited != last) return 0;
+    sums.late.resize(members_.size());
     const std::int64_t first = *std::min_element(entered.begin(), entered.end());
     for (std::size_t m = 0; m < members_.size(); ++m)
-        if (entered[m] - first > entered[last] - entered[m]) sums.late[members_[m].rank] += row_waited;
+        if (entered[m] - first > entered[last] - entered[m]) sums.late[m] += row_waited;
     return row_waited;
 }
 
@@ -209,7 +213,7 @@ ComparedCall CallComparison::line_of(std::uint16_t call, const CallSums& sums, s
     line.compared = sums.compared;
     line.undecided = sums.undecided;
     line.last_ranks = last_ranks_of(sums, start);
-    line.late_ranks = late_ranks_of(sums);
+    line.late_ranks = late_ranks_of(sums, members_);
     double unseen_ns = 0;
     for (const MemberCalls& member : members_)
         for (const MemberCalls::Kind& kind : member.kinds) {

@@ -54,8 +54,8 @@ struct CallSums {
     WaitsFor waits_for = WaitsFor::unknown;
     std::vector<std::pair<double, double>> waited_of;  // waited and time of each row, over its members
     double clock_error_ns = 0;  // of what they waited, since clocks of nodes are lined up so well and no better
-    std::map<std::uint32_t, Last> last;    // by rank
-    std::map<std::uint32_t, double> late;  // by rank: LateRank::waited_ns
+    std::map<std::uint32_t, Last> last;  // by rank
+    std::vector<double> late;            // by member: LateRank::waited_ns
 
     void add_last(std::uint32_t rank, double behind_ns, double waited_ns, std::int64_t moment);
 };

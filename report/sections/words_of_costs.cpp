@@ -127,8 +127,8 @@ std::string says(const evidence::UnequalComms& e, const Spoken&) {
 const RuleWords rule_words::unequal_comms{
     .means = "Communicators created by the same call differ in size or load.",
     .evidence =
-        "Among the communicators that one function created from one parent, the largest has at least 1.5x the ranks of "
-        "the smallest, or its members 1.5x the calls or bytes.",
+        "Among the communicators that one function created from one parent, the largest has at least 1.5x the ranks "
+        "of the smallest, or its members 1.5x the calls or bytes.",
     .check = "mpiprof-report comms --format csv.",
     .says = of<evidence::UnequalComms, says>,
 };
@@ -181,8 +181,8 @@ std::string begins(const evidence::Finalize& e, const Spoken& s) {
 const RuleWords rule_words::finalize{
     .means = "Ranks wait in MPI_Finalize for the last rank.",
     .evidence =
-        "Time in MPI_Finalize, which no rank leaves before all have entered it: the longest is at least one second and "
-        "twice as long as the shortest, and the wait time of all ranks is at least 5 % of their processes. Not "
+        "Time in MPI_Finalize, which no rank leaves before all have entered it: the longest is at least one second "
+        "and twice as long as the shortest, and the wait time of all ranks is at least 5 % of their processes. Not "
         "reported where a rank did not leave it.",
     .check =
         "mpiprof-report ranks; mpiprof-report time. What does the last rank do after its last communication (writing "
@@ -208,8 +208,8 @@ std::string begins(const evidence::Setup& e, const Spoken& s) {
 const RuleWords rule_words::setup{
     .means = "Communicators, windows or persistent requests are created over and over.",
     .evidence =
-        "Time in setup calls (MPI_Comm_dup, MPI_Win_create, MPI_Bcast_init ...), excluding MPI_Init and wait time: at "
-        "least 10 % of the run. The most expensive one is named; each rank calls it at least 100 times.",
+        "Time in setup calls (MPI_Comm_dup, MPI_Win_create, MPI_Bcast_init ...), excluding MPI_Init and wait time: "
+        "at least 10 % of the run. The most expensive one is named; each rank calls it at least 100 times.",
     .check =
         "mpiprof-report sites has the lines, comms the communicators. Create it once, before the loop, and reuse it.",
     .says = of<evidence::Setup, says>,

@@ -48,11 +48,11 @@ struct DropWords {
     bool is_shared = false;
 };
 constexpr DropWords drop_words[] = {
-    {&Drops::threads, "calls", "were not recorded: more threads than mpiprof can track"},
+    {&Drops::threads, "calls", "were not recorded: there was no room for their threads"},
     {&Drops::write_errors, "writes", "of profiles failed (disk full, quota?): the latest data may be missing"},
     {&Drops::cells, "calls", "have no breakdown by size, buffer and call site (table full); totals are exact"},
     {&Drops::backwards, "calls", "have no duration: the clock went backwards"},
-    {&Drops::histograms, "calls", "are missing from the percentiles (histogram table full)"},
+    {&Drops::histograms, "calls", "are missing from the percentiles"},
     {&Drops::requests, "completed requests", "could not be matched to the call that posted them"},
     {&Drops::unplaced, "calls", "may be internal to another MPI call (code without unwind information)"},
     {&Drops::peers, "messages", "were exchanged with peers beyond the 4096 tracked"},
@@ -154,8 +154,8 @@ const RuleWords rule_words::unfinished{
     .means = "The job, or some of its ranks, did not reach MPI_Finalize.",
     .evidence =
         "The state of each profile: aborted, exited, killed. The first to fail is the rank that called MPI_Abort, "
-        "otherwise the one that exited, otherwise the one that the others waited for in a collective, otherwise those "
-        "whose records stop at least 2 s (or two store periods) before the others'.",
+        "otherwise the one that exited, otherwise the one that the others waited for in a collective, otherwise "
+        "those whose records stop at least 2 s (or two store periods) before the others'.",
     .check =
         "mpiprof-report hang shows where every rank was; mpiprof-report check lists the states. Look for signals and "
         "scheduler messages in the output of the job.",
@@ -166,7 +166,8 @@ const RuleWords rule_words::unfinished{
 namespace {
 std::string says(const evidence::WrongLauncher& e, const Spoken& s) {
     return fmt::format(
-        "Each of {} processes was the only rank of its own job: {} started them, but the program is linked with {}. {}",
+        "Each of {} processes was the only rank of its own job: {} started them, but the program is linked with {}. "
+        "{}",
         e.launches, e.launcher, e.family.empty() ? "another MPI" : e.family, advice_of(s.finding, s.job));
 }
 
@@ -189,8 +190,8 @@ std::string advises(const evidence::WrongLauncher&, const Spoken& s) {
 const RuleWords rule_words::wrong_launcher{
     .means = "The ranks ran as separate jobs of one rank: the launcher belongs to another MPI.",
     .evidence =
-        "Several single-rank profiles of the same job and command, started within a minute of each other by a launcher "
-        "that does not belong to the MPI library they called.",
+        "Several single-rank profiles of the same job and command, started within a minute of each other by a "
+        "launcher that does not belong to the MPI library they called.",
     .check =
         "ldd PROGRAM shows the library, which mpirun the launcher: both have to be of the same MPI. With srun: "
         "--mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH).",
@@ -230,7 +231,7 @@ std::string says(const evidence::Order& e, const Spoken& s) {
     if (e.communicators > 1) text += fmt::format("; also on {} other communicators", e.communicators - 1);
     text += e.has_ended_well
                 ? ". The job finished, but its results may be wrong."
-                : fmt::format(". This is an error in {}: its effect is undefined.", e.is_enqueued ? "NCCL" : "MPI");
+                : fmt::format(". {} does not define what such a program does.", e.is_enqueued ? "NCCL" : "MPI");
     return e.place_of_one != 0 ? text : text + " Lines: mpiprof-report sites.";
 }
 
@@ -241,9 +242,9 @@ const RuleWords rule_words::order{
     .evidence =
         "Each rank keeps a checksum of the collectives it called on each communicator, in order and with their roots "
         "(for NCCL also counts, types and reductions), recorded or not, and keeps some of them with their lines, the "
-        "same call numbers on all ranks (for NCCL the last 256). Reported if two ranks kept different calls under one "
-        "number, or if all members reached MPI_Finalize with different checksums. Not reported where a member has no "
-        "profile, for intercommunicators, and for communicators that are identified by their members alone.",
+        "same call numbers on all ranks (for NCCL the last 256). Reported if two ranks kept different calls under "
+        "one number, or if all members reached MPI_Finalize with different checksums. Not reported where a member "
+        "has no profile, for intercommunicators, and for communicators that are identified by their members alone.",
     .check =
         "The lines in the message; otherwise mpiprof-report comms and sites. A correct program calls the same "
         "collectives in the same order on all members.",

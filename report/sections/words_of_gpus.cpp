@@ -44,9 +44,9 @@ std::string says(const evidence::GpuIdle& e, const Spoken& s) {
 const RuleWords rule_words::gpu_idle{
     .means = "GPUs are idle much of the time, and NCCL and MPI do not explain it.",
     .evidence =
-        "CUPTI's times of all kernels, from the first to the last one recorded: at least 20 % of it without any, while "
-        "the hosts spend less than half as much of the run in NCCL and MPI operations. Copies do not count as kernels. "
-        "Only the time that CUPTI records is known: with MPIPROF_CUPTI=sample a few seconds.",
+        "CUPTI's times of all kernels, from the first to the last one recorded: at least 20 % of it without any, "
+        "while the hosts spend less than half as much of the run in NCCL and MPI operations. Copies do not count as "
+        "kernels. Only the time that CUPTI records is known: with MPIPROF_CUPTI=sample a few seconds.",
     .check =
         "mpiprof-report nccl (HOW BUSY THE GPUS WERE). Usual reasons: the data loader or the file system, "
         "synchronisation with the host, many short kernels. A timeline of a few steps (Nsight Systems, PyTorch "
@@ -61,8 +61,8 @@ std::string says(const evidence::GraphReplays& e, const Spoken&) {
     if (e.replayed <= 0)
         return "NCCL did more work than its calls show: " + missing + ". Details: mpiprof-report nccl.";
     return fmt::format(
-        "CUDA graphs replayed {} NCCL operations per rank (mean), and {} were called directly: counts, bytes and times "
-        "of calls include only the latter.{} Details: mpiprof-report nccl.",
+        "CUDA graphs replayed {} NCCL operations per rank (mean), and {} were called directly: counts, bytes and "
+        "times of calls include only the latter.{} Details: mpiprof-report nccl.",
         human_count(e.replayed), human_count(e.called),
         e.ranks_missing == 0 ? "" : " There were more: " + missing + ".");
 }
@@ -73,7 +73,8 @@ const RuleWords rule_words::graph_replays{
     .means = "CUDA graph replays repeat NCCL operations without calls.",
     .evidence =
         "Captured operations times the replays of their graphs: at least a tenth of all. Also replays that cannot be "
-        "counted: through the driver API, with a static CUDA runtime, or of graphs captured while recording was paused.",
+        "counted: through the driver API, with a static CUDA runtime, or of graphs captured while recording was "
+        "paused.",
     .check = "mpiprof-report nccl counts them per communicator; with MPIPROF_CUPTI=sample they also have GPU times.",
     .says = of<evidence::GraphReplays, says>,
 };

@@ -68,9 +68,8 @@ std::string says(const evidence::Imbalance& e, const Spoken& s) {
                                 : fmt::format("All ranks of node {} ({})", host_of(s.job, s.finding.nodes.front()),
                                               rank_list(s.finding.ranks, most_items));
     std::string text = fmt::format(
-        "{} {} up to {} more outside {} than the average rank (load balance {}). About {} of the other ranks' time in "
-        "{} is spent "
-        "waiting for that.",
+        "{} {} up to {} more outside {} than the average rank (load balance {}). About {} of the other ranks' time "
+        "in {} is spent waiting for that.",
         who, s.verb("spends", "spend"), human_time(e.longer_ns), s.words.library, human_share(e.load_balance),
         human_share(e.others_share), s.words.library);
     if (e.cpu_share && *e.cpu_share < 0.7)
@@ -110,16 +109,12 @@ const RuleWords rule_words::slow_rank{
     .means = "Some ranks compute longer, or spend longer outside MPI, and the others wait for them.",
     .evidence =
         "Time outside MPI: at least 5 % of the run above the mean, and clearly separated from the other ranks. The "
-        "others wait "
-        "for as long as their own time outside MPI is shorter. When it began is known to 1/48 of the run. No "
-        "slow-rank, slow-node, "
-        "growing-work or imbalance is reported where the record of a rank that did not reach MPI_Finalize is so much "
-        "shorter than the "
-        "longest that this could explain half of the difference.",
+        "others wait for as long as their own time outside MPI is shorter. When it began is known to 1/48 of the "
+        "run. No slow-rank, slow-node, growing-work or imbalance is reported where the record of a rank that did not "
+        "reach MPI_Finalize is so much shorter than the longest that this could explain half of the difference.",
     .check =
-        "mpiprof-report ranks --sort outside; mpiprof-report time. Is it more work, or a slower processor? Compare the "
-        "work of the "
-        "ranks, and their CPU time with their time outside MPI.",
+        "mpiprof-report ranks --sort outside; mpiprof-report time. Is it more work, or a slower processor? Compare "
+        "the work of the ranks, and their CPU time with their time outside MPI.",
     .says = of<evidence::Imbalance, says>,
     .begins = of<evidence::Imbalance, begins>,
 };
@@ -128,8 +123,8 @@ const RuleWords rule_words::slow_node{
     .means = "All ranks of one node, and no others, are slow.",
     .evidence = "As for slow-rank, where the slow ranks are exactly the ranks of one of several nodes.",
     .check =
-        "mpiprof-report ranks --by node; mpiprof-report placement (throttled, memory). On the node: clock "
-        "rates, other processes, dmesg. If the work is even, exclude the node.",
+        "mpiprof-report ranks --by node; mpiprof-report placement (throttled, memory). On the node: clock rates, "
+        "other processes, dmesg. If the work is even, exclude the node.",
     .says = of<evidence::Imbalance, says>,
     .begins = of<evidence::Imbalance, begins>,
 };
@@ -139,8 +134,7 @@ const RuleWords rule_words::growing_work{
     .evidence = "Time outside MPI correlates with the rank number (0.95 or more, four ranks or more).",
     .check =
         "mpiprof-report ranks. Distribute the work differently: triangular loops and remainders that all go to the "
-        "last rank are "
-        "common reasons.",
+        "last rank are common reasons.",
     .says = of<evidence::Imbalance, says>,
     .begins = of<evidence::Imbalance, begins>,
 };
@@ -148,9 +142,8 @@ const RuleWords rule_words::growing_work{
 const RuleWords rule_words::imbalance{
     .means = "Load imbalance without a clear group of slow ranks.",
     .evidence =
-        "The longest time outside MPI is at least 5 % of the run above the mean, and the slowest ranks are not clearly "
-        "separated "
-        "from the others.",
+        "The longest time outside MPI is at least 5 % of the run above the mean, and the slowest ranks are not "
+        "clearly separated from the others.",
     .check = "mpiprof-report ranks --sort outside; mpiprof-report time.",
     .says = of<evidence::Imbalance, says>,
     .begins = of<evidence::Imbalance, begins>,
@@ -158,10 +151,10 @@ const RuleWords rule_words::imbalance{
 
 namespace {
 std::string says(const evidence::LateInside& e, const Spoken& s) {
-    std::string text = fmt::format(
-        "{} of the wait time in {} is for {}, which {} no more time outside {} than the others, but {}{} more in {}.",
-        human_share(e.waiting_share), s.job.calls[s.finding.calls[1]].name, s.ranks(At::middle),
-        s.verb("spends", "spend"), s.words.library, up_to(s), human_time(e.more_ns), s.call());
+    std::string text =
+        fmt::format("{} of the wait time in {} is for {}, which {} {}{} more in {} than the others.",
+                    human_share(e.waiting_share), s.job.calls[s.finding.calls[1]].name, s.ranks(At::middle),
+                    s.verb("spends", "spend"), up_to(s), human_time(e.more_ns), s.call());
     if (e.may_wait)
         text += s.is_one() ? " If it waits there for another rank, that rank is the cause."
                            : " If they wait there for other ranks, those are the cause.";
@@ -179,15 +172,13 @@ std::string begins(const evidence::LateInside& e, const Spoken& s) {
 const RuleWords rule_words::late_inside{
     .means = "Ranks arrive late at collectives because of time they spend in other MPI calls.",
     .evidence =
-        "In the collective with the most wait time, at least two thirds of it (and 5 % of the run) is for one rank, or "
-        "for up to four "
-        "that are at most half of its ranks. They spend no more time outside MPI than the others, but at least half as "
-        "much "
-        "additional time in another call as each of the others waits.",
+        "In the collective with the most wait time, at least two thirds of it (and 5 % of the run) is in calls in "
+        "which the same one to four ranks, at most half of all, arrive in the later half. They spend at least half "
+        "as much additional time in another call as each of the others waits, and less than that outside MPI.",
     .check =
         "mpiprof-report arrivals; mpiprof-report sites has the line of the call. If one rank writes a file: write it "
-        "collectively, or "
-        "overlap it with computation. If it has more partners or messages than the others: distribute them.",
+        "collectively, or overlap it with computation. If it has more partners or messages than the others: "
+        "distribute them.",
     .says = of<evidence::LateInside, says>,
     .begins = of<evidence::LateInside, begins>,
 };
@@ -203,9 +194,8 @@ std::string says(const evidence::Varying& e, const Spoken& s) {
             ? fmt::format("{} of the time in {} is spent waiting, {} of the run more than slow ranks explain{}{}.",
                           human_share(e.mpi_share), s.words.library, human_share(e.run_share), estimate, who)
             : fmt::format(
-                  "The ranks are balanced over the run (load balance {}), yet {} of their time in {} is spent waiting, "
-                  "{} of the "
-                  "run{}{}.",
+                  "The ranks are balanced over the run (load balance {}), yet {} of their time in {} is spent "
+                  "waiting, {} of the run{}{}.",
                   human_share(e.load_balance), human_share(e.mpi_share), s.words.library, human_share(e.run_share),
                   estimate, who);
     if (e.processor_share && e.is_processor_outside)
@@ -214,8 +204,7 @@ std::string says(const evidence::Varying& e, const Spoken& s) {
     else if (e.processor_share)
         text += fmt::format(
             " The ranks were runnable without a CPU for {} of the run, inside {} or outside: harmless if they yield "
-            "while they wait "
-            "for each other, otherwise a possible cause.",
+            "while they wait for each other, otherwise a possible cause.",
             human_share(*e.processor_share), s.words.library);
     if (e.pushed_off_per_s)
         text += fmt::format(
@@ -224,7 +213,8 @@ std::string says(const evidence::Varying& e, const Spoken& s) {
             human_count(std::round(*e.pushed_off_per_s)));
     if (e.last)
         text += fmt::format(
-            " Rank {} arrived last in {} of the sampled {} calls, with {} of their wait time: mpiprof-report arrivals.",
+            " Rank {} arrived last in {} of the sampled {} calls, with {} of their wait time: mpiprof-report "
+            "arrivals.",
             e.last_rank, human_share(e.last->share), s.job.calls[e.last->call].name, human_share(e.last_waiting_share));
     return text + " Call sites: mpiprof-report sites.";
 }
@@ -234,10 +224,9 @@ std::string begins(const evidence::Varying& e, const Spoken& s) {
         return fmt::format("The straggler changes during the run ({}): {} of the run is spent waiting for it.",
                            turns_text(e.turns), human_share(e.run_share));
     if (is_mostly_one(e))
-        return fmt::format(
-            "{} of the run is spent waiting; {} of the wait time in {} is for rank {}, which {} the others.",
-            human_share(e.run_share), human_share(e.last_waiting_share), s.job.calls[e.last->call].name, e.last_rank,
-            fmt::format("spends no more time outside {} than", s.words.library));
+        return fmt::format("{} of the run is spent waiting{}; {} of the wait time in {} is for rank {}.",
+                           human_share(e.run_share), e.slow_share > 0 ? " beyond what slow ranks explain" : "",
+                           human_share(e.last_waiting_share), s.job.calls[e.last->call].name, e.last_rank);
     std::string text = fmt::format("Transient imbalance: {}; {} of the run is spent waiting for the last rank",
                                    e.slow_share > 0 ? "a different rank is late each time"
                                                     : "no rank is slow overall, but a different one is late each time",
@@ -254,15 +243,12 @@ std::string begins(const evidence::Varying& e, const Spoken& s) {
 const RuleWords rule_words::varying{
     .means = "Transient imbalance: no rank is slow over the whole run, but a different one is late each time.",
     .evidence =
-        "Wait time (time above the fastest call, and above what the slowest network would take) is at least 5 % of the "
-        "run beyond "
-        "what slow ranks explain, and a quarter of the time in MPI. Stragglers that follow each other, each for at "
-        "least a twelfth of "
-        "the run, are named in their order.",
+        "Wait time (time above the fastest call, and above what the slowest network would take) is at least 5 % of "
+        "the run beyond what slow ranks explain, and a quarter of the time in MPI. Stragglers that follow each "
+        "other, each for at least a twelfth of the run, are named in their order.",
     .check =
-        "mpiprof-report sites, column WAITING; mpiprof-report time if the straggler moves. Usual reasons: random work, "
-        "system noise, "
-        "a hot spot that moves. Fewer collectives mean fewer such waits.",
+        "mpiprof-report sites, column WAITING; mpiprof-report time if the straggler moves. Usual reasons: random "
+        "work, system noise, a hot spot that moves. Fewer collectives mean fewer such waits.",
     .says = of<evidence::Varying, says>,
     .begins = of<evidence::Varying, begins>,
 };
@@ -271,8 +257,7 @@ namespace {
 std::string says(const evidence::SerialChain& e, const Spoken& s) {
     return fmt::format(
         "On average {:.2f} of {} ranks are outside {} at a time, and the time inside far exceeds what the messages "
-        "need: at least {} "
-        "of the run is spent waiting. Communication pattern: mpiprof-report peers.",
+        "need: at least {} of the run is spent waiting. Communication pattern: mpiprof-report peers.",
         e.at_work, s.job.ranks.size(), s.words.library, human_share(e.run_share));
 }
 
@@ -289,8 +274,7 @@ const RuleWords rule_words::serial_chain{
     .means = "Serialisation: the ranks work one after another.",
     .evidence =
         "The times outside MPI of all ranks add up to about one run (0.2 to 1.15 of it), no rank has most of it, and "
-        "the time in MPI far "
-        "exceeds what the messages need; with fewer than four ranks, even the fastest calls do.",
+        "the time in MPI far exceeds what the messages need; with fewer than four ranks, even the fastest calls do.",
     .check = "mpiprof-report peers has the communication pattern, mpiprof-report sites the lines at which ranks wait.",
     .says = of<evidence::SerialChain, says>,
     .begins = of<evidence::SerialChain, begins>,
@@ -300,8 +284,7 @@ namespace {
 std::string says(const evidence::OneServesAll& e, const Spoken& s) {
     return fmt::format(
         "{} of all messages go to or come from rank {}, which is outside {} for {} of its run, serving one rank at a "
-        "time. "
-        "Communication pattern: mpiprof-report peers.",
+        "time. Communication pattern: mpiprof-report peers.",
         human_share(e.messages_share), s.finding.ranks.front(), s.words.library, human_share(e.busy_share));
 }
 
@@ -317,8 +300,7 @@ const RuleWords rule_words::one_serves_all{
     .means = "Serial bottleneck: one rank serves all others in turn, and they wait for it.",
     .evidence =
         "At least 90 % of all messages go to or come from one rank, which communicates with nearly all others and "
-        "spends at least half "
-        "of its run outside MPI, while the others wait in point-to-point calls.",
+        "spends at least half of its run outside MPI, while the others wait in point-to-point calls.",
     .check = "mpiprof-report peers; mpiprof-report ranks. Use several servers, larger portions, or collectives.",
     .says = of<evidence::OneServesAll, says>,
     .begins = of<evidence::OneServesAll, begins>,

@@ -82,7 +82,7 @@ std::string says(const evidence::Crowded& e, const Spoken& s) {
 }
 
 std::string begins(const evidence::Crowded& e, const Spoken& s) {
-    return fmt::format("CPU oversubscription: {} {} runnable without a CPU for {}{} of the run{}{}.", s.who(At::middle),
+    return fmt::format("CPU contention: {} {} runnable without a CPU for {}{} of the run{}{}.", s.who(At::middle),
                        s.verb("was", "were"), e.is_at_least ? "at least " : "", human_share(e.waited_share),
                        e.is_outside ? fmt::format(", outside {}", s.words.library) : "", how_it_was_found(e));
 }
@@ -92,13 +92,13 @@ std::string advises(const evidence::Crowded& e, const Spoken& s) { return e.too_
 }  // namespace
 
 const RuleWords rule_words::crowded{
-    .means = "CPU oversubscription: ranks were runnable but had no CPU.",
+    .means = "CPU contention: ranks were runnable but had no CPU.",
     .evidence =
-        "The time in which the thread that called MPI_Init was runnable without a CPU, from scheduler statistics (CPU "
-        "WAIT in mpiprof-report ranks): the part of it outside MPI, estimated from random samples of the run; where "
-        "that is not available, all of it, if each wait was at least 0.5 ms. Without scheduler statistics: 25 to 500 "
-        "involuntary context switches per second, 0.5 to 12 ms off the CPU each, and hardly any voluntary ones. "
-        "Sleeping, polling and sched_yield do not count; CPU time alone is no evidence.",
+        "The time in which the thread that called MPI_Init was runnable without a CPU, from scheduler statistics "
+        "(CPU WAIT in mpiprof-report ranks): the part of it outside MPI, known from random stretches of the run. If "
+        "that part is below 5 % of the run, all of it, provided that each wait lasted at least 0.5 ms. Without "
+        "scheduler statistics: 25 to 500 involuntary context switches per second, 0.5 to 12 ms off the CPU each, and "
+        "hardly any voluntary ones. Sleeping, polling and sched_yield do not count; CPU time alone is no evidence.",
     .check =
         "mpiprof-report placement has the allowed cores. On the node: pidstat -w -p PID, or perf sched. Start fewer "
         "ranks or threads per core, or bind them.",
@@ -204,8 +204,8 @@ std::string advises(const evidence::Starved&, const Spoken& s) {
 const RuleWords rule_words::starved{
     .means = "The threads of a rank preempt each other.",
     .evidence =
-        "All its cores are busy for at least a second, it is preempted 50 times per second and core, and it waits for "
-        "a CPU 5 % of the time, where scheduler statistics exist.",
+        "All its cores are busy for at least a second, it is preempted 50 times per second and core, and it waits "
+        "for a CPU 5 % of the time, where scheduler statistics exist.",
     .check = "mpiprof-report placement; more cores for each rank, or fewer threads.",
     .says = of<evidence::Starved, says>,
     .advises = of<evidence::Starved, advises>,
@@ -300,8 +300,8 @@ const RuleWords rule_words::unbound{
 namespace {
 std::string says(const evidence::Spread& e, const Spoken& s) {
     return fmt::format(
-        "{} may run on several NUMA nodes (rank {}: cores {} of NUMA nodes {}) although one has enough cores: some of "
-        "{} memory accesses cross NUMA nodes.",
+        "{} may run on several NUMA nodes (rank {}: cores {} of NUMA nodes {}) although one has enough cores: some "
+        "of {} memory accesses cross NUMA nodes.",
         who(s), e.rank, e.cpus.text(), rank_list(e.numa_nodes, most_items), s.verb("its", "their"));
 }
 

@@ -26,13 +26,13 @@ std::string says(const evidence::Overlap& e, const Spoken& s) {
                                           human_share(*e.background_share), s.words.library, busy);
     if (e.beside_share >= 0.1)
         return fmt::format(
-            "{}, which was not blocked for at least {} of that. Whether it computed or spun is not known; time outside "
-            "{} is not compute time here.",
+            "{}, which was not blocked for at least {} of that. Whether it computed or spun is not known; time "
+            "outside {} is not compute time here.",
             where, human_share(e.beside_share), s.words.library);
     if (e.not_known_share >= 0.1)
         return fmt::format(
-            "{}. Whether compute threads waited for it is not known: no rank is reported as slow, and time outside {} "
-            "is not compute time here.",
+            "{}. Whether compute threads waited for it is not known: no rank is reported as slow, and time outside "
+            "{} is not compute time here.",
             where, s.words.library);
     return fmt::format("{}{}: the thread that calls {} is treated as the program.", where,
                        e.main_blocked_share > 0
@@ -44,7 +44,8 @@ std::string says(const evidence::Overlap& e, const Spoken& s) {
 std::string begins(const evidence::Overlap& e, const Spoken& s) {
     if (!e.background_share || e.beside_share < 0.5) return words_of(s.finding, s.job);
     return fmt::format(
-        "A background thread is in {} for {} of the run; during at least {} of that time the main thread was not blocked.",
+        "A background thread is in {} for {} of the run; during at least {} of that time the main thread was not "
+        "blocked.",
         s.words.library, human_share(s.finding.run_share), human_share(e.beside_share));
 }
 
@@ -52,13 +53,14 @@ std::string begins(const evidence::Overlap& e, const Spoken& s) {
 
 const RuleWords rule_words::overlap{
     .means =
-        "MPI is called by threads other than the main thread: the cost depends on which threads were blocked meanwhile.",
+        "MPI is called by threads other than the main thread: the cost depends on which threads were blocked "
+        "meanwhile.",
     .evidence =
         "At least a tenth of the time in MPI is on threads other than the main thread. Scheduler statistics show how "
-        "long the main thread ran or was runnable, and thus how long it must have been so while other threads were in "
-        "MPI: from half of the MPI time on this is the verdict, and no rank is reported as slow. Where one other "
-        "thread makes nearly all calls, and on average at most one thread was runnable, that thread is treated as the "
-        "program and all verdicts apply. Otherwise the overlap is unknown and nothing is concluded.",
+        "long the main thread ran or was runnable, and thus how long it must have been so while other threads were "
+        "in MPI: from half of the MPI time on this is the verdict, and no rank is reported as slow. Where one other "
+        "thread makes nearly all calls, and on average at most one thread was runnable, that thread is treated as "
+        "the program and all verdicts apply. Otherwise the overlap is unknown and nothing is concluded.",
     .check =
         "mpiprof-report calls --format csv has the time of other threads, mpiprof-report budget the compute time. A "
         "main thread that spins (as OpenMP may) does not count as blocked.",
@@ -69,8 +71,8 @@ const RuleWords rule_words::overlap{
 namespace {
 std::string says(const evidence::Waiting& e, const Spoken& s) {
     return fmt::format(
-        "{}{} averages {} per call, but {} undisturbed (5th percentile): ranks wait there for each other for {} of the "
-        "run.",
+        "{}{} averages {} per call, but {} undisturbed (5th percentile): ranks wait there for each other for {} of "
+        "the run.",
         s.call(), e.mean_bytes ? " of " + human_bytes(*e.mean_bytes) : std::string(), human_time(e.mean_ns),
         human_time(e.undisturbed_ns), human_share(e.run_share));
 }
@@ -80,11 +82,11 @@ std::string says(const evidence::Waiting& e, const Spoken& s) {
 const RuleWords rule_words::waiting{
     .means = "Small collectives are far slower than undisturbed.",
     .evidence =
-        "The mean call of at most 1 KiB takes at least five times the 5th percentile, and the difference is at least 5 "
-        "% of the run.",
+        "The mean call of at most 1 KiB takes at least five times the 5th percentile, and the difference is at least "
+        "5 % of the run.",
     .check =
-        "mpiprof-report calls, sites. This is where ranks wait, not which rank is late: for that see the verdict above "
-        "it.",
+        "mpiprof-report calls, sites. This is where ranks wait, not which rank is late: for that see the verdict "
+        "above it.",
     .says = of<evidence::Waiting, says>,
 };
 
@@ -95,8 +97,8 @@ std::string says(const evidence::Waits& e, const Spoken& s) {
             ? fmt::format("{} of the time in {} is spent waiting for late ranks, not transferring data.",
                           human_share(e.mpi_share), s.words.library)
             : fmt::format(
-                  "Up to {} of the time in {} is spent waiting, not transferring data (estimated from the fastest call "
-                  "of each size).",
+                  "Up to {} of the time in {} is spent waiting, not transferring data (estimated from the fastest "
+                  "call of each size).",
                   human_share(e.mpi_share), s.words.library);
     return fmt::format("{} Mostly in {} ({} of the run). Call sites: mpiprof-report sites{}.", text, s.call(),
                        human_share(e.call_run_share), e.is_known ? "; late arrivals: mpiprof-report arrivals" : "");
@@ -107,8 +109,8 @@ std::string says(const evidence::Waits& e, const Spoken& s) {
 const RuleWords rule_words::waits{
     .means = "Much of the time in MPI is spent waiting, not transferring data.",
     .evidence =
-        "Time above the fastest call of the same function, size and number of ranks. If the fastest call waited too, "
-        "the true wait time is longer.",
+        "Time above the fastest call of the same function, size and number of ranks: an upper bound, unless the "
+        "fastest call waited too.",
     .check = "mpiprof-report calls, column WAITING.",
     .says = of<evidence::Waits, says>,
 };

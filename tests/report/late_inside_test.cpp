@@ -83,6 +83,9 @@ TEST(finalize, the_rank_that_the_others_wait_for_is_named) {
     EXPECT_NE(name(top(job)), "finalize") << "one has not left it";
     for (ProfileSpec& rank : job) rank.state = format::State::finalized, rank.finalize_ns = 4 * s;
     EXPECT_NE(name(top(job)), "finalize") << "all were there as long";
+    job[0].finalize_ns = 9 * s;
+    job[1].elapsed_ns = 10 * s;
+    EXPECT_NE(name(top(job)), "finalize") << "all entered it at once: the library has more to do on one";
 }
 
 }  // namespace
