@@ -245,9 +245,8 @@ void file_io(const Job& job, const Figures& figures, Findings& findings) {
     const Whole files = add_up(job, [](const Call& call) { return call.traffic == Traffic::file; });
     const double cost = share(files.time_ns, static_cast<double>(figures.wall_ns));
     if (!files.most || cost < worth_a_word) return;
-    Finding& finding =
-        add(findings, Rule::file_io, true,
-            evidence::FileIo{.run_share = cost, .bytes_per_s = share(files.bytes, seconds_of_rank(figures) * cost)});
+    Finding& finding = add(findings, Rule::file_io, true,
+                           evidence::FileIo{.run_share = cost, .bytes_per_s = share(files.bytes, files.time_ns / 1e9)});
     finding.calls = {files.most->sum.call};
     finding.run_share = cost;
 }
