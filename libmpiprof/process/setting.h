@@ -27,6 +27,7 @@ enum class Setting : unsigned {
     cupti,
     cupti_time,
     depth,
+    libunwind,
     trace,
     clock_offsets,
     labels,

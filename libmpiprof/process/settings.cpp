@@ -53,6 +53,8 @@ constexpr SettingRow rows[settings] = {
      "seconds of CUPTI at most; a sample begins after so long and takes a twelfth of it"},
     {Setting::depth, "DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32",
      "frames of the stack that a call site has; 1: where the call is, not who called there"},
+    {Setting::libunwind, "LIBUNWIND", "on", Accepts::choice, "on off",
+     "off: a call stack ends where our own unwinder cannot go on, also where libunwind is installed"},
     {Setting::trace, "TRACE", "off", Accepts::events, "",
      "so many events are kept of each thread, the last ones: a number such as 100k, on (64k), off"},
     {Setting::clock_offsets, "CLOCK_OFFSETS", "off", Accepts::choice, "on off",

@@ -255,6 +255,12 @@ FrameRule FrameRules::read(Word address, bool is_return) {
     return read_any_rule(*object, description, known_.shared, address, is_return);
 }
 
+const std::uint8_t* FrameRules::description_of(std::uint64_t address, bool& is_code) {
+    Object object;
+    is_code = ask_loader(address, object);
+    return is_code ? find_description(object, address) : nullptr;
+}
+
 FrameRule FrameRules::read_anew(Word address, bool is_return) {
     const std::uint64_t wanted = static_cast<std::uint64_t>(address) - is_return;
     Object object;

@@ -35,6 +35,8 @@ class FrameRules {
     }
     // The same without the table, within the loader's lock.
     static FrameRule read_anew(Word address, bool is_return);
+    // Where an object's code at this address is described; null: nowhere, or it is no object's code.
+    static const std::uint8_t* description_of(std::uint64_t address, bool& is_code);
 
     // Between begin() and end():
     OwnWays own_ways;

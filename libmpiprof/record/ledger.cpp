@@ -1,6 +1,7 @@
 // The slow half of the ledger: new threads, new calls, new sites, and what is forgotten when a handle ends.
 #include "libmpiprof/record/ledger.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -154,14 +155,25 @@ std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (
     return found;
 }
 
+// With what libunwind leaves on the stack. Its errors are not the program's.
+[[gnu::noinline]] void Ledger::go_on_from_cut(CallStack& found) {
+    const int error = errno;
+    const unsigned depth = records_->sites.depth;
+    records_->sites.general_unwinder(found, depth, stack);
+    errno = error;
+    clear_used_stack<stack_of_general_walk>();
+}
+
 // What it leaves on the stack is its caller's to clear, all of it.
 [[gnu::noinline]] std::uint32_t Ledger::site_by_walk(Word return_address, const Word* frame, std::size_t words_above,
                                                      std::uint16_t (&at)[2], bool& is_shallow) {
     Sites& sites = records_->sites;
     const bool may_unwind = sites.unwinder && sites.depth > 1 && unwound_ < most_unwound;
     unwound_ += may_unwind;
-    const CallStack found = unwind(may_unwind ? sites.unwinder() : nullptr, frame, return_address, sites.depth);
+    CallStack found = unwind(may_unwind ? sites.unwinder() : nullptr, frame, return_address, sites.depth);
     is_shallow = found.is_shallow;
+    if (found.is_cut && words_above != 0 && sites.general_unwinder) [[unlikely]]
+        go_on_from_cut(found);
     at[0] = at[1] = 0;
     if (words_above != 0) {
         const std::size_t most = words_above <= 0xffff ? words_above - 1 : 0xffff;

@@ -186,7 +186,7 @@ class Ledger {
     static constexpr unsigned most_unwound = 16384;
     // For a request that other threads take turns in while they post ever new ones.
     static constexpr int most_looks = 100;
-    static constexpr unsigned stack_of_walk = 4096, stack_of_shallow_walk = 2048;
+    static constexpr unsigned stack_of_walk = 4096, stack_of_shallow_walk = 2048, stack_of_general_walk = 32768;
     bool adopt(const Requests::Taken& taken);
     enum class Later { none, booked, taken };
     Later find_later_one(Word handle, Requests::Taken& taken);
@@ -194,6 +194,7 @@ class Ledger {
     std::uint32_t site(std::uint64_t key, const Word* frame, std::uint16_t (&at)[2]);
     std::uint32_t site_by_walk(Word return_address, const Word* frame, std::size_t words_above, std::uint16_t (&at)[2],
                                bool& is_shallow);
+    void go_on_from_cut(CallStack& found);
     format::Cell wanted_cell(std::uint16_t call, std::uint16_t communicator);
     void end_of_group(const EndedHandle& ended);
     void forget_peers_of(Word key);

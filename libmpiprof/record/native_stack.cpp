@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/record/mapped_words.h"
@@ -55,6 +56,15 @@ std::uintptr_t FirstStack::look_below(std::uintptr_t at) {
     if (begin < known && !is_mapped(begin, known < end ? known : end)) return 0;
     if (begin < known) __atomic_store_n(&begin_, begin, __ATOMIC_RELAXED);
     return end - at;
+}
+
+std::size_t NativeStack::bytes_below(const Word* at) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(at);
+    if (address - begin_ < end_ - begin_) return address - begin_;
+    const std::uintptr_t used = FirstStack::bytes_above(address);
+    rlimit limit{};
+    if (used == 0 || raw(SYS_prlimit64, 0, RLIMIT_STACK, 0, raw_address(&limit)) != 0) return 0;
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
 bool NativeStack::read_elsewhere(const Word* at, Word& word) {

@@ -38,6 +38,8 @@ class NativeStack {
         return bytes / sizeof(Word);
     }
     bool holds(const Word* at) const { return words_above(at) != 0; }
+    // What the stack may still grow by from there; 0: it is another's, or not known.
+    std::size_t bytes_below(const Word* at) const;
     // The word there, which may lie on any stack, or none. False: nothing may be read there. `near`: what surely may.
     bool read(const Word* at, const Word* near, Word& word) const {
         constexpr std::uintptr_t page = 4096;

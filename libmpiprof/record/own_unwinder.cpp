@@ -106,6 +106,7 @@ struct Walk {
     LibraryMoment moment{};
     int reason = Unwinder::cut;
     bool is_shallow = false;
+    bool met_signal = false;
 
     void go() { dl_iterate_phdr(within_lock, this); }
 
@@ -197,7 +198,8 @@ struct Walk {
         return rule.cfa == CfaRule::outermost ? Unwinder::end_of_stack : Unwinder::cut;
     }
     // A cursor of its own, which may lie in memory.
-    static bool leave_interrupted(Cursor& cursor, Stack& stack) {
+    bool leave_interrupted(Cursor& cursor, Stack& stack) {
+        met_signal = true;
         Cursor above = cursor;
         if (!leave_signal(above, stack, Crosses)) return false;
         cursor = above;
@@ -224,6 +226,7 @@ struct Walk {
     walk.go();
     stack.moment = walk.moment;
     stack.is_shallow = walk.is_shallow;
+    stack.is_cut = walk.reason == Unwinder::cut && !walk.met_signal;
     return walk.reason;
 }
 

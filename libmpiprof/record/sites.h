@@ -8,6 +8,7 @@
 #include "libmpiprof/base/open_table.h"
 #include "libmpiprof/record/library_moment.h"
 #include "libmpiprof/record/loaded_object.h"
+#include "libmpiprof/record/native_stack.h"
 #include "libmpiprof/record/rows.h"
 #include "libmpiprof/record/script.h"
 #include "libmpiprof/record/stack.h"
@@ -42,6 +43,8 @@ class Sites {
 
     AtFirst<unsigned, 8> depth;               // frames of a site, as set
     const Unwinder* (*unwinder)() = nullptr;  // found at first need
+    // Goes on where that one's walk was cut: general_unwinder.h's; null: nobody does.
+    bool (*general_unwinder)(CallStack& stack, unsigned wanted, const NativeStack& own) = nullptr;
     const Interpreter* (*interpreter)() = nullptr;
     // Asks for object_goes(range), once, when the object with this handle goes. False: it cannot be had. Takes the
     // loader's lock, which who loads a library may hold for long: called without ours.

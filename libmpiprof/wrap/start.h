@@ -4,6 +4,7 @@
 
 #include "libmpiprof/process/runtime.h"
 #include "libmpiprof/process/settings.h"
+#include "libmpiprof/record/general_unwinder.h"
 #include "libmpiprof/wrap/python.h"
 #include "libmpiprof/wrap/real.h"
 
@@ -21,6 +22,7 @@ inline bool watch_unloading(void* handle, void* range) {
 inline void start_profile(const World& world, Ticks init_ticks) {
     runtime.records().sites.depth = number_of(Setting::depth);
     runtime.records().sites.unwinder = find_unwinder;
+    if (is_on(Setting::libunwind)) runtime.records().sites.general_unwinder = follow_by_libunwind;
     runtime.records().sites.interpreter = find_python;
     runtime.records().sites.watch = watch_unloading;
     runtime.start(whole_catalogue, world, init_ticks);

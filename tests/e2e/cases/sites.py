@@ -7,7 +7,7 @@ import platform
 import shutil
 import time
 
-from harness import case, check, differences, execute, read_tables, same
+from harness import Skip, case, check, differences, execute, read_tables, same
 
 
 def sites_of(scene, directory, call):
@@ -185,3 +185,31 @@ def plugins_that_come_to_each_others_place_have_their_own_calls(scene):
 
     same(sorted((row["function"], row["total_calls"]) for row in rows),
          [("exchange_chemistry", 2 * 20 * 20), ("exchange_pressure", 2 * 20 * 10)], "(function, calls)")
+
+
+def callers_of_sum_up(scene, directory):
+    """{functions above sum_up that have names: calls}."""
+    found = collections.Counter()
+    for row in rows_of_sites(scene, directory):
+        names = [name for name in ("prepare", "first", "second", "third") if name in row["stack"]]
+        check("sum_up" in row["stack"], row["stack"])
+        found[names[0] if names else ""] += row["total_calls"]
+    return dict(found)
+
+
+@case(ranks=2)
+def callers_behind_frames_that_few_unwinders_pass_are_found_by_libunwind(scene):
+    """Another register's, an expression's, generated code's; first met in a library's constructor, and in main."""
+    if platform.machine() != "x86_64": raise Skip("libgcc follows stacks on this processor")
+    if execute(["ldconfig", "-p"]).out.count("libunwind-x86_64.so.8") == 0: raise Skip("libunwind is not installed")
+    program = scene.compile("strange_frames.c", "-rdynamic", "-ldl")
+    plugin = scene.shared_object("strange_frames.c", "-DPLUGIN", name=f"strange_plugin.{scene.mpi}")
+    in_main = {"first": 2 * 10, "second": 2 * 20, "third": 2 * 30}
+    for name, arguments, expected in (("main", [], in_main), ("constructor", [plugin], in_main | {"prepare": 2 * 3})):
+        directory = scene.subdir(name)
+        scene.mpirun(2, [program, *arguments], cwd=directory).succeeded()
+        same(callers_of_sum_up(scene, directory), expected, f"{name}: calls by who called sum_up")
+    directory = scene.subdir("off")
+    ran = scene.mpirun(2, program, env={"MPIPROF_LIBUNWIND": "off"}, cwd=directory).succeeded()
+    same(ran.out.count("all returned"), 2, "ranks that came to their end")
+    same(callers_of_sum_up(scene, directory), {"": 2 * 60}, "without libunwind")
