@@ -1,0 +1,141 @@
+// One launch: its first verdict, then the run, completeness and directory. Several launches of a job: a line each.
+#include "report/commands/brief.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "report/analysis/figures.h"
+#include "report/analysis/verdict.h"
+#include "report/commands/load.h"
+#include "report/commands/no_profile.h"
+#include "report/commands/say.h"
+#include "report/model/units.h"
+#include "report/model/visible.h"
+#include "report/sections/completeness.h"
+#include "report/sections/rule_words.h"
+#include "report/sections/run_headline.h"
+#include "report/sections/verdict_table.h"
+#include "report/sections/vocabulary.h"
+#include "report/views/fitting.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t columns = 80;
+constexpr std::size_t most_lines = 6;
+constexpr std::size_t most_of_verdict = 3;
+constexpr std::string_view prefix = "mpiprof: ";
+constexpr bool utf8 = false;  // where it is read, nobody knows
+
+using Lines = std::vector<std::string>;
+
+std::string fitted(const std::string& text) { return cut(visible(text, utf8), columns, utf8); }
+
+// Or the merged file.
+std::string directory_of(const Launch& launch) {
+    if (launch.files.empty()) return ".";
+    std::error_code error;
+    const RankFile& first = launch.files.front();
+    const auto path = std::filesystem::absolute(first.merged ? first.merged->path() : first.path, error);
+    if (error) return ".";
+    return (first.merged ? path : path.parent_path()).lexically_normal().string();
+}
+
+// The end of a long path says more than its beginning.
+std::string where_text(const Launch& launch) {
+    const std::string before = "  profiles: ";
+    std::string path = visible(directory_of(launch), utf8);
+    const std::size_t room = columns - before.size();
+    if (path.size() > room) path = "..." + path.substr(path.size() - (room - 3));
+    return before + path;
+}
+
+std::string run_text(const Job& job, const Figures& figures) {
+    if (job.is_text && figures.largest_elapsed_ns == 0) return "  " + where_it_ran(job, false);
+    return fmt::format(
+        "  {}, ran {}, {}{} of it inside {}", where_it_ran(job, false),
+        human_time(static_cast<double>(std::max(figures.largest_process_ns, figures.largest_elapsed_ns))),
+        at_least(job), human_share(figures.inside_share), vocabulary_of(job).library);
+}
+
+Lines lines_of(const Job& job, const Launch& launch) {
+    const Figures figures = figures_of(job);
+    const Finding cause = verdicts_of(job, figures).front().finding;
+    const std::string sentence = fmt::format("{}{} [{}]", prefix, sentence_of(cause, job), id_of(cause.rule));
+    Lines lines;
+    for (const std::string& line : wrapped(visible(sentence, utf8), columns - 2))
+        lines.push_back(lines.empty() ? line : "  " + line);
+    if (lines.size() > most_of_verdict) {
+        lines.resize(most_of_verdict);
+        lines.back() = cut(lines.back() + "...", columns, utf8);
+    }
+    if (const std::string site = site_of(cause, job); !site.empty()) lines.push_back(fitted("  where: " + site));
+    if (const std::string_view next = next_step(cause); !next.empty())
+        lines.push_back(fitted(fmt::format("  next: {}", next)));
+    lines.push_back(fitted(run_text(job, figures)));
+    lines.push_back(fitted("  " + completeness_of(job).text));
+    lines.push_back(where_text(launch));
+    return lines;
+}
+
+std::string line_of(const Job& job) {
+    const Figures figures = figures_of(job);
+    const Finding cause = verdicts_of(job, figures).front().finding;
+    const std::string command = cut(visible(job.command, utf8), 20, utf8);
+    return fitted(fmt::format(
+        "{}launch {}, {}, {}, {}: {}", prefix, job.launch_number, command, plural(job.size, "rank", "ranks"),
+        human_time(static_cast<double>(figures.largest_elapsed_ns)), short_sentence_of(cause, job)));
+}
+
+// The launches of one job, in the order in which they were started.
+std::vector<std::size_t> together_with(const std::vector<Launch>& launches, std::size_t chosen) {
+    std::vector<std::size_t> together;
+    for (std::size_t i = launches.size(); i-- > 0;)
+        if (launches[i].job == launches[chosen].job) together.push_back(i);
+    return together;
+}
+
+Lines lines_of_all(const Found& found, const std::vector<std::size_t>& together, const Options& options,
+                   Progress& progress) {
+    Lines lines;
+    for (const std::size_t launch : together) {
+        if (lines.size() + 1 == most_lines) break;
+        const Result<Job> job = job_of(found, launch, options.threads, progress);
+        lines.push_back(job ? line_of(*job) : fitted(std::string(prefix) + job.error().line()));
+    }
+    const std::size_t more = together.size() - lines.size();
+    lines.push_back(where_text(found.launches[together.back()]));
+    if (more)
+        lines.back() = fitted(fmt::format("  {} more: mpiprof-report --launch N {}", more,
+                                          directory_of(found.launches[together.back()])));
+    return lines;
+}
+
+Lines lines_for(const Options& options) {
+    Progress progress;
+    const Found found = find_profiles(options.paths, options.threads, progress);
+    if (found.launches.empty()) return {fitted(std::string(prefix) + no_profile_in_short(found))};
+    const auto chosen = choose_launch(found.launches, options.choice);
+    if (!chosen) return {fitted(std::string(prefix) + chosen.error().line())};
+    const Result<Job> job = job_of(found, *chosen, options.threads, progress);
+    if (!job) return {fitted(std::string(prefix) + job.error().line())};
+    const auto together = together_with(found.launches, *chosen);
+    const bool is_one = together.size() == 1 || !options.choice.launch.empty() ||
+                        verdicts_of(*job, figures_of(*job)).front().finding.rule == Rule::wrong_launcher;
+    return is_one ? lines_of(*job, found.launches[*chosen]) : lines_of_all(found, together, options, progress);
+}
+
+}  // namespace
+
+int brief(const Options& options) {
+    auto output = Output::open("");
+    for (const std::string& line : lines_for(options)) output->write(line + "\n");
+    finish(*output);
+    return fine;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,83 @@
+// What every command takes, and the commands: of each section, and of commands.def.
+#include "report/commands/command_line.h"
+
+#include <iterator>
+#include <thread>
+#include <utility>
+
+#include "report/commands/help.h"
+#include "report/sections/section.h"
+
+namespace mpiprof::report {
+namespace {
+
+Arguments arguments_of(CommandLine& line, CLI::App& app) { return {app, line.options, line.choices}; }
+
+void add_where_to_look(CommandLine& line) {
+    line.app
+        .add_option(
+            "paths", line.options.paths,
+            "Directories of jobs, their mpi_profile.* files, or what merge made of them (default: this directory)")
+        ->type_name("DIR|FILE");
+    Arguments all = arguments_of(line, line.app);
+    all.text("--job", line.options.choice.job, "The job, where profiles of several lie together", "ID");
+    all.text("--launch", line.options.choice.launch,
+             "The launch within it: a number as listed (1 = newest), or its identity", "N|ID");
+}
+
+void add_how_to_show(CommandLine& line) {
+    Arguments all = arguments_of(line, line.app);
+    line.app.add_option("--width", line.options.screen.width, "Columns of the screen (default: the terminal's)")
+        ->check(CLI::Range(40u, 1000u))
+        ->type_name("N");
+    all.flag("--ascii", line.options.screen.is_ascii, "Draw with ASCII only");
+    all.choice("--color", line.color, "auto, always or never; NO_COLOR is respected", {"auto", "always", "never"},
+               "WHEN");
+    line.app.add_option("-j", line.options.threads, "Threads that read (default: all cores)")
+        ->check(CLI::Range(1u, 1024u))
+        ->type_name("N");
+    line.app
+        .add_flag("--brief", line.is_brief,
+                  "At most eight lines, for the end of a job's own output; the exit code is 0")
+        ->excludes(line.app.get_option("--width"));
+    all.flag("-q,--quiet", line.options.is_quiet, "No remarks on stderr");
+    all.flag("--strict", line.options.is_strict, "Exit code 1 if a rank is missing, unfinished or unreadable");
+    all.number("--wait", line.options.wait_s, "Wait for the end of all ranks, at most so long", 0.0, 1e6, "SECONDS");
+    all.view();
+}
+
+void add_command(CommandLine& line, std::string_view name, std::string_view about, Operands operands,
+                 std::unique_ptr<Command> command) {
+    CLI::App& app = *line.app.add_subcommand(std::string(name), std::string(about));
+    app.fallthrough();
+    Arguments arguments = arguments_of(line, app);
+    command->take(arguments);
+    line.commands.push_back({&app, operands, std::move(command)});
+}
+
+}  // namespace
+
+CommandLine::CommandLine() {
+    options.threads = std::max(1u, std::thread::hardware_concurrency());
+    app.formatter(std::make_shared<Help>());  // the commands take it over
+    app.set_version_flag("--version", std::string("mpiprof-report ") + MPIPROF_VERSION, "Print the version");
+    add_where_to_look(*this);
+    add_how_to_show(*this);
+    for (const Section& section : sections())
+        add_command(*this, section.name, section.about, Operands::one_job,
+                    section.name == "hang" ? make_hang(section) : make_section(section));
+#define COMMAND(name, operands, about) add_command(*this, #name, about, Operands::operands, make_##name());
+#include "report/commands/commands.def"
+#undef COMMAND
+    Arguments all = arguments_of(*this, app);
+    all.flag("--manual", is_manual, "Print the manual page, for man: mpiprof-report --manual | man -l -");
+    all.choice("--completion", completion, "Print the completion for this shell: bash, fish or zsh",
+               {std::begin(completed_shells), std::end(completed_shells)}, "SHELL");
+    app.require_subcommand(0, 1);
+    app.footer(
+        "Without a command: summary of the newest launch found. A directory with the name of a command is\n"
+        "reached as ./NAME. Exit code: 0 fine, 1 a check failed, 2 wrong usage, 3 no readable profile,\n"
+        "4 what was to be checked cannot be told, 5 a job is stuck (hang --until-stuck).");
+}
+
+}  // namespace mpiprof::report

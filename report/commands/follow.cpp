@@ -1,0 +1,91 @@
+// The job is read anew each time. It ends when every rank has ended or has been silent for long, or when the user
+// interrupts.
+#include "report/commands/follow.h"
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+#include "report/commands/say.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+constexpr std::uint64_t silence_ns = 60 * second;  // who has shown no sign of life for so long is not waited for
+
+volatile std::sig_atomic_t interrupted = 0;
+void note_interrupt(int) { interrupted = 1; }
+
+void catch_interrupts() {
+    struct sigaction action {};
+    action.sa_handler = note_interrupt;  // and no SA_RESTART: the pause ends at once
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+void pause_for(double seconds) {
+    timespec left{static_cast<time_t>(seconds),
+                  static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
+    while (!interrupted && nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
+}
+
+// Nothing more will be seen of it: every rank has ended, or has not been heard of for long.
+bool is_over(const Job& job) {
+    const std::uint64_t now = now_ns();
+    for (const Rank& rank : job.ranks) {
+        if (rank.is_in_finalize || (rank.state == State::running && rank.life == Life::running)) return false;
+        if (rank.state == State::running && rank.life == Life::unknown && rank.updated_at_ns + silence_ns > now &&
+            rank.updated_at_ns < now + silence_ns)
+            return false;
+    }
+    return true;
+}
+
+// Ranks that start late get a moment to do so.
+bool is_all_there(const Job& job, std::uint64_t begun) {
+    std::uint64_t newest = 0;
+    for (const Rank& rank : job.ranks) newest = std::max(newest, rank.updated_at_ns);
+    return !job.lacks_ranks() || now_ns() - begun > 5 * second || now_ns() - std::min(newest, now_ns()) > silence_ns;
+}
+
+}  // namespace
+
+bool is_interrupted() { return interrupted != 0; }
+
+int follow(const Options& given, double interval_s,
+           const std::function<bool(std::unique_ptr<Loaded> now, bool ends)>& look) {
+    Options options = given;
+    options.is_quiet = true;  // no progress line across the screen
+    catch_interrupts();
+    const std::uint64_t begun = now_ns();
+    bool was_there = false;
+    while (!interrupted) {
+        Load loaded = load(options);
+        const bool may_come = options.wait_s && static_cast<double>(now_ns() - begun) < *options.wait_s * 1e9;
+        if (!loaded) {
+            if (!may_come || !loaded.error().is_nothing_there) {
+                say(was_there ? "its profiles are gone" : loaded.error().text);
+                return no_profile;
+            }
+            pause_for(0.2);
+            continue;
+        }
+        const bool is_merged = (*loaded)->launch().merged_at_ns != 0;  // nothing more will come
+        const bool ends = is_merged || (is_over((*loaded)->job) && is_all_there((*loaded)->job, begun));
+        // What had ended before is not the job that is waited for.
+        if (ends && !was_there && may_come) {
+            pause_for(0.2);
+            continue;
+        }
+        was_there = true;
+        // A new launch in the same directory is another job.
+        options.choice = {.job = {}, .launch = (*loaded)->job.launch};
+        if (!look(std::move(*loaded), ends) || ends) break;
+        pause_for(interval_s);
+    }
+    return fine;
+}
+
+}  // namespace mpiprof::report

@@ -1,0 +1,15 @@
+// What to say when there is nothing to report on: the likely causes and what to do. For the commands.
+#pragma once
+
+#include <string>
+
+#include "report/read/job_dir.h"
+
+namespace mpiprof::report {
+
+std::string explain_no_profile(const Found& found);
+
+// The same in one line: the likeliest cause.
+std::string no_profile_in_short(const Found& found);
+
+}  // namespace mpiprof::report

@@ -1,0 +1,57 @@
+// `mpiprof-report calls`, and every other section: asks one question of a job and shows the answer.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "report/commands/command.h"
+#include "report/commands/load.h"
+#include "report/commands/present.h"
+#include "report/commands/say.h"
+#include "report/commands/section.h"
+#include "report/read/topology_text.h"
+
+namespace mpiprof::report {
+
+void SectionCommand::take(Arguments& arguments) {
+    arguments.view();
+    if (section_.takes_ranks) arguments.ranks(question_.ranks, "Only these ranks: 3 or 0,5-7");
+    if (section_.takes_devices)
+        arguments.text("--topology", topology_, "How the node's devices are connected, from a saved nvidia-smi topo -m",
+                       "FILE");
+    if (!section_.takes_sort_and_top) return;
+    arguments.text("--sort", question_.sort,
+                   "Column to sort by: its heading (TIME), or its name in --format csv (time_ns)", "COLUMN");
+    std::vector<std::string> by(section_.by.begin(), section_.by.end());
+    std::erase(by, "");
+    if (by.empty()) return;
+    arguments.choice("--by", question_.by,
+                     fmt::format("What one line is: {} (default {})", fmt::join(by, " or "), by[0]), by, "WHAT");
+}
+
+int SectionCommand::run(const Options& options) {
+    // The summary says in its body what others say on stderr.
+    const bool says_it_itself = &section_ == &sections().front();
+    return with_job(options, says_it_itself, [&](Job& job, RankReader& reader) { return show(job, reader, options); });
+}
+
+int SectionCommand::show(Job& job, RankReader& reader, const Options& options) {
+    question_.top = options.top;
+    question_.is_for_screen = view_of(options).is_for_screen;
+    if (const auto ok = load_cells(job, reader, question_.ranks); !ok) return fail(ok.error(), usage_error);
+    if (section_.asks_for_places && !question_.ranks.empty()) {
+        auto sites = reader.sites(job, question_.ranks);
+        if (!sites) return fail(sites.error(), usage_error);
+        job.kept_sites = std::move(*sites);
+    }
+    if (!topology_.empty()) {
+        auto devices = read_topology(topology_);
+        if (!devices) return fail(devices.error(), usage_error);
+        question_.devices = std::move(*devices);
+    }
+    const auto tables = section_.answer(job, question_);
+    return tables ? present(options, section_.name, *tables) : fail(tables.error(), usage_error);
+}
+
+std::unique_ptr<Command> make_section(const Section& section) { return std::make_unique<SectionCommand>(section); }
+
+}  // namespace mpiprof::report

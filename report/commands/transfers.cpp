@@ -1,0 +1,151 @@
+// `mpiprof-report transfers`: operands to runs, runs to lines or tables; or the lines of a job while it runs.
+#include "report/commands/transfers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "report/commands/command.h"
+#include "report/commands/follow.h"
+#include "report/commands/operands.h"
+#include "report/commands/present.h"
+#include "report/commands/say.h"
+#include "report/compare/transfer_tables.h"
+#include "report/compare/transfers.h"
+#include "report/merge/merge.h"
+
+namespace mpiprof::report {
+namespace {
+
+constexpr std::size_t pairs_on_screen = 12;
+
+void say_remarks(const Options& options, const TransferRun& run) {
+    if (options.is_quiet) return;
+    for (const std::string& line : remarks_of(run)) say(line);
+}
+
+int show_lines(const Options& options, const TransferRun& run, LineBy by) {
+    auto output = Output::open("");
+    std::size_t left = options.top.value_or(~std::size_t{0});
+    for (const Transfer& transfer : run.transfers) {
+        if (left-- == 0) break;
+        output->write(line_of(transfer, by) + "\n");
+    }
+    return finish(*output);
+}
+
+int show_tables(const Options& options, const std::vector<TransferRun>& runs, const Peaks& peaks) {
+    const View& view = view_of(options);
+    const std::size_t everything = ~std::size_t{0};
+    const TransferQuestion question{.peaks = peaks,
+                                    .top = options.top.value_or(view.is_for_screen ? pairs_on_screen : everything),
+                                    .is_for_screen = view.is_for_screen,
+                                    .shows_messages = !view.is_for_screen || options.top.has_value()};
+    return present(options, "transfers",
+                   runs.size() > 1 ? transfer_comparison(runs) : transfer_tables(runs.front(), question));
+}
+
+// Each message once, as soon as both its ends are known.
+int show_while_running(const Options& options, double interval_s, LineBy by) {
+    std::unordered_set<std::uint64_t> shown;
+    bool was_traced = false;
+    auto output = Output::open("");
+    const int code = follow(options, interval_s, [&](std::unique_ptr<Loaded> now, bool ends) {
+        const TransferRun run = transfers_of(now->job, now->launch(), "");
+        was_traced |= run.is_traced;
+        for (const Transfer& transfer : run.transfers)
+            if (shown.insert(transfer.key).second) output->write(line_of(transfer, by) + "\n");
+        output->flush();
+        if (ends) say_remarks(options, run);
+        return !std::ferror(stdout);
+    });
+    if (code != fine) return code;
+    if (!was_traced) return fail({"--follow", "no rank has a trace", "run the job with MPIPROF_TRACE=on"}, no_profile);
+    return finish(*output);
+}
+
+}  // namespace
+
+TransferRun transfers_of(const Job& job, const Launch& launch, std::string label) {
+    TransferReader reader(job);
+    RankReader ranks(launch);
+    for (const Rank& rank : job.ranks) {
+        if (!rank.has_profile || rank.is_text) continue;
+        if (const auto profile = ranks.profile(rank.rank, Detail::events)) reader.add(*profile);
+    }
+    return reader.finish(std::move(label));
+}
+
+namespace {
+
+class Transfers : public Command {
+  public:
+    void take(Arguments& arguments) override {
+        arguments.view();
+        arguments.choice("--by", by_, "Whose number a line begins with (default receiver)", {"receiver", "sender"},
+                         "WHOM");
+        arguments.text("--peak", peak_,
+                       "The fastest that it can be: net, memory, h2d, d2h, d2d; net=10Gbit,memory=12GB", "RATES");
+        arguments.flag("--follow", follows_, "Print lines while the job runs, and end with it");
+        arguments.interval(interval_s_);
+        arguments.all_launches("Each launch in a directory is a run, not the newest alone");
+        arguments.footer(
+            "Single messages need MPIPROF_TRACE=on in the job. Without --format and --peak: one line a message. Several\n"
+            "runs, each [LABEL=]DIR[:JOB], are compared by size.");
+    }
+
+    int run(const Options& options) override {
+        const LineBy by = by_ == "sender" ? LineBy::sender : LineBy::receiver;
+        Peaks peaks;
+        if (!peak_.empty()) {
+            const auto known = peaks_of(peak_);
+            if (!known) return fail(known.error(), usage_error);
+            peaks = *known;
+        }
+        if (follows_) {
+            if (options.paths.size() > 1 || !options.format.empty() || peaks.are_known())
+                return fail({"--follow", "prints the lines of one job", "leave --format, --peak and further runs out"},
+                            usage_error);
+            return show_while_running(options, interval_s_.value_or(usual_interval_s), by);
+        }
+        std::vector<TransferRun> runs;
+        LoadRemarks remarks;
+        Labels labels;
+        const std::vector<std::string> here{"."};
+        for (const std::string& word : options.paths.empty() ? here : options.paths) {
+            const Operand operand = operand_of(word);
+            if (operand.is_pair()) return fail({word, "is a bare time", "transfers takes jobs"}, usage_error);
+            const auto ok = load_runs(
+                options, operand,
+                [&](LoadedRun&& loaded) {
+                    runs.push_back(transfers_of(loaded.job, *loaded.launch, labels.apart(loaded.label)));
+                },
+                remarks);
+            if (!ok) return fail(ok.error(), no_profile);
+        }
+        if (!options.is_quiet)
+            for (const std::string& line : remarks.lines) say(line);
+        for (const TransferRun& run : runs) say_remarks(options, run);
+        const bool is_one_node =
+            std::none_of(runs.begin(), runs.end(), [](const TransferRun& run) { return run.has_several_nodes; });
+        if (peaks.net && is_one_node && !options.is_quiet)
+            say("--peak net is of messages between nodes, and there is one node: memory=RATE is for those within it");
+        const bool as_lines =
+            runs.size() == 1 && runs.front().is_traced && options.format.empty() && !peaks.are_known();
+        const int code = as_lines ? show_lines(options, runs.front(), by) : show_tables(options, runs, peaks);
+        return code == fine && options.is_strict && !remarks.is_complete ? check_failed : code;
+    }
+
+  private:
+    std::string by_ = "receiver";
+    std::string peak_;  // net=10Gbit
+    bool follows_ = false;
+    std::optional<double> interval_s_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_transfers() { return std::make_unique<Transfers>(); }
+
+}  // namespace mpiprof::report
