@@ -15,24 +15,6 @@
 
 namespace mpiprof {
 
-bool libunwind::Functions::open() {
-    constexpr char paths[] =
-        "/usr/lib/x86_64-linux-gnu/libunwind-x86_64.so.8\0/usr/lib64/libunwind-x86_64.so.8\0"
-        "/usr/lib/libunwind-x86_64.so.8\0";
-    const Loader& by = loader();
-    void* found = nullptr;
-    for (const char* path = paths; *path && !found && by.dlopen; path += strlen(path) + 1)
-        found = by.dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!found) return false;
-    const auto find = [&](const char* name, auto& function) {
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(by.dlsym(found, name));
-        return function != nullptr;
-    };
-    return find("_Ux86_64_create_addr_space", create_space) && find("_Ux86_64_init_remote", init) &&
-           find("_Ux86_64_step", step) && find("_Ux86_64_get_reg", get) &&
-           find("_Ux86_64_dwarf_search_unwind_table", search);
-}
-
 namespace {
 
 using namespace libunwind;
@@ -99,7 +81,7 @@ int search(Walk& walk, Word address, const std::uint8_t* description, bool has_w
     table.format = Table::offsets_from_begin;
     Word* const rest = table.rest + (has_word_more ? 1 : 0);
     rest[1] = reinterpret_cast<Word>(description);  // the base; behind a name
-    rest[2] = 1;   // words of entries
+    rest[2] = 1;                                    // words of entries
     rest[3] = reinterpret_cast<Word>(walk.entry);
     return opened.functions.search(opened.space, address, &table, found, 1, &walk);
 }
@@ -119,7 +101,7 @@ int read_memory(void*, Word address, Word* value, int is_write, void* argument) 
 
 int read_register(void*, Register number, Word* value, int is_write, void* argument) {
     if (is_write || number < 0 || number >= libunwind::registers) return unspecific;
-    *value = static_cast<Walk*>(argument)->registers[number];
+    *value = argument ? static_cast<Walk*>(argument)->registers[number] : 0;
     return 0;
 }
 
@@ -140,7 +122,7 @@ Questions questions() {
 // Which of the two layouts its tables have shows itself with a function of ours.
 bool Library::is_usable() {
     Questions ours = questions();
-    if (!functions.open() || !(space = functions.create_space(&ours, 0))) return false;
+    if (!functions.open(ours, space)) return false;
     const Word address = reinterpret_cast<Word>(&find_procedure);
     const std::uint8_t* description = description_of(address);
     if (!description) return false;
@@ -202,7 +184,7 @@ constexpr std::size_t room_to_walk = 48 << 10, room_to_open = 256 << 10;
 
 bool is_ready(const Word* at, const NativeStack& own) {
     const std::size_t below = own.bytes_below(at);
-    if (opened.may_be_opened() && below >= room_to_open && !may_be_in_handler(at, own.words_above(at)))
+    if (opened.may_be_opened() && below >= room_to_open && may_open() && !may_be_in_handler(at, own.words_above(at)))
         opened.open_now();
     return opened.is_open() && below >= room_to_walk;
 }

@@ -10,7 +10,7 @@ namespace mpiprof::libunwind {
 using Register = int;
 constexpr Register rbx = 3, rbp = 6, rsp = 7, r12 = 12, r13 = 13, r14 = 14, r15 = 15, rip = 16, registers = 17;
 constexpr int unspecific = -1, no_information = -10;  // errors
-struct Place {  // unw_cursor_t
+struct Place {                                        // unw_cursor_t
     Word opaque[127];
 };
 struct Procedure {  // unw_proc_info_t, whose first two members are read here
@@ -41,13 +41,16 @@ struct Table {
 };
 
 struct Functions {
-    void* (*create_space)(Questions*, int byte_order);
     int (*init)(Place*, void* space, void* walk);
     int (*step)(Place*);
     int (*get)(Place*, Register, Word* value);
     int (*search)(void* space, Word address, Table*, Procedure*, int with_details, void* walk);
-    // False: it is not there, or lacks one of them. It stays open for as long as the process lasts.
-    bool open();
+    // With a space, which is the argument of the others. False: it is not there, or lacks something. It stays open for
+    // as long as the process lasts. The first walk is made by nobody: `questions` are asked with a null walk then.
+    bool open(Questions& questions, void*& space);
 };
+
+// Whether opening files does no harm at this moment.
+bool may_open();
 
 }  // namespace mpiprof::libunwind

@@ -8,6 +8,7 @@
 
 #include "report/commands/load.h"
 #include "report/commands/no_profile.h"
+#include "report/commands/present.h"
 #include "report/commands/say.h"
 #include "report/merge/merge.h"
 #include "report/model/units.h"
@@ -153,9 +154,9 @@ std::string verdict(std::size_t damaged, std::uint32_t profiles, std::uint64_t m
         text = fmt::format("{} found; {} can be read", plural(damaged, "defect", "defects"),
                            plural(profiles, "profile", "profiles"));
     else if (profiles == 1)
-        text = "the profile is whole";
+        text = "the profile is intact";
     else
-        text = fmt::format("all {} profiles are whole", human_count(profiles));
+        text = fmt::format("all {} profiles are intact", human_count(profiles));
     if (missing) text += fmt::format("; {} without a profile", plural(missing, "rank", "ranks"));
     if (!unfinished.empty())
         text += fmt::format("; {} did not reach MPI_Finalize ({})", plural(ranks_in(unfinished), "rank", "ranks"),
@@ -216,7 +217,7 @@ class Check {
     int show() const {
         const auto damaged = static_cast<std::size_t>(
             std::count_if(findings_.begin(), findings_.end(), [](const Finding& f) { return f.is_damage; }));
-        const View& view = *find_view(options_.format);
+        const View& view = view_of(options_);
         const Screen screen = screen_for(stdout, options_.screen);
         std::vector<Table> tables{launch_table(jobs_)};
         tables[0].title = verdict(damaged, profiles_, missing_, unfinished_);
