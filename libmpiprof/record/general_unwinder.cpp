@@ -8,13 +8,14 @@
 #include <link.h>
 #include <string.h>
 
+#include <initializer_list>
+
 #include "libmpiprof/base/loader.h"
 #include "libmpiprof/record/frame_rules.h"
 #include "libmpiprof/record/libunwind.h"
 #include "libmpiprof/record/mapped_words.h"
 
 namespace mpiprof {
-
 namespace {
 
 using namespace libunwind;
