@@ -175,7 +175,7 @@ void Runtime::end_region(const char* name) {
         static bool said = false;
         if (regions.end(image, name, now.ticks) || said || image.header().rank != 0) return;
         said = true;
-        say("a region \"%s\" is ended that was not begun; it is ignored", name ? name : "");
+        say("mpiprof_region_end(\"%s\") without a begin is ignored", name ? name : "");
     });
 }
 

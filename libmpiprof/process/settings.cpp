@@ -24,13 +24,13 @@ constexpr SettingRow rows[settings] = {
     {Setting::job, "JOB", "", Accepts::anything, "", "the job's name in file names; by default the scheduler's id"},
     {Setting::disable, "DISABLE", "0", Accepts::choice, "0 1 no yes off on", "1: do nothing at all"},
     {Setting::verbose, "VERBOSE", "0", Accepts::choice, "0 1 no yes off on",
-     "1: rank 0 says what was found, where the profile lies and what was written"},
+     "1: rank 0 reports what was found, where the profile is and what was written"},
     {Setting::text, "TEXT", "0", Accepts::ranks, "",
      "ranks that also write <profile>.txt: a list such as 0,4-7, all, none"},
     {Setting::clock, "CLOCK", "auto", Accepts::choice, "auto tsc mono",
      "tsc: the processor's counter; mono: CLOCK_MONOTONIC"},
     {Setting::store, "STORE", "auto", Accepts::choice, "auto mapped written",
-     "mapped: the file's own pages; written: memory, written once a period"},
+     "mapped: the profile is memory-mapped; written: it is flushed once a period"},
     {Setting::period, "PERIOD", "auto", Accepts::seconds, "",
      "seconds between two writes of the written store; 0: no helper thread, written at the end"},
     {Setting::ranks, "RANKS", "all", Accepts::ranks, "", "ranks that are profiled: a list such as 0,4-7, all, none"},
@@ -39,28 +39,28 @@ constexpr SettingRow rows[settings] = {
     {Setting::begin_time, "BEGIN_TIME", "0", Accepts::seconds, "", "seconds after MPI_Init at which recording begins"},
     {Setting::end_time, "END_TIME", "never", Accepts::seconds, "", "seconds after MPI_Init at which recording ends"},
     {Setting::collective_barrier, "COLLECTIVE_BARRIER", "none", Accepts::functions, "",
-     "collectives that a barrier is put before, whose time is told apart: a list of names, all"},
+     "insert and time a barrier before these collectives: a list of names, all"},
     {Setting::compat, "COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm",
-     "variables and MPI_Pcontrol codes of this tool count, too"},
-    {Setting::nccl, "NCCL", "on", Accepts::choice, "on off", "off: calls of NCCL are left alone"},
+     "also accept the variables and MPI_Pcontrol codes of this tool"},
+    {Setting::nccl, "NCCL", "on", Accepts::choice, "on off", "off: NCCL calls are not recorded"},
     {Setting::nccl_plugin, "NCCL_PLUGIN", "off", Accepts::anything, "",
-     "forward: a profiler plugin that NCCL would have is told, too; or that plugin's path"},
+     "forward: chain the NCCL profiler plugin that would be loaded; or that plugin's path"},
     {Setting::gpu, "GPU", "on", Accepts::choice, "on off",
-     "off: nothing is asked of GPUs: no times of NCCL's operations, no kinds of MPI's buffers"},
+     "off: no GPU queries: no times of NCCL operations, no kinds of MPI buffers"},
     {Setting::cupti, "CUPTI", "window", Accepts::choice, "on sample window off",
-     "on: times on the GPU are CUPTI's; sample: for some seconds; window: where recording has one; off: never"},
+     "on: GPU times by CUPTI; sample: for some seconds; window: while a recording window is set; off: never"},
     {Setting::cupti_time, "CUPTI_TIME", "60", Accepts::seconds, "",
-     "seconds of CUPTI at most; a sample begins after so long and takes a twelfth of it"},
+     "at most so many seconds of CUPTI; a sample begins after as long and takes a twelfth of it"},
     {Setting::depth, "DEPTH", "8", Accepts::choice, "1 2 3 4 5 6 7 8 12 16 24 32",
-     "frames of the stack that a call site has; 1: where the call is, not who called there"},
+     "call-stack depth per call site; 1: the line of the call only"},
     {Setting::libunwind, "LIBUNWIND", "on", Accepts::choice, "on off",
-     "off: a call stack ends where our own unwinder cannot go on, also where libunwind is installed"},
+     "off: do not use libunwind where the built-in unwinder ends"},
     {Setting::trace, "TRACE", "off", Accepts::events, "",
-     "so many events are kept of each thread, the last ones: a number such as 100k, on (64k), off"},
+     "keep the last N events per thread: a number such as 100k, on (64k), off"},
     {Setting::clock_offsets, "CLOCK_OFFSETS", "off", Accepts::choice, "on off",
-     "on: how much the clocks of nodes differ is measured, with messages, in Init and Finalize"},
+     "on: measure the clock offsets between nodes, with messages, in MPI_Init and MPI_Finalize"},
     {Setting::labels, "LABELS", "", Accepts::labels, "",
-     "what the run is, for reports: a list such as model=resnet50,bucket_size=25"},
+     "labels attached to the run: a list such as model=resnet50,bucket_size=25"},
 };
 
 constexpr bool rows_follow_the_enumeration() {
@@ -227,7 +227,7 @@ static void report_wrong_labels(const char* list) {
             length = n;
         });
     if (wrong != 0)
-        say("MPIPROF_LABELS: \"%.*s\" is no label such as model=resnet50; it is left out%s", static_cast<int>(length),
+        say("MPIPROF_LABELS: \"%.*s\" is not a label (expected KEY=VALUE) and is ignored%s", static_cast<int>(length),
             first, wrong > 1 ? ", and so are others" : "");
 }
 
@@ -252,7 +252,7 @@ void report_wrong_settings() {
                                 rows[i].name[equals - name] != 0))
             ++i;
         if (i == settings)
-            say("there is no setting %.*s; see docs/settings.md for their names", static_cast<int>(equals - *variable),
+            say("unknown setting %.*s is ignored; docs/settings.md lists them", static_cast<int>(equals - *variable),
                 *variable);
         else if (equals[1] && !is_valid(rows[i].setting, equals + 1))
             say("MPIPROF_%s=%s is not understood (%s); using %s", rows[i].name, equals + 1, expected(rows[i]),

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include <initializer_list>
+
 #include "libmpiprof/base/clock.h"
 #include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/base/text.h"

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
 #include "libmpiprof/record/token.h"
 
 namespace mpiprof {

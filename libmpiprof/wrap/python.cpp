@@ -7,6 +7,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
 #include "libmpiprof/base/basics.h"
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/wrap/real.h"
