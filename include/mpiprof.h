@@ -15,7 +15,7 @@ __attribute__((weak)) void mpiprof_set_label(const char* key, const char* value)
 __attribute__((weak)) void mpiprof_pause(void);
 __attribute__((weak)) void mpiprof_resume(void);
 
-/* A part of the program with a name. Regions nest; what MPI does in between is told by region in the report. They are
+/* A part of the program with a name. Regions nest; MPI calls inside are reported per region. They are
  * the process's, not a thread's: begin and end them on one thread. */
 static inline void mpiprof_begin(const char* name) {
     if (mpiprof_region_begin) mpiprof_region_begin(name);

@@ -181,7 +181,7 @@ class Profile:
         if header.format_major != LAYOUT_NUMBERS["format_major"]: raise ProfileError("has format %d" % header.format_major)
         if header.header_size < size: self.header = header = HEADER.at(bytes(data[:header.header_size]).ljust(size, b"\0"))
         if len(data) < header.image_bytes and not 0 < header.mapped_bytes <= len(data):
-            raise ProfileError("is cut off: %d of %d bytes" % (len(data), header.image_bytes))
+            raise ProfileError("is truncated: %d of %d bytes" % (len(data), header.image_bytes))
         if header.rank >= header.size: raise ProfileError("says it is rank %d of %d ranks" % (header.rank, header.size))
         self.is_cut = len(data) < header.image_bytes
         self.clock = Clock(header)
@@ -274,7 +274,7 @@ class MergedFile:
         if header.byte_order != LAYOUT_NUMBERS["byte_order_mark"] or header.format_major != LAYOUT_NUMBERS["merged_format_major"]:
             raise ProfileError("has another format")
         if zlib.crc32(self.data[:MERGED_HEADER.size - 4]) != header.checksum: raise ProfileError("is damaged: its header")
-        if len(self.data) < header.file_bytes: raise ProfileError("is cut off: %d of %d bytes" % (len(self.data), header.file_bytes))
+        if len(self.data) < header.file_bytes: raise ProfileError("is truncated: %d of %d bytes" % (len(self.data), header.file_bytes))
         index = self._inflated(header.index_offset, header.index_bytes, "its index")
         at = header.blocks * MERGED_BLOCK.size
         self.blocks = list(MERGED_BLOCK.each(index, 0, MERGED_BLOCK.size, header.blocks))

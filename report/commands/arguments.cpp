@@ -64,7 +64,7 @@ void Arguments::view() {
     for (const View& view : views()) names.emplace_back(view.name);
     choice("--format", options_.format, fmt::format("How tables are shown: {}", fmt::join(names, ", ")), names,
            "FORMAT");
-    last_ = app_.add_option("--top", options_.top, "At most so many lines")
+    last_ = app_.add_option("--top", options_.top, "Show at most N rows")
                 ->check(CLI::Range(1, 1'000'000'000))
                 ->type_name("N");
 }
@@ -76,14 +76,14 @@ void Arguments::ranks(std::vector<std::uint32_t>& to, const std::string& about, 
             return "";
         }
         to = ranks_of(word);
-        return to.empty() ? "no list of ranks; try 3 or 0,5-7" : "";
+        return to.empty() ? "not a list of ranks; try 3 or 0,5-7" : "";
     });
 }
 
 void Arguments::all_launches(const std::string& about) { flag("--all-launches", options_.takes_all_launches, about); }
 
 void Arguments::interval(std::optional<double>& to) {
-    number("--interval", to, "Seconds between two looks (default 2)", 0.1, 3600.0, "SECONDS");
+    number("--interval", to, "Refresh interval in seconds (default 2)", 0.1, 3600.0, "SECONDS");
 }
 
 void Arguments::compared(std::optional<TimeChoice>& time) {
@@ -94,9 +94,9 @@ void Arguments::compared(std::optional<TimeChoice>& time) {
         "or region:NAME",
         "TIME", [&time](const std::string& word) -> std::string {
             time = time_of(word);
-            return time ? "" : "is none of process, mpi, iteration, region:NAME";
+            return time ? "" : "must be process, mpi, iteration or region:NAME";
         });
-    all_launches("Each launch in a directory is a run, not the newest alone");
+    all_launches("Each launch in a directory is a run, not only the newest");
 }
 
 void Arguments::footer(const char* text) { app_.footer(text); }

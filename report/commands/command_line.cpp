@@ -20,9 +20,9 @@ void add_where_to_look(CommandLine& line) {
             "Directories of jobs, their mpi_profile.* files, or what merge made of them (default: this directory)")
         ->type_name("DIR|FILE");
     Arguments all = arguments_of(line, line.app);
-    all.text("--job", line.options.choice.job, "The job, where profiles of several lie together", "ID");
+    all.text("--job", line.options.choice.job, "Job ID, if the directory holds several jobs", "ID");
     all.text("--launch", line.options.choice.launch,
-             "The launch within it: a number as listed (1 = newest), or its identity", "N|ID");
+             "Launch within the job: a number as listed (1 = newest), or its ID", "N|ID");
 }
 
 void add_how_to_show(CommandLine& line) {
@@ -33,16 +33,16 @@ void add_how_to_show(CommandLine& line) {
     all.flag("--ascii", line.options.screen.is_ascii, "Draw with ASCII only");
     all.choice("--color", line.color, "auto, always or never; NO_COLOR is respected", {"auto", "always", "never"},
                "WHEN");
-    line.app.add_option("-j", line.options.threads, "Threads that read (default: all cores)")
+    line.app.add_option("-j", line.options.threads, "Reader threads (default: all cores)")
         ->check(CLI::Range(1u, 1024u))
         ->type_name("N");
     line.app
         .add_flag("--brief", line.is_brief,
                   "At most eight lines, for the end of a job's own output; the exit code is 0")
         ->excludes(line.app.get_option("--width"));
-    all.flag("-q,--quiet", line.options.is_quiet, "No remarks on stderr");
+    all.flag("-q,--quiet", line.options.is_quiet, "Suppress messages on stderr");
     all.flag("--strict", line.options.is_strict, "Exit code 1 if a rank is missing, unfinished or unreadable");
-    all.number("--wait", line.options.wait_s, "Wait for the end of all ranks, at most so long", 0.0, 1e6, "SECONDS");
+    all.number("--wait", line.options.wait_s, "Wait up to SECONDS for all ranks to finish", 0.0, 1e6, "SECONDS");
     all.view();
 }
 
@@ -77,7 +77,7 @@ CommandLine::CommandLine() {
     app.footer(
         "Without a command: summary of the newest launch found. A directory with the name of a command is\n"
         "reached as ./NAME. Exit code: 0 fine, 1 a check failed, 2 wrong usage, 3 no readable profile,\n"
-        "4 what was to be checked cannot be told, 5 a job is stuck (hang --until-stuck).");
+        "4 inconclusive, 5 a job is stuck (hang --until-stuck).");
 }
 
 }  // namespace mpiprof::report

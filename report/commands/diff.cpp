@@ -60,12 +60,13 @@ class Diff : public Command {
   public:
     void take(Arguments& arguments) override {
         arguments.compared(time_);
-        arguments.texts("--against", against_, "The runs that the others are compared with", "RUN...");
+        arguments.texts("--against", against_, "The runs of side B", "RUN...");
         arguments.choice("--layout", layout_, "ddp: as diff.py of PyTorch's DDP benchmark prints it, and no more",
                          {"ddp"}, "NAME");
         take_share(arguments, "--fail-on", fail_on_,
-                   "Exit code 1 if it became slower by more than this for certain, 4 if that cannot be told");
-        take_share(arguments, "--fail-on-point", fail_on_point_, "Exit code 1 if the bare change is more than this");
+                   "Exit code 1 if it is slower by more than this (95% confidence), 4 if inconclusive");
+        take_share(arguments, "--fail-on-point", fail_on_point_,
+                   "Exit code 1 if the point estimate of the change exceeds this");
         arguments.footer(
             "diff A B, or with repeats: diff A1 A2 ... --against B1 B2 ...; each [LABEL=]DIR[:JOB] or a profile.");
     }
@@ -94,7 +95,7 @@ class Diff : public Command {
     static void take_share(Arguments& arguments, const char* name, std::optional<double>& to, const char* about) {
         arguments.value(name, about, "PERCENT", [&to](const std::string& word) -> std::string {
             to = share_of(word);
-            return to ? "" : "is no percentage; try 5%";
+            return to ? "" : "is not a percentage; try 5%";
         });
     }
 
@@ -112,7 +113,7 @@ class Diff : public Command {
             const std::string which = "--fail-on " + percent(*fail_on_);
             const Gate result = gate_of(tested, *fail_on_);
             if (result == Gate::cannot_tell)
-                return fail({which, "cannot tell: " + verdict_text(tested, a, b), ""}, cannot_tell);
+                return fail({which, "inconclusive: " + verdict_text(tested, a, b), ""}, cannot_tell);
             if (result == Gate::failed) code = fail({which, verdict_text(tested, a, b), ""}, check_failed);
         }
         if (fail_on_point_) {

@@ -125,7 +125,7 @@ class HangCommand : public SectionCommand {
     void take(Arguments& arguments) override {
         SectionCommand::take(arguments);
         arguments.duration("--until-stuck", until_stuck_s_,
-                           "Look at the running job until it ends, or has hung for so long: then say why: exit code 5 "
+                           "Watch the running job until it ends, or has hung for so long, and say why: exit code 5 "
                            "if that is proven, 4 if nothing but silence is known");
         arguments.text("--run", command_,
                        "A command for /bin/sh, run once where it is proven that the job hangs: "

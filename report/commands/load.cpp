@@ -113,7 +113,7 @@ Load load_when_final(const Options& options) {
         if (is_merged || (loaded && is_final((*loaded)->job)) || left <= Clock::duration::zero()) return loaded;
         if (!is_said && !options.is_quiet)
             say(fmt::format("waiting up to {} s for {}", *options.wait_s,
-                            loaded ? "the end of all ranks" : "a profile to appear"));
+                            loaded ? "all ranks to finish" : "a profile to appear"));
         is_said = true;
         std::this_thread::sleep_for(std::min<Clock::duration>(left, std::chrono::milliseconds(500)));
     }

@@ -24,11 +24,11 @@ constexpr std::string_view causes =
     "    Slurm                srun --export=ALL,LD_PRELOAD=/path/libmpiprof.so ...\n"
     "- The path of libmpiprof.so is wrong, or not visible on the compute nodes: ld.so\n"
     "  then says \"object '...' from LD_PRELOAD cannot be preloaded\" in the job's output.\n"
-    "- The program contains MPI statically: ldd PROGRAM must name libmpi.\n"
+    "- MPI is linked statically: ldd PROGRAM must list libmpi.\n"
     "- Its Fortran calls have no underscore (nm -D PROGRAM: mpi_init, not mpi_init_):\n"
-    "  xlf without -qextname, gfortran -fno-underscoring. Such names are anybody's.\n"
+    "  xlf without -qextname, gfortran -fno-underscoring. mpiprof does not intercept these.\n"
     "- The program did not reach MPI_Init, or the launcher did not start it (mpirun as root,\n"
-    "  too few slots): the job's own output says why.\n"
+    "  too few slots): check the job's own output.\n"
     "- The program fetches MPI's functions by dlsym (MPI.jl, ctypes), or those of an NCCL before\n"
     "  2.23: LD_PRELOAD=/path/libmpiprof.so:/path/libmpiprof-dlsym.so\n"
     "- The program never called MPI or NCCL, or ran as one rank that sent nothing.\n"
@@ -69,7 +69,7 @@ std::string explain_no_profile(const Found& found) {
         add("  " + found.problems[i] + "\n");
     if (found.problems.size() > most_problems)
         add(fmt::format("  and {} more\n", found.problems.size() - most_problems));
-    if (found.has_unknown_word) add("There is no command of that name either: mpiprof-report --help\n");
+    if (found.has_unknown_word) add("It is not a command either: mpiprof-report --help\n");
     if (is_unreadable) return fmt::to_string(out);
 
     for (const std::string& directory : found.directories) {

@@ -173,7 +173,7 @@ void wait_for(const Options& options, const Operand& operand, LoadRemarks& remar
         const auto left = *remarks.wait_until - Clock::now();
         if (left <= Clock::duration::zero()) return;
         if (!is_said && !options.is_quiet)
-            say(fmt::format("{}: waiting up to {:.0f} s for the end of all ranks", operand.word,
+            say(fmt::format("{}: waiting up to {:.0f} s for all ranks to finish", operand.word,
                             std::chrono::duration<double>(left).count()));
         is_said = true;
         std::this_thread::sleep_for(std::min<Clock::duration>(left, std::chrono::milliseconds(500)));
@@ -218,7 +218,7 @@ Result<Sides> sides_of(const Options& options, const std::vector<std::string>& a
     const std::vector<std::string>& before = options.paths;
     if (!against.empty() && !before.empty()) return Sides{before, against};
     if (against.empty() && before.size() == 2) return Sides{{before[0]}, {before[1]}};
-    return problem("diff", "needs two sides", "diff A B, or with repeats diff A1 A2 ... --against B1 B2 ...");
+    return problem("diff", "needs two runs", "diff A B, or with repeats diff A1 A2 ... --against B1 B2 ...");
 }
 
 Result<std::vector<TimeRow>> read_times(const std::string& path) {
@@ -242,8 +242,7 @@ Result<std::vector<TimeRow>> read_times(const std::string& path) {
         const auto seconds = positive_of(field(columns.seconds));
         if (!n || !seconds) {
             if (!rows.empty() || has_headings)
-                return problem(fmt::format("{}:{}", path, number), "is no N and a time in seconds",
-                               "try a line like 4,95.2");
+                return problem(fmt::format("{}:{}", path, number), "is not N,SECONDS", "try a line like 4,95.2");
             columns = Columns::of(fields);
             has_headings = true;
             continue;

@@ -81,7 +81,7 @@ class Parser {
             if (takers.empty()) return "";
             const auto given = app_.get_subcommands();
             return fmt::format(
-                "{} is no option of {}, but of {}: mpiprof-report {} {} ...", word,
+                "{} is not an option of {}, but of {}: mpiprof-report {} {} ...", word,
                 given.empty() ? "the " + line_.commands.front().app->get_name() : given.front()->get_name(),
                 fmt::join(takers, ", "), takers.front(), word);
         }

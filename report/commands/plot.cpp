@@ -182,9 +182,7 @@ class Plot : public Command {
     void take_call(Arguments& arguments) {
         arguments.text("--call", call_, "Of this function (default: the one that moved most bytes)", "NAME");
     }
-    void take_against(Arguments& arguments) {
-        arguments.texts("--against", against_, "The runs that the others are compared with", "RUN...");
-    }
+    void take_against(Arguments& arguments) { arguments.texts("--against", against_, "The runs of side B", "RUN..."); }
 
     int draw_scaling(const Options& options, Drawn& drawn) const {
         ScalingReport report;

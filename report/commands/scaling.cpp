@@ -291,11 +291,9 @@ class Reader {
 void ScalingOptions::take(Arguments& arguments) {
     arguments.choice("--unit", unit, "What N counts: rank (default), node, core or gpu",
                      {"rank", "node", "core", "gpu"}, "UNIT");
-    arguments.text("--su", su, "What a run is charged for, by the resources of each: core=1,gpu=2 (default: N)",
-                   "WEIGHTS");
+    arguments.text("--su", su, "Service-unit weights: core=1,gpu=2 (default: N)", "WEIGHTS");
     arguments.flag("--weak", is_weak, "The work grew with N: efficiency is t1 / tN");
-    arguments.number("--worth", worth, "What a further unit must add to be worth it, in parts of one (default 0.25)",
-                     0.0, 1.0, "GAIN");
+    arguments.number("--worth", worth, "Minimum marginal speedup per added unit (default 0.25)", 0.0, 1.0, "GAIN");
 }
 
 int read_scaling(const Options& options, const ScalingOptions& own, ScalingReport& report) {

@@ -25,7 +25,7 @@ void SectionCommand::take(Arguments& arguments) {
     std::erase(by, "");
     if (by.empty()) return;
     arguments.choice("--by", question_.by,
-                     fmt::format("What one line is: {} (default {})", fmt::join(by, " or "), by[0]), by, "WHAT");
+                     fmt::format("Row granularity: {} (default {})", fmt::join(by, " or "), by[0]), by, "WHAT");
 }
 
 int SectionCommand::run(const Options& options) {

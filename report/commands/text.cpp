@@ -35,7 +35,7 @@ class Text : public Command {
         about.pop_back();
         arguments.choice("--layout", layout_, about, names, "NAME");
         arguments.all_launches("ddp: each launch in a directory is a run, as each of several paths is");
-        arguments.choice("--all-ranks-table", job_part_, "Where the table of all ranks stands: rank0, always or never",
+        arguments.choice("--all-ranks-table", job_part_, "Print the all-ranks table: rank0, always or never",
                          {"rank0", "always", "never"}, "WHERE");
         arguments.text("-o,--output", directory_, "Write mpi_profile.<job>.<rank>.txt files into this directory",
                        "DIR");
@@ -58,7 +58,7 @@ class Text : public Command {
 
     int show_job(const Job& job, const Layout& layout) const {
         if (!ranks_.empty() || wants_all_)
-            return fail({"--rank", "is not for this layout", "it is about all ranks together"}, usage_error);
+            return fail({"--rank", "has no effect with this layout", "it covers all ranks"}, usage_error);
         const auto text = layout.of_job(job);
         if (!text) return fail(text.error(), usage_error);
         auto output = open(job, layout.name);

@@ -83,15 +83,14 @@ class Transfers : public Command {
   public:
     void take(Arguments& arguments) override {
         arguments.view();
-        arguments.choice("--by", by_, "Whose number a line begins with (default receiver)", {"receiver", "sender"},
-                         "WHOM");
-        arguments.text("--peak", peak_,
-                       "The fastest that it can be: net, memory, h2d, d2h, d2d; net=10Gbit,memory=12GB", "RATES");
+        arguments.choice("--by", by_, "Label lines by receiver (default) or sender", {"receiver", "sender"}, "SIDE");
+        arguments.text("--peak", peak_, "Peak bandwidth of net, memory, h2d, d2h, d2d: net=10Gbit,memory=12GB",
+                       "RATES");
         arguments.flag("--follow", follows_, "Print lines while the job runs, and end with it");
         arguments.interval(interval_s_);
-        arguments.all_launches("Each launch in a directory is a run, not the newest alone");
+        arguments.all_launches("Each launch in a directory is a run, not only the newest");
         arguments.footer(
-            "Single messages need MPIPROF_TRACE=on in the job. Without --format and --peak: one line a message. Several\n"
+            "Single messages need MPIPROF_TRACE=on in the job. Without --format and --peak: one line per message. Several\n"
             "runs, each [LABEL=]DIR[:JOB], are compared by size.");
     }
 

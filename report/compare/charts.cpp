@@ -116,7 +116,7 @@ Chart bandwidth_chart(const std::vector<Run>& runs, const std::string& call) {
 }
 
 Chart bandwidth_chart(const std::vector<TransferRun>& runs) {
-    Chart chart{.title = "Bandwidth of messages, from when both sides were there",
+    Chart chart{.title = "Bandwidth of messages, from when both sides had posted",
                 .x = {ChartAxis::Kind::bytes, "Size of a message"},
                 .y = {ChartAxis::Kind::decades, "MB/s"},
                 .curves = {}};
@@ -240,7 +240,7 @@ void add_time(Chart& chart, const Job& job, const std::string& label) {
 
 Bars difference_bars(const Side& a, const Side& b, const RunDifference& difference) {
     Bars bars{.title = fmt::format("Where {} and {} differ most", a.name, b.name),
-              .axis = "Time of a rank (s)",
+              .axis = "Time per rank (s)",
               .series = {a.name, b.name},
               .groups = {}};
     for (const DifferingCall& call : difference.calls) {

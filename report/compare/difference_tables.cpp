@@ -111,7 +111,7 @@ Table facts_table(const Side& a, const Side& b, const RunDifference& difference)
     using F = const DifferingFact&;
     const std::vector<Field<DifferingFact>> fields{
         {{.id = "kind", .title = {}}, [](F f) { return std::string(name_of(f.kind)); }},
-        {{.id = "name", .title = "WHAT DIFFERS"}, [](F f) { return f.name; }},
+        {{.id = "name", .title = "DIFFERENCES IN SETUP"}, [](F f) { return f.name; }},
         {{.id = "a", .title = a.name}, [](F f) { return f.a.empty() ? std::string("-") : f.a; }},
         {{.id = "b", .title = b.name}, [](F f) { return f.b.empty() ? std::string("-") : f.b; }},
     };
@@ -154,14 +154,13 @@ Table counts_table(const Side& a, const Side& b, const RunDifference& difference
     Table table = table_of("counts", fields, difference.counts);
     const std::size_t left_out = keep_top(table, question.top);
     if (difference.counts.empty())
-        table.notes.push_back(
-            difference.has_counts_that_vary
-                ? "numbers of calls and bytes: those that vary from run to run overlap, all others are equal"
-                : "numbers of calls and bytes: equal, function by function");
+        table.notes.push_back(difference.has_counts_that_vary
+                                  ? "numbers of calls and bytes: equal, or overlapping where they vary from run to run"
+                                  : "numbers of calls and bytes: equal, function by function");
     else if (are_whole(a) && are_whole(b))
-        table.notes.push_back("of all ranks; a fact from one run on: no noise changes it");
+        table.notes.push_back("over all ranks; exact: counts have no noise");
     else
-        table.notes.push_back("of the ranks that have a profile, as far as they came: that may be all that differs");
+        table.notes.push_back("of the ranks with a profile, up to their end: that alone may explain the difference");
     if (left_out) table.notes.push_back(fmt::format("{} more: --top {}", left_out, left_out + question.top));
     return table;
 }
@@ -242,10 +241,10 @@ Table times_table(const Side& a, const Side& b, const RunDifference& difference)
     Table table = table_of("times", fields, lines);
     if (tested.a.size() > 1 || tested.b.size() > 1)
         table.notes.push_back(
-            fmt::format("medians over the runs of each side, and their change; tested is the median of the "
+            fmt::format("medians over the runs of each side, and their change; the test is on the median of the "
                         "changes of all pairs of runs, {}",
                         signed_share(tested.ratio.estimate - 1)));
-    table.notes.push_back(Note::on("of_run_percent", "how much of A's run the change is"));
+    table.notes.push_back(Note::on("of_run_percent", "the change as a share of A's run"));
     return table;
 }
 
@@ -278,7 +277,7 @@ Table calls_table(const RunDifference& difference, const DifferenceQuestion& que
     Table table = table_of("calls", fields, shown_of(difference.calls, question));
     table.title = "CALLS BY SIZE";
     table.notes.push_back(
-        {{"times: mean of the ranks"}, {"bytes of a call over its time, if it does more than post", "rate_a"}});
+        {{"times: mean of the ranks"}, {"bytes of a call over its time, for calls that do more than post", "rate_a"}});
     note_rest(table, difference.calls.size(), question);
     return table;
 }
@@ -293,7 +292,7 @@ Table sites_table(const RunDifference& difference, const DifferenceQuestion& que
     add_times<DifferingSite>(
         fields, [](S s) { return s.ns; }, difference.run_ns);
     Table table = table_of("sites", fields, shown_of(difference.sites, question));
-    table.title = "FROM WHERE";
+    table.title = "CALL SITES";
     note_rest(table, difference.sites.size(), question);
     return table;
 }
@@ -308,7 +307,7 @@ Table pairs_table(const RunDifference& difference, const DifferenceQuestion& que
     add_twins<DifferingPair>(fields, {{"messages_{}", "MESSAGES {}", Unit::count, &DifferingPair::messages},
                                       {"bytes_{}", "BYTES {}", Unit::bytes, &DifferingPair::bytes}});
     Table table = table_of("pairs", fields, shown_of(difference.pairs, question));
-    table.title = "WHO SENDS TO WHOM";
+    table.title = "TRAFFIC BETWEEN RANKS";
     const Both &all = difference.bytes_of_pairs, &between = difference.bytes_between_nodes;
     table.notes.push_back(fmt::format("A: {} in all, {} of it between nodes; B: {} and {}", human_bytes(all.of_a()),
                                       human_bytes(between.of_a()), human_bytes(all.of_b()),

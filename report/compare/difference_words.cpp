@@ -46,14 +46,15 @@ bool are_whole(const Side& side) { return std::all_of(side.runs.begin(), side.ru
 
 std::vector<std::string> cautions_of(const Side& a, const Side& b, const RunDifference& difference) {
     std::vector<std::string> texts;
-    if (difference.is_same_run) texts.push_back("Both sides are the same run: nothing can differ.");
+    if (difference.is_same_run) texts.push_back("Both sides are the same run: there is nothing to compare.");
     if (difference.are_other_programs)
-        texts.push_back(fmt::format("These are different programs, {} and {}: only what both do can be compared.",
-                                    a.runs.front().detail.program, b.runs.front().detail.program));
+        texts.push_back(
+            fmt::format("These are different programs, {} and {}: only what they have in common can be compared.",
+                        a.runs.front().detail.program, b.runs.front().detail.program));
     if (difference.are_other_sizes)
         texts.push_back(fmt::format(
-            "{} against {}: times below are those of a rank, calls those of all. How time goes with "
-            "size is asked of mpiprof-report scaling.",
+            "{} against {}: times below are per rank, calls are over all ranks. How time depends on "
+            "the number of ranks: mpiprof-report scaling.",
             plural(a.runs.front().run.ranks, "rank", "ranks"), plural(b.runs.front().run.ranks, "rank", "ranks")));
     // A run that is on both sides is told of once.
     std::set<std::pair<std::string, Ending>> ended;
@@ -62,12 +63,12 @@ std::vector<std::string> cautions_of(const Side& a, const Side& b, const RunDiff
         for (const ComparedRun& one : side->runs) {
             if (one.run.ending != Ending::whole && ended.emplace(one.run.label, one.run.ending).second)
                 texts.push_back(fmt::format(
-                    "{} {}: its numbers are those until then, and its time is not compared.", one.run.label,
-                    one.run.ending == Ending::running ? "still runs"
+                    "{} {}: its numbers are those up to then, and its time is not compared.", one.run.label,
+                    one.run.ending == Ending::running ? "is still running"
                                                       : fmt::format("did not reach {}", one.run.words->finalize)));
             if (one.run.profiles < one.run.expected &&
                 partial.emplace(one.run.label, one.run.profiles, one.run.expected).second)
-                texts.push_back(fmt::format("{}: {} of {} ranks have a profile; its counts are those of these.",
+                texts.push_back(fmt::format("{}: {} of {} ranks have a profile; its counts are of these only.",
                                             one.run.label, one.run.profiles, one.run.expected));
         }
     return texts;
@@ -87,21 +88,22 @@ std::string verdict_text(const TestedTime& tested, const std::string& a, const s
         case TimeVerdict::faster:
             return fmt::format("{}; with 95% confidence {}.", change, interval());
         case TimeVerdict::none_seen:
-            return fmt::format("{}, which may be noise: with 95% confidence the change is {}.", change, interval());
+            return fmt::format("{}, not significant: the 95% confidence interval of the change is {}.", change,
+                               interval());
         case TimeVerdict::one_run:
-            return fmt::format("{}. {}: cannot tell what is noise.", change,
-                               tested.a.size() == 1 && tested.b.size() == 1 ? "One run each" : "One run of one side");
+            return fmt::format("{}. {}: significance cannot be assessed.", change,
+                               tested.a.size() == 1 && tested.b.size() == 1 ? "One run each" : "One run on one side");
         case TimeVerdict::too_few:
-            return fmt::format("{}. {} and {} runs: cannot tell what is noise; 5 of each can.", change, tested.a.size(),
-                               tested.b.size());
+            return fmt::format("{}. {} and {} runs: too few to assess significance; 5 of each are enough.", change,
+                               tested.a.size(), tested.b.size());
         case TimeVerdict::not_in_turns:
             return fmt::format(
-                "{}. The runs of the two did not take turns: their order and the change cannot be told apart; run "
+                "{}. The two sides did not take turns: the change cannot be separated from a drift over time; run "
                 "A B B A A B B A ...",
                 change);
         case TimeVerdict::mixed_sizes:
             return fmt::format(
-                "{}. But the runs of a side are of different sizes, so they are no repeats: compare the runs of one "
+                "{}. But the runs of a side have different sizes, so they are not repeats: compare runs with the same "
                 "number of ranks, or their iterations size by size with --layout ddp.",
                 change);
         case TimeVerdict::no_time:

@@ -75,7 +75,7 @@ class Facts {
         for (const RankPlace& rank : job_.placement.ranks)
             if (const auto count = job_.placement.cpus_of(rank).count()) add_once(cores, fmt::format("{}", count));
         add(RunFact::Kind::place, "processor", first_names(processors));
-        add(RunFact::Kind::place, "cores that a rank may use", first_names(cores));
+        add(RunFact::Kind::place, "cores allowed per rank", first_names(cores));
     }
 
     // Programs and libraries that called, by their build-ids. The same file in another directory is the same code.

@@ -64,8 +64,8 @@ Table budget_table(const RunsByN& by_n) {
                           }});
     }
     Table table = table_of("budget", fields, lines);
-    table.title = "WHERE THE TIME OF A RANK GOES";
-    table.notes.push_back("mean of the ranks; what the parts are: docs/budget.md");
+    table.title = "TIME PER RANK";
+    table.notes.push_back("mean of the ranks; the parts: docs/budget.md");
     return table;
 }
 
@@ -203,11 +203,10 @@ Table calls_table(const RunsByN& by_n, bool is_weak) {
     fields.push_back(
         {{.id = "lost_ns", .title = "LOST", .unit = Unit::time, .same_unit = true}, [](L l) { return l.lost_ns; }});
     Table table = table_of("stops_scaling", fields, call_lines(by_n, is_weak));
-    table.title = "WHAT STOPS SCALING";
-    table.notes.push_back(Note::on(
-        "lost_ns", fmt::format("at N={:.0f}, above {}", by_n.rbegin()->first,
-                               is_weak ? "the time at the smallest N"
-                                       : "what would be left of the time at the smallest N if it scaled perfectly")));
+    table.title = "SCALING LOSS BY CALL";
+    table.notes.push_back(Note::on("lost_ns", fmt::format("at N={:.0f}, above {}", by_n.rbegin()->first,
+                                                          is_weak ? "the time at the smallest N"
+                                                                  : "the time at the smallest N, perfectly scaled")));
     return table;
 }
 

@@ -27,8 +27,8 @@ class Cautions {
   private:
     void add_values(const std::string& name, const std::set<std::string>& values) {
         if (values.size() > 1)
-            texts_.push_back(fmt::format("{}the runs differ in {} ({}), not in their size alone", whose_, name,
-                                         fmt::join(values, ", ")));
+            texts_.push_back(
+                fmt::format("{}the runs differ in {} ({}), not only in size", whose_, name, fmt::join(values, ", ")));
     }
 
     // Of what explains a difference: what runs of other sizes have in common. Hosts, settings and the environment go

@@ -105,7 +105,7 @@ std::string cost_text(double from, double to) {
 }
 
 std::string gain_text(double gain) {
-    return gain < 0 ? fmt::format("takes away {:.2f} of one", -gain) : fmt::format("adds {:.2f} of one", gain);
+    return gain < 0 ? fmt::format("loses {:.2f} of one", -gain) : fmt::format("adds {:.2f} of one", gain);
 }
 
 std::string plateau_text(const Scaling& scaling, const UnitWords& unit) {
@@ -114,17 +114,17 @@ std::string plateau_text(const Scaling& scaling, const UnitWords& unit) {
     const std::string cost = cost_text(last.relative_su, next.relative_su);
     const double more = next.n - last.n;
     if (more == 1)
-        return fmt::format("Do not ask for more than {}: the {} {} and {}.", sizes_text(last.n, unit), ordinal(next.n),
+        return fmt::format("Scaling levels off at {}: the {} {} and {}.", sizes_text(last.n, unit), ordinal(next.n),
                            gain_text(*next.gain), cost);
     return fmt::format(
-        "Do not ask for {}: beyond {:.0f}, each of {:.0f} more {}, which {}. Between {:.0f} and {:.0f} nothing was measured.",
+        "{} are not worth it: beyond {:.0f}, each of {:.0f} more {}, which {}. Nothing was measured between {:.0f} and {:.0f}.",
         sizes_text(next.n, unit), last.n, more, gain_text(*next.gain), cost, last.n, next.n);
 }
 
 // What all figures of a series are relative to, where that is no single unit.
 std::vector<Note> base_notes(const Scaling& scaling, const UnitWords& unit) {
     if (scaling.smallest().n == 1) return {};
-    return {Note(fmt::format("all is relative to {}, the smallest that was measured, as if these scaled perfectly",
+    return {Note(fmt::format("relative to {}, the smallest size measured, which is taken to scale perfectly",
                              sizes_text(scaling.smallest().n, unit)))};
 }
 
@@ -132,16 +132,16 @@ std::vector<Note> notes_of(const ScalingReport& report, const Scaling& scaling) 
     const bool is_relative = scaling.smallest().n != 1;
     std::vector<Note> notes{fmt::format("TIME: {}", report.time)};
     for (Note& note : base_notes(scaling, report.unit)) notes.push_back(std::move(note));
-    if (has_repeats(scaling)) notes.push_back("repeats: the median, and how far the longest lies from the shortest");
+    if (has_repeats(scaling)) notes.push_back("repeats: the median, and the spread from shortest to longest");
     notes.push_back(Note::on("relative_su", scaling.is_weak ? report.su + ", for the same work" : report.su));
     if (!scaling.is_weak)
         notes.push_back(Note::on(
             "karp_flatt",
-            "the serial share that would explain the speedup; where it grows with N, so does what running on more costs"));
+            "experimentally determined serial fraction (Karp-Flatt); if it grows with N, overheads grow with N"));
     notes.push_back(Note::on(
-        "gain", fmt::format("what each {0} since the line before adds, in {1}", report.unit.one,
-                            is_relative ? fmt::format("parts of what each of the {:.0f} does", scaling.smallest().n)
-                                        : fmt::format("parts of what a {} does alone", report.unit.one))));
+        "gain", fmt::format("marginal speedup per added {0}, in {1}", report.unit.one,
+                            is_relative ? fmt::format("units of what each of the {:.0f} does", scaling.smallest().n)
+                                        : fmt::format("units of what a {} does alone", report.unit.one))));
     return notes;
 }
 
@@ -212,10 +212,10 @@ Table beside_table(const ScalingReport& report) {
         return one.scaling.smallest().n == series.front().scaling.smallest().n;
     });
     if (!have_one_base)
-        table.notes.push_back(Note::on(first + "_speedup", "each series over its own smallest N, which differ"));
-    table.notes.push_back(Note::on(series[1].scaling.name + "_times_as_fast",
-                                   fmt::format("the time of {} over that of {}, which is so many times as fast", first,
-                                               series.size() == 2 ? series[1].scaling.name : "another")));
+        table.notes.push_back(Note::on(first + "_speedup", "each series over its own smallest N; these differ"));
+    table.notes.push_back(Note::on(
+        series[1].scaling.name + "_times_as_fast",
+        fmt::format("the time of {} over that of {}", first, series.size() == 2 ? series[1].scaling.name : "another")));
     return table;
 }
 
@@ -223,13 +223,14 @@ Table beside_table(const ScalingReport& report) {
 
 std::string advice_of(const Scaling& scaling, const UnitWords& unit) {
     if (scaling.points.size() < 2)
-        return fmt::format("Only {} measured: nothing follows for other sizes.",
+        return fmt::format("Only {} measured: nothing can be said about other sizes.",
                            sizes_text(scaling.smallest().n, unit) + (scaling.smallest().n == 1 ? " was" : " were"));
-    std::string text = scaling.has_plateau() ? plateau_text(scaling, unit)
-                                             : fmt::format("No plateau up to {}, the most measured: the last still {}.",
-                                                           sizes_text(scaling.points.back().n, unit),
-                                                           gain_text(*scaling.points.back().gain));
-    if (scaling.is_close()) text += " The repeats lie so far apart that the limit might be another.";
+    std::string text =
+        scaling.has_plateau()
+            ? plateau_text(scaling, unit)
+            : fmt::format("Still scaling at {}, the largest size measured: the last one still {}.",
+                          sizes_text(scaling.points.back().n, unit), gain_text(*scaling.points.back().gain));
+    if (scaling.is_close()) text += " The repeats vary so much that the limit may be elsewhere.";
     return text;
 }
 

@@ -55,14 +55,14 @@ Table messages_table(const TransferRun& run, std::size_t top) {
             {{.id = "bytes_per_second", .title = "RATE", .unit = Unit::rate}, [](T t) { return t.bytes_per_second(); }},
             {{.id = "note", .title = {}},
              [](T t) {
-                 return std::string(t.includes_waiting ? "waiting included" : t.returned_early ? "sent early" : "");
+                 return std::string(t.includes_waiting ? "waiting included" : t.returned_early ? "eager" : "");
              }},
         },
         shown);
     table.title = "MESSAGES";
     if (shown.size() < run.transfers.size())
-        table.notes.push_back(fmt::format("{} of {} messages, those that were done first; --top shows more",
-                                          shown.size(), run.transfers.size()));
+        table.notes.push_back(
+            fmt::format("the first {} of {} messages; --top shows more", shown.size(), run.transfers.size()));
     return table;
 }
 
@@ -100,28 +100,26 @@ Table sizes_table(const TransferRun& run, const Peaks& peaks) {
              [&](C c) {
                  return attained(c.bytes_per_second, is_traced ? peaks.of(c.distance, c.buffers) : std::nullopt);
              }},
-            {{.id = "sent_early", .title = "SENT EARLY", .unit = Unit::count, .drop = 1, .only_data = !is_traced},
+            {{.id = "sent_early", .title = "EAGER", .unit = Unit::count, .drop = 1, .only_data = !is_traced},
              [](C c) { return c.early; }},
         },
         run.classes);
     table.title = is_traced ? "BANDWIDTH BY SIZE" : "RECEIVES BY SIZE (the receiver's time, waiting included)";
     if (is_traced) {
-        table.notes.push_back(
-            Note::on("p50_ns", "from the moment at which both sides were there until the receiver had the message"));
-        table.notes.push_back(
-            Note::on("sent_early",
-                     "messages whose send returned before they were there: what such a send takes is no transfer"));
-        table.notes.push_back(Note::on("mb_per_second", "of the message in the middle; MB are 10^6 bytes"));
+        table.notes.push_back(Note::on("p50_ns", "from when both sides had posted until the receiver had the message"));
+        table.notes.push_back(Note::on(
+            "sent_early",
+            "messages whose send returned before they had arrived: the duration of such a send is not the transfer time"));
+        table.notes.push_back(Note::on("mb_per_second", "median message; MB are 10^6 bytes"));
     } else {
         table.notes.push_back(
-            "no trace: what the receiving calls took; MPIPROF_TRACE=on tells each message from when both sides were "
+            "no trace: duration of the receiving calls; with MPIPROF_TRACE=on each message counts from when both sides had "
             "there");
         if (peaks.are_known()) table.notes.push_back("--peak needs a trace, since these times include waiting");
         const auto both_ways = std::find_if(run.classes.begin(), run.classes.end(), [](C c) { return c.is_both_ways; });
         if (both_ways != run.classes.end())
-            table.notes.push_back(both_ways->call + ": SIZE and MB/S are of what was sent and received together");
-        table.notes.push_back(
-            "SIZE of MPI_Irecv is what was posted; receives of persistent requests are on no line here");
+            table.notes.push_back(both_ways->call + ": SIZE and MB/S are of bytes sent plus received");
+        table.notes.push_back("SIZE of MPI_Irecv is the size posted; receives of persistent requests are not listed");
     }
     return table;
 }
@@ -155,8 +153,7 @@ Table pairs_table(const std::vector<TransferPair>& pairs, std::string id, const 
     // What the columns mean is the same in both tables.
     if (are_distances)
         table.notes.push_back(
-            Note::on("largest_mb_per_second",
-                     "of the message in the middle of the large ones, those in the size class of the largest"));
+            Note::on("largest_mb_per_second", "median of the large messages, those in the size class of the largest"));
     return table;
 }
 
@@ -311,7 +308,7 @@ std::vector<Table> transfer_tables(const TransferRun& run, const TransferQuestio
         if (question.is_for_screen && all > question.top) pairs.resize(question.top);
         tables.push_back(pairs_table(pairs, "pairs", question.peaks, false));
         if (pairs.size() < all)
-            tables.back().notes.push_back(fmt::format("the {} pairs of {} with most bytes", pairs.size(), all));
+            tables.back().notes.push_back(fmt::format("the {} of {} pairs with most bytes", pairs.size(), all));
     }
     if (Table copies = copies_table(run, question.peaks); !copies.is_empty()) tables.push_back(std::move(copies));
     return tables;
@@ -335,9 +332,9 @@ std::vector<Table> transfer_comparison(const std::vector<TransferRun>& runs) {
          [](R r) { return r.change() ? Value(100 * *r.change()) : Value(); }});
     Table table = table_of("sizes", fields, size_rows(runs, is_traced));
     table.title = is_traced ? "BANDWIDTH BY SIZE" : "RECEIVES BY SIZE (the receiver's time, waiting included)";
-    table.notes.push_back(is_traced ? "of the message in the middle, from the moment at which both sides were there"
-                                    : "of the receiving calls of a size; MPIPROF_TRACE=on in all runs leaves the "
-                                      "waiting out");
+    table.notes.push_back(is_traced ? "median message, from when both sides had posted"
+                                    : "receiving calls by size; MPIPROF_TRACE=on in all runs excludes the "
+                                      "waiting");
     return {settings_table(runs), std::move(table)};
 }
 
@@ -346,15 +343,14 @@ std::vector<std::string> remarks_of(const TransferRun& run) {
     if (!run.is_traced) return said;
     if (!run.untraced_ranks.empty()) said.push_back(fmt::format("no trace of {}", ranks_text(run.untraced_ranks, 8)));
     if (run.lost_events != 0)
-        said.push_back(
-            fmt::format("{} older events made room for later ones; MPIPROF_TRACE=N keeps more", run.lost_events));
+        said.push_back(fmt::format("{} older events were overwritten; MPIPROF_TRACE=N keeps more", run.lost_events));
     if (run.unmatched != 0)
-        said.push_back(fmt::format("of {} the other end is not known",
+        said.push_back(fmt::format("the other end of {} is not known",
                                    plural(run.unmatched, "send or receive", "sends and receives")));
     const auto waits = std::count_if(run.transfers.begin(), run.transfers.end(),
                                      [](const Transfer& one) { return one.includes_waiting; });
     if (run.clock_error_ns)
-        said.push_back(fmt::format("between nodes times are known to within {:.1f} us, as their clocks were measured",
+        said.push_back(fmt::format("times between nodes are known to within {:.1f} us, as measured",
                                    2 * static_cast<double>(*run.clock_error_ns) / 1000));
     if (waits != 0)
         said.push_back(

@@ -14,7 +14,7 @@
 namespace mpiprof::report {
 namespace {
 
-constexpr std::string_view not_told_apart = "(call sites not told apart)";
+constexpr std::string_view not_told_apart = "(other call sites)";
 
 // Semicolons part frames.
 std::string frame_text(std::string_view text) {
@@ -76,7 +76,7 @@ std::vector<std::string> export_folded(const Job& job, const ProfileSource&, con
             fmt::format("{} of {} stacks took less than a microsecond and are left out", short_ones, ns_of.size()));
     const auto is_in_call = [](const Rank& rank) { return rank.in_call.has_value(); };
     if (std::any_of(job.ranks.begin(), job.ranks.end(), is_in_call))
-        remarks.emplace_back("calls that had not returned are in no stack: mpiprof-report hang has them");
+        remarks.emplace_back("calls that have not returned are in no stack: mpiprof-report hang");
     return remarks;
 }
 

@@ -278,9 +278,9 @@ std::vector<std::string> remarks_of(const Survey& survey) {
         said.push_back(
             fmt::format("no trace of rank{} {}", survey.untraced.size() == 1 ? "" : "s", list_of(survey.untraced)));
     if (survey.lost != 0)
-        said.push_back(fmt::format("{} older events of rank{} {} made room for the last {}; MPIPROF_TRACE=N keeps more",
-                                   survey.lost, survey.shortened.size() == 1 ? "" : "s", list_of(survey.shortened),
-                                   survey.events));
+        said.push_back(fmt::format(
+            "{} older events of rank{} {} were overwritten by the last {}; MPIPROF_TRACE=N keeps more", survey.lost,
+            survey.shortened.size() == 1 ? "" : "s", list_of(survey.shortened), survey.events));
     const std::uint64_t unmatched = messages.unmatched_sends() + messages.unmatched_receives();
     if (messages.matched() + unmatched != 0)
         said.push_back(fmt::format("{} messages have an arrow", messages.matched()) +

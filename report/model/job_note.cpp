@@ -10,13 +10,13 @@ namespace {
 
 std::string moves_unseen(const JobNote& note) {
     return fmt::format(
-        "{} is loaded or used on {}: what its kernels move between GPUs is in no figure, so that shares of communication "
+        "{} is loaded or used on {}: traffic of its kernels between GPUs is not recorded, so shares of communication "
         "are lower bounds",
         note.name, plural(note.number, "rank", "ranks"));
 }
 std::string nccl_fetched(const JobNote& note) {
     return fmt::format(
-        "on {} the program fetched NCCL's functions by dlsym (as JAX, TensorFlow and CuPy do): of those calls there is "
+        "on {} the program fetched NCCL's functions by dlsym (as JAX, TensorFlow and CuPy do): these calls have only "
         "what NCCL itself reports (2.23 and later), without host time, or nothing; preload libmpiprof-dlsym.so beside "
         "libmpiprof.so",
         plural(note.number, "rank", "ranks"));
@@ -35,14 +35,14 @@ std::string text_of(const JobNote& note) {
         case Kind::another_mpi_library:
             return differs("the MPI library");
         case Kind::several_mpi_libraries:
-            return "a second MPI library was met in some process; its calls are not recorded";
+            return "a second MPI library was loaded in some process; its calls are not recorded";
         case Kind::tool_in_front:
-            return "another tool comes before mpiprof: calls that it passes on by their PMPI_ names are missing here; "
+            return "another PMPI tool precedes mpiprof: calls that it forwards by their PMPI_ names are missing here; "
                    "name libmpiprof.so first in LD_PRELOAD";
         case Kind::library_not_profiled:
             return fmt::format(
-                "{} is loaded on {} and not profiled: what the program asks of it, other than through MPI or NCCL, is "
-                "in no figure",
+                "{} is loaded on {} and not profiled: what the program does with it, other than through MPI or NCCL, is "
+                "not recorded",
                 note.name, plural(note.number, "rank", "ranks"));
         case Kind::moves_unseen:
             return moves_unseen(note);
@@ -62,10 +62,10 @@ std::string text_of(const JobNote& note) {
         case Kind::sessions_only:
             return "MPI was used in sessions, without MPI_Init: ranks are numbered as the launcher did";
         case Kind::unknown_mpi_family:
-            return "this MPI library is of no known family: calls and times are recorded, sizes are not";
+            return "this MPI library is not recognised: calls and times are recorded, sizes are not";
         case Kind::merged_while_running:
             return fmt::format(
-                "{} {} running when the profiles were merged, at {}: what is said here is of that moment",
+                "{} {} running when the profiles were merged, at {}: this report is a snapshot of that time",
                 plural(note.number, "rank", "ranks"), note.number == 1 ? "was" : "were",
                 human_moment(note.ns_since_1970));
         case Kind::no_helper_thread:

@@ -65,7 +65,7 @@ std::unique_ptr<T, Free*> owned(T* object, Free* free) {
 Result<std::string> drawn(const std::string& svg, PictureFormat format) {
     const Libraries lib;
     if (!lib.are_there())
-        return problem("", "librsvg cannot be loaded here", "name it .svg, and a browser makes the rest of it");
+        return problem("", "librsvg cannot be loaded here", "name it .svg and convert it in a browser");
     const auto handle =
         owned(static_cast<void*>(lib.rsvg_handle_new_from_data(reinterpret_cast<const guint8*>(svg.data()),
                                                                static_cast<gsize>(svg.size()), nullptr)),
@@ -107,7 +107,7 @@ Result<PictureFormat> picture_format(const std::string& path) {
     if (!is_png && !name.ends_with(".pdf")) return problem("-o " + path, "is no picture", "name it .svg, .png or .pdf");
     if (!has_rsvg)
         return problem("-o " + path, "this mpiprof-report was built without librsvg and writes SVG alone",
-                       "name it .svg, and rsvg-convert or a browser makes the rest of it");
+                       "name it .svg and convert it with rsvg-convert");
     return is_png ? PictureFormat::png : PictureFormat::pdf;
 }
 

@@ -73,7 +73,7 @@ Result<std::monostate> read_histograms(Reading& r) {
                                             .blocked_ns = r.scale.ns(record.blocked_ticks),
                                             .inside_ns = r.scale.ns(record.inside_ticks)});
         });
-    if (r.buckets.is_damaged()) return r.tables.damaged("a histogram leads out of the file");
+    if (r.buckets.is_damaged()) return r.tables.damaged("a histogram points outside the file");
     return std::monostate{};
 }
 

@@ -92,7 +92,7 @@ Result<std::monostate> read_gpu(Reading& r) {
     read_times_on_gpu(r);
     read_sequences(r);
     read_work(r);
-    if (r.buckets.is_damaged()) return r.tables.damaged("the durations of GPU times lead out of the file");
+    if (r.buckets.is_damaged()) return r.tables.damaged("the durations of GPU times point outside the file");
     return std::monostate{};
 }
 

@@ -19,13 +19,13 @@ bool all_zero(ByteSpan bytes) {
 }
 
 tl::unexpected<Problem> cut_off(std::string_view path, std::uint64_t have, std::uint64_t need) {
-    return problem(path, fmt::format("is cut off: {} of {} bytes", have, need),
-                   "copy it again, or look for a full disk or quota");
+    return problem(path, fmt::format("is truncated: {} of {} bytes", have, need),
+                   "copy it again, or check for a full disk or quota");
 }
 
 tl::unexpected<Problem> not_a_profile(std::string_view path, ByteSpan bytes) {
     if (bytes.empty()) return problem(path, "is empty", "its rank ended before recording began, or the disk was full");
-    if (all_zero(bytes)) return problem(path, "holds nothing but zeros", "its rank ended before recording began");
+    if (all_zero(bytes)) return problem(path, "contains only zeros", "its rank ended before recording began");
     return problem(path, "is not a profile", "profiles begin with \"mpiprof profile\" or \"Data for MPI rank\"");
 }
 

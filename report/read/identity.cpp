@@ -150,8 +150,8 @@ void take_scale(Reading& r) {
     }
     if (seen.slept_ns)
         r.note(
-            fmt::format("the machine slept during the run, for {:.0f} s: calls in which it did last that long; the "
-                        "time of the run does not count it",
+            fmt::format("the machine was suspended during the run, for {:.0f} s: calls at that time include it; the "
+                        "time of the run does not",
                         static_cast<double>(seen.slept_ns) * 1e-9));
     if (seen.is_moved)
         r.note(
@@ -159,8 +159,8 @@ void take_scale(Reading& r) {
             "are the kernel's");
     if (scale && !scale->is_steady() && !seen.slept_ns)
         r.note(
-            "the system's clock and the processor's counter did not keep one pace, as where a machine or container "
-            "sleeps meanwhile: times in MPI are by the counter, the time of the run is by the clock");
+            "the system clock and the processor's counter drifted apart, as when a machine or container is "
+            "suspended: times in MPI are by the counter, the time of the run is by the clock");
 }
 
 }  // namespace

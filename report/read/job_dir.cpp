@@ -192,8 +192,9 @@ void drop_other_sizes(std::vector<Looked>& files, Launch& launch) {
     launch.size = std::max_element(votes.begin(), votes.end(), more)->first;
     std::erase_if(files, [&](const Looked& file) {
         if (file.head.size == launch.size) return false;
-        launch.problems.push_back(fmt::format("{} is of a world of {} ranks, the others of {}: it is left out",
-                                              file.file.path, file.head.size, launch.size));
+        launch.problems.push_back(
+            fmt::format("{} is from a world of {} ranks, the others from one of {}: it is left out", file.file.path,
+                        file.head.size, launch.size));
         return true;
     });
 }

@@ -71,19 +71,19 @@ bool MergedFile::read_at(std::uint64_t offset, std::span<std::byte> bytes) const
 Result<std::monostate> MergedFile::read_header(std::uint64_t file_size) {
     const auto bytes = std::as_writable_bytes(std::span(&header_, 1));
     if (file_size < sizeof header_ || !read_at(0, bytes))
-        return problem(path_, fmt::format("is cut off: {} bytes", file_size), "copy it again");
+        return problem(path_, fmt::format("is truncated: {} bytes", file_size), "copy it again");
     if (header_.byte_order == __builtin_bswap64(byte_order_mark))
         return problem(path_, "was written on a big-endian machine", "merge the profiles on this one");
-    if (!looks_merged(bytes) || header_.byte_order != byte_order_mark) return damaged("it does not begin as it should");
+    if (!looks_merged(bytes) || header_.byte_order != byte_order_mark) return damaged("bad magic number");
     if (header_.format_major != format_major)
         return problem(path_,
                        fmt::format("has format {}, this mpiprof-report reads merged files of format {}",
                                    header_.format_major, format_major),
                        "use the mpiprof-report that wrote it");
     if (header_.checksum != checksum(bytes.first(offsetof(Header, checksum))))
-        return damaged("its header does not have its checksum");
+        return damaged("bad checksum of the header");
     if (file_size < header_.file_bytes)
-        return problem(path_, fmt::format("is cut off: {} of {} bytes", file_size, header_.file_bytes),
+        return problem(path_, fmt::format("is truncated: {} of {} bytes", file_size, header_.file_bytes),
                        "copy it again, or merge the profiles once more");
     return std::monostate{};
 }
@@ -92,7 +92,7 @@ Result<std::monostate> MergedFile::read_index() {
     const std::uint64_t size = index_size(header_);
     if (!lies_within(header_.index_offset, header_.index_bytes, header_.file_bytes) || size > most_index ||
         size > most_inflated(header_.index_bytes))
-        return damaged("its index cannot be where it should");
+        return damaged("bad offset of the index");
     Bytes stream(header_.index_bytes), index(size);
     if (!read_at(header_.index_offset, stream) || !inflate_into(index, stream)) return damaged("its index");
     ByteSpan rest(index);
@@ -103,7 +103,7 @@ Result<std::monostate> MergedFile::read_index() {
     first_file_.assign(blocks_.size(), 0);
     for (std::size_t i = files_.size(); i-- > 0;)
         if (files_[i].block < blocks_.size()) first_file_[files_[i].block] = static_cast<std::uint32_t>(i);
-    if (!is_index_sound()) return damaged("its index leads out of it");
+    if (!is_index_sound()) return damaged("the index points outside the file");
     return std::monostate{};
 }
 

@@ -112,7 +112,7 @@ class Parser {
             line(bytes.substr(0, end));
             bytes.remove_prefix(std::min(end + 1, bytes.size()));
         }
-        if (wrong_) return problem(path, what_is_wrong(), "mend the line, or leave the file out");
+        if (wrong_) return problem(path, what_is_wrong(), "fix the line, or leave the file out");
         if (section_ == Section::before) return problem(path, "has no line \"Data for MPI rank R of N:\"");
         if (text_.size == 0 || text_.rank >= text_.size)
             return problem(path, fmt::format("says it is of rank {} of {}", text_.rank, text_.size));
@@ -140,7 +140,7 @@ class Parser {
         const bool is_decimal_comma = comma != std::string::npos && comma == wrong_->rfind(',') && comma != 0 &&
                                       parse_integer<std::uint64_t>(wrong_->substr(0, comma)).has_value();
         return fmt::format("line {}: the number {} cannot be read{}", line_number_, visible(*wrong_, false),
-                           is_decimal_comma ? ", it has a comma where a point belongs" : "");
+                           is_decimal_comma ? ", it has a decimal comma" : "");
     }
 
     // The last line, if it has no end: its last number may be the beginning of a longer one.
@@ -300,7 +300,7 @@ class Parser {
     }
 
     void say_what_is_missing(std::string_view path) {
-        if (!text_.elapsed) text_.notes.push_back(fmt::format("{} ends before its totals: it may have been cut", path));
+        if (!text_.elapsed) text_.notes.push_back(fmt::format("{} ends before its totals: it may be truncated", path));
         if (text_.synchronization && text_.synchronization->value != 0)
             text_.notes.push_back(fmt::format(
                 "{}: {:.3f} s of synchronization before collectives (COLLECTIVE_BARRIER) are in none of its rows", path,

@@ -34,7 +34,7 @@ static_assert(format::order_factor == report::order_factor);
 
 Result<std::monostate> collect_tables(Reading& r) {
     if (r.tables.is_cut())
-        r.note(fmt::format("rank {}: the disk was full: {} of {} bytes could be kept, newer calls are missing",
+        r.note(fmt::format("rank {}: the disk was full: {} of {} bytes were kept, newer calls are missing",
                            r.header.rank, r.tables.bytes().size(), r.header.image_bytes));
     return r.tables.collect();
 }

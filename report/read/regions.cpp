@@ -46,7 +46,7 @@ Result<std::monostate> read_regions(Reading& r) {
     });
     for (Cell& cell : r.profile.cells)
         if (cell.region >= r.profile.regions.size()) cell.region = 0;
-    if (r.buckets.is_damaged()) return r.tables.damaged("the durations of a region lead out of the file");
+    if (r.buckets.is_damaged()) return r.tables.damaged("the durations of a region point outside the file");
     read_iterations(r);
     return std::monostate{};
 }

@@ -32,7 +32,7 @@ Result<std::monostate> Tables::collect() {
     std::uint64_t blocks = 0;
     for (std::uint64_t at = directory_; at != 0;) {
         if (!lies_within(at, sizeof(Directory), bytes_.size()) || ++blocks > bytes_.size() / sizeof(Directory))
-            return damaged("its directory leads out of the file");
+            return damaged("its directory points outside the file");
         const auto block = load_prefix<Directory>(bytes_.data() + at, sizeof(Directory));
         const std::uint64_t entries = at + sizeof(Directory);
         if (block.used > block.capacity ||

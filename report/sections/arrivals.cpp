@@ -100,17 +100,17 @@ std::string communicators(std::uint64_t n) {
 void note_what_is_missing(Table& table, const Comparison& comparison) {
     if (comparison.calls.empty())
         table.notes.push_back(
-            "no collectives to compare: members of a communicator keep some of theirs with their times, and all of "
-            "them need a profile");
+            "no arrival data: it takes collectives, and a profile from every rank of the communicator"
+            "");
     if (comparison.incomplete)
         table.notes.push_back(communicators(comparison.incomplete) +
-                              " left out: some members have no profile, or kept no calls");
+                              " left out: some members have no profile, or sampled no calls");
     if (comparison.not_lined_up)
         table.notes.push_back(communicators(comparison.not_lined_up) +
-                              " left out: no collective of these nodes with the first tells how their clocks differ");
+                              " left out: no collective shared with the first node to align clocks by");
     if (comparison.nodes)
         table.notes.push_back(fmt::format(
-            "the clocks of {} nodes were lined up by these calls, to {}: nobody leaves one before the last has entered",
+            "clocks of {} nodes aligned by these collectives, to within {}: no rank leaves one before the last has entered",
             comparison.nodes + 1, human_time(comparison.clock_error_ns)));
 }
 
@@ -120,11 +120,11 @@ Table call_table(const Job& job, const CommLabels& labels) {
         lines.push_back({&call, label_of(labels, call), job.calls[call.call].name});
     Table table = table_of("arrivals", call_fields(), lines);
     if (lines.empty()) return table;
-    table.notes.push_back("times: mean of the members, all their calls, of which those COMPARED stand for the others");
-    table.notes.push_back(Note{{"until the last member had entered the call, or the root", "waiting_ns"},
-                               {"so far off at most, 19 times in 20", "error_ns"},
+    table.notes.push_back("times: mean per member, all calls, extrapolated from those COMPARED");
+    table.notes.push_back(Note{{"until the last member, or the root, had entered the call", "waiting_ns"},
+                               {"error at 95% confidence", "error_ns"},
                                {"the rest of the time", "moving_ns"}});
-    table.notes.push_back("messages are not compared: what calls and ranks say of their WAITING is an estimate");
+    table.notes.push_back("point-to-point calls are not compared: their WAITING in calls and ranks is an estimate");
     return table;
 }
 
@@ -138,10 +138,10 @@ Table last_table(const Job& job, const CommLabels& labels, bool is_for_screen) {
                              rank ? host_of(job, rank->node) : ""});
         }
     Table table = table_of("last", last_fields(job.nodes.size() > 1), lines);
-    table.title = "WHO CAME LAST";
+    table.title = "LATE ARRIVALS";
     if (!lines.empty())
-        table.notes.push_back(Note{{"after the one before it, mean", "behind_ns"},
-                                   {"when it did, since the end of the first MPI_Init", "from_ns"}});
+        table.notes.push_back(Note{{"mean time behind the next-to-last rank", "behind_ns"},
+                                   {"when it was last, since the end of the first MPI_Init", "from_ns"}});
     return table;
 }
 
@@ -154,11 +154,11 @@ Result<std::vector<Table>> arrivals(const Job& job, const Question& question) {
         if (auto ok = sort_rows(table, question.sort); !ok) return tl::make_unexpected(ok.error());
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     if (const std::size_t left_out = keep_top(table, most))
-        table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));
+        table.notes.push_back(fmt::format("{} more rows: --top {}", left_out, left_out + table.rows.size()));
     note_what_is_missing(table, job.comparison);
     Table last = last_table(job, labels, question.is_for_screen);
     if (const std::size_t left_out = keep_top(last, most))
-        last.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + last.rows.size()));
+        last.notes.push_back(fmt::format("{} more rows: --top {}", left_out, left_out + last.rows.size()));
     return std::vector{std::move(table), std::move(last)};
 }
 

@@ -78,7 +78,7 @@ Table parts_table(const std::vector<RankBudget>& budgets, const Job& job) {
     for (const Part part : parts_in(budgets)) lines.push_back(part_line(part, budgets));
     const auto rank_of = [](const Spread::At& at) { return Value(std::uint64_t{at.rank}); };
     const std::vector<Field<PartLine>> fields{
-        {{.id = "what", .title = "TIME OF A RANK", .only_screen = true}, [&](L l) { return line_of(l.part, words); }},
+        {{.id = "what", .title = "TIME PER RANK", .only_screen = true}, [&](L l) { return line_of(l.part, words); }},
         {{.id = "part", .title = {}, .only_data = true}, [](L l) { return std::string(id_of(l.part)); }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true}, [](L l) { return l.mean_ns; }},
         {{.id = "share", .title = "SHARE", .unit = Unit::share}, [total](L l) { return ratio(l.mean_ns, total); }},
@@ -142,12 +142,13 @@ std::string waiting_note(const std::vector<RankBudget>& budgets) {
         judged += static_cast<double>(one.rank->judged_ns);
         compared += static_cast<double>(one.rank->compared_ns);
     }
-    const std::string estimate = "what calls took above the fastest of their size, at most";
+    const std::string estimate = "upper bound: time above the fastest call of the same size";
     if (compared <= 0) return "waiting is an estimate: " + estimate;
     if (compared >= 0.999 * judged)
-        return "waiting: until the last rank had entered a collective, by calls that all ranks kept (arrivals)";
-    return fmt::format("waiting: {} of it and of moving are of collectives that were compared (arrivals); else {}",
-                       human_share(compared / judged), estimate);
+        return "waiting: until the last rank had entered a collective, measured on calls that all ranks sampled (arrivals)";
+    return fmt::format(
+        "waiting: {} of waiting and moving is in collectives that were compared (arrivals); otherwise {}",
+        human_share(compared / judged), estimate);
 }
 
 void add_notes(Table& table, const std::vector<RankBudget>& budgets, const Job& job) {
@@ -156,17 +157,16 @@ void add_notes(Table& table, const std::vector<RankBudget>& budgets, const Job& 
     const Vocabulary& words = vocabulary_of(job);
     if (mean(Part::waiting) > 0) table.notes.push_back(waiting_note(budgets));
     table.notes.push_back(fmt::format(
-        "files that are read and written without MPI-IO are in {}computing{}",
-        mean(Part::blocked) > 0 ? "blocked and " : "",
+        "file I/O other than MPI-IO is included in {}computing{}", mean(Part::blocked) > 0 ? "blocked and " : "",
         mean(Part::processor) > 0
-            ? "; inside " + std::string(words.library) + " a rank that lacks a processor waits or moves data"
+            ? "; inside " + std::string(words.library) + " a rank without a CPU counts as waiting or moving data"
             : ""));
     if (any([](const RankBudget& b) { return !b.budget[Part::processor]; }))
-        table.notes.push_back(fmt::format("how long ranks waited for a processor is not known: it is in {}computing",
-                                          mean(Part::blocked) > 0 ? "blocked and " : ""));
-    if (any([](const RankBudget& b) { return !b.budget[Part::before_init]; }))
         table.notes.push_back(
-            fmt::format("when processes started is not known: what was before {} is missing", words.init));
+            fmt::format("the time spent runnable without a CPU is not known: it is included in {}computing",
+                        mean(Part::blocked) > 0 ? "blocked and " : ""));
+    if (any([](const RankBudget& b) { return !b.budget[Part::before_init]; }))
+        table.notes.push_back(fmt::format("process start is not known: time before {} is missing", words.init));
     std::uint64_t beside = 0;
     bool is_acting = false;
     for (const RankBudget& one : budgets) {
@@ -176,13 +176,13 @@ void add_notes(Table& table, const std::vector<RankBudget>& budgets, const Job& 
     }
     if (is_acting)
         table.notes.push_back(fmt::format(
-            "of the thread that calls {}, which is not the main one: it ran alone, or nearly so", words.library));
+            "the thread that calls {}, which is not the main one: it ran alone, or nearly so", words.library));
     if (beside > 0)
         table.notes.push_back(
-            fmt::format("of the main thread; others were inside {} for {} besides", words.library,
+            fmt::format("main thread only; other threads spent a further {1} in {0}", words.library,
                         human_time(static_cast<double>(beside) / static_cast<double>(budgets.size()))));
     if (any([](const RankBudget& b) { return b.rank->is_end_estimated; }))
-        table.notes.push_back("some ranks were killed: their time ends with their last sign of life");
+        table.notes.push_back("some ranks were killed: their time ends at their last profile update");
 }
 
 }  // namespace

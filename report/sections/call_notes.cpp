@@ -12,15 +12,14 @@ void note_exchanges(std::vector<Note>& notes, const Job& job, const std::set<std
     for (const std::uint16_t call : calls)  // in the order of their names
         if (job.calls[call].traffic == Traffic::exchange) names.push_back(job.calls[call].name);
     if (names.empty()) return;
-    notes.push_back(
-        fmt::format("AVG SIZE of {}: sent and received together; peers counts each message once, where it was sent",
-                    fmt::join(names, ", ")));
+    notes.push_back(fmt::format("AVG SIZE of {}: sent plus received; peers counts each message once, at the sender",
+                                fmt::join(names, ", ")));
 }
 
 void note_replays(std::vector<Note>& notes, const Job& job) {
     if (job.gpu.replayed_operations() != 0 || job.gpu.ranks_missing_replays != 0)
         notes.push_back(
-            "replays of CUDA graphs repeat operations of NCCL, are no calls, and are on no line here: mpiprof-report nccl");
+            "replays of CUDA graphs repeat NCCL operations without a call and are not listed here: mpiprof-report nccl");
 }
 
 }  // namespace mpiprof::report

@@ -22,12 +22,12 @@ void note_replays(std::vector<Note>& notes, const Job& job);
 // Of the rows of unfinished_rows().
 inline constexpr std::string_view unfinished_mark = " (unfinished)";  // behind their names on screens
 inline constexpr std::string_view unfinished_left_out =
-    "calls that had not returned are on no line here: mpiprof-report hang has them";
+    "calls that have not returned are not listed here: mpiprof-report hang";
 inline constexpr std::string_view unfinished_note =
-    "(unfinished): calls that had not returned, with their time so far; who waits for whom: mpiprof-report hang";
+    "(unfinished): calls that have not returned, with their time so far; details: mpiprof-report hang";
 
 // Of WAITING, which is an estimate of all other calls.
 inline constexpr std::string_view waiting_is_known =
-    "of collectives that all members could be compared in it is no estimate: mpiprof-report arrivals";
+    "for collectives compared across all members it is measured, not estimated: mpiprof-report arrivals";
 
 }  // namespace mpiprof::report

@@ -227,7 +227,7 @@ std::vector<Field<Line>> rank_fields(const Interest& interest) {
 std::vector<Field<Line>> request_fields(const Interest& interest) {
     using L = const Line&;
     return {
-        {{.id = "waited_ns", .title = "WAITED FOR", .unit = Unit::time, .drop = 5, .only_data = !interest.requests},
+        {{.id = "waited_ns", .title = "WAIT TIME", .unit = Unit::time, .drop = 5, .only_data = !interest.requests},
          [](L l) { return l.row.in_flight_ns ? Value(static_cast<double>(l.row.blocked_ns) / l.ranks) : Value(); }},
         {{.id = "overlap_share", .title = "%OVERLAP", .unit = Unit::share, .drop = 5, .only_data = !interest.requests},
          [](L l) { return known(l.row.overlapped()); }},
@@ -279,19 +279,19 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     const std::size_t left_out = keep_top(table, most);
     Note shown(what_is_shown(job, question, ranks));
-    if (interest.extremes) shown.parts.push_back({"PER CALL and the rest: single calls"});
+    if (interest.extremes) shown.parts.push_back({"PER CALL and the columns behind it: individual calls"});
     table.notes.push_back(std::move(shown));
     if (interest.waiting)
         table.notes.push_back(Note::on(
             "waiting_share",
-            "an estimate, at most: the share of TIME above that of the fastest call of that size on as many ranks. Not "
-            "said of fewer than 20 calls, file I/O and calls that only post requests; of Wait it is nearly all"));
+            "upper bound: share of TIME above the fastest call of the same size and communicator size. Not given for "
+            "fewer than 20 calls, file I/O, and calls that only post requests; nearly all of MPI_Wait is waiting"));
     if (interest.waiting && !job.comparison.calls.empty())
         table.notes.push_back(Note::on("waiting_share", std::string(waiting_is_known)));
     if (interest.requests)
         table.notes.push_back(
             Note::on("waited_ns",
-                     "time in Wait, Test and their like; what several requests share is divided evenly among them"));
+                     "time in MPI_Wait, MPI_Test and the like, split evenly among the requests that a call completes"));
     const bool has_samples =
         std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.call->is_sampled; });
     std::set<std::uint16_t> of_calls;
@@ -300,10 +300,10 @@ Result<std::vector<Table>> calls(const Job& job, const Question& question) {
     note_replays(table.notes, job);
     if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.row.is_unfinished; }))
         table.notes.push_back(std::string(unfinished_note));
-    if (has_samples) table.notes.push_back("calls that are asked in loops (Test, Probe) are timed every 16th time");
+    if (has_samples) table.notes.push_back("MPI_Test and MPI_Probe are sampled: 1 in 16 is timed");
     if (job.has(Family::nccl)) table.notes.push_back(host_time_note(job));
-    if (left_out) table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));
-    if (job.is_text) table.notes.push_back("times come from mpitrace's text, rounded to 1 ms");
+    if (left_out) table.notes.push_back(fmt::format("{} more rows: --top {}", left_out, left_out + table.rows.size()));
+    if (job.is_text) table.notes.push_back("times are from mpitrace's text, rounded to 1 ms");
     return std::vector{std::move(table)};
 }
 

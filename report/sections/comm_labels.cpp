@@ -39,7 +39,7 @@ std::string label_of(const Comm& comm) {
 
 std::string nccl_label_of(const Comm& comm) {
     if (comm.kind == CommKind::none) return "(none)";
-    if (comm.kind != CommKind::known) return "(not told apart)";
+    if (comm.kind != CommKind::known) return "(other)";
     return comm.name.empty() ? fmt::format("{:016x}", comm.id) : comm.name;
 }
 

@@ -271,14 +271,14 @@ Table difference_table(const Context& context, const Question& question) {
             {{.id = "id", .title = {}, .only_data = true}, [](D d) { return hexadecimal(d.comm->id); }},
         },
         differences);
-    table.title = "ENTERED BY SOME MEMBERS MORE OFTEN THAN BY OTHERS";
+    table.title = "MISMATCHED COLLECTIVE COUNTS";
     const std::size_t left_out = keep_top(table, question.is_for_screen ? differences_on_screen : table.rows.size());
     if (left_out) table.notes.push_back(fmt::format("{} more: comms --format csv", left_out));
     const bool has_unfinished = std::any_of(context.job.ranks.begin(), context.job.ranks.end(), [](const Rank& rank) {
         return rank.has_profile && rank.state != State::finalized;
     });
     if (has_unfinished && !table.rows.empty())
-        table.notes.push_back(fmt::format("ranks without {} count as far as they came; where they stand: hang",
+        table.notes.push_back(fmt::format("ranks without {} are counted up to their end; where they were: hang",
                                           vocabulary_of(context.job).finalize));
     return table;
 }
@@ -288,33 +288,33 @@ void explain(Table& table, const Context& context, const std::vector<Line>& line
     const auto has = [&](CommKind kind) {
         return std::any_of(lines.begin(), lines.end(), [&](const Line& line) { return line.comm->kind == kind; });
     };
-    table.notes.push_back(Note{{"CALLS and BYTES: all members together; TIME: mean of the members"},
-                               {"the member that spent most", "largest_ns"}});
+    table.notes.push_back(Note{{"CALLS and BYTES: sum over all members; TIME: mean of the members"},
+                               {"the member with most time", "largest_ns"}});
     if (has(CommKind::none)) {
         const std::uint64_t dropped = context.job.drops.communicators;
         const auto& calls = context.job.calls;
         const bool has_polls = std::any_of(calls.begin(), calls.end(), [](const Call& call) {
             return call.is_sampled && call.traffic == Traffic::probe;
         });
-        std::string note = "(none): calls that name no communicator (Wait, Test, windows, files, Comm_free)";
-        if (has_polls) note += ", probes between those that are timed";
+        std::string note = "(none): calls without a communicator (Wait, Test, windows, files, Comm_free)";
+        if (has_polls) note += ", unsampled probes";
         if (dropped)
-            note += fmt::format(", and those on {} communicators{} that were not told apart",
+            note += fmt::format(", and those on {} communicators{} beyond the table",
                                 human_count(static_cast<double>(dropped)),
                                 context.job.profiles() > 1 ? " (summed over ranks)" : "");
         table.notes.push_back(std::move(note));
     }
     if (has(CommKind::by_members))
-        table.notes.push_back("*: known by its members alone; others of the same ones are in it");
-    if (has(CommKind::unknown)) table.notes.push_back("(of several worlds): no id that all members agree on; together");
-    if (has(CommKind::other)) table.notes.push_back("(others): so many communicators that the smallest are together");
+        table.notes.push_back("*: no global id; all communicators with the same members are merged");
+    if (has(CommKind::unknown)) table.notes.push_back("(of several worlds): no id common to all members; merged");
+    if (has(CommKind::other)) table.notes.push_back("(others): the smallest communicators, merged");
 }
 
 }  // namespace
 
 Result<std::vector<Table>> comms(const Job& job, const Question& question) {
     if (!question.ranks.empty())
-        return problem("comms --rank", "communicators are added up over their members",
+        return problem("comms --rank", "communicators are summed over their members",
                        "export -f json has the cells of every rank");
     const Context context(job, !question.is_for_screen);
     const bool by_call = question.by == "call";
@@ -328,10 +328,10 @@ Result<std::vector<Table>> comms(const Job& job, const Question& question) {
         return tl::make_unexpected(ok.error());
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     if (const std::size_t left_out = keep_top(table, most))
-        table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));
+        table.notes.push_back(fmt::format("{} more rows: --top {}", left_out, left_out + table.rows.size()));
     explain(table, context, lines);
     if (!unfinished_rows(job, {}).empty()) table.notes.push_back(std::string(unfinished_left_out));
-    if (job.is_text) table.notes.push_back("mpitrace's text knows no communicators");
+    if (job.is_text) table.notes.push_back("mpitrace's text has no communicators");
     std::vector<Table> tables{std::move(table)};
     if (!by_call) tables.push_back(difference_table(context, question));
     return tables;

@@ -21,16 +21,16 @@ Completeness completeness_of(const Job& job) {
         fmt::format("{} of {}", human_count(result.profiles), plural(job.size, "rank", "ranks"));
     result.is_complete = result.missing.empty() && result.unfinished == 0;
     if (result.is_complete) {
-        result.text = "profile complete: " + counted + (result.profiles < job.size ? ", as chosen" : "");
+        result.text = "profile complete: " + counted + (result.profiles < job.size ? " (MPIPROF_RANKS)" : "");
     } else if (job.is_text && job.ranks.size() == job.size) {
-        result.text = counted + "; the others by the table of all ranks";  // mpitrace writes a few ranks only
-    } else if (job.is_text && job.ranks.size() > result.profiles) {        // and its table may have been cut
+        result.text = counted + "; the others are in the table of all ranks";  // mpitrace writes a few ranks only
+    } else if (job.is_text && job.ranks.size() > result.profiles) {            // and its table may have been cut
         const auto told = static_cast<double>(job.ranks.size() - result.profiles);
         const auto untold = static_cast<double>(job.size) - static_cast<double>(job.ranks.size());
-        result.text = fmt::format("{}; {} by the table of ranks, nothing is known of {}", counted, human_count(told),
-                                  human_count(untold));
+        result.text = fmt::format("{}; {} are in the table of ranks, nothing is known about {}", counted,
+                                  human_count(told), human_count(untold));
     } else if (!result.missing.empty() && job.is_partial_on_purpose) {
-        result.text = counted + ", as named";
+        result.text = counted + " (files given)";
     } else if (!result.missing.empty()) {
         result.text = fmt::format("INCOMPLETE: {}, missing {}", counted, rank_list(result.missing, 6));
     } else {

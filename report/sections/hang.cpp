@@ -151,8 +151,8 @@ Result<std::vector<Table>> hang(const Job& job, const Question& question) {
     const bool any_times = std::any_of(shown.begin(), shown.end(), [](const StandingLine& l) { return l.for_ns != 0; });
     if (any_times)
         table.notes.push_back(
-            Note{{fmt::format("after {}, of the rank that is there longest", vocabulary_of(job).init), "since_ns"},
-                 {"until now, or its last sign of life", "for_ns"}});
+            Note{{fmt::format("after {}; the rank that has been there longest", vocabulary_of(job).init), "since_ns"},
+                 {"until now, or its last profile update", "for_ns"}});
     for (const std::string& problem : lines.problems()) table.notes.push_back(problem);
     std::vector<Table> tables{std::move(table)};
     std::erase_if(arrivals, [](const Arrival& a) { return a.missing.empty(); });

@@ -73,8 +73,9 @@ std::string who_waits(const Job& job, const Arrival& arrival, const StandingLine
     text += ", for " + human_time(static_cast<double>(arrival.for_ns));
     if (arrival.missing.empty()) {
         if (arrival.passed == 0)
-            return text + fmt::format(", and nobody is missing: {} does not finish it", vocabulary_of(job).library);
-        return text + ", and nobody is missing: other ranks have left it";
+            return text +
+                   fmt::format(", all members have entered it: {} does not complete it", vocabulary_of(job).library);
+        return text + ", all members have entered it: other ranks have left it";
     }
     text += ", for " + ranks_text(arrival.missing);
     const std::string instead = what_they_do(arrival.missing, lines, has_ended);
@@ -113,12 +114,12 @@ std::string longest_wait(const Job& job, const StandingLines& lines, bool has_en
         if (std::string text = enqueued_last(lines, has_ended); !text.empty()) return text;
     if (!longest)
         return has_ended ? fmt::format("No rank was inside {}", library)
-                         : fmt::format("Nobody hangs: no rank is inside {} at this moment", library);
+                         : fmt::format("No hang: no rank is inside {} right now", library);
     const std::string time = human_time(static_cast<double>(longest->for_ns));
     if (longest->for_ns < worth_a_word_ns)
         return has_ended
                    ? fmt::format("No rank was inside one {} call for longer than {}", library, time)
-                   : fmt::format("Nobody hangs: no rank has been inside one {} call for longer than {}", library, time);
+                   : fmt::format("No hang: no rank has been inside one {} call for longer than {}", library, time);
     std::string text = fmt::format("{} {} been inside {}{} for {}", ranks_text(longest->ranks, At::begin),
                                    has_ended                    ? "had"
                                    : longest->ranks.size() == 1 ? "has"
@@ -197,7 +198,7 @@ std::string who_differs(const Unlike& unlike, const Job& job, bool has_ended) {
     const std::string group = group_name(job.groups[unlike.group]);
     const std::string both = fmt::format("Ranks {} and {}", unlike.one, unlike.other);
     return fmt::format(
-        "{} {} enqueued as many collectives{}, {}, and not the same ones: what differs is not kept of so many "
+        "{} {} enqueued as many collectives{}, {}, but not the same ones: which ones differ is not recorded for so many "
         "communicators. They {} nothing for {}",
         both, has_ended ? "had" : "have", group.empty() ? "" : " on " + group,
         human_count(static_cast<double>(unlike.collectives)), has_ended ? "had called" : "have called",
@@ -259,10 +260,10 @@ std::string conclusion(const Job& job, const StandingLines& lines, const std::ve
     const bool all_finalized = std::all_of(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) {
         return rank.has_profile && rank.state == State::finalized && !rank.is_in_finalize;
     });
-    if (job.is_text) return "mpitrace's text does not say where ranks stand";
+    if (job.is_text) return "mpitrace's text does not say where the ranks are";
     if (all_finalized)
         return fmt::format(
-            "Nobody hangs: {} reached {}",
+            "No hang: {} reached {}",
             job.ranks.size() == job.size ? "all ranks" : fmt::format("{} of {} ranks", job.ranks.size(), job.size),
             vocabulary_of(job).finalize);
     const bool is_over = report::is_over(job);

@@ -26,7 +26,7 @@ std::string states_text(const Job& job) {
         if (ranks) parts.push_back(fmt::format("{} {}", ranks, what));
     };
     add(states.running, "running");
-    add(states.out_of_sight, "out of sight");
+    add(states.out_of_sight, "on a node that cannot be checked from here");
     add(states.finalized, "finalized");
     add(states.ended, fmt::format("ended without {}", vocabulary_of(job).finalize));
     add(states.without_profile, "without a profile");
@@ -110,9 +110,9 @@ std::string hang_text(const Job& now) {
 std::vector<Table> live_tables(const Job& now, const Job* before) {
     Table head = headline(now, before);
     if (const std::string hang = hang_text(now); !hang.empty())
-        head.notes.push_back(hang + "; mpiprof-report hang has every rank");
+        head.notes.push_back(hang + "; every rank: mpiprof-report hang");
     else if (const std::string longest = longest_text(now); !longest.empty())
-        head.notes.push_back(longest + "; mpiprof-report hang tells more");
+        head.notes.push_back(longest + "; details: mpiprof-report hang");
     return {std::move(head), call_table(now, before)};
 }
 

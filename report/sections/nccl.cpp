@@ -107,12 +107,12 @@ void note_replays(const Job& job, Table& table) {
     const double per_rank = static_cast<double>(replayed) / std::max(1u, job.profiles());
     if (replayed != 0)
         table.notes.push_back(fmt::format(
-            "{} of these are replays of CUDA graphs (mean of the ranks), which are no calls, and have times by CUPTI alone",
+            "{} of these are replays of CUDA graphs (mean of the ranks): not calls, and timed by CUPTI only",
             human_count(per_rank)));
     if (job.gpu.ranks_missing_replays != 0)
         table.notes.push_back(
-            "COLLECTIVES, SEND+RECV and BYTES are at least: operations were captured into CUDA graphs whose replays are not "
-            "seen (the driver's functions, a static CUDA runtime, captured while recording was off)");
+            "COLLECTIVES, SEND+RECV and BYTES are lower bounds: operations were captured into CUDA graphs whose replays are not "
+            "visible (driver functions, a static CUDA runtime, captured while recording was paused)");
 }
 
 // The ends of groups. Inner ones launch nothing.
@@ -145,7 +145,7 @@ Table groups(const Job& job) {
              }},
         },
         rows);
-    table.title = "GROUPS, AND WHAT THEY LAUNCHED";
+    table.title = "GROUPS, LAUNCHES";
     return table;
 }
 
@@ -217,8 +217,8 @@ Table choices(const Job& job) {
     const bool is_tagged = std::any_of(job.nccl_choices.begin(), job.nccl_choices.end(),
                                        [](const NcclChoice& choice) { return choice.tag != 0; });
     for (Column& column : table.columns) column.only_data |= column.id == "tag" && !is_tagged;
-    table.notes.push_back(Note{{"as NCCL told its profiler interface when it launched them"},
-                               {"of the operations of that call and size", "share"}});
+    table.notes.push_back(Note{{"as reported by NCCL's profiler interface at launch"},
+                               {"of the operations with that call and size", "share"}});
     return table;
 }
 
@@ -228,13 +228,12 @@ void add_notes_of_the_interface(const Job& job, Table& table) {
                                           [](const NcclChoice& c) { return c.called_elsewhere != 0; });
     if (is_elsewhere)
         table.notes.push_back(
-            "NCCL is linked statically here, or called past mpiprof: such calls are counted as NCCL tells of them, without host time");
+            "NCCL is linked statically here, or called past mpiprof: such calls are counted from NCCL's profiler interface, without host time");
     if (!job.nccl_choices.empty()) return;
     for (const Variable& variable : job.placement.variables)
         if (variable.name == "NCCL_PROFILER_PLUGIN" &&
             variable.values.front().value.value_or("").find("libmpiprof") == std::string::npos)
-            table.notes.push_back(
-                "NCCL_PROFILER_PLUGIN names another plugin, so NCCL told us of no algorithm or protocol");
+            table.notes.push_back("NCCL_PROFILER_PLUGIN names another plugin, so algorithm and protocol are not known");
 }
 
 }  // namespace
@@ -245,27 +244,24 @@ Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
         return tl::make_unexpected(ok.error());
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     const std::size_t left_out = keep_top(table, most);
-    if (left_out) table.notes.push_back(fmt::format("{} more lines: --top {}", left_out, left_out + table.rows.size()));
+    if (left_out) table.notes.push_back(fmt::format("{} more rows: --top {}", left_out, left_out + table.rows.size()));
     if (table.rows.empty()) {
-        table.notes.push_back("no calls of NCCL were recorded");
+        table.notes.push_back("no NCCL calls were recorded");
         return std::vector{std::move(table)};
     }
-    table.notes.push_back(
-        "mean of the members that have profiles; (none): calls without a communicator, such as groups");
-    table.notes.push_back(
-        job.gpu.rows.empty()
-            ? Note::on("host_ns",
-                       "inside the calls; what they enqueue takes its time on the GPU, which is not recorded")
-            : Note{{"inside the calls", "host_ns"},
-                   {job.gpu.ranks_by_events ? "at most, from when the stream is free for it"
-                                            : "from the first kernel on",
-                    "gpu_ns"},
-                   {"of it, for the rank that came last", "gpu_waiting_share"}});
+    table.notes.push_back("mean of the members with a profile; (none): calls without a communicator, such as groups");
+    table.notes.push_back(job.gpu.rows.empty()
+                              ? Note::on("host_ns", "inside the calls; the time on the GPU is not recorded")
+                              : Note{{"inside the calls", "host_ns"},
+                                     {job.gpu.ranks_by_events ? "upper bound: from when the stream is free for it"
+                                                              : "from the first kernel on",
+                                      "gpu_ns"},
+                                     {"of it, waiting for the last rank", "gpu_waiting_share"}});
     note_replays(job, table);
     for (std::string& note : gpu_time_notes(job)) table.notes.push_back(std::move(note));
     if (has_device_api(job))
         table.notes.push_back(
-            "ncclDevCommCreate was called: what kernels send each other through NCCL's device API is in no figure here");
+            "ncclDevCommCreate was called: traffic of kernels through NCCL's device API is not included");
     add_notes_of_the_interface(job, table);
     std::vector<Table> tables{std::move(table)};
     for (Table& of_gpu : gpu_tables(job, question.is_for_screen)) tables.push_back(std::move(of_gpu));
@@ -274,7 +270,7 @@ Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
         Table chosen = choices(job);
         const std::size_t more =
             keep_top(chosen, question.is_for_screen ? question.top.value_or(lines_on_screen) : chosen.rows.size());
-        if (more) chosen.notes.push_back(fmt::format("{} more lines: --top {}", more, more + chosen.rows.size()));
+        if (more) chosen.notes.push_back(fmt::format("{} more rows: --top {}", more, more + chosen.rows.size()));
         tables.push_back(std::move(chosen));
     }
     return tables;

@@ -102,7 +102,7 @@ std::vector<Field<Operations>> rate_fields(bool is_mixed, bool has_moving) {
         {{.id = "busbw_bytes_per_s", .title = "BUSBW", .unit = Unit::rate},
          [](L l) { return l.bus_bandwidth(l.time_ns()); }},
         {{.id = "moving_busbw_bytes_per_s",
-          .title = "BUSBW MOVING",
+          .title = "BUSBW (NO WAIT)",
           .unit = Unit::rate,
           .drop = 1,
           .only_data = !has_moving},
@@ -123,20 +123,20 @@ std::vector<Field<Operations>> rate_fields(bool is_mixed, bool has_moving) {
 void note_times(Table& table, const Job& job, bool has_moving) {
     if (job.gpu.ranks_by_events != 0)
         table.notes.push_back(
-            "<=: times by events are at most: they begin before the kernel, whatever the GPU still does then; ALGBW is "
-            "then at least; BUSBW, and who came last, CUPTI or NCCL 2.28 and later tell");
+            "<=: times from CUDA events are upper bounds: they begin before the kernel and include queueing; ALGBW is "
+            "then a lower bound; bus bandwidth and late ranks need CUPTI, or NCCL 2.28 and later");
     if (job.gpu.has_launches())
         table.notes.push_back(
-            "by kernel launches: events right before and behind each launch of which NCCL tells; on an idle stream they "
-            "contain the launch itself, some microseconds");
+            "by kernel launches: events right before and after each launch that NCCL reports; on an idle stream they "
+            "include the launch itself, a few microseconds");
     table.notes.push_back(fmt::format(
         "mean of the ranks; times include waiting on the GPU for the slowest rank, and so {} (nccl-tests' {})",
         job.gpu.ranks_by_events ? "does ALGBW" : "do ALGBW and BUSBW",
         job.gpu.ranks_by_events ? "definition" : "definitions"));
     if (has_moving)
         table.notes.push_back(
-            "BUSBW MOVING: without that waiting, by its share in the operations that were compared over all members of "
-            "the same communicators; nearest to what nccl-tests prints");
+            "BUSBW (NO WAIT): without that waiting, estimated from the operations that were compared across all members of "
+            "the same communicators; closest to what nccl-tests prints");
 }
 
 Table operations(const Job& job) {
@@ -194,14 +194,14 @@ Table late_ranks(const Job& job, bool is_for_screen) {
         },
         lines);
     (void)sort_rows(table, "waited_ns");
-    table.title = "WHOM THE OTHERS WAITED FOR ON THE GPU";
+    table.title = "LATE RANKS ON THE GPU";
     std::uint64_t compared = 0;
     for (const GpuComm& comm : job.gpu.comms) compared += comm.compared;
     const std::size_t left_out = keep_top(table, is_for_screen ? late_on_screen : table.rows.size());
     if (left_out) table.notes.push_back(fmt::format("{} more: nccl --format csv", left_out));
     table.notes.push_back(
-        fmt::format("from {} held against each other over all members; the shortest is the transfer; "
-                    "where several came at once, none came last",
+        fmt::format("from {} compared across all members; the shortest counts as the transfer; "
+                    "ties are not attributed",
                     plural(compared, "collective operation", "collective operations")));
     return table;
 }
@@ -233,7 +233,7 @@ Table work(const Job& job) {
              [&](W w) { return w.in_graphs ? Value(static_cast<double>(w.in_graphs) / devices) : Value(); }},
         },
         job.gpu.work);
-    table.title = "ALL THAT THE GPUS DID";
+    table.title = "GPU ACTIVITY";
     table.notes.push_back(
         fmt::format("by CUPTI; mean of {}. EXPOSED: NCCL's kernels while no other kernel ran on that GPU",
                     plural(job.gpu.devices_with_work, "GPU", "GPUs")));
@@ -263,12 +263,12 @@ Table busy(const Job& job, bool is_for_screen) {
             {{.id = "idle_share", .title = "IDLE", .unit = Unit::share}, [&](G g) { return share(g.idle_ns(), g); }},
         },
         job.gpu.busy);
-    table.title = "HOW BUSY THE GPUS WERE";
+    table.title = "GPU UTILISATION";
     const std::size_t left_out = keep_top(table, is_for_screen ? busy_on_screen : table.rows.size());
     if (left_out) table.notes.push_back(fmt::format("{} more: nccl --format csv", left_out));
     table.notes.push_back(
-        "by CUPTI, from the first kernel to the last that it recorded: COMPUTING: other kernels than NCCL's ran alone; "
-        "HIDDEN: both ran; EXPOSED: NCCL's alone; IDLE: none, copies apart");
+        "by CUPTI, from the first recorded kernel to the last; COMPUTING: only kernels other than NCCL's; "
+        "HIDDEN: both; EXPOSED: only NCCL's; IDLE: none (copies aside)");
     return table;
 }
 
@@ -317,24 +317,23 @@ std::vector<std::string> gpu_time_notes(const Job& job) {
     const std::string sources = said_by_ranks(job.gpu.sources);
     const bool may_ask_cupti = !job.gpu.rows.empty() && job.gpu.ranks_by_cupti == 0;
     if (!sources.empty())
-        notes.push_back(
-            "GPU times: " + sources +
-            (may_ask_cupti
-                 ? "; those of the kernels themselves, and what computing hides, on NVIDIA's GPUs: MPIPROF_CUPTI=sample"
-                 : ""));
+        notes.push_back("GPU times: " + sources +
+                        (may_ask_cupti
+                             ? "; for kernel times and overlap with computation on NVIDIA GPUs: MPIPROF_CUPTI=sample"
+                             : ""));
     std::string missing;
     for (const auto& [why, operations] : job.gpu.not_timed)
         missing +=
             fmt::format("{}{} {}", missing.empty() ? "" : ", ", human_count(static_cast<double>(operations)), why);
     if (!missing.empty())
         notes.push_back("launches without a time on the GPU: " + missing +
-                        (lacks_a_tenth(job) ? ", a tenth of all or more: GPU TIME leaves them out" : "") +
+                        (lacks_a_tenth(job) ? ", a tenth of all or more: not included in GPU TIME" : "") +
                         " (docs/nccl.md)");
     if (!job.gpu.plugins_behind.empty())
-        notes.push_back("NCCL's profiler plugin behind mpiprof: " + said_by_ranks(job.gpu.plugins_behind));
+        notes.push_back("NCCL profiler plugin chained behind mpiprof: " + said_by_ranks(job.gpu.plugins_behind));
     if (job.gpu.records_dropped != 0)
-        notes.push_back(fmt::format("CUPTI had no room for {}: kernels are missing",
-                                    plural(job.gpu.records_dropped, "record", "records")));
+        notes.push_back(
+            fmt::format("CUPTI dropped {}: kernels are missing", plural(job.gpu.records_dropped, "record", "records")));
     return notes;
 }
 
@@ -348,9 +347,9 @@ std::string gpu_sum_heading(const Job& job, std::string heading) {
 }
 
 std::string host_time_note(const Job& job) {
-    std::string note = "nccl...: TIME is the host's, in the call; what they enqueue takes its time on the GPU, ";
-    if (job.gpu.rows.empty()) return note + "which is not recorded";
-    note += job.gpu.ranks_by_events != 0 ? "known at most, by " : "known by ";
+    std::string note = "nccl...: TIME is host time inside the call; the time on the GPU is ";
+    if (job.gpu.rows.empty()) return note + "not recorded";
+    note += job.gpu.ranks_by_events != 0 ? "an upper bound, by " : "known by ";
     note += source_of(job.gpu.ranks_by_events != 0, job.gpu.ranks_by_cupti != 0, job.gpu.has_launches());
     return note + ": mpiprof-report nccl";
 }

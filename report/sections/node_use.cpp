@@ -115,11 +115,11 @@ Table node_use_table(std::span<const PlacedNode> nodes, bool is_for_screen) {
         if (lines.size() > nodes_on_screen) lines.resize(nodes_on_screen);
     }
     Table table = table_of("node_use", fields, lines);
-    table.title = "COUNTED BY THE NODES THEMSELVES";
+    table.title = "NODE COUNTERS";
     if (lines.size() < telling)
         table.notes.push_back(fmt::format("{} more nodes: placement --format csv", telling - lines.size() + 1));
     table.notes.push_back(
-        "all that ran on the node, not this job alone; energy of processors and memory, or of the whole node where it tells that");
+        "everything that ran on the node, not only this job; energy of processors and memory, or of the whole node where it reports that");
     return table;
 }
 

@@ -99,7 +99,7 @@ Table headline(const Exchange& t) {
                   ? percent(t.at(Nearness::other_node).bytes, distinct) + " go to other nodes"
                   : "");
     lines.add(2, "symmetric_share", ratio(t.answered_bytes, distinct),
-              distinct != 0 ? percent(t.answered_bytes, distinct) + " are matched by as many the other way" : "");
+              distinct != 0 ? percent(t.answered_bytes, distinct) + " are symmetric" : "");
     lines.add(2, "one_sided_share", ratio(t.one_sided_bytes, t.all.bytes),
               t.one_sided_bytes != 0 ? percent(t.one_sided_bytes, t.all.bytes) + " are one-sided" : "");
     return lines.take();
@@ -174,9 +174,8 @@ Table map_table(const Exchange& t) {
                                {{.id = "bytes", .title = "SENT", .unit = Unit::bytes}, [&](L l) { return sent[l]; }},
                            },
                            lines);
-    table.notes.push_back(
-        width == 1 ? "each shade is one receiver; from least to most bytes in equal ratios"
-                   : fmt::format("each shade is {} receivers; from least to most bytes in equal ratios", width));
+    table.notes.push_back(width == 1 ? "one cell per receiver, logarithmic shading"
+                                     : fmt::format("one cell per {} receivers, logarithmic shading", width));
     return table;
 }
 
@@ -278,7 +277,7 @@ Result<Table> pair_table(const Exchange& t, const Question& question) {
         table.notes.push_back(
             fmt::format("{} more: --top {}", human_count(static_cast<double>(left_out)), t.pairs.size()));
     table.notes.push_back(
-        Note::on("time_ns", "inside the calls that sent, received or posted them, of both ranks; not in Wait"));
+        Note::on("time_ns", "inside the calls that sent, received or posted them, on both ranks; MPI_Wait excluded"));
     return table;
 }
 
@@ -321,7 +320,7 @@ Table difference_table(const Exchange& t, const Question& question) {
             keep_top(table, question.is_for_screen ? differences_on_screen : table.rows.size()))
         table.notes.push_back(fmt::format("{} more: peers --format csv", left_out));
     if (!lines.empty())
-        table.notes.push_back("more sent: never received; more received: receives that were posted and not matched");
+        table.notes.push_back("more sent: never received; more received: receives posted and never matched");
     return table;
 }
 
@@ -354,14 +353,14 @@ void explain(Table& table, const Peers& peers) {
             table.notes.push_back(fmt::format("{} messages of {} {}", human_count(static_cast<double>(flow.messages)),
                                               human_bytes(static_cast<double>(flow.bytes)), what));
     };
-    say(peers.vague.received_from_any, "were received from MPI_ANY_SOURCE and no status told from whom");
-    say(peers.vague.sent_unknown, "went to ranks of other worlds, or that could not be told");
-    say(peers.vague.received_unknown, "came from ranks of other worlds, or that could not be told");
-    say(peers.vague.sent_others, "went to further peers than are told apart");
-    say(peers.vague.received_others, "came from further peers than are told apart");
+    say(peers.vague.received_from_any, "were received from MPI_ANY_SOURCE, with the source unknown");
+    say(peers.vague.sent_unknown, "went to ranks of other worlds, or of unknown rank");
+    say(peers.vague.received_unknown, "came from ranks of other worlds, or of unknown rank");
+    say(peers.vague.sent_others, "went to peers beyond those tracked");
+    say(peers.vague.received_others, "came from peers beyond those tracked");
     if (peers.most_of_rank != 0)
         table.notes.push_back(
-            fmt::format("in a job of this size {} peers of each rank are told apart, the largest", peers.most_of_rank));
+            fmt::format("in a job of this size the {} largest peers of each rank are tracked", peers.most_of_rank));
 }
 
 }  // namespace
@@ -372,7 +371,7 @@ Result<std::vector<Table>> peers(const Job& job, const Question& question) {
     if (!pairs) return tl::make_unexpected(pairs.error());
     Table first = headline(exchange);
     if (exchange.pairs.empty())
-        first.notes.push_back(job.is_text ? "mpitrace's text knows no peers"
+        first.notes.push_back(job.is_text ? "mpitrace's text has no peers"
                                           : "no messages between two ranks were recorded");
     std::vector<Table> tables{std::move(first)};
     if (!exchange.pairs.empty()) {

@@ -290,7 +290,7 @@ Table findings(const Job& job) {
     for (const Finding& finding : placement_findings(job))
         remarks.remarks.push_back({finding.is_serious, words_of(finding, job) + " " + advice_of(finding, job),
                                    std::string(id_of(finding.rule))});
-    return remark_table("WHAT IS WRONG WITH IT", std::move(remarks));
+    return remark_table("PLACEMENT ISSUES", std::move(remarks));
 }
 
 std::string value_text(const VariableValue& value) { return value.value.value_or("not set"); }
@@ -309,7 +309,7 @@ std::string differing_text(const Variable& variable) {
 
 Table variables_on_screen(const Placement& placement) {
     Table table{.id = "settings",
-                .title = "SETTINGS OF OTHERS",
+                .title = "ENVIRONMENT OF MPI, NCCL AND LAUNCHER",
                 .columns = {{.id = "name", .title = "VARIABLE"},
                             {.id = "value", .title = "VALUE"},
                             {.id = "differs", .title = "DIFFERS"}},
@@ -358,7 +358,7 @@ Result<std::vector<Table>> placement(const Job& job, const Question& question) {
     if (const std::size_t left_out = keep_top(table, most))
         table.notes.push_back(fmt::format("{} more: placement --top {}", left_out, left_out + table.rows.size()));
     if (job.placement.ranks.empty()) {
-        table.notes.push_back("these profiles do not say where their ranks ran");
+        table.notes.push_back("these profiles do not record where their ranks ran");
         if (question.is_for_screen) table.columns.clear();
     } else {
         table.notes.push_back(Note{{fmt::format("allowed in {}", vocabulary_of(job).init), grouped ? "cores" : "cpus"},
@@ -366,7 +366,7 @@ Result<std::vector<Table>> placement(const Job& job, const Question& question) {
     }
     if (grouped && !table.rows.empty())
         table.notes.push_back(
-            "a line: ranks placed alike; MAX RSS, OF LIMIT and THROTTLED are their largest. "
+            "one row per group of identically placed ranks; MAX RSS, OF LIMIT and THROTTLED are their maximum. "
             "Every rank: placement --by rank --top N, --rank LIST, --format csv");
 
     std::vector<Table> topology = topology_tables(nodes, question.is_for_screen);

@@ -147,8 +147,7 @@ Table rank_table(const std::vector<Line>& lines, const Vocabulary& words) {
     if (has_waiting)
         table.notes.push_back(Note::on(
             "waiting_share",
-            fmt::format("an estimate, at most: the share of its time in {} above that of the fastest calls; see calls",
-                        words.library)));
+            fmt::format("upper bound: share of its time in {} above the fastest calls; see calls", words.library)));
     if (has_waiting && !lines.front().job->comparison.calls.empty())
         table.notes.push_back(Note::on("waiting_share", std::string(waiting_is_known)));
     return table;

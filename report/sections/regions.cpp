@@ -109,9 +109,11 @@ std::string note_on_percentiles(const std::vector<Line>& lines) {
     }
     std::string text;
     if (stride > 1)
-        text = fmt::format("of a rank with more than 4,096 iterations percentiles are those of every {}",
+        text = fmt::format("for a rank with more than 4,096 iterations, percentiles are over every {}",
                            stride == 2 ? "second one" : fmt::format("{}th", stride));
-    if (is_coarse) text += fmt::format("{}percentiles without single times are within 5 %", text.empty() ? "" : "; ");
+    if (is_coarse)
+        text +=
+            fmt::format("{}percentiles are within 5% where individual times are not kept", text.empty() ? "" : "; ");
     return text;
 }
 
@@ -126,19 +128,19 @@ Result<std::vector<Table>> regions(const Job& job, const Question& question) {
     std::vector<Table> tables;
     Table table = table_of("regions", region_fields(words), named);
     if (named.size() <= 1) {
-        table.notes.push_back("the program names no regions; docs/regions.md says how it can");
+        table.notes.push_back("the program names no regions; a program can name them with mpiprof.h (docs/regions.md)");
     } else {
         if (!question.sort.empty())
             if (auto ok = sort_rows(table, question.sort); !ok) return tl::make_unexpected(ok.error());
         if (question.top) keep_top(table, *question.top);
         table.notes.push_back(fmt::format(
-            "TIMES it was entered, TIME and {}: mean of the ranks that did; inner regions included", words.in_library));
+            "TIMES entered, TIME and {}: mean of the ranks that entered it; inner regions included", words.in_library));
     }
     tables.push_back(std::move(table));
     if (!iterations.empty()) {
         Table marks = table_of("iterations", iteration_fields(), iterations);
         marks.title = "ITERATIONS";
-        marks.notes.push_back("ITERATIONS and ITEMS/S are those of one rank");
+        marks.notes.push_back("ITERATIONS and ITEMS/S are per rank");
         if (const std::string note = note_on_percentiles(iterations); !note.empty()) marks.notes.push_back(note);
         tables.push_back(std::move(marks));
     }

@@ -24,9 +24,9 @@ std::string by_whose_text(const Finding& verdict, const Job& job) {
     const bool is_by_table = std::holds_alternative<evidence::Imbalance>(verdict.evidence) ||
                              std::holds_alternative<evidence::Overlap>(verdict.evidence);
     if (!job.is_text || job.profiles() == job.size || is_by_table) return "";
-    if (job.profiles() != 1) return fmt::format("By the texts of {} of {} ranks: ", job.profiles(), job.size);
+    if (job.profiles() != 1) return fmt::format("From the texts of {} of {} ranks: ", job.profiles(), job.size);
     const auto it = std::find_if(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) { return rank.has_profile; });
-    return fmt::format("By the text of rank {} alone: ", it->rank);
+    return fmt::format("From the text of rank {} only: ", it->rank);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ namespace {
 std::string_view end_of(const Job& job, const Figures& figures, const Vocabulary& words) {
     const auto any = [&](auto wanted) { return std::any_of(job.ranks.begin(), job.ranks.end(), wanted); };
     if (any([](const Rank& rank) { return rank.state == State::running && rank.life == Life::running; })) return "now";
-    if (figures.is_elapsed_estimated) return "last sign of life";
+    if (figures.is_elapsed_estimated) return "last profile update";
     return any([](const Rank& rank) { return rank.state == State::finalized; }) ? words.end : "end";
 }
 

@@ -75,10 +75,10 @@ Result<std::vector<Table>> settings(const Job& job, const Question&) {
                  lines);
     const auto is_default = [](L l) { return l.value->source == SettingSource::fallback; };
     if (!lines.empty() && std::all_of(lines.begin(), lines.end(), is_default))
-        table.title = "no MPIPROF_ variable was set: all as by default";
-    if (lines.empty() && !job.is_text) table.notes.push_back("the profiles name no settings");
-    if (job.is_text) table.notes.push_back("mpitrace's text does not say under which settings it was written");
-    if (differ) table.notes.push_back("not all ranks saw the same variables: does the launcher hand them on?");
+        table.title = "no MPIPROF_ variable was set: all settings at their defaults";
+    if (lines.empty() && !job.is_text) table.notes.push_back("the profiles record no settings");
+    if (job.is_text) table.notes.push_back("mpitrace's text does not record its settings");
+    if (differ) table.notes.push_back("not all ranks saw the same variables: check that the launcher propagates them");
     return std::vector{std::move(table)};
 }
 

@@ -14,7 +14,7 @@
 namespace mpiprof::report {
 namespace {
 
-constexpr std::string_view not_told_apart = "(not told apart)";
+constexpr std::string_view not_told_apart = "(other)";
 
 std::string base(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -99,8 +99,9 @@ std::vector<SourceLine> SitePlaces::lines_of(const Place& place) {
 std::vector<std::string> SitePlaces::notes() const {
     std::vector<std::string> notes(problems_.begin(), problems_.end());
     if (!bare_.empty())
-        notes.push_back(fmt::format("no debug information in {}: no lines, and functions as far as they have symbols",
-                                    names_text(bare_, 4)));
+        notes.push_back(
+            fmt::format("no debug information in {}: no line numbers, and functions only where there are symbols",
+                        names_text(bare_, 4)));
     return notes;
 }
 

@@ -136,21 +136,20 @@ void add_notes(Table& table, const SitesContext& context, const std::vector<Site
     const Job& job = context.job;
     const auto ranks = static_cast<std::uint64_t>(context.ranks);
     Note shown(ranks == 1 ? std::string("CALLS and TIME: 1 rank")
-                          : fmt::format("CALLS: {} ranks together; TIME: their mean", ranks));
+                          : fmt::format("CALLS: sum over {} ranks; TIME: their mean", ranks));
     if (by == SitesBy::stack)
-        shown.parts.push_back({"the rank that spent most, above the mean of those that call there", "imbalance"});
+        shown.parts.push_back({"maximum over mean of the ranks that call from there", "imbalance"});
     table.notes.push_back(std::move(shown));
     if (any([](const SiteLine& l) { return l.site.waiting_ns != 0; }))
-        table.notes.push_back(Note::on(
-            "waiting_share", "an estimate, at most: time above that of the fastest call of its size; see calls"));
+        table.notes.push_back(
+            Note::on("waiting_share", "upper bound: time above the fastest call of the same size; see calls"));
     if (!job.comparison.calls.empty() && any([](const SiteLine& l) { return l.site.compared_ns != 0; }))
         table.notes.push_back(Note::on("waiting_share", std::string(waiting_is_known)));
     if (!unfinished_rows(job, {}).empty()) table.notes.push_back(std::string(unfinished_left_out));
     if (any([](const SiteLine& l) { return l.site.frames.empty(); }))
-        table.notes.push_back(job.is_text
-                                  ? "mpitrace's text knows no call sites"
-                                  : "(not told apart): places for which there was no room, and of calls that are "
-                                    "asked in loops (Test, Probe) those that were not timed");
+        table.notes.push_back(job.is_text ? "mpitrace's text has no call sites"
+                                          : "(other): sites beyond the table, and "
+                                            "unsampled MPI_Test and MPI_Probe");
 }
 
 }  // namespace

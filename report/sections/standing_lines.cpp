@@ -54,7 +54,7 @@ std::string text_of(const RankEnd& end) {
         case Condition::out_of_sight:
             break;
     }
-    return "killed, or out of sight";
+    return "killed, or on a node that cannot be checked from here";
 }
 
 std::string group_name(const Group& group) { return group.is_world ? "" : communicator_text(group); }

@@ -56,13 +56,13 @@ Table step_table(const Steps& steps, const Job& job) {
          }},
     };
     Table table = table_of("steps", fields, std::vector<Steps>{steps});
-    table.notes.push_back(fmt::format("a step: {}; the same collectives in the same order, by rank {}",
+    table.notes.push_back(fmt::format("a step: {}; the same collectives in the same order, on rank {}",
                                       calls_in(steps, job), job.pace.rank));
     const auto [least, most] =
         std::minmax_element(steps.parts.begin(), steps.parts.end(),
                             [](const Steps::Part& a, const Steps::Part& b) { return a.step_ns < b.step_ns; });
     table.notes.push_back(fmt::format(
-        "from {} to {} in {} parts of the run, of {} steps each: what is slow for fewer may not show",
+        "{} to {} in {} parts of the run, of {} steps each: shorter slow phases may not show",
         human_time(least->step_ns), human_time(most->step_ns), steps.parts.size(), human_number(steps.of_part)));
     return table;
 }
@@ -88,16 +88,16 @@ Result<std::vector<Table>> steps(const Job& job, const Question& question) {
     if (!found) {
         Table table{.id = "steps", .title = {}, .columns = {}, .rows = {}, .notes = {}};
         table.notes.push_back(is_marked ? "the program marks its iterations: mpiprof-report regions"
-                                        : "no steps are known: the kept collectives follow each other in no regular "
-                                          "order, or are too few; a program can mark its iterations (mpiprof.h)");
+                                        : "no repeating pattern of collectives found; "
+                                          "a program can mark its iterations (mpiprof.h)");
         return std::vector{std::move(table)};
     }
     std::vector<Table> tables{step_table(*found, job)};
     if (question.is_for_screen) {
         tables.push_back(part_table(found->slow, *found, "slow"));
-        tables.back().title = "SLOW STRETCHES";
+        tables.back().title = "SLOW PHASES";
         if (!found->slow.empty())
-            tables.back().notes.push_back("time since the end of MPI_Init; a quarter above the median, or more");
+            tables.back().notes.push_back("at least a quarter above the median; times are since the end of MPI_Init");
     } else {
         tables.push_back(part_table(found->parts, *found, "parts"));
         tables.push_back(part_table(found->slow, *found, "slow"));

@@ -48,7 +48,7 @@ std::string time_inside(const Job& job, const Figures& figures) {
     const double share = figures.inside_share;
     const auto calls = leading_calls(job, figures);
     if (figures.wall_ns == 0 && figures.inside_ns() != 0)
-        return fmt::format("{} inside {}, of a run of which it is not known how long it was",
+        return fmt::format("{} inside {}; the length of the run is not known",
                            human_time(static_cast<double>(figures.inside_ns()) / figures.ranks), words.library);
     if (figures.wall_ns == 0 || (calls.empty() && figures.unfinished_ns == 0))
         return fmt::format("No time in {} was recorded", words.library);
@@ -56,7 +56,7 @@ std::string time_inside(const Job& job, const Figures& figures) {
     if (job.is_text && figures.ranks < job.size) whole += " of " + whose_calls(job, figures);
     std::string text =
         figures.is_mpi_beside()
-            ? fmt::format("{} is active during {} of the {}, on another thread than the main one", words.library,
+            ? fmt::format("{} is active for {} of the {}, on a thread other than the main thread", words.library,
                           human_share(share), whole)
             : fmt::format("{}{} of the {} is inside {}", at_least(job), human_share(share), whole, words.library);
     if (share < 0.01 || calls.empty()) return text;
@@ -114,7 +114,7 @@ Table share_bar(const Job& job, const Figures& figures) {
                 .rows = {},
                 .notes = {},
                 .picture = std::move(bar)};
-    if (total <= 0) table.notes.push_back("how long the ranks ran is not known");
+    if (total <= 0) table.notes.push_back("the length of the run is not known");
     if (budget.has(Part::before_init) || budget.has(Part::init) || budget.has(Part::finalize))
         table.notes.push_back(what_shares_are_of(budget, figures, words));
     return table;
@@ -151,7 +151,7 @@ Note what_top_shows(const Job& job, const Figures& figures, std::size_t shown) {
     Note note{};
     if (figures.ranks > 1)
         note.parts = {{fmt::format("CALLS: all ranks together; TIME: mean of {} ranks", human_count(figures.ranks))},
-                      {"the rank that spent most", "largest_ns"}};
+                      {"the rank with most time", "largest_ns"}};
     else
         note.parts = {{fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank)}};
     const auto all = unfinished_rows(job, {}).size() +
@@ -218,7 +218,7 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
 // The lines that are left of a table of mpitrace's are not the job.
 std::string over_which_ranks(const Job& job) {
     if (job.ranks.size() < 2) return "";
-    if (job.knows_all_ranks()) return "OVER RANKS";
+    if (job.knows_all_ranks()) return "PER RANK";
     return fmt::format("OVER {} OF {} RANKS", human_count(static_cast<double>(job.ranks.size())),
                        human_count(job.size));
 }
@@ -278,10 +278,10 @@ Table efficiency_table(const Efficiency& efficiency, const Vocabulary& words) {
         {{.id = "meaning", .title = {}, .drop = 1, .only_screen = true}, [](L l) { return l.meaning; }},
     };
     Table table = table_of("efficiency", fields, lines);
-    table.notes.push_back(
-        efficiency.transfer ? "ideal: elapsed if data moved in no time, an estimate from waiting and moving"
-                            : "ideal, which is elapsed if data moved in no time, is not known: waiting and moving are "
-                              "not told apart here");
+    table.notes.push_back(efficiency.transfer
+                              ? "ideal: elapsed time on an ideal network, estimated from waiting and moving"
+                              : "ideal (elapsed time on an ideal network) is not known: waiting and moving are "
+                                "not separated here");
     return table;
 }
 

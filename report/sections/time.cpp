@@ -50,7 +50,7 @@ Table periods_table(const Periods& periods, const Axis& axis, const Vocabulary& 
     };
     Table table = table_of("periods", fields, lines);
     table.notes.push_back(
-        Note::on("mpi_share", fmt::format("time inside {}, of the time of all ranks in that period; times are since {}",
+        Note::on("mpi_share", fmt::format("share of the time of all ranks that is inside {}; times are since {}",
                                           words.library, words.first_init)));
     return table;
 }
@@ -99,14 +99,14 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Job& job
     };
     Table table = table_of("ranks", fields, lines);
     table.title = "RANKS OVER TIME";
-    table.notes.push_back(fmt::format("darker: more of the time inside {}; {} from left to right",
-                                      vocabulary_of(job).library, human_time(axis.length())));
+    table.notes.push_back(fmt::format("darker: more time inside {}; {} from left to right", vocabulary_of(job).library,
+                                      human_time(axis.length())));
     if (const Figures figures = figures_of(job); figures.was_paused()) {
         const bool is_told =
             std::any_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.pauses->width_ns > 0; });
-        table.notes.push_back(fmt::format("recording was off for {} of the run: {}, and not in a rank's %WALL",
-                                          human_share(figures.paused_share),
-                                          is_told ? "- where it was for nearly all of a period" : "blank here"));
+        table.notes.push_back(fmt::format(
+            "recording was paused for {} of the run: {}, and not included in a rank's %WALL",
+            human_share(figures.paused_share), is_told ? "- where it was for nearly all of a period" : "blank here"));
     }
     return table;
 }
@@ -121,16 +121,15 @@ Result<std::vector<Table>> time(const Job& job, const Question& question) {
         none.notes.push_back(
             job.is_text ? "mpitrace's text does not say when its calls were made"
             : job.calls.empty()
-                ? "no calls were recorded, so there is no course of them over time: see regions"
-                : "these profiles do not say when their calls were made: they are of an older libmpiprof, or no rank ended");
+                ? "no calls were recorded, so there is no timeline: see regions"
+                : "these profiles do not say when their calls were made: an older libmpiprof wrote them, or no rank ended");
         return std::vector{none};
     }
     const std::size_t periods = question.is_for_screen ? periods_on_screen : periods_in_data;
     std::vector<Table> tables{periods_table(periods_of(lanes, axis, periods), axis, vocabulary_of(job)),
                               map_table(lanes, axis, job, question.is_for_screen)};
     if (job.activity_stride > 1)
-        tables.back().notes.push_back(
-            fmt::format("of every {}th rank only, since all of them would take too much memory", job.activity_stride));
+        tables.back().notes.push_back(fmt::format("1 in {} ranks only (memory limit)", job.activity_stride));
     return tables;
 }
 

@@ -123,8 +123,8 @@ Table matrix(const Kind& kind) {
         }
     table.notes.push_back(
         legend_of(occurring) +
-        (has_nvlinks ? ". NVLinks as NVML says, all else by PCI addresses"
-                     : ". By PCI addresses: NVLink is not seen there (nvidia-smi topo -m on the node shows it)"));
+        (has_nvlinks ? ". NVLinks from NVML, everything else from PCI addresses"
+                     : ". From PCI addresses: they do not show NVLink (nvidia-smi topo -m on the node does)"));
     return table;
 }
 

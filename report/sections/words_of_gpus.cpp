@@ -48,7 +48,7 @@ const RuleWords rule_words::gpu_idle{
         "while the hosts spend less than half as much of the run in NCCL and MPI operations. Copies do not count as "
         "kernels. Only the time that CUPTI records is known: with MPIPROF_CUPTI=sample a few seconds.",
     .check =
-        "mpiprof-report nccl (HOW BUSY THE GPUS WERE). Usual reasons: the data loader or the file system, "
+        "mpiprof-report nccl (GPU UTILISATION). Usual reasons: the data loader or the file system, "
         "synchronisation with the host, many short kernels. A timeline of a few steps (Nsight Systems, PyTorch "
         "profiler) shows which.",
     .says = of<evidence::GpuIdle, says>,

@@ -135,7 +135,7 @@ const RuleWords rule_words::requests{
         "Each request is followed from the call that posted it to the one that completed it. The time of a call that "
         "completes several (MPI_Waitall) is split evenly among them: which one completed last is not recorded.",
     .check =
-        "mpiprof-report calls --width 140, column WAITED FOR, which 80 columns have no room for (--format csv: "
+        "mpiprof-report calls --width 140, column WAIT TIME, which 80 columns have no room for (--format csv: "
         "waited_ns). Post the request earlier, or compute between posting and waiting.",
     .says = of<evidence::Requests, says>,
 };

@@ -67,7 +67,7 @@ def run_family(arguments, scene):
     expected = {key: calls for key, (calls, _) in read_tables(directory / "expected.errors").items()}
     check(found == expected, "(rank, call, 0) -> errors:\n" + differences(found, expected))
     summary = " ".join(scene.run_report(cwd=directory).succeeded().out.split())
-    same("of no known family" in summary, arguments.family == "unknown", f"whether an unknown MPI is said:\n{summary}")
+    same("is not recognised" in summary, arguments.family == "unknown", f"whether an unknown MPI is said:\n{summary}")
 
     if arguments.family != "unknown":
         directory, ours = run(arguments, scene, [program, "again", "expected"], "again", [arguments.library])

@@ -1,4 +1,4 @@
-// mpiprof-report check: what is wrong with each file, and what is missing.
+// mpiprof-report check: validate the profiles: damaged, missing, unfinished.
 #include <cstring>
 
 #include "tests/report/cli.h"
@@ -11,7 +11,7 @@ TEST_F(cli, check_of_whole_profiles_says_so) {
     write(balanced_stencil());
     const Ran ran = run({"check"});
     EXPECT_EQ(ran.code, 0) << ran.out;
-    EXPECT_NE(ran.out.find("all 8 profiles are whole"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("all 8 profiles are intact"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("8 finalized"), std::string::npos);
     EXPECT_NE(ran.out.find("mapped"), std::string::npos);
     EXPECT_EQ(ran.err, "");
@@ -26,7 +26,7 @@ TEST_F(cli, check_names_each_damaged_file_on_a_line_and_fails) {
     write_file(path() / "mpi_profile.4711.x", "something else\n");
     const Ran ran = run({"check"});
     EXPECT_EQ(ran.code, 1);
-    EXPECT_NE(ran.out.find("mpi_profile.4711.2: is cut off"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("mpi_profile.4711.2: is truncated"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("mpi_profile.4711.3: is empty"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("mpi_profile.4711.x: is not a profile"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("3 defects found; 6 profiles can be read; 2 ranks without a profile"), std::string::npos)
@@ -46,7 +46,7 @@ TEST_F(cli, check_says_what_is_missing_twice_or_dropped_and_does_not_call_it_dam
     write_file(path() / "mpi_profile.copy.1", build(ranks[1]));
     const Ran ran = run({"check", "--width", "120"});
     EXPECT_EQ(ran.code, 1) << "a rank has no profile, another no end\n" << ran.out;
-    EXPECT_NE(ran.out.find("all 2 profiles are whole; 1 rank without a profile; 1 rank did not reach MPI_Finalize"),
+    EXPECT_NE(ran.out.find("all 2 profiles are intact; 1 rank without a profile; 1 rank did not reach MPI_Finalize"),
               std::string::npos)
         << ran.out;
     for (const char* part : {"rank 1 has two profiles", "1 exited", "1 finalized", "1 mapped, 1 written every 10.00 s",
@@ -61,7 +61,7 @@ TEST_F(cli, check_of_a_killed_job_says_so_and_fails) {
     write(ranks);
     const Ran ran = run({"check", "--width", "200"});
     EXPECT_EQ(ran.code, 1) << ran.out;
-    EXPECT_NE(ran.out.find("all 8 profiles are whole; 8 ranks did not reach MPI_Finalize (1 aborted, 7 killed"),
+    EXPECT_NE(ran.out.find("all 8 profiles are intact; 8 ranks did not reach MPI_Finalize (1 aborted, 7 killed"),
               std::string::npos)
         << ran.out;
 }
@@ -101,7 +101,7 @@ TEST_F(cli, check_blames_calls_in_flight_for_sums_of_a_killed_rank) {
     write_file(path() / "mpi_profile.4711.1", bytes);
     const Ran ran = run({"check"});
     EXPECT_EQ(ran.code, 1) << ran.out;
-    EXPECT_NE(ran.out.find("all 2 profiles are whole; 1 rank did not reach MPI_Finalize"), std::string::npos)
+    EXPECT_NE(ran.out.find("all 2 profiles are intact; 1 rank did not reach MPI_Finalize"), std::string::npos)
         << ran.out;
     EXPECT_NE(ran.out.find("by calls in flight"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("killed"), std::string::npos) << ran.out;

@@ -33,11 +33,11 @@ TEST_F(cli, tables_are_sorted_by_their_headings) {
 
 TEST_F(cli, what_explain_says_shows_which_requests_were_waited_for) {
     write(late_messages());
-    EXPECT_NE(run({"explain", "requests"}).out.find("calls --width 140, column WAITED FOR"), std::string::npos);
-    EXPECT_EQ(run({"calls", "--width", "80"}).out.find("WAITED FOR"), std::string::npos);
+    EXPECT_NE(run({"explain", "requests"}).out.find("calls --width 140, column WAIT TIME"), std::string::npos);
+    EXPECT_EQ(run({"calls", "--width", "80"}).out.find("WAIT TIME"), std::string::npos);
     const std::string wide = run({"calls", "--width", "140"}).out;
-    EXPECT_NE(wide.find("WAITED FOR  %OVERLAP"), std::string::npos) << wide;
-    EXPECT_NE(wide.find("WAITED FOR: time in Wait, Test and their like"), std::string::npos) << wide;
+    EXPECT_NE(wide.find("WAIT TIME  %OVERLAP"), std::string::npos) << wide;
+    EXPECT_NE(wide.find("WAIT TIME: time in MPI_Wait, MPI_Test and the like"), std::string::npos) << wide;
 }
 
 TEST_F(cli, headings_that_name_nccl_are_sorted_by_too) {
@@ -133,7 +133,7 @@ TEST_F(cli, named_files_are_a_part_on_purpose) {
     write(balanced_stencil());
     const Ran ran = run({"mpi_profile.4711.1", "mpi_profile.4711.2"});
     EXPECT_EQ(ran.code, 0);
-    EXPECT_NE(ran.out.find("2 of 8 ranks, as named"), std::string::npos);
+    EXPECT_NE(ran.out.find("2 of 8 ranks (files given)"), std::string::npos);
     EXPECT_EQ(ran.out.find("INCOMPLETE"), std::string::npos);
 }
 

@@ -129,7 +129,7 @@ TEST(comms, collectives_that_a_member_entered_less_often_are_named) {
     auto equal = grid();
     equal[5] = grid()[4];
     equal[5].rank = 5;
-    EXPECT_EQ(show(job_of(equal)).find("MORE OFTEN"), std::string::npos);
+    EXPECT_EQ(show(job_of(equal)).find("MISMATCHED COLLECTIVE COUNTS"), std::string::npos);
 }
 
 TEST(comms, of_which_a_member_was_never_seen_are_judged_by_the_others_only_if_it_has_no_profile) {
@@ -138,9 +138,9 @@ TEST(comms, of_which_a_member_was_never_seen_are_judged_by_the_others_only_if_it
     ranks[7].communicators.resize(1);  // it never used its row
     for (auto& call : ranks[7].calls)
         std::erase_if(call.cells, [](const CellSpec& cell) { return cell.communicator > 1; });
-    EXPECT_NE(show(job_of(ranks)).find("MORE OFTEN"), std::string::npos);
+    EXPECT_NE(show(job_of(ranks)).find("MISMATCHED COLLECTIVE COUNTS"), std::string::npos);
     ranks.pop_back();
-    EXPECT_EQ(show(job_of(ranks)).find("MORE OFTEN"), std::string::npos);
+    EXPECT_EQ(show(job_of(ranks)).find("MISMATCHED COLLECTIVE COUNTS"), std::string::npos);
 }
 
 // Whatever is added up, nothing is lost.
@@ -291,7 +291,7 @@ TEST(comms, calls_that_are_only_counted_are_not_shown_as_calls_without_one) {
     const Job job = job_of(grid());
     const std::string text = show(job), by_call = show(job, {.ranks = {}, .sort = {}, .by = "call", .top = {}});
     EXPECT_NE(text.find("(none)"), std::string::npos) << text;
-    EXPECT_NE(text.find("(none): calls that name no communicator (Wait, Test,"), std::string::npos) << text;
+    EXPECT_NE(text.find("(none): calls without a communicator (Wait, Test,"), std::string::npos) << text;
     EXPECT_NE(by_call.find("MPI_Waitall"), std::string::npos) << by_call;
     EXPECT_EQ(by_call.find("MPI_Comm_rank"), std::string::npos) << by_call;
     EXPECT_NE(show(job, {.ranks = {}, .sort = {}, .by = "call", .top = {}}, "csv").find("MPI_Comm_rank"),

@@ -100,7 +100,7 @@ TEST(job_dir, a_rank_of_another_world_size_is_left_out_and_named) {
     ASSERT_EQ(found.launches.size(), 1);
     EXPECT_EQ(found.launches[0].size, 2);
     EXPECT_EQ(found.launches[0].files.size(), 2);
-    EXPECT_TRUE(says(found.launches[0].problems, "of a world of 9 ranks"));
+    EXPECT_TRUE(says(found.launches[0].problems, "from a world of 9 ranks"));
 }
 
 TEST(job_dir, a_spawned_world_is_a_launch_of_its_own) {
@@ -290,7 +290,7 @@ TEST(job_dir, what_only_bears_the_name_of_a_profile_is_a_line_each) {
     EXPECT_TRUE(says(found.problems, "mpi_profile.4711.5: is empty"));
     EXPECT_TRUE(says(found.problems, "mpi_profile.4711.6: is not a profile"));
     EXPECT_TRUE(says(found.problems, "mpi_profile.4711.7: is a device"));
-    EXPECT_TRUE(says(found.problems, "mpi_profile.4711.8: is cut off"));
+    EXPECT_TRUE(says(found.problems, "mpi_profile.4711.8: is truncated"));
     EXPECT_EQ(found.problems.size(), 8);
 }
 

@@ -266,7 +266,7 @@ TEST_F(merged, files_that_are_cut_off_are_told_so_in_a_line) {
     const Ran ran = run({"summary", "cut.mpiprof"});
     EXPECT_EQ(ran.code, 3);
     EXPECT_EQ(ran.out, "");
-    EXPECT_NE(ran.err.find("cut.mpiprof: is cut off: "), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find("cut.mpiprof: is truncated: "), std::string::npos) << ran.err;
     EXPECT_NE(ran.err.find("; copy it again, or merge the profiles once more"), std::string::npos) << ran.err;
     EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 2) << "a heading and the line\n" << ran.err;
 }

@@ -138,7 +138,7 @@ TEST(pairs, that_are_no_single_rank_are_said) {
     EXPECT_EQ(job.drops.peers, 6u);
     const std::string text = show(job);
     EXPECT_TRUE(says(text, "7 messages of 70 B were received from MPI_ANY_SOURCE")) << text;
-    EXPECT_TRUE(says(text, "6 messages of 60 B went to further peers"));
+    EXPECT_TRUE(says(text, "6 messages of 60 B went to peers beyond those tracked"));
 }
 
 TEST(pairs, jobs_without_messages_say_so) {
@@ -207,7 +207,7 @@ TEST(pairs, many_ranks_share_the_shades_of_the_map) {
     }
     const std::string text = show(job_of(specs));
     EXPECT_TRUE(says(text, "195-199"));
-    EXPECT_TRUE(says(text, "each shade is 5 receivers"));
+    EXPECT_TRUE(says(text, "one cell per 5 receivers"));
 }
 
 // ---- merging ----

@@ -132,7 +132,7 @@ TEST(screens, placement_of_many_ranks_fits_a_screen) {
 TEST(placement, a_job_without_facts_says_so) {
     ProfileSpec spec;
     spec.calls = {sync("MPI_Barrier", {{.calls = 1}})};
-    EXPECT_NE(show(job_of({spec})).find("do not say where their ranks ran"), std::string::npos);
+    EXPECT_NE(show(job_of({spec})).find("do not record where their ranks ran"), std::string::npos);
 }
 
 // ---- what nodes count themselves ----
@@ -157,10 +157,10 @@ TEST(node_use, energy_of_a_node_is_that_of_its_packages_and_memory_counted_once)
     const std::string text =
         report::find_view("text")->show({"placement", report::find_section("placement")->answer(job, question).value()},
                                         {.width = 100, .has_utf8 = true});
-    EXPECT_NE(text.find("COUNTED BY THE NODES THEMSELVES"), std::string::npos) << text;
+    EXPECT_NE(text.find("NODE COUNTERS"), std::string::npos) << text;
     EXPECT_NE(text.find("node1        2.0     200  3.7 GiB   954 MiB  400 MB/s     100 MB/s"), std::string::npos)
         << text;
-    EXPECT_NE(text.find("not this job alone"), std::string::npos) << text;
+    EXPECT_NE(text.find("not only this job"), std::string::npos) << text;
 }
 
 TEST(node_use, links_that_moved_nothing_are_no_line) {
@@ -169,9 +169,9 @@ TEST(node_use, links_that_moved_nothing_are_no_line) {
     spec.facts = {{format::FactKind::node, "cpus", "0-7"}};
     spec.node_counters = {{"link.docker0.tx", 0, format::NodeCounterUnit::bytes},
                           {"link.docker0.rx", 0, format::NodeCounterUnit::bytes}};
-    EXPECT_EQ(show(job_of({spec})).find("COUNTED BY THE NODES"), std::string::npos) << show(job_of({spec}));
+    EXPECT_EQ(show(job_of({spec})).find("NODE COUNTERS"), std::string::npos) << show(job_of({spec}));
     spec.node_counters.push_back({"link.eth0.tx", 4'000'000'000, format::NodeCounterUnit::bytes});
-    EXPECT_NE(show(job_of({spec})).find("COUNTED BY THE NODES"), std::string::npos) << show(job_of({spec}));
+    EXPECT_NE(show(job_of({spec})).find("NODE COUNTERS"), std::string::npos) << show(job_of({spec}));
 }
 
 TEST(node_use, the_whole_node_counts_where_it_tells_that) {

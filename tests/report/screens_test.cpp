@@ -94,7 +94,7 @@ TEST(screens, old_mpitrace_text_is_reported_and_marked_as_rounded) {
 
 TEST(summary, mpi_on_a_background_thread_is_never_called_lost_time) {
     const std::string text = show(job_of(background_training()), "summary");
-    EXPECT_NE(unwrapped(text).find("on another thread than the main one"), std::string::npos);
+    EXPECT_NE(unwrapped(text).find("on a thread other than the main thread"), std::string::npos);
     EXPECT_NE(text.find("[overlap]"), std::string::npos);
     EXPECT_EQ(text.find("EFFICIENCY"), std::string::npos);  // they would take time outside MPI for compute time
     EXPECT_EQ(text.find("[imbalance]"), std::string::npos);
@@ -125,12 +125,13 @@ TEST(summary, a_call_in_hand_is_in_the_bar_and_in_the_table) {
 
     const std::string calls = unwrapped(show(job, "calls"));
     EXPECT_NE(calls.find("MPI_Barrier (unfinished) - 15 44.929 s 74.9%"), std::string::npos) << calls;
-    EXPECT_NE(calls.find("(unfinished): calls that had not returned"), std::string::npos) << calls;
+    EXPECT_NE(calls.find("(unfinished): calls that have not returned"), std::string::npos) << calls;
     const std::string csv = show(job, "calls", {}, utf8_screen, "csv");
     EXPECT_NE(csv.find(",total_time_ns,unfinished\n"), std::string::npos) << csv;
     EXPECT_NE(csv.find(",yes\n"), std::string::npos) << csv;
     EXPECT_EQ(csv.find("(unfinished)"), std::string::npos) << csv;
-    EXPECT_NE(unwrapped(show(job, "sites")).find("calls that had not returned are on no line here"), std::string::npos);
+    EXPECT_NE(unwrapped(show(job, "sites")).find("calls that have not returned are not listed here"),
+              std::string::npos);
 }
 
 TEST(summary, a_job_that_ended_well_speaks_of_no_unfinished_calls) {
@@ -165,7 +166,7 @@ TEST(calls, of_some_ranks_only_are_counted_as_they_were_made) {
     }
     EXPECT_NE(unwrapped(show(job, "sites")).find("MPI_Send 8 1000 B 40.000 ms 50.0%"), std::string::npos)
         << show(job, "sites");
-    EXPECT_NE(unwrapped(show(job, "sites")).find("CALLS: 2 ranks together; TIME: their mean"), std::string::npos);
+    EXPECT_NE(unwrapped(show(job, "sites")).find("CALLS: sum over 2 ranks; TIME: their mean"), std::string::npos);
     EXPECT_NE(unwrapped(show(job, "comms")).find("MPI_COMM_WORLD 1 2 16"), std::string::npos) << show(job, "comms");
 }
 
@@ -196,7 +197,7 @@ TEST(calls, that_send_and_receive_say_so_of_their_size) {
     const Job job = job_of(ranks);
     for (const char* section : {"summary", "calls", "sites"}) {
         const std::string text = unwrapped(show(job, section));
-        EXPECT_NE(text.find("AVG SIZE of MPI_Sendrecv: sent and received together"), std::string::npos) << text;
+        EXPECT_NE(text.find("AVG SIZE of MPI_Sendrecv: sent plus received"), std::string::npos) << text;
     }
     EXPECT_EQ(unwrapped(show(job_of(one_way()), "summary")).find("AVG SIZE of"), std::string::npos);
 }
@@ -388,7 +389,7 @@ TEST(settings, say_where_each_is_from_and_which_ranks_differ) {
               "  MPIPROF_DEPTH   1         environment             2\n"
               "  MPIPROF_DIR     /scratch  a variable of mpitrace  all\n"
               "  MPIPROF_CLOCK   auto      default                 all\n"
-              "  not all ranks saw the same variables: does the launcher hand them on?\n");
+              "  not all ranks saw the same variables: check that the launcher propagates them\n");
     const std::string csv = show(job_of(ranks), "settings", {}, utf8_screen, "csv");
     EXPECT_NE(csv.find("MPIPROF_DIR,/scratch,other_tool,all,4\n"), std::string::npos) << csv;
 }

@@ -102,7 +102,7 @@ TEST(steps, that_take_longer_for_a_while_are_a_slow_stretch) {
     const auto tables = report::find_section("steps")->answer(job, {});
     ASSERT_TRUE(tables);
     const std::string text = report::find_view("text")->show({"steps", *tables}, {});
-    EXPECT_NE(text.find("SLOW STRETCHES"), std::string::npos) << text;
+    EXPECT_NE(text.find("SLOW PHASES"), std::string::npos) << text;
     EXPECT_NE(text.find("a step: MPI_Allreduce, MPI_Barrier, MPI_Bcast"), std::string::npos) << text;
 }
 

@@ -206,16 +206,16 @@ TEST(time_section, says_when_recording_was_off) {
   3.000 s  3.333 s   100%  ████████████████████████  2.0 MB/s
   3.333 s  3.667 s   100%  ████████████████████████  2.0 MB/s
   3.667 s  4.000 s   100%  ████████████████████████  2.0 MB/s
-  %WALL: time inside MPI, of the time of all ranks in that period; times are
-  since the first MPI_Init
+  %WALL: share of the time of all ranks that is inside MPI; times are since the
+  first MPI_Init
 
   RANKS OVER TIME
   RANK  %WALL  FROM START TO END
   0     80.0%  ---------------               ██████████████████████████████
   1      100%                 █████████████████████████████████████████████
-  darker: more of the time inside MPI; 4.000 s from left to right
-  recording was off for 21.4% of the run: - where it was for nearly all of a
-  period, and not in a rank's %WALL
+  darker: more time inside MPI; 4.000 s from left to right
+  recording was paused for 21.4% of the run: - where it was for nearly all of a
+  period, and not included in a rank's %WALL
 )");
 }
 

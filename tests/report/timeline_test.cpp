@@ -249,7 +249,7 @@ TEST(timeline, says_what_is_missing) {
     without.traces.clear();
     const Exported found = export_of({rank(0, {event(send, 100, 200), event(send, 300, 400)}, 7), without});
     EXPECT_TRUE(found.says("no trace of rank 1"));
-    EXPECT_TRUE(found.says("5 older events of rank 0 made room for the last 2"));
+    EXPECT_TRUE(found.says("5 older events of rank 0 were overwritten by the last 2"));
     without.rank = 0;
     const Exported none = export_of({without});
     EXPECT_TRUE(none.events.is_null());

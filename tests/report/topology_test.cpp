@@ -109,7 +109,7 @@ TEST(topology, has_the_nvlinks_that_nvml_knows) {
          {"GPU0,GPU1,NV2,", "GPU0,GPU2,NV1,", "GPU1,GPU3,NV12,", "GPU1,GPU2,PHB,", "GPU0,mlx5_0,PIX,"})
         EXPECT_NE(csv.find(line), std::string::npos) << line << "\n" << csv;
     const std::string screen = show(job_of({spec}));
-    EXPECT_NE(screen.find("NVLinks as NVML says"), std::string::npos) << screen;
+    EXPECT_NE(screen.find("NVLinks from NVML"), std::string::npos) << screen;
     EXPECT_NE(screen.find("NV12: 12 NVLinks; NV2: 2 NVLinks"), std::string::npos) << screen;
     expect_fits(screen, 80);
 }

@@ -8,7 +8,7 @@ from harness import case, check, same
 
 
 def communicators_of(document):
-    """[(rank, communicator)] of `export -f json`, without record 0 (not told apart)."""
+    """[(rank, communicator)] of `export -f json`, without record 0 (beyond the table)."""
     found = []
     for profile in document["ranks"]:
         found += [(profile["rank"], c) for c in profile["communicators"][1:]]

@@ -99,7 +99,7 @@ def file_system_that_answers_with_errors_costs_the_profile_at_most_its_place(sce
 
 @case(ranks=1, tier="full")
 def file_system_that_stands_still_for_a_while_stops_nobody(scene):
-    """Frozen for 3 s while the program calls MPI all the time: it goes on, and the profile is whole at the end."""
+    """Frozen for 3 s while the program calls MPI all the time: it goes on, and the profile is intact at the end."""
     with remote_disk(scene, "frozen") as (directory, below, fallback, obey):
         job = start(scene, directory, fallback, ["middle:pause=100"], ranks=1, calls=4 * MANY, env={"ACTS_TALLY": scene.dir / "tally"})
         time.sleep(1.5)

@@ -36,7 +36,7 @@ def report_shows_how_long_the_gpu_was_at_nccls_operations(scene):
     same(reduce["busbw_bytes_per_s"], None, "the bandwidth of the bus, from a time that is at most")
     same(sorted(rows), ["ncclAllGather", "ncclAllReduce", "ncclBcast"], "operations")
     check("nccl_late" not in tables, "idle time before a kernel is taken for waiting for another rank")
-    check("times by events are at most" in " ".join(scene.run_report("nccl").succeeded().out.split()), "the screen does not say so")
+    check("times from CUDA events are upper bounds" in " ".join(scene.run_report("nccl").succeeded().out.split()), "the screen does not say so")
     same([(w["work"], w["count"]) for w in tables["gpu_work"]], [("kernels of NCCL", 14)], "all that the one GPU did that CUPTI saw")
     calls = {row["call"]: row for row in tables_of(scene, "calls")["calls"]}
     same(calls["ncclAllReduce"]["algbw_bytes_per_s"], reduce["algbw_bytes_per_s"], "the same in calls")

@@ -92,4 +92,4 @@ def marks_before_mpi_init_are_of_the_same_job(scene):
 def label_that_cannot_be_read_is_said_in_one_line(scene):
     program = scene.compile("ring.c")
     ran = scene.mpirun(2, [program, 3], env={"MPIPROF_LABELS": "bucket_size,model=resnet50,=3"}).succeeded()
-    same(ran.err, 'mpiprof: MPIPROF_LABELS: "bucket_size" is no label such as model=resnet50; it is left out, and so are others\n', "stderr")
+    same(ran.err, 'mpiprof: MPIPROF_LABELS: "bucket_size" is not a label (expected KEY=VALUE) and is ignored, and so are others\n', "stderr")

@@ -27,7 +27,7 @@ def regions_of_the_program_have_their_calls_and_times(scene):
     ran = scene.mpirun(2, program, cwd=directory).succeeded()
 
     same(ran.out, plain.out, "output with and without the profiler")
-    same(ran.err, 'mpiprof: a region "solve" is ended that was not begun; it is ignored\n', "what is said")
+    same(ran.err, 'mpiprof: mpiprof_region_end("solve") without a begin is ignored\n', "what is said")
     rows, iterations = regions_of(scene, directory)
     same({name: int(row["own_calls"]) for name, row in rows.items()}, {name: 2 * n for name, n in CALLS.items()}, "calls")
     same({name: int(row["own_message_bytes"]) for name, row in rows.items()}, {name: 8 * n for name, n in CALLS.items()}, "bytes")

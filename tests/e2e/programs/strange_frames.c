@@ -44,7 +44,7 @@ void sum_up(void) {
 // sub $8, %rsp; call *%rdi; add $8, %rsp; ret
 static Frame generate(void) {
     static const unsigned char code[] = {0x48, 0x83, 0xec, 8, 0xff, 0xd7, 0x48, 0x83, 0xc4, 8, 0xc3};
-    static const unsigned char shared[] = {20, 0, 0, 0, 0, 0,    0,    0,  1,    'z', 'R', 0,
+    static const unsigned char shared[] = {20, 0,    0,  0, 0, 0,    0, 0, 1,    'z', 'R', 0,
                                            1,  0x78, 16, 1, 0, 0x0c, 7, 8, 0x90, 1,   0,   0};
     static const unsigned char program[] = {0, 0x44, 0x0e, 16, 0x46, 0x0e, 8, 0};
     static unsigned char description[64] __attribute__((aligned(8)));
