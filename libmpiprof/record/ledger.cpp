@@ -157,9 +157,12 @@ std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (
 
 // With what libunwind leaves on the stack. Its errors are not the program's.
 [[gnu::noinline]] void Ledger::go_on_from_cut(CallStack& found) {
+    Sites& sites = records_->sites;
+    if (!sites.general_unwinder || !stack.holds(found.place[0])) return;
+    for (unsigned i = 0; i < found.depth; ++i)
+        if (!found.place[i]) return;  // what a signal interrupted was not called
     const int error = errno;
-    const unsigned depth = records_->sites.depth;
-    records_->sites.general_unwinder(found, depth, stack);
+    sites.general_unwinder(found, sites.depth, stack);
     errno = error;
     clear_used_stack<stack_of_general_walk>();
 }
@@ -172,7 +175,7 @@ std::uint32_t Ledger::site(std::uint64_t key, const Word* frame, std::uint16_t (
     unwound_ += may_unwind;
     CallStack found = unwind(may_unwind ? sites.unwinder() : nullptr, frame, return_address, sites.depth);
     is_shallow = found.is_shallow;
-    if (found.is_cut && words_above != 0 && sites.general_unwinder) [[unlikely]]
+    if (found.is_cut) [[unlikely]]
         go_on_from_cut(found);
     at[0] = at[1] = 0;
     if (words_above != 0) {

@@ -106,7 +106,6 @@ struct Walk {
     LibraryMoment moment{};
     int reason = Unwinder::cut;
     bool is_shallow = false;
-    bool met_signal = false;
 
     void go() { dl_iterate_phdr(within_lock, this); }
 
@@ -198,8 +197,7 @@ struct Walk {
         return rule.cfa == CfaRule::outermost ? Unwinder::end_of_stack : Unwinder::cut;
     }
     // A cursor of its own, which may lie in memory.
-    bool leave_interrupted(Cursor& cursor, Stack& stack) {
-        met_signal = true;
+    static bool leave_interrupted(Cursor& cursor, Stack& stack) {
         Cursor above = cursor;
         if (!leave_signal(above, stack, Crosses)) return false;
         cursor = above;
@@ -226,7 +224,7 @@ struct Walk {
     walk.go();
     stack.moment = walk.moment;
     stack.is_shallow = walk.is_shallow;
-    stack.is_cut = walk.reason == Unwinder::cut && !walk.met_signal;
+    stack.is_cut = walk.reason == Unwinder::cut;
     return walk.reason;
 }
 

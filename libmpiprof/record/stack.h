@@ -15,7 +15,7 @@ struct CallStack {
     const Word* place[deepest];  // where that address lies; null = not known
     LibraryMoment moment{};      // of the walk; zero = not known
     bool is_shallow = false;     // the walk needed little of the stack itself
-    bool is_cut = false;         // there is more, behind a frame that the walk could not pass; no signal's was before
+    bool is_cut = false;         // there is more, behind a frame that the walk could not pass
 };
 
 // The functions of libgcc_s that exceptions and glibc's backtrace() use, too. Unlike others they tell frames'
