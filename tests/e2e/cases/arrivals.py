@@ -78,7 +78,7 @@ def clocks_of_two_nodes_are_lined_up_by_the_program_s_own_calls(scene):
     waited, last = measured(ran.out)
     calls, ranks = compared(scene)
     text = scene.run_report("arrivals").succeeded().out
-    check("the clocks of 2 nodes were lined up" in text, f"the screen says so: {text}")
+    check("clocks of 2 nodes aligned by these collectives" in text, f"the screen says so: {text}")
     for name, (wait, _) in waited.items():
         found = calls[name]
         check(found["compared"] == 120 and found["error_ns"], f"{name} is kept, and the clocks leave an error: {found}")

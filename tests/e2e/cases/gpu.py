@@ -366,6 +366,6 @@ def replays_of_cuda_graphs_are_counted_without_cupti(scene):
 def where_replays_are_not_seen_the_counts_are_at_least(scene):
     """Graphs that are made by the driver's functions."""
     run(scene, "captured")
-    check("COLLECTIVES, SEND+RECV and BYTES are at least" in scene.run_report("nccl").succeeded().out.replace("\n  ", " "), scene.run_report("nccl").out)
+    check("COLLECTIVES, SEND+RECV and BYTES are lower bounds" in scene.run_report("nccl").succeeded().out.replace("\n  ", " "), scene.run_report("nccl").out)
     summary = scene.run_report("summary", "--width", "400").succeeded().out
     check("NCCL did more work than its calls show: on 1 rank, replays of CUDA graphs with NCCL operations are not seen." in summary, summary)

@@ -105,7 +105,7 @@ def another_profiler_plugin_behind_ours_is_told_as_if_it_were_alone(scene):
         check(bool(told_to_the_other(alone)) == bool(mask & (1 | 2 | 4)), f"{what}: it was told {told_to_the_other(alone)}")  # without a GPU no launches
         same((chosen(scene, alone), chosen(scene, both)), ({}, chosen(scene, ours)), f"{what}: operations")
         same(recorded(scene, both), recorded(scene, ours), f"{what}: call -> (calls, bytes)")
-        check(f"plugin behind mpiprof: {named['NCCL_PROFILER_PLUGIN']} (version {version})" in scene.run_report("nccl", "--width", "400", cwd=both).out,
+        check(f"plugin chained behind mpiprof: {named['NCCL_PROFILER_PLUGIN']} (version {version})" in scene.run_report("nccl", "--width", "400", cwd=both).out,
               f"{what}: the report does not name it")
 
 
@@ -136,7 +136,7 @@ def another_profiler_plugin_that_cannot_be_told_costs_nothing_but_a_line(scene):
         same((ran.code, ran.out, ran.err), (0, "", says), name)
         same(chosen(scene, directory), summed(told(directory, bcast=(70,))), f"{name}: operations")
         shown = scene.run_report("nccl", "--width", "400", cwd=directory).out
-        same(("plugin behind mpiprof: none: /nowhere/x.so" in shown, "which it refused" in shown), (name == "missing", name == "refusing"), name)
+        same(("plugin chained behind mpiprof: none: /nowhere/x.so" in shown, "which it refused" in shown), (name == "missing", name == "refusing"), name)
 
 
 @case(mpis=(), ranks=1)

@@ -20,7 +20,7 @@ def check_profile(scene, directory, without=(), is_told=True):
     same(states, {"finalized"}, f"states of the ranks, {directory.name}")
     summary = " ".join(scene.run_report(cwd=directory).out.split())
     if is_told:  # a program may not export its own functions
-        same("another tool comes before" in summary, bool(without), f"whether the report tells of the tool in front:\n{summary}")
+        same("another PMPI tool precedes" in summary, bool(without), f"whether the report tells of the tool in front:\n{summary}")
 
 
 def check_tool(directory, lines=1):

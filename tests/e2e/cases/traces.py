@@ -151,7 +151,7 @@ def trace_keeps_the_last_events_and_its_arrows_are_right(scene):
     for rank in range(3):
         calls = found.calls(rank)
         check(10 < calls["MPI_Allreduce"] < 60 and calls["MPI_Barrier"] == 1 and calls["MPI_Mrecv"] == 1, f"the last calls of rank {rank}: {calls}")
-    check("older events of ranks 0, 1, 2 made room for the last 1500" in found.said, found.said)
+    check("older events of ranks 0, 1, 2 were overwritten by the last 1500" in found.said, found.said)
     check(len(found.arrows) > 3 * 4 * 20, f"{len(found.arrows)} arrows: {found.said}")
     check_messages(found, 3)
     same(found.backwards, [], "arrows back in time")
