@@ -100,8 +100,7 @@ std::string communicators(std::uint64_t n) {
 void note_what_is_missing(Table& table, const Comparison& comparison) {
     if (comparison.calls.empty())
         table.notes.push_back(
-            "no arrival data: it takes collectives, and a profile from every rank of the communicator"
-            "");
+            "no arrival data: it takes collectives, and a profile from every rank of the communicator");
     if (comparison.incomplete)
         table.notes.push_back(communicators(comparison.incomplete) +
                               " left out: some members have no profile, or sampled no calls");
