@@ -53,6 +53,24 @@ def data_parallel_example_in_python(scene):
     check_profile(scene, 4, 20)
 
 
+@case(ranks=2, attempts=3)
+def heat_example_has_its_slow_rank_named_with_the_line(scene):
+    """And computes the same where every rank has as much to do."""
+    program = scene.dir / "build" / "heat"
+    shutil.copytree(ROOT / "examples" / "heat", program.parent)
+    scene.alone(["make", "-C", program.parent, f"MPICC={scene.mpicc()}"], profiled=False).succeeded()
+    ran = scene.mpirun(2, [program, 200]).succeeded()
+
+    rows = {(call, bin_max): value for (rank, call, bin_max), value in scene.export().items() if rank == 1}
+    same(rows["MPI_Allreduce", 8], (20, 160), "(calls, bytes) of rank 1's Allreduces")
+    same(sum(calls for (call, _), (calls, _) in rows.items() if call == "MPI_Sendrecv"), 400, "Sendrecvs of rank 1")
+    told = " ".join(scene.run_report().succeeded().out.split())
+    check("Rank 1 spends up to" in told or "rank 1 computes" in told, told)
+    check("heat.c:" in scene.run_report("sites").succeeded().out, "no line of the source")
+    even = scene.mpirun(2, [program, 200, "cost"], cwd=scene.subdir("even")).succeeded()
+    same(even.out.split("last change")[1], ran.out.split("last change")[1], "result")
+
+
 FIVE = """#!/bin/sh
 # The mpirun of this machine, as strict as Open MPI 5 is on two cores.
 if [ "$1" = --version ]; then echo "mpirun (Open MPI) 5.0.7"; exit; fi
