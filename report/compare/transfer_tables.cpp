@@ -109,12 +109,12 @@ Table sizes_table(const TransferRun& run, const Peaks& peaks) {
         table.notes.push_back(Note::on("p50_ns", "from when both sides had posted until the receiver had the message"));
         table.notes.push_back(Note::on(
             "sent_early",
-            "messages whose send returned before they had arrived: the duration of such a send is not the transfer time"));
+            "messages whose send returned before they had arrived: such a send does not last as long as the transfer"));
         table.notes.push_back(Note::on("mb_per_second", "median message; MB are 10^6 bytes"));
     } else {
         table.notes.push_back(
             "no trace: duration of the receiving calls; with MPIPROF_TRACE=on each message counts from when both sides had "
-            "there");
+            "posted");
         if (peaks.are_known()) table.notes.push_back("--peak needs a trace, since these times include waiting");
         const auto both_ways = std::find_if(run.classes.begin(), run.classes.end(), [](C c) { return c.is_both_ways; });
         if (both_ways != run.classes.end())

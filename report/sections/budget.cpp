@@ -142,7 +142,7 @@ std::string waiting_note(const std::vector<RankBudget>& budgets) {
         judged += static_cast<double>(one.rank->judged_ns);
         compared += static_cast<double>(one.rank->compared_ns);
     }
-    const std::string estimate = "upper bound: time above the fastest call of the same size";
+    const std::string estimate = "an upper bound, the time above the fastest call of the same size";
     if (compared <= 0) return "waiting is an estimate: " + estimate;
     if (compared >= 0.999 * judged)
         return "waiting: until the last rank had entered a collective, measured on calls that all ranks sampled (arrivals)";

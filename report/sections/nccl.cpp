@@ -253,7 +253,7 @@ Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
     table.notes.push_back(job.gpu.rows.empty()
                               ? Note::on("host_ns", "inside the calls; the time on the GPU is not recorded")
                               : Note{{"inside the calls", "host_ns"},
-                                     {job.gpu.ranks_by_events ? "upper bound: from when the stream is free for it"
+                                     {job.gpu.ranks_by_events ? "an upper bound, from when the stream is free for it"
                                                               : "from the first kernel on",
                                       "gpu_ns"},
                                      {"of it, waiting for the last rank", "gpu_waiting_share"}});

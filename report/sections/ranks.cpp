@@ -145,9 +145,10 @@ Table rank_table(const std::vector<Line>& lines, const Vocabulary& words) {
     if (!has_endings) std::erase_if(fields, [](const auto& field) { return field.column.id == "ending"; });
     Table table = table_of("ranks", fields, lines);
     if (has_waiting)
-        table.notes.push_back(Note::on(
-            "waiting_share",
-            fmt::format("upper bound: share of its time in {} above the fastest calls; see calls", words.library)));
+        table.notes.push_back(
+            Note::on("waiting_share",
+                     fmt::format("an upper bound, the share of its time in {} above the fastest calls; see calls",
+                                 words.library)));
     if (has_waiting && !lines.front().job->comparison.calls.empty())
         table.notes.push_back(Note::on("waiting_share", std::string(waiting_is_known)));
     return table;

@@ -142,7 +142,7 @@ void add_notes(Table& table, const SitesContext& context, const std::vector<Site
     table.notes.push_back(std::move(shown));
     if (any([](const SiteLine& l) { return l.site.waiting_ns != 0; }))
         table.notes.push_back(
-            Note::on("waiting_share", "upper bound: time above the fastest call of the same size; see calls"));
+            Note::on("waiting_share", "an upper bound, the time above the fastest call of the same size; see calls"));
     if (!job.comparison.calls.empty() && any([](const SiteLine& l) { return l.site.compared_ns != 0; }))
         table.notes.push_back(Note::on("waiting_share", std::string(waiting_is_known)));
     if (!unfinished_rows(job, {}).empty()) table.notes.push_back(std::string(unfinished_left_out));
