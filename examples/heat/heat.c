@@ -11,7 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { columns = 1024, all_rows = 1024, first_row_of_source = all_rows * 3 / 4, cost_of_source = 4, steps_between_checks = 10 };
+enum {
+    columns = 1024,
+    all_rows = 1024,
+    first_row_of_source = all_rows * 3 / 4,
+    cost_of_source = 4,
+    steps_between_checks = 10
+};
 
 static int rank, size, first_row, rows;
 static double *now, *next;  // rows of this rank, with an edge above and one below
@@ -26,10 +32,10 @@ static int begin_of(int r, int by_cost) {
 
 static void swap_edges(void) {
     const int above = rank > 0 ? rank - 1 : MPI_PROC_NULL, below = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
-    MPI_Sendrecv(now + columns, columns, MPI_DOUBLE, above, 0, now + (rows + 1) * columns, columns, MPI_DOUBLE, below, 0,
+    MPI_Sendrecv(now + columns, columns, MPI_DOUBLE, above, 0, now + (rows + 1) * columns, columns, MPI_DOUBLE, below,
+                 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(now + rows * columns, columns, MPI_DOUBLE, below, 1, now, columns, MPI_DOUBLE, above, 1,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Sendrecv(now + rows * columns, columns, MPI_DOUBLE, below, 1, now, columns, MPI_DOUBLE, above, 1, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
 }
 
 static double react(double temperature) {
@@ -42,8 +48,8 @@ static double react(double temperature) {
 static double step(void) {
     double most = 0;
     for (int row = 1; row <= rows; row++) {
-        const double *here = now + row * columns;
-        double *to = next + row * columns;
+        const double* here = now + row * columns;
+        double* to = next + row * columns;
         const int has_source = first_row + row - 1 >= first_row_of_source;
         for (int i = 1; i + 1 < columns; i++) {
             double value = 0.25 * (here[i - 1] + here[i + 1] + here[i - columns] + here[i + columns]);
@@ -53,7 +59,7 @@ static double step(void) {
             to[i] = value;
         }
     }
-    double *before = now;
+    double* before = now;
     now = next;
     next = before;
     return most;
@@ -65,7 +71,7 @@ static double largest_of_all(double mine) {
     return most;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -85,7 +91,8 @@ int main(int argc, char **argv) {
         change = step();
         if (s % steps_between_checks == 0) change = largest_of_all(change);
     }
-    if (rank == 0) printf("heat: %d ranks, %d steps in %.2f s, last change %.2e\n", size, steps, MPI_Wtime() - begin, change);
+    if (rank == 0)
+        printf("heat: %d ranks, %d steps in %.2f s, last change %.2e\n", size, steps, MPI_Wtime() - begin, change);
     free(now);
     free(next);
     MPI_Finalize();
