@@ -75,7 +75,7 @@ TEST(verdict, a_rank_that_became_slow_is_told_since_when) {
             activity.activity.bins.push_back({.time_ns = (rank == 2 && bin >= 60 ? 10 : 50) * ms});
         job.activities.push_back(activity);
     }
-    const auto& e = std::get<report::evidence::Imbalance>(top(job).finding.evidence);
+    const auto e = std::get<report::evidence::Imbalance>(top(job).finding.evidence);
     ASSERT_TRUE(e.when);
     EXPECT_NEAR(static_cast<double>(e.when->began_ns), 6e9, 3e8);
     EXPECT_EQ(e.when->ended_ns, 0u);
