@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every relative link of the project's pages leads to a file, and every #anchor to a heading.
+"""Every relative link of the project's pages leads to a file, and every #anchor to a heading; docs/index.md leads to every page.
 
 links.py ROOT
 """
@@ -34,6 +34,9 @@ def problems(root):
             if not os.path.exists(there): yield "%s: %s is not there" % (os.path.relpath(path, root), target)
             elif anchor and there.endswith(".md") and anchor not in anchors_of(there):
                 yield "%s: %s has no such heading" % (os.path.relpath(path, root), target)
+    with open(os.path.join(root, "docs/index.md"), encoding="utf-8") as index: linked = set(LINK.findall(index.read()))
+    for name in sorted(os.listdir(os.path.join(root, "docs"))):
+        if name.endswith(".md") and name != "index.md" and name not in linked: yield "docs/index.md: does not lead to %s" % name
 
 
 def main():
