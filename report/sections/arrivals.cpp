@@ -87,6 +87,11 @@ std::vector<Field<LastLine>> last_fields(bool has_hosts) {
         {{.id = "share", .title = "OF COMPARED", .unit = Unit::share},
          [](L l) { return static_cast<double>(l.last->times) / static_cast<double>(l.call->compared); }},
         {{.id = "behind_ns", .title = "BEHIND", .unit = Unit::time}, [](L l) { return l.last->behind_ns; }},
+        {{.id = "waited_share", .title = "%WAITING", .unit = Unit::share, .drop = 3},
+         [](L l) {
+             const double all = l.call->compared_waiting_ns;
+             return all > 0 ? Value(l.last->waited_ns / all) : Value();
+         }},
         {{.id = "from_ns", .title = "FROM", .unit = Unit::time, .drop = 2}, [](L l) { return l.last->first_ns; }},
         {{.id = "to_ns", .title = "TO", .unit = Unit::time, .drop = 2}, [](L l) { return l.last->latest_ns; }},
         {{.id = "id", .title = {}, .only_data = true}, [](L l) { return fmt::format("{:016x}", l.call->comm); }},
@@ -140,6 +145,7 @@ Table last_table(const Job& job, const CommLabels& labels, bool is_for_screen) {
     table.title = "LATE ARRIVALS";
     if (!lines.empty())
         table.notes.push_back(Note{{"mean time behind the next-to-last rank", "behind_ns"},
+                                   {"share of the waiting in the calls that were compared", "waited_share"},
                                    {"when it was last, since the end of the first MPI_Init", "from_ns"}});
     return table;
 }
