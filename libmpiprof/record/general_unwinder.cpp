@@ -49,12 +49,59 @@ class Library {
 };
 constinit Library opened{};
 
+// ---- what a signal handler may have interrupted ----
+
+struct Words {
+    const Word* begin;
+    std::size_t count;
+};
+
+// The loader, malloc, or libgcc while it registers code. A handler's frame returns to code that asks the kernel to go
+// on where it came from; no word of this stack may lead there.
+int look_for_way_back(dl_phdr_info* object, std::size_t, void* argument) {
+    constexpr std::uint8_t with_prefix[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};  // movq $15, %rax; syscall
+    constexpr std::uint8_t without[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};                  // movl $15, %eax; syscall
+    const auto [words, count] = *static_cast<const Words*>(argument);
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+        const auto& segment = object->dlpi_phdr[i];
+        constexpr unsigned code = PF_R | PF_X;
+        if (segment.p_type != PT_LOAD || (segment.p_flags & code) != code || segment.p_memsz <= sizeof with_prefix)
+            continue;
+        const std::uint64_t begin = object->dlpi_addr + segment.p_vaddr;
+        for (std::size_t n = 0; n < count; ++n) {
+            const auto word = static_cast<std::uint64_t>(words[n]);
+            if (word - begin >= segment.p_memsz - sizeof with_prefix) continue;
+            const auto* at = reinterpret_cast<const void*>(word);
+            if (memcmp(at, with_prefix, sizeof with_prefix) == 0 || memcmp(at, without, sizeof without) == 0) return 1;
+        }
+    }
+    return 0;
+}
+
+bool may_be_in_handler(const Word* at, std::size_t words_above) {
+    constexpr std::size_t most = 1 << 17;
+    Words words{at, words_above};
+    return words_above > most || dl_iterate_phdr(look_for_way_back, &words) != 0;
+}
+
+// ---- descriptions ----
+
 struct Walk {
     Word registers[libunwind::registers];
     Word stack_room[192], code_room[64];
     MappedWords stack{stack_room, 192}, code{code_room, 64};
     alignas(8) std::int32_t entry[2];  // of the table: a function and its description
+    const NativeStack* own;
     bool lacks_description;
+    enum class Asks : std::uint8_t { not_known, yes, no } asks_libgcc;
+
+    // Which takes a lock of its own. Looked at once a walk, where it is needed.
+    bool may_ask_libgcc() {
+        const auto* here = reinterpret_cast<const Word*>(this);
+        if (asks_libgcc == Asks::not_known)
+            asks_libgcc = may_be_in_handler(here, own->words_above(here)) ? Asks::no : Asks::yes;
+        return asks_libgcc == Asks::yes;
+    }
     bool read(std::uintptr_t at, Word& word) {
         const auto here = reinterpret_cast<std::uintptr_t>(this), entry_at = reinterpret_cast<std::uintptr_t>(entry);
         if (at == entry_at) {
@@ -66,10 +113,9 @@ struct Walk {
     }
 };
 
-const std::uint8_t* description_of(Word address) {
-    bool is_code = false;
+const std::uint8_t* description_of(Word address, Walk& walk, bool& is_code) {
     const std::uint8_t* found = FrameRules::description_of(static_cast<std::uint64_t>(address), is_code);
-    if (found || is_code || !opened.registered) return found;
+    if (found || is_code || !opened.registered || !walk.may_ask_libgcc()) return found;
     void* bases[3];
     return opened.registered(reinterpret_cast<void*>(address), bases);
 }
@@ -89,7 +135,8 @@ int search(Walk& walk, Word address, const std::uint8_t* description, bool has_w
 
 int find_procedure(void*, Word address, Procedure* found, int, void* argument) {
     Walk& walk = *static_cast<Walk*>(argument);
-    const std::uint8_t* description = description_of(address);
+    bool is_code;
+    const std::uint8_t* description = description_of(address, walk, is_code);
     const int result = description ? search(walk, address, description, opened.has_word_more, found) : no_information;
     walk.lacks_description = result < 0;
     return result;
@@ -125,7 +172,8 @@ bool Library::is_usable() {
     Questions ours = questions();
     if (!functions.open(ours, space)) return false;
     const Word address = reinterpret_cast<Word>(&find_procedure);
-    const std::uint8_t* description = description_of(address);
+    bool is_code;
+    const std::uint8_t* description = FrameRules::description_of(static_cast<std::uint64_t>(address), is_code);
     if (!description) return false;
     Walk walk{};
     for (const bool more : {true, false}) {
@@ -148,45 +196,21 @@ void Library::open_now() {
 
 // ---- where it may be opened ----
 
-struct Words {
-    const Word* begin;
-    std::size_t count;
-};
-
-// The loader, malloc and whatever an opened library begins with may be what a handler has interrupted. A handler's
-// frame returns to code that asks the kernel to go on where it came from; no word of this stack may lead there.
-int look_for_way_back(dl_phdr_info* object, std::size_t, void* argument) {
-    constexpr std::uint8_t with_prefix[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};  // movq $15, %rax; syscall
-    constexpr std::uint8_t without[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};                  // movl $15, %eax; syscall
-    const auto [words, count] = *static_cast<const Words*>(argument);
-    for (int i = 0; i < object->dlpi_phnum; ++i) {
-        const auto& segment = object->dlpi_phdr[i];
-        constexpr unsigned code = PF_R | PF_X;
-        if (segment.p_type != PT_LOAD || (segment.p_flags & code) != code || segment.p_memsz <= sizeof with_prefix)
-            continue;
-        const std::uint64_t begin = object->dlpi_addr + segment.p_vaddr;
-        for (std::size_t n = 0; n < count; ++n) {
-            const auto word = static_cast<std::uint64_t>(words[n]);
-            if (word - begin >= segment.p_memsz - sizeof with_prefix) continue;
-            const auto* at = reinterpret_cast<const void*>(word);
-            if (memcmp(at, with_prefix, sizeof with_prefix) == 0 || memcmp(at, without, sizeof without) == 0) return 1;
-        }
-    }
-    return 0;
-}
-
-bool may_be_in_handler(const Word* at, std::size_t words_above) {
-    constexpr std::size_t most = 1 << 17;
-    Words words{at, words_above};
-    return words_above > most || dl_iterate_phdr(look_for_way_back, &words) != 0;
-}
-
 constexpr std::size_t room_to_walk = 48 << 10, room_to_open = 256 << 10;
+constexpr unsigned most_fruitless = 64, cost_of_look = 8;  // at a whole stack
+
+void add_fruitless(unsigned n) {
+    opened.fruitless.store(opened.fruitless.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
 
 bool is_ready(const Word* at, const NativeStack& own) {
     const std::size_t below = own.bytes_below(at);
-    if (opened.may_be_opened() && below >= room_to_open && may_open() && !may_be_in_handler(at, own.words_above(at)))
-        opened.open_now();
+    if (opened.may_be_opened() && below >= room_to_open && may_open()) {
+        if (may_be_in_handler(at, own.words_above(at)))
+            add_fruitless(cost_of_look);
+        else
+            opened.open_now();
+    }
     return opened.is_open() && below >= room_to_walk;
 }
 
@@ -203,10 +227,10 @@ bool is_ready(const Word* at, const NativeStack& own) {
         : "rax", "memory");
 }
 
-// A frame of a call's stack, of which it is known that it is code of an object or described.
-bool is_code(Word address) {
-    return with_object_at(reinterpret_cast<const void*>(address), [](const dl_phdr_info&, Word, Word) {}) ||
-           description_of(address - 1) != nullptr;
+// Whether a return address is behind code of an object, or code that is described.
+bool is_behind_code(Word address, Walk& walk) {
+    bool is_code;
+    return description_of(address - 1, walk, is_code) || is_code;
 }
 
 // Up to the next frame: where it goes on, and where that return address lies. False: nothing is known of it.
@@ -226,6 +250,7 @@ bool go_up(Walk& walk, Place& cursor, Word& address, const Word*& place) {
 
 [[gnu::noinline]] unsigned follow(CallStack& stack, unsigned wanted, const NativeStack& own) {
     Walk walk{};
+    walk.own = &own;
     Place cursor;
     take_registers(walk.registers);
     if (opened.functions.init(&cursor, opened.space, &walk) != 0) return 0;
@@ -238,7 +263,8 @@ bool go_up(Walk& walk, Place& cursor, Word& address, const Word*& place) {
     unsigned depth = 1;
     Word addresses[CallStack::deepest];
     const Word* places[CallStack::deepest];
-    for (; depth < wanted && go_up(walk, cursor, address, place) && address != 0 && is_code(address); ++depth) {
+    for (; depth < wanted && go_up(walk, cursor, address, place) && address != 0 && is_behind_code(address, walk);
+         ++depth) {
         addresses[depth] = address;
         places[depth] = own.holds(place) && *place == address ? place : nullptr;
     }
@@ -251,13 +277,14 @@ bool go_up(Walk& walk, Place& cursor, Word& address, const Word*& place) {
 }  // namespace
 
 bool follow_by_libunwind(CallStack& stack, unsigned wanted, const NativeStack& own) {
-    constexpr unsigned most_fruitless = 64;
     if (opened.fruitless.load(std::memory_order_relaxed) >= most_fruitless) return false;
     if (!is_ready(static_cast<const Word*>(__builtin_frame_address(0)), own)) return false;
     const unsigned depth = follow(stack, wanted < CallStack::deepest ? wanted : CallStack::deepest, own);
     if (depth != 0) stack.depth = depth;
-    opened.fruitless.store(depth != 0 ? 0 : opened.fruitless.load(std::memory_order_relaxed) + 1,
-                           std::memory_order_relaxed);
+    if (depth == 0)
+        add_fruitless(1);
+    else
+        opened.fruitless.store(0, std::memory_order_relaxed);
     return depth != 0;
 }
 
