@@ -152,6 +152,11 @@ class Reader {
         if (!options_.is_quiet)
             for (const std::string& line : remarks_.lines) say(line);
         if (series_.empty()) return fail({"scaling", "no run is left to compare", ""}, no_profile);
+        for (const Building& series : series_)
+            if (const auto programs = programs_of(series.runs); programs.size() > 1)
+                return fail({"scaling", fmt::format("these are different programs: {}", fmt::join(programs, ", ")),
+                             "with a label each (A=DIR B=DIR) they are series of their own"},
+                            usage_error);
         report = report_of();
         report.is_complete = remarks_.is_complete;
         return fine;

@@ -46,11 +46,6 @@ class Cautions {
                 add_values(name, values);
             }
         }
-        // The same program in another directory is the same; mpitrace's text names none.
-        std::set<std::string> programs;
-        for (const SizedRun& one : series_.runs)
-            if (!one.run.program.empty()) programs.insert(std::filesystem::path(one.run.program).filename().string());
-        add_values("program", programs);
     }
 
     bool is_said_by_all(const std::string& label) const {
@@ -105,6 +100,13 @@ class Cautions {
 };
 
 }  // namespace
+
+std::vector<std::string> programs_of(const std::vector<SizedRun>& runs) {
+    std::set<std::string> programs;
+    for (const SizedRun& one : runs)
+        if (!one.run.program.empty()) programs.insert(std::filesystem::path(one.run.program).filename().string());
+    return {programs.begin(), programs.end()};
+}
 
 std::vector<std::string> cautions_of(const ComparedSeries& series) { return Cautions(series).all(); }
 

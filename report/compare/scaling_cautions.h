@@ -17,6 +17,10 @@ struct ComparedSeries {
     const UnitWords& unit;
 };
 
+// The files of their programs, without directories, each once: the same program in another directory is the same, and
+// mpitrace's text names none.
+std::vector<std::string> programs_of(const std::vector<SizedRun>& runs);
+
 std::vector<std::string> cautions_of(const ComparedSeries& series);
 
 }  // namespace mpiprof::report

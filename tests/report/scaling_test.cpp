@@ -139,6 +139,18 @@ TEST_F(scaling, what_did_not_end_is_left_out_and_said) {
     EXPECT_EQ(run({"n4"}).code, 3);
 }
 
+TEST_F(scaling, different_programs_are_refused_unless_each_is_a_series) {
+    const auto program = [](const char* path) { return [path](ProfileSpec& spec) { spec.executable = path; }; };
+    write("n1", 1, 8.0, 1'700'000'000, program("/home/a/solver"));
+    write("n2", 2, 4.0, 1'700'000'000, program("/scratch/solver"));
+    write("n4", 4, 2.0, 1'700'000'000, program("/home/a/mesher"));
+    EXPECT_EQ(run({"n1", "n2"}).code, 0) << "the same program elsewhere";
+    const Ran mixed = run({"n1", "n2", "n4"});
+    EXPECT_EQ(mixed.code, 2);
+    EXPECT_NE(mixed.err.find("these are different programs: mesher, solver"), std::string::npos) << mixed.err;
+    EXPECT_EQ(run({"S=n1", "S=n2", "M=n4"}).code, 0);
+}
+
 TEST_F(scaling, each_launch_of_a_directory_is_a_run_where_that_is_asked_for) {
     write("jobs", 1, 8.0, 1'700'000'000);
     write("jobs", 2, 4.0, 1'700'000'100);
