@@ -87,7 +87,7 @@ std::vector<Field<LastLine>> last_fields(bool has_hosts) {
         {{.id = "share", .title = "OF COMPARED", .unit = Unit::share},
          [](L l) { return static_cast<double>(l.last->times) / static_cast<double>(l.call->compared); }},
         {{.id = "behind_ns", .title = "BEHIND", .unit = Unit::time}, [](L l) { return l.last->behind_ns; }},
-        {{.id = "waited_share", .title = "%WAITING", .unit = Unit::share, .drop = 3},
+        {{.id = "waited_share", .title = "%WAITING", .unit = Unit::share, .drop = 4},
          [](L l) {
              const double all = l.call->compared_waiting_ns;
              return all > 0 ? Value(l.last->waited_ns / all) : Value();
