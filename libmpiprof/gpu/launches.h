@@ -239,8 +239,8 @@ class Launches {
     // Operations that a thread of NCCL's was to launch, and those of whose launch it told there.
     std::atomic<std::uint64_t> handed_over_{0}, answered_{0};
     WantsCupti wants_cupti_ = WantsCupti::never;
-    std::uint64_t without_cupti_ =
-        0;  // the gate's epoch in which nothing but CUDA's events is to be thought of; 0: none
+    // The gate's epoch in which nothing but CUDA's events is to be thought of; 0: none.
+    std::uint64_t without_cupti_ = 0;
     // In a window CUPTI is on for that long in all; a sample begins after so long, and is a twelfth of it.
     std::uint64_t cupti_ns_ = 0;
     std::uint64_t since_ns_ = 0;   // when the first operation was enqueued

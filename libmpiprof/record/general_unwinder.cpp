@@ -280,12 +280,13 @@ bool follow_by_libunwind(CallStack& stack, unsigned wanted, const NativeStack& o
     if (opened.fruitless.load(std::memory_order_relaxed) >= most_fruitless) return false;
     if (!is_ready(static_cast<const Word*>(__builtin_frame_address(0)), own)) return false;
     const unsigned depth = follow(stack, wanted < CallStack::deepest ? wanted : CallStack::deepest, own);
-    if (depth != 0) stack.depth = depth;
-    if (depth == 0)
+    if (depth == 0) {
         add_fruitless(1);
-    else
-        opened.fruitless.store(0, std::memory_order_relaxed);
-    return depth != 0;
+        return false;
+    }
+    stack.depth = depth;
+    opened.fruitless.store(0, std::memory_order_relaxed);
+    return true;
 }
 
 }  // namespace mpiprof

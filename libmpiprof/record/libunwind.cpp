@@ -19,6 +19,8 @@
 namespace mpiprof::libunwind {
 namespace {
 
+constexpr std::uintptr_t page = 4096;
+
 // Where an object keeps the address of a function that it calls by this name; null: it calls none.
 struct Slot {
     std::uintptr_t at = 0;
@@ -60,8 +62,10 @@ Slot slot_of(const dl_phdr_info& object, const char* name) {
     look_into(DT_JMPREL, DT_PLTRELSZ);
     for (int i = 0; i < object.dlpi_phnum; ++i) {
         const auto& segment = object.dlpi_phdr[i];
-        if (segment.p_type == PT_GNU_RELRO)
-            slot.is_protected |= slot.at - (object.dlpi_addr + segment.p_vaddr) < segment.p_memsz;
+        if (segment.p_type != PT_GNU_RELRO) continue;
+        // The loader protects whole pages: what shares the last one with data stays writable.
+        const std::uintptr_t begin = object.dlpi_addr + segment.p_vaddr, end = (begin + segment.p_memsz) / page * page;
+        slot.is_protected |= slot.at >= begin && slot.at < end;
     }
     return slot;
 }
@@ -85,7 +89,6 @@ class WithoutPipe {
   private:
     std::uintptr_t& value() const { return *reinterpret_cast<std::uintptr_t*>(slot_.at); }
     void put(std::uintptr_t function) const {
-        constexpr std::uintptr_t page = 4096;
         const auto protect = [&](long how) {
             return !slot_.is_protected ||
                    raw(SYS_mprotect, static_cast<long>(slot_.at / page * page), static_cast<long>(page), how) == 0;
@@ -97,13 +100,6 @@ class WithoutPipe {
     Slot slot_;
     std::uintptr_t before_ = 0;
 };
-
-// What is opened meanwhile must not take the number of one that the program has closed.
-bool has_standard_descriptors() {
-    for (long number = 0; number <= 2; ++number)
-        if (raw(SYS_fcntl, number, F_GETFD) < 0) return false;
-    return true;
-}
 
 }  // namespace
 
@@ -131,7 +127,12 @@ bool Functions::open(Questions& questions, void*& space) {
     return space && init(&place, space, nullptr) == 0;  // the first walk, which prepares all others
 }
 
-bool may_open() { return has_standard_descriptors(); }
+// What is opened meanwhile must not take the number of a standard descriptor that the program has closed.
+bool may_open() {
+    for (long number = 0; number <= 2; ++number)
+        if (raw(SYS_fcntl, number, F_GETFD) < 0) return false;
+    return true;
+}
 
 }  // namespace mpiprof::libunwind
 

@@ -178,6 +178,26 @@ void ask_below_a_handler() {
     call_by_rbx(follow);
     _exit(!was_longer && !was_opened && is_longer ? 0 : 1);
 }
+// libgcc may be at the registered code that it would be asked for.
+const Generated* in_handler;
+void ask_for_generated_code_below_a_handler() {
+    static Generated generated;
+    generated.describe();
+    in_handler = &generated;
+    call_by_rbx(follow);  // opens it
+    const bool is_open = is_longer;
+    struct sigaction action {};
+    action.sa_handler = [](int) { in_handler->call()(follow); };
+    sigaction(SIGUSR1, &action, nullptr);
+    raise(SIGUSR1);
+    const bool was_longer = is_longer;
+    generated.call()(follow);
+    _exit(is_open && !was_longer && is_longer ? 0 : 1);
+}
+TEST_F(general_unwinder, asks_libgcc_for_nothing_below_a_signal_handler) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(ask_for_generated_code_below_a_handler(), testing::ExitedWithCode(0), "");
+}
 TEST_F(general_unwinder, is_asked_no_more_where_it_never_helps) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(ask_in_vain(), testing::ExitedWithCode(0), "");
