@@ -1,4 +1,4 @@
-// What finds, and what finders share. Each finding says what share of the run it costs where that is known, so that
+// What finders share. Each finding says what share of the run it costs where that is known, so that
 // verdict.cpp can put the largest first.
 #pragma once
 
@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "report/analysis/figures.h"
 #include "report/analysis/finding.h"
 #include "report/model/job.h"
 
@@ -35,12 +34,6 @@ inline void name_ranks(Finding& finding, const Job& job, std::vector<std::uint32
     finding.ranks = std::move(ranks);
 }
 
-// The finders, which one findings.cpp calls after the other.
-#define FINDER(find) void find(const Job& job, const Figures& figures, std::vector<Finding>& findings);
-#include "report/analysis/finders.def"
-#undef FINDER
-// Where nothing else is a cause: time in MPI, or nothing worth a look.
-void find_remainder(const Job& job, const Figures& figures, std::vector<Finding>& findings);
 // Whether waiting for a processor may be why they come late.
 void add_processors(const Job& job, evidence::Varying& e);
 

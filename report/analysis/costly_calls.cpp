@@ -6,8 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/budget.h"
 #include "report/analysis/causes.h"
+#include "report/analysis/findings.h"
 
 namespace mpiprof::report {
 namespace {
@@ -275,13 +277,17 @@ void setup(const Job& job, const Figures& figures, Findings& findings) {
 
 }  // namespace
 
-void find_costly_calls(const Job& job, const Figures& figures, Findings& findings) {
+void find_costly_calls(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     for (const auto rule : {small_messages, cheap_calls, polling, unequal_comms, init, finalize, setup, file_io})
         rule(job, figures, findings);
 }
 
 // What remains of the time in MPI where no rule above names a cause.
-void find_remainder(const Job& job, const Figures& figures, Findings& findings) {
+void find_remainder(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     const Whole mpi =
         add_up(job, [](const Call& call) { return call.traffic != Traffic::file && call.family != Family::nccl; });
     const double cost = share(mpi.time_ns, static_cast<double>(figures.wall_ns));

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/causes.h"
+#include "report/analysis/findings.h"
 #include "report/analysis/placement_findings.h"
 #include "report/analysis/processors.h"
 
@@ -68,9 +70,10 @@ std::optional<Loss> loss_of(const Job& job, const Rank& rank) {
 
 }  // namespace
 
-void find_crowds(const Job& job, const Figures&, std::vector<Finding>& findings) {
+void find_crowds(const Analysed& all, std::vector<Finding>& findings) {
+    const Job& job = all.job;
     Finding finding{.rule = Rule::crowded, .is_serious = true, .calls = {}, .ranks = {}, .nodes = {}, .evidence = {}};
-    Loss all;
+    Loss sum;
     double taken = 0, run_of_job = 0;
     for (const Rank& rank : job.ranks) {
         run_of_job += static_cast<double>(rank.process_ns ? rank.process_ns : rank.elapsed_ns);
@@ -79,26 +82,26 @@ void find_crowds(const Job& job, const Figures&, std::vector<Finding>& findings)
         finding.ranks.push_back(rank.rank);
         if (std::find(finding.nodes.begin(), finding.nodes.end(), rank.node) == finding.nodes.end())
             finding.nodes.push_back(rank.node);
-        all.waited_ns += loss->waited_ns;
-        all.inside_ns += loss->inside_ns;
-        all.run_ns += loss->run_ns;
-        all.is_counted = loss->is_counted;
-        all.is_at_least |= loss->is_at_least;
-        all.is_outside = loss->is_outside && (all.is_outside || finding.ranks.size() == 1);
+        sum.waited_ns += loss->waited_ns;
+        sum.inside_ns += loss->inside_ns;
+        sum.run_ns += loss->run_ns;
+        sum.is_counted = loss->is_counted;
+        sum.is_at_least |= loss->is_at_least;
+        sum.is_outside = loss->is_outside && (sum.is_outside || finding.ranks.size() == 1);
         taken += static_cast<double>(rank.usage.involuntary_switches);
     }
-    if (finding.ranks.empty() || all.waited_ns < worth_a_look * run_of_job) return;
-    evidence::Crowded crowd{.waited_share = all.waited_ns / all.run_ns,
-                            .pushed_off_per_s = all.is_counted ? 0 : taken / all.run_ns * 1e9,
-                            .waited_ns = all.is_counted || taken <= 0 ? 0 : all.waited_ns / taken,
-                            .is_at_least = all.is_at_least,
-                            .inside_share = all.inside_ns / run_of_job,
-                            .is_outside = all.is_outside,
+    if (finding.ranks.empty() || sum.waited_ns < worth_a_look * run_of_job) return;
+    evidence::Crowded crowd{.waited_share = sum.waited_ns / sum.run_ns,
+                            .pushed_off_per_s = sum.is_counted ? 0 : taken / sum.run_ns * 1e9,
+                            .waited_ns = sum.is_counted || taken <= 0 ? 0 : sum.waited_ns / taken,
+                            .is_at_least = sum.is_at_least,
+                            .inside_share = sum.inside_ns / run_of_job,
+                            .is_outside = sum.is_outside,
                             .have_own_cores = all_have_own_cores(job),
                             .too_many = {}};
-    for (const Finding& wrong : placement_findings(job))
+    for (const Finding& wrong : all.placement())
         if (wrong.rule == Rule::too_many) crowd.too_many = std::get<evidence::TooMany>(wrong.evidence);
-    finding.run_share = all.waited_ns / run_of_job;
+    finding.run_share = sum.waited_ns / run_of_job;
     finding.evidence = std::move(crowd);
     findings.push_back(std::move(finding));
 }

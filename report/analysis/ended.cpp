@@ -5,8 +5,9 @@
 #include <optional>
 #include <string_view>
 
-#include "report/analysis/arrivals.h"
+#include "report/analysis/analysed.h"
 #include "report/analysis/causes.h"
+#include "report/analysis/findings.h"
 #include "report/analysis/hangs.h"
 
 namespace mpiprof::report {
@@ -66,7 +67,8 @@ void look_where(const Job& job, Finding& finding, evidence::Unfinished& e) {
     e.place = first->place;
 }
 
-void killed(const Job& job, const Figures&, std::vector<Finding>& findings) {
+void killed(const Analysed& all, std::vector<Finding>& findings) {
+    const Job& job = all.job;
     std::uint32_t early = 0;
     for (const Rank& rank : job.ranks) early += ended_early(rank);
     if (early == 0 || job.is_text) return;
@@ -76,10 +78,9 @@ void killed(const Job& job, const Figures&, std::vector<Finding>& findings) {
     finding.ranks = in_state(job, State::aborted);
     if (finding.ranks.empty()) finding.ranks = in_state(job, State::exited);
     const bool are_killed = finding.ranks.empty();
-    const std::vector<Arrival> arrivals = arrivals_of(job);
     if (are_killed) {
         // Ranks that all others had waited for when the job was killed, of those that ended.
-        for (const Arrival& arrival : arrivals) {
+        for (const Arrival& arrival : all.arrivals()) {
             if (arrival.inside.empty() || arrival.missing.empty()) continue;
             const bool all_ended = std::all_of(arrival.missing.begin(), arrival.missing.end(), [&](std::uint32_t r) {
                 const Rank* rank = job.find(r);
@@ -93,7 +94,7 @@ void killed(const Job& job, const Figures&, std::vector<Finding>& findings) {
             break;
         }
     }
-    if (are_killed && e.waiting == 0) e.held_by = suspicion_of(job, arrivals, not_enqueued_by_all(job));
+    if (are_killed && e.waiting == 0) e.held_by = all.suspicion();
     if (finding.ranks.empty()) finding.ranks = stopped_first(job);
     if (finding.ranks.empty())
         for (const Rank& rank : job.ranks)
@@ -115,9 +116,10 @@ void killed(const Job& job, const Figures&, std::vector<Finding>& findings) {
 }
 
 // What `hang` proves, during the job and after it. Whose ranks all came to their end did not hang.
-void hangs(const Job& job, const Figures&, std::vector<Finding>& findings) {
+void hangs(const Analysed& all, std::vector<Finding>& findings) {
+    const Job& job = all.job;
     if (job.standings.empty()) return;
-    const auto hang = hang_of(job);
+    const std::optional<Hang>& hang = all.hang();
     if (!hang) return;
     Finding& finding = add(findings, Rule::hang, true, evidence::Hung{.hang = *hang, .is_over = is_over(job)});
     for (const Party& party : hang->parties) {
@@ -145,7 +147,8 @@ bool is_known_to_fit(const Job& job) {
     });
 }
 
-void wrong_launcher(const Job& job, const Figures&, std::vector<Finding>& findings) {
+void wrong_launcher(const Analysed& all, std::vector<Finding>& findings) {
+    const Job& job = all.job;
     constexpr std::uint64_t together_ns = 60'000'000'000;
     if (job.size != 1 || job.is_without_mpi() || job.is_text || job.ranks.empty()) return;
     if (std::find(launchers.begin(), launchers.end(), job.launcher) == launchers.end()) return;
@@ -164,8 +167,8 @@ void wrong_launcher(const Job& job, const Figures&, std::vector<Finding>& findin
 
 }  // namespace
 
-void find_how_it_ended(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
-    for (const auto rule : {wrong_launcher, hangs, killed}) rule(job, figures, findings);
+void find_how_it_ended(const Analysed& all, std::vector<Finding>& findings) {
+    for (const auto rule : {wrong_launcher, hangs, killed}) rule(all, findings);
 }
 
 }  // namespace mpiprof::report

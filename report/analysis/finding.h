@@ -384,4 +384,11 @@ struct Finding {
     std::optional<Rule> of{};  // of Rule::placement: which one of the placement this is
 };
 
+// Of the causes of lost time, one that others follow from. The first of a job's is what a report begins with; there
+// always is one, if only that nothing is worth a look.
+struct Verdict {
+    Finding finding;
+    std::vector<Finding> explained;
+};
+
 }  // namespace mpiprof::report

@@ -5,9 +5,9 @@
 #include <tuple>
 #include <utility>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/causes.h"
 #include "report/analysis/orders.h"
-#include "report/analysis/placement_findings.h"
 #include "report/model/ratio.h"
 
 namespace mpiprof::report {
@@ -32,7 +32,8 @@ ByCall add_up_by_call(const Job& job, Figure figure) {
 }  // namespace
 
 // How each unfinished rank ended, ranks that ended alike together.
-void find_unfinished(const Job& job, const Figures&, Findings& findings) {
+void find_unfinished(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
     struct Alike {
         evidence::Unfinished how;
         std::optional<std::uint16_t> call;
@@ -67,7 +68,8 @@ void find_unfinished(const Job& job, const Figures&, Findings& findings) {
                             .evidence = group.how});
 }
 
-void find_drops(const Job& job, const Figures&, Findings& findings) {
+void find_drops(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
     const struct {
         std::uint64_t Drops::*what;
         bool is_serious;
@@ -82,7 +84,8 @@ void find_drops(const Job& job, const Figures&, Findings& findings) {
             add(findings, Rule::dropped, kind.is_serious, evidence::Dropped{.what = kind.what, .count = count});
 }
 
-void find_errors(const Job& job, const Figures&, Findings& findings) {
+void find_errors(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
     constexpr std::size_t most_calls = 3;
     ByCall by_call = add_up_by_call(job, [](const Row& row) { return row.sum.errors; });
     std::erase_if(by_call, [](const auto& of_call) { return of_call.first == 0; });
@@ -98,7 +101,9 @@ void find_errors(const Job& job, const Figures&, Findings& findings) {
 }
 
 // Pauses of the program, or a window that the user set.
-void find_pauses(const Job& job, const Figures& figures, Findings& findings) {
+void find_pauses(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     if (!figures.was_paused()) return;
     evidence::Paused paused{.share = figures.paused_share, .window = {}};
     for (const SettingRow& row : job.settings)
@@ -121,7 +126,9 @@ static double main_blocked_share(const Job& job) {
 }
 
 // MPI on other threads than the main one: whether its time is lost, and whether that is known.
-void find_overlap(const Job& job, const Figures& figures, Findings& findings) {
+void find_overlap(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     if (figures.share_of_wall(figures.mpi_ns) < worth_a_look) return;
     evidence::Overlap overlap{.background_share = {}, .cores_busy = figures.cores_busy};
     if (figures.background_share >= 0.1) {
@@ -139,7 +146,9 @@ void find_overlap(const Job& job, const Figures& figures, Findings& findings) {
 
 // Small collectives that take many times what the fastest took: waiting for others, not moving data. The 5th
 // percentile stands for the undisturbed call, the single fastest where no histogram was kept.
-void find_waiting(const Job& job, const Figures& figures, Findings& findings) {
+void find_waiting(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     struct Case {
         double lost_ns;
         const Row* row;
@@ -171,7 +180,9 @@ void find_waiting(const Job& job, const Figures& figures, Findings& findings) {
 }
 
 // Time in MPI that is mostly waiting, where no rule has said so of the calls in question.
-void find_waits(const Job& job, const Figures& figures, Findings& findings) {
+void find_waits(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     constexpr double mostly = 0.5;
     const auto waiting = static_cast<double>(figures.waiting_ns);
     if (figures.ranks < 2 || figures.may_be_beside() || 2 * figures.judged_ns < figures.inside_ns()) return;
@@ -190,7 +201,9 @@ void find_waits(const Job& job, const Figures& figures, Findings& findings) {
 }
 
 // What Wait and Test wait for: the requests of one call and size, where that is a good part of the run.
-void find_waited_for(const Job& job, const Figures& figures, Findings& findings) {
+void find_waited_for(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     const auto less = [](const Row& a, const Row& b) { return a.blocked_ns < b.blocked_ns; };
     const auto row = std::max_element(job.rows.begin(), job.rows.end(), less);
     if (row == job.rows.end() || figures.share_of_wall(row->blocked_ns) < worth_a_look || row->sum.calls == 0) return;
@@ -206,15 +219,15 @@ void find_waited_for(const Job& job, const Figures& figures, Findings& findings)
 }
 
 // The first of what is seriously wrong with the placement and not said yet; its section has the rest, and what to do.
-void find_misplaced(const Job& job, const Figures&, Findings& findings) {
+void find_misplaced(const Analysed& all, Findings& findings) {
     const bool is_crowd_said = std::any_of(findings.begin(), findings.end(), [](const Finding& said) {
         const auto* crowd = std::get_if<evidence::Crowded>(&said.evidence);
         return crowd && crowd->too_many;
     });
-    for (Finding& wrong : placement_findings(job)) {
+    for (const Finding& wrong : all.placement()) {
         if (!wrong.is_serious || (wrong.rule == Rule::too_many && is_crowd_said)) continue;
-        wrong.of = std::exchange(wrong.rule, Rule::placement);
-        findings.push_back(std::move(wrong));
+        Finding& said = findings.emplace_back(wrong);
+        said.of = std::exchange(said.rule, Rule::placement);
         return;
     }
 }
@@ -272,7 +285,8 @@ void find_parting(const Job& job, const Apart& members, Finding& finding, eviden
 }  // namespace
 
 // What all members have to make in one order, and have not: of the first communicator.
-void find_broken_orders(const Job& job, const Figures&, Findings& findings) {
+void find_broken_orders(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
     std::optional<Apart> first;
     std::uint64_t communicators = 0;
     for (const Orders& orders : job.orders)
@@ -295,13 +309,14 @@ void find_broken_orders(const Job& job, const Figures&, Findings& findings) {
     finding.evidence = std::move(e);
 }
 
-void find_left_overs(const Job& job, const Figures&, Findings& findings) {
+void find_left_overs(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
     if (!job.left_over.empty()) add(findings, Rule::left_over, false, evidence::LeftOvers{});
 }
 
-std::vector<Finding> findings_of(const Job& job, const Figures& figures) {
+std::vector<Finding> findings_of(const Analysed& all) {
     Findings findings;
-#define FINDER(find) find(job, figures, findings);
+#define FINDER(find) find(all, findings);
 #include "report/analysis/finders.def"
 #undef FINDER
     std::stable_partition(findings.begin(), findings.end(), [](const Finding& f) { return f.is_serious; });

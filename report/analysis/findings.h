@@ -4,13 +4,20 @@
 
 #include <vector>
 
-#include "report/analysis/figures.h"
 #include "report/analysis/finding.h"
-#include "report/model/job.h"
 
 namespace mpiprof::report {
 
+class Analysed;
+
 // The serious ones first.
-std::vector<Finding> findings_of(const Job& job, const Figures& figures);
+std::vector<Finding> findings_of(const Analysed& all);
+
+// The finders, which one findings.cpp calls after the other.
+#define FINDER(find) void find(const Analysed& all, std::vector<Finding>& findings);
+#include "report/analysis/finders.def"
+#undef FINDER
+// Where nothing else is a cause: time in MPI, or nothing worth a look.
+void find_remainder(const Analysed& all, std::vector<Finding>& findings);
 
 }  // namespace mpiprof::report

@@ -3,12 +3,12 @@
 // waiting for the rank that came last.
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
+#include "report/analysis/causes.h"
 #include "report/analysis/findings.h"
 
 namespace mpiprof::report {
 namespace {
-
-constexpr double worth_a_look = 0.05;
 
 // The rank for which the members of a communicator waited longest.
 void stragglers(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
@@ -113,7 +113,9 @@ void replays(const Job& job, std::vector<Finding>& findings) {
 
 }  // namespace
 
-void find_on_gpus(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
+void find_on_gpus(const Analysed& all, std::vector<Finding>& findings) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     stragglers(job, figures, findings);
     exposed(job, findings);
     idle(job, figures, findings);

@@ -6,7 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/causes.h"
+#include "report/analysis/findings.h"
 #include "report/analysis/last_ranks.h"
 #include "report/model/waiting.h"
 
@@ -64,7 +66,9 @@ More most_beyond_others(const Job& job, const Ranks& ranks, std::uint16_t but_fo
 
 }  // namespace
 
-void find_late_inside(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
+void find_late_inside(const Analysed& all, std::vector<Finding>& findings) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     constexpr double a_good_part = 0.5;
     const ComparedCall* waited = most_waited_in(job);
     if (!waited || !figures.efficiency || waited->compared_waiting_ns <= 0) return;

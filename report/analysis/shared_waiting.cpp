@@ -4,7 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/causes.h"
+#include "report/analysis/findings.h"
 #include "report/analysis/last_ranks.h"
 #include "report/model/waiting.h"
 
@@ -176,7 +178,9 @@ void one_serves_all(const Job& job, const Figures& figures, Findings& findings) 
 
 }  // namespace
 
-void find_shared_waiting(const Job& job, const Figures& figures, Findings& findings) {
+void find_shared_waiting(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     for (const auto rule : {serial_chain, one_serves_all, varying}) rule(job, figures, findings);
 }
 

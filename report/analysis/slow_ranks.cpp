@@ -5,7 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/causes.h"
+#include "report/analysis/findings.h"
 #include "report/analysis/last_ranks.h"
 #include "report/analysis/periods.h"
 #include "report/model/ratio.h"
@@ -205,7 +207,9 @@ OthersWait others_wait(const Job& job, const Ranks& waited_for, double outside_n
     return {waiting, share(waiting, wall), share(waiting, inside)};
 }
 
-void find_slow_ranks(const Job& job, const Figures& figures, Findings& findings) {
+void find_slow_ranks(const Analysed& all, Findings& findings) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     constexpr double goes_with_rank = 0.95;
     constexpr double apart = 0.3;  // of the whole spread: between the slow ones and the others
     if (!figures.efficiency || figures.mpi_ns == 0) return;

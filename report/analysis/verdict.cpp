@@ -1,9 +1,9 @@
-// How early a rule speaks, and which of its rules another one explains in this job.
-#include "report/analysis/verdict.h"
-
+// The verdict on a job: which of its findings is the cause of the time lost, and which others it explains, in the order
+// of what they cost. How early a rule speaks depends on its kind (rules.def) and on what it costs in this job.
 #include <algorithm>
 #include <utility>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/causes.h"
 #include "report/analysis/findings.h"
 
@@ -85,15 +85,15 @@ bool forbids_healthy(const Finding& finding) {
 
 }  // namespace
 
-std::vector<Verdict> verdicts_of(const Job& job, const Figures& figures) {
-    std::vector<Finding> findings = findings_of(job, figures);
+std::vector<Verdict> Analysed::judged() const {
+    std::vector<Finding> findings = findings_of(*this);
     const std::uint64_t too_short_ns = short_run_ns(job);
     const auto is_remark = [too_short_ns](const Finding& finding) {
         const Kind kind = kind_of(finding);
         return kind == Kind::remark || (kind == Kind::cause && too_short_ns != 0);
     };
     if (std::all_of(findings.begin(), findings.end(), is_remark)) {
-        find_remainder(job, figures, findings);
+        find_remainder(*this, findings);
         if (too_short_ns != 0) findings.back() = too_short(too_short_ns);
         const auto wrong = std::find_if(findings.begin(), findings.end(), forbids_healthy);
         const bool is_well = std::holds_alternative<evidence::Healthy>(findings.back().evidence);

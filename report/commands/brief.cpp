@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/analysis/figures.h"
-#include "report/analysis/verdict.h"
+#include "report/analysis/analysed.h"
 #include "report/commands/load.h"
 #include "report/commands/no_profile.h"
 #include "report/commands/say.h"
@@ -62,9 +61,9 @@ std::string run_text(const Job& job, const Figures& figures) {
         at_least(job), human_share(figures.inside_share), vocabulary_of(job).library);
 }
 
-Lines lines_of(const Job& job, const Launch& launch) {
-    const Figures figures = figures_of(job);
-    const Finding cause = verdicts_of(job, figures).front().finding;
+Lines lines_of(const Analysed& all, const Launch& launch) {
+    const Job& job = all.job;
+    const Finding& cause = all.cause();
     const std::string sentence = fmt::format("{}{} [{}]", prefix, sentence_of(cause, job), id_of(cause.rule));
     Lines lines;
     for (const std::string& line : wrapped(visible(sentence, utf8), columns - 2))
@@ -76,19 +75,18 @@ Lines lines_of(const Job& job, const Launch& launch) {
     if (const std::string site = site_of(cause, job); !site.empty()) lines.push_back(fitted("  where: " + site));
     if (const std::string_view next = next_step(cause); !next.empty())
         lines.push_back(fitted(fmt::format("  next: {}", next)));
-    lines.push_back(fitted(run_text(job, figures)));
-    lines.push_back(fitted("  " + completeness_of(job).text));
+    lines.push_back(fitted(run_text(job, all.figures())));
+    lines.push_back(fitted("  " + text_of(all.completeness(), job)));
     lines.push_back(where_text(launch));
     return lines;
 }
 
-std::string line_of(const Job& job) {
-    const Figures figures = figures_of(job);
-    const Finding cause = verdicts_of(job, figures).front().finding;
+std::string line_of(const Analysed& all) {
+    const Job& job = all.job;
     const std::string command = cut(visible(job.command, utf8), 20, utf8);
     return fitted(fmt::format(
         "{}launch {}, {}, {}, {}: {}", prefix, job.launch_number, command, plural(job.size, "rank", "ranks"),
-        human_time(static_cast<double>(figures.largest_elapsed_ns)), short_sentence_of(cause, job)));
+        human_time(static_cast<double>(all.figures().largest_elapsed_ns)), short_sentence_of(all.cause(), job)));
 }
 
 // The launches of one job, in the order in which they were started.
@@ -123,10 +121,11 @@ Lines lines_for(const Options& options) {
     if (!chosen) return {fitted(std::string(prefix) + chosen.error().line())};
     const Result<Job> job = job_of(found, *chosen, options.threads, progress);
     if (!job) return {fitted(std::string(prefix) + job.error().line())};
+    const Analysed all(*job);
     const auto together = together_with(found.launches, *chosen);
-    const bool is_one = together.size() == 1 || !options.choice.launch.empty() ||
-                        verdicts_of(*job, figures_of(*job)).front().finding.rule == Rule::wrong_launcher;
-    return is_one ? lines_of(*job, found.launches[*chosen]) : lines_of_all(found, together, options, progress);
+    const bool is_one =
+        together.size() == 1 || !options.choice.launch.empty() || all.cause().rule == Rule::wrong_launcher;
+    return is_one ? lines_of(all, found.launches[*chosen]) : lines_of_all(found, together, options, progress);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // `mpiprof-report check`: everything that the readers say of the files, and whether the sums of each profile agree.
+#include "report/analysis/completeness.h"
 #include "report/commands/command.h"
 
 #include <fmt/format.h>
@@ -208,7 +209,7 @@ class Check {
             if (rank.state != State::finalized && !is_running) ++unfinished_[end_of(rank)];
             for (Finding& finding : look_into(rank, reader)) findings_.push_back(std::move(finding));
         }
-        is_complete_ &= is_whole(*job);
+        is_complete_ &= completeness_of(*job).is_complete;
         if (!is_partial_on_purpose)
             for (const NumberList::Range& range : job->missing()) missing_ += range.size();
         jobs_.push_back(std::move(*job));

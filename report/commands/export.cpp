@@ -1,4 +1,6 @@
 // `mpiprof-report export`: opening what is written to, and what is said beside it.
+#include "report/analysis/analysed.h"
+#include "report/analysis/completeness.h"
 #include "report/commands/command.h"
 
 #include <fmt/format.h>
@@ -45,11 +47,12 @@ class LateOutput {
     bool is_refused_ = false;
 };
 
-int write_one(const Job& job, RankReader& reader, const Options& options, const Export& chosen, LateOutput& output) {
+int write_one(const Analysed& all, RankReader& reader, const Options& options, const Export& chosen,
+              LateOutput& output) {
     int code = fine;
     const Detail detail = chosen.wants_events ? Detail::events : Detail::sums;
     const std::vector<std::string> remarks = chosen.write(
-        job, [&](std::uint32_t rank) { return reader.profile(rank, detail); },
+        all, [&](std::uint32_t rank) { return reader.profile(rank, detail); },
         [&](std::string_view text) { output.write(text); },
         [&](const Problem& problem) { code = fail(problem, check_failed); });
     if (!options.is_quiet)
@@ -99,7 +102,7 @@ int export_launches(const Options& options, const Export& format, const std::str
         }
         RankReader reader(found.launches[i]);
         if (const int one = write_one(*job, reader, options, format, output); one != fine) code = one;
-        if (options.is_strict && !is_whole(*job)) code = check_failed;
+        if (options.is_strict && !completeness_of(*job).is_complete) code = check_failed;
     }
     const int written = output.finish();
     return code != fine ? code : written;

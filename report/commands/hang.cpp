@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/hangs.h"
 #include "report/commands/follow.h"
 #include "report/commands/say.h"
@@ -71,15 +72,17 @@ class Watchdog {
         : options_(options), limit_ns_(static_cast<std::uint64_t>(limit_s * 1e9)), command_(command) {}
 
     int run(double interval_s) {
-        const int code = follow(options_, interval_s,
-                                [&](std::unique_ptr<Loaded> now, bool ends) { return ends || !is_stuck(now->job); });
+        const int code = follow(options_, interval_s, [&](std::unique_ptr<Loaded> now, bool ends) {
+            return ends || !is_stuck(Analysed(now->job));
+        });
         return is_proven_ ? stuck : is_quiet_ ? cannot_tell : code;
     }
 
   private:
     // Whether there is nothing more to be waited for.
-    bool is_stuck(const Job& job) {
-        const auto hang = hang_of(job);
+    bool is_stuck(const Analysed& all) {
+        const Job& job = all.job;
+        const std::optional<Hang>& hang = all.hang();
         const Identity identity = hang ? identity_of(*hang) : Identity{};
         looks_ = hang && identity == before_ ? looks_ + 1 : 1;
         before_ = identity;
@@ -87,16 +90,16 @@ class Watchdog {
         const auto quiet = hang ? std::nullopt : quiet_of(job);
         is_quiet_ = quiet && quiet->for_ns >= limit_ns_;
         if (!is_proven_ && !is_quiet_) return false;
-        show(job);
+        show(all);
         if (!command_.empty()) run_command(job);
         return true;
     }
 
-    void show(const Job& job) const {
+    void show(const Analysed& all) const {
         Question question;
         question.top = options_.top;
         question.is_for_screen = true;
-        if (const auto tables = find_section("hang")->answer(job, question)) {
+        if (const auto tables = find_section("hang")->answer(all, question)) {
             const std::string text = find_view("text")->show({"hang", *tables}, screen_for(stdout, options_.screen));
             std::fwrite(text.data(), 1, text.size(), stdout);
             std::fflush(stdout);

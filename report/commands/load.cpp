@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "report/analysis/completeness.h"
 #include "report/commands/no_profile.h"
 #include "report/commands/say.h"
 #include "report/model/units.h"
@@ -145,7 +146,7 @@ int with_job(const Options& options, bool says_it_itself,
     if (!says_it_itself && !options.is_quiet) remark(**loaded);
     RankReader reader((*loaded)->launch());
     const int code = answer((*loaded)->job, reader);
-    return code == fine && options.is_strict && !is_whole((*loaded)->job) ? check_failed : code;
+    return code == fine && options.is_strict && !completeness_of((*loaded)->job).is_complete ? check_failed : code;
 }
 
 bool is_final(const Job& job) {
@@ -153,12 +154,6 @@ bool is_final(const Job& job) {
     return std::none_of(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) {
         return rank.is_in_finalize || (rank.has_profile && rank.state == State::running && rank.life != Life::ended);
     });
-}
-
-bool is_whole(const Job& job) {
-    if (!job.problems.empty() || job.lacks_ranks()) return false;
-    return std::all_of(job.ranks.begin(), job.ranks.end(),
-                       [](const Rank& rank) { return rank.state == State::finalized; });
 }
 
 }  // namespace mpiprof::report

@@ -52,8 +52,6 @@ Result<std::monostate> load_cells(Job& job, RankReader& reader, const std::vecto
 
 // No rank's numbers will change any more, as far as can be told from here.
 bool is_final(const Job& job);
-// All ranks are there and have reached MPI_Finalize, and nothing is wrong with any file.
-bool is_whole(const Job& job);
 
 std::uint64_t now_ns();  // since 1970
 

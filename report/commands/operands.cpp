@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "report/analysis/completeness.h"
 #include "report/commands/load.h"
 #include "report/commands/no_profile.h"
 #include "report/commands/say.h"
@@ -207,7 +208,7 @@ Result<std::monostate> load_runs(const Options& options, const Operand& operand,
         if (!job) return tl::make_unexpected(job.error());
         job->is_partial_on_purpose = found.only_files;
         remarks.lines.insert(remarks.lines.end(), job->problems.begin(), job->problems.end());
-        remarks.is_complete &= is_whole(*job);
+        remarks.is_complete &= completeness_of(*job).is_complete;
         const std::string source = job->launch + " " + std::filesystem::weakly_canonical(operand.path, error).string();
         take({std::move(*job), operand.name(), source, &found.launches[i]});
     }

@@ -3,6 +3,7 @@
 
 #include <iterator>
 
+#include "report/analysis/analysed.h"
 #include "report/commands/command.h"
 #include "report/commands/load.h"
 #include "report/commands/present.h"

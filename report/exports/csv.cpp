@@ -6,6 +6,7 @@
 #include <iterator>
 #include <tuple>
 
+#include "report/analysis/analysed.h"
 #include "report/exports/export.h"
 #include "report/model/sums.h"
 #include "report/model/visible.h"
@@ -53,8 +54,9 @@ void write_rank(const Profile& profile, const Sink& sink) {
 
 }  // namespace
 
-std::vector<std::string> export_csv(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+std::vector<std::string> export_csv(const Analysed& all, const ProfileSource& profile_of, const Sink& sink,
                                     const Complaint& complain) {
+    const Job& job = all.job;
     sink(header);
     for (const Rank& rank : job.ranks) {
         if (!rank.has_profile) continue;

@@ -16,6 +16,8 @@
 
 namespace mpiprof::report {
 
+class Analysed;
+
 using ProfileSource = std::function<Result<Profile>(std::uint32_t rank)>;
 using Complaint = std::function<void(const Problem& problem)>;  // a rank that cannot be read any more
 
@@ -23,7 +25,7 @@ struct Export {
     std::string_view name;  // what -f takes
     std::string_view about;
     // Returns what is to be said besides, one line each.
-    std::vector<std::string> (*write)(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+    std::vector<std::string> (*write)(const Analysed& all, const ProfileSource& profile_of, const Sink& sink,
                                       const Complaint& complain);
     bool wants_events = false;    // profiles with their traces
     bool is_of_launches = false;  // each launch that is found, one after the other

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "report/analysis/analysed.h"
 #include "report/exports/export.h"
 #include "report/model/visible.h"
 #include "report/symbols/symbols.h"
@@ -55,7 +56,8 @@ std::string stack_of(const CallSite& site, const CallSites& sites, const Job& jo
 
 }  // namespace
 
-std::vector<std::string> export_folded(const Job& job, const ProfileSource&, const Sink& sink, const Complaint&) {
+std::vector<std::string> export_folded(const Analysed& all, const ProfileSource&, const Sink& sink, const Complaint&) {
+    const Job& job = all.job;
     Symbols symbols;
     std::map<std::string, std::uint64_t> ns_of;  // two offsets may be the same line
     for (const CallSite& site : job.sites.sites) ns_of[stack_of(site, job.sites, job, symbols)] += site.time_ns;

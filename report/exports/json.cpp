@@ -1,6 +1,7 @@
 // json: all of it. The job and its sums first, then rank after rank with everything its profile says.
 // {"schema": 1, ..., "rows": [...], "ranks": [{..., "cells": [...], "histograms": [...]}]}; times in ns, sizes in
 // bytes; null = not known. Keys are only ever added within a schema.
+#include "report/analysis/analysed.h"
 #include "report/exports/export.h"
 #include "report/exports/json_parts.h"
 #include "report/model/json_writer.h"
@@ -228,8 +229,9 @@ void write_cells(JsonWriter& json, const Profile& profile) {
 
 }  // namespace
 
-std::vector<std::string> export_json(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+std::vector<std::string> export_json(const Analysed& all, const ProfileSource& profile_of, const Sink& sink,
                                      const Complaint& complain) {
+    const Job& job = all.job;
     JsonWriter json(sink);
     json.object([&] {
         write_job(json, job);

@@ -5,8 +5,7 @@
 #include <ctime>
 #include <span>
 
-#include "report/analysis/figures.h"
-#include "report/analysis/verdict.h"
+#include "report/analysis/analysed.h"
 #include "report/exports/export.h"
 
 namespace mpiprof::report {
@@ -117,34 +116,28 @@ void write_verdict(JsonWriter& json, const Job& job, const std::vector<Verdict>&
         "also", others, [&](const Verdict& verdict) { json.put(id_of(verdict.finding.rule)); }, "");
 }
 
-void write_completeness(JsonWriter& json, const Job& job) {
-    std::uint32_t running = 0, unfinished = 0;
-    for (const Rank& rank : job.ranks) {
-        if (!rank.has_profile || rank.state == State::finalized) continue;
-        const bool is_alive = rank.state == State::running && rank.life == Life::running;
-        ++(is_alive ? running : unfinished);
-    }
+void write_completeness(JsonWriter& json, const Completeness& all) {
     json.object("completeness", [&] {
-        json.field("is_complete", !job.lacks_ranks() && running == 0 && unfinished == 0 && job.problems.empty());
-        json.field("profiles", job.profiles());
-        json.field("expected", job.expected());
-        json.field("missing", list_text(job.missing()));
-        json.field("running", running);
-        json.field("unfinished", unfinished);
-        json.field("problems", job.problems.size());
+        json.field("is_complete", all.is_complete);
+        json.field("profiles", all.profiles);
+        json.field("expected", all.expected);
+        json.field("missing", list_text(all.missing));
+        json.field("running", all.running);
+        json.field("unfinished", all.unfinished);
+        json.field("problems", all.problems);
     });
 }
 
 }  // namespace
 
-std::vector<std::string> export_line(const Job& job, const ProfileSource&, const Sink& sink, const Complaint&) {
-    const Figures figures = figures_of(job);
+std::vector<std::string> export_line(const Analysed& all, const ProfileSource&, const Sink& sink, const Complaint&) {
+    const Job& job = all.job;
     JsonWriter json(sink);
     json.object([&] {
         write_identity(json, job);
-        write_figures(json, job, figures);
-        write_verdict(json, job, verdicts_of(job, figures));
-        write_completeness(json, job);
+        write_figures(json, job, all.figures());
+        write_verdict(json, job, all.verdicts());
+        write_completeness(json, all.completeness());
     });
     json.raw("\n");
     return {};

@@ -6,8 +6,8 @@
 
 namespace mpiprof::report {
 
-#define EXPORT(function, name, about, ...)                                                                        \
-    std::vector<std::string> export_##function(const Job& job, const ProfileSource& profile_of, const Sink& sink, \
+#define EXPORT(function, name, about, ...)                                                                             \
+    std::vector<std::string> export_##function(const Analysed& all, const ProfileSource& profile_of, const Sink& sink, \
                                                const Complaint& complain);
 #include "report/exports/exports.def"
 #undef EXPORT

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
 #include "report/exports/export.h"
 #include "report/messages/clocks.h"
 #include "report/messages/messages.h"
@@ -301,8 +302,9 @@ std::vector<std::string> remarks_of(const Survey& survey) {
 
 }  // namespace
 
-std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& profile_of, const Sink& sink,
+std::vector<std::string> export_perfetto(const Analysed& all, const ProfileSource& profile_of, const Sink& sink,
                                          const Complaint& complain) {
+    const Job& job = all.job;
     Survey survey;
     const auto each_rank = [&](const std::vector<std::uint32_t>& ranks, auto use) {
         for (const std::uint32_t rank : ranks) {
@@ -312,10 +314,10 @@ std::vector<std::string> export_perfetto(const Job& job, const ProfileSource& pr
                 complain(profile.error());
         }
     };
-    std::vector<std::uint32_t> all;
+    std::vector<std::uint32_t> with_profile;
     for (const Rank& rank : job.ranks)
-        if (rank.has_profile) all.push_back(rank.rank);
-    each_rank(all, [&](const Profile& profile) {
+        if (rank.has_profile) with_profile.push_back(rank.rank);
+    each_rank(with_profile, [&](const Profile& profile) {
         survey.add(profile);
         if (profile.traces.empty()) return;
         for (const ThreadTrace& trace : profile.traces) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
 #include "report/model/units.h"
 #include "report/sections/comm_labels.h"
 #include "report/sections/section.h"
@@ -152,7 +153,8 @@ Table last_table(const Job& job, const CommLabels& labels, bool is_for_screen) {
 
 }  // namespace
 
-Result<std::vector<Table>> arrivals(const Job& job, const Question& question) {
+Result<std::vector<Table>> arrivals(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     const CommLabels labels(job);
     Table table = call_table(job, labels);
     if (!question.sort.empty())

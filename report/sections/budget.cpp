@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/beside.h"
 #include "report/analysis/figures.h"
 #include "report/model/ratio.h"
@@ -187,7 +188,8 @@ void add_notes(Table& table, const std::vector<RankBudget>& budgets, const Job& 
 
 }  // namespace
 
-Result<std::vector<Table>> budget(const Job& job, const Question& question) {
+Result<std::vector<Table>> budget(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     const std::vector<RankBudget> budgets = budgets_of(job, question);
     Table table = parts_table(budgets, job);
     if (question.by == "rank") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/bus_bandwidth.h"
 #include "report/analysis/figures.h"
 #include "report/model/sums.h"
@@ -267,7 +268,8 @@ std::string what_is_shown(const Job& job, const Question& question, double ranks
 
 }  // namespace
 
-Result<std::vector<Table>> calls(const Job& job, const Question& question) {
+Result<std::vector<Table>> calls(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     std::vector<Line> lines = lines_of(job, question);
     const double ranks = lines.empty() ? 1 : lines.front().ranks;
     const Interest interest = interest_of(lines);

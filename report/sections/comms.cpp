@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/figures.h"
 #include "report/model/sums.h"
 #include "report/model/units.h"
@@ -312,7 +313,8 @@ void explain(Table& table, const Context& context, const std::vector<Line>& line
 
 }  // namespace
 
-Result<std::vector<Table>> comms(const Job& job, const Question& question) {
+Result<std::vector<Table>> comms(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     if (!question.ranks.empty())
         return problem("comms --rank", "communicators are summed over their members",
                        "export -f json has the cells of every rank");

@@ -6,41 +6,35 @@
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
+namespace {
 
-Completeness completeness_of(const Job& job) {
-    Completeness result;
-    result.profiles = job.profiles();
-    result.missing = job.missing();
-    for (const Rank& rank : job.ranks) {
-        if (!rank.has_profile) continue;
-        result.running += rank.state == State::running && rank.life == Life::running;
-        result.unfinished += rank.state != State::finalized;
+std::string counted_text(const Completeness& all, const Job& job) {
+    const std::string counted = fmt::format("{} of {}", human_count(all.profiles), plural(job.size, "rank", "ranks"));
+    if (all.missing.empty()) {
+        const std::string chosen = all.profiles < job.size ? " (MPIPROF_RANKS)" : "";
+        return (all.is_complete ? "profile complete: " : "") + counted + chosen;
     }
-
-    const std::string counted =
-        fmt::format("{} of {}", human_count(result.profiles), plural(job.size, "rank", "ranks"));
-    result.is_complete = result.missing.empty() && result.unfinished == 0;
-    if (result.is_complete) {
-        result.text = "profile complete: " + counted + (result.profiles < job.size ? " (MPIPROF_RANKS)" : "");
-    } else if (job.is_text && job.ranks.size() == job.size) {
-        result.text = counted + "; the others are in the table of all ranks";  // mpitrace writes a few ranks only
-    } else if (job.is_text && job.ranks.size() > result.profiles) {            // and its table may have been cut
-        const auto told = static_cast<double>(job.ranks.size() - result.profiles);
+    if (job.is_text && job.ranks.size() == job.size)  // mpitrace writes a few ranks only
+        return counted + "; the others are in the table of all ranks";
+    if (job.is_text && job.ranks.size() > all.profiles) {  // and its table may have been cut
+        const auto told = static_cast<double>(job.ranks.size() - all.profiles);
         const auto untold = static_cast<double>(job.size) - static_cast<double>(job.ranks.size());
-        result.text = fmt::format("{}; {} are in the table of ranks, nothing is known about {}", counted,
-                                  human_count(told), human_count(untold));
-    } else if (!result.missing.empty() && job.is_partial_on_purpose) {
-        result.text = counted + " (files given)";
-    } else if (!result.missing.empty()) {
-        result.text = fmt::format("INCOMPLETE: {}, missing {}", counted, rank_list(result.missing, 6));
-    } else {
-        result.text = counted;
+        return fmt::format("{}; {} are in the table of ranks, nothing is known about {}", counted, human_count(told),
+                           human_count(untold));
     }
-    if (result.running) result.text += fmt::format("; {} still running", human_count(result.running));
-    if (result.unfinished > result.running)
-        result.text += fmt::format("; {} did not reach {}", human_count(result.unfinished - result.running),
-                                   vocabulary_of(job).finalize);
-    return result;
+    if (job.is_partial_on_purpose) return counted + " (files given)";
+    return fmt::format("INCOMPLETE: {}, missing {}", counted, rank_list(all.missing, 6));
+}
+
+}  // namespace
+
+std::string text_of(const Completeness& all, const Job& job) {
+    std::string text = counted_text(all, job);
+    if (all.running) text += fmt::format("; {} still running", human_count(all.running));
+    if (all.unfinished)
+        text += fmt::format("; {} did not reach {}", human_count(all.unfinished), vocabulary_of(job).finalize);
+    if (all.problems) text += "; " + plural(all.problems, "file has a problem", "files have problems");
+    return text;
 }
 
 }  // namespace mpiprof::report

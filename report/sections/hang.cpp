@@ -2,6 +2,7 @@
 // that was killed, and of one where nobody hangs.
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/arrivals.h"
 #include "report/model/units.h"
 #include "report/sections/hang_conclusion.h"
@@ -125,10 +126,9 @@ Table arrival_table(const Job& job, const std::vector<Arrival>& arrivals, bool i
 
 }  // namespace
 
-Result<std::vector<Table>> hang(const Job& job, const Question& question) {
+Result<std::vector<Table>> hang(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     const StandingLines lines(job);
-    std::vector<Arrival> arrivals = arrivals_of(job);
-    const std::vector<Arrival> lags = not_enqueued_by_all(job);
     std::vector<StandingLine> shown = lines.all();
     std::erase_if(shown, [&](const StandingLine& line) {
         return !question.ranks.empty() &&
@@ -143,7 +143,7 @@ Result<std::vector<Table>> hang(const Job& job, const Question& question) {
                                      [](const StandingLine& l) { return l.ending.condition == Condition::running; });
     for (Column& column : table.columns)
         if ((column.id == "thread" && !has_threads) || (column.id == "state" && all_run)) column.only_data = true;
-    table.title = conclusion(job, lines, arrivals, lags);
+    table.title = conclusion(all, lines);
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     if (const std::size_t left_out = keep_top(table, most); left_out && question.is_for_screen)
         table.notes.push_back(
@@ -155,9 +155,10 @@ Result<std::vector<Table>> hang(const Job& job, const Question& question) {
                  {"until now, or its last profile update", "for_ns"}});
     for (const std::string& problem : lines.problems()) table.notes.push_back(problem);
     std::vector<Table> tables{std::move(table)};
+    std::vector<Arrival> arrivals = all.arrivals();
     std::erase_if(arrivals, [](const Arrival& a) { return a.missing.empty(); });
     if (!arrivals.empty()) tables.push_back(arrival_table(job, arrivals, question.is_for_screen));
-    if (!lags.empty()) tables.push_back(lag_table(job, lags, question.is_for_screen));
+    if (!all.not_enqueued().empty()) tables.push_back(lag_table(job, all.not_enqueued(), question.is_for_screen));
     return tables;
 }
 

@@ -255,8 +255,8 @@ std::string words_of(const Suspicion& suspicion, const Job& job, const StandingL
     return std::visit(SuspicionWords{job, lines, has_ended}, suspicion);
 }
 
-std::string conclusion(const Job& job, const StandingLines& lines, const std::vector<Arrival>& arrivals,
-                       const std::vector<Arrival>& lags) {
+std::string conclusion(const Analysed& all, const StandingLines& lines) {
+    const Job& job = all.job;
     const bool all_finalized = std::all_of(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) {
         return rank.has_profile && rank.state == State::finalized && !rank.is_in_finalize;
     });
@@ -268,11 +268,11 @@ std::string conclusion(const Job& job, const StandingLines& lines, const std::ve
             vocabulary_of(job).finalize);
     const bool is_over = report::is_over(job);
     const std::string ending = is_over ? end_of(job) : "";
-    if (const auto hang = hang_of(job)) {
+    if (const auto& hang = all.hang()) {
         const std::string proven = words_of(*hang, job, is_over);
         return ending.empty() ? proven : proven + ". " + ending;
     }
-    std::string text = words_of(suspicion_of(job, arrivals, lags), job, lines, is_over);
+    std::string text = words_of(all.suspicion(), job, lines, is_over);
     if (text.empty()) text = longest_wait(job, lines, is_over);
     if (const auto quiet = quiet_of(job); quiet && !is_over)
         text = fmt::format("No {} call has {} on any rank for {}. ", vocabulary_of(job).library,

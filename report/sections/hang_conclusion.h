@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/analysis/suspicion.h"
+#include "report/analysis/analysed.h"
 #include "report/sections/standing_lines.h"
 
 namespace mpiprof::report {
@@ -12,7 +12,6 @@ namespace mpiprof::report {
 // A sentence without its end; empty where nothing is suspected.
 std::string words_of(const Suspicion& suspicion, const Job& job, const StandingLines& lines, bool has_ended);
 
-std::string conclusion(const Job& job, const StandingLines& lines, const std::vector<Arrival>& arrivals,
-                       const std::vector<Arrival>& lags);
+std::string conclusion(const Analysed& all, const StandingLines& lines);
 
 }  // namespace mpiprof::report

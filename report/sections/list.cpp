@@ -6,7 +6,7 @@
 
 namespace mpiprof::report {
 
-#define SECTION(section, about, ...) Result<std::vector<Table>> section(const Job& job, const Question& question);
+#define SECTION(section, about, ...) Result<std::vector<Table>> section(const Analysed& all, const Question& question);
 #include "report/sections/sections.def"
 #undef SECTION
 

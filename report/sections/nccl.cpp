@@ -2,6 +2,7 @@
 // are launched together, the GPU's side (nccl_gpu), and what NCCL chose for its operations.
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
 #include "report/model/units.h"
 #include "report/sections/comm_labels.h"
 #include "report/sections/nccl_gpu.h"
@@ -238,7 +239,8 @@ void add_notes_of_the_interface(const Job& job, Table& table) {
 
 }  // namespace
 
-Result<std::vector<Table>> nccl(const Job& job, const Question& question) {
+Result<std::vector<Table>> nccl(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     Table table = communicators(job);
     if (auto ok = sort_rows(table, question.sort.empty() ? "total_host_ns" : question.sort); !ok)
         return tl::make_unexpected(ok.error());

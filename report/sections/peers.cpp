@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/peer_places.h"
 #include "report/model/units.h"
 #include "report/sections/headline.h"
@@ -365,7 +366,8 @@ void explain(Table& table, const Peers& peers) {
 
 }  // namespace
 
-Result<std::vector<Table>> peers(const Job& job, const Question& question) {
+Result<std::vector<Table>> peers(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     const Exchange exchange(job, question);
     auto pairs = pair_table(exchange, question);
     if (!pairs) return tl::make_unexpected(pairs.error());

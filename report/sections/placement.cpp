@@ -5,8 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/placed_nodes.h"
-#include "report/analysis/placement_findings.h"
 #include "report/model/units.h"
 #include "report/sections/node_use.h"
 #include "report/sections/rule_words.h"
@@ -285,9 +285,10 @@ std::vector<Field<Line>> rank_fields(const Job& job, bool grouped) {
 
 // ---- what is wrong, and the settings of others ----
 
-Table findings(const Job& job) {
+Table findings(const Analysed& all) {
+    const Job& job = all.job;
     Remarks remarks;
-    for (const Finding& finding : placement_findings(job))
+    for (const Finding& finding : all.placement())
         remarks.remarks.push_back({finding.is_serious, words_of(finding, job) + " " + advice_of(finding, job),
                                    std::string(id_of(finding.rule))});
     return remark_table("PLACEMENT ISSUES", std::move(remarks));
@@ -346,7 +347,8 @@ Table variables_as_data(const Placement& placement) {
 
 }  // namespace
 
-Result<std::vector<Table>> placement(const Job& job, const Question& question) {
+Result<std::vector<Table>> placement(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     const std::vector<PlacedNode> nodes = placed_nodes(job);
     const bool is_crowded = question.is_for_screen && !question.top && question.ranks.empty() &&
                             job.placement.ranks.size() > ranks_on_screen;
@@ -384,7 +386,7 @@ Result<std::vector<Table>> placement(const Job& job, const Question& question) {
     tables.push_back(std::move(table));
     for (Table& of_devices : topology) tables.push_back(std::move(of_devices));
     if (Table use = node_use_table(nodes, question.is_for_screen); !use.rows.empty()) tables.push_back(std::move(use));
-    tables.push_back(findings(job));
+    tables.push_back(findings(all));
     tables.push_back(question.is_for_screen ? variables_on_screen(job.placement) : variables_as_data(job.placement));
     return tables;
 }

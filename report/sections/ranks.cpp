@@ -2,6 +2,7 @@
 // ranks at both ends.
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/figures.h"
 #include "report/model/units.h"
 #include "report/model/usage_figures.h"
@@ -237,7 +238,8 @@ std::size_t keep_both_ends(Table& table) {
 
 }  // namespace
 
-Result<std::vector<Table>> ranks(const Job& job, const Question& question) {
+Result<std::vector<Table>> ranks(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     const std::vector<Line> lines = lines_of(job, question);
     const bool is_crowded =
         question.is_for_screen && !question.top && question.ranks.empty() && lines.size() > ranks_on_screen;

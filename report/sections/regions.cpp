@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
 #include "report/model/units.h"
 #include "report/sections/ratio.h"
 #include "report/sections/section.h"
@@ -119,7 +120,8 @@ std::string note_on_percentiles(const std::vector<Line>& lines) {
 
 }  // namespace
 
-Result<std::vector<Table>> regions(const Job& job, const Question& question) {
+Result<std::vector<Table>> regions(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     const Vocabulary& words = vocabulary_of(job);
     std::uint64_t all_ns = 0;
     for (const Rank& rank : job.ranks) all_ns += rank.elapsed_ns;

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "report/model/units.h"
+#include "report/sections/completeness.h"
 #include "report/sections/headline.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
@@ -89,7 +90,10 @@ std::string_view end_of(const Job& job, const Figures& figures, const Vocabulary
 
 }  // namespace
 
-Table run_headline(const Job& job, const Figures& figures, const Completeness& completeness) {
+Table run_headline(const Analysed& all) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
+    const Completeness& completeness = all.completeness();
     const auto elapsed = static_cast<double>(figures.largest_elapsed_ns);
     const auto process = static_cast<double>(figures.largest_process_ns);
     std::uint64_t started = 0;
@@ -119,9 +123,9 @@ Table run_headline(const Job& job, const Figures& figures, const Completeness& c
         figures.was_paused() ? human_time(static_cast<double>(figures.largest_recorded_ns)) + " of it recorded" : "");
     lines.add(3, "init_ns", known(init),
               static_cast<double>(init) > 0.05 * elapsed ? "Init " + human_time(static_cast<double>(init)) : "");
-    lines.add(4, "complete", std::string(completeness.is_complete ? "yes" : "no"), completeness.text);
+    lines.add(4, "complete", std::string(completeness.is_complete ? "yes" : "no"), text_of(completeness, job));
     lines.add("profiles", std::uint64_t{completeness.profiles});
-    lines.add("unfinished", std::uint64_t{completeness.unfinished});
+    lines.add("unfinished", std::uint64_t{completeness.running + completeness.unfinished});
     lines.add("cores_busy", figures.cores_busy);
     lines.add("background_share", figures.background_share);
     lines.add("setup_ns", job.setup_ns);

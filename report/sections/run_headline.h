@@ -4,15 +4,15 @@
 
 #include <string>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/figures.h"
 #include "report/model/table.h"
-#include "report/sections/completeness.h"
 
 namespace mpiprof::report {
 
 // "64 ranks on 2 nodes (n1, n2)", the nodes as far as they are known.
 std::string where_it_ran(const Job& job, bool names_hosts);
 
-Table run_headline(const Job& job, const Figures& figures, const Completeness& completeness);
+Table run_headline(const Analysed& all);
 
 }  // namespace mpiprof::report

@@ -20,6 +20,8 @@
 
 namespace mpiprof::report {
 
+class Analysed;
+
 struct Question {
     std::vector<std::uint32_t> ranks;       // only these, sorted; empty = all
     std::string sort;                       // id of a column, or its beginning ("time"); empty = the section's own
@@ -31,7 +33,7 @@ struct Question {
 
 struct Section {
     std::string_view name;
-    Result<std::vector<Table>> (*ask)(const Job& job, const Question& question);
+    Result<std::vector<Table>> (*ask)(const Analysed& all, const Question& question);
     std::string_view about;                // one line for --help
     std::array<std::string_view, 5> by{};  // what --by takes; the first is the default, empty words are none
     bool takes_sort_and_top = false;
@@ -39,7 +41,9 @@ struct Section {
     bool asks_for_places = false;  // of the ranks in question: Job::kept_sites
     bool takes_devices = false;    // Question::devices
 
-    Result<std::vector<Table>> answer(const Job& job, const Question& question) const { return ask(job, question); }
+    Result<std::vector<Table>> answer(const Analysed& all, const Question& question) const {
+        return ask(all, question);
+    }
 };
 
 std::span<const Section> sections();  // the first is the default

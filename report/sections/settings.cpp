@@ -1,6 +1,7 @@
 // settings: what libmpiprof was told, by whom, and which ranks were told something else.
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
 #include "report/model/units.h"
 #include "report/sections/section.h"
 
@@ -41,7 +42,8 @@ std::string tool_of(const Job& job) {
 
 }  // namespace
 
-Result<std::vector<Table>> settings(const Job& job, const Question&) {
+Result<std::vector<Table>> settings(const Analysed& all, const Question&) {
+    const Job& job = all.job;
     std::vector<Line> lines;
     for (const SettingRow& row : job.settings)
         for (const SettingValue& value : row.values)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/figures.h"
 #include "report/model/units.h"
 #include "report/sections/call_notes.h"
@@ -154,7 +155,8 @@ void add_notes(Table& table, const SitesContext& context, const std::vector<Site
 
 }  // namespace
 
-Result<std::vector<Table>> sites(const Job& job, const Question& question) {
+Result<std::vector<Table>> sites(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     const SitesBy by = sites_by(question.by);
     const SitesContext context(job, question);
     const CommLabels labels(job);
@@ -187,15 +189,15 @@ Result<std::vector<Table>> sites(const Job& job, const Question& question) {
     if (auto ok = sort_rows(table, question.sort.empty() ? "total_time_ns" : question.sort); !ok)
         return tl::make_unexpected(ok.error());
     keep_top(table, most);
-    const std::size_t all = is_cut ? context.found.sites.size() : lines.size();
-    const std::size_t left_out = all - std::min(all, table.rows.size());
+    const std::size_t in_all = is_cut ? context.found.sites.size() : lines.size();
+    const std::size_t left_out = in_all - std::min(in_all, table.rows.size());
     if (question.is_for_screen && by == SitesBy::stack) show_callers(table, lines);
     std::set<std::uint16_t> of_calls;
     for (const SiteLine& line : lines) of_calls.insert(line.site.call);
     note_exchanges(table.notes, job, of_calls);
     note_replays(table.notes, job);
     if (!lines.empty()) add_notes(table, context, lines, by);
-    if (left_out) table.notes.push_back(fmt::format("{} more: --top {}", left_out, all));
+    if (left_out) table.notes.push_back(fmt::format("{} more: --top {}", left_out, in_all));
     for (std::string& note : places.notes()) table.notes.push_back(std::move(note));
     return std::vector{std::move(table)};
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
 #include "report/model/units.h"
 #include "report/sections/comm_labels.h"
 #include "report/sections/ratio.h"
@@ -81,7 +82,8 @@ Table part_table(const std::vector<Steps::Part>& parts, const Steps& steps, std:
 
 }  // namespace
 
-Result<std::vector<Table>> steps(const Job& job, const Question& question) {
+Result<std::vector<Table>> steps(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     const bool is_marked =
         std::any_of(job.regions.begin(), job.regions.end(), [](const RegionRow& row) { return row.is_iteration; });
     const auto found = is_marked ? std::nullopt : steps_of(job);

@@ -4,13 +4,10 @@
 #include <set>
 #include <tuple>
 
-#include "report/analysis/budget.h"
-#include "report/analysis/figures.h"
-#include "report/analysis/verdict.h"
+#include "report/analysis/analysed.h"
 #include "report/model/units.h"
 #include "report/sections/budget_words.h"
 #include "report/sections/call_notes.h"
-#include "report/sections/completeness.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/rule_words.h"
 #include "report/sections/run_headline.h"
@@ -25,13 +22,14 @@ constexpr std::size_t most_top_rows = 8;
 constexpr std::size_t problems_shown = 5;
 
 // The calls that most of the MPI time is in: name and share, largest first.
-std::vector<std::pair<double, std::string>> leading_calls(const Job& job, const Figures& figures) {
+std::vector<std::pair<double, std::string>> leading_calls(const Analysed& all) {
+    const Job& job = all.job;
     std::vector<std::pair<double, std::string>> calls;
     std::vector<double> ns(job.calls.size());
     for (const Row& row : job.rows) ns[row.sum.call] += static_cast<double>(row.sum.time_ns);
-    for (const Row& row : unfinished_rows(job, {})) ns[row.sum.call] += static_cast<double>(row.sum.time_ns);
+    for (const Row& row : all.unfinished()) ns[row.sum.call] += static_cast<double>(row.sum.time_ns);
     for (std::size_t i = 0; i < ns.size(); ++i)
-        if (ns[i] > 0) calls.emplace_back(ns[i] / static_cast<double>(figures.inside_ns()), job.calls[i].name);
+        if (ns[i] > 0) calls.emplace_back(ns[i] / static_cast<double>(all.figures().inside_ns()), job.calls[i].name);
     std::sort(calls.rbegin(), calls.rend());
     return calls;
 }
@@ -43,10 +41,12 @@ std::string whose_calls(const Job& job, const Figures& figures) {
     return fmt::format("rank {}", it->rank);
 }
 
-std::string time_inside(const Job& job, const Figures& figures) {
+std::string time_inside(const Analysed& all) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     const Vocabulary& words = vocabulary_of(job);
     const double share = figures.inside_share;
-    const auto calls = leading_calls(job, figures);
+    const auto calls = leading_calls(all);
     if (figures.wall_ns == 0 && figures.inside_ns() != 0)
         return fmt::format("{} inside {}; the length of the run is not known",
                            human_time(static_cast<double>(figures.inside_ns()) / figures.ranks), words.library);
@@ -83,10 +83,11 @@ std::string what_shares_are_of(const Budget& budget, const Figures& figures, con
 }
 
 // The budget of all ranks together; small parts that people look for less often are one.
-Table share_bar(const Job& job, const Figures& figures) {
+Table share_bar(const Analysed& all) {
+    const Figures& figures = all.figures();
     StackedBar bar{.label_id = "where", .share_id = "share", .segments = {}};
-    const Vocabulary& words = vocabulary_of(job);
-    const Budget budget = mean_budget(job);
+    const Vocabulary& words = vocabulary_of(all.job);
+    const Budget& budget = all.budget();
     const double total = budget.total();
     const auto add = [&](std::string where, std::initializer_list<Part> parts) {
         if (total <= 0) return;  // nothing has no parts
@@ -108,12 +109,8 @@ Table share_bar(const Job& job, const Figures& figures) {
     add(fmt::format("start, {}", words.init), {Part::before_init, Part::init});
     add(std::string(words.finalize), {Part::finalize});
     add("paused", {Part::paused});
-    Table table{.id = "shares",
-                .title = time_inside(job, figures),
-                .columns = {},
-                .rows = {},
-                .notes = {},
-                .picture = std::move(bar)};
+    Table table{
+        .id = "shares", .title = time_inside(all), .columns = {}, .rows = {}, .notes = {}, .picture = std::move(bar)};
     if (total <= 0) table.notes.push_back("the length of the run is not known");
     if (budget.has(Part::before_init) || budget.has(Part::init) || budget.has(Part::finalize))
         table.notes.push_back(what_shares_are_of(budget, figures, words));
@@ -121,11 +118,12 @@ Table share_bar(const Job& job, const Figures& figures) {
 }
 
 // The rows of timed calls that are worth a line, those with most time first.
-std::vector<Row> top_rows(const Job& job, const Figures& figures, std::optional<std::size_t> asked) {
+std::vector<Row> top_rows(const Analysed& all, std::optional<std::size_t> asked) {
+    const Job& job = all.job;
     std::vector<Row> rows;
     for (const Row& row : job.rows)
         if (job.calls[row.sum.call].treatment == Treatment::timed && row.sum.calls != 0) rows.push_back(row);
-    for (Row& row : unfinished_rows(job, {})) rows.push_back(std::move(row));
+    rows.insert(rows.end(), all.unfinished().begin(), all.unfinished().end());
     const auto timed_ns = [](const Row& row) { return row.sum.is_untimed() ? 0 : row.sum.time_ns; };
     std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
         return std::tuple(timed_ns(a), a.sum.calls) > std::tuple(timed_ns(b), b.sum.calls);
@@ -133,7 +131,7 @@ std::vector<Row> top_rows(const Job& job, const Figures& figures, std::optional<
     // Below a thousandth of the run a line says nothing; three are shown to see what there is.
     std::size_t worth = 0;
     while (worth < rows.size() && worth < most_top_rows &&
-           (worth < 3 || figures.share_of_wall(timed_ns(rows[worth])) >= 0.001))
+           (worth < 3 || all.figures().share_of_wall(timed_ns(rows[worth])) >= 0.001))
         ++worth;
     rows.resize(std::min(rows.size(), asked.value_or(worth)));
     return rows;
@@ -147,21 +145,25 @@ bool has_device_buffers(const Job& job) {
     });
 }
 
-Note what_top_shows(const Job& job, const Figures& figures, std::size_t shown) {
+Note what_top_shows(const Analysed& all, std::size_t shown) {
+    const Job& job = all.job;
+    const std::uint32_t ranks = all.figures().ranks;
     Note note{};
-    if (figures.ranks > 1)
-        note.parts = {{fmt::format("CALLS: all ranks together; TIME: mean of {} ranks", human_count(figures.ranks))},
+    if (ranks > 1)
+        note.parts = {{fmt::format("CALLS: all ranks together; TIME: mean of {} ranks", human_count(ranks))},
                       {"the rank with most time", "largest_ns"}};
     else
         note.parts = {{fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank)}};
-    const auto all = unfinished_rows(job, {}).size() +
-                     static_cast<std::size_t>(std::count_if(job.rows.begin(), job.rows.end(),
-                                                            [](const Row& row) { return row.sum.calls != 0; }));
-    if (all > shown) note.parts.push_back({fmt::format("{} more: mpiprof-report calls", all - shown)});
+    const auto rows = all.unfinished().size() +
+                      static_cast<std::size_t>(std::count_if(job.rows.begin(), job.rows.end(),
+                                                             [](const Row& row) { return row.sum.calls != 0; }));
+    if (rows > shown) note.parts.push_back({fmt::format("{} more: mpiprof-report calls", rows - shown)});
     return note;
 }
 
-Table top_table(const Job& job, const Figures& figures, const Question& question) {
+Table top_table(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     const double ranks = std::max(1u, figures.ranks);
     using R = const Row&;
     const auto timed = [](R r, double figure) { return r.sum.is_untimed() ? Value() : Value(figure); };
@@ -204,13 +206,13 @@ Table top_table(const Job& job, const Figures& figures, const Question& question
         {{.id = "unfinished", .title = {}, .only_data = true},
          [](R r) { return std::string(r.is_unfinished ? "yes" : "no"); }},
     };
-    const std::vector<Row> rows = top_rows(job, figures, question.top);
+    const std::vector<Row> rows = top_rows(all, question.top);
     Table table = table_of("top", fields, rows);
-    table.notes.push_back(what_top_shows(job, figures, rows.size()));
+    table.notes.push_back(what_top_shows(all, rows.size()));
     std::set<std::uint16_t> of_calls;
     for (const Row& row : rows) of_calls.insert(row.sum.call);
     note_exchanges(table.notes, job, of_calls);
-    if (!unfinished_rows(job, {}).empty()) table.notes.push_back(std::string(unfinished_note));
+    if (!all.unfinished().empty()) table.notes.push_back(std::string(unfinished_note));
     if (job.has(Family::nccl)) table.notes.push_back(host_time_note(job));
     return table;
 }
@@ -301,7 +303,9 @@ bool is_said_above(const Verdict& verdict, bool is_first) {
     }
 }
 
-Table findings(const Job& job, const std::vector<Verdict>& verdicts) {
+Table findings(const Analysed& all) {
+    const Job& job = all.job;
+    const std::vector<Verdict>& verdicts = all.verdicts();
     Remarks remarks;
     const auto add = [&](bool is_serious, std::string text, std::string rule) {
         remarks.remarks.push_back({is_serious, std::move(text), std::move(rule)});
@@ -350,20 +354,19 @@ Table other_launches(const Job& job) {
 
 }  // namespace
 
-Result<std::vector<Table>> summary(const Job& job, const Question& question) {
-    const Figures figures = figures_of(job);
-    const Completeness completeness = completeness_of(job);
-    const std::vector<Verdict> verdicts = verdicts_of(job, figures);
+Result<std::vector<Table>> summary(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     std::vector<Table> tables;
-    tables.push_back(verdict_table(job, verdicts.front()));
-    tables.push_back(run_headline(job, figures, completeness));
-    tables.push_back(share_bar(job, figures));
-    tables.push_back(top_table(job, figures, question));
+    tables.push_back(verdict_table(job, all.verdicts().front()));
+    tables.push_back(run_headline(all));
+    tables.push_back(share_bar(all));
+    tables.push_back(top_table(all, question));
     if (job.ranks.size() > 1) tables.push_back(spread_table(job, figures));
     // Efficiencies of a run that was cut off would be those of its end.
-    const bool is_cut_off = completeness.unfinished > completeness.running;
+    const bool is_cut_off = all.completeness().unfinished != 0;
     if (figures.efficiency && !is_cut_off) tables.push_back(efficiency_table(*figures.efficiency, vocabulary_of(job)));
-    tables.push_back(findings(job, verdicts));
+    tables.push_back(findings(all));
     if (!job.other_launches.empty()) tables.push_back(other_launches(job));
     return tables;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/analysis/figures.h"
+#include "report/analysis/analysed.h"
 #include "report/analysis/periods.h"
 #include "report/model/units.h"
 #include "report/sections/section.h"
@@ -79,7 +79,8 @@ MapLine map_line(const std::vector<Lane>& lanes, const Axis& axis, const Job& jo
     return line;
 }
 
-Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Job& job, bool is_for_screen) {
+Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Analysed& all, bool is_for_screen) {
+    const Job& job = all.job;
     using L = const MapLine&;
     const std::size_t per_line = is_for_screen ? (lanes.size() + lines_on_screen - 1) / lines_on_screen : 1;
     std::vector<MapLine> lines;
@@ -101,7 +102,7 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Job& job
     table.title = "RANKS OVER TIME";
     table.notes.push_back(fmt::format("darker: more time inside {}; {} from left to right", vocabulary_of(job).library,
                                       human_time(axis.length())));
-    if (const Figures figures = figures_of(job); figures.was_paused()) {
+    if (const Figures& figures = all.figures(); figures.was_paused()) {
         const bool is_told =
             std::any_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.pauses->width_ns > 0; });
         table.notes.push_back(fmt::format(
@@ -113,7 +114,8 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Job& job
 
 }  // namespace
 
-Result<std::vector<Table>> time(const Job& job, const Question& question) {
+Result<std::vector<Table>> time(const Analysed& all, const Question& question) {
+    const Job& job = all.job;
     const std::vector<Lane> lanes = lanes_of(job, question.ranks);
     const Axis axis = axis_of(lanes);
     if (lanes.empty() || axis.length() <= 0) {
@@ -127,7 +129,7 @@ Result<std::vector<Table>> time(const Job& job, const Question& question) {
     }
     const std::size_t periods = question.is_for_screen ? periods_on_screen : periods_in_data;
     std::vector<Table> tables{periods_table(periods_of(lanes, axis, periods), axis, vocabulary_of(job)),
-                              map_table(lanes, axis, job, question.is_for_screen)};
+                              map_table(lanes, axis, all, question.is_for_screen)};
     if (job.activity_stride > 1)
         tables.back().notes.push_back(fmt::format("1 in {} ranks only (memory limit)", job.activity_stride));
     return tables;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/analysis/verdict.h"
+#include "report/analysis/finding.h"
 #include "report/model/job.h"
 #include "report/model/table.h"
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 
+#include "report/analysis/analysed.h"
 #include "report/merge/partial_merge.h"
 #include "report/merge/sites.h"
 #include "report/read/profile_reader.h"

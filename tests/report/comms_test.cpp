@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "report/analysis/analysed.h"
 #include "report/merge/comms.h"
 #include "report/read/profile_reader.h"
 #include "report/sections/section.h"

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "report/analysis/analysed.h"
 #include "report/exports/export.h"
 #include "report/merge/merge.h"
 #include "tests/report/run_reporter.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
 #include "report/sections/live.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"

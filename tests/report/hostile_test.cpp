@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "report/analysis/analysed.h"
 #include "report/exports/export.h"
 #include "report/layouts/layout.h"
 #include "report/merge/merge.h"

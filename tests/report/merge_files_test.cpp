@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "report/analysis/analysed.h"
 #include "report/merge/merge.h"
 #include "report/read/merged_writer.h"
 #include "report/sections/section.h"

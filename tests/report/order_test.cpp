@@ -2,6 +2,7 @@
 // it.
 #include <gtest/gtest.h>
 
+#include "report/analysis/analysed.h"
 #include "report/analysis/orders.h"
 #include "report/sections/section.h"
 #include "tests/report/whole_pipeline.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
 #include "report/model/number_list.h"
 #include "tests/report/goldens.h"
 #include "tests/report/placement_jobs.h"

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "report/analysis/analysed.h"
 #include "report/layouts/layout.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "report/analysis/analysed.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
 #include "tests/report/all_stories.h"

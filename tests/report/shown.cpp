@@ -1,4 +1,5 @@
 #include "tests/report/shown.h"
+#include "report/analysis/analysed.h"
 
 namespace mpiprof::test {
 

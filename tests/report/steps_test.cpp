@@ -1,5 +1,6 @@
 // Steps of a program that marks none, found from some of its collectives, and slow stretches of the run.
 #include "report/analysis/steps.h"
+#include "report/analysis/analysed.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // When a rank was inside MPI: records of threads become bins of the rank, whatever they hold; and what `time` makes of
 // them.
+#include "report/analysis/analysed.h"
 #include "report/read/activity.h"
 
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "report/analysis/analysed.h"
 #include "report/exports/export.h"
 #include "report/read/profile_reader.h"
 #include "tests/report/profile_builder.h"

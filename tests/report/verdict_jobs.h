@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/analysis/verdict.h"
+#include "report/analysis/analysed.h"
 #include "report/sections/rule_words.h"
 #include "tests/report/stories.h"
 #include "tests/report/whole_pipeline.h"
@@ -21,7 +21,7 @@ inline constexpr std::uint64_t us = 1'000;
 inline constexpr std::uint64_t ms = 1'000'000;
 inline constexpr std::uint64_t s = 1'000'000'000;
 
-inline std::vector<Verdict> verdicts(const Job& job) { return report::verdicts_of(job, report::figures_of(job)); }
+inline std::vector<Verdict> verdicts(const Job& job) { return report::Analysed(job).verdicts(); }
 inline Verdict top(const Job& job) { return verdicts(job).front(); }
 inline Verdict top(const std::vector<ProfileSpec>& ranks) { return top(job_of(ranks)); }
 inline std::string sentence(const Job& job) { return report::sentence_of(top(job).finding, job); }

@@ -1,6 +1,7 @@
 // What a report begins with: the cause, the culprit, and what follows from it. Jobs with one known cause each, and what
 // must not be said of them.
-#include "report/analysis/verdict.h"
+#include "report/analysis/analysed.h"
+#include "report/analysis/finding.h"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "report/analysis/analysed.h"
 #include "report/exports/export.h"
 #include "report/merge/merge.h"
 #include "report/model/units.h"

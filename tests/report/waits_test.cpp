@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "report/analysis/analysed.h"
 #include "report/merge/partial_merge.h"
 #include "report/merge/waits.h"
 #include "report/read/profile_reader.h"

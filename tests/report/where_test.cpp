@@ -1,7 +1,7 @@
 // What stands below a verdict: the line of the source, and the next step.
 #include <gtest/gtest.h>
 
-#include "report/analysis/verdict.h"
+#include "report/analysis/finding.h"
 #include "report/sections/rule_words.h"
 #include "tests/report/shown.h"
 #include "tests/report/stories.h"

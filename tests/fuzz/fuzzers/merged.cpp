@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "report/analysis/analysed.h"
 #include "report/merge/merge.h"
 #include "report/read/deflate.h"
 #include "report/read/job_dir.h"

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "report/analysis/analysed.h"
 #include "report/exports/export.h"
 #include "report/layouts/layout.h"
 #include "report/merge/partial_merge.h"
