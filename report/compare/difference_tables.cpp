@@ -146,13 +146,12 @@ Table counts_table(const Side& a, const Side& b, const RunDifference& difference
                                                                            {"bytes_a", &DifferingCount::bytes_a},
                                                                            {"bytes_b", &DifferingCount::bytes_b}};
     for (const auto& [id, range] : ranges) {
-        fields.push_back({{.id = std::string(id) + "_least", .title = {}, .unit = Unit::count, .only_data = true},
-                          [range = range](C c) { return (c.*range).least; }});
-        fields.push_back({{.id = std::string(id) + "_most", .title = {}, .unit = Unit::count, .only_data = true},
-                          [range = range](C c) { return (c.*range).most; }});
+        fields.push_back(
+            {in_data(std::string(id) + "_least", Unit::count), [range = range](C c) { return (c.*range).least; }});
+        fields.push_back(
+            {in_data(std::string(id) + "_most", Unit::count), [range = range](C c) { return (c.*range).most; }});
     }
     Table table = table_of("counts", fields, difference.counts);
-    const std::size_t left_out = keep_top(table, question.top);
     if (difference.counts.empty())
         table.notes.push_back(difference.has_counts_that_vary
                                   ? "numbers of calls and bytes: equal, or overlapping where they vary from run to run"
@@ -161,7 +160,7 @@ Table counts_table(const Side& a, const Side& b, const RunDifference& difference
         table.notes.push_back("over all ranks; exact: counts have no noise");
     else
         table.notes.push_back("of the ranks with a profile, up to their end: that alone may explain the difference");
-    if (left_out) table.notes.push_back(fmt::format("{} more: --top {}", left_out, left_out + question.top));
+    cut(table, question.top, fmt::format(": --top {}", table.rows.size()));
     return table;
 }
 
@@ -232,8 +231,8 @@ Table times_table(const Side& a, const Side& b, const RunDifference& difference)
         fields, [](const TimeLine& t) { return t.ns; }, difference.run_ns, 1,
         [](const TimeLine& t) { return !t.is_tested; });
     const auto of_tested = [&](const char* id, auto value) {
-        fields.push_back({{.id = id, .title = {}, .unit = Unit::number, .only_data = true},
-                          [value](const TimeLine& t) { return t.is_tested ? value() : Value(); }});
+        fields.push_back(
+            {in_data(id, Unit::number), [value](const TimeLine& t) { return t.is_tested ? value() : Value(); }});
     };
     of_tested("ratio", [&tested] { return Value(tested.ratio.estimate); });
     of_tested("ratio_low", [&tested] { return known(tested.ratio.low); });
@@ -320,8 +319,7 @@ Table regions_table(const RunDifference& difference) {
     using R = const DifferingRegion&;
     std::vector<Field<DifferingRegion>> fields{
         {{.id = "region", .title = "REGION"}, [](R r) { return r.path; }},
-        {{.id = "is_iteration", .title = {}, .only_data = true},
-         [](R r) { return std::string(r.is_iteration ? "yes" : "no"); }},
+        {in_data("is_iteration"), [](R r) { return std::string(r.is_iteration ? "yes" : "no"); }},
     };
     add_twins<DifferingRegion>(fields, {{"times_{}", nullptr, Unit::count, &DifferingRegion::times}});
     add_times<DifferingRegion>(

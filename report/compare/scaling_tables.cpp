@@ -38,7 +38,7 @@ bool has_repeats(const Scaling& scaling) {
 std::vector<Field<Line>> fields_of(bool is_weak, bool has_repeats, int decimals) {
     using L = const Line&;
     return {
-        {{.id = "series", .title = {}, .only_data = true}, [](L l) { return l.series->scaling.name; }},
+        {in_data("series"), [](L l) { return l.series->scaling.name; }},
         {{.id = "n", .title = "N", .unit = Unit::number, .decimals = 0}, [](L l) { return l.point->n; }},
         {{.id = "seconds", .title = "TIME (s)", .unit = Unit::number, .decimals = decimals, .heading = "Time (s)"},
          [](L l) { return l.point->seconds; }},
@@ -46,10 +46,8 @@ std::vector<Field<Line>> fields_of(bool is_weak, bool has_repeats, int decimals)
          [](L l) { return std::uint64_t{l.point->repeats}; }},
         {{.id = "spread_share", .title = "SPREAD", .unit = Unit::share, .only_data = !has_repeats, .heading = "Spread"},
          [](L l) { return l.is_repeated() ? Value((l.point->most - l.point->least) / l.point->seconds) : Value(); }},
-        {{.id = "least_seconds", .title = {}, .unit = Unit::number, .only_data = true},
-         [](L l) { return l.point->least; }},
-        {{.id = "most_seconds", .title = {}, .unit = Unit::number, .only_data = true},
-         [](L l) { return l.point->most; }},
+        {in_data("least_seconds", Unit::number), [](L l) { return l.point->least; }},
+        {in_data("most_seconds", Unit::number), [](L l) { return l.point->most; }},
         {{.id = "items_per_second", .title = "ITEMS/S", .unit = Unit::count},
          [](L l) { return known(l.point->items_per_second); }},
         {{.id = "speedup",
@@ -75,10 +73,9 @@ std::vector<Field<Line>> fields_of(bool is_weak, bool has_repeats, int decimals)
          [](L l) { return known(l.point->karp_flatt); }},
         {{.id = "gain", .title = "GAIN", .unit = Unit::number, .drop = 1, .decimals = 2},
          [](L l) { return known(l.point->gain); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .drop = 5, .only_screen = true},
+        {bar(5, Draw::full_bar),
          [](L l) { return l.point->gain ? Value(std::clamp(*l.point->gain, 0.0, 1.0)) : Value(); }},
-        {{.id = "is_worth_it", .title = {}, .only_data = true},
-         [](L l) { return std::string(l.is_worth ? "yes" : "no"); }},
+        {in_data("is_worth_it"), [](L l) { return std::string(l.is_worth ? "yes" : "no"); }},
     };
 }
 

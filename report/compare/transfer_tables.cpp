@@ -7,7 +7,6 @@
 #include <set>
 
 #include "report/model/units.h"
-#include "report/sections/ratio.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {
@@ -44,8 +43,7 @@ Table messages_table(const TransferRun& run, std::size_t top) {
         std::vector<Field<Transfer>>{
             {{.id = "from", .title = "FROM", .unit = Unit::rank}, [](T t) { return std::uint64_t{t.from}; }},
             {{.id = "to", .title = "TO", .unit = Unit::rank}, [](T t) { return std::uint64_t{t.to}; }},
-            {{.id = "tag", .title = {}, .unit = Unit::rank, .only_data = true},
-             [](T t) { return static_cast<std::uint64_t>(std::max(t.tag, 0)); }},
+            {in_data("tag", Unit::rank), [](T t) { return static_cast<std::uint64_t>(std::max(t.tag, 0)); }},
             {{.id = "bytes", .title = "SIZE", .unit = Unit::bytes}, [](T t) { return t.bytes; }},
             {{.id = "buffer", .title = "BUFFER", .drop = 3}, [](T t) { return buffer_text(t.buffers); }},
             {{.id = "distance", .title = "DISTANCE", .drop = 2}, [](T t) { return std::string(name_of(t.distance)); }},
@@ -78,7 +76,7 @@ Table sizes_table(const TransferRun& run, const Peaks& peaks) {
             {{.id = "buffer", .title = "BUFFER"}, [](C c) { return buffer_text(c.buffers); }},
             {{.id = "avg_bytes", .title = "SIZE", .unit = Unit::bytes}, [](C c) { return c.size(); }},
             {{.id = "messages", .title = "MESSAGES", .unit = Unit::count}, [](C c) { return c.messages; }},
-            {{.id = "bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](C c) { return c.bytes; }},
+            {in_data("bytes", Unit::bytes), [](C c) { return c.bytes; }},
             {{.id = "p05_ns", .title = "5%", .unit = Unit::time, .drop = is_traced ? 3 : 0},
              [](C c) { return known(c.low_ns); }},
             {{.id = "p50_ns", .title = "MEDIAN", .unit = Unit::time}, [](C c) { return known(c.middle_ns); }},

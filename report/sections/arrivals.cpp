@@ -65,9 +65,8 @@ std::vector<Field<Line>> call_fields() {
              const bool is_known = l.call->waits_for != WaitsFor::members;
              return is_known ? l.per_member(l.call->time_ns - l.call->waiting_ns) : Value();
          }},
-        {{.id = "undecided", .title = {}, .unit = Unit::count, .only_data = true},
-         [](L l) { return l.call->undecided; }},
-        {{.id = "id", .title = {}, .only_data = true}, [](L l) { return fmt::format("{:016x}", l.call->comm); }},
+        {in_data("undecided", Unit::count), [](L l) { return l.call->undecided; }},
+        {in_data("id"), [](L l) { return fmt::format("{:016x}", l.call->comm); }},
     };
 }
 
@@ -95,7 +94,7 @@ std::vector<Field<LastLine>> last_fields(bool has_hosts) {
          }},
         {{.id = "from_ns", .title = "FROM", .unit = Unit::time, .drop = 2}, [](L l) { return l.last->first_ns; }},
         {{.id = "to_ns", .title = "TO", .unit = Unit::time, .drop = 2}, [](L l) { return l.last->latest_ns; }},
-        {{.id = "id", .title = {}, .only_data = true}, [](L l) { return fmt::format("{:016x}", l.call->comm); }},
+        {in_data("id"), [](L l) { return fmt::format("{:016x}", l.call->comm); }},
     };
 }
 
@@ -160,12 +159,10 @@ Result<std::vector<Table>> arrivals(const Analysed& all, const Question& questio
     if (!question.sort.empty())
         if (auto ok = sort_rows(table, question.sort); !ok) return tl::make_unexpected(ok.error());
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
-    if (const std::size_t left_out = keep_top(table, most))
-        table.notes.push_back(fmt::format("{} more rows: --top {}", left_out, left_out + table.rows.size()));
+    cut(table, question, lines_on_screen);
     note_what_is_missing(table, job.comparison);
     Table last = last_table(job, labels, question.is_for_screen);
-    if (const std::size_t left_out = keep_top(last, most))
-        last.notes.push_back(fmt::format("{} more rows: --top {}", left_out, left_out + last.rows.size()));
+    cut(last, most, fmt::format(" rows: --top {}", last.rows.size()));
     return std::vector{std::move(table), std::move(last)};
 }
 

@@ -12,7 +12,6 @@
 #include "report/model/ratio.h"
 #include "report/model/units.h"
 #include "report/sections/budget_words.h"
-#include "report/sections/ratio.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {
@@ -80,11 +79,10 @@ Table parts_table(const std::vector<RankBudget>& budgets, const Job& job) {
     const auto rank_of = [](const Spread::At& at) { return Value(std::uint64_t{at.rank}); };
     const std::vector<Field<PartLine>> fields{
         {{.id = "what", .title = "TIME PER RANK", .only_screen = true}, [&](L l) { return line_of(l.part, words); }},
-        {{.id = "part", .title = {}, .only_data = true}, [](L l) { return std::string(id_of(l.part)); }},
+        {in_data("part"), [](L l) { return std::string(id_of(l.part)); }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true}, [](L l) { return l.mean_ns; }},
         {{.id = "share", .title = "SHARE", .unit = Unit::share}, [total](L l) { return ratio(l.mean_ns, total); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 3, .only_screen = true},
-         [total](L l) { return ratio(l.mean_ns, total); }},
+        {bar(3), [total](L l) { return ratio(l.mean_ns, total); }},
         {{.id = "least_ns",
           .title = "MIN",
           .unit = Unit::time,
@@ -127,10 +125,7 @@ Result<Table> ranks_table(const std::vector<RankBudget>& budgets, const Job& job
     Table table = table_of("ranks", fields, budgets);
     if (auto ok = sort_rows(table, question.sort.empty() ? "rank" : question.sort); !ok)
         return tl::make_unexpected(ok.error());
-    const std::size_t top = question.top ? *question.top : question.is_for_screen ? ranks_on_screen : table.rows.size();
-    if (const std::size_t left_out = keep_top(table, top))
-        table.notes.push_back(
-            fmt::format("{} more ranks: budget --by rank --top {}", left_out, left_out + table.rows.size()));
+    cut(table, question, ranks_on_screen, " ranks: budget --by rank");
     return table;
 }
 

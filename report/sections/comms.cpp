@@ -9,9 +9,8 @@
 #include "report/analysis/figures.h"
 #include "report/model/sums.h"
 #include "report/model/units.h"
-#include "report/sections/call_notes.h"
+#include "report/sections/call_columns.h"
 #include "report/sections/comm_labels.h"
-#include "report/sections/ratio.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
 
@@ -57,39 +56,32 @@ struct Context {
     }
 };
 
-// One communicator, or those of one making.
-struct Line {
+// One communicator, or those of one making: `ranks` are its members.
+struct Line : CallLine {
     const Context* context = nullptr;
     const Comm* comm = nullptr;  // the first
     std::string label;
     std::string parent;
     std::size_t lines = 0;  // communicators that are kept apart
     std::uint64_t communicators = 0;
-    double members = 0;
-    std::uint64_t calls = 0;
     std::uint64_t counted_calls = 0;  // of calls: local queries, of which nobody notes the communicator
-    std::uint64_t bytes = 0;
-    std::uint64_t time_ns = 0;
-    std::uint64_t errors = 0;
-    std::uint64_t largest_ns = 0;
-    std::uint32_t largest_rank = 0;
     std::size_t judged = 0;
     std::size_t unequal = 0;
     std::vector<CommSum> sums;  // sorted by call, bin
 
     std::uint64_t shown_calls() const { return context->shows_counted ? calls : calls - counted_calls; }
-    double per_member(std::uint64_t sum) const { return members > 0 ? static_cast<double>(sum) / members : 0; }
 };
 
 void add_comm(Line& line, const Comm& comm, const Context& context) {
     ++line.lines;
     line.communicators += comm.communicators;
-    line.members += comm.members;
+    line.ranks += comm.members;
     for (const CommSum& sum : comm.sums) {
         add_counts(line, sum);
         if (context.job.calls[sum.call].treatment == Treatment::counted) line.counted_calls += sum.calls;
     }
-    if (line.lines == 1 || comm.largest_ns > line.largest_ns) {
+    line.is_timed = line.time_ns != 0;
+    if (comm.largest_ns > line.largest_ns.value_or(0)) {
         line.largest_ns = comm.largest_ns;
         line.largest_rank = comm.largest_rank;
     }
@@ -107,12 +99,15 @@ std::vector<Line> lines_of(const Context& context, bool grouped) {
         if (grouped)
             at = line_of.try_emplace({comm.kind, label, comm.made_by, parent, comm.size, comm.is_inter}, at)
                      .first->second;
-        if (at == lines.size())
-            lines.push_back({.context = &context,
-                             .comm = &comm,
-                             .label = std::move(label),
-                             .parent = std::move(parent),
-                             .sums = {}});
+        if (at == lines.size()) {
+            Line& line = lines.emplace_back();
+            line.ranks = 0;
+            line.mpi_ns = context.mpi_ns;
+            line.context = &context;
+            line.comm = &comm;
+            line.label = std::move(label);
+            line.parent = std::move(parent);
+        }
         add_comm(lines[at], comm, context);
     }
     return lines;
@@ -128,110 +123,89 @@ std::string hexadecimal(std::uint64_t id) { return id ? fmt::format("{:016x}", i
 
 std::vector<Field<Line>> comm_fields(bool grouped, bool has_differences, const Vocabulary& words) {
     using L = const Line&;
-    return {
+    return side_by_side<Line>({
         {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return l.label; }},
         {{.id = "communicators", .title = "NUMBER", .unit = Unit::count, .drop = 1, .only_data = !grouped},
          [](L l) { return known(l.communicators); }},
         {{.id = "size", .title = "SIZE", .unit = Unit::count}, [](L l) { return known(l.comm->size); }},
         {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
          [](L l) { return l.shown_calls(); }},
-        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true},
-         [](L l) { return l.per_member(l.calls); }},
+        {in_data("calls", Unit::count), [](L l) { return l.mean(l.calls); }},
         {{.id = "all_bytes", .title = "BYTES", .unit = Unit::bytes, .drop = 4, .only_screen = true},
          [](L l) { return known(l.bytes); }},
-        {{.id = "bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-         [](L l) { return l.bytes ? Value(l.per_member(l.bytes)) : Value(); }},
-        {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
-         [](L l) { return l.time_ns ? Value(l.per_member(l.time_ns)) : Value(); }},
-        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share},
-         [](L l) { return l.time_ns ? ratio(l.time_ns, l.context->mpi_ns) : Value(); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 7, .only_screen = true},
-         [](L l) { return ratio(l.time_ns, l.context->mpi_ns); }},
-        {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 3, .same_unit = true},
-         [](L l) { return known(l.largest_ns); }},
-        {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 3},
-         [](L l) { return l.largest_ns ? Value(std::uint64_t{l.largest_rank}) : Value(); }},
+        {in_data("bytes", Unit::bytes), [](L l) { return l.bytes ? Value(l.mean(l.bytes)) : Value(); }},
+        columns::time(),
+        columns::mpi_share(words),
+        {bar(7), [](L l) { return ratio(l.time_ns, l.mpi_ns); }},
+        columns::largest(3),
         {{.id = "collectives", .title = "COLLECTIVES", .drop = has_differences ? 1 : 6},
          [](L l) { return equality(l); }},
         {{.id = "how", .title = "MADE BY", .drop = 2, .only_screen = true},
          [](L l) { return short_call(l.comm->made_by); }},
-        {{.id = "made_by", .title = {}, .only_data = true}, [](L l) { return l.comm->made_by; }},
+        {in_data("made_by"), [](L l) { return l.comm->made_by; }},
         {{.id = "parent", .title = "FROM", .drop = 5}, [](L l) { return l.parent; }},
-        {{.id = "name", .title = {}, .only_data = true}, [](L l) { return l.comm->name; }},
-        {{.id = "kind", .title = {}, .only_data = true}, [](L l) { return std::string(name_of(l.comm->kind)); }},
-        {{.id = "id", .title = {}, .only_data = true}, [](L l) { return hexadecimal(l.comm->id); }},
-        {{.id = "parent_id", .title = {}, .only_data = true}, [](L l) { return hexadecimal(l.comm->parent); }},
-        {{.id = "first_rank", .title = {}, .unit = Unit::rank, .only_data = true},
-         [](L l) { return std::uint64_t{l.comm->first_rank}; }},
-        {{.id = "members", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.members; }},
-        {{.id = "is_inter", .title = {}, .only_data = true},
-         [](L l) { return std::string(l.comm->is_inter ? "yes" : "no"); }},
-        {{.id = "errors", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.errors; }},
-        {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.calls; }},
-        {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.bytes; }},
-        {{.id = "total_time_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.time_ns; }},
-    };
+        {in_data("name"), [](L l) { return l.comm->name; }},
+        {in_data("kind"), [](L l) { return std::string(name_of(l.comm->kind)); }},
+        {in_data("id"), [](L l) { return hexadecimal(l.comm->id); }},
+        {in_data("parent_id"), [](L l) { return hexadecimal(l.comm->parent); }},
+        {in_data("first_rank", Unit::rank), [](L l) { return std::uint64_t{l.comm->first_rank}; }},
+        {in_data("members", Unit::count), [](L l) { return l.ranks; }},
+        {in_data("is_inter"), [](L l) { return std::string(l.comm->is_inter ? "yes" : "no"); }},
+        columns::errors(),
+        columns::totals(),
+    });
 }
 
 // ---- --by call ----
 
-struct CallLine {
+struct LineOfCall : CallLine {
     const Line* line = nullptr;
-    const Call* call = nullptr;
-    CommSum sum;
-
-    bool is_counted() const { return call->treatment != Treatment::timed; }
-    // Calls that only NCCL told of have no time; one that was timed has some.
-    bool is_timed() const { return !is_counted() && (sum.time_ns != 0 || sum.calls == 0); }
-    bool has_size() const { return sum.calls != 0 && (sum.bytes != 0 || carries_messages(call->traffic)); }
 };
 
-std::vector<Field<CallLine>> call_fields(bool grouped, const Vocabulary& words) {
-    using L = const CallLine&;
-    return {
+LineOfCall line_of(const Line& line, const CommSum& sum) {
+    LineOfCall of{{.call = &line.context->job.calls[sum.call], .bin = {}, .min_ns = {}, .largest_ns = {}}, &line};
+    add_counts(of, sum);
+    const bool is_counted = of.call->treatment != Treatment::timed;
+    if (!is_counted) of.bin = sum.bin;
+    // Calls that only NCCL told of have no time; one that was timed has some.
+    of.is_timed = !is_counted && (sum.time_ns != 0 || sum.calls == 0);
+    of.timed_calls = sum.calls;
+    of.ranks = line.ranks;
+    of.mpi_ns = line.mpi_ns;
+    return of;
+}
+
+std::vector<Field<LineOfCall>> call_fields(bool grouped, const Vocabulary& words) {
+    using L = const LineOfCall&;
+    return side_by_side<LineOfCall>({
         {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return l.line->label; }},
         {{.id = "communicators", .title = "NUMBER", .unit = Unit::count, .drop = 3, .only_data = !grouped},
          [](L l) { return known(l.line->communicators); }},
         {{.id = "size", .title = "SIZE", .unit = Unit::count, .drop = 2},
          [](L l) { return known(l.line->comm->size); }},
-        {{.id = "call", .title = "CALL"}, [](L l) { return l.call->name; }},
-        {{.id = "bin_max_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-         [](L l) { return l.is_counted() ? Value() : Value(bin_max_bytes(l.sum.bin)); }},
-        {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
-         [](L l) {
-             return l.has_size() ? Value(static_cast<double>(l.sum.bytes) / static_cast<double>(l.sum.calls)) : Value();
-         }},
-        {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
-         [](L l) { return l.sum.calls; }},
-        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true},
-         [](L l) { return l.line->per_member(l.sum.calls); }},
-        {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
-         [](L l) { return l.is_timed() ? Value(l.line->per_member(l.sum.time_ns)) : Value(); }},
-        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share},
-         [](L l) { return l.is_timed() ? ratio(l.sum.time_ns, l.line->context->mpi_ns) : Value(); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 4, .only_screen = true},
-         [](L l) { return l.is_timed() ? ratio(l.sum.time_ns, l.line->context->mpi_ns) : Value(); }},
-        {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
-         [](L l) { return l.is_timed() ? ratio(l.sum.time_ns, static_cast<double>(l.sum.calls)) : Value(); }},
-        {{.id = "made_by", .title = {}, .only_data = true}, [](L l) { return l.line->comm->made_by; }},
-        {{.id = "id", .title = {}, .only_data = true}, [](L l) { return hexadecimal(l.line->comm->id); }},
-        {{.id = "members", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.line->members; }},
-        {{.id = "traffic", .title = {}, .only_data = true}, [](L l) { return std::string(name_of(l.call->traffic)); }},
-        {{.id = "errors", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.sum.errors; }},
-        {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.sum.calls; }},
-        {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.sum.bytes; }},
-        {{.id = "total_time_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return l.sum.time_ns; }},
-    };
+        columns::call(),
+        columns::bin(),
+        columns::size(),
+        columns::calls(),
+        columns::time(),
+        columns::mpi_share(words),
+        columns::mpi_bar(4),
+        columns::per_call(1),
+        {in_data("made_by"), [](L l) { return l.line->comm->made_by; }},
+        {in_data("id"), [](L l) { return hexadecimal(l.line->comm->id); }},
+        {in_data("members", Unit::count), [](L l) { return l.ranks; }},
+        columns::traffic(),
+        columns::errors(),
+        columns::totals(),
+    });
 }
 
 Table call_table(const Context& context, const std::vector<Line>& lines, bool grouped) {
-    std::vector<CallLine> rows;
+    std::vector<LineOfCall> rows;
     for (const Line& line : lines)
-        for (const CommSum& sum : line.sums) {
-            const CallLine row{&line, &context.job.calls[sum.call], sum};
-            if (context.shows_counted || !row.is_counted()) rows.push_back(row);
-        }
+        for (const CommSum& sum : line.sums)
+            if (context.shows_counted || context.job.calls[sum.call].treatment == Treatment::timed)
+                rows.push_back(line_of(line, sum));
     return table_of("comms_by_call", call_fields(grouped, vocabulary_of(context.job)), rows);
 }
 
@@ -269,12 +243,11 @@ Table difference_table(const Context& context, const Question& question) {
             {{.id = "most", .title = "MOST", .unit = Unit::count}, [](D d) { return d.entries.most; }},
             {{.id = "most_rank", .title = "RANK", .unit = Unit::rank},
              [](D d) { return std::uint64_t{d.entries.most_rank}; }},
-            {{.id = "id", .title = {}, .only_data = true}, [](D d) { return hexadecimal(d.comm->id); }},
+            {in_data("id"), [](D d) { return hexadecimal(d.comm->id); }},
         },
         differences);
     table.title = "MISMATCHED COLLECTIVE COUNTS";
-    const std::size_t left_out = keep_top(table, question.is_for_screen ? differences_on_screen : table.rows.size());
-    if (left_out) table.notes.push_back(fmt::format("{} more: comms --format csv", left_out));
+    if (question.is_for_screen) cut(table, differences_on_screen, ": comms --format csv");
     const bool has_unfinished = std::any_of(context.job.ranks.begin(), context.job.ranks.end(), [](const Rank& rank) {
         return rank.has_profile && rank.state != State::finalized;
     });
@@ -328,9 +301,7 @@ Result<std::vector<Table>> comms(const Analysed& all, const Question& question) 
                           : table_of("comms", comm_fields(grouped, has_differences, vocabulary_of(job)), lines);
     if (auto ok = sort_rows(table, question.sort.empty() ? "total_time_ns" : question.sort); !ok)
         return tl::make_unexpected(ok.error());
-    const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
-    if (const std::size_t left_out = keep_top(table, most))
-        table.notes.push_back(fmt::format("{} more rows: --top {}", left_out, left_out + table.rows.size()));
+    cut(table, question, lines_on_screen);
     explain(table, context, lines);
     if (!unfinished_rows(job, {}).empty()) table.notes.push_back(std::string(unfinished_left_out));
     if (job.is_text) table.notes.push_back("mpitrace's text has no communicators");

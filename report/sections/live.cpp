@@ -9,7 +9,6 @@
 #include "report/model/visible.h"
 #include "report/sections/hang_words.h"
 #include "report/sections/headline.h"
-#include "report/sections/ratio.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
 
@@ -50,23 +49,17 @@ Table call_table(const Job& now, const Job* before) {
     const std::vector<Field<LiveCall>> fields{
         {{.id = "call", .title = "CALL"}, [](L l) { return l.call; }},
         {{.id = "mean_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
-         [](L l) {
-             return l.row->sum.bytes
-                        ? Value(static_cast<double>(l.row->sum.bytes) / static_cast<double>(l.row->sum.calls))
-                        : Value();
-         }},
+         [](L l) { return l.row->sum.bytes ? ratio(l.row->sum.bytes, l.row->sum.calls) : Value(); }},
         {{.id = "calls", .title = "CALLS", .unit = Unit::count}, [](L l) { return l.row->sum.calls; }},
         {{.id = "calls_per_second", .title = "NOW/S", .unit = Unit::count}, [](L l) { return known(l.per_second); }},
         {{.id = "time_ns", .title = "TIME/RANK", .unit = Unit::time},
          [](L l) { return static_cast<double>(l.time_ns) / std::max(1u, l.ranks); }},
         {{.id = "wall_share", .title = "%WALL", .unit = Unit::share}, [](L l) { return ratio(l.time_ns, l.wall_ns); }},
         {{.id = "wall_share_now", .title = "%NOW", .unit = Unit::share}, [](L l) { return known(l.share_now); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 1, .only_screen = true},
-         [](L l) { return l.share_now ? Value(*l.share_now) : ratio(l.time_ns, l.wall_ns); }},
+        {bar(1), [](L l) { return l.share_now ? Value(*l.share_now) : ratio(l.time_ns, l.wall_ns); }},
     };
     Table table = table_of("calls", fields, live_calls(now, before));
-    if (const std::size_t left_out = keep_top(table, rows_shown))
-        table.notes.push_back(fmt::format("{} more", left_out));
+    cut(table, rows_shown, "");
     return table;
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "report/analysis/analysed.h"
+#include "report/model/tally.h"
 #include "report/model/units.h"
+#include "report/sections/call_columns.h"
 #include "report/sections/comm_labels.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/section.h"
@@ -13,23 +15,23 @@ namespace {
 
 constexpr std::size_t lines_on_screen = 40;
 
-struct Line {
-    const Comm* comm;
+// All calls on a communicator: `ranks` are its members.
+struct Line : CallLine {
+    const Comm* comm = nullptr;
     const GpuComm* gpu = nullptr;
     std::uint64_t collectives = 0, sends_and_receives = 0;  // and one-sided
     std::uint64_t replayed = 0;                             // of both, by CUDA graphs
-    std::uint64_t bytes = 0;
-    std::uint64_t time_ns = 0;  // of all calls on it
-    std::uint64_t errors = 0;
 
     std::uint64_t operations() const { return collectives + sends_and_receives; }
-    double per_member(std::uint64_t sum) const { return comm->members ? static_cast<double>(sum) / comm->members : 0; }
 };
 
 std::vector<Line> lines_of(const Job& job) {
     std::vector<Line> lines;
     for (const Comm& comm : job.comms) {
-        Line line{.comm = &comm, .gpu = gpu_comm(job, comm.id)};
+        Line line;
+        line.comm = &comm;
+        line.ranks = comm.members;
+        line.gpu = gpu_comm(job, comm.id);
         bool is_of_nccl = false;
         for (const CommSum& sum : comm.sums) {
             const Call& call = job.calls[sum.call];
@@ -37,9 +39,7 @@ std::vector<Line> lines_of(const Job& job) {
             is_of_nccl = true;
             (call.traffic == Traffic::collective ? line.collectives : line.sends_and_receives) +=
                 carries_messages(call.traffic) ? sum.calls : 0;
-            line.bytes += sum.bytes;
-            line.time_ns += sum.time_ns;
-            line.errors += sum.errors;
+            add_counts(line, sum);
         }
         if (const ReplayedOn* replayed = replayed_on(job, comm.id)) {
             line.collectives += replayed->collectives;
@@ -57,48 +57,41 @@ Table communicators(const Job& job) {
     const bool has_gpu = !job.gpu.rows.empty();
     return table_of(
         "nccl",
-        std::vector<Field<Line>>{
+        side_by_side<Line>({
             {{.id = "communicator", .title = "COMMUNICATOR"}, [](L l) { return nccl_label_of(*l.comm); }},
             {{.id = "size", .title = "SIZE", .unit = Unit::count}, [](L l) { return known(l.comm->size); }},
             {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = has_gpu ? 3 : 0},
              [](L l) { return std::uint64_t{l.comm->members}; }},
             {{.id = "collectives", .title = "COLLECTIVES", .unit = Unit::count},
-             [](L l) { return l.per_member(l.collectives); }},
+             [](L l) { return l.mean(l.collectives); }},
             {{.id = "point_to_point", .title = "SEND+RECV", .unit = Unit::count, .drop = 2},
-             [](L l) { return l.per_member(l.sends_and_receives); }},
+             [](L l) { return l.mean(l.sends_and_receives); }},
             {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes},
-             [](L l) { return l.bytes ? Value(l.per_member(l.bytes)) : Value(); }},
+             [](L l) { return l.bytes ? Value(l.mean(l.bytes)) : Value(); }},
             {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .drop = has_gpu ? 1 : 0, .same_unit = true},
-             [](L l) { return l.time_ns ? Value(l.per_member(l.time_ns)) : Value(); }},
+             [](L l) { return l.time_ns ? Value(l.mean(l.time_ns)) : Value(); }},
             {{.id = "gpu_ns",
               .title = gpu_sum_heading(job, "GPU TIME"),
               .unit = Unit::time,
               .same_unit = true,
               .only_data = !has_gpu},
-             [](L l) { return l.gpu && l.gpu->time_ns ? Value(l.per_member(l.gpu->time_ns)) : Value(); }},
+             [](L l) { return l.gpu && l.gpu->time_ns ? Value(l.mean(l.gpu->time_ns)) : Value(); }},
             {{.id = "gpu_waiting_share", .title = "WAITING", .unit = Unit::share, .only_data = !has_gpu},
              [](L l) {
                  const bool is_compared = l.gpu && l.gpu->compared >= GpuComm::enough && l.gpu->compared_ns != 0;
-                 return is_compared
-                            ? Value(static_cast<double>(l.gpu->waiting_ns) / static_cast<double>(l.gpu->compared_ns))
-                            : Value();
+                 return is_compared ? ratio(l.gpu->waiting_ns, l.gpu->compared_ns) : Value();
              }},
             {{.id = "made_by", .title = "MADE BY", .drop = 4}, [](L l) { return l.comm->made_by; }},
-            {{.id = "id", .title = {}, .only_data = true},
-             [](L l) { return l.comm->id ? fmt::format("{:016x}", l.comm->id) : std::string(); }},
-            {{.id = "parent_id", .title = {}, .only_data = true},
+            {in_data("id"), [](L l) { return l.comm->id ? fmt::format("{:016x}", l.comm->id) : std::string(); }},
+            {in_data("parent_id"),
              [](L l) { return l.comm->parent ? fmt::format("{:016x}", l.comm->parent) : std::string(); }},
-            {{.id = "first_rank", .title = {}, .unit = Unit::rank, .only_data = true},
-             [](L l) { return std::uint64_t{l.comm->first_rank}; }},
-            {{.id = "errors", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.errors; }},
-            {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true},
-             [](L l) { return l.operations(); }},
-            {{.id = "total_replayed", .title = {}, .unit = Unit::count, .only_data = true},
-             [](L l) { return l.replayed; }},
-            {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.bytes; }},
-            {{.id = "total_host_ns", .title = {}, .unit = Unit::time, .only_data = true},
-             [](L l) { return l.time_ns; }},
-        },
+            {in_data("first_rank", Unit::rank), [](L l) { return std::uint64_t{l.comm->first_rank}; }},
+            columns::errors(),
+            {in_data("total_operations", Unit::count), [](L l) { return l.operations(); }},
+            {in_data("total_replayed", Unit::count), [](L l) { return l.replayed; }},
+            {in_data("total_bytes", Unit::bytes), [](L l) { return l.bytes; }},
+            {in_data("total_host_ns", Unit::time), [](L l) { return l.time_ns; }},
+        }),
         lines_of(job));
 }
 
@@ -118,34 +111,32 @@ void note_replays(const Job& job, Table& table) {
 
 // The ends of groups. Inner ones launch nothing.
 Table groups(const Job& job) {
-    std::vector<Row> rows;
-    for (const Row& row : job.rows)
-        if (job.calls[row.sum.call].family == Family::nccl && job.calls[row.sum.call].traffic == Traffic::completion)
-            rows.push_back(row);
-    using R = const Row&;
-    const double ranks = std::max(1u, job.profiles());
-    Table table = table_of(
-        "nccl_groups",
-        std::vector<Field<Row>>{
-            {{.id = "call", .title = "CALL"}, [&](R r) { return job.calls[r.sum.call].name; }},
-            {{.id = "calls", .title = "CALLS", .unit = Unit::count},
-             [&](R r) { return static_cast<double>(r.sum.calls) / ranks; }},
-            {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count},
-             [&](R r) { return static_cast<double>(r.requests) / ranks; }},
-            {{.id = "operations_per_group", .title = "PER GROUP", .unit = Unit::count, .drop = 2},
-             [](R r) {
-                 return r.sum.calls ? Value(static_cast<double>(r.requests) / static_cast<double>(r.sum.calls))
-                                    : Value();
-             }},
-            {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .same_unit = true},
-             [&](R r) { return static_cast<double>(r.sum.time_ns) / ranks; }},
-            {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
-             [](R r) {
-                 return r.sum.calls ? Value(static_cast<double>(r.sum.time_ns) / static_cast<double>(r.sum.calls))
-                                    : Value();
-             }},
-        },
-        rows);
+    struct Group : CallLine {
+        std::uint64_t operations = 0;
+    };
+    std::vector<Group> lines;
+    for (const Row& row : job.rows) {
+        const Call& call = job.calls[row.sum.call];
+        if (call.family != Family::nccl || call.traffic != Traffic::completion) continue;
+        Group& line = lines.emplace_back(Group{line_of(row, job), row.requests});
+        line.ranks = std::max(1u, job.profiles());
+    }
+    using G = const Group&;
+    Table table =
+        table_of("nccl_groups",
+                 side_by_side<Group>({
+                     columns::call(),
+                     {{.id = "calls", .title = "CALLS", .unit = Unit::count}, [](G g) { return g.mean(g.calls); }},
+                     {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count},
+                      [](G g) { return g.mean(g.operations); }},
+                     {{.id = "operations_per_group", .title = "PER GROUP", .unit = Unit::count, .drop = 2},
+                      [](G g) { return ratio(g.operations, g.calls); }},
+                     {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .same_unit = true},
+                      [](G g) { return g.mean(g.time_ns); }},
+                     {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
+                      [](G g) { return ratio(g.time_ns, g.calls); }},
+                 }),
+                 lines);
     table.title = "GROUPS, LAUNCHES";
     return table;
 }
@@ -189,8 +180,7 @@ Table choices(const Job& job) {
         "nccl_choices",
         std::vector<Field<Choice>>{
             {{.id = "call", .title = "OPERATION"}, [&](C c) { return job.calls[c.choice->call].name; }},
-            {{.id = "bin_max_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-             [](C c) { return bin_max_bytes(c.choice->bin); }},
+            {in_data("bin_max_bytes", Unit::bytes), [](C c) { return bin_max_bytes(c.choice->bin); }},
             {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
              [](C c) { return static_cast<double>(c.choice->bytes) / static_cast<double>(c.choice->operations); }},
             {{.id = "comm_size", .title = "COMM SIZE", .unit = Unit::count, .drop = 1},
@@ -206,12 +196,9 @@ Table choices(const Job& job) {
              [&](C c) { return static_cast<double>(c.choice->bytes) / std::max(1u, job.profiles()); }},
             {{.id = "share", .title = "SHARE", .unit = Unit::share},
              [](C c) { return static_cast<double>(c.choice->operations) / static_cast<double>(c.of); }},
-            {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true},
-             [](C c) { return c.choice->operations; }},
-            {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-             [](C c) { return c.choice->bytes; }},
-            {{.id = "called_elsewhere", .title = {}, .unit = Unit::count, .only_data = true},
-             [](C c) { return c.choice->called_elsewhere; }},
+            {in_data("total_operations", Unit::count), [](C c) { return c.choice->operations; }},
+            {in_data("total_bytes", Unit::bytes), [](C c) { return c.choice->bytes; }},
+            {in_data("called_elsewhere", Unit::count), [](C c) { return c.choice->called_elsewhere; }},
         },
         lines);
     table.title = "WHAT NCCL CHOSE";
@@ -244,9 +231,7 @@ Result<std::vector<Table>> nccl(const Analysed& all, const Question& question) {
     Table table = communicators(job);
     if (auto ok = sort_rows(table, question.sort.empty() ? "total_host_ns" : question.sort); !ok)
         return tl::make_unexpected(ok.error());
-    const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
-    const std::size_t left_out = keep_top(table, most);
-    if (left_out) table.notes.push_back(fmt::format("{} more rows: --top {}", left_out, left_out + table.rows.size()));
+    cut(table, question, lines_on_screen);
     if (table.rows.empty()) {
         table.notes.push_back("no NCCL calls were recorded");
         return std::vector{std::move(table)};
@@ -270,9 +255,7 @@ Result<std::vector<Table>> nccl(const Analysed& all, const Question& question) {
     if (Table ends = groups(job); !ends.rows.empty()) tables.push_back(std::move(ends));
     if (!job.nccl_choices.empty()) {
         Table chosen = choices(job);
-        const std::size_t more =
-            keep_top(chosen, question.is_for_screen ? question.top.value_or(lines_on_screen) : chosen.rows.size());
-        if (more) chosen.notes.push_back(fmt::format("{} more rows: --top {}", more, more + chosen.rows.size()));
+        if (question.is_for_screen) cut(chosen, question, lines_on_screen);
         tables.push_back(std::move(chosen));
     }
     return tables;

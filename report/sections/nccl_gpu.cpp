@@ -8,7 +8,6 @@
 #include "report/analysis/bus_bandwidth.h"
 #include "report/model/units.h"
 #include "report/sections/comm_labels.h"
-#include "report/sections/ratio.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {
@@ -77,8 +76,7 @@ std::vector<Field<Operations>> what_fields(const Job& job, bool has_others) {
          [](L l) { return static_cast<double>(l.row->operations) / l.ranks; }},
         {{.id = "gpu_ns", .title = gpu_sum_heading(job, "GPU TIME"), .unit = Unit::time, .same_unit = true},
          [](L l) { return l.time_ns() / l.ranks; }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 7, .only_screen = true},
-         [](L l) { return ratio(l.time_ns(), l.gpu_ns); }},
+        {bar(7), [](L l) { return ratio(l.time_ns(), l.gpu_ns); }},
         {{.id = "per_operation_ns", .title = gpu_heading(job, "EACH"), .unit = Unit::time},
          [](L l) { return l.per_operation(l.row->time_ns); }},
     };
@@ -111,11 +109,9 @@ std::vector<Field<Operations>> rate_fields(bool is_mixed, bool has_moving) {
          [](L l) { return l.row->kernels ? Value(static_cast<double>(l.row->kernels) / l.ranks) : Value(); }},
         {{.id = "source", .title = "KNOWN BY", .drop = is_mixed ? 0 : 8},
          [](L l) { return source_of(l.row->by_events, l.row->by_cupti, l.row->by_launches); }},
-        {{.id = "total_operations", .title = {}, .unit = Unit::count, .only_data = true},
-         [](L l) { return l.row->operations; }},
-        {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.row->bytes; }},
-        {{.id = "total_gpu_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return l.row->time_ns; }},
+        {in_data("total_operations", Unit::count), [](L l) { return l.row->operations; }},
+        {in_data("total_bytes", Unit::bytes), [](L l) { return l.row->bytes; }},
+        {in_data("total_gpu_ns", Unit::time), [](L l) { return l.row->time_ns; }},
     };
 }
 
@@ -188,17 +184,15 @@ Table late_ranks(const Job& job, bool is_for_screen) {
              [](L l) {
                  return ratio(static_cast<double>(l.late.waited_ns), static_cast<double>(l.comm->compared_ns));
              }},
-            {{.id = "compared", .title = {}, .unit = Unit::count, .only_data = true},
-             [](L l) { return l.comm->compared; }},
-            {{.id = "id", .title = {}, .only_data = true}, [](L l) { return fmt::format("{:016x}", l.comm->id); }},
+            {in_data("compared", Unit::count), [](L l) { return l.comm->compared; }},
+            {in_data("id"), [](L l) { return fmt::format("{:016x}", l.comm->id); }},
         },
         lines);
     (void)sort_rows(table, "waited_ns");
     table.title = "LATE RANKS ON THE GPU";
     std::uint64_t compared = 0;
     for (const GpuComm& comm : job.gpu.comms) compared += comm.compared;
-    const std::size_t left_out = keep_top(table, is_for_screen ? late_on_screen : table.rows.size());
-    if (left_out) table.notes.push_back(fmt::format("{} more: nccl --format csv", left_out));
+    if (is_for_screen) cut(table, late_on_screen, ": nccl --format csv");
     table.notes.push_back(
         fmt::format("from {} compared across all members; the shortest counts as the transfer; "
                     "ties are not attributed",
@@ -264,8 +258,7 @@ Table busy(const Job& job, bool is_for_screen) {
         },
         job.gpu.busy);
     table.title = "GPU UTILISATION";
-    const std::size_t left_out = keep_top(table, is_for_screen ? busy_on_screen : table.rows.size());
-    if (left_out) table.notes.push_back(fmt::format("{} more: nccl --format csv", left_out));
+    if (is_for_screen) cut(table, busy_on_screen, ": nccl --format csv");
     table.notes.push_back(
         "by CUPTI, from the first recorded kernel to the last; COMPUTING: only kernels other than NCCL's; "
         "HIDDEN: both; EXPOSED: only NCCL's; IDLE: none (copies aside)");

@@ -96,7 +96,7 @@ std::vector<Field<Line>> link_fields(const std::vector<Line>& lines) {
          [](L l) { return l.rate(l.sent); }},
         {{.id = "received_bytes_per_s", .title = "RECEIVED AT", .unit = Unit::rate, .drop = 1, .only_data = !has_links},
          [](L l) { return l.rate(l.received); }},
-        {{.id = "seconds", .title = {}, .unit = Unit::number, .only_data = true}, [](L l) { return l.seconds; }},
+        {in_data("seconds", Unit::number), [](L l) { return l.seconds; }},
     };
 }
 

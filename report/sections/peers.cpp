@@ -11,7 +11,6 @@
 #include "report/analysis/peer_places.h"
 #include "report/model/units.h"
 #include "report/sections/headline.h"
-#include "report/sections/ratio.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {
@@ -133,8 +132,7 @@ Table distance_table(const Exchange& t) {
             {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](L l) { return l.sums->bytes; }},
             {{.id = "bytes_share", .title = "%", .unit = Unit::share},
              [&](L l) { return ratio(l.sums->bytes, t.all.bytes); }},
-            {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 2, .only_screen = true},
-             [&](L l) { return ratio(l.sums->bytes, t.all.bytes); }},
+            {bar(2), [&](L l) { return ratio(l.sums->bytes, t.all.bytes); }},
             {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
              [](L l) { return l.sums->time_ns; }},
         },
@@ -212,14 +210,12 @@ Table node_table(const Exchange& t, const Question& question) {
             {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](L l) { return l.sums.bytes; }},
             {{.id = "bytes_share", .title = "%", .unit = Unit::share},
              [&](L l) { return ratio(l.sums.bytes, t.all.bytes); }},
-            {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 3, .only_screen = true},
-             [&](L l) { return ratio(l.sums.bytes, t.all.bytes); }},
+            {bar(3), [&](L l) { return ratio(l.sums.bytes, t.all.bytes); }},
             {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .drop = 1, .same_unit = true},
              [](L l) { return l.sums.time_ns; }},
         },
         lines);
-    if (const std::size_t left_out = keep_top(table, question.is_for_screen ? node_pairs_on_screen : table.rows.size()))
-        table.notes.push_back(fmt::format("{} more pairs of nodes: peers --format csv", left_out));
+    if (question.is_for_screen) cut(table, node_pairs_on_screen, " pairs of nodes: peers --format csv");
     return table;
 }
 
@@ -239,38 +235,33 @@ std::vector<const PeerPair*> pairs_to_show(const Exchange& t, const Question& qu
 Result<Table> pair_table(const Exchange& t, const Question& question) {
     const std::size_t most = question.top.value_or(question.is_for_screen ? pairs_on_screen : t.pairs.size());
     using P = const PeerPair* const&;
-    Table table = table_of(
-        "pairs",
-        std::vector<Field<const PeerPair*>>{
-            {{.id = "from", .title = "FROM", .unit = Unit::rank}, [](P p) { return std::uint64_t{p->from}; }},
-            {{.id = "to", .title = "TO", .unit = Unit::rank}, [](P p) { return std::uint64_t{p->to}; }},
-            {{.id = "distance", .title = "WHERE", .drop = 2},
-             [&](P p) { return std::string(name_of(t.places.between(p->from, p->to))); }},
-            {{.id = "kind", .title = "KIND", .drop = 3, .only_data = t.one_sided_bytes == 0},
-             [](P p) { return std::string(p->kind == PeerKind::one_sided ? "one-sided" : "messages"); }},
-            {{.id = "messages", .title = "MESSAGES", .unit = Unit::count}, [](P p) { return p->messages(); }},
-            {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
-             [](P p) { return ratio(p->bytes(), p->messages()); }},
-            {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](P p) { return p->bytes(); }},
-            {{.id = "bytes_share", .title = "%", .unit = Unit::share},
-             [&](P p) { return ratio(p->bytes(), t.all.bytes); }},
-            {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .drop = 1, .same_unit = true},
-             [](P p) { return p->time_ns(); }},
-            {{.id = "time_share", .title = "%TIME", .unit = Unit::share, .drop = 1},
-             [&](P p) { return ratio(p->time_ns(), t.all.time_ns); }},
-            {{.id = "sent", .title = {}, .unit = Unit::count, .only_data = true}, [](P p) { return p->sent.messages; }},
-            {{.id = "sent_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-             [](P p) { return p->sent.bytes; }},
-            {{.id = "sent_time_ns", .title = {}, .unit = Unit::time, .only_data = true},
-             [](P p) { return p->sent.time_ns; }},
-            {{.id = "received", .title = {}, .unit = Unit::count, .only_data = true},
-             [](P p) { return p->received.messages; }},
-            {{.id = "received_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-             [](P p) { return p->received.bytes; }},
-            {{.id = "received_time_ns", .title = {}, .unit = Unit::time, .only_data = true},
-             [](P p) { return p->received.time_ns; }},
-        },
-        pairs_to_show(t, question, most));
+    Table table =
+        table_of("pairs",
+                 std::vector<Field<const PeerPair*>>{
+                     {{.id = "from", .title = "FROM", .unit = Unit::rank}, [](P p) { return std::uint64_t{p->from}; }},
+                     {{.id = "to", .title = "TO", .unit = Unit::rank}, [](P p) { return std::uint64_t{p->to}; }},
+                     {{.id = "distance", .title = "WHERE", .drop = 2},
+                      [&](P p) { return std::string(name_of(t.places.between(p->from, p->to))); }},
+                     {{.id = "kind", .title = "KIND", .drop = 3, .only_data = t.one_sided_bytes == 0},
+                      [](P p) { return std::string(p->kind == PeerKind::one_sided ? "one-sided" : "messages"); }},
+                     {{.id = "messages", .title = "MESSAGES", .unit = Unit::count}, [](P p) { return p->messages(); }},
+                     {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
+                      [](P p) { return ratio(p->bytes(), p->messages()); }},
+                     {{.id = "bytes", .title = "BYTES", .unit = Unit::bytes}, [](P p) { return p->bytes(); }},
+                     {{.id = "bytes_share", .title = "%", .unit = Unit::share},
+                      [&](P p) { return ratio(p->bytes(), t.all.bytes); }},
+                     {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .drop = 1, .same_unit = true},
+                      [](P p) { return p->time_ns(); }},
+                     {{.id = "time_share", .title = "%TIME", .unit = Unit::share, .drop = 1},
+                      [&](P p) { return ratio(p->time_ns(), t.all.time_ns); }},
+                     {in_data("sent", Unit::count), [](P p) { return p->sent.messages; }},
+                     {in_data("sent_bytes", Unit::bytes), [](P p) { return p->sent.bytes; }},
+                     {in_data("sent_time_ns", Unit::time), [](P p) { return p->sent.time_ns; }},
+                     {in_data("received", Unit::count), [](P p) { return p->received.messages; }},
+                     {in_data("received_bytes", Unit::bytes), [](P p) { return p->received.bytes; }},
+                     {in_data("received_time_ns", Unit::time), [](P p) { return p->received.time_ns; }},
+                 },
+                 pairs_to_show(t, question, most));
     if (auto ok = sort_rows(table, question.sort.empty() ? "bytes" : question.sort); !ok)
         return tl::make_unexpected(ok.error());
     keep_top(table, most);
@@ -317,9 +308,7 @@ Table difference_table(const Exchange& t, const Question& question) {
         },
         lines);
     table.title = "MESSAGES SENT AND RECEIVED DIFFER";
-    if (const std::size_t left_out =
-            keep_top(table, question.is_for_screen ? differences_on_screen : table.rows.size()))
-        table.notes.push_back(fmt::format("{} more: peers --format csv", left_out));
+    if (question.is_for_screen) cut(table, differences_on_screen, ": peers --format csv");
     if (!lines.empty())
         table.notes.push_back("more sent: never received; more received: receives posted and never matched");
     return table;
@@ -330,18 +319,16 @@ Table difference_table(const Exchange& t, const Question& question) {
 Table placement_table(const Job& job) {
     const std::vector<Arrangement> found = arrangements(job);
     using A = const Arrangement&;
-    Table table =
-        table_of("placements",
-                 std::vector<Field<Arrangement>>{
-                     {{.id = "placement", .title = "PLACEMENT"}, [](A a) { return a.name; }},
-                     {{.id = "inside_nodes_share", .title = "INSIDE NODES", .unit = Unit::share},
-                      [](A a) { return a.share_inside; }},
-                     {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .only_screen = true},
-                      [](A a) { return a.share_inside; }},
-                     {{.id = "between_nodes_bytes", .title = "BETWEEN NODES", .unit = Unit::bytes},
-                      [](A a) { return a.bytes_between; }},
-                 },
-                 found);
+    Table table = table_of("placements",
+                           std::vector<Field<Arrangement>>{
+                               {{.id = "placement", .title = "PLACEMENT"}, [](A a) { return a.name; }},
+                               {{.id = "inside_nodes_share", .title = "INSIDE NODES", .unit = Unit::share},
+                                [](A a) { return a.share_inside; }},
+                               {bar(0, Draw::full_bar), [](A a) { return a.share_inside; }},
+                               {{.id = "between_nodes_bytes", .title = "BETWEEN NODES", .unit = Unit::bytes},
+                                [](A a) { return a.bytes_between; }},
+                           },
+                           found);
     if (!found.empty())
         table.notes.push_back(
             "grouped: an estimate (heavy-edge matching, then Kernighan-Lin swaps), on the same nodes with as many ranks each");

@@ -269,17 +269,14 @@ std::vector<Field<Line>> rank_fields(const Job& job, bool grouped) {
          [](L l) { return known(l.max_resident_bytes); }},
         {{.id = "memory_share", .title = "OF LIMIT", .unit = Unit::share, .drop = 3},
          [](L l) { return l.memory_limit ? Value(l.memory_share) : Value(); }},
-        {{.id = "memory_limit_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-         [](L l) { return known(l.memory_limit); }},
+        {in_data("memory_limit_bytes", Unit::bytes), [](L l) { return known(l.memory_limit); }},
         {{.id = "gpu", .title = "GPU", .drop = 2}, [](L l) { return gpu_text(l); }},
         {{.id = "adapter", .title = "ADAPTER", .drop = 3}, [=](L l) { return text(name_of(l.adapter_distance)); }},
-        {{.id = "cpu_at_start", .title = {}, .unit = Unit::rank, .only_data = true},
+        {in_data("cpu_at_start", Unit::rank),
          [](L l) { return l.first->cpu_at_start ? Value(std::uint64_t{*l.first->cpu_at_start}) : Value(); }},
-        {{.id = "pushed_off_per_s", .title = {}, .unit = Unit::number, .only_data = true},
-         [](L l) { return known(l.first->pushed_off_per_s); }},
-        {{.id = "memory_nodes", .title = {}, .only_data = true},
-         [&](L l) { return job.placement.cpu_lists[l.first->memory_nodes].text(); }},
-        {{.id = "node", .title = {}, .only_data = true}, [&](L l) { return job.nodes[l.nodes[0]->node]; }},
+        {in_data("pushed_off_per_s", Unit::number), [](L l) { return known(l.first->pushed_off_per_s); }},
+        {in_data("memory_nodes"), [&](L l) { return job.placement.cpu_lists[l.first->memory_nodes].text(); }},
+        {in_data("node"), [&](L l) { return job.nodes[l.nodes[0]->node]; }},
     };
 }
 
@@ -320,8 +317,7 @@ Table variables_on_screen(const Placement& placement) {
         table.rows.push_back({variable.name, value_text(variable.values[0]), differing_text(variable)});
     std::stable_partition(table.rows.begin(), table.rows.end(),
                           [](const auto& row) { return !std::get<std::string>(row[2]).empty(); });
-    if (const std::size_t left_out = keep_top(table, most_variables))
-        table.notes.push_back(fmt::format("{} more: placement --format csv", left_out));
+    cut(table, most_variables, ": placement --format csv");
     return table;
 }
 
@@ -356,9 +352,7 @@ Result<std::vector<Table>> placement(const Analysed& all, const Question& questi
     Table table = table_of("placement", rank_fields(job, grouped), lines_of(job, nodes, question, grouped));
     if (!question.sort.empty())
         if (auto ok = sort_rows(table, question.sort); !ok) return tl::make_unexpected(ok.error());
-    const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
-    if (const std::size_t left_out = keep_top(table, most))
-        table.notes.push_back(fmt::format("{} more: placement --top {}", left_out, left_out + table.rows.size()));
+    cut(table, question, lines_on_screen, ": placement");
     if (job.placement.ranks.empty()) {
         table.notes.push_back("these profiles do not record where their ranks ran");
         if (question.is_for_screen) table.columns.clear();

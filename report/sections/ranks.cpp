@@ -6,8 +6,7 @@
 #include "report/analysis/figures.h"
 #include "report/model/units.h"
 #include "report/model/usage_figures.h"
-#include "report/sections/call_notes.h"
-#include "report/sections/ratio.h"
+#include "report/sections/call_columns.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
 
@@ -52,8 +51,7 @@ std::vector<Field<Line>> time_fields(bool has_hosts, bool has_waiting, const Voc
          [](L l) { return ratio(l.rank->inside_ns(), l.recorded()); }},
         {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 2, .only_data = !has_waiting},
          [](L l) { return waiting_share(l.rank->waiting_ns, l.rank->judged_ns, l.rank->inside_ns()); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 4, .only_screen = true},
-         [](L l) { return ratio(l.rank->inside_ns(), l.recorded()); }},
+        {bar(4), [](L l) { return ratio(l.rank->inside_ns(), l.recorded()); }},
         {{.id = "elapsed_ns", .title = "ELAPSED", .unit = Unit::time, .drop = 6, .same_unit = true},
          [](L l) { return l.rank->elapsed_ns; }},
     };
@@ -94,7 +92,7 @@ std::vector<Field<Line>> ending_fields(bool has_errors) {
         {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !has_errors},
          [](L l) { return l.rank->is_text ? Value() : Value(l.rank->errors); }},
         {{.id = "ending", .title = "ENDING", .only_screen = true}, [](L l) { return ending(*l.rank, *l.job); }},
-        {{.id = "state", .title = {}, .only_data = true},
+        {in_data("state"),
          [](L l) { return l.rank->has_profile ? std::string(name_of(l.rank->state)) : std::string("missing"); }},
     };
 }
@@ -102,25 +100,18 @@ std::vector<Field<Line>> ending_fields(bool has_errors) {
 std::vector<Field<Line>> data_fields() {
     using L = const Line&;
     return {
-        {{.id = "node", .title = {}, .only_data = true}, [](L l) { return l.job->nodes[l.rank->node]; }},
-        {{.id = "pid", .title = {}, .unit = Unit::rank, .only_data = true},
-         [](L l) { return l.rank->is_text ? Value() : Value(std::uint64_t{l.rank->pid}); }},
-        {{.id = "process_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return known(l.rank->process_ns); }},
-        {{.id = "init_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return known(l.rank->init_ns); }},
-        {{.id = "finalize_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return known(l.rank->finalize_ns); }},
-        {{.id = "background_ns", .title = {}, .unit = Unit::time, .only_data = true},
+        {in_data("node"), [](L l) { return l.job->nodes[l.rank->node]; }},
+        {in_data("pid", Unit::rank), [](L l) { return l.rank->is_text ? Value() : Value(std::uint64_t{l.rank->pid}); }},
+        {in_data("process_ns", Unit::time), [](L l) { return known(l.rank->process_ns); }},
+        {in_data("init_ns", Unit::time), [](L l) { return known(l.rank->init_ns); }},
+        {in_data("finalize_ns", Unit::time), [](L l) { return known(l.rank->finalize_ns); }},
+        {in_data("background_ns", Unit::time),
          [](L l) { return l.rank->is_text ? Value() : Value(l.rank->mpi_other_thread_ns); }},
-        {{.id = "waiting_ns", .title = {}, .unit = Unit::time, .only_data = true},
+        {in_data("waiting_ns", Unit::time),
          [](L l) { return l.rank->judged_ns ? Value(l.rank->waiting_ns) : Value(); }},
-        {{.id = "file_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return l.of_profile(l.rank->file_ns); }},
-        {{.id = "file_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-         [](L l) { return l.of_profile(l.rank->file_bytes); }},
-        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true},
-         [](L l) { return l.of_profile(l.rank->calls); }},
+        {in_data("file_ns", Unit::time), [](L l) { return l.of_profile(l.rank->file_ns); }},
+        {in_data("file_bytes", Unit::bytes), [](L l) { return l.of_profile(l.rank->file_bytes); }},
+        {in_data("calls", Unit::count), [](L l) { return l.of_profile(l.rank->calls); }},
     };
 }
 
@@ -202,8 +193,7 @@ std::vector<Field<NodeLine>> node_fields(const Vocabulary& words) {
         {{.id = "ranks", .title = "RANKS", .unit = Unit::count}, [](N n) { return n.ranks; }},
         {{.id = "outside_ns", .title = std::string(words.outside), .unit = Unit::time, .same_unit = true},
          [](N n) { return n.outside_ns; }},
-        {{.id = "against_median", .title = {}, .unit = Unit::share, .only_data = true},
-         [](N n) { return n.against_median; }},
+        {in_data("against_median", Unit::share), [](N n) { return n.against_median; }},
         {{.id = "mpi_ns", .title = std::string(words.in_library), .unit = Unit::time, .same_unit = true},
          [](N n) { return n.mpi_ns; }},
         {{.id = "message_bytes", .title = "MESSAGES", .unit = Unit::bytes, .drop = 2},
@@ -217,7 +207,7 @@ std::vector<Field<NodeLine>> node_fields(const Vocabulary& words) {
              if (n.against_median < slow_node) return std::string();
              return fmt::format("SLOW: {:+.0f}%", n.against_median * 100);
          }},
-        {{.id = "node", .title = {}, .only_data = true}, [](N n) { return n.node; }},
+        {in_data("node"), [](N n) { return n.node; }},
     };
 }
 
@@ -249,12 +239,7 @@ Result<std::vector<Table>> ranks(const Analysed& all, const Question& question) 
         const bool is_answer = question.by == "node";
         if (auto ok = sort_rows(nodes, is_answer && !question.sort.empty() ? question.sort : "outside"); !ok)
             return tl::make_unexpected(ok.error());
-        const std::size_t left_out = keep_top(nodes, is_answer && question.top ? *question.top
-                                                     : question.is_for_screen  ? nodes_on_screen
-                                                                               : nodes.rows.size());
-        if (left_out)
-            nodes.notes.push_back(
-                fmt::format("{} more nodes: ranks --by node --top {}", left_out, left_out + nodes.rows.size()));
+        cut(nodes, question, nodes_on_screen, " nodes: ranks --by node");
         tables.push_back(std::move(nodes));
         if (is_answer) return tables;
     }

@@ -6,19 +6,28 @@
 
 #include "report/analysis/analysed.h"
 #include "report/model/units.h"
-#include "report/sections/ratio.h"
+#include "report/sections/call_columns.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
 namespace {
 
-struct Line {
+// As if it were one call: its time, of the ranks that entered it.
+struct Line : CallLine {
     const RegionRow* row = nullptr;
-    std::uint64_t all_ns = 0;  // elapsed time of all ranks
-
-    double mean_ns() const { return row->ranks ? static_cast<double>(row->time_ns) / row->ranks : 0; }
 };
+
+Line line_of(const RegionRow& row, std::uint64_t all_ns) {
+    Line line;
+    line.row = &row;
+    line.time_ns = row.time_ns;
+    line.ranks = row.ranks;
+    line.wall_ns = static_cast<double>(all_ns);
+    if (row.largest_ns != 0) line.largest_ns = row.largest_ns;
+    line.largest_rank = row.largest_rank;
+    return line;
+}
 
 // "solve/halo" on a screen is "  halo" below "solve".
 std::string indented(const RegionRow& row) {
@@ -30,40 +39,28 @@ std::string indented(const RegionRow& row) {
 
 std::vector<Field<Line>> region_fields(const Vocabulary& words) {
     using L = const Line&;
-    return {
+    const auto mpi_share = [](L l) { return ratio(l.row->inner_mpi_ns, l.time_ns); };
+    return side_by_side<Line>({
         {{.id = "name", .title = "REGION", .only_screen = true}, [](L l) { return indented(*l.row); }},
-        {{.id = "region", .title = {}, .only_data = true}, [](L l) { return l.row->path; }},
+        {in_data("region"), [](L l) { return l.row->path; }},
         {{.id = "times", .title = "TIMES", .unit = Unit::count, .only_screen = true},
-         [](L l) {
-             return l.row->path.empty() || l.row->ranks == 0
-                        ? Value()
-                        : Value(static_cast<double>(l.row->entered) / l.row->ranks);
-         }},
-        {{.id = "entered", .title = {}, .unit = Unit::count, .only_data = true},
-         [](L l) { return l.row->path.empty() ? Value() : Value(l.row->entered); }},
-        {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true}, [](L l) { return l.mean_ns(); }},
-        {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
-         [](L l) { return ratio(static_cast<double>(l.row->time_ns), static_cast<double>(l.all_ns)); }},
+         [](L l) { return l.row->path.empty() ? Value() : ratio(l.row->entered, l.row->ranks); }},
+        {in_data("entered", Unit::count), [](L l) { return l.row->path.empty() ? Value() : Value(l.row->entered); }},
+        columns::time(),
+        columns::wall_share(),
         {{.id = "mpi_ns", .title = std::string(words.in_library), .unit = Unit::time, .same_unit = true},
-         [](L l) { return l.row->ranks ? static_cast<double>(l.row->inner_mpi_ns) / l.row->ranks : 0.0; }},
-        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share},
-         [](L l) { return ratio(static_cast<double>(l.row->inner_mpi_ns), static_cast<double>(l.row->time_ns)); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .drop = 4, .only_screen = true},
-         [](L l) { return ratio(static_cast<double>(l.row->inner_mpi_ns), static_cast<double>(l.row->time_ns)); }},
+         [](L l) { return l.mean(l.row->inner_mpi_ns); }},
+        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share}, mpi_share},
+        {bar(4, Draw::full_bar), mpi_share},
         {{.id = "p50_ns", .title = "MEDIAN", .unit = Unit::time, .drop = 2}, [](L l) { return known(l.row->p50_ns); }},
         {{.id = "p95_ns", .title = "P95", .unit = Unit::time, .drop = 3}, [](L l) { return known(l.row->p95_ns); }},
-        {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 1, .same_unit = true},
-         [](L l) { return known(l.row->largest_ns); }},
-        {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
-         [](L l) { return l.row->largest_ns ? Value(std::uint64_t{l.row->largest_rank}) : Value(); }},
-        {{.id = "ranks", .title = {}, .unit = Unit::count, .only_data = true},
-         [](L l) { return std::uint64_t{l.row->ranks}; }},
-        {{.id = "own_mpi_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.row->mpi_ns; }},
-        {{.id = "own_calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.row->calls; }},
-        {{.id = "own_message_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-         [](L l) { return l.row->message_bytes; }},
-        {{.id = "items", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.row->items; }},
-    };
+        columns::largest(1),
+        {in_data("ranks", Unit::count), [](L l) { return std::uint64_t{l.row->ranks}; }},
+        {in_data("own_mpi_ns", Unit::time), [](L l) { return l.row->mpi_ns; }},
+        {in_data("own_calls", Unit::count), [](L l) { return l.row->calls; }},
+        {in_data("own_message_bytes", Unit::bytes), [](L l) { return l.row->message_bytes; }},
+        {in_data("items", Unit::count), [](L l) { return l.row->items; }},
+    });
 }
 
 std::vector<Field<Line>> iteration_fields() {
@@ -74,8 +71,7 @@ std::vector<Field<Line>> iteration_fields() {
              const auto slash = l.row->path.rfind('/');
              return slash == std::string::npos ? std::string("(whole run)") : l.row->path.substr(0, slash);
          }},
-        {{.id = "iterations", .title = "ITERATIONS", .unit = Unit::count},
-         [](L l) { return l.row->ranks ? static_cast<double>(l.row->entered) / l.row->ranks : 0.0; }},
+        {{.id = "iterations", .title = "ITERATIONS", .unit = Unit::count}, [](L l) { return l.mean(l.row->entered); }},
     };
     const struct {
         std::string_view name;
@@ -126,7 +122,7 @@ Result<std::vector<Table>> regions(const Analysed& all, const Question& question
     std::uint64_t all_ns = 0;
     for (const Rank& rank : job.ranks) all_ns += rank.elapsed_ns;
     std::vector<Line> named, iterations;
-    for (const RegionRow& row : job.regions) (row.is_iteration ? iterations : named).push_back({&row, all_ns});
+    for (const RegionRow& row : job.regions) (row.is_iteration ? iterations : named).push_back(line_of(row, all_ns));
     std::vector<Table> tables;
     Table table = table_of("regions", region_fields(words), named);
     if (named.size() <= 1) {

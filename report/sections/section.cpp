@@ -78,6 +78,16 @@ std::size_t keep_top(Table& table, std::size_t top) {
     return left_out;
 }
 
+void cut(Table& table, std::size_t top, std::string_view rest) {
+    if (const std::size_t left_out = keep_top(table, top))
+        table.notes.push_back(fmt::format("{} more{}", left_out, rest));
+}
+
+void cut(Table& table, const Question& question, std::size_t on_screen, std::string_view what) {
+    const std::size_t all = table.rows.size();
+    cut(table, question.top.value_or(question.is_for_screen ? on_screen : all), fmt::format("{} --top {}", what, all));
+}
+
 std::string rank_list(std::span<const NumberList::Range> ranges, std::size_t most_items) {
     std::vector<std::string> items;
     std::uint64_t more = 0;

@@ -15,6 +15,7 @@
 
 #include "report/model/device_matrix.h"
 #include "report/model/job.h"
+#include "report/model/ratio.h"
 #include "report/model/result.h"
 #include "report/model/table.h"
 
@@ -58,12 +59,37 @@ struct Field {
     std::function<Value(const T&)> value;
 };
 
-// The fields of several groups, in this order.
+// One column or several, of such a line or of what it is derived from.
 template <class T>
-std::vector<Field<T>> side_by_side(std::initializer_list<std::vector<Field<T>>> groups) {
+struct Fields {
     std::vector<Field<T>> all;
-    for (const std::vector<Field<T>>& group : groups) all.insert(all.end(), group.begin(), group.end());
+
+    Fields(Column column, std::function<Value(const T&)> value) {
+        all.push_back({std::move(column), std::move(value)});
+    }
+    template <class Base>
+    Fields(const Field<Base>& field) : Fields(field.column, field.value) {}
+    template <class Base>
+    Fields(const std::vector<Field<Base>>& fields) {
+        for (const Field<Base>& field : fields) all.push_back({field.column, field.value});
+    }
+};
+
+template <class T>
+std::vector<Field<T>> side_by_side(std::initializer_list<Fields<T>> groups) {
+    std::vector<Field<T>> all;
+    for (const Fields<T>& group : groups) all.insert(all.end(), group.all.begin(), group.all.end());
     return all;
+}
+
+// A column of csv and json that no screen shows.
+inline Column in_data(std::string id, Unit unit = Unit::text) {
+    return {.id = std::move(id), .title = {}, .unit = unit, .only_data = true};
+}
+
+// A share that the column before it has in figures, drawn.
+inline Column bar(int drop, Draw draw = Draw::bar) {
+    return {.id = "bar", .title = {}, .unit = Unit::share, .draw = draw, .drop = drop, .only_screen = true};
 }
 
 template <class T>
@@ -81,6 +107,11 @@ Table table_of(std::string id, const std::vector<Field<T>>& fields, const std::v
 Result<std::monostate> sort_rows(Table& table, std::string_view column);
 // Keeps the first `top` rows; returns how many were left out.
 std::size_t keep_top(Table& table, std::size_t top);
+// The same, and says below how many: "3 more", and then `rest`: " pairs of nodes: peers --format csv".
+void cut(Table& table, std::size_t top, std::string_view rest);
+// To as many rows as were asked for, else to what a screen takes; data has all. Below stands what to ask for: "3 more
+// rows: --top 43", where `what` is " rows:".
+void cut(Table& table, const Question& question, std::size_t on_screen, std::string_view what = " rows:");
 
 // "3, 7, 9-12 and 24 more"
 std::string rank_list(std::span<const std::uint32_t> ranks, std::size_t most_items = 8);
@@ -100,6 +131,13 @@ std::string ranks_text(std::span<const std::uint32_t> ranks, std::size_t most_it
 std::string host_of(const Job& job, std::uint32_t node);
 // " on node mph3", where the ranks are all on one and the job has several or names it.
 std::string on_node_text(const Job& job, std::span<const std::uint32_t> ranks);
+
+// Part of a whole, or the mean of a sum; not known where there is no whole.
+template <class Part, class Whole>
+Value ratio(Part part, Whole whole) {
+    const auto known = ratio_of(part, whole);
+    return known ? Value(*known) : Value();
+}
 
 inline Value known(std::uint64_t ns) { return ns ? Value(ns) : Value(); }  // 0 means not known
 inline Value value_of(const std::optional<std::uint64_t>& ns) { return ns ? Value(*ns) : Value(); }

@@ -68,11 +68,9 @@ Result<std::vector<Table>> settings(const Analysed& all, const Question&) {
                      {{.id = "name", .title = "SETTING"}, [](L l) { return "MPIPROF_" + l.row->name; }},
                      {{.id = "value", .title = "VALUE"}, [](L l) { return l.value->value; }},
                      {{.id = "from", .title = "FROM", .only_screen = true}, [](L l) { return source_text(l); }},
-                     {{.id = "source", .title = {}, .only_data = true},
-                      [](L l) { return std::string(name_of(l.value->source)); }},
+                     {in_data("source"), [](L l) { return std::string(name_of(l.value->source)); }},
                      {{.id = "which", .title = "RANKS", .only_data = !differ}, [](L l) { return ranks_text(l); }},
-                     {{.id = "ranks", .title = {}, .unit = Unit::count, .only_data = true},
-                      [](L l) { return std::uint64_t{l.value->count}; }},
+                     {in_data("ranks", Unit::count), [](L l) { return std::uint64_t{l.value->count}; }},
                  },
                  lines);
     const auto is_default = [](L l) { return l.value->source == SettingSource::fallback; };

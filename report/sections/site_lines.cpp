@@ -40,18 +40,18 @@ GroupKey group_of(const SiteLine& line, SitesBy by, const Job& job) {
         case SitesBy::stack:
             break;
     }
-    return {line.name, *line.calls.begin()};
+    return {line.name, *line.call_names.begin()};
 }
 
 // How many ranks, and which spent most, is known of single sites alone.
 void add(SiteLine& to, const SiteLine& from) {
-    add_tally(to.site, from.site);
-    to.site.judged_ns += from.site.judged_ns;
-    to.site.waiting_ns += from.site.waiting_ns;
-    to.site.compared_ns += from.site.compared_ns;
-    to.site.ranks = to.site.largest_rank = 0;
-    to.site.largest_ns = 0;
-    to.calls.insert(from.calls.begin(), from.calls.end());
+    add_tally(to, from);
+    to.judged_ns += from.judged_ns;
+    to.waiting_ns += from.waiting_ns;
+    to.compared_ns += from.compared_ns;
+    to.callers = 0;
+    to.largest_ns.reset();
+    to.call_names.insert(from.call_names.begin(), from.call_names.end());
     to.comms.insert(from.comms.begin(), from.comms.end());
     to.sites += from.sites;
     to.stack.clear();
@@ -106,16 +106,19 @@ std::vector<std::string> SitePlaces::notes() const {
 }
 
 SiteLine line_of(const SitesContext& context, const CommLabels& labels, const CallSite& site) {
-    SiteLine line{.context = &context,
-                  .site = site,
-                  .name = {},
-                  .calls = {},
-                  .comms = {},
-                  .source = {},
-                  .module = {},
-                  .stack = {},
-                  .below = {}};
-    line.calls.insert(context.job.calls[site.call].name);
+    SiteLine line;
+    add_tally(line, site);
+    line.judged_ns = site.judged_ns;
+    line.waiting_ns = site.waiting_ns;
+    line.compared_ns = site.compared_ns;
+    line.callers = site.ranks;
+    if (site.largest_ns != 0) line.largest_ns = site.largest_ns;
+    line.largest_rank = site.largest_rank;
+    line.ranks = context.ranks;
+    line.mpi_ns = context.mpi_ns;
+    line.context = &context;
+    line.site = site;
+    line.call_names.insert(context.job.calls[site.call].name);
     for (const CommRef& comm : site.comms)
         if (const std::string label = labels.of(comm); !label.empty()) line.comms.insert(label);
     if (site.has_more_comms) line.comms.insert("...");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/model/job.h"
+#include "report/sections/call_columns.h"
 #include "report/sections/comm_labels.h"
 #include "report/sections/section.h"
 #include "report/symbols/symbols.h"
@@ -29,19 +30,19 @@ struct SitesContext {
 };
 
 // One site, or several of one line, function, file or call.
-struct SiteLine {
+struct SiteLine : CallLine {
     const SitesContext* context = nullptr;
-    CallSite site;  // sums
+    CallSite site;  // the first
+    std::uint64_t compared_ns = 0;
+    std::uint32_t callers = 0;  // ranks that call from here; 0: not known
     std::string name;
-    std::set<std::string> calls;
+    std::set<std::string> call_names;
     std::set<std::string> comms;
     std::size_t sites = 1;
     SourceLine source;  // of the call itself
     std::string module;
     std::string stack;               // on one line
     std::vector<std::string> below;  // the callers, one by one
-
-    double time() const { return static_cast<double>(site.time_ns); }
 };
 
 // The lines of a file, found one after the other, and what was wrong with it.

@@ -6,9 +6,8 @@
 #include "report/analysis/analysed.h"
 #include "report/analysis/figures.h"
 #include "report/model/units.h"
-#include "report/sections/call_notes.h"
+#include "report/sections/call_columns.h"
 #include "report/sections/comm_labels.h"
-#include "report/sections/ratio.h"
 #include "report/sections/section.h"
 #include "report/sections/site_lines.h"
 #include "report/sections/vocabulary.h"
@@ -20,49 +19,35 @@ constexpr std::size_t lines_on_screen = 20;
 
 std::vector<Field<SiteLine>> time_fields(SitesBy by, const Vocabulary& words) {
     using L = const SiteLine&;
-    return {
-        {{.id = "call",
-          .title = by == SitesBy::function || by == SitesBy::file ? "CALLS OF" : "CALL",
-          .drop = by == SitesBy::function || by == SitesBy::file ? 3 : 0},
-         [](L l) { return names_text(l.calls, 2); }},
-        {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
-         [](L l) { return l.site.calls; }},
-        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true},
-         [](L l) { return static_cast<double>(l.site.calls) / l.context->ranks; }},
-        {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes, .drop = 4},
-         [](L l) {
-             return l.site.bytes ? ratio(static_cast<double>(l.site.bytes), static_cast<double>(l.site.calls))
-                                 : Value();
-         }},
-        {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
-         [](L l) { return l.time() / l.context->ranks; }},
-        {{.id = "mpi_share", .title = std::string(words.share), .unit = Unit::share},
-         [](L l) { return ratio(l.time(), l.context->mpi_ns); }},
-        {{.id = "waiting_share", .title = "WAITING", .unit = Unit::share, .drop = 1},
-         [](L l) { return waiting_share(l.site.waiting_ns, l.site.judged_ns, l.site.time_ns); }},
+    const bool may_be_several = by == SitesBy::function || by == SitesBy::file;
+    return side_by_side<SiteLine>({
+        {{.id = "call", .title = may_be_several ? "CALLS OF" : "CALL", .drop = may_be_several ? 3 : 0},
+         [](L l) { return names_text(l.call_names, 2); }},
+        columns::calls(),
+        columns::size(4),
+        columns::time(),
+        columns::mpi_share(words),
+        columns::waiting(1),
         {{.id = "imbalance", .title = "IMBAL", .unit = Unit::share, .drop = 2},
          [](L l) {  // of the ranks that call from here
-             if (l.site.ranks < 2 || l.site.time_ns == 0) return Value();
-             return Value(static_cast<double>(l.site.largest_ns) * l.site.ranks / l.time() - 1);
+             if (l.callers < 2 || l.time_ns == 0) return Value();
+             return Value(static_cast<double>(l.largest_ns.value_or(0)) * l.callers / static_cast<double>(l.time_ns) -
+                          1);
          }},
-    };
+    });
 }
 
 std::vector<Field<SiteLine>> rank_fields(SitesBy by, bool some_ranks_only, bool has_errors) {
     using L = const SiteLine&;
-    return {
-        {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 7, .same_unit = true},
-         [](L l) { return known(l.site.largest_ns); }},
-        {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 7},
-         [](L l) { return l.site.largest_ns ? Value(std::uint64_t{l.site.largest_rank}) : Value(); }},
+    return side_by_side<SiteLine>({
+        columns::largest(7),
         {{.id = "ranks", .title = "RANKS", .unit = Unit::count, .drop = 5, .only_data = !some_ranks_only},
-         [](L l) { return known(std::uint64_t{l.site.ranks}); }},
+         [](L l) { return known(std::uint64_t{l.callers}); }},
         {{.id = "communicators", .title = "ON", .drop = 6}, [](L l) { return names_text(l.comms, 2); }},
         {{.id = "sites", .title = "SITES", .unit = Unit::count, .drop = 8, .only_data = by == SitesBy::stack},
          [](L l) { return std::uint64_t{l.sites}; }},
-        {{.id = "errors", .title = "ERRORS", .unit = Unit::count, .only_data = !has_errors},
-         [](L l) { return l.site.errors; }},
-    };
+        columns::errors(!has_errors),
+    });
 }
 
 std::vector<Field<SiteLine>> place_fields(SitesBy by) {
@@ -74,34 +59,27 @@ std::vector<Field<SiteLine>> place_fields(SitesBy by) {
           .only_screen = true,
           .is_place = by != SitesBy::file},
          [](L l) { return l.name; }},
-        {{.id = "function", .title = {}, .only_data = true}, [](L l) { return l.source.function; }},
-        {{.id = "file", .title = {}, .only_data = true}, [](L l) { return l.source.file; }},
-        {{.id = "line", .title = {}, .unit = Unit::count, .only_data = true},
-         [](L l) { return known(std::uint64_t{l.source.line}); }},
-        {{.id = "module", .title = {}, .only_data = true}, [](L l) { return l.module; }},
-        {{.id = "offset", .title = {}, .only_data = true},
+        {in_data("function"), [](L l) { return l.source.function; }},
+        {in_data("file"), [](L l) { return l.source.file; }},
+        {in_data("line", Unit::count), [](L l) { return known(std::uint64_t{l.source.line}); }},
+        {in_data("module"), [](L l) { return l.module; }},
+        {in_data("offset"),
          [](L l) {
              return l.sites == 1 && !l.site.frames.empty() ? fmt::format("{:#x}", l.site.frames.front().offset)
                                                            : std::string();
          }},
-        {{.id = "stack", .title = {}, .only_data = true}, [](L l) { return l.stack; }},
+        {in_data("stack"), [](L l) { return l.stack; }},
     };
 }
 
 std::vector<Field<SiteLine>> total_fields() {
     using L = const SiteLine&;
-    return {
-        {{.id = "min_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return value_of(l.site.min_ns); }},
-        {{.id = "max_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return known(l.site.max_ns); }},
-        {{.id = "waiting_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return l.site.judged_ns ? Value(l.site.waiting_ns) : Value(); }},
-        {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true}, [](L l) { return l.site.calls; }},
-        {{.id = "total_bytes", .title = {}, .unit = Unit::bytes, .only_data = true}, [](L l) { return l.site.bytes; }},
-        {{.id = "total_time_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return l.site.time_ns; }},
-    };
+    return side_by_side<SiteLine>({
+        {in_data("min_ns", Unit::time), [](L l) { return value_of(l.min_ns); }},
+        {in_data("max_ns", Unit::time), [](L l) { return known(l.max_ns); }},
+        {in_data("waiting_ns", Unit::time), [](L l) { return l.judged_ns ? Value(l.waiting_ns) : Value(); }},
+        columns::totals(),
+    });
 }
 
 std::vector<Field<SiteLine>> fields(SitesBy by, bool some_ranks_only, bool has_errors, const Vocabulary& words) {
@@ -109,8 +87,7 @@ std::vector<Field<SiteLine>> fields(SitesBy by, bool some_ranks_only, bool has_e
         {time_fields(by, words), rank_fields(by, some_ranks_only, has_errors), place_fields(by), total_fields()});
     const std::string_view own = by == SitesBy::function ? "function_name" : by == SitesBy::file ? "file_name" : "";
     if (!own.empty())
-        fields.insert(fields.begin(), {{.id = std::string(own), .title = {}, .only_data = true},
-                                       [](const SiteLine& l) { return l.name; }});
+        fields.insert(fields.begin(), {in_data(std::string(own)), [](const SiteLine& l) { return l.name; }});
     if (by == SitesBy::call) std::erase_if(fields, [](const auto& field) { return field.column.id == "from"; });
     return fields;
 }
@@ -141,10 +118,10 @@ void add_notes(Table& table, const SitesContext& context, const std::vector<Site
     if (by == SitesBy::stack)
         shown.parts.push_back({"maximum over mean of the ranks that call from there", "imbalance"});
     table.notes.push_back(std::move(shown));
-    if (any([](const SiteLine& l) { return l.site.waiting_ns != 0; }))
+    if (any([](const SiteLine& l) { return l.waiting_ns != 0; }))
         table.notes.push_back(
             Note::on("waiting_share", "an upper bound, the time above the fastest call of the same size; see calls"));
-    if (!job.comparison.calls.empty() && any([](const SiteLine& l) { return l.site.compared_ns != 0; }))
+    if (!job.comparison.calls.empty() && any([](const SiteLine& l) { return l.compared_ns != 0; }))
         table.notes.push_back(Note::on("waiting_share", std::string(waiting_is_known)));
     if (!unfinished_rows(job, {}).empty()) table.notes.push_back(std::string(unfinished_left_out));
     if (any([](const SiteLine& l) { return l.site.frames.empty(); }))
@@ -176,11 +153,9 @@ Result<std::vector<Table>> sites(const Analysed& all, const Question& question) 
     else
         tell_apart(lines, places, question.is_for_screen);
 
-    const bool some_only = std::any_of(lines.begin(), lines.end(), [&](const SiteLine& l) {
-        return l.site.ranks != 0 && l.site.ranks < context.ranks;
-    });
-    const bool has_errors =
-        std::any_of(lines.begin(), lines.end(), [](const SiteLine& l) { return l.site.errors != 0; });
+    const bool some_only = std::any_of(lines.begin(), lines.end(),
+                                       [&](const SiteLine& l) { return l.callers != 0 && l.callers < context.ranks; });
+    const bool has_errors = std::any_of(lines.begin(), lines.end(), [](const SiteLine& l) { return l.errors != 0; });
     auto columns = fields(by, some_only, has_errors, vocabulary_of(job));
     const SiteLine* first = lines.data();
     columns.push_back({{.id = "number", .title = {}, .unit = Unit::count, .only_data = true, .only_screen = true},

@@ -9,7 +9,6 @@
 #include "report/analysis/analysed.h"
 #include "report/model/units.h"
 #include "report/sections/comm_labels.h"
-#include "report/sections/ratio.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {

@@ -7,7 +7,7 @@
 #include "report/analysis/analysed.h"
 #include "report/model/units.h"
 #include "report/sections/budget_words.h"
-#include "report/sections/call_notes.h"
+#include "report/sections/call_columns.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/rule_words.h"
 #include "report/sections/run_headline.h"
@@ -164,53 +164,34 @@ Note what_top_shows(const Analysed& all, std::size_t shown) {
 Table top_table(const Analysed& all, const Question& question) {
     const Job& job = all.job;
     const Figures& figures = all.figures();
-    const double ranks = std::max(1u, figures.ranks);
-    using R = const Row&;
-    const auto timed = [](R r, double figure) { return r.sum.is_untimed() ? Value() : Value(figure); };
-    const std::vector<Field<Row>> fields{
-        {{.id = "call", .title = "CALL"},
-         [&](R r) {
-             return job.calls[r.sum.call].name +
-                    std::string(r.is_unfinished && question.is_for_screen ? unfinished_mark : "");
-         }},
-
-        {{.id = "avg_bytes", .title = "AVG SIZE", .unit = Unit::bytes},
-         [&](R r) {
-             const bool has_size =
-                 !r.is_unfinished && r.sum.calls && (r.sum.bytes || carries_messages(job.calls[r.sum.call].traffic));
-             return has_size ? Value(static_cast<double>(r.sum.bytes) / static_cast<double>(r.sum.calls)) : Value();
-         }},
-        {{.id = "buffer", .title = "BUFFER", .only_data = !has_device_buffers(job)},
-         [](R r) { return r.is_unfinished ? Value() : Value(std::string(name_of(r.sum.buffer))); }},
-        {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
-         [](R r) { return r.sum.calls; }},
-        {{.id = "calls", .title = {}, .unit = Unit::count, .only_data = true},
-         [&](R r) { return static_cast<double>(r.sum.calls) / ranks; }},
-        {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true},
-         [&](R r) { return timed(r, static_cast<double>(r.sum.time_ns) / ranks); }},
-        {{.id = "wall_share", .title = "%WALL", .unit = Unit::share},
-         [&](R r) { return figures.wall_ns ? timed(r, figures.share_of_wall(r.sum.time_ns)) : Value(); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::bar, .drop = 3, .only_screen = true},
-         [&](R r) { return figures.share_of_wall(r.sum.time_ns); }},
-        {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 2},
-         [&](R r) {
-             return r.sum.timed_calls()
-                        ? Value(static_cast<double>(r.sum.time_ns) / static_cast<double>(r.sum.timed_calls()))
-                        : Value();
-         }},
-        {{.id = "largest_ns", .title = "MOST", .unit = Unit::time, .drop = 1, .same_unit = true},
-         [&](R r) { return r.sum.is_untimed() ? Value() : Value(r.largest_ns); }},
-        {{.id = "largest_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
-         [&](R r) { return r.sum.is_untimed() ? Value() : Value(std::uint64_t{r.largest_rank}); }},
-        {{.id = "total_calls", .title = {}, .unit = Unit::count, .only_data = true}, [](R r) { return r.sum.calls; }},
-        {{.id = "unfinished", .title = {}, .only_data = true},
-         [](R r) { return std::string(r.is_unfinished ? "yes" : "no"); }},
+    struct Line : CallLine {
+        Buffer buffer;
     };
-    const std::vector<Row> rows = top_rows(all, question.top);
-    Table table = table_of("top", fields, rows);
-    table.notes.push_back(what_top_shows(all, rows.size()));
+    using L = const Line&;
+    std::vector<Line> lines;
     std::set<std::uint16_t> of_calls;
-    for (const Row& row : rows) of_calls.insert(row.sum.call);
+    for (const Row& row : top_rows(all, question.top)) {
+        Line& line = lines.emplace_back(Line{line_of(row, job), row.sum.buffer});
+        line.ranks = std::max(1u, figures.ranks);
+        line.wall_ns = static_cast<double>(figures.wall_ns);
+        of_calls.insert(row.sum.call);
+    }
+    const auto fields = side_by_side<Line>({
+        columns::call(question.is_for_screen),
+        columns::size(),
+        {{.id = "buffer", .title = "BUFFER", .only_data = !has_device_buffers(job)},
+         [](L l) { return l.is_unfinished ? Value() : Value(std::string(name_of(l.buffer))); }},
+        columns::calls(),
+        columns::time(),
+        columns::wall_share(),
+        {bar(3), [&](L l) { return figures.share_of_wall(l.time_ns); }},
+        columns::per_call(2),
+        columns::largest(1),
+        columns::total_calls(),
+        columns::unfinished(),
+    });
+    Table table = table_of("top", fields, lines);
+    table.notes.push_back(what_top_shows(all, lines.size()));
     note_exchanges(table.notes, job, of_calls);
     if (!all.unfinished().empty()) table.notes.push_back(std::string(unfinished_note));
     if (job.has(Family::nccl)) table.notes.push_back(host_time_note(job));
@@ -273,10 +254,9 @@ Table efficiency_table(const Efficiency& efficiency, const Vocabulary& words) {
     const std::vector<Field<Line>> fields{
         {{.id = "line", .title = "EFFICIENCY (POP)", .only_screen = true},
          [](L l) { return (l.is_below ? "  " : "") + l.what; }},
-        {{.id = "what", .title = {}, .only_data = true}, [](L l) { return l.what; }},
+        {in_data("what"), [](L l) { return l.what; }},
         {{.id = "share", .title = {}, .unit = Unit::share}, share},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .drop = 2, .only_screen = true},
-         share},
+        {bar(2, Draw::full_bar), share},
         {{.id = "meaning", .title = {}, .drop = 1, .only_screen = true}, [](L l) { return l.meaning; }},
     };
     Table table = table_of("efficiency", fields, lines);
@@ -341,7 +321,7 @@ Table other_launches(const Job& job) {
                             {.id = "started_at_ns", .title = "STARTED", .unit = Unit::moment},
                             {.id = "ranks", .title = "RANKS", .unit = Unit::count},
                             {.id = "command", .title = "COMMAND"},
-                            {.id = "launch", .title = {}, .only_data = true}},
+                            in_data("launch")},
                 .rows = {},
                 .notes = {}};
     for (const OtherLaunch& other : job.other_launches)

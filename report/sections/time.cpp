@@ -36,17 +36,14 @@ Table periods_table(const Periods& periods, const Axis& axis, const Vocabulary& 
         {{.id = "from_ns", .title = "FROM", .unit = Unit::time, .same_unit = true}, [](L l) { return l.from_ns; }},
         {{.id = "to_ns", .title = "TO", .unit = Unit::time, .same_unit = true}, [](L l) { return l.to_ns; }},
         {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share}, [](L l) { return known_share(*l.period); }},
-        {{.id = "bar", .title = {}, .unit = Unit::share, .draw = Draw::full_bar, .only_screen = true},
-         [](L l) { return known_share(*l.period); }},
+        {bar(0, Draw::full_bar), [](L l) { return known_share(*l.period); }},
         {{.id = "bytes_per_second", .title = "MESSAGES", .unit = Unit::rate},
          [width](L l) {
              return !l.period->is_recorded() ? Value() : Value(width > 0 ? l.period->bytes / (width / 1e9) : 0.0);
          }},
-        {{.id = "mpi_ns", .title = {}, .unit = Unit::time, .only_data = true}, [](L l) { return l.period->time_ns; }},
-        {{.id = "message_bytes", .title = {}, .unit = Unit::bytes, .only_data = true},
-         [](L l) { return l.period->bytes; }},
-        {{.id = "not_recorded_ns", .title = {}, .unit = Unit::time, .only_data = true},
-         [](L l) { return l.period->off_ns; }},
+        {in_data("mpi_ns", Unit::time), [](L l) { return l.period->time_ns; }},
+        {in_data("message_bytes", Unit::bytes), [](L l) { return l.period->bytes; }},
+        {in_data("not_recorded_ns", Unit::time), [](L l) { return l.period->off_ns; }},
     };
     Table table = table_of("periods", fields, lines);
     table.notes.push_back(
@@ -91,8 +88,7 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Analysed
     const std::vector<Field<MapLine>> fields{
         {{.id = "ranks", .title = per_line > 1 ? "RANKS" : "RANK", .only_screen = true},
          [](L l) { return l.first == l.last ? fmt::format("{}", l.first) : fmt::format("{}-{}", l.first, l.last); }},
-        {{.id = "rank", .title = {}, .unit = Unit::rank, .only_data = true},
-         [](L l) { return std::uint64_t{l.first}; }},
+        {in_data("rank", Unit::rank), [](L l) { return std::uint64_t{l.first}; }},
         {{.id = "host", .title = "HOST", .drop = 2, .only_data = job.hosts.size() < 2}, [](L l) { return l.host; }},
         {{.id = "mpi_share", .title = "%WALL", .unit = Unit::share}, [](L l) { return l.mpi_share; }},
         {{.id = "share_by_period", .title = "FROM START TO END", .unit = Unit::share, .draw = Draw::heat},
