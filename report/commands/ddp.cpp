@@ -10,33 +10,20 @@ namespace mpiprof::report {
 namespace {
 
 int read(const Options& options, const std::vector<std::string>& words, DdpReport& report, LoadRemarks& remarks) {
-    for (const std::string& word : words) {
-        const Operand operand = operand_of(word);
-        if (operand.is_pair())
-            return fail({word, "is a bare time", "these texts are made of jobs that mark iterations"}, usage_error);
-        const auto ok = load_runs(
-            options, operand,
-            [&](LoadedRun&& loaded) {
-                const bool was_empty = report.is_empty();
-                report.add(loaded.job);
-                if (was_empty && report.is_empty()) remarks.lines.push_back(no_marks(loaded.label).line());
-            },
-            remarks);
-        if (!ok) return fail(ok.error(), no_profile);
-    }
+    const auto add = [&](LoadedRun&& loaded) {
+        const bool was_empty = report.is_empty();
+        report.add(loaded.job);
+        if (was_empty && report.is_empty()) remarks.lines.push_back(no_marks(loaded.label).line());
+    };
+    const int code = load_each(options, words, "these texts are made of jobs that mark iterations", add, remarks);
+    if (code != fine) return code;
     return report.is_empty() ? fail(no_marks(words.empty() ? "" : words.front()), usage_error) : fine;
 }
 
 int finish_with(const Options& options, const LoadRemarks& remarks, Output& output) {
-    if (!options.is_quiet)
-        for (const std::string& line : remarks.lines) say(line);
+    say_all(remarks.lines, options.is_quiet);
     const int code = finish(output);
     return code == fine && options.is_strict && !remarks.is_complete ? check_failed : code;
-}
-
-int read_all(const Options& options, DdpReport& report, LoadRemarks& remarks) {
-    const std::vector<std::string> here{"."};
-    return read(options, options.paths.empty() ? here : options.paths, report, remarks);
 }
 
 }  // namespace
@@ -46,7 +33,7 @@ bool are_several_runs(const Options& options) { return options.paths.size() > 1 
 int ddp_text(const Options& options) {
     DdpReport report;
     LoadRemarks remarks;
-    if (const int code = read_all(options, report, remarks); code != fine) return code;
+    if (const int code = read(options, words_of(options), report, remarks); code != fine) return code;
     auto output = Output::open("");
     output->write(report.text());
     return finish_with(options, remarks, *output);
@@ -55,7 +42,7 @@ int ddp_text(const Options& options) {
 int ddp_json(const Options& options, const std::string& to) {
     DdpReport report;
     LoadRemarks remarks;
-    if (const int code = read_all(options, report, remarks); code != fine) return code;
+    if (const int code = read(options, words_of(options), report, remarks); code != fine) return code;
     auto output = Output::open(to);
     if (!output) return fail(output.error(), check_failed);
     const Sink sink = [&](std::string_view text) { output->write(text); };

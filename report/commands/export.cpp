@@ -55,8 +55,7 @@ int write_one(const Analysed& all, RankReader& reader, const Options& options, c
         all, [&](std::uint32_t rank) { return reader.profile(rank, detail); },
         [&](std::string_view text) { output.write(text); },
         [&](const Problem& problem) { code = fail(problem, check_failed); });
-    if (!options.is_quiet)
-        for (const std::string& line : remarks) say(line);
+    say_all(remarks, options.is_quiet);
     return code;
 }
 

@@ -215,6 +215,20 @@ Result<std::monostate> load_runs(const Options& options, const Operand& operand,
     return std::monostate{};
 }
 
+int load_each(const Options& options, const std::vector<std::string>& words, std::string_view instead,
+              const std::function<void(LoadedRun&&)>& take, LoadRemarks& remarks) {
+    for (const std::string& word : words) {
+        const Operand operand = operand_of(word);
+        if (operand.is_pair()) return fail({word, "is a bare time", std::string(instead)}, usage_error);
+        if (const auto ok = load_runs(options, operand, take, remarks); !ok) return fail(ok.error(), no_profile);
+    }
+    return fine;
+}
+
+std::vector<std::string> words_of(const Options& options) {
+    return options.paths.empty() ? std::vector<std::string>{"."} : options.paths;
+}
+
 Result<Sides> sides_of(const Options& options, const std::vector<std::string>& against) {
     const std::vector<std::string>& before = options.paths;
     if (!against.empty() && !before.empty()) return Sides{before, against};

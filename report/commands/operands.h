@@ -54,6 +54,13 @@ struct LoadRemarks {
 Result<std::monostate> load_runs(const Options& options, const Operand& operand,
                                  const std::function<void(LoadedRun&&)>& take, LoadRemarks& remarks);
 
+// The same of every word in turn. `instead` says what the command takes, where a word is N=SECONDS. The exit code: 2
+// where there is such a word, 3 where one has no profile; both have been said.
+int load_each(const Options& options, const std::vector<std::string>& words, std::string_view instead,
+              const std::function<void(LoadedRun&&)>& take, LoadRemarks& remarks);
+// What was named, or this directory where nothing was.
+std::vector<std::string> words_of(const Options& options);
+
 // Labels of runs that are shown beside each other: the second of one label is "run (2)".
 class Labels {
   public:

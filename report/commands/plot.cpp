@@ -34,16 +34,9 @@ int each_job(const Options& options, const std::function<void(LoadedRun&&)>& tak
         loaded.label = labels.apart(loaded.label);
         take(std::move(loaded));
     };
-    const std::vector<std::string> here{"."};
-    for (const std::string& word : options.paths.empty() ? here : options.paths) {
-        const Operand operand = operand_of(word);
-        if (operand.is_pair()) return fail({word, "is a bare time", "only plot scaling takes times"}, usage_error);
-        const auto ok = load_runs(options, operand, take_apart, remarks);
-        if (!ok) return fail(ok.error(), no_profile);
-    }
-    if (!options.is_quiet)
-        for (const std::string& line : remarks.lines) say(line);
-    return fine;
+    const int code = load_each(options, words_of(options), "only plot scaling takes times", take_apart, remarks);
+    if (code == fine) say_all(remarks.lines, options.is_quiet);
+    return code;
 }
 
 ScalingCurve curve_of(const std::string& name) {

@@ -29,6 +29,11 @@ int fail(const Problem& problem, ExitCode code) {
     return code;
 }
 
+void say_all(const std::vector<std::string>& lines, bool is_quiet) {
+    if (is_quiet) return;
+    for (const std::string& line : lines) say(line);
+}
+
 Result<Output> Output::open(const std::string& path) {
     if (path.empty() || path == "-") return Output(stdout, "stdout");
     std::FILE* file = std::fopen(path.c_str(), "wb");

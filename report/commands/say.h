@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "report/model/result.h"
 
@@ -23,6 +24,8 @@ enum ExitCode {
 // One line each on stderr, so that a hostile name cannot begin one.
 void say(std::string_view text);
 int fail(const Problem& problem, ExitCode code);
+// Each of them, unless --quiet forbids it.
+void say_all(const std::vector<std::string>& lines, bool is_quiet);
 
 // stdout, or the file that was asked for; says so if it cannot all be written.
 class Output {

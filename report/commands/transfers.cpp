@@ -20,11 +20,6 @@ namespace {
 
 constexpr std::size_t pairs_on_screen = 12;
 
-void say_remarks(const Options& options, const TransferRun& run) {
-    if (options.is_quiet) return;
-    for (const std::string& line : remarks_of(run)) say(line);
-}
-
 int show_lines(const Options& options, const TransferRun& run, LineBy by) {
     auto output = Output::open("");
     std::size_t left = options.top.value_or(~std::size_t{0});
@@ -57,7 +52,7 @@ int show_while_running(const Options& options, double interval_s, LineBy by) {
         for (const Transfer& transfer : run.transfers)
             if (shown.insert(transfer.key).second) output->write(line_of(transfer, by) + "\n");
         output->flush();
-        if (ends) say_remarks(options, run);
+        if (ends) say_all(remarks_of(run), options.is_quiet);
         return !std::ferror(stdout);
     });
     if (code != fine) return code;
@@ -111,21 +106,13 @@ class Transfers : public Command {
         std::vector<TransferRun> runs;
         LoadRemarks remarks;
         Labels labels;
-        const std::vector<std::string> here{"."};
-        for (const std::string& word : options.paths.empty() ? here : options.paths) {
-            const Operand operand = operand_of(word);
-            if (operand.is_pair()) return fail({word, "is a bare time", "transfers takes jobs"}, usage_error);
-            const auto ok = load_runs(
-                options, operand,
-                [&](LoadedRun&& loaded) {
-                    runs.push_back(transfers_of(loaded.job, *loaded.launch, labels.apart(loaded.label)));
-                },
-                remarks);
-            if (!ok) return fail(ok.error(), no_profile);
-        }
-        if (!options.is_quiet)
-            for (const std::string& line : remarks.lines) say(line);
-        for (const TransferRun& run : runs) say_remarks(options, run);
+        const auto add = [&](LoadedRun&& loaded) {
+            runs.push_back(transfers_of(loaded.job, *loaded.launch, labels.apart(loaded.label)));
+        };
+        if (const int code = load_each(options, words_of(options), "transfers takes jobs", add, remarks); code != fine)
+            return code;
+        say_all(remarks.lines, options.is_quiet);
+        for (const TransferRun& run : runs) say_all(remarks_of(run), options.is_quiet);
         const bool is_one_node =
             std::none_of(runs.begin(), runs.end(), [](const TransferRun& run) { return run.has_several_nodes; });
         if (peaks.net && is_one_node && !options.is_quiet)
