@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "report/commands/option_values.h"
+#include "report/model/number_list.h"
 #include "report/views/view.h"
 
 namespace mpiprof::report {
@@ -17,6 +17,31 @@ struct NoValue : CLI::ParseError {
     explicit NoValue(std::string text)
         : CLI::ParseError("ValidationError", std::move(text), CLI::ExitCodes::ValidationError) {}
 };
+
+// "0,5-7" as numbers; empty on anything else.
+std::vector<std::uint32_t> ranks_of(const std::string& text) {
+    constexpr std::uint64_t most = 1'000'000;
+    std::vector<std::uint32_t> ranks;
+    const NumberList list = NumberList::parse(text);
+    if (list.count() > most) return ranks;
+    for (const NumberList::Range& range : list.ranges())
+        for (std::uint64_t rank = range.first; rank <= range.last; ++rank)
+            ranks.push_back(static_cast<std::uint32_t>(rank));
+    return ranks;
+}
+
+// "mpi", "region:solve"; empty on anything else.
+std::optional<TimeChoice> time_of(const std::string& text) {
+    using Kind = TimeChoice::Kind;
+    constexpr std::pair<std::string_view, Kind> kinds[] = {
+        {"process", Kind::process}, {"mpi", Kind::mpi}, {"iteration", Kind::iteration}};
+    for (const auto& [word, kind] : kinds)
+        if (text == word) return TimeChoice{kind, {}};
+    constexpr std::string_view region = "region:";
+    if (text.starts_with(region) && text.size() > region.size())
+        return TimeChoice{Kind::region, text.substr(region.size())};
+    return std::nullopt;
+}
 
 }  // namespace
 

@@ -3,16 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "report/commands/command.h"
 #include "report/commands/ddp.h"
 #include "report/commands/operands.h"
-#include "report/commands/option_values.h"
 #include "report/commands/present.h"
 #include "report/commands/say.h"
 #include "report/compare/difference.h"
 #include "report/compare/difference_tables.h"
 #include "report/compare/difference_words.h"
-#include "report/compare/side_names.h"
 
 namespace mpiprof::report {
 namespace {
@@ -21,20 +21,11 @@ constexpr std::size_t lines_on_screen = 8;
 
 int load_side(const Options& options, const std::vector<std::string>& words, Side& side, Symbols& symbols,
               LoadRemarks& remarks) {
-    for (const std::string& word : words) {
-        const Operand operand = operand_of(word);
-        if (operand.is_pair())
-            return fail({word, "is a bare time", "diff compares jobs; scaling takes times"}, usage_error);
-        const auto ok = load_runs(
-            options, operand,
-            [&](LoadedRun&& loaded) {
-                side.runs.push_back({run_of(loaded.job, loaded.label), detail_of(loaded.job, symbols)});
-                side.runs.back().detail.source = loaded.source;
-            },
-            remarks);
-        if (!ok) return fail(ok.error(), no_profile);
-    }
-    return fine;
+    const auto add = [&](LoadedRun&& loaded) {
+        side.runs.push_back({run_of(loaded.job, loaded.label), detail_of(loaded.job, symbols)});
+        side.runs.back().detail.source = loaded.source;
+    };
+    return load_each(options, words, "diff compares jobs; scaling takes times", add, remarks);
 }
 
 }  // namespace
@@ -47,12 +38,20 @@ int read_sides(const Options& options, const Sides& words, ReadSides& sides) {
         if (const int code = load_side(options, *from, *side, symbols, remarks); code != fine) return code;
     name_sides(a, b);
     is_complete = remarks.is_complete;
-    if (!options.is_quiet)
-        for (const std::string& line : remarks.lines) say(line);
+    say_all(remarks.lines, options.is_quiet);
     return fine;
 }
 
 namespace {
+
+// "5%" or "5" as 0.05.
+std::optional<double> share_of(std::string text) {
+    if (text.ends_with('%')) text.pop_back();
+    double value = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_all = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+    return is_all && value >= 0 && value <= 1e6 ? std::optional(value / 100) : std::nullopt;
+}
 
 std::string percent(double share) { return fmt::format("{:g}%", 100 * share); }
 

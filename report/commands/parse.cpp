@@ -11,12 +11,25 @@
 #include "report/commands/command_line.h"
 #include "report/commands/manual.h"
 #include "report/commands/operands.h"
-#include "report/commands/option_values.h"
 #include "report/commands/say.h"
 #include "report/model/visible.h"
 
 namespace mpiprof::report {
 namespace {
+
+// How many letters to add, drop or change.
+std::size_t edits_between(std::string_view from, std::string_view to) {
+    std::vector<std::size_t> edits(to.size() + 1);
+    for (std::size_t j = 0; j <= to.size(); ++j) edits[j] = j;
+    for (std::size_t i = 1; i <= from.size(); ++i) {
+        std::size_t diagonal = std::exchange(edits[0], i);
+        for (std::size_t j = 1; j <= to.size(); ++j) {
+            const std::size_t changed = diagonal + (from[i - 1] != to[j - 1]);
+            diagonal = std::exchange(edits[j], std::min({edits[j] + 1, edits[j - 1] + 1, changed}));
+        }
+    }
+    return edits.back();
+}
 
 class Parser {
   public:

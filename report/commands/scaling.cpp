@@ -15,7 +15,6 @@
 #include "report/commands/present.h"
 #include "report/commands/say.h"
 #include "report/compare/scaling.h"
-#include "report/compare/scaling_cautions.h"
 #include "report/compare/scaling_tables.h"
 
 namespace mpiprof::report {
@@ -149,8 +148,7 @@ class Reader {
         for (const Building& series : series_)
             for (std::string& text : cautions_of({series.name, series.runs, own_.is_weak, time_.kind, unit_.words}))
                 cautions_.push_back(std::move(text));
-        if (!options_.is_quiet)
-            for (const std::string& line : remarks_.lines) say(line);
+        say_all(remarks_.lines, options_.is_quiet);
         if (series_.empty()) return fail({"scaling", "no run is left to compare", ""}, no_profile);
         for (const Building& series : series_)
             if (const auto programs = programs_of(series.runs); programs.size() > 1)

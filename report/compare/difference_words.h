@@ -1,4 +1,5 @@
-// The sentences that `mpiprof-report diff` says of a difference, and the words that its tables share with them.
+// The sentences that `mpiprof-report diff` says of a difference, what it calls the two sides, and the words that its
+// tables share with them.
 #pragma once
 
 #include <string>
@@ -11,6 +12,10 @@ namespace mpiprof::report {
 // "after is slower than before by 9.8%; with 95% confidence ...", and why nothing more certain can be said where it
 // cannot.
 std::string verdict_text(const TestedTime& tested, const std::string& a, const std::string& b);
+
+// What all runs of a side are called; else what was said of all of them and is not so of the other side (its labels);
+// else what their names begin with, where that is a word; else A and B. Never the same for both.
+void name_sides(Side& a, Side& b);
 
 // What makes two sides hard to compare, and what follows.
 std::vector<std::string> cautions_of(const Side& a, const Side& b, const RunDifference& difference);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,11 +11,25 @@
 
 #include "report/analysis/budget.h"
 #include "report/analysis/figures.h"
-#include "report/compare/run_facts.h"
 #include "report/model/job.h"
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
+
+// What a run was, before any of its times: what was said of it, how it was started, what it ran on and with. What
+// explains that runs differ; run_facts.cpp finds it.
+struct RunFact {
+    enum class Kind : std::uint8_t { label, program, size, place, library, code, setting, environment };
+    Kind kind = Kind::program;
+    std::string name;
+    std::string value;
+};
+
+std::vector<RunFact> facts_of(const Job& job);
+
+// By kind and name the different values that several runs have, in the order of the runs.
+using FactValues = std::map<std::pair<RunFact::Kind, std::string>, std::vector<std::string>>;
+FactValues values_of(const std::vector<const std::vector<RunFact>*>& runs);
 
 // Which time of a run is compared.
 struct TimeChoice {

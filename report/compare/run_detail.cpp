@@ -1,5 +1,5 @@
 // A Job to sites and pairs.
-#include "report/compare/run_detail.h"
+#include "report/compare/difference.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // A Job to facts.
-#include "report/compare/run_facts.h"
+#include "report/compare/run.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // Times of a rank by N: of the parts of a run, what follows from them, and of single calls, held against perfect
 // scaling.
-#include "report/compare/scaling_calls.h"
+#include "report/compare/scaling_tables.h"
 
 #include <fmt/format.h>
 

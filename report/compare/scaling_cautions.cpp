@@ -1,5 +1,5 @@
 // Facts that differ, repeats that are none, and work that does not go with the size as it should.
-#include "report/compare/scaling_cautions.h"
+#include "report/compare/scaling_tables.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "report/compare/scaling_calls.h"
 #include "report/model/visible.h"
 #include "report/sections/section.h"
 

@@ -8,7 +8,6 @@
 #include "report/analysis/hangs.h"
 #include "report/model/units.h"
 #include "report/sections/hang_words.h"
-#include "report/sections/places.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {

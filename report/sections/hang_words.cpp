@@ -3,11 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "report/model/units.h"
-#include "report/sections/given_words.h"
-#include "report/sections/places.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
+#include "report/symbols/symbols.h"
 
 namespace mpiprof::report {
 namespace {
@@ -153,5 +154,31 @@ std::string words_of(const Hang& hang, const Job& job, bool is_over) {
     if (!hang.gone.empty()) text += "; " + gone_text(hang.gone, job);
     return text + made_text(hang, job);
 }
+
+namespace {
+
+// Numbers that are not known here belong to a newer NCCL.
+constexpr const char* types[] = {"int8",    "uint8",   "int32",   "uint32",   "int64",      "uint64",
+                                 "float16", "float32", "float64", "bfloat16", "float8e4m3", "float8e5m2"};
+constexpr const char* reductions[] = {"", " (sum)", " (product)", " (max)", " (min)", " (average)", " (own reduction)"};
+
+}  // namespace
+
+std::string given_text(const Given& given) {
+    const std::string type =
+        given.type < std::size(types) ? types[given.type] : fmt::format("of type {}", unsigned{given.type});
+    return fmt::format("{} {}{}", given.count, type,
+                       given.reduction < std::size(reductions) ? reductions[given.reduction] : " (new reduction)");
+}
+
+// Symbols are asked for one place at a time: a sentence has two or three.
+std::string line_text(const Job& job, std::uint32_t place) {
+    if (place == 0 || place >= job.places.size()) return "";
+    Symbols symbols;
+    const Module& module = job.modules[job.places[place].module];
+    return short_place_text(symbols.at(module, job.places[place].offset), module, job.places[place].offset);
+}
+
+std::string in_brackets(const std::string& line) { return line.empty() ? "" : " (" + line + ")"; }
 
 }  // namespace mpiprof::report

@@ -1,9 +1,12 @@
-// What is proven of a hang, in words: its class first, then the ranks and their lines. For the section `hang`.
+// What is proven of a hang, in words: its class first, then the ranks and their lines; and the words for places and
+// arguments that all sentences of calls that do not return have in common. For the section `hang` and for findings.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "report/analysis/hang.h"
+#include "report/model/hanging.h"
 
 namespace mpiprof::report {
 
@@ -12,5 +15,13 @@ std::string words_of(const Hang& hang, const Job& job, bool is_over);
 
 // "MPI_COMM_WORLD", "rows", "a communicator of 4 ranks"; empty where it is not known.
 std::string communicator_text(const Group& group);
+
+// What a collective of NCCL's was given, in NCCL's words: "4096 float32 (sum)"; of a call that does not reduce without
+// the bracket.
+std::string given_text(const Given& given);
+
+// A place of Job::places in one word: "halo.f90:123", or what is known of it. Empty where nothing is known.
+std::string line_text(const Job& job, std::uint32_t place);
+std::string in_brackets(const std::string& line);  // " (halo.f90:123)"
 
 }  // namespace mpiprof::report

@@ -8,10 +8,8 @@
 
 #include "report/analysis/hangs.h"
 #include "report/model/units.h"
-#include "report/sections/given_words.h"
 #include "report/sections/hang_conclusion.h"
 #include "report/sections/hang_words.h"
-#include "report/sections/places.h"
 #include "report/sections/section.h"
 #include "report/symbols/left_over_lines.h"
 
