@@ -140,6 +140,39 @@ std::optional<Hang> nobody_is_left(const Job& job, const std::vector<const Stand
 
 }  // namespace
 
+std::string_view id_of(Hang::Kind kind) {
+    using K = Hang::Kind;
+    switch (kind) {
+        case K::different_collectives:
+            return "different-collectives";
+        case K::member_is_gone:
+            return "member-is-gone";
+        case K::nobody_is_left:
+            return "nobody-is-left";
+        case K::different_roots:
+            return "different-roots";
+        case K::different_arguments:
+            return "different-arguments";
+        case K::different_order:
+            return "different-order";
+        case K::different_communicators:
+            return "different-communicators";
+        case K::different_tags:
+            return "different-tags";
+        case K::not_started:
+            return "not-started";
+        case K::collective_and_message:
+            return "collective-and-message";
+        case K::cycle:
+            return "cycle";
+        case K::not_sent:
+            return "not-sent";
+        case K::not_received:
+            return "not-received";
+    }
+    return "";
+}
+
 bool is_over(const Job& job) {
     bool may_run = false;
     bool has_abort = false;

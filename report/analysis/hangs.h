@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "report/analysis/hang.h"
@@ -16,6 +17,9 @@ bool is_over(const Job& job);
 
 // Of a running job, and of one that was ended while it hung.
 std::optional<Hang> hang_of(const Job& job);
+
+// "cycle", "different-roots": for scripts.
+std::string_view id_of(Hang::Kind kind);
 
 // Since when no call has ended, or, with ranks outside, none has begun; nothing where some rank says nothing.
 struct Quiet {

@@ -89,6 +89,15 @@ void Arguments::view() {
     for (const View& view : views()) names.emplace_back(view.name);
     choice("--format", options_.format, fmt::format("How tables are shown: {}", fmt::join(names, ", ")), names,
            "FORMAT");
+    value("--schema", fmt::format("Of --format json, the schema that a script was written for: {}", section_schema),
+          "N", [](const std::string& word) -> std::string {
+              return word == fmt::format("{}", section_schema)
+                         ? ""
+                         : fmt::format(
+                               "is not written any more; this mpiprof-report writes schema {}: "
+                               "share/mpiprof/schemas/section-{}.schema.json",
+                               section_schema, section_schema);
+          });
     last_ = app_.add_option("--top", options_.top, "Show at most N rows")
                 ->check(CLI::Range(1, 1'000'000'000))
                 ->type_name("N");

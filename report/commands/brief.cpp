@@ -72,7 +72,7 @@ Lines lines_of(const Analysed& all, const Launch& launch) {
         lines.resize(most_of_verdict);
         lines.back() = cut(lines.back() + "...", columns, utf8);
     }
-    if (const std::string site = site_of(cause, job); !site.empty()) lines.push_back(fitted("  where: " + site));
+    if (const auto site = site_of(cause, job)) lines.push_back(fitted("  where: " + site->text()));
     if (const std::string_view next = next_step(cause); !next.empty())
         lines.push_back(fitted(fmt::format("  next: {}", next)));
     lines.push_back(fitted(run_text(job, all.figures())));

@@ -319,7 +319,7 @@ Table regions_table(const RunDifference& difference) {
     using R = const DifferingRegion&;
     std::vector<Field<DifferingRegion>> fields{
         {{.id = "region", .title = "REGION"}, [](R r) { return r.path; }},
-        {in_data("is_iteration"), [](R r) { return std::string(r.is_iteration ? "yes" : "no"); }},
+        {in_data("is_iteration"), [](R r) { return Yes{r.is_iteration}; }},
     };
     add_twins<DifferingRegion>(fields, {{"times_{}", nullptr, Unit::count, &DifferingRegion::times}});
     add_times<DifferingRegion>(

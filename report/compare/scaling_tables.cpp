@@ -74,7 +74,7 @@ std::vector<Field<Line>> fields_of(bool is_weak, bool has_repeats, int decimals)
          [](L l) { return known(l.point->gain); }},
         {bar(5, Draw::full_bar),
          [](L l) { return l.point->gain ? Value(std::clamp(*l.point->gain, 0.0, 1.0)) : Value(); }},
-        {in_data("is_worth_it"), [](L l) { return std::string(l.is_worth ? "yes" : "no"); }},
+        {in_data("is_worth_it"), [](L l) { return Yes{l.is_worth}; }},
     };
 }
 

@@ -235,6 +235,7 @@ std::vector<std::string> export_json(const Analysed& all, const ProfileSource& p
     JsonWriter json(sink);
     json.object([&] {
         write_job(json, job);
+        write_verdicts(json, all);
         write_comms(json, job);
         write_placement(json, job);
         write_nccl_choices(json, job);

@@ -1,6 +1,8 @@
 // The parts of the json export that more than one of its forms has. What they mean stands in the published schema.
 #include "report/exports/json_parts.h"
 
+#include "report/analysis/finding_fields.h"
+#include "report/model/json_value.h"
 #include "report/symbols/left_over_lines.h"
 
 namespace mpiprof::report {
@@ -72,7 +74,23 @@ void write_flow(JsonWriter& json, const char* name, const Flow& flow) {
     });
 }
 
+void write_finding(JsonWriter& json, const Finding& finding, const Analysed& all) {
+    json.field("rule", id_of(finding.rule));
+    json.field("is_serious", finding.is_serious);
+    for (const auto& [key, value] : fields_of(finding, all)) write_value(json, key, value);
+}
+
 }  // namespace
+
+void write_verdicts(JsonWriter& json, const Analysed& all) {
+    json.array("verdicts", all.verdicts(), [&](const Verdict& verdict) {
+        json.item([&] {
+            write_finding(json, verdict.finding, all);
+            json.array("explained", verdict.explained,
+                       [&](const Finding& finding) { json.item([&] { write_finding(json, finding, all); }); });
+        });
+    });
+}
 
 void write_comms(JsonWriter& json, const Job& job) {
     json.array("comms", job.comms, [&](const Comm& comm) {

@@ -2,11 +2,14 @@
 // facts, peers, what was left over.
 #pragma once
 
+#include "report/analysis/analysed.h"
 #include "report/model/job.h"
 #include "report/model/json_writer.h"
 
 namespace mpiprof::report {
 
+// What the report says of the job, the first verdict first: rule and figures, for words ask the summary.
+void write_verdicts(JsonWriter& json, const Analysed& all);
 void write_comms(JsonWriter& json, const Job& job);
 void write_placement(JsonWriter& json, const Job& job);
 void write_nccl_choices(JsonWriter& json, const Job& job);

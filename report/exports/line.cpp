@@ -6,7 +6,9 @@
 #include <span>
 
 #include "report/analysis/analysed.h"
+#include "report/analysis/finding_fields.h"
 #include "report/exports/export.h"
+#include "report/model/json_value.h"
 
 namespace mpiprof::report {
 namespace {
@@ -102,16 +104,18 @@ void write_figures(JsonWriter& json, const Job& job, const Figures& figures) {
     json.field("errors", errors);
 }
 
-void write_verdict(JsonWriter& json, const Job& job, const std::vector<Verdict>& verdicts) {
-    const Finding& cause = verdicts.front().finding;
+void write_verdict(JsonWriter& json, const Analysed& all) {
+    const Finding& cause = all.cause();
     json.object("verdict", [&] {
         json.field("rule", id_of(cause.rule));
         json.field("is_serious", cause.is_serious);
         json.field("ranks", list_text(cause.ranks));
-        json.field("host", host_of(job, cause));
+        json.field("host", host_of(all.job, cause));
         json.field("run_share", cause.run_share);
+        for (const auto& [key, value] : fields_of(cause, all))
+            if (key == "calls" || key == "cost_ns") write_value(json, key, value);
     });
-    const std::span others(verdicts.begin() + 1, verdicts.end());
+    const std::span others(all.verdicts().begin() + 1, all.verdicts().end());
     json.array(
         "also", others, [&](const Verdict& verdict) { json.put(id_of(verdict.finding.rule)); }, "");
 }
@@ -136,7 +140,7 @@ std::vector<std::string> export_line(const Analysed& all, const ProfileSource&, 
     json.object([&] {
         write_identity(json, job);
         write_figures(json, job, all.figures());
-        write_verdict(json, job, all.verdicts());
+        write_verdict(json, all);
         write_completeness(json, all.completeness());
     });
     json.raw("\n");

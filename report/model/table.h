@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -51,7 +52,20 @@ struct Column {
 
 using Series = std::vector<double>;
 inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();  // in a Series that is drawn as heat
-using Value = std::variant<std::monostate, std::uint64_t, double, std::string, Series>;
+
+// True or false for programs, yes or no for people.
+struct Yes {
+    bool is = false;
+    bool operator==(const Yes&) const = default;
+};
+
+// An id for programs, which does not change, and words for people, which may: {"load_balance", "load balance"}.
+struct Named {
+    std::string id, text;
+    bool operator==(const Named&) const = default;
+};
+
+using Value = std::variant<std::monostate, std::uint64_t, double, std::string, Series, Yes, Named>;
 
 // ---- what a table is, where it is no grid of columns and rows ----
 
@@ -71,12 +85,15 @@ struct Headline {
 // One bar, and its legend.
 struct StackedBar {
     struct Segment {
-        std::string label;
+        Named label;
         double share = 0;
     };
     std::string label_id, share_id;  // in csv and json
     std::vector<Segment> segments;
 };
+
+// In csv and json.
+constexpr std::string_view severity_of(bool is_serious) { return is_serious ? "serious" : "remark"; }
 
 // Paragraphs, what weighs more marked.
 struct Remarks {
@@ -84,7 +101,8 @@ struct Remarks {
         bool is_serious = false;
         std::string text;
         std::string rule;
-        std::string because = {};  // the rule of the remark above that explains it
+        std::string because = {};                                   // the rule of the remark above that explains it
+        std::vector<std::pair<std::string_view, Value>> data = {};  // further fields in csv and json
     };
     std::vector<Remark> remarks;
 };
@@ -113,6 +131,7 @@ struct Table {
     std::vector<std::vector<Value>> rows;
     std::vector<Note> notes;  // below the table
     Picture picture = {};     // a grid, else it stands for columns and rows
+    bool only_data = false;   // in csv and json, never on screens
 
     bool is_empty() const {
         struct {

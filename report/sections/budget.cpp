@@ -78,8 +78,10 @@ Table parts_table(const std::vector<RankBudget>& budgets, const Job& job) {
     for (const Part part : parts_in(budgets)) lines.push_back(part_line(part, budgets));
     const auto rank_of = [](const Spread::At& at) { return Value(std::uint64_t{at.rank}); };
     const std::vector<Field<PartLine>> fields{
-        {{.id = "what", .title = "TIME PER RANK", .only_screen = true}, [&](L l) { return line_of(l.part, words); }},
-        {in_data("part"), [](L l) { return std::string(id_of(l.part)); }},
+        {{.id = "part", .title = "TIME PER RANK"},
+         [&](L l) {
+             return Named{std::string(id_of(l.part)), line_of(l.part, words)};
+         }},
         {{.id = "time_ns", .title = "TIME", .unit = Unit::time, .same_unit = true}, [](L l) { return l.mean_ns; }},
         {{.id = "share", .title = "SHARE", .unit = Unit::share}, [total](L l) { return ratio(l.mean_ns, total); }},
         {bar(3), [total](L l) { return ratio(l.mean_ns, total); }},
@@ -116,7 +118,7 @@ Result<Table> ranks_table(const std::vector<RankBudget>& budgets, const Job& job
         {{.id = "total_ns", .title = "ALL", .unit = Unit::time, .same_unit = true},
          [](L l) { return l.budget.total(); }}};
     for (const Part part : parts_in(budgets))
-        fields.push_back({{.id = std::string(id_of(part)),
+        fields.push_back({{.id = std::string(id_of(part)) + "_ns",
                            .title = std::string(column_of(part)),
                            .unit = Unit::time,
                            .drop = drop_of(part),

@@ -16,20 +16,20 @@ struct Words {
 };
 
 constexpr std::array<Words, part_count> table{{
-    {Part::before_init, "before_init_ns", "START", 1, "before {}"},
-    {Part::init, "init_ns", "INIT", 2, "in {}"},
-    {Part::profiler, "mpiprof_ns", "MPIPROF", 5, "mpiprof itself"},
-    {Part::computing, "computing_ns", "COMPUTING", 0, "outside {}: computing and everything else"},
-    {Part::blocked, "blocked_ns", "BLOCKED", 0, "off CPU outside {}: I/O, sleep, locks, GPU"},
-    {Part::processor, "processor_ns", "RUNNABLE", 0, "runnable, without a CPU"},
-    {Part::waiting, "waiting_ns", "WAITING", 0, "waiting for other ranks"},
-    {Part::moving, "moving_ns", "MOVING", 0, "moving data"},
-    {Part::waiting_or_moving, "waiting_or_moving_ns", "EITHER", 0, "waiting or moving (not separated)"},
-    {Part::file, "file_ns", "FILES", 0, "MPI-IO"},
-    {Part::other, "other_ns", "OTHER", 4, "other calls"},
-    {Part::unreturned, "unreturned_ns", "IN CALL", 0, "in calls that have not returned"},
-    {Part::paused, "paused_ns", "PAUSED", 0, "recording paused"},
-    {Part::finalize, "finalize_ns", "FINALIZE", 3, "in {}"},
+    {Part::before_init, "before_init", "START", 1, "before {}"},
+    {Part::init, "init", "INIT", 2, "in {}"},
+    {Part::profiler, "mpiprof", "MPIPROF", 5, "mpiprof itself"},
+    {Part::computing, "computing", "COMPUTING", 0, "outside {}: computing and everything else"},
+    {Part::blocked, "blocked", "BLOCKED", 0, "off CPU outside {}: I/O, sleep, locks, GPU"},
+    {Part::processor, "processor", "RUNNABLE", 0, "runnable, without a CPU"},
+    {Part::waiting, "waiting", "WAITING", 0, "waiting for other ranks"},
+    {Part::moving, "moving", "MOVING", 0, "moving data"},
+    {Part::waiting_or_moving, "waiting_or_moving", "EITHER", 0, "waiting or moving (not separated)"},
+    {Part::file, "file", "FILES", 0, "MPI-IO"},
+    {Part::other, "other", "OTHER", 4, "other calls"},
+    {Part::unreturned, "unreturned", "IN CALL", 0, "in calls that have not returned"},
+    {Part::paused, "paused", "PAUSED", 0, "recording paused"},
+    {Part::finalize, "finalize", "FINALIZE", 3, "in {}"},
 }};
 
 consteval bool is_in_order() {

@@ -10,7 +10,7 @@
 
 namespace mpiprof::report {
 
-std::string_view id_of(Part part);                        // "waiting_ns"
+std::string_view id_of(Part part);                        // "waiting"
 std::string_view column_of(Part part);                    // "WAITING"
 int drop_of(Part part);                                   // Column::drop, where each part is a column
 std::string line_of(Part part, const Vocabulary& words);  // "waiting for other ranks"

@@ -51,7 +51,7 @@ OfCalls size(int drop) {
 std::vector<OfCalls> calls() {
     return {
         {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true}, [](L l) { return l.calls; }},
-        {in_data("calls", Unit::count), [](L l) { return l.mean(l.calls); }}};
+        {in_data("calls_per_rank", Unit::count), [](L l) { return l.mean(l.calls); }}};
 }
 
 OfCalls time() {
@@ -107,18 +107,18 @@ OfCalls traffic() {
     return {in_data("traffic"), [](L l) { return std::string(name_of(l.call->traffic)); }};
 }
 
-OfCalls total_calls() {
-    return {in_data("total_calls", Unit::count), [](L l) { return l.calls; }};
+OfCalls calls_total() {
+    return {in_data("calls_total", Unit::count), [](L l) { return l.calls; }};
 }
 
 std::vector<OfCalls> totals() {
-    return {total_calls(),
+    return {calls_total(),
             {in_data("total_bytes", Unit::bytes), [](L l) { return l.bytes; }},
             {in_data("total_time_ns", Unit::time), [](L l) { return l.time_ns; }}};
 }
 
 OfCalls unfinished() {
-    return {in_data("unfinished"), [](L l) { return std::string(l.is_unfinished ? "yes" : "no"); }};
+    return {in_data("unfinished"), [](L l) { return Yes{l.is_unfinished}; }};
 }
 
 }  // namespace columns

@@ -64,7 +64,7 @@ OfCalls waiting(int drop, bool only_data = false);
 std::vector<OfCalls> largest(int drop, bool only_data = false);  // and the rank that it is of
 OfCalls errors(bool only_data = true);
 OfCalls traffic();
-OfCalls total_calls();
+OfCalls calls_total();
 std::vector<OfCalls> totals();  // calls, bytes and time
 OfCalls unfinished();
 

@@ -130,7 +130,7 @@ std::vector<Field<Line>> comm_fields(bool grouped, bool has_differences, const V
         {{.id = "size", .title = "SIZE", .unit = Unit::count}, [](L l) { return known(l.comm->size); }},
         {{.id = "all_calls", .title = "CALLS", .unit = Unit::count, .only_screen = true},
          [](L l) { return l.shown_calls(); }},
-        {in_data("calls", Unit::count), [](L l) { return l.mean(l.calls); }},
+        {in_data("calls_per_rank", Unit::count), [](L l) { return l.mean(l.calls); }},
         {{.id = "all_bytes", .title = "BYTES", .unit = Unit::bytes, .drop = 4, .only_screen = true},
          [](L l) { return known(l.bytes); }},
         {in_data("bytes", Unit::bytes), [](L l) { return l.bytes ? Value(l.mean(l.bytes)) : Value(); }},
@@ -150,7 +150,7 @@ std::vector<Field<Line>> comm_fields(bool grouped, bool has_differences, const V
         {in_data("parent_id"), [](L l) { return hexadecimal(l.comm->parent); }},
         {in_data("first_rank", Unit::rank), [](L l) { return std::uint64_t{l.comm->first_rank}; }},
         {in_data("members", Unit::count), [](L l) { return l.ranks; }},
-        {in_data("is_inter"), [](L l) { return std::string(l.comm->is_inter ? "yes" : "no"); }},
+        {in_data("is_inter"), [](L l) { return Yes{l.comm->is_inter}; }},
         columns::errors(),
         columns::totals(),
     });

@@ -4,11 +4,15 @@
 
 #include "report/analysis/analysed.h"
 #include "report/analysis/arrivals.h"
+#include "report/analysis/hangs.h"
 #include "report/model/units.h"
 #include "report/sections/hang_conclusion.h"
+#include "report/sections/hang_words.h"
+#include "report/sections/headline.h"
 #include "report/sections/section.h"
 #include "report/sections/standing_lines.h"
 #include "report/sections/vocabulary.h"
+#include "report/symbols/symbols.h"
 
 namespace mpiprof::report {
 namespace {
@@ -61,7 +65,7 @@ std::vector<Field<StandingLine>> fields(bool is_for_screen) {
         {{.id = "state", .title = "STATE", .drop = 2}, [](L l) { return text_of(l.ending); }},
         {{.id = "from", .title = "CALLED FROM", .drop = 1, .only_screen = true, .is_place = true},
          [](L l) { return l.from; }},
-        {in_data("inside"), [](L l) { return std::string(l.is_inside ? "yes" : "no"); }},
+        {in_data("inside"), [](L l) { return Yes{l.is_inside}; }},
         {in_data("call"), [](L l) { return l.call; }},
         {in_data("communicator"), [](L l) { return l.group; }},
         {in_data("least_for_ns", Unit::time), [](L l) { return l.for_ns ? Value(l.least_for_ns) : Value(); }},
@@ -93,6 +97,55 @@ Table lag_table(const Job& job, const std::vector<Arrival>& lags, bool is_for_sc
         },
         lags);
     table.title = "ENQUEUED BY SOME MEMBERS MORE OFTEN THAN BY OTHERS: THEIR GPUS WAIT";
+    return table;
+}
+
+// What is proven, for programs; people read it in the title of the standings.
+Table hang_table(const Analysed& all) {
+    HeadlineTable lines("hang");
+    const std::optional<Hang>& hang = all.hang();
+    lines.add("is_proven", Yes{hang.has_value()});
+    lines.add("class", hang ? Value(std::string(id_of(hang->kind))) : Value());
+    lines.add("is_over", Yes{is_over(all.job)});
+    lines.add("text", hang ? Value(words_of(*hang, all.job, is_over(all.job))) : Value());
+    lines.add("communicator",
+              hang && hang->group != 0 ? Value(communicator_text(all.job.groups[hang->group])) : Value());
+    lines.add("collective", hang ? known(hang->at) : Value());
+    lines.add("for_ns", hang ? known(hang->for_ns) : Value());
+    lines.add("gone", hang && !hang->gone.empty() ? Value(short_list(hang->gone, items_in_data)) : Value());
+    Table table = lines.take();
+    table.only_data = true;
+    return table;
+}
+
+// Its parties: who stands where.
+Table party_table(const Analysed& all) {
+    using P = const Party&;
+    const Job& job = all.job;
+    Symbols symbols;
+    const auto source_of = [&](P p) -> SourceLine {
+        const Place& place = job.places[p.place];
+        const Symbol& symbol = p.place == 0 ? Symbol{} : symbols.at(job.modules[place.module], place.offset);
+        return symbol.lines.empty() ? SourceLine{} : symbol.lines.front();
+    };
+    const auto text = [](const std::string& part) { return part.empty() ? Value() : Value(part); };
+    Table table = table_of("parties",
+                           std::vector<Field<Party>>{
+                               {{.id = "ranks", .title = {}}, [](P p) { return short_list(p.ranks, items_in_data); }},
+                               {{.id = "call", .title = {}}, [&](P p) { return job.calls[p.call].name; }},
+                               {{.id = "has_passed", .title = {}}, [](P p) { return Yes{p.has_passed}; }},
+                               {{.id = "communicator", .title = {}},
+                                [&](P p) { return p.group ? text(communicator_text(job.groups[*p.group])) : Value(); }},
+                               {{.id = "root", .title = {}, .unit = Unit::rank},
+                                [](P p) { return p.root >= 0 ? Value(static_cast<std::uint64_t>(p.root)) : Value(); }},
+                               {{.id = "for_ns", .title = {}, .unit = Unit::time}, [](P p) { return known(p.for_ns); }},
+                               {{.id = "function", .title = {}}, [&](P p) { return text(source_of(p).function); }},
+                               {{.id = "file", .title = {}}, [&](P p) { return text(source_of(p).file); }},
+                               {{.id = "line", .title = {}, .unit = Unit::count},
+                                [&](P p) { return known(std::uint64_t{source_of(p).line}); }},
+                           },
+                           all.hang() ? all.hang()->parties : std::vector<Party>{});
+    table.only_data = true;
     return table;
 }
 
@@ -153,6 +206,8 @@ Result<std::vector<Table>> hang(const Analysed& all, const Question& question) {
     std::erase_if(arrivals, [](const Arrival& a) { return a.missing.empty(); });
     if (!arrivals.empty()) tables.push_back(arrival_table(job, arrivals, question.is_for_screen));
     if (!all.not_enqueued().empty()) tables.push_back(lag_table(job, all.not_enqueued(), question.is_for_screen));
+    tables.push_back(hang_table(all));
+    tables.push_back(party_table(all));
     return tables;
 }
 

@@ -122,21 +122,21 @@ Table groups(const Job& job) {
         line.ranks = std::max(1u, job.profiles());
     }
     using G = const Group&;
-    Table table =
-        table_of("nccl_groups",
-                 side_by_side<Group>({
-                     columns::call(),
-                     {{.id = "calls", .title = "CALLS", .unit = Unit::count}, [](G g) { return g.mean(g.calls); }},
-                     {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count},
-                      [](G g) { return g.mean(g.operations); }},
-                     {{.id = "operations_per_group", .title = "PER GROUP", .unit = Unit::count, .drop = 2},
-                      [](G g) { return ratio(g.operations, g.calls); }},
-                     {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .same_unit = true},
-                      [](G g) { return g.mean(g.time_ns); }},
-                     {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
-                      [](G g) { return ratio(g.time_ns, g.calls); }},
-                 }),
-                 lines);
+    Table table = table_of(
+        "nccl_groups",
+        side_by_side<Group>({
+            columns::call(),
+            {{.id = "calls_per_rank", .title = "CALLS", .unit = Unit::count}, [](G g) { return g.mean(g.calls); }},
+            {{.id = "operations", .title = "OPERATIONS", .unit = Unit::count},
+             [](G g) { return g.mean(g.operations); }},
+            {{.id = "operations_per_group", .title = "PER GROUP", .unit = Unit::count, .drop = 2},
+             [](G g) { return ratio(g.operations, g.calls); }},
+            {{.id = "host_ns", .title = "HOST TIME", .unit = Unit::time, .same_unit = true},
+             [](G g) { return g.mean(g.time_ns); }},
+            {{.id = "per_call_ns", .title = "PER CALL", .unit = Unit::time, .drop = 1},
+             [](G g) { return ratio(g.time_ns, g.calls); }},
+        }),
+        lines);
     table.title = "GROUPS, LAUNCHES";
     return table;
 }

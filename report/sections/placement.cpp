@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "report/analysis/analysed.h"
+#include "report/analysis/finding_fields.h"
 #include "report/analysis/placed_nodes.h"
 #include "report/model/units.h"
 #include "report/sections/node_use.h"
@@ -287,7 +288,7 @@ Table findings(const Analysed& all) {
     Remarks remarks;
     for (const Finding& finding : all.placement())
         remarks.remarks.push_back({finding.is_serious, words_of(finding, job) + " " + advice_of(finding, job),
-                                   std::string(id_of(finding.rule))});
+                                   std::string(id_of(finding.rule)), "", fields_of(finding, all)});
     return remark_table("PLACEMENT ISSUES", std::move(remarks));
 }
 
@@ -334,7 +335,7 @@ Table variables_as_data(const Placement& placement) {
                 .notes = {}};
     for (const Variable& variable : placement.variables)
         for (const VariableValue& value : variable.values)
-            table.rows.push_back({variable.name, value.value.value_or(""), std::string(value.value ? "yes" : "no"),
+            table.rows.push_back({variable.name, value.value.value_or(""), Yes{value.value.has_value()},
                                   std::uint64_t{value.count},
                                   value.ranks.empty() ? std::string(variable.values.size() == 1 ? "all" : "all others")
                                                       : rank_list(value.ranks, value.ranks.size())});

@@ -112,7 +112,7 @@ Table run_headline(const Analysed& all) {
     lines.add("nodes", are_all_placed ? Value(std::uint64_t{job.nodes.size()}) : Value());
     lines.add(2, "started_at_ns", known(started), started ? human_moment(started) : "");
     lines.add(3, "mpi_library", job.mpi_library, library_text(job));
-    lines.add("cuda_aware", job.is_cuda_aware ? Value(std::string(*job.is_cuda_aware ? "yes" : "no")) : Value());
+    lines.add("cuda_aware", job.is_cuda_aware ? Value(Yes{*job.is_cuda_aware}) : Value());
     lines.add(3, "process_ns", known(figures.largest_process_ns), process > 0 ? "ran " + human_time(process) : "");
     const bool is_known = !job.is_text || figures.largest_elapsed_ns != 0;
     lines.add(
@@ -123,13 +123,13 @@ Table run_headline(const Analysed& all) {
         figures.was_paused() ? human_time(static_cast<double>(figures.largest_recorded_ns)) + " of it recorded" : "");
     lines.add(3, "init_ns", known(init),
               static_cast<double>(init) > 0.05 * elapsed ? "Init " + human_time(static_cast<double>(init)) : "");
-    lines.add(4, "complete", std::string(completeness.is_complete ? "yes" : "no"), text_of(completeness, job));
+    lines.add(4, "complete", Yes{completeness.is_complete}, text_of(completeness, job));
     lines.add("profiles", std::uint64_t{completeness.profiles});
     lines.add("unfinished", std::uint64_t{completeness.running + completeness.unfinished});
     lines.add("cores_busy", figures.cores_busy);
     lines.add("background_share", figures.background_share);
     lines.add("setup_ns", job.setup_ns);
-    if (job.is_text) lines.add(4, "rounded_to_ms", std::string("yes"), "times rounded to 1 ms (mpitrace text)");
+    if (job.is_text) lines.add(4, "rounded_to_ms", Yes{true}, "times rounded to 1 ms (mpitrace text)");
     for (const SettingRow& label : job.labels)
         lines.add(5, "label." + label.name, label.values.front().value, label_text(label, job.profiles()));
     return lines.take();

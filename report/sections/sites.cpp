@@ -63,11 +63,8 @@ std::vector<Field<SiteLine>> place_fields(SitesBy by) {
         {in_data("file"), [](L l) { return l.source.file; }},
         {in_data("line", Unit::count), [](L l) { return known(std::uint64_t{l.source.line}); }},
         {in_data("module"), [](L l) { return l.module; }},
-        {in_data("offset"),
-         [](L l) {
-             return l.sites == 1 && !l.site.frames.empty() ? fmt::format("{:#x}", l.site.frames.front().offset)
-                                                           : std::string();
-         }},
+        {in_data("offset", Unit::count),
+         [](L l) { return l.sites == 1 && !l.site.frames.empty() ? Value(l.site.frames.front().offset) : Value(); }},
         {in_data("stack"), [](L l) { return l.stack; }},
     };
 }

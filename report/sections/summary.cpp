@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "report/analysis/analysed.h"
+#include "report/analysis/finding_fields.h"
 #include "report/model/units.h"
 #include "report/sections/budget_words.h"
 #include "report/sections/call_columns.h"
@@ -85,30 +86,31 @@ std::string what_shares_are_of(const Budget& budget, const Figures& figures, con
 // The budget of all ranks together; small parts that people look for less often are one.
 Table share_bar(const Analysed& all) {
     const Figures& figures = all.figures();
-    StackedBar bar{.label_id = "where", .share_id = "share", .segments = {}};
+    StackedBar bar{.label_id = "part", .share_id = "share", .segments = {}};
     const Vocabulary& words = vocabulary_of(all.job);
     const Budget& budget = all.budget();
     const double total = budget.total();
-    const auto add = [&](std::string where, std::initializer_list<Part> parts) {
+    const auto add = [&](Named label, std::initializer_list<Part> parts) {
         if (total <= 0) return;  // nothing has no parts
         double ns = 0;
         for (const Part part : parts) ns += budget.of(part);
-        bar.segments.push_back({std::move(where), ns / total});
+        bar.segments.push_back({std::move(label), ns / total});
     };
-    const auto line = [&](Part part) { add(line_of(part, words), {part}); };
-    add("computing", {Part::computing});
+    const auto of = [&](Part part, std::string text) { add({std::string(id_of(part)), std::move(text)}, {part}); };
+    const auto line = [&](Part part) { of(part, line_of(part, words)); };
+    of(Part::computing, "computing");
     line(Part::blocked);
-    add(line_of(Part::waiting, words) + (figures.is_waiting_known() ? "" : ", at most"), {Part::waiting});
+    of(Part::waiting, line_of(Part::waiting, words) + (figures.is_waiting_known() ? "" : ", at most"));
     line(Part::moving);
-    add("waiting or moving", {Part::waiting_or_moving});
+    of(Part::waiting_or_moving, "waiting or moving");
     line(Part::processor);
     line(Part::file);
     add("other calls", {Part::other});
     line(Part::unreturned);
     line(Part::profiler);
-    add(fmt::format("start, {}", words.init), {Part::before_init, Part::init});
-    add(std::string(words.finalize), {Part::finalize});
-    add("paused", {Part::paused});
+    add({"start", fmt::format("start, {}", words.init)}, {Part::before_init, Part::init});
+    of(Part::finalize, std::string(words.finalize));
+    of(Part::paused, "paused");
     Table table{
         .id = "shares", .title = time_inside(all), .columns = {}, .rows = {}, .notes = {}, .picture = std::move(bar)};
     if (total <= 0) table.notes.push_back("the length of the run is not known");
@@ -187,7 +189,7 @@ Table top_table(const Analysed& all, const Question& question) {
         {bar(3), [&](L l) { return figures.share_of_wall(l.time_ns); }},
         columns::per_call(2),
         columns::largest(1),
-        columns::total_calls(),
+        columns::calls_total(),
         columns::unfinished(),
     });
     Table table = table_of("top", fields, lines);
@@ -225,18 +227,19 @@ Table spread_table(const Job& job, const Figures& figures) {
              {.id = "by_rank", .title = which_ranks(job), .draw = Draw::sparkline, .drop = 2, .only_screen = true}},
         .rows = {},
         .notes = {}};
-    const auto add = [&](std::string what, const Spread& spread) {
-        table.rows.push_back({std::move(what), spread.least.ns, std::uint64_t{spread.least.rank}, spread.median.ns,
-                              spread.most.ns, std::uint64_t{spread.most.rank}, Series(spread.by_rank)});
+    const auto add = [&](std::string id, std::string what, const Spread& spread) {
+        table.rows.push_back({Named{std::move(id), std::move(what)}, spread.least.ns, std::uint64_t{spread.least.rank},
+                              spread.median.ns, spread.most.ns, std::uint64_t{spread.most.rank},
+                              Series(spread.by_rank)});
     };
-    add(fmt::format("in {}", vocabulary_of(job).library), figures.in_mpi);
-    add(fmt::format("outside {}", vocabulary_of(job).library), figures.outside);
+    add("inside", fmt::format("in {}", vocabulary_of(job).library), figures.in_mpi);
+    add("outside", fmt::format("outside {}", vocabulary_of(job).library), figures.outside);
     return table;
 }
 
 Table efficiency_table(const Efficiency& efficiency, const Vocabulary& words) {
     struct Line {
-        std::string what;
+        std::string id, what;
         std::optional<double> share;
         std::string meaning;
         bool is_below = false;
@@ -244,17 +247,18 @@ Table efficiency_table(const Efficiency& efficiency, const Vocabulary& words) {
     using L = const Line&;
     const std::string most = fmt::format("largest time outside {}", words.library);
     const std::vector<Line> lines{
-        {"load balance", efficiency.load_balance, fmt::format("mean / {}", most)},
-        {"communication", efficiency.communication, most + " / elapsed"},
-        {"serialisation", efficiency.serialisation, most + " / ideal", true},
-        {"transfer", efficiency.transfer, "ideal / elapsed", true},
-        {"parallel", efficiency.parallel, "load balance x communication"},
+        {"load_balance", "load balance", efficiency.load_balance, fmt::format("mean / {}", most)},
+        {"communication", "communication", efficiency.communication, most + " / elapsed"},
+        {"serialisation", "serialisation", efficiency.serialisation, most + " / ideal", true},
+        {"transfer", "transfer", efficiency.transfer, "ideal / elapsed", true},
+        {"parallel", "parallel", efficiency.parallel, "load balance x communication"},
     };
     const auto share = [](L l) { return known(l.share); };
     const std::vector<Field<Line>> fields{
-        {{.id = "line", .title = "EFFICIENCY (POP)", .only_screen = true},
-         [](L l) { return (l.is_below ? "  " : "") + l.what; }},
-        {in_data("what"), [](L l) { return l.what; }},
+        {{.id = "what", .title = "EFFICIENCY (POP)"},
+         [](L l) {
+             return Named{l.id, (l.is_below ? "  " : "") + l.what};
+         }},
         {{.id = "share", .title = {}, .unit = Unit::share}, share},
         {bar(2, Draw::full_bar), share},
         {{.id = "meaning", .title = {}, .drop = 1, .only_screen = true}, [](L l) { return l.meaning; }},
@@ -287,8 +291,8 @@ Table findings(const Analysed& all) {
     const Job& job = all.job;
     const std::vector<Verdict>& verdicts = all.verdicts();
     Remarks remarks;
-    const auto add = [&](bool is_serious, std::string text, std::string rule) {
-        remarks.remarks.push_back({is_serious, std::move(text), std::move(rule)});
+    const auto add = [&](bool is_serious, std::string text, std::string rule) -> Remarks::Remark& {
+        return remarks.remarks.emplace_back(Remarks::Remark{is_serious, std::move(text), std::move(rule)});
     };
     for (std::size_t i = 0; i < std::min(job.problems.size(), problems_shown); ++i) add(true, job.problems[i], "file");
     if (job.problems.size() > problems_shown)
@@ -296,11 +300,12 @@ Table findings(const Analysed& all) {
     for (const Verdict& verdict : verdicts) {
         const Finding& cause = verdict.finding;
         const std::string rule(id_of(cause.rule));
-        if (!is_said_above(verdict, &verdict == &verdicts.front())) add(cause.is_serious, words_of(cause, job), rule);
+        if (!is_said_above(verdict, &verdict == &verdicts.front()))
+            add(cause.is_serious, words_of(cause, job), rule).data = fields_of(cause, all);
         for (const Finding& follows : verdict.explained) {
             const bool is_part = follows.rule == cause.rule;  // of how it ended: group by group
             remarks.remarks.push_back({is_part && follows.is_serious, words_of(follows, job),
-                                       std::string(id_of(follows.rule)), is_part ? "" : rule});
+                                       std::string(id_of(follows.rule)), is_part ? "" : rule, fields_of(follows, all)});
         }
     }
     for (std::size_t i = 0; i < std::min(job.notes.size(), problems_shown); ++i)
@@ -338,7 +343,7 @@ Result<std::vector<Table>> summary(const Analysed& all, const Question& question
     const Job& job = all.job;
     const Figures& figures = all.figures();
     std::vector<Table> tables;
-    tables.push_back(verdict_table(job, all.verdicts().front()));
+    tables.push_back(verdict_table(all));
     tables.push_back(run_headline(all));
     tables.push_back(share_bar(all));
     tables.push_back(top_table(all, question));

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "report/analysis/finding_fields.h"
 #include "report/analysis/where.h"
-#include "report/model/number_list.h"
 #include "report/model/units.h"
 #include "report/sections/headline.h"
 #include "report/sections/rule_words.h"
@@ -13,15 +13,18 @@
 
 namespace mpiprof::report {
 
-std::string site_of(const Finding& verdict, const Job& job) {
+std::string Site::text() const {
+    return fmt::format("{} at {}: {} of {}", call, source_text(source), human_share(share),
+                       is_of_waiting ? "all waiting (an estimate)" : "the time in " + call);
+}
+
+std::optional<Site> site_of(const Finding& verdict, const Job& job) {
     const auto where = where_of(verdict, job);
-    if (!where) return "";
+    if (!where) return {};
     Symbols symbols;
     const Symbol& symbol = symbols.at(*where->module, where->offset);
-    if (symbol.lines.empty()) return "";
-    const std::string& call = job.calls[where->call].name;
-    return fmt::format("{} at {}: {} of {}", call, source_text(symbol.lines.front()), human_share(where->share),
-                       where->is_of_waiting ? "all waiting (an estimate)" : "the time in " + call);
+    if (symbol.lines.empty()) return {};
+    return Site{job.calls[where->call].name, symbol.lines.front(), where->share, where->is_of_waiting};
 }
 
 std::string_view next_step(const Finding& verdict) {
@@ -29,29 +32,27 @@ std::string_view next_step(const Finding& verdict) {
 }
 
 // The cause of the time lost, in one sentence; of a damaged or paused profile, too.
-Table verdict_table(const Job& job, const Verdict& verdict) {
-    const Finding& finding = verdict.finding;
+Table verdict_table(const Analysed& all) {
+    const Finding& finding = all.cause();
     HeadlineTable lines("verdict");
-    const std::string sentence = sentence_of(finding, job);
+    const std::string sentence = sentence_of(finding, all.job);
     lines.add("rule", std::string(id_of(finding.rule)));
+    lines.add("severity", std::string(severity_of(finding.is_serious)));
     lines.add("text", sentence);
-    NumberList ranks;
-    for (const std::uint32_t rank : finding.ranks) ranks.add(NumberList::of({rank, rank}));
-    lines.add("ranks", ranks.empty() ? Value() : Value(ranks.text()));
-    lines.add("node", finding.nodes.size() == 1 ? Value(host_of(job, finding.nodes.front())) : Value());
-    lines.add("run_share", finding.run_share > 0 ? Value(finding.run_share) : Value());
-    const auto* imbalance = std::get_if<evidence::Imbalance>(&finding.evidence);
-    const Stretch when = imbalance && imbalance->when ? *imbalance->when : Stretch{};
-    lines.add("since_ns", known(when.began_at));
-    lines.add("until_ns", known(when.ended_at));
-    const std::string site = site_of(finding, job);
-    const std::string next(next_step(finding));
-    lines.add("site", site.empty() ? Value() : Value(site));
-    lines.add("next", next.empty() ? Value() : Value(next));
+    for (auto& [key, value] : fields_of(finding, all)) lines.add(std::string(key), std::move(value));
+    const std::optional<Site> site = site_of(finding, all.job);
+    const auto text = [&](const std::string& part) { return part.empty() ? Value() : Value(part); };
+    lines.add("site_call", site ? text(site->call) : Value());
+    lines.add("site_function", site ? text(site->source.function) : Value());
+    lines.add("site_file", site ? text(site->source.file) : Value());
+    lines.add("site_line", site ? known(std::uint64_t{site->source.line}) : Value());
+    lines.add("site_share", site ? Value(site->share) : Value());
+    lines.add("site_share_is_of", site ? Value(std::string(site->is_of_waiting ? "waiting" : "call")) : Value());
+    lines.add("next", text(std::string(next_step(finding))));
     Table table = lines.take();
     table.title = fmt::format("{} [{}]", sentence, id_of(finding.rule));
-    if (!site.empty()) table.notes.push_back("where: " + site);
-    if (!next.empty()) table.notes.push_back("next: " + next);
+    if (site) table.notes.push_back("where: " + site->text());
+    if (const auto next = next_step(finding); !next.empty()) table.notes.push_back(fmt::format("next: {}", next));
     return table;
 }
 

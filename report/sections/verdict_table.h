@@ -2,22 +2,33 @@
 // `--brief` and the exports.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "report/analysis/finding.h"
-#include "report/model/job.h"
+#include "report/analysis/analysed.h"
 #include "report/model/table.h"
+#include "report/symbols/symbol.h"
 
 namespace mpiprof::report {
 
-// "MPI_Waitall at halo.c:123 exchange: 91.0% of that waiting (an estimate)". Empty: no line has most of it, or none is
-// known by a name.
-std::string site_of(const Finding& verdict, const Job& job);
+// The line of the source that a finding is about.
+struct Site {
+    std::string call;
+    SourceLine source;
+    double share = 0;  // of the time in the call, or of all waiting, which is an estimate
+    bool is_of_waiting = false;
+
+    // "MPI_Waitall at halo.c:123 exchange: 91.0% of all waiting (an estimate)"
+    std::string text() const;
+};
+
+// Empty: no line has most of it, or none is known by a name.
+std::optional<Site> site_of(const Finding& verdict, const Job& job);
 
 // What a reader does now; empty where nothing is to be done.
 std::string_view next_step(const Finding& verdict);
 
-Table verdict_table(const Job& job, const Verdict& verdict);
+Table verdict_table(const Analysed& all);
 
 }  // namespace mpiprof::report

@@ -68,6 +68,8 @@ std::string fixed(double number, int decimals) {
 std::string print(const Value& value, const Column& column, bool utf8) {
     const Unit unit = column.unit;
     if (const auto* text = std::get_if<std::string>(&value)) return visible(*text, utf8);
+    if (const auto* named = std::get_if<Named>(&value)) return visible(named->text, utf8);
+    if (const auto* yes = std::get_if<Yes>(&value)) return yes->is ? "yes" : "no";
     if (!is_number(value)) return unit == Unit::text ? "" : "-";
     const double number = number_of(value);
     switch (unit) {

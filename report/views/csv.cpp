@@ -29,6 +29,8 @@ struct Print {
     std::string operator()(std::uint64_t count) const { return fmt::format("{}", count); }
     std::string operator()(double number) const { return plain(number); }
     std::string operator()(const std::string& text) const { return csv_field(text); }
+    std::string operator()(Yes yes) const { return yes.is ? "true" : "false"; }
+    std::string operator()(const Named& named) const { return csv_field(named.id); }
     std::string operator()(const Series& series) const { return csv_field(joined(series)); }
 };
 

@@ -33,9 +33,20 @@ struct Rows {
         return data;
     }
     DataRows operator()(const Remarks& remarks) const {
-        DataRows data{.names = {"weight", "text", "rule", "because"}, .rows = {}};
+        DataRows data{.names = {"severity", "rule", "because", "text"}, .rows = {}};
+        // Files and notes among findings have none of their fields.
+        const std::vector<std::pair<std::string_view, Value>>* most = nullptr;
         for (const Remarks::Remark& remark : remarks.remarks)
-            data.rows.push_back({std::string(remark.is_serious ? "!" : "."), remark.text, remark.rule, remark.because});
+            if (!most || remark.data.size() > most->size()) most = &remark.data;
+        if (most)
+            for (const auto& [name, value] : *most) data.names.emplace_back(name);
+        for (const Remarks::Remark& remark : remarks.remarks) {
+            std::vector<Value>& row = data.rows.emplace_back(
+                std::vector<Value>{std::string(severity_of(remark.is_serious)), remark.rule,
+                                   remark.because.empty() ? Value() : Value(remark.because), remark.text});
+            for (const auto& [name, value] : remark.data) row.push_back(value);
+            row.resize(data.names.size());
+        }
         return data;
     }
 };

@@ -78,7 +78,8 @@ struct Body {
     std::string operator()(const StackedBar& bar) const {
         std::string out;
         for (const StackedBar::Segment& segment : bar.segments)
-            fmt::format_to(std::back_inserter(out), "- {} {}\n", escaped(segment.label), human_share(segment.share));
+            fmt::format_to(std::back_inserter(out), "- {} {}\n", escaped(segment.label.text),
+                           human_share(segment.share));
         return out;
     }
     std::string operator()(const Remarks& remarks) const {

@@ -261,7 +261,7 @@ std::string show_stacked_bar(const StackedBar& bar, const Screen& screen) {
     std::size_t used = screen.width;  // so that the legend begins a line
     for (std::size_t i = 0; i < bar.segments.size(); ++i) {
         if (shares[i] <= 0) continue;
-        const std::string label = visible(bar.segments[i].label, screen.has_utf8) + " " + human_share(shares[i]);
+        const std::string label = visible(bar.segments[i].label.text, screen.has_utf8) + " " + human_share(shares[i]);
         const std::size_t needed = 2 + display_width(label) + 3;
         if (used + needed - 3 > screen.width) {
             end_line(out);
@@ -335,7 +335,7 @@ std::string show_text(const Answer& answer, const Screen& asked) {
     screen.width = std::max(screen.width, 40u);
     std::string out;
     for (const Table& table : answer.tables) {
-        if (table.is_empty() && table.notes.empty()) continue;
+        if (table.only_data || (table.is_empty() && table.notes.empty())) continue;
         if (!out.empty()) out += '\n';
         if (!table.title.empty())
             for (const std::string& line : wrapped(visible(table.title, screen.has_utf8), screen.width - indent))

@@ -12,6 +12,9 @@
 
 namespace mpiprof::report {
 
+// Of the JSON of sections: ids and types of what is there do not change within a schema, keys are only added.
+inline constexpr unsigned section_schema = 2;
+
 // What the output can show; only the text view asks.
 struct Screen {
     unsigned width = 80;

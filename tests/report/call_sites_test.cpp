@@ -237,7 +237,7 @@ TEST(sites, sums_are_the_totals_whichever_way_they_are_grouped) {
         const Table table = answer(job, {.ranks = {}, .sort = {}, .by = by, .top = {}, .is_for_screen = false});
         std::array<std::uint64_t, 4> sums{};
         for (std::size_t row = 0; row < table.rows.size(); ++row) {
-            sums[0] += std::get<std::uint64_t>(at(table, row, "total_calls"));
+            sums[0] += std::get<std::uint64_t>(at(table, row, "calls_total"));
             sums[1] += std::get<std::uint64_t>(at(table, row, "total_bytes"));
             sums[2] += std::get<std::uint64_t>(at(table, row, "total_time_ns"));
             sums[3] += std::get<std::uint64_t>(at(table, row, "errors"));

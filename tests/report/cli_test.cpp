@@ -63,6 +63,16 @@ TEST_F(cli, no_profile_is_explained) {
         EXPECT_NE(ran.err.find(hint), std::string::npos) << hint;
 }
 
+TEST_F(cli, a_script_that_was_written_for_another_schema_is_told) {
+    write(balanced_stencil(), "run");
+    EXPECT_EQ(run({"summary", "--format", "json", "--schema", "2", "run"}).code, 0);
+    const Ran ran = run({"summary", "--format", "json", "--schema", "1", "run"});
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+    EXPECT_NE(ran.err.find("writes schema 2"), std::string::npos) << ran.err;
+}
+
 TEST_F(cli, profiles_one_directory_further_down_are_pointed_at) {
     write(balanced_stencil(), "run1");
     const Ran ran = run({});

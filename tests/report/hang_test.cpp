@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "report/analysis/analysed.h"
 #include "report/sections/live.h"
@@ -165,6 +166,27 @@ TEST(hang, what_is_proven_is_the_first_sentence_of_every_screen) {
     EXPECT_TRUE(report::live_tables(whole, nullptr).at(0).notes.at(0).parts.at(0).text.starts_with(sentence));
     for (ProfileSpec& rank : job) rank.state = format::State::aborted;
     EXPECT_TRUE(says(shown(job_of(job), "summary", {}, "text", {.width = 400}), "Deadlock: different collectives"));
+}
+
+TEST(hang, what_is_proven_has_its_kind_and_parties_for_programs) {
+    auto job = stuck(4, sync("MPI_Barrier", {calls_of(9)}));
+    const auto said = [&] { return nlohmann::json::parse(shown(job_of(job), "hang", {}, "json")); };
+    EXPECT_EQ(said().at("hang").at("is_proven"), false);
+    EXPECT_TRUE(said().at("hang").at("class").is_null());
+    EXPECT_TRUE(said().at("parties").empty());
+    job[3].calls = {sync("MPI_Barrier", {calls_of(9)}), collective("MPI_Allreduce", {calls_of(0)})};
+    job[3].threads = {{.in_call = "MPI_Allreduce", .in_call_for_ns = 4 * s}};
+    const auto proven = said();
+    EXPECT_EQ(proven.at("hang").at("is_proven"), true);
+    EXPECT_EQ(proven.at("hang").at("class"), "different-collectives");
+    EXPECT_EQ(proven.at("hang").at("communicator"), "MPI_COMM_WORLD");
+    EXPECT_EQ(proven.at("hang").at("for_ns"), 5 * s);
+    ASSERT_EQ(proven.at("parties").size(), 2);
+    EXPECT_EQ(proven.at("parties").at(0).at("ranks"), "0-2");
+    EXPECT_EQ(proven.at("parties").at(0).at("call"), "MPI_Barrier");
+    EXPECT_EQ(proven.at("parties").at(1).at("ranks"), "3");
+    EXPECT_EQ(proven.at("parties").at(1).at("call"), "MPI_Allreduce");
+    EXPECT_FALSE(says(shown(job_of(job), "hang"), "is_proven")) << "people read it in the title";
 }
 
 TEST(hang, a_rank_that_is_behind_is_no_mismatch) {

@@ -207,7 +207,7 @@ std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
 void expect_same_in_csv_and_json(std::string_view section, const report::Table& table) {
     const auto lines = parse_csv(report::find_view("csv")->show({section, {table}}, {}));
     const json parsed = json::parse(report::find_view("json")->show({section, {table}}, {}));
-    EXPECT_EQ(parsed.at("schema"), 1);
+    EXPECT_EQ(parsed.at("schema"), report::section_schema);
     EXPECT_EQ(parsed.at("section"), section);
     const json& rows = parsed.at(table.id);
     ASSERT_EQ(rows.size() + 1, lines.size());
@@ -220,6 +220,8 @@ void expect_same_in_csv_and_json(std::string_view section, const report::Table& 
                 EXPECT_EQ(field, "");
             } else if (value.is_string()) {
                 EXPECT_EQ(field, value.get<std::string>());
+            } else if (value.is_boolean()) {
+                EXPECT_EQ(field, value.get<bool>() ? "true" : "false");
             } else {
                 EXPECT_NEAR(std::stod(field), value.get<double>(), 1e-6 * std::abs(value.get<double>()) + 0.51);
             }
@@ -281,10 +283,17 @@ TEST(views, json_of_the_summary_is_made_for_programs) {
     const json parsed = json::parse(report::find_view("json")->show({"summary", *tables}, {}));
     EXPECT_EQ(parsed.at("job").at("ranks"), 4);
     EXPECT_EQ(parsed.at("job").at("profiles"), 3);
-    EXPECT_EQ(parsed.at("job").at("complete"), "no");
+    EXPECT_EQ(parsed.at("job").at("complete"), false);
     EXPECT_EQ(parsed.at("job").at("unfinished"), 3);
     EXPECT_GT(parsed.at("findings").size(), 0);
     EXPECT_EQ(parsed.at("shares").size(), 13);  // always all of them
+    EXPECT_EQ(parsed.at("shares").at(0).at("part"), "computing");
+    const json& verdict = parsed.at("verdict");
+    EXPECT_EQ(verdict.at("rule"), "unfinished");
+    EXPECT_EQ(verdict.at("severity"), "serious");
+    EXPECT_EQ(verdict.at("run_share"), 1);
+    EXPECT_GT(verdict.at("cost_ns"), 0);
+    EXPECT_TRUE(verdict.at("ranks").is_string());
 }
 
 // ---- exports ----

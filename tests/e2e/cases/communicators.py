@@ -78,7 +78,7 @@ def communicators_are_added_up_over_their_members(scene):
     by_call = tables(scene.run_report("comms", "--by", "call", "--format", "csv").succeeded().out)[""]
     def sums(name, call):
         rows = [row for row in by_call if row["communicator"].rstrip(" *") == name and row["call"] == call]
-        return tuple(sum(int(row[column]) for row in rows) for column in ("total_calls", "total_bytes"))
+        return tuple(sum(int(row[column]) for row in rows) for column in ("calls_total", "total_bytes"))
     for name, calls in barriers.items():
         same(sums(name, "MPI_Barrier"), (calls, 0), f"Barriers on {name}")
     same(sums("row", "MPI_Allreduce"), (4 * 100, 4 * 100 * 8), "Allreduces on the rows")
@@ -86,7 +86,7 @@ def communicators_are_added_up_over_their_members(scene):
     same({row["bin_max_bytes"] for row in by_call if row["call"] == "MPI_Bcast"}, {"1024"}, "sizes of Bcast")
 
     whole = scene.export_rows()
-    for column, of_comms in (("calls", "total_calls"), ("bytes", "total_bytes"), ("time_ns", "total_time_ns")):
+    for column, of_comms in (("calls", "calls_total"), ("bytes", "total_bytes"), ("time_ns", "total_time_ns")):
         expected = sum(int(row[column] or 0) for row in whole)
         same(sum(int(row[of_comms]) for row in by_call), expected, f"{column} over communicators and calls")
         same(sum(int(row[of_comms]) for row in found["comms"]), expected, f"{column} over communicators")

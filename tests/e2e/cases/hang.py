@@ -52,12 +52,12 @@ def hang_names_the_rank_that_does_not_arrive(scene):
         standings, arrivals = tables(scene, directory)
     finally:
         job.join()
-    inside = [line for line in standings if line["inside"] == "yes"]
+    inside = [line for line in standings if line["inside"] == "true"]
     same([(line["ranks"], line["call"], line["state"], line["most_entered"]) for line in inside],
          [("0,1", "MPI_Barrier", "running", "6")], "who is inside")
     same((inside[0]["function"], os.path.basename(inside[0]["file"]), int(inside[0]["line"])),
          ("wait_for_all", "waits.c", line_that_hangs()), "where from")
-    outside = [line for line in standings if line["inside"] == "no"]
+    outside = [line for line in standings if line["inside"] == "false"]
     same([(line["ranks"], line["call"]) for line in outside], [("2", "MPI_Allreduce")], "who is in the program")
     same([(line["inside"], line["missing"], line["least_entered"]) for line in arrivals], [("0,1", "2", "5")], "arrivals")
     check("No hang: all ranks reached MPI_Finalize" in scene.run_report("hang", cwd=directory).out, "afterwards")
@@ -80,7 +80,7 @@ def hang_names_the_line_of_a_python_program(scene):
     python, how = scene.python_program()
     job = in_background(scene, 2, [*python, PROGRAMS / "waits.py", how, 8], directory)
     expected = ("receive", "waits.py", str(line_that_hangs("waits.py", f" in {how}")))
-    inside = lambda: [line for line in tables(scene, directory)[0] if line["inside"] == "yes" and line["ranks"] == "1" and line["call"] == "MPI_Recv"] \
+    inside = lambda: [line for line in tables(scene, directory)[0] if line["inside"] == "true" and line["ranks"] == "1" and line["call"] == "MPI_Recv"] \
         if scene.profiles(directory) else []
     place = lambda line: (line["function"], os.path.basename(line["file"]), line["line"])
     try:

@@ -92,7 +92,7 @@ def a_group_says_how_many_operations_it_launched(scene):
     rows = [row for row in scene.run_report("calls", "--format", "csv").succeeded().out.splitlines()]
     header = rows[0].split(",")
     groups = [dict(zip(header, row.split(","))) for row in rows if row.startswith("ncclGroupEnd,")]
-    same([(row["total_calls"], row["requests"]) for row in groups], [("2", "5")], "ends of groups, operations in them")
+    same([(row["calls_total"], row["requests"]) for row in groups], [("2", "5")], "ends of groups, operations in them")
 
 
 @case(mpis=(), ranks=1)

@@ -46,7 +46,7 @@ def reductions_of_torch_have_the_line_of_the_script(scene):
     check("torch_like.py" not in text, f"lines of the package on the screen:\n{text}")
     check("reduce_bucket" in text, f"the library's own thread has no line of the script:\n{text}")
     rows = list(csv.DictReader(scene.run_report("sites", "--format", "csv").succeeded().out.splitlines()))
-    stacks = [row["stack"] for row in rows if row["call"] == "ncclAllReduce" and row["total_calls"] == "6"]
+    stacks = [row["stack"] for row in rows if row["call"] == "ncclAllReduce" and row["calls_total"] == "6"]
     frames = ["torch_like.py:4 wrapper"] * 10 + ["torch_like.py:5 all_reduce", "train.py:4 step", "train.py:5 <module>"]
     same(stacks, [" < ".join(frames)], "data has all frames")
 

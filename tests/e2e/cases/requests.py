@@ -21,7 +21,7 @@ def exchanges_that_overlap_wait_for_their_receives_and_lose_no_request(scene):
     scene.mpirun(2, [scene.compile("overlapped.c"), ROUNDS]).succeeded()
     calls = rows_of(scene)
     for name in ("MPI_Isend", "MPI_Irecv"):
-        same(calls[name]["requests"], calls[name]["total_calls"], f"requests that {name} posted and that were seen to complete")
+        same(calls[name]["requests"], calls[name]["calls_total"], f"requests that {name} posted and that were seen to complete")
     check("[dropped]" not in scene.run_report().out, "requests could not be told to the calls that posted them")
     sends, receives = (float(calls[name]["waited_ns"]) for name in ("MPI_Isend", "MPI_Irecv"))
     check(sends < 0.1 * receives, f"{sends / 1e6:.1f} ms were waited for sends, {receives / 1e6:.1f} ms for receives")

@@ -104,10 +104,10 @@ def the_report_has_one_row_for_a_place_on_all_ranks_with_its_callers(scene):
         for row in rows:
             lines = [int(part.split()[0].split(":")[1]) for part in row["stack"].split(" < ")]
             outer = lines[2] if len(lines) > 2 and lines[2] in outer_lines else 0
-            found[lines[1], outer] += row["total_calls"]
+            found[lines[1], outer] += row["calls_total"]
         same(dict(found), {(line, outer): 3 * n for line, outer, n in said}, f"{name}: (caller, its caller): calls")
         by_line = rows_of_sites(scene, directory, "--by", "line")
-        same([(row["function"], row["total_calls"]) for row in by_line], [("sum_up", 3 * 114)], f"{name}: --by line")
+        same([(row["function"], row["calls_total"]) for row in by_line], [("sum_up", 3 * 114)], f"{name}: --by line")
 
 
 @case(ranks=2)
@@ -183,7 +183,7 @@ def plugins_that_come_to_each_others_place_have_their_own_calls(scene):
 
     rows = rows_of_sites(scene, directory)
 
-    same(sorted((row["function"], row["total_calls"]) for row in rows),
+    same(sorted((row["function"], row["calls_total"]) for row in rows),
          [("exchange_chemistry", 2 * 20 * 20), ("exchange_pressure", 2 * 20 * 10)], "(function, calls)")
 
 
@@ -193,7 +193,7 @@ def callers_of_sum_up(scene, directory):
     for row in rows_of_sites(scene, directory):
         names = [name for name in ("prepare", "first", "second", "third") if name in row["stack"]]
         check("sum_up" in row["stack"], row["stack"])
-        found[names[0] if names else ""] += row["total_calls"]
+        found[names[0] if names else ""] += row["calls_total"]
     return dict(found)
 
 

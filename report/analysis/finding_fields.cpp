@@ -1,0 +1,59 @@
+// Numbers of ranks as MPIPROF_RANKS takes them, nodes by the host of their first rank.
+#include "report/analysis/finding_fields.h"
+
+#include <algorithm>
+
+#include "report/model/number_list.h"
+
+namespace mpiprof::report {
+namespace {
+
+Value ranks_of(const Finding& finding) {
+    NumberList ranks;
+    for (const std::uint32_t rank : finding.ranks) ranks.add(NumberList::of({rank, rank}));
+    return ranks.empty() ? Value() : Value(ranks.text());
+}
+
+Value joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+    return text.empty() ? Value() : Value(text);
+}
+
+Value nodes_of(const Finding& finding, const Job& job) {
+    std::vector<std::string> names;
+    for (const std::uint32_t node : finding.nodes) {
+        const auto first =
+            std::find_if(job.ranks.begin(), job.ranks.end(), [&](const Rank& rank) { return rank.node == node; });
+        if (first != job.ranks.end()) names.push_back(job.hosts[first->host]);
+    }
+    return joined(names);
+}
+
+Value calls_of(const Finding& finding, const Job& job) {
+    std::vector<std::string> names;
+    for (const std::uint16_t call : finding.calls)
+        if (const std::string& name = job.calls[call].name; std::find(names.begin(), names.end(), name) == names.end())
+            names.push_back(name);
+    return joined(names);
+}
+
+Value moment(std::uint64_t ns) { return ns ? Value(ns) : Value(); }
+
+}  // namespace
+
+std::vector<std::pair<std::string_view, Value>> fields_of(const Finding& finding, const Analysed& all) {
+    const auto* imbalance = std::get_if<evidence::Imbalance>(&finding.evidence);
+    const Stretch when = imbalance && imbalance->when ? *imbalance->when : Stretch{};
+    const bool has_cost = finding.run_share > 0;
+    const double cost_ns = finding.run_share * static_cast<double>(all.figures().wall_ns);
+    return {{"ranks", ranks_of(finding)},
+            {"nodes", nodes_of(finding, all.job)},
+            {"calls", calls_of(finding, all.job)},
+            {"run_share", has_cost ? Value(finding.run_share) : Value()},
+            {"cost_ns", has_cost ? Value(static_cast<std::uint64_t>(cost_ns)) : Value()},
+            {"since_ns", moment(when.began_at)},
+            {"until_ns", moment(when.ended_at)}};
+}
+
+}  // namespace mpiprof::report
