@@ -100,8 +100,12 @@ std::string begins(const evidence::Imbalance& e, const Spoken& s) {
                                 ? std::string()
                                 : fmt::format(" (the quota of {} cgroup throttled {} for {})", s.verb("its", "their"),
                                               s.verb("it", "them"), time(e.throttled_ns));
-    return fmt::format("{} {}{}{}; {} {}", who_it_is, longer_than(e, s, is_two ? "the other rank" : "the other ranks"),
-                       when(e, s), why, is_two ? "the other one spends" : "the others spend", waiting);
+    // That they share a node proves nothing of it: their work may be more.
+    const bool is_undecided = s.finding.rule == Rule::slow_node && e.throttled_ns == 0;
+    return fmt::format("{} {}{}{}; {} {}{}", who_it_is,
+                       longer_than(e, s, is_two ? "the other rank" : "the other ranks"), when(e, s), why,
+                       is_two ? "the other one spends" : "the others spend", waiting,
+                       is_undecided ? " Uneven work or a slower node: one run cannot tell." : "");
 }
 }  // namespace
 
@@ -120,11 +124,12 @@ const RuleWords rule_words::slow_rank{
 };
 
 const RuleWords rule_words::slow_node{
-    .means = "All ranks of one node, and no others, are slow.",
+    .means = "All ranks of one node, and no others, are slow: the node is slower, or their work is more.",
     .evidence = "As for slow-rank, where the slow ranks are exactly the ranks of one of several nodes.",
     .check =
-        "mpiprof-report ranks --by node; mpiprof-report placement (throttled, memory). On the node: clock rates, "
-        "other processes, dmesg. If the work is even, exclude the node.",
+        "Run again with the ranks in another order over the nodes: if the same ranks are slow, their work is more; if "
+        "the same node is, look there at clock rates, other processes and dmesg. mpiprof-report ranks --by node; "
+        "mpiprof-report placement (throttled, memory).",
     .says = of<evidence::Imbalance, says>,
     .begins = of<evidence::Imbalance, begins>,
 };
