@@ -30,6 +30,7 @@ struct Question {
     std::optional<std::size_t> top;         // at most so many lines
     std::optional<DeviceMatrix> devices{};  // placement: as a tool of the node said how they are connected
     bool is_for_screen = true;              // lists are then cut to what a person reads
+    bool wants_details = false;             // and what explains the figures is left out, where it is not asked for
 };
 
 struct Section {
@@ -41,6 +42,7 @@ struct Section {
     bool takes_ranks = takes_sort_and_top;
     bool asks_for_places = false;  // of the ranks in question: Job::kept_sites
     bool takes_devices = false;    // Question::devices
+    bool takes_details = false;    // Question::wants_details
 
     Result<std::vector<Table>> answer(const Analysed& all, const Question& question) const {
         return ask(all, question);

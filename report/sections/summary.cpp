@@ -84,7 +84,7 @@ std::string what_shares_are_of(const Budget& budget, const Figures& figures, con
 }
 
 // The budget of all ranks together; small parts that people look for less often are one.
-Table share_bar(const Analysed& all) {
+Table share_bar(const Analysed& all, const Question& question) {
     const Figures& figures = all.figures();
     StackedBar bar{.label_id = "part", .share_id = "share", .segments = {}};
     const Vocabulary& words = vocabulary_of(all.job);
@@ -114,8 +114,9 @@ Table share_bar(const Analysed& all) {
     Table table{
         .id = "shares", .title = time_inside(all), .columns = {}, .rows = {}, .notes = {}, .picture = std::move(bar)};
     if (total <= 0) table.notes.push_back("the length of the run is not known");
-    if (budget.has(Part::before_init) || budget.has(Part::init) || budget.has(Part::finalize))
-        table.notes.push_back(what_shares_are_of(budget, figures, words));
+    const bool has_parts_outside =
+        budget.has(Part::before_init) || budget.has(Part::init) || budget.has(Part::finalize);
+    if (question.wants_details && has_parts_outside) table.notes.push_back(what_shares_are_of(budget, figures, words));
     return table;
 }
 
@@ -147,20 +148,23 @@ bool has_device_buffers(const Job& job) {
     });
 }
 
-Note what_top_shows(const Analysed& all, std::size_t shown) {
+// How many calls are not shown, and what the columns are.
+void explain_top(Table& table, const Analysed& all, bool wants_details) {
     const Job& job = all.job;
     const std::uint32_t ranks = all.figures().ranks;
-    Note note{};
-    if (ranks > 1)
-        note.parts = {{fmt::format("CALLS: all ranks together; TIME: mean of {} ranks", human_count(ranks))},
-                      {"the rank with most time", "largest_ns"}};
-    else
-        note.parts = {{fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank)}};
     const auto rows = all.unfinished().size() +
                       static_cast<std::size_t>(std::count_if(job.rows.begin(), job.rows.end(),
                                                              [](const Row& row) { return row.sum.calls != 0; }));
-    if (rows > shown) note.parts.push_back({fmt::format("{} more: mpiprof-report calls", rows - shown)});
-    return note;
+    Note note{};
+    if (wants_details && ranks > 1)
+        note.parts = {{fmt::format("CALLS: all ranks together; TIME: mean of {} ranks", human_count(ranks))},
+                      {"the rank with most time", "largest_ns"}};
+    else if (wants_details)
+        note.parts = {{fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank)}};
+    if (rows > table.rows.size())
+        note.parts.push_back({fmt::format("{} more: mpiprof-report calls", rows - table.rows.size())});
+    if (!wants_details) note.parts.push_back({"what the figures are: --details"});
+    table.notes.push_back(std::move(note));
 }
 
 Table top_table(const Analysed& all, const Question& question) {
@@ -193,7 +197,7 @@ Table top_table(const Analysed& all, const Question& question) {
         columns::unfinished(),
     });
     Table table = table_of("top", fields, lines);
-    table.notes.push_back(what_top_shows(all, lines.size()));
+    explain_top(table, all, question.wants_details);
     note_exchanges(table.notes, job, of_calls);
     if (!all.unfinished().empty()) table.notes.push_back(std::string(unfinished_note));
     if (job.has(Family::nccl)) table.notes.push_back(host_time_note(job));
@@ -345,13 +349,16 @@ Result<std::vector<Table>> summary(const Analysed& all, const Question& question
     std::vector<Table> tables;
     tables.push_back(verdict_table(all));
     tables.push_back(run_headline(all));
-    tables.push_back(share_bar(all));
+    tables.push_back(share_bar(all, question));
+    tables.push_back(findings(all));
     tables.push_back(top_table(all, question));
     if (job.ranks.size() > 1) tables.push_back(spread_table(job, figures));
     // Efficiencies of a run that was cut off would be those of its end.
     const bool is_cut_off = all.completeness().unfinished != 0;
-    if (figures.efficiency && !is_cut_off) tables.push_back(efficiency_table(*figures.efficiency, vocabulary_of(job)));
-    tables.push_back(findings(all));
+    if (figures.efficiency && !is_cut_off) {
+        tables.push_back(efficiency_table(*figures.efficiency, vocabulary_of(job)));
+        tables.back().only_data = !question.wants_details;
+    }
     if (!job.other_launches.empty()) tables.push_back(other_launches(job));
     return tables;
 }

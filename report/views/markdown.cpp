@@ -112,7 +112,7 @@ std::string text_of(const Note& note, const Table& table) {
 std::string show_markdown(const Answer& answer, const Screen&) {
     std::string out;
     for (const Table& table : answer.tables) {
-        if (table.is_empty() && table.notes.empty()) continue;
+        if (table.only_data || (table.is_empty() && table.notes.empty())) continue;
         if (!out.empty()) out += '\n';
         if (!table.title.empty()) out += "**" + escaped(table.title) + "**\n\n";
         const std::string body = std::visit(Body{table}, table.picture);

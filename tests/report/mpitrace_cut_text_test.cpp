@@ -107,7 +107,7 @@ Job job_of_table(std::size_t lines, const std::function<void(std::string&)>& cha
 }
 
 TEST(mpitrace_text, of_a_table_that_was_cut_the_lines_that_are_left_are_not_the_job) {
-    const std::string shown = unwrapped(test::shown(job_of_table(4), "summary"));
+    const std::string shown = unwrapped(test::shown(job_of_table(4), "summary", detailed()));
     EXPECT_NE(shown.find("16 ranks, 4 of them on 1 node (thetagpu24)"), std::string::npos) << shown;
     EXPECT_NE(shown.find("1 of 16 ranks; 3 are in the table of ranks, nothing is known about 12"), std::string::npos)
         << shown;

@@ -40,7 +40,7 @@ TEST_P(screens_of, story_are_as_reviewed) {
     const Job job = job_of(GetParam().ranks());
     for (const auto& section : report::sections()) {
         const std::string name(section.name);
-        const std::string text = show(job, name);
+        const std::string text = show(job, name, detailed());
         expect_golden(std::string("screens/") + GetParam().name + "." + name + ".txt", text);
         expect_fits(text, 80);
     }
@@ -51,7 +51,8 @@ TEST_P(screens_of, story_fit_every_width_in_utf8_and_ascii) {
     for (const auto& section : report::sections())
         for (const unsigned width : {40u, 60u, 72u, 80u, 100u, 132u})
             for (const bool utf8 : {false, true}) {
-                const std::string text = show(job, std::string(section.name), {}, {.width = width, .has_utf8 = utf8});
+                const std::string text =
+                    show(job, std::string(section.name), detailed(), {.width = width, .has_utf8 = utf8});
                 // Below 60 columns a table keeps its most important columns even where they need more.
                 if (width >= 60) expect_fits(text, width);
                 if (utf8) continue;
@@ -77,6 +78,10 @@ TEST(screens, colour_changes_nothing_but_colour) {
     EXPECT_EQ(stripped, plain);
 }
 
+TEST(screens, a_summary_without_details_is_as_reviewed) {
+    expect_golden("screens/uneven_work.summary.plain.txt", show(job_of(uneven_work()), "summary"));
+}
+
 TEST(screens, an_ascii_summary_is_as_reviewed) {
     expect_golden("screens/uneven_work.summary.ascii.txt", show(job_of(uneven_work()), "summary", {}, {.width = 80}));
 }
@@ -94,7 +99,7 @@ TEST(screens, old_mpitrace_text_is_reported_and_marked_as_rounded) {
 // ---- what a verdict may rest on ----
 
 TEST(summary, mpi_on_a_background_thread_is_never_called_lost_time) {
-    const std::string text = show(job_of(background_training()), "summary");
+    const std::string text = show(job_of(background_training()), "summary", detailed());
     EXPECT_NE(unwrapped(text).find("on a thread other than the main thread"), std::string::npos);
     EXPECT_NE(text.find("[overlap]"), std::string::npos);
     EXPECT_EQ(text.find("EFFICIENCY"), std::string::npos);  // they would take time outside MPI for compute time
@@ -161,7 +166,7 @@ std::vector<ProfileSpec> one_way() {
 TEST(calls, of_some_ranks_only_are_counted_as_they_were_made) {
     const Job job = job_of(one_way());
     for (const char* section : {"summary", "calls"}) {
-        const std::string text = unwrapped(show(job, section));
+        const std::string text = unwrapped(show(job, section, detailed()));
         EXPECT_NE(text.find("MPI_Send 1000 B 8 40.000 ms 4.0%"), std::string::npos) << text;
         EXPECT_NE(text.find("CALLS: all ranks together; TIME: mean of 2 ranks"), std::string::npos) << text;
     }
@@ -256,7 +261,9 @@ TEST(summary, shares_are_of_the_time_that_was_recorded) {
 }
 
 TEST(summary, says_of_what_its_bar_is_and_of_what_its_other_shares_are) {
-    const auto of = [](const std::vector<ProfileSpec>& ranks) { return unwrapped(show(job_of(ranks), "summary")); };
+    const auto of = [](const std::vector<ProfileSpec>& ranks) {
+        return unwrapped(show(job_of(ranks), "summary", detailed()));
+    };
     EXPECT_TRUE(
         says(of(balanced_stencil()), "bar: from the start of the process; the run and %WALL: Init to Finalize"));
     EXPECT_TRUE(says(of(killed_in_receive()), "the run and %WALL: from MPI_Init on")) << "Finalize was not reached";
