@@ -14,7 +14,7 @@ double less(double from, double what) { return std::max(from - what, 0.0); }
 // Parts of the time before "elapsed" begins. Our set-up lies there, too.
 void add_start(Budget& budget, const Rank& rank) {
     budget[Part::init] = static_cast<double>(rank.init_ns);
-    budget[Part::profiler] = static_cast<double>(rank.setup_ns);
+    budget[Part::profiler] = budget.set_up_ns = static_cast<double>(rank.setup_ns);
     if (rank.process_ns == 0) return;
     const auto known = static_cast<double>(rank.elapsed_ns + rank.init_ns + rank.setup_ns);
     budget[Part::before_init] = less(static_cast<double>(rank.process_ns), known);
@@ -68,6 +68,12 @@ double Budget::total() const {
     return sum;
 }
 
+double Budget::run() const {
+    double outside = set_up_ns;
+    for (const Part part : {Part::before_init, Part::init, Part::paused, Part::finalize}) outside += of(part);
+    return less(total(), outside);
+}
+
 Budget budget_of(const Rank& rank) {
     Budget budget;
     const auto recorded = static_cast<double>(rank.recorded_ns());
@@ -92,6 +98,7 @@ Budget mean_budget(const Job& job) {
         const Budget budget = budget_of(rank);
         for (const Part part : all_parts())
             if (const auto ns = budget[part]) mean[part] = mean.of(part) + *ns / ranks;
+        mean.set_up_ns += budget.set_up_ns / ranks;
     }
     return mean;
 }

@@ -44,7 +44,12 @@ class Budget {
     const std::optional<double>& operator[](Part part) const { return ns_[static_cast<std::size_t>(part)]; }
     double of(Part part) const { return (*this)[part].value_or(0); }
     double total() const;
+    // From the end of MPI_Init to MPI_Finalize, without pauses: what shares are of.
+    double run() const;
+    double profiler_in_run() const { return of(Part::profiler) - set_up_ns; }
     bool has(Part part) const { return of(part) > 0; }
+
+    double set_up_ns = 0;  // of Part::profiler: within MPI_Init
 
   private:
     std::array<std::optional<double>, part_count> ns_;

@@ -56,7 +56,7 @@ std::string where_text(const Launch& launch) {
 std::string run_text(const Job& job, const Figures& figures) {
     if (job.is_text && figures.largest_elapsed_ns == 0) return "  " + where_it_ran(job, false);
     return fmt::format(
-        "  {}, ran {}, {}{} of it inside {}", where_it_ran(job, false),
+        "  {}, ran {}, {}{} of the run inside {}", where_it_ran(job, false),
         human_time(static_cast<double>(std::max(figures.largest_process_ns, figures.largest_elapsed_ns))),
         at_least(job), human_share(figures.inside_share), vocabulary_of(job).library);
 }

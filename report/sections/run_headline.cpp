@@ -121,8 +121,14 @@ Table run_headline(const Analysed& all) {
     lines.add(
         3, "recorded_ns", figures.largest_recorded_ns,
         figures.was_paused() ? human_time(static_cast<double>(figures.largest_recorded_ns)) + " of it recorded" : "");
-    lines.add(3, "init_ns", known(init),
-              static_cast<double>(init) > 0.05 * elapsed ? "Init " + human_time(static_cast<double>(init)) : "");
+    // Beside the run, in seconds: no share is of it.
+    const Budget& budget = all.budget();
+    const auto beside = [&](const char* id, std::string_view what, Value value, double ns) {
+        lines.add(3, id, std::move(value), ns > 0.05 * elapsed ? fmt::format("{} {}", what, human_time(ns)) : "");
+    };
+    beside("start_ns", "start", known(budget[Part::before_init]), budget.of(Part::before_init));
+    beside("init_ns", "Init", known(init), static_cast<double>(init));
+    beside("finalize_ns", "Finalize", known(budget[Part::finalize]), budget.of(Part::finalize));
     lines.add(4, "complete", Yes{completeness.is_complete}, text_of(completeness, job));
     lines.add("profiles", std::uint64_t{completeness.profiles});
     lines.add("unfinished", std::uint64_t{completeness.running + completeness.unfinished});

@@ -73,50 +73,39 @@ std::string time_inside(const Analysed& all) {
     return text;
 }
 
-// The bar has parts outside of what all other shares of the summary are of.
+// Of the bar, of %WALL and of what sentences say.
 std::string what_shares_are_of(const Budget& budget, const Figures& figures, const Vocabulary& words) {
-    const std::string_view whole = figures.was_paused() ? "recorded time" : "the run";
+    const std::string whole = figures.was_paused() ? "recorded time, without pauses" : "the run";
     const std::string from = budget.has(Part::finalize) ? fmt::format("{} to {}", words.begin, words.end)
                                                         : fmt::format("from {} on", words.init);
-    const std::string begin =
-        budget[Part::before_init] ? "from the start of the process" : fmt::format("from before {}", words.init);
-    return fmt::format("bar: {}; {} and %WALL: {}", begin, whole, from);
+    return fmt::format("bar and %WALL: {}, {}", whole, from);
 }
 
-// The budget of all ranks together; small parts that people look for less often are one.
+// The budget of all ranks together, from the end of MPI_Init to MPI_Finalize.
 Table share_bar(const Analysed& all, const Question& question) {
     const Figures& figures = all.figures();
     StackedBar bar{.label_id = "part", .share_id = "share", .segments = {}};
     const Vocabulary& words = vocabulary_of(all.job);
     const Budget& budget = all.budget();
-    const double total = budget.total();
-    const auto add = [&](Named label, std::initializer_list<Part> parts) {
-        if (total <= 0) return;  // nothing has no parts
-        double ns = 0;
-        for (const Part part : parts) ns += budget.of(part);
-        bar.segments.push_back({std::move(label), ns / total});
+    const double run = budget.run();
+    const auto add = [&](Part part, std::string text) {
+        if (run <= 0) return;  // nothing has no parts
+        const double ns = part == Part::profiler ? budget.profiler_in_run() : budget.of(part);
+        bar.segments.push_back({{std::string(id_of(part)), std::move(text)}, std::max(ns, 0.0) / run});
     };
-    const auto of = [&](Part part, std::string text) { add({std::string(id_of(part)), std::move(text)}, {part}); };
-    const auto line = [&](Part part) { of(part, line_of(part, words)); };
-    of(Part::computing, "computing");
+    const auto line = [&](Part part) { add(part, line_of(part, words)); };
+    add(Part::computing, "computing");
     line(Part::blocked);
-    of(Part::waiting, line_of(Part::waiting, words) + (figures.is_waiting_known() ? "" : ", at most"));
+    add(Part::waiting, line_of(Part::waiting, words) + (figures.is_waiting_known() ? "" : ", at most"));
     line(Part::moving);
-    of(Part::waiting_or_moving, "waiting or moving");
-    line(Part::processor);
-    line(Part::file);
-    add("other calls", {Part::other});
-    line(Part::unreturned);
-    line(Part::profiler);
-    add({"start", fmt::format("start, {}", words.init)}, {Part::before_init, Part::init});
-    of(Part::finalize, std::string(words.finalize));
-    of(Part::paused, "paused");
+    add(Part::waiting_or_moving, "waiting or moving");
+    for (const Part part : {Part::processor, Part::file, Part::other, Part::unreturned, Part::profiler}) line(part);
     Table table{
         .id = "shares", .title = time_inside(all), .columns = {}, .rows = {}, .notes = {}, .picture = std::move(bar)};
-    if (total <= 0) table.notes.push_back("the length of the run is not known");
-    const bool has_parts_outside =
-        budget.has(Part::before_init) || budget.has(Part::init) || budget.has(Part::finalize);
-    if (question.wants_details && has_parts_outside) table.notes.push_back(what_shares_are_of(budget, figures, words));
+    if (run <= 0)
+        table.notes.push_back("the length of the run is not known");
+    else if (question.wants_details)
+        table.notes.push_back(what_shares_are_of(budget, figures, words));
     return table;
 }
 

@@ -286,7 +286,7 @@ TEST(views, json_of_the_summary_is_made_for_programs) {
     EXPECT_EQ(parsed.at("job").at("complete"), false);
     EXPECT_EQ(parsed.at("job").at("unfinished"), 3);
     EXPECT_GT(parsed.at("findings").size(), 0);
-    EXPECT_EQ(parsed.at("shares").size(), 13);  // always all of them
+    EXPECT_EQ(parsed.at("shares").size(), 10);  // always all of them
     EXPECT_EQ(parsed.at("shares").at(0).at("part"), "computing");
     const json& verdict = parsed.at("verdict");
     EXPECT_EQ(verdict.at("rule"), "unfinished");
