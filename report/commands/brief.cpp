@@ -26,7 +26,6 @@ namespace {
 
 constexpr std::size_t columns = 80;
 constexpr std::size_t most_lines = 6;
-constexpr std::size_t most_of_verdict = 3;
 constexpr std::string_view prefix = "mpiprof: ";
 constexpr bool utf8 = false;  // where it is read, nobody knows
 
@@ -54,29 +53,42 @@ std::string where_text(const Launch& launch) {
 }
 
 std::string run_text(const Job& job, const Figures& figures) {
-    if (job.is_text && figures.largest_elapsed_ns == 0) return "  " + where_it_ran(job, false);
+    if (job.is_text && figures.largest_elapsed_ns == 0) return where_it_ran(job, false);
     return fmt::format(
-        "  {}, ran {}, {}{} of the run inside {}", where_it_ran(job, false),
+        "{}, ran {}, {}{} of the run inside {}", where_it_ran(job, false),
         human_time(static_cast<double>(std::max(figures.largest_process_ns, figures.largest_elapsed_ns))),
         at_least(job), human_share(figures.inside_share), vocabulary_of(job).library);
 }
 
+// A text as lines, behind `begin`. Nothing is cut off but of names that are longer than all the rest.
+void add_wrapped(Lines& lines, std::string_view begin, std::string_view text) {
+    constexpr std::size_t most = 6;
+    std::vector<std::string> parts = wrapped(visible(text, utf8), columns - 2 - begin.size());
+    if (parts.size() > most) {
+        parts.resize(most);
+        parts.back() = cut(parts.back() + "...", columns - 2 - begin.size(), utf8);
+    }
+    for (const std::string& part : parts) lines.push_back((&part == parts.data() ? std::string(begin) : "  ") + part);
+}
+
+// What to type; the rest of the advice stands in the summary.
+std::string_view first_sentence(std::string_view text) {
+    const auto end = text.find(". ");
+    return end == std::string_view::npos ? text : text.substr(0, end + 1);
+}
+
+// A healthy job that is all there takes no more than its sentence.
 Lines lines_of(const Analysed& all, const Launch& launch) {
     const Job& job = all.job;
     const Finding& cause = all.cause();
-    const std::string sentence = fmt::format("{}{} [{}]", prefix, sentence_of(cause, job), id_of(cause.rule));
     Lines lines;
-    for (const std::string& line : wrapped(visible(sentence, utf8), columns - 2))
-        lines.push_back(lines.empty() ? line : "  " + line);
-    if (lines.size() > most_of_verdict) {
-        lines.resize(most_of_verdict);
-        lines.back() = cut(lines.back() + "...", columns, utf8);
-    }
-    if (const auto site = site_of(cause, job)) lines.push_back(fitted("  where: " + site->text()));
+    add_wrapped(lines, prefix, fmt::format("{} [{}]", sentence_of(cause, job), id_of(cause.rule)));
+    if (cause.rule == Rule::healthy && all.completeness().is_complete) return lines;
+    if (const auto site = site_of(cause, job)) add_wrapped(lines, "  where: ", site->text());
     if (const std::string_view next = next_step(cause); !next.empty())
-        lines.push_back(fitted(fmt::format("  next: {}", next)));
-    lines.push_back(fitted(run_text(job, all.figures())));
-    lines.push_back(fitted("  " + text_of(all.completeness(), job)));
+        add_wrapped(lines, "  next: ", first_sentence(next));
+    add_wrapped(lines, "  ", run_text(job, all.figures()));
+    add_wrapped(lines, "  ", text_of(all.completeness(), job));
     lines.push_back(where_text(launch));
     return lines;
 }

@@ -68,7 +68,7 @@ void add_how_to_show(CommandLine& line) {
         ->type_name("N");
     line.app
         .add_flag("--brief", line.is_brief,
-                  "At most eight lines, for the end of a job's own output; the exit code is 0")
+                  "A few lines, for the end of a job's own output; the exit code is 0")
         ->excludes(line.app.get_option("--width"));
     all.flag("-q,--quiet", line.options.is_quiet, "Suppress messages on stderr");
     all.flag("--strict", line.options.is_strict, "Exit code 1 if a rank is missing, unfinished or unreadable");

@@ -126,9 +126,10 @@ Table run_headline(const Analysed& all) {
     const auto beside = [&](const char* id, std::string_view what, Value value, double ns) {
         lines.add(3, id, std::move(value), ns > 0.05 * elapsed ? fmt::format("{} {}", what, human_time(ns)) : "");
     };
-    beside("start_ns", "start", known(budget[Part::before_init]), budget.of(Part::before_init));
+    const auto part = [&](Part which) { return known(static_cast<std::uint64_t>(budget.of(which))); };
+    beside("start_ns", "start", part(Part::before_init), budget.of(Part::before_init));
     beside("init_ns", "Init", known(init), static_cast<double>(init));
-    beside("finalize_ns", "Finalize", known(budget[Part::finalize]), budget.of(Part::finalize));
+    beside("finalize_ns", "Finalize", part(Part::finalize), budget.of(Part::finalize));
     lines.add(4, "complete", Yes{completeness.is_complete}, text_of(completeness, job));
     lines.add("profiles", std::uint64_t{completeness.profiles});
     lines.add("unfinished", std::uint64_t{completeness.running + completeness.unfinished});

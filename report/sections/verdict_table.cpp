@@ -13,22 +13,31 @@
 
 namespace mpiprof::report {
 
-std::string Site::text() const {
+std::string SourceSite::text() const {
     return fmt::format("{} at {}: {} of {}", call, source_text(source), human_share(share),
                        is_of_waiting ? "all waiting (an estimate)" : "the time in " + call);
 }
 
-std::optional<Site> site_of(const Finding& verdict, const Job& job) {
+std::optional<SourceSite> site_of(const Finding& verdict, const Job& job) {
     const auto where = where_of(verdict, job);
     if (!where) return {};
     Symbols symbols;
     const Symbol& symbol = symbols.at(*where->module, where->offset);
     if (symbol.lines.empty()) return {};
-    return Site{job.calls[where->call].name, symbol.lines.front(), where->share, where->is_of_waiting};
+    return SourceSite{job.calls[where->call].name, symbol.lines.front(), where->share, where->is_of_waiting};
 }
 
 std::string_view next_step(const Finding& verdict) {
     return verdict.rule == Rule::healthy ? std::string_view() : text_of(verdict.rule).check;
+}
+
+// "12.3% of the time of all ranks, 8.4 rank-hours"; empty where it is not known, or is all of it.
+static std::string cost_of(const Finding& verdict, const Analysed& all) {
+    if (verdict.run_share <= 0 || verdict.run_share >= 1) return "";
+    constexpr double hour_ns = 3600e9;
+    const double ns = verdict.run_share * static_cast<double>(all.figures().wall_ns);
+    const std::string time = ns < hour_ns / 10 ? human_time(ns) : fmt::format("{:.1f} rank-hours", ns / hour_ns);
+    return fmt::format("{} of the time of all ranks, {}", human_share(verdict.run_share), time);
 }
 
 // The cause of the time lost, in one sentence; of a damaged or paused profile, too.
@@ -40,7 +49,7 @@ Table verdict_table(const Analysed& all) {
     lines.add("severity", std::string(severity_of(finding.is_serious)));
     lines.add("text", sentence);
     for (auto& [key, value] : fields_of(finding, all)) lines.add(std::string(key), std::move(value));
-    const std::optional<Site> site = site_of(finding, all.job);
+    const std::optional<SourceSite> site = site_of(finding, all.job);
     const auto text = [&](const std::string& part) { return part.empty() ? Value() : Value(part); };
     lines.add("site_call", site ? text(site->call) : Value());
     lines.add("site_function", site ? text(site->source.function) : Value());
@@ -51,6 +60,7 @@ Table verdict_table(const Analysed& all) {
     lines.add("next", text(std::string(next_step(finding))));
     Table table = lines.take();
     table.title = fmt::format("{} [{}]", sentence, id_of(finding.rule));
+    if (const std::string cost = cost_of(finding, all); !cost.empty()) table.notes.push_back("cost: " + cost);
     if (site) table.notes.push_back("where: " + site->text());
     if (const auto next = next_step(finding); !next.empty()) table.notes.push_back(fmt::format("next: {}", next));
     return table;

@@ -13,7 +13,7 @@
 namespace mpiprof::report {
 
 // The line of the source that a finding is about.
-struct Site {
+struct SourceSite {
     std::string call;
     SourceLine source;
     double share = 0;  // of the time in the call, or of all waiting, which is an estimate
@@ -24,7 +24,7 @@ struct Site {
 };
 
 // Empty: no line has most of it, or none is known by a name.
-std::optional<Site> site_of(const Finding& verdict, const Job& job);
+std::optional<SourceSite> site_of(const Finding& verdict, const Job& job);
 
 // What a reader does now; empty where nothing is to be done.
 std::string_view next_step(const Finding& verdict);

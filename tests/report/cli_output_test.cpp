@@ -53,20 +53,29 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-TEST_F(cli, brief_is_at_most_eight_lines_of_80_columns) {
-    for (const auto& story : {uneven_work, slow_node, one_never_arrived, balanced_stencil, gpu_training}) {
+TEST_F(cli, brief_is_a_few_lines_of_80_columns_of_which_none_is_cut) {
+    for (const auto& story : {uneven_work, slow_node, one_never_arrived, crowded_cores, gpu_training}) {
         const TemporaryDirectory directory;
         for (const ProfileSpec& rank : story()) write_profile(directory.path(), rank);
         const Ran ran = run_reporter(directory.path(), {"--brief"});
         EXPECT_EQ(ran.code, 0);
         EXPECT_EQ(ran.err, "");
         const auto lines = lines_of(ran.out);
-        EXPECT_GE(lines.size(), 3u);
-        EXPECT_LE(lines.size(), 8u) << ran.out;
+        EXPECT_GE(lines.size(), 4u);
+        EXPECT_LE(lines.size(), 11u) << ran.out;
         for (const std::string& line : lines) EXPECT_LE(line.size(), 80u) << line;
         EXPECT_TRUE(lines.at(0).starts_with("mpiprof: ")) << ran.out;
         EXPECT_TRUE(lines.back().starts_with("  profiles: ")) << ran.out;
+        EXPECT_EQ(ran.out.substr(0, ran.out.rfind("  profiles: ")).find("..."), std::string::npos) << ran.out;
+        EXPECT_NE(ran.out.find("]\n"), std::string::npos) << "the rule ends the sentence: " << ran.out;
     }
+}
+
+TEST_F(cli, brief_of_a_healthy_job_is_its_sentence) {
+    write(balanced_stencil());
+    const Ran ran = run({"--brief"});
+    EXPECT_TRUE(ran.out.starts_with("mpiprof: ")) << ran.out;
+    EXPECT_TRUE(ran.out.ends_with("[healthy]\n")) << ran.out;
 }
 
 TEST_F(cli, brief_without_a_profile_is_one_line_and_no_failure) {
