@@ -42,18 +42,23 @@ Value moment(std::uint64_t ns) { return ns ? Value(ns) : Value(); }
 
 }  // namespace
 
-std::vector<std::pair<std::string_view, Value>> fields_of(const Finding& finding, const Analysed& all) {
+std::vector<std::pair<std::string_view, Value>> FindingFields::named() const {
+    return {{"ranks", ranks},     {"nodes", nodes},       {"calls", calls},      {"run_share", run_share},
+            {"cost_ns", cost_ns}, {"since_ns", since_ns}, {"until_ns", until_ns}};
+}
+
+FindingFields fields_of(const Finding& finding, const Analysed& all) {
     const auto* imbalance = std::get_if<evidence::Imbalance>(&finding.evidence);
     const Stretch when = imbalance && imbalance->when ? *imbalance->when : Stretch{};
     const bool has_cost = finding.run_share > 0;
     const double cost_ns = finding.run_share * static_cast<double>(all.figures().wall_ns);
-    return {{"ranks", ranks_of(finding)},
-            {"nodes", nodes_of(finding, all.job)},
-            {"calls", calls_of(finding, all.job)},
-            {"run_share", has_cost ? Value(finding.run_share) : Value()},
-            {"cost_ns", has_cost ? Value(static_cast<std::uint64_t>(cost_ns)) : Value()},
-            {"since_ns", moment(when.began_at)},
-            {"until_ns", moment(when.ended_at)}};
+    return {.ranks = ranks_of(finding),
+            .nodes = nodes_of(finding, all.job),
+            .calls = calls_of(finding, all.job),
+            .run_share = has_cost ? Value(finding.run_share) : Value(),
+            .cost_ns = has_cost ? Value(static_cast<std::uint64_t>(cost_ns)) : Value(),
+            .since_ns = moment(when.began_at),
+            .until_ns = moment(when.ended_at)};
 }
 
 }  // namespace mpiprof::report

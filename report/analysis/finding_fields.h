@@ -11,9 +11,16 @@
 
 namespace mpiprof::report {
 
-// "ranks" ("0-3,7"), "nodes" and "calls" (names, separated by commas), "run_share" (of the time of all ranks) and
-// "cost_ns" (that share of it), "since_ns" and "until_ns" (since 1970; not known: from the start, to the end). In this
-// order and all of them; what does not apply is not known.
-std::vector<std::pair<std::string_view, Value>> fields_of(const Finding& finding, const Analysed& all);
+// What does not apply is not known.
+struct FindingFields {
+    Value ranks;               // "0-3,7"
+    Value nodes, calls;        // names, separated by commas
+    Value run_share, cost_ns;  // of the time of all ranks
+    Value since_ns, until_ns;  // since 1970; not known: from the start, to the end
+
+    // All of them by name, in this order.
+    std::vector<std::pair<std::string_view, Value>> named() const;
+};
+FindingFields fields_of(const Finding& finding, const Analysed& all);
 
 }  // namespace mpiprof::report

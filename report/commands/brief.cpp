@@ -71,12 +71,6 @@ void add_wrapped(Lines& lines, std::string_view begin, std::string_view text) {
     for (const std::string& part : parts) lines.push_back((&part == parts.data() ? std::string(begin) : "  ") + part);
 }
 
-// What to type; the rest of the advice stands in the summary.
-std::string_view first_sentence(std::string_view text) {
-    const auto end = text.find(". ");
-    return end == std::string_view::npos ? text : text.substr(0, end + 1);
-}
-
 // A healthy job that is all there takes no more than its sentence.
 Lines lines_of(const Analysed& all, const Launch& launch) {
     const Job& job = all.job;
@@ -85,8 +79,7 @@ Lines lines_of(const Analysed& all, const Launch& launch) {
     add_wrapped(lines, prefix, fmt::format("{} [{}]", sentence_of(cause, job), id_of(cause.rule)));
     if (cause.rule == Rule::healthy && all.completeness().is_complete) return lines;
     if (const auto site = site_of(cause, job)) add_wrapped(lines, "  where: ", site->text());
-    if (const std::string_view next = next_step(cause); !next.empty())
-        add_wrapped(lines, "  next: ", first_sentence(next));
+    if (const std::string_view next = next_step(cause); !next.empty()) add_wrapped(lines, "  next: ", next);
     add_wrapped(lines, "  ", run_text(job, all.figures()));
     add_wrapped(lines, "  ", text_of(all.completeness(), job));
     lines.push_back(where_text(launch));

@@ -66,9 +66,7 @@ void add_how_to_show(CommandLine& line) {
     line.app.add_option("-j", line.options.threads, "Reader threads (default: all cores)")
         ->check(CLI::Range(1u, 1024u))
         ->type_name("N");
-    line.app
-        .add_flag("--brief", line.is_brief,
-                  "A few lines, for the end of a job's own output; the exit code is 0")
+    line.app.add_flag("--brief", line.is_brief, "A few lines, for the end of a job's own output; the exit code is 0")
         ->excludes(line.app.get_option("--width"));
     all.flag("-q,--quiet", line.options.is_quiet, "Suppress messages on stderr");
     all.flag("--strict", line.options.is_strict, "Exit code 1 if a rank is missing, unfinished or unreadable");

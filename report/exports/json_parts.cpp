@@ -77,7 +77,7 @@ void write_flow(JsonWriter& json, const char* name, const Flow& flow) {
 void write_finding(JsonWriter& json, const Finding& finding, const Analysed& all) {
     json.field("rule", id_of(finding.rule));
     json.field("is_serious", finding.is_serious);
-    for (const auto& [key, value] : fields_of(finding, all)) write_value(json, key, value);
+    for (const auto& [key, value] : fields_of(finding, all).named()) write_value(json, key, value);
 }
 
 }  // namespace

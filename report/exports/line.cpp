@@ -112,8 +112,9 @@ void write_verdict(JsonWriter& json, const Analysed& all) {
         json.field("ranks", list_text(cause.ranks));
         json.field("host", host_of(all.job, cause));
         json.field("run_share", cause.run_share);
-        for (const auto& [key, value] : fields_of(cause, all))
-            if (key == "calls" || key == "cost_ns") write_value(json, key, value);
+        const FindingFields fields = fields_of(cause, all);
+        write_value(json, "calls", fields.calls);
+        write_value(json, "cost_ns", fields.cost_ns);
     });
     const std::span others(all.verdicts().begin() + 1, all.verdicts().end());
     json.array(

@@ -1,16 +1,22 @@
-// All members keep the same calls, of larger jobs fewer of them, so that it all fits into memory.
-#include "report/merge/arrivals.h"
-
+// The part `arrivals`: the collectives that all members of a communicator have kept with their times. From them, how
+// long ranks waited for each other, in place of what floors.h can only estimate, and who came last. All members keep
+// the same calls, of larger jobs fewer of them, so that it all fits into memory.
 #include <algorithm>
 #include <bit>
-#include <iterator>
+#include <cstdint>
+#include <map>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "libmpiprof/format/arrivals.h"
+#include "report/merge/call_comparison.h"
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
 #include "report/merge/site_keys.h"
-#include "report/merge/waits.h"
 #include "report/model/ratio.h"
+#include "report/model/sorted.h"
 
 namespace mpiprof::report {
 namespace {
@@ -55,9 +61,7 @@ MemberCalls member_of(const RankProfile& from, const KeptCalls& kept, SiteKeys& 
     const Communicator& communicator = profile.communicators[kept.communicator];
     MemberCalls member{.rank = profile.rank,
                        .rank_in_comm = communicator.rank,
-                       .started_ns = static_cast<std::int64_t>(std::min(profile.started_monotonic_ns, latest_start)),
-                       .kinds = {},
-                       .kept = {}};
+                       .started_ns = static_cast<std::int64_t>(std::min(profile.started_monotonic_ns, latest_start))};
     const auto kinds = add_kinds(member, from, kept.communicator, keys);
     const unsigned thinned = thinning(communicator.origin == Origin::world, profile.size);
     const unsigned level = format::arrival_level(communicator.collectives) + thinned;
@@ -71,20 +75,34 @@ MemberCalls member_of(const RankProfile& from, const KeptCalls& kept, SiteKeys& 
     return member;
 }
 
-}  // namespace
+class ArrivalsPart {
+  public:
+    void add(const RankProfile& from);
+    void absorb(ArrivalsPart&& other) { communicators_.absorb(std::move(other.communicators_)); }
+    // Into Job::comparison, and over what the part `waits` has said of the same calls.
+    void finish(Finishing& end);
 
-void ArrivalsPart::take(std::uint64_t id, Communicator&& from) {
-    const auto [found, is_new] = communicators_.try_emplace(id, std::move(from));
-    if (is_new) return;
-    Communicator& to = found->second;
-    to.size = std::max(to.size, from.size);
-    if (from.first_rank < to.first_rank) {
-        to.first_rank = from.first_rank;
-        to.name = std::move(from.name);
-    }
-    to.members.insert(to.members.end(), std::make_move_iterator(from.members.begin()),
-                      std::make_move_iterator(from.members.end()));
-}
+  private:
+    struct Communicator {
+        std::string name;
+        bool is_world = false;
+        std::uint32_t size = 0;
+        std::uint32_t first_rank = 0;  // whose name it has
+        std::vector<MemberCalls> members{};
+
+        Communicator& operator+=(Communicator&& more) {
+            size = std::max(size, more.size);
+            if (more.first_rank < first_rank) {
+                first_rank = more.first_rank;
+                name = std::move(more.name);
+            }
+            append(members, std::move(more.members));
+            return *this;
+        }
+    };
+
+    Keyed<std::uint64_t, Communicator> communicators_;  // by id
+};
 
 // An id by members alone may be several communicators', and a rank may have met one twice: then its numbers begin
 // anew.
@@ -100,18 +118,11 @@ void ArrivalsPart::add(const RankProfile& from) {
         Communicator one{.name = communicator.name,
                          .is_world = communicator.origin == Origin::world,
                          .size = communicator.size,
-                         .first_rank = profile.rank,
-                         .members = {}};
+                         .first_rank = profile.rank};
         one.members.push_back(member_of(from, kept, keys));
-        take(communicator.id, std::move(one));
+        communicators_.add(communicator.id, std::move(one));
     }
 }
-
-void ArrivalsPart::absorb(ArrivalsPart&& other) {
-    for (auto& [id, communicator] : other.communicators_) take(id, std::move(communicator));
-}
-
-namespace {
 
 // Each member once, each on its seat.
 bool is_complete(const std::vector<MemberCalls>& members, std::uint32_t size) {
@@ -123,9 +134,7 @@ bool is_complete(const std::vector<MemberCalls>& members, std::uint32_t size) {
 
 // The estimate of these calls gives way to what was seen.
 void correct(Finishing& end, const MemberCalls& member) {
-    Job& job = end.job;
-    const auto rank = std::lower_bound(job.ranks.begin(), job.ranks.end(), member.rank,
-                                       [](const Rank& r, std::uint32_t wanted) { return r.rank < wanted; });
+    Rank* rank = end.job.size <= Floors::most_ranks ? end.job.find(member.rank) : nullptr;
     for (const MemberCalls::Kind& kind : member.kinds) {
         if (kind.compared_ns <= 0) continue;
         const auto estimated = end.floors.of({&kind.all, 1});
@@ -134,14 +143,11 @@ void correct(Finishing& end, const MemberCalls& member) {
             .estimated = estimated,
             .waiting_ns = whole_ns(static_cast<double>(kind.all.time_ns) * kind.waited_ns / kind.compared_ns),
             .time_ns = kind.all.time_ns};
-        correction.apply(row_of(end, kind.all.key));
-        if (rank != job.ranks.end() && rank->rank == member.rank && job.size <= WaitsPart::most_ranks)
-            correction.apply(*rank);
+        correction.apply(end.row_of(kind.all.key));
+        if (rank) correction.apply(*rank);
         end.corrections[kind.site_key] += correction;
     }
 }
-
-}  // namespace
 
 void ArrivalsPart::finish(Finishing& end) {
     Job& job = end.job;
@@ -150,20 +156,23 @@ void ArrivalsPart::finish(Finishing& end) {
     Comparison& result = job.comparison;
 
     NodeClocks clocks(job.ranks.empty() ? 0 : job.ranks.front().node);
-    std::vector<std::pair<const std::pair<const std::uint64_t, Communicator>*, CallComparison>> comparisons;
+    struct Compared {
+        std::uint64_t id;
+        const Communicator& communicator;
+        CallComparison calls;
+    };
+    std::vector<Compared> comparisons;
     for (auto& [id, communicator] : communicators_) {
         auto& members = communicator.members;
-        std::sort(members.begin(), members.end(), [](const MemberCalls& a, const MemberCalls& b) {
-            return std::tie(a.rank_in_comm, a.rank) < std::tie(b.rank_in_comm, b.rank);
-        });
+        sort_by(members, &MemberCalls::rank_in_comm, &MemberCalls::rank);
         if (!is_complete(members, communicator.size)) {
             ++result.incomplete;
             continue;
         }
         for (MemberCalls& member : members)
             if (const Rank* rank = job.find(member.rank)) member.node = rank->node;
-        comparisons.emplace_back(&*communicators_.find(id), CallComparison(members, calls));
-        comparisons.back().second.bound(clocks);
+        comparisons.push_back({id, communicator, CallComparison(members, calls)});
+        comparisons.back().calls.bound(clocks);
     }
     clocks.solve();
     for (std::uint32_t node = 0; node < job.nodes.size(); ++node) {
@@ -171,8 +180,7 @@ void ArrivalsPart::finish(Finishing& end) {
         ++result.nodes;
         result.clock_error_ns = std::max(result.clock_error_ns, clocks.error_ns(node));
     }
-    for (auto& [entry, comparison] : comparisons) {
-        const auto& [id, communicator] = *entry;
+    for (auto& [id, communicator, comparison] : comparisons) {
         if (!comparison.can_line_up(clocks)) {
             ++result.not_lined_up;
             continue;
@@ -190,5 +198,9 @@ void ArrivalsPart::finish(Finishing& end) {
         return std::tie(b.waiting_ns, b.time_ns, a.comm, a.call) < std::tie(a.waiting_ns, a.time_ns, b.comm, b.call);
     });
 }
+
+}  // namespace
+
+std::unique_ptr<MergePart> arrivals_part() { return std::make_unique<PartOf<ArrivalsPart>>(); }
 
 }  // namespace mpiprof::report

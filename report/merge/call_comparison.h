@@ -1,5 +1,5 @@
 // The collectives of one communicator, call by call over all its members: who came last, and how long each waited. For
-// ArrivalsPart. Only calls that all members have kept, and that were the same call on all of them, are compared.
+// the part `arrivals`. Only calls that all members have kept, and that were the same call on all of them, are compared.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct MemberCalls {
     std::uint32_t rank_in_comm = 0;
     std::uint32_t node = 0;
     std::int64_t started_ns = 0;  // it left MPI_Init
-    std::vector<Kind> kinds;
-    std::vector<Kept> kept;  // by number
+    std::vector<Kind> kinds{};
+    std::vector<Kept> kept{};  // by number
 
     std::uint16_t call_of(const Kept& k) const { return kinds[k.kind].all.key.call; }
 };

@@ -1,12 +1,22 @@
-// A rank is a part of its own that is taken over like any other.
-#include "report/merge/comms.h"
-
+// The part `comms`: what happened on each communicator, added up over some of a job's ranks. A rank is a part of its
+// own that is taken over like any other. The largest communicators are kept apart, as many as the bound says; the
+// others are added up as one. Which these are does not depend on the order either: what is once left out could never
+// come back.
 #include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include "report/merge/hash.h"
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
+#include "report/merge/site_keys.h"
+#include "report/model/sorted.h"
 #include "report/model/sums.h"
 
 namespace mpiprof::report {
@@ -16,13 +26,51 @@ bool is_kept_apart(CommKind kind) { return kind == CommKind::known || kind == Co
 
 bool is_entered_by_all(Traffic traffic) { return traffic == Traffic::collective || traffic == Traffic::sync; }
 
-}  // namespace
+class CommsPart {
+  public:
+    // At most so many communicators are kept apart.
+    explicit CommsPart(std::size_t most) : most_(most) {}
 
-CommKind kind_of(const Communicator& communicator) {
-    if (communicator.origin == Origin::self) return CommKind::self;
-    if (communicator.id == 0) return CommKind::unknown;
-    return communicator.is_id_ambiguous ? CommKind::by_members : CommKind::known;
-}
+    void add(const RankProfile& from);
+    void absorb(CommsPart&& other);
+    // Into Job::comms.
+    void finish(Finishing& end);
+
+  private:
+    // What is kept apart, first what is worth it most.
+    struct Key {
+        bool is_not_world = true;
+        std::uint64_t below = 0;  // how much smaller than the largest possible
+        std::uint64_t mixed_id = 0;
+        CommKind kind = CommKind::none;
+        std::uint64_t id = 0;
+        auto operator<=>(const Key&) const = default;
+    };
+    struct Entered {
+        std::uint16_t call = 0;
+        std::uint32_t ranks = 0;
+        std::uint64_t fewest = 0, most = 0;
+        std::uint32_t fewest_rank = 0, most_rank = 0;
+    };
+    struct Entry {
+        Comm comm;  // without its sums and entries
+        std::vector<CommSum> sums;
+        std::vector<Entered> entered;
+    };
+    using Entries = std::map<Key, Entry>;
+
+    static Key key_of(const Communicator& communicator);
+    static Entries entries_of(const RankProfile& from);
+    static void count_entries(const RankProfile& from, std::span<Entry* const> entry_of);
+    static void merge(Entry& to, Entry&& from);
+    void take(const Key& key, Entry&& entry);
+    void take_as_other(Entry&& entry);
+
+    std::size_t most_;
+    Entries kept_;                      // known, by_members
+    std::map<CommKind, Entry> others_;  // all that are together
+    std::optional<Key> first_left_out_;
+};
 
 // The two sides of an intercommunicator see different sizes: it has none here.
 CommsPart::Key CommsPart::key_of(const Communicator& communicator) {
@@ -85,16 +133,15 @@ void CommsPart::count_entries(const RankProfile& from, std::span<Entry* const> e
         if (communicator >= entry_of.size() || !is_entered_by_all(profile.calls[call].traffic)) return;
         Entry& entry = *entry_of[communicator];
         if (entry.comm.kind != CommKind::known) return;
-        add_sorted(
-            entry.entered,
-            Entered{.call = from.calls[call],
-                    .ranks = 1,
-                    .fewest = n,
-                    .most = n,
-                    .fewest_rank = profile.rank,
-                    .most_rank = profile.rank},
-            [](const Entered& a, const Entered& b) { return a.call < b.call; },
-            [](Entered& to, const Entered& more) { to.fewest = to.most = to.most + more.most; });
+        add_sorted(entry.entered,
+                   Entered{.call = from.calls[call],
+                           .ranks = 1,
+                           .fewest = n,
+                           .most = n,
+                           .fewest_rank = profile.rank,
+                           .most_rank = profile.rank},
+                   ordered_by(&Entered::call),
+                   [](Entered& to, const Entered& more) { to.fewest = to.most = to.most + more.most; });
     };
     for (const Cell& cell : profile.cells) count(cell.call, cell.communicator, cell.calls + cell.errors);
     if (profile.state == State::finalized) return;
@@ -120,31 +167,25 @@ void CommsPart::merge(Entry& to, Entry&& from) {
     if (!is_kept_apart(comm.kind)) comm.communicators += from.comm.communicators;
     for (const CommSum& sum : from.sums) add_sum(to.sums, sum);
     for (const Entered& entered : from.entered)
-        add_sorted(
-            to.entered, entered, [](const Entered& a, const Entered& b) { return a.call < b.call; },
-            [](Entered& a, const Entered& b) {
-                a.ranks += b.ranks;
-                if (std::tie(b.fewest, b.fewest_rank) < std::tie(a.fewest, a.fewest_rank))
-                    std::tie(a.fewest, a.fewest_rank) = std::tie(b.fewest, b.fewest_rank);
-                if (std::tie(a.most, b.most_rank) < std::tie(b.most, a.most_rank))
-                    std::tie(a.most, a.most_rank) = std::tie(b.most, b.most_rank);
-            });
+        add_sorted(to.entered, entered, ordered_by(&Entered::call), [](Entered& a, const Entered& b) {
+            a.ranks += b.ranks;
+            if (std::tie(b.fewest, b.fewest_rank) < std::tie(a.fewest, a.fewest_rank))
+                std::tie(a.fewest, a.fewest_rank) = std::tie(b.fewest, b.fewest_rank);
+            if (std::tie(a.most, b.most_rank) < std::tie(b.most, a.most_rank))
+                std::tie(a.most, a.most_rank) = std::tie(b.most, b.most_rank);
+        });
 }
 
 void CommsPart::take_as_other(Entry&& entry) {
     Comm& comm = entry.comm;
     if (is_kept_apart(comm.kind)) {
         comm = {.kind = CommKind::other,
-                .name = {},
-                .made_by = {},
                 .members = comm.members,
                 .seats = comm.seats,
                 .first_rank = comm.first_rank,
                 .communicators = 0,
                 .largest_ns = comm.largest_ns,
-                .largest_rank = comm.largest_rank,
-                .sums = {},
-                .entries = {}};
+                .largest_rank = comm.largest_rank};
         entry.entered.clear();
     }
     const auto [found, is_new] = others_.try_emplace(comm.kind, std::move(entry));
@@ -178,8 +219,7 @@ void CommsPart::finish(Finishing& end) {
         Comm& comm = comms.emplace_back(std::move(entry.comm));
         comm.sums = std::move(entry.sums);
         for (CommSum& sum : comm.sums) sum.call = end.order[sum.call];
-        std::sort(comm.sums.begin(), comm.sums.end(),
-                  [](const CommSum& a, const CommSum& b) { return std::tie(a.call, a.bin) < std::tie(b.call, b.bin); });
+        sort_by(comm.sums, &CommSum::call, &CommSum::bin);
         for (const Entered& entered : entry.entered) {
             const bool by_all = entered.ranks == comm.members;
             comm.entries.push_back({.call = end.order[entered.call],
@@ -188,8 +228,7 @@ void CommsPart::finish(Finishing& end) {
                                     .fewest_rank = by_all ? std::optional(entered.fewest_rank) : std::nullopt,
                                     .most_rank = entered.most_rank});
         }
-        std::sort(comm.entries.begin(), comm.entries.end(),
-                  [](const auto& a, const auto& b) { return a.call < b.call; });
+        sort_by(comm.entries, &CommEntries::call);
     };
     for (auto& [key, entry] : kept_) finished(entry);
     std::sort(comms.begin(), comms.end(), [](const Comm& a, const Comm& b) {
@@ -200,5 +239,10 @@ void CommsPart::finish(Finishing& end) {
     // What has no calls says nothing.
     std::erase_if(comms, [](const Comm& comm) { return comm.kind == CommKind::none && comm.sums.empty(); });
 }
+
+}  // namespace
+
+std::unique_ptr<MergePart> comms_part(std::size_t most) { return std::make_unique<PartOf<CommsPart>>(most); }
+std::unique_ptr<MergePart> comms_part() { return comms_part(4096); }
 
 }  // namespace mpiprof::report

@@ -6,14 +6,18 @@
 
 namespace mpiprof::report {
 
-void DurationCounts::add(double low_ns, double high_ns, std::uint64_t calls) {
-    const double middle = std::clamp((low_ns + high_ns) / 2 + 0.5, 0.0, 0x1p63);
+void DurationCounts::add(std::span<const Bucket> buckets) {
+    for (const Bucket& bucket : buckets) add(bucket);
+}
+
+void DurationCounts::add(const Bucket& bucket) {
+    const double middle = std::clamp((bucket.low_ns + bucket.high_ns) / 2 + 0.5, 0.0, 0x1p63);
     const auto ns = static_cast<std::uint64_t>(middle);
     const unsigned octave = ns < sub_buckets ? 0 : static_cast<unsigned>(std::bit_width(ns)) - sub_bits;
     const std::uint64_t sub = octave == 0 ? ns : (ns >> (octave - 1)) & (sub_buckets - 1);
     if (!octaves_[octave]) octaves_[octave] = std::make_unique<Octave>();
-    (*octaves_[octave])[sub] += calls;
-    calls_ += calls;
+    (*octaves_[octave])[sub] += bucket.calls;
+    calls_ += bucket.calls;
 }
 
 void DurationCounts::add(const DurationCounts& other) {

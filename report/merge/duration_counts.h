@@ -2,21 +2,32 @@
 // octave, so that taking over a rank's 16 costs under 1 % more. For merge only; gives percentiles.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
+
+#include "report/model/profile.h"
 
 namespace mpiprof::report {
 
 class DurationCounts {
   public:
-    void add(double low_ns, double high_ns, std::uint64_t calls);
+    void add(std::span<const Bucket> buckets);
     void add(const DurationCounts& other);
     std::uint64_t calls() const { return calls_; }
     // The duration that `share` of the calls did not exceed, e.g. 0.99.
     double percentile(double share) const;
+    // Where the shortest and the longest call are known: a bucket's middle never lies beyond them.
+    double percentile(double share, std::uint64_t shortest_ns, std::uint64_t longest_ns) const {
+        const auto low = static_cast<double>(shortest_ns);
+        return std::clamp(percentile(share), low, std::max(low, static_cast<double>(longest_ns)));
+    }
 
   private:
+    void add(const Bucket& bucket);
+
     static constexpr unsigned sub_bits = 6;
     static constexpr unsigned sub_buckets = 1u << sub_bits;
     static constexpr unsigned octaves = 64 - sub_bits + 1;

@@ -1,14 +1,24 @@
-// Facts by their names, as libmpiprof/host/place.cpp writes them.
-#include "report/merge/facts.h"
-
+// The part `facts`: where some of a job's ranks ran and under whose settings, from what their profiles say of
+// processes, nodes and environments. Most ranks share their sets of processors and their environments, which are kept
+// once each; nodes are described once.
 #include <algorithm>
 #include <charconv>
-#include <iterator>
-#include <numeric>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "libmpiprof/format/facts.h"
-#include "report/merge/node_use.h"
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
+#include "report/model/number_list.h"
+#include "report/model/placement.h"
+#include "report/model/sorted.h"
 
 namespace mpiprof::report {
 namespace {
@@ -28,9 +38,7 @@ std::optional<std::string> entry_of(const Fact& fact, std::string_view kind) {
 
 Device& device_of(std::vector<Device>& devices, const std::string& name) {
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const Device& d) { return d.name == name; });
-    return found != devices.end()
-               ? *found
-               : devices.emplace_back(Device{.name = name, .numa_node = {}, .rate = {}, .pci_path = {}});
+    return found != devices.end() ? *found : devices.emplace_back(Device{.name = name});
 }
 
 constexpr std::size_t longest_path = 512;  // as it is written
@@ -82,10 +90,9 @@ NodeFacts node_of(const std::vector<Fact>& facts) {
         if (const auto entry = entry_of(fact, format::facts::nic_rate))
             device_of(node.adapters, *entry).rate = fact.value;
     }
-    std::sort(node.numa_nodes.begin(), node.numa_nodes.end(),
-              [](const NumaNode& a, const NumaNode& b) { return a.number < b.number; });
-    for (std::vector<Device>* devices : {&node.gpus, &node.adapters})
-        std::sort(devices->begin(), devices->end(), [](const Device& a, const Device& b) { return a.name < b.name; });
+    sort_by(node.numa_nodes, &NumaNode::number);
+    sort_by(node.gpus, &Device::name);
+    sort_by(node.adapters, &Device::name);
     return node;
 }
 
@@ -101,13 +108,6 @@ void add_usage(RankPlace& place, const Profile& profile) {
     const auto span = static_cast<double>(profile.usage_span_ns);
     place.cores_busy = static_cast<double>(cpu - cpu_at_start) / span;
     place.pushed_off_per_s = static_cast<double>(to.involuntary_switches - from.involuntary_switches) / (span / 1e9);
-}
-
-template <class Key, class Index>
-std::uint32_t intern(std::vector<Key>& values, Index& index, Key value) {
-    const auto [found, is_new] = index.try_emplace(value, static_cast<std::uint32_t>(values.size()));
-    if (is_new) values.push_back(std::move(value));
-    return found->second;
 }
 
 constexpr std::uint32_t not_set = 0xffffffff;
@@ -159,28 +159,82 @@ void list_ranks_of_other_values(Placement& placement, const ValuesOfEnvironments
             placement.variables[v].values[values[place.environment][v]].ranks.push_back(place.rank);
 }
 
-}  // namespace
-
-std::uint32_t FactsPart::list_index(const std::string& text) { return intern(lists_, list_index_, text); }
-
-std::uint32_t FactsPart::assignment_index(Assignment assignment) {
-    return intern(assignments_, assignment_index_, std::move(assignment));
+// RAPL's domains overlap: a package has its cores in it, and psys and the -mmio twins count packages once more.
+bool counts_once(std::string_view domain) {
+    if (domain.find("mmio") != std::string_view::npos) return false;
+    const std::string_view label =
+        domain.substr(domain.rfind(':') == std::string_view::npos ? 0 : domain.rfind(':') + 1);
+    return label.starts_with("package") || label == "dram";
 }
 
-std::uint32_t FactsPart::environment_index(Environment environment) {
-    std::sort(environment.begin(), environment.end());
-    return intern(environments_, environment_index_, std::move(environment));
+// What a node's own counters say: energy and traffic of all that ran on it. Names as libmpiprof/host/node_counters.cpp
+// writes them.
+NodeUse use_of(std::span<const NodeCounter> counters, double seconds) {
+    constexpr std::string_view energy = "energy.", link = "link.";
+    NodeUse use{.seconds = seconds};
+    std::optional<double> whole, parts;
+    for (const NodeCounter& counter : counters) {
+        const std::string_view name = counter.name;
+        const double joules = static_cast<double>(counter.value) / 1e6;
+        if (name == format::facts::energy_node)
+            whole = joules;
+        else if (name == format::facts::energy_accelerators)
+            use.accelerator_joules = joules;
+        else if (name.starts_with(energy) && counts_once(name.substr(energy.size())))
+            parts = parts.value_or(0) + joules;
+        if (!name.starts_with(link) || name.size() < link.size() + 4) continue;
+        const std::string device(name.substr(link.size(), name.size() - link.size() - 3));
+        if (name.ends_with(".tx")) use.sent.emplace_back(device, counter.value);
+        if (name.ends_with(".rx")) use.received.emplace_back(device, counter.value);
+    }
+    use.joules = whole ? whole : parts;
+    std::sort(use.sent.begin(), use.sent.end());
+    std::sort(use.received.begin(), use.received.end());
+    return use;
 }
 
-void FactsPart::describe(const std::string& node, Description description) {
-    const auto [found, is_new] = nodes_.try_emplace(node, description);
-    if (!is_new && description.rank < found->second.rank) found->second = std::move(description);
-}
+class FactsPart {
+  public:
+    FactsPart() {  // number 0 of either is "not known"
+        lists_.index_of(std::string());
+        environments_.index_of(Environment{});
+    }
+    void add(const RankProfile& from);
+    void absorb(FactsPart&& other);
+    // After the nodes of the job have their numbers.
+    void finish(Finishing& end);
+
+  private:
+    using Assignment = std::pair<std::string, std::string>;  // name, value
+    using Environment = std::vector<std::uint32_t>;          // of assignments_, sorted
+    struct Description {
+        std::uint32_t rank = 0;  // that wrote it; the lowest counts
+        std::vector<Fact> facts;
+        NodeUse use{};
+
+        void operator+=(Description&& more) {
+            if (more.rank < rank) *this = std::move(more);
+        }
+    };
+
+    std::uint32_t environment_index(Environment environment) {
+        std::sort(environment.begin(), environment.end());
+        return environments_.index_of(environment);
+    }
+    void sort_lists(Placement& placement);
+    void sort_variables(Placement& placement) const;
+
+    Numbered<std::string> lists_;  // of processors or NUMA nodes
+    Numbered<Assignment> assignments_;
+    Numbered<Environment> environments_;
+    Keyed<std::string, Description> nodes_;
+    std::vector<RankPlace> ranks_;
+};
 
 void FactsPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
     if (profile.is_text) return;
-    RankPlace place{.rank = profile.rank, .cpu_at_start = {}, .cores_busy = {}, .pushed_off_per_s = {}};
+    RankPlace place{.rank = profile.rank};
     Environment environment;
     Description description{
         profile.rank, {}, use_of(profile.node_counters, static_cast<double>(profile.usage_span_ns) / 1e9)};
@@ -188,10 +242,10 @@ void FactsPart::add(const RankProfile& from) {
     for (const Fact& fact : profile.facts) {
         if (fact.kind == FactKind::node) description.facts.push_back(fact);
         if (fact.kind == FactKind::environment && seen.insert(fact.name).second)
-            environment.push_back(assignment_index({fact.name, fact.value}));
+            environment.push_back(assignments_.index_of({fact.name, fact.value}));
         if (fact.kind != FactKind::process) continue;
-        if (fact.name == format::facts::cpus_allowed) place.cpus = list_index(fact.value);
-        if (fact.name == format::facts::memory_nodes_allowed) place.memory_nodes = list_index(fact.value);
+        if (fact.name == format::facts::cpus_allowed) place.cpus = lists_.index_of(fact.value);
+        if (fact.name == format::facts::memory_nodes_allowed) place.memory_nodes = lists_.index_of(fact.value);
         if (fact.name == format::facts::cpu_at_start) place.cpu_at_start = number_of(fact.value);
     }
     place.environment = environment_index(std::move(environment));
@@ -203,28 +257,28 @@ void FactsPart::add(const RankProfile& from) {
     if (profile.facts.empty() && !is_known) return;
     ranks_.push_back(place);
     if (!description.facts.empty())
-        describe(profile.node.empty() ? profile.host : profile.node, std::move(description));
+        nodes_.add(profile.node.empty() ? profile.host : profile.node, std::move(description));
 }
 
 void FactsPart::absorb(FactsPart&& other) {
-    std::vector<std::uint32_t> assignment_of, environment_of;
-    for (Assignment& assignment : other.assignments_) assignment_of.push_back(assignment_index(std::move(assignment)));
-    for (Environment& environment : other.environments_) {
+    const auto list_of = lists_.absorb(other.lists_), assignment_of = assignments_.absorb(other.assignments_);
+    std::vector<std::uint32_t> environment_of;
+    for (Environment environment : other.environments_.values()) {
         for (std::uint32_t& assignment : environment) assignment = assignment_of[assignment];
         environment_of.push_back(environment_index(std::move(environment)));
     }
     for (RankPlace& place : other.ranks_) {
-        place.cpus = list_index(other.lists_[place.cpus]);
-        place.memory_nodes = list_index(other.lists_[place.memory_nodes]);
+        place.cpus = list_of[place.cpus];
+        place.memory_nodes = list_of[place.memory_nodes];
         place.environment = environment_of[place.environment];
-        ranks_.push_back(place);
     }
-    for (auto& [node, description] : other.nodes_) describe(node, std::move(description));
+    append(ranks_, std::move(other.ranks_));
+    nodes_.absorb(std::move(other.nodes_));
 }
 
 // Numbered in the order of the ranks, so that the result does not depend on who read what.
 void FactsPart::sort_lists(Placement& placement) {
-    std::vector<std::uint32_t> number(lists_.size());
+    std::vector<std::uint32_t> number(lists_.values().size());
     for (RankPlace& place : placement.ranks)
         for (std::uint32_t* list : {&place.cpus, &place.memory_nodes}) {
             if (*list == 0) continue;
@@ -238,12 +292,12 @@ void FactsPart::sort_lists(Placement& placement) {
 
 void FactsPart::sort_variables(Placement& placement) const {
     std::map<std::string, std::uint32_t> variable_of;
-    for (const auto& [name, value] : assignments_) variable_of.emplace(name, 0);
+    for (const auto& [name, value] : assignments_.values()) variable_of.emplace(name, 0);
     for (auto& [name, index] : variable_of) {
         index = static_cast<std::uint32_t>(placement.variables.size());
-        placement.variables.push_back({.name = name, .values = {}});
+        placement.variables.push_back({.name = name});
     }
-    const UsedEnvironments used = used_environments(environments_, placement.ranks);
+    const UsedEnvironments used = used_environments(environments_.values(), placement.ranks);
     ValuesOfEnvironments values(used.environments.size(), std::vector(variable_of.size(), not_set));
     std::vector<std::map<std::uint32_t, std::uint32_t>> index(variable_of.size());  // assignment -> into its values
     for (std::size_t e = 0; e < values.size(); ++e) {
@@ -255,9 +309,7 @@ void FactsPart::sort_variables(Placement& placement) const {
             const auto [found, is_new] = index[v].try_emplace(assignment, static_cast<std::uint32_t>(known.size()));
             if (is_new)
                 known.push_back(
-                    {.value = assignment == not_set ? std::nullopt : std::optional(assignments_[assignment].second),
-                     .count = 0,
-                     .ranks = {}});
+                    {.value = assignment == not_set ? std::nullopt : std::optional(assignments_[assignment].second)});
             known[found->second].count += used.ranks[e];
             values[e][v] = found->second;
         }
@@ -272,15 +324,18 @@ void FactsPart::finish(Finishing& end) {
     const Job& job = end.job;
     Placement& placement = end.job.placement;
     placement.ranks = std::move(ranks_);
-    std::sort(placement.ranks.begin(), placement.ranks.end(),
-              [](const RankPlace& a, const RankPlace& b) { return a.rank < b.rank; });
+    sort_by(placement.ranks, &RankPlace::rank);
     sort_lists(placement);
     sort_variables(placement);
     for (const std::string& node : job.nodes) {
-        const auto found = nodes_.find(node);
-        placement.nodes.push_back(found == nodes_.end() ? NodeFacts{} : node_of(found->second.facts));
-        if (found != nodes_.end()) placement.nodes.back().use = found->second.use;
+        const Description* description = nodes_.find(node);
+        placement.nodes.push_back(description ? node_of(description->facts) : NodeFacts{});
+        if (description) placement.nodes.back().use = description->use;
     }
 }
+
+}  // namespace
+
+std::unique_ptr<MergePart> facts_part() { return std::make_unique<PartOf<FactsPart>>(); }
 
 }  // namespace mpiprof::report

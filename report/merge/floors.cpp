@@ -67,12 +67,11 @@ void add_wait(std::vector<WaitSum>& sums, const WaitSum& sum) {
 Floors::Waiting Floors::of(std::span<const WaitSum> sums) const {
     Waiting waiting;
     for (const WaitSum& sum : sums) {
-        const auto found = floors_.find(sum.key);
-        if (found == floors_.end() || posting_.contains(sum.key.call)) continue;
-        const WaitSum& floor = found->second;
+        const WaitSum* floor = floors_.find(sum.key);
+        if (!floor || posting_.contains(sum.key.call)) continue;
         const bool is_alone = sum.key.comm_size == 1;  // there is nobody to wait for
-        if (!is_alone && (floor.min_ns == 0 || floor.calls < least_calls)) continue;
-        auto fastest = static_cast<double>(floor.min_ns);
+        if (!is_alone && (floor->min_ns == 0 || floor->calls < least_calls)) continue;
+        auto fastest = static_cast<double>(floor->min_ns);
         if (sum.most_moving_ns > 0) fastest = std::min(fastest, sum.most_moving_ns);
         const double moving = is_alone ? static_cast<double>(sum.time_ns) : static_cast<double>(sum.calls) * fastest;
         waiting.judged_ns += sum.time_ns;

@@ -1,5 +1,5 @@
 // Floors: the fastest call of each kind over all ranks, and how much of other calls' time is above it, which is an
-// estimate of waiting. WaitsPart makes them; sites, rows and ranks are held against them.
+// estimate of waiting. The part `waits` makes them; sites, rows and ranks are held against them.
 //
 // The method: the fastest call of one function, size bin and kind of buffer on communicators of one size was held up by
 // nobody (of a collective, it is that of the rank that came last). What the other calls took longer is waiting, and
@@ -8,14 +8,16 @@
 // something. File I/O waits for disks, not for ranks.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "report/merge/keyed.h"
 #include "report/model/profile.h"
 
 namespace mpiprof::report {
@@ -42,21 +44,59 @@ std::optional<WaitSum> wait_of(const Profile& profile, const Cell& cell, std::ui
 // To sorted sums.
 void add_wait(std::vector<WaitSum>& sums, const WaitSum& sum);
 
-// The fastest calls, when all ranks are known. Calls have the numbers of the registry.
+// The fastest calls, added up over ranks. Calls have the numbers of the registry.
 class Floors {
   public:
-    static constexpr std::uint64_t least_calls = 20;  // of fewer, the fastest may have been slow itself
+    static constexpr std::uint64_t least_calls = 20;   // of fewer, the fastest may have been slow itself
+    static constexpr std::uint32_t most_ranks = 8192;  // of larger jobs there is no estimate rank by rank
+    static constexpr std::size_t most_keys = 65536;    // more come from damaged files alone, and are not judged
+
+    void add(WaitSum sum) { floors_.add(sum.key, std::move(sum)); }
+    // Such calls only post requests: who waits for these is Wait.
+    void add_posting(std::uint16_t call) { posting_.insert(call); }
+    void absorb(Floors&& other) {
+        floors_.absorb(std::move(other.floors_));
+        posting_.merge(other.posting_);
+    }
 
     struct Waiting {
         std::uint64_t judged_ns = 0;
         std::uint64_t waiting_ns = 0;
     };
+    // When all ranks are known.
     Waiting of(std::span<const WaitSum> sums) const;
+    // By what is alike; the calls of all ranks.
+    const auto& fastest() const { return floors_; }
 
   private:
-    friend class WaitsPart;
-    std::map<WaitKey, WaitSum> floors_;
-    std::set<std::uint16_t> posting_;  // calls that only post requests: who waits for them is Wait
+    Keyed<WaitKey, WaitSum, most_keys> floors_;
+    std::set<std::uint16_t> posting_;
+};
+
+// What was seen of some calls' waiting, beside what Floors estimates of them: the one takes the place of the other in
+// whatever these calls are added up in. The part `arrivals` makes it.
+struct Correction {
+    std::uint16_t call = 0;  // of the registry
+    Floors::Waiting estimated;
+    std::uint64_t waiting_ns = 0;
+    std::uint64_t time_ns = 0;  // of all these calls
+
+    Correction& operator+=(const Correction& more) {
+        call = more.call;
+        estimated.judged_ns += more.estimated.judged_ns;
+        estimated.waiting_ns += more.estimated.waiting_ns;
+        waiting_ns += more.waiting_ns;
+        time_ns += more.time_ns;
+        return *this;
+    }
+    // To a row, rank or site that has the estimate.
+    template <class Judged>
+    void apply(Judged& judged) const {
+        judged.judged_ns += time_ns - std::min(estimated.judged_ns, time_ns);
+        judged.waiting_ns -= std::min(estimated.waiting_ns, judged.waiting_ns);
+        judged.waiting_ns += waiting_ns;
+        judged.compared_ns += time_ns;
+    }
 };
 
 }  // namespace mpiprof::report

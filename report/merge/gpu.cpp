@@ -1,14 +1,29 @@
-// What all ranks' records together say. Which operations of a communicator are compared depends on their numbers alone:
-// what is forgotten as too old stays too old, whoever comes next.
-#include "report/merge/gpu.h"
-
+// The part `gpu`: what the GPUs did for NCCL's calls, added up over some of a job's ranks, and the operations of a
+// communicator held against each other. Which of them are compared depends on their numbers alone: what is forgotten as
+// too old stays too old, whoever comes next.
 #include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
-#include <string_view>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
+
+#include "report/merge/duration_counts.h"
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
+#include "report/model/sorted.h"
 
 namespace mpiprof::report {
 namespace {
+
+constexpr std::size_t most_busy = 4096;           // GPUs that are kept: those that idled longest
+constexpr std::size_t most_words = 64;            // more come from damaged files alone,
+constexpr std::size_t most_communicators = 4096;  // and so do these
+constexpr std::uint64_t most_compared = 4096;     // of a communicator's last operations: as many as a rank keeps
 
 constexpr std::uint64_t ns_of(std::uint64_t us16) { return us16 * 1000 / 16; }
 
@@ -18,18 +33,6 @@ std::uint32_t resolution_of(GpuSource source) { return source == GpuSource::laun
 bool is_clear(std::uint32_t shortest, std::uint32_t next, std::uint32_t resolution) {
     return next - shortest > std::max(resolution, shortest / 10);
 }
-
-void add_work(GpuWork& to, const GpuWork& from) {
-    to.kind = from.kind;
-    to.count += from.count;
-    to.bytes += from.bytes;
-    to.time_ns += from.time_ns;
-    to.overlapped_ns += from.overlapped_ns;
-    to.in_graphs += from.in_graphs;
-}
-
-constexpr std::size_t most_busy = 4096;  // GPUs that are kept: those that idled longest
-constexpr std::size_t most_words = 64;   // more come from damaged files alone
 
 // Only what is the same communicator for all its members can be compared.
 std::uint64_t id_of(const Profile& profile, std::uint16_t communicator) {
@@ -41,24 +44,96 @@ std::uint64_t id_of(const Profile& profile, std::uint16_t communicator) {
 // No member is done before all others have come: these have times in the sequences.
 bool needs_all(const Call& call) { return call.traffic == Traffic::collective && !call.has_root; }
 
-}  // namespace
+class GpuPart {
+  public:
+    void add(const RankProfile& from);
+    void absorb(GpuPart&& other);
+    // Into Job::gpu.
+    void finish(Finishing& end);
 
-void GpuPart::add_row(Entry& to, const GpuRow& from) {
-    GpuRow& row = to.row;
-    row.min_ns = row.operations == 0 || from.min_ns < row.min_ns ? from.min_ns : row.min_ns;
-    row.max_ns = std::max(row.max_ns, from.max_ns);
-    row.operations += from.operations;
-    row.bytes += from.bytes;
-    row.others_bytes += from.others_bytes;
-    row.time_ns += from.time_ns;
-    row.kernels += from.kernels;
-    row.ranks += from.ranks;
-    row.by_events |= from.by_events;
-    row.by_cupti |= from.by_cupti;
-    row.by_launches |= from.by_launches;
-}
+  private:
+    struct Key {
+        std::uint16_t call = 0;
+        std::uint8_t bin = 0;
+        bool is_replayed = false, is_exchange = false;
+        auto operator<=>(const Key&) const = default;
+    };
+    struct Entry {
+        GpuRow row;
+        DurationCounts durations;
+        // Nanoseconds of operations that wait for all members, by communicator.
+        Keyed<std::uint64_t, std::uint64_t> on;
+
+        void operator+=(Entry&& more) {
+            row += more.row;
+            durations.add(more.durations);
+            on.absorb(std::move(more.on));
+        }
+    };
+    // One operation over the members that measured it.
+    struct Operation {
+        std::uint32_t measured = 0;
+        std::uint32_t last_rank = 0;  // whose time was shortest; the lowest of several
+        std::uint32_t shortest = 0;   // sixteenths of a microsecond
+        std::uint32_t next = ~0u;     // the shortest but one; all ones: there is none
+        std::uint64_t sum = 0;
+
+        void operator+=(const Operation& more);
+    };
+    struct Sequences {
+        std::uint32_t members = 0;
+        std::uint32_t size = 0;  // of the communicator
+        std::uint64_t fewest = 0, most = 0;
+        std::uint32_t fewest_rank = 0;
+        std::uint32_t resolution = 0;         // sixteenths of a microsecond; differences below it mean nothing
+        std::uint64_t first = 0;              // number of
+        std::vector<Operation> operations{};  // the last `most_compared` that any member enqueued, or fewer
+
+        void operator+=(const Sequences& more);
+    };
+    struct Sum {
+        std::uint64_t operations = 0, time_ns = 0;
+
+        void operator+=(const Sum& more) {
+            operations += more.operations;
+            time_ns += more.time_ns;
+        }
+    };
+
+    static std::optional<double> moving_ns(const Entry& entry, const std::map<std::uint64_t, GpuComm>& comms);
+    void add_times(const RankProfile& from);
+    void add_words(const Gpu& gpu);
+    void add_work_of(const Profile& profile);
+    void add_busy(const Profile& profile);
+    void add_replays(const Profile& profile);
+    void add_replayed(std::uint64_t id, const ReplayedOn& replayed) {
+        replayed_[replayed_.has_room_for(id) ? id : 0] += replayed;
+    }
+    void keep_busy();
+    void add_sequence(const Profile& profile, const GpuSequence& sequence, bool by_events);
+    static GpuComm compare(std::uint64_t id, const Sequences& sequences);
+
+    Keyed<Key, Entry> rows_;
+    // By the ids of communicators.
+    Keyed<std::uint64_t, Sum, most_communicators> sums_;
+    Keyed<std::uint64_t, Sequences, most_communicators> sequences_;
+    Keyed<std::uint64_t, ReplayedOn, most_communicators> replayed_;
+    Keyed<GpuWorkKind, GpuWork> work_;
+    Keyed<std::string, std::uint32_t, most_words> sources_, plugins_behind_;
+    Keyed<std::string, std::uint64_t, most_words> not_timed_;
+    GpuJob job_;  // how busy GPUs were, and how many ranks or records there are of a kind
+};
 
 void GpuPart::add(const RankProfile& from) {
+    const Profile& profile = from.profile;
+    add_times(from);
+    add_words(profile.gpu);
+    add_work_of(profile);
+    add_busy(profile);
+    add_replays(profile);
+}
+
+void GpuPart::add_times(const RankProfile& from) {
     const Profile& profile = from.profile;
     std::set<Key> seen;
     std::set<std::uint16_t> with_events;  // communicators
@@ -66,53 +141,41 @@ void GpuPart::add(const RankProfile& from) {
     for (const GpuTime& time : profile.gpu.times) {
         const Key key{from.calls[time.call], time.bin, time.is_replayed, time.is_exchange};
         Entry& entry = rows_[key];
-        add_row(entry, {.operations = time.operations,
-                        .bytes = time.bytes,
-                        .others_bytes = time.others_bytes,
-                        .time_ns = time.time_ns,
-                        .min_ns = time.min_ns,
-                        .max_ns = time.max_ns,
-                        .kernels = time.kernels,
-                        .ranks = seen.insert(key).second ? 1u : 0u,
-                        .by_events = time.source == GpuSource::events,
-                        .by_cupti = time.source == GpuSource::cupti,
-                        .by_launches = time.source == GpuSource::launches,
-                        .p50_ns = {},
-                        .p99_ns = {},
-                        .moving_ns = {}});
-        for (std::uint32_t i = 0; i < time.buckets; ++i) {
-            const Bucket& bucket = profile.buckets[time.first_bucket + i];
-            entry.durations.add(bucket.low_ns, bucket.high_ns, bucket.calls);
-        }
+        entry.row += {.operations = time.operations,
+                      .bytes = time.bytes,
+                      .others_bytes = time.others_bytes,
+                      .time_ns = time.time_ns,
+                      .min_ns = time.min_ns,
+                      .max_ns = time.max_ns,
+                      .kernels = time.kernels,
+                      .ranks = seen.insert(key).second ? 1u : 0u,
+                      .by_events = time.source == GpuSource::events,
+                      .by_cupti = time.source == GpuSource::cupti,
+                      .by_launches = time.source == GpuSource::launches};
+        entry.durations.add(profile.buckets_of(time));
         by_events |= time.source == GpuSource::events;
         if (time.source == GpuSource::events) with_events.insert(time.communicator);
         by_cupti |= time.source == GpuSource::cupti;
         const std::uint64_t id = id_of(profile, time.communicator);
-        if (id == 0 || (sums_.size() >= most_communicators && !sums_.contains(id))) continue;
-        Sum& sum = sums_[id];
-        sum.operations += time.operations;
-        sum.time_ns += time.time_ns;
+        if (id == 0 || !sums_.has_room_for(id)) continue;
+        sums_.add(id, {.operations = time.operations, .time_ns = time.time_ns});
         if (needs_all(profile.calls[time.call])) entry.on[id] += time.time_ns;
     }
     for (const GpuSequence& sequence : profile.gpu.sequences)
         add_sequence(profile, sequence, with_events.contains(0) || with_events.contains(sequence.communicator));
-    add_words(profile.gpu);
-    add_work_of(profile);
-    add_busy(profile);
-    add_replays(profile);
-    ranks_by_events_ += by_events;
-    ranks_by_cupti_ += by_cupti;
+    job_.ranks_by_events += by_events;
+    job_.ranks_by_cupti += by_cupti;
 }
 
 void GpuPart::add_work_of(const Profile& profile) {
     std::set<std::uint32_t> devices;
     for (const GpuWork& work : profile.gpu.work) {
         if (work.kind > GpuWorkKind::graph_launches) continue;
-        add_work(work_[work.kind], work);
+        work_[work.kind] += work;
         devices.insert(work.device);
     }
-    ranks_with_work_ += !devices.empty();
-    devices_with_work_ += static_cast<std::uint32_t>(devices.size());
+    job_.ranks_with_work += !devices.empty();
+    job_.devices_with_work += static_cast<std::uint32_t>(devices.size());
 }
 
 // What does not fit into what it is a part of is cut: a job that was killed may have written one and not the other.
@@ -130,25 +193,19 @@ void GpuPart::add_busy(const Profile& profile) {
         busy.device = device;
         busy.nccl_ns = std::min(busy.nccl_ns, busy.any_ns);
         busy.nccl_hidden_ns = std::min(busy.nccl_hidden_ns, busy.nccl_ns);
-        busy_.push_back(busy);
-        ++gpus_busy_;
+        job_.busy.push_back(busy);
+        ++job_.gpus_busy;
     }
-    if (busy_.size() > 2 * most_busy) keep_busy();
+    if (job_.busy.size() > 2 * most_busy) keep_busy();
 }
 
 void GpuPart::keep_busy() {
-    std::sort(busy_.begin(), busy_.end(), [](const GpuBusy& a, const GpuBusy& b) {
+    std::sort(job_.busy.begin(), job_.busy.end(), [](const GpuBusy& a, const GpuBusy& b) {
         const double idle_a = static_cast<double>(a.idle_ns()) / static_cast<double>(a.recorded_ns),
                      idle_b = static_cast<double>(b.idle_ns()) / static_cast<double>(b.recorded_ns);
         return std::tie(idle_b, a.rank, a.device) < std::tie(idle_a, b.rank, b.device);
     });
-    if (busy_.size() > most_busy) busy_.resize(most_busy);
-}
-
-static void add_replayed(ReplayedOn& to, const ReplayedOn& from) {
-    to.collectives += from.collectives;
-    to.sends_and_receives += from.sends_and_receives;
-    to.bytes += from.bytes;
+    if (job_.busy.size() > most_busy) job_.busy.resize(most_busy);
 }
 
 // What was captured where nobody saw the graph made may be replayed any number of times.
@@ -159,110 +216,95 @@ void GpuPart::add_replays(const Profile& profile) {
         const std::uint64_t id = id_of(profile, replays.communicator);
         ReplayedOn one{.id = id, .bytes = replays.bytes};
         (traffic == Traffic::collective ? one.collectives : one.sends_and_receives) = replays.operations;
-        const bool has_room = replayed_.size() < most_communicators || replayed_.contains(id);
-        add_replayed(replayed_[has_room ? id : 0], one);
+        add_replayed(id, one);
     }
-    ranks_missing_replays_ += profile.gpu.misses_graphs || (profile.gpu.has_captured && !profile.gpu.follows_graphs);
+    job_.ranks_missing_replays +=
+        profile.gpu.misses_graphs || (profile.gpu.has_captured && !profile.gpu.follows_graphs);
 }
 
 void GpuPart::add_words(const Gpu& gpu) {
     for (const auto& [why, n] : gpu.not_timed)
-        if (n != 0 && (not_timed_.size() < most_words || not_timed_.contains(why))) not_timed_[why] += n;
-    records_dropped_ += gpu.records_dropped;
+        if (n != 0) not_timed_.add(why, std::uint64_t{n});
+    job_.records_dropped += gpu.records_dropped;
     for (auto [words, word] : {std::pair{&sources_, &gpu.source_of_times}, {&plugins_behind_, &gpu.plugin_behind}})
-        if (!word->empty() && (words->size() < most_words || words->contains(*word))) ++(*words)[*word];
+        if (!word->empty()) words->add(*word, 1);
 }
 
 // A time by events begins before its kernel does: which rank's was the shortest says nothing of who came last. How many
 // operations were enqueued is known all the same.
 void GpuPart::add_sequence(const Profile& profile, const GpuSequence& sequence, bool by_events) {
     const std::uint64_t id = id_of(profile, sequence.communicator);
-    if (id == 0 || (sequences_.size() >= most_communicators && !sequences_.contains(id))) return;
+    if (id == 0) return;
     Sequences one{.members = 1,
                   .size = profile.communicators[sequence.communicator].size,
                   .fewest = sequence.enqueued,
                   .most = sequence.enqueued,
                   .fewest_rank = profile.rank,
                   .resolution = resolution_of(sequence.source),
-                  .first = sequence.first(),
-                  .operations = {}};
+                  .first = sequence.first()};
     for (const std::uint32_t us16 : sequence.us16)
         one.operations.push_back({.measured = us16 != 0 && !by_events,
                                   .last_rank = profile.rank,
                                   .shortest = us16,
                                   .next = ~0u,
                                   .sum = us16});
-    merge(sequences_[id], std::move(one));
+    sequences_.add(id, std::move(one));
 }
 
-void GpuPart::merge(Sequences& to, Sequences&& from) {
-    if (to.members == 0) {
-        to = std::move(from);
-        return;
-    }
-    to.members += from.members;
-    to.size = std::max(to.size, from.size);
-    to.resolution = std::max(to.resolution, from.resolution);
-    if (std::tie(from.fewest, from.fewest_rank) < std::tie(to.fewest, to.fewest_rank))
-        std::tie(to.fewest, to.fewest_rank) = std::tie(from.fewest, from.fewest_rank);
-    to.most = std::max(to.most, from.most);
-    const std::uint64_t oldest = to.most - std::min(to.most, most_compared);
-    const std::uint64_t first = std::max(std::min(to.first, from.first), oldest);
-    std::vector<Operation> operations(to.most - std::min(first, to.most));
-    for (const Sequences* some : {&to, &from})
+void GpuPart::Sequences::operator+=(const Sequences& more) {
+    members += more.members;
+    size = std::max(size, more.size);
+    resolution = std::max(resolution, more.resolution);
+    if (std::tie(more.fewest, more.fewest_rank) < std::tie(fewest, fewest_rank))
+        std::tie(fewest, fewest_rank) = std::tie(more.fewest, more.fewest_rank);
+    most = std::max(most, more.most);
+    const std::uint64_t oldest = most - std::min(most, most_compared);
+    const std::uint64_t begin = std::max(std::min(first, more.first), oldest);
+    std::vector<Operation> both(most - std::min(begin, most));
+    for (const Sequences* some : {static_cast<const Sequences*>(this), &more})
         for (std::size_t i = 0; i < some->operations.size(); ++i)
-            if (some->first + i >= first) add_operation(operations[some->first + i - first], some->operations[i]);
-    to.first = first;
-    to.operations = std::move(operations);
+            if (some->first + i >= begin) both[some->first + i - begin] += some->operations[i];
+    first = begin;
+    operations = std::move(both);
 }
 
-void GpuPart::add_operation(Operation& to, const Operation& from) {
-    if (from.measured == 0) return;
-    if (to.measured == 0) {
-        to = from;
+void GpuPart::Operation::operator+=(const Operation& more) {
+    if (more.measured == 0) return;
+    if (measured == 0) {
+        *this = more;
         return;
     }
-    to.next = std::min({to.next, from.next, std::max(to.shortest, from.shortest)});
-    if (std::tie(from.shortest, from.last_rank) < std::tie(to.shortest, to.last_rank))
-        std::tie(to.shortest, to.last_rank) = std::tie(from.shortest, from.last_rank);
-    to.measured += from.measured;
-    to.sum += from.sum;
+    next = std::min({next, more.next, std::max(shortest, more.shortest)});
+    if (std::tie(more.shortest, more.last_rank) < std::tie(shortest, last_rank))
+        std::tie(shortest, last_rank) = std::tie(more.shortest, more.last_rank);
+    measured += more.measured;
+    sum += more.sum;
 }
 
 void GpuPart::absorb(GpuPart&& other) {
-    for (auto& [key, entry] : other.rows_) {
-        Entry& to = rows_[key];
-        add_row(to, entry.row);
-        to.durations.add(entry.durations);
-        for (const auto& [id, ns] : entry.on) to.on[id] += ns;
-    }
-    for (const auto& [id, sum] : other.sums_) {
-        Sum& to = sums_[id];
-        to.operations += sum.operations;
-        to.time_ns += sum.time_ns;
-    }
-    for (auto& [id, sequences] : other.sequences_) merge(sequences_[id], std::move(sequences));
-    for (const auto& [kind, work] : other.work_) add_work(work_[kind], work);
-    busy_.insert(busy_.end(), other.busy_.begin(), other.busy_.end());
-    gpus_busy_ += other.gpus_busy_;
+    rows_.absorb(std::move(other.rows_));
+    sums_.absorb(std::move(other.sums_));
+    sequences_.absorb(std::move(other.sequences_));
+    for (const auto& [id, replayed] : other.replayed_) add_replayed(id, replayed);
+    work_.absorb(std::move(other.work_));
+    sources_.absorb(std::move(other.sources_));
+    plugins_behind_.absorb(std::move(other.plugins_behind_));
+    not_timed_.absorb(std::move(other.not_timed_));
+    append(job_.busy, std::move(other.job_.busy));
     keep_busy();
-    for (const auto& [source, ranks] : other.sources_) sources_[source] += ranks;
-    for (const auto& [plugin, ranks] : other.plugins_behind_) plugins_behind_[plugin] += ranks;
-    for (const auto& [why, operations] : other.not_timed_) not_timed_[why] += operations;
-    for (const auto& [id, replayed] : other.replayed_) add_replayed(replayed_[id], replayed);
-    ranks_missing_replays_ += other.ranks_missing_replays_;
-    records_dropped_ += other.records_dropped_;
-    ranks_by_events_ += other.ranks_by_events_;
-    ranks_by_cupti_ += other.ranks_by_cupti_;
-    ranks_with_work_ += other.ranks_with_work_;
-    devices_with_work_ += other.devices_with_work_;
+    job_.gpus_busy += other.job_.gpus_busy;
+    job_.ranks_missing_replays += other.job_.ranks_missing_replays;
+    job_.records_dropped += other.job_.records_dropped;
+    job_.ranks_by_events += other.job_.ranks_by_events;
+    job_.ranks_by_cupti += other.job_.ranks_by_cupti;
+    job_.ranks_with_work += other.job_.ranks_with_work;
+    job_.devices_with_work += other.job_.devices_with_work;
 }
 
 // Operations that not all members measured say nothing of who was last.
 GpuComm GpuPart::compare(std::uint64_t id, const Sequences& sequences) {
     GpuComm comm{.id = id,
                  .members = sequences.members,
-                 .late = {},
                  .fewest_enqueued = sequences.fewest,
                  .most_enqueued = sequences.most,
                  .fewest_rank = sequences.fewest_rank};
@@ -304,7 +346,8 @@ std::optional<double> GpuPart::moving_ns(const Entry& entry, const std::map<std:
 }
 
 void GpuPart::finish(Finishing& end) {
-    GpuJob& job = end.job.gpu;
+    keep_busy();
+    GpuJob& job = end.job.gpu = std::move(job_);
     std::map<std::uint64_t, GpuComm> comms;
     for (const auto& [id, sequences] : sequences_) comms[id] = compare(id, sequences);
     for (auto& [key, entry] : rows_) {
@@ -315,19 +358,12 @@ void GpuPart::finish(Finishing& end) {
         row.is_exchange = key.is_exchange;
         row.moving_ns = moving_ns(entry, comms);
         if (entry.durations.calls() != 0) {
-            const auto within = [&](double ns) {
-                return std::clamp(ns, static_cast<double>(row.min_ns),
-                                  static_cast<double>(std::max(row.min_ns, row.max_ns)));
-            };
-            row.p50_ns = within(entry.durations.percentile(0.50));
-            row.p99_ns = within(entry.durations.percentile(0.99));
+            row.p50_ns = entry.durations.percentile(0.50, row.min_ns, row.max_ns);
+            row.p99_ns = entry.durations.percentile(0.99, row.min_ns, row.max_ns);
         }
         job.rows.push_back(row);
     }
-    std::sort(job.rows.begin(), job.rows.end(), [](const GpuRow& a, const GpuRow& b) {
-        return std::tie(a.call, a.bin, a.is_replayed, a.is_exchange) <
-               std::tie(b.call, b.bin, b.is_replayed, b.is_exchange);
-    });
+    sort_by(job.rows, &GpuRow::call, &GpuRow::bin, &GpuRow::is_replayed, &GpuRow::is_exchange);
     for (const auto& [id, sum] : sums_) {
         GpuComm& comm = comms[id];
         comm.id = id;
@@ -335,23 +371,21 @@ void GpuPart::finish(Finishing& end) {
         comm.time_ns = sum.time_ns;
     }
     for (auto& [id, comm] : comms) job.comms.push_back(std::move(comm));
-    for (const auto& [kind, work] : work_) job.work.push_back(work);
-    keep_busy();
-    job.busy = std::move(busy_);
-    job.gpus_busy = gpus_busy_;
-    job.sources = std::move(sources_);
-    job.plugins_behind = std::move(plugins_behind_);
-    job.not_timed = std::move(not_timed_);
+    for (auto& [kind, work] : work_) {
+        work.kind = kind;
+        job.work.push_back(work);
+    }
+    job.sources = sources_.take();
+    job.plugins_behind = plugins_behind_.take();
+    job.not_timed = not_timed_.take();
     for (auto& [id, replayed] : replayed_) {
         replayed.id = id;
         job.replayed.push_back(replayed);
     }
-    job.ranks_missing_replays = ranks_missing_replays_;
-    job.records_dropped = records_dropped_;
-    job.ranks_by_events = ranks_by_events_;
-    job.ranks_by_cupti = ranks_by_cupti_;
-    job.ranks_with_work = ranks_with_work_;
-    job.devices_with_work = devices_with_work_;
 }
+
+}  // namespace
+
+std::unique_ptr<MergePart> gpu_part() { return std::make_unique<PartOf<GpuPart>>(); }
 
 }  // namespace mpiprof::report

@@ -1,15 +1,24 @@
-// The collectives that a rank has kept of one communicator, as parts of a merge keep them until the job has numbers for
-// their calls and places.
+// Places in the program's files, and the collectives that a rank has kept of one communicator, as parts of a merge keep
+// them until the job has numbers for their calls and places.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "report/merge/rank_profile.h"
-#include "report/merge/spots.h"
+#include "report/merge/part.h"
 #include "report/model/hanging.h"
 
 namespace mpiprof::report {
+
+struct Spot {
+    Module module;
+    std::uint64_t offset = 0;  // 0: not known
+};
+
+// Of a rank's frame; not known where its module is not.
+Spot spot_of(const Profile& profile, const Frame& frame);
+// Its index into Job::places, which has it from now on.
+std::uint32_t place_of(Job& job, const Spot& spot);
 
 struct KeptSteps {
     // OrderedStep::place is an index into `spots`, `call` one into the registry.

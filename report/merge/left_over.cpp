@@ -1,14 +1,20 @@
-// Which ranks and which places count, and the sums.
-#include "report/merge/left_over.h"
-
+// The part `left_over`: what the program's own code left over at MPI_Finalize, added up over some of a job's ranks.
+// What a library has made is the library's to free, and is left out; so is all of which it is not certain that every
+// end was seen.
 #include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <tuple>
 
+#include "report/merge/kept_steps.h"
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
+#include "report/model/left_over.h"
+
 namespace mpiprof::report {
 namespace {
-
-constexpr std::size_t most_places = 1024;
 
 // The program itself, or a script that no package manager has installed.
 bool is_programs_own(const Module& module, const Profile& profile) {
@@ -38,18 +44,37 @@ bool are_completions_seen(const Profile& profile) {
 
 bool is_request(LeftOverKind kind) { return kind == LeftOverKind::request || kind == LeftOverKind::persistent; }
 
-}  // namespace
+class LeftOverPart {
+  public:
+    void add(const RankProfile& from);
+    void absorb(LeftOverPart&& other) { entries_.absorb(std::move(other.entries_)); }
+    // Into Job::left_over, places and modules.
+    void finish(Finishing& end);
 
-void LeftOverPart::take(const Key& key, const Entry& entry) {
-    if (entries_.size() >= most_places && !entries_.contains(key)) return;
-    const auto [found, is_new] = entries_.try_emplace(key, entry);
-    if (is_new) return;
-    LeftOver& to = found->second.left_over;
-    to.count += entry.left_over.count;
-    to.ranks += entry.left_over.ranks;
-    to.first_rank = std::min(to.first_rank, entry.left_over.first_rank);
-    found->second.spot.module.take_run(entry.spot.module);
-}
+  private:
+    static constexpr std::size_t most_places = 1024;
+    struct Key {
+        LeftOverKind kind{};
+        std::uint16_t call = 0;  // of the registry
+        std::string path, build_id;
+        std::uint64_t offset = 0;
+        auto operator<=>(const Key&) const = default;
+    };
+    struct Entry {
+        LeftOver left_over;  // without its numbers of the job
+        Spot spot;
+
+        Entry& operator+=(const Entry& more) {
+            left_over.count += more.left_over.count;
+            left_over.ranks += more.left_over.ranks;
+            left_over.first_rank = std::min(left_over.first_rank, more.left_over.first_rank);
+            spot.module.take_run(more.spot.module);
+            return *this;
+        }
+    };
+
+    Keyed<Key, Entry, most_places> entries_;
+};
 
 void LeftOverPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
@@ -59,14 +84,10 @@ void LeftOverPart::add(const RankProfile& from) {
         if (is_request(left.kind) && !knows_requests) continue;
         const Spot spot = spot_of(profile, left.made_at);
         if (spot.offset == 0 || !is_programs_own(spot.module, profile)) continue;
-        take({left.kind, from.calls[left.call], spot.module.path, spot.module.build_id, spot.offset},
-             {.left_over = {.kind = left.kind, .count = left.count, .ranks = 1, .first_rank = profile.rank},
-              .spot = spot});
+        entries_.add({left.kind, from.calls[left.call], spot.module.path, spot.module.build_id, spot.offset},
+                     {.left_over = {.kind = left.kind, .count = left.count, .ranks = 1, .first_rank = profile.rank},
+                      .spot = spot});
     }
-}
-
-void LeftOverPart::absorb(LeftOverPart&& other) {
-    for (const auto& [key, entry] : other.entries_) take(key, entry);
 }
 
 void LeftOverPart::finish(Finishing& end) {
@@ -80,5 +101,9 @@ void LeftOverPart::finish(Finishing& end) {
         return std::make_tuple(a.kind, b.count, a.call) < std::make_tuple(b.kind, a.count, b.call);
     });
 }
+
+}  // namespace
+
+std::unique_ptr<MergePart> left_over_part() { return std::make_unique<PartOf<LeftOverPart>>(); }
 
 }  // namespace mpiprof::report

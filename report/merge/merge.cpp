@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 #include <unordered_map>
 
 #include "report/merge/partial_merge.h"
-#include "report/merge/sites.h"
+#include "report/model/sorted.h"
 #include "report/model/sums.h"
 #include "report/read/liveness.h"
 #include "report/read/parallel.h"
@@ -88,10 +87,8 @@ Result<Job> merge(const Launch& launch, unsigned threads, Progress& progress) {
 }
 
 Result<Profile> RankReader::profile(std::uint32_t rank, Detail detail) {
-    const auto file = std::lower_bound(launch_.files.begin(), launch_.files.end(), rank,
-                                       [](const RankFile& f, std::uint32_t wanted) { return f.rank < wanted; });
-    if (file == launch_.files.end() || file->rank != rank)
-        return problem(fmt::format("rank {}", rank), "has no profile");
+    const RankFile* file = find_rank(launch_.files, rank);
+    if (!file) return problem(fmt::format("rank {}", rank), "has no profile");
     return read_rank(reader_, launch_, *file, nullptr, detail);
 }
 
@@ -106,28 +103,26 @@ Result<std::vector<Sum>> RankReader::cells(const Job& job, std::uint32_t rank) {
         if (number) sum.call = *number;
         return !number;
     });
-    std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) {
-        return std::tie(a.call, a.bin, a.buffer) < std::tie(b.call, b.bin, b.buffer);
-    });
+    sort_by(sums, &Sum::call, &Sum::bin, &Sum::buffer);
     return sums;
 }
 
 Result<CallSites> RankReader::sites(const Job& job, std::span<const std::uint32_t> ranks) {
     const CallsOfJob index(job);
-    SitesPart part;
+    const auto part = sites_part();
     for (const std::uint32_t rank : ranks) {
         auto read = profile(rank);
         if (!read) return tl::make_unexpected(read.error());
         std::vector<std::uint16_t> call_map;
         for (const Call& call : read->calls) call_map.push_back(index.of(call).value_or(0));
         std::erase_if(read->cells, [&](const Cell& cell) { return !index.of(read->calls[cell.call]); });
-        part.add({.profile = *read, .calls = call_map});
+        part->add({.profile = *read, .calls = call_map});
     }
     std::vector<std::uint16_t> same(job.calls.size());
     std::iota(same.begin(), same.end(), std::uint16_t{0});
     Job only_sites;
     Finishing end{.job = only_sites, .order = same};
-    part.finish(end);
+    part->finish(end);
     return std::move(only_sites.sites);
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "report/model/sorted.h"
+
 namespace mpiprof::report {
 namespace {
 
@@ -63,7 +65,7 @@ bool NodeClocks::add_lines(const Bound* first, const Bound* last, std::vector<Li
 
 void NodeClocks::solve() {
     for (auto& [node, bounds] : bounds_) {
-        std::sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.at < b.at; });
+        sort_by(bounds, &Bound::at);
         std::vector<Line> lines;
         if (add_lines(bounds.data(), bounds.data() + bounds.size(), lines)) lines_.emplace(node, std::move(lines));
     }

@@ -1,6 +1,6 @@
 // Lines up the clocks of a job's nodes by the program's own collectives: nobody leaves a Barrier before the last has
-// entered it, so each such call bounds how far two clocks are apart, and how fast they drift. For ArrivalsPart; no
-// message of ours is needed, and nothing is known of nodes that share no such call with the first.
+// entered it, so each such call bounds how far two clocks are apart, and how fast they drift. For the part `arrivals`;
+// no message of ours is needed, and nothing is known of nodes that share no such call with the first.
 #pragma once
 
 #include <cstdint>

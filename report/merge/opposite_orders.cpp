@@ -1,10 +1,16 @@
-// A collective of one communicator that came before one of the other on this rank, and behind it on that one.
-#include "report/merge/opposite_orders.h"
-
+// The part `opposite_orders`: pairs of NCCL's communicators on which two ranks that are members of both have enqueued
+// in opposite orders: a collective of the one came before one of the other on this rank, and behind it on that one. Of
+// ranks that have enqueued alike on both one is kept. Only of ranks that are not finalized: what ended did not hang.
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
-#include "report/merge/hash.h"
+#include "report/merge/kept_steps.h"
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
 
 namespace mpiprof::report {
 namespace {
@@ -21,7 +27,30 @@ const OrderedStep* step_of(const std::vector<OrderedStep>& steps, std::uint64_t 
     return at == steps.end() ? nullptr : &*at;
 }
 
-}  // namespace
+class OppositeOrdersPart {
+  public:
+    void add(const RankProfile& from);
+    void absorb(OppositeOrdersPart&& other) {
+        for (auto& [pair, known] : other.pairs_)
+            for (auto& [key, woven] : known) take(pair, key, std::move(woven));
+    }
+    // Into Job::opposite_orders, places and modules.
+    void finish(Finishing& end);
+
+  private:
+    // What one rank has enqueued on both. `before`: for each step of the first how many came before it on the second.
+    struct Woven {
+        std::uint32_t rank = 0;
+        KeptSteps first, second;
+        std::vector<std::uint64_t> before;
+    };
+    using Pair = std::pair<std::uint64_t, std::uint64_t>;  // ids, the lower one first
+    static Woven weave(const RankProfile& from, const KeptCalls& first, const KeptCalls& second);
+    void take(const Pair& pair, std::uint64_t key, Woven&& woven);
+
+    std::map<Pair, std::map<std::uint64_t, Woven>> pairs_;  // by a hash of what was woven
+    std::size_t steps_ = 0;
+};
 
 // Steps of the first that are older than all that is known of the second are left out.
 OppositeOrdersPart::Woven OppositeOrdersPart::weave(const RankProfile& from, const KeptCalls& first,
@@ -69,11 +98,6 @@ void OppositeOrdersPart::add(const RankProfile& from) {
         }
 }
 
-void OppositeOrdersPart::absorb(OppositeOrdersPart&& other) {
-    for (auto& [pair, known] : other.pairs_)
-        for (auto& [key, woven] : known) take(pair, key, std::move(woven));
-}
-
 void OppositeOrdersPart::finish(Finishing& end) {
     // One that has come before so many on this rank and before more on that one: between these the orders differ.
     const auto crossing = [&](const Woven& a, const Woven& b) -> std::optional<OppositeOrder::Side> {
@@ -102,5 +126,9 @@ void OppositeOrdersPart::finish(Finishing& end) {
         if (order.one.of_first.word != 0 && order.other.of_second.word != 0) end.job.opposite_orders.push_back(order);
     }
 }
+
+}  // namespace
+
+std::unique_ptr<MergePart> opposite_orders_part() { return std::make_unique<PartOf<OppositeOrdersPart>>(); }
 
 }  // namespace mpiprof::report

@@ -1,9 +1,17 @@
-// Of those that differ the ones with the lowest ranks are kept: which these are does not depend on the order of
-// merging.
-#include "report/merge/orders.h"
-
+// The part `orders`: whether the members of each communicator have made the same collectives in one order, and which
+// those were that they have kept. Members that agree are added up at once, so a communicator takes a few numbers and
+// the kept calls of one member, however many its members are. Of those that differ the ones with the lowest ranks are
+// kept: which these are does not depend on the order of merging.
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <utility>
+
+#include "report/merge/kept_steps.h"
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
+#include "report/model/hanging.h"
+#include "report/model/sorted.h"
 
 namespace mpiprof::report {
 namespace {
@@ -12,38 +20,64 @@ constexpr std::size_t most_communicators = 100'000;
 constexpr std::size_t most_sequences = 8;    // of a communicator
 constexpr std::size_t most_steps = 1 << 18;  // of all: 12 MiB
 
-}  // namespace
+class OrdersPart {
+  public:
+    void add(const RankProfile& from);
+    void absorb(OrdersPart&& other) {
+        has_holes_ |= other.has_holes_;
+        steps_ += other.steps_;
+        entries_.absorb(std::move(other.entries_));
+    }
+    // Into Job::orders, places and modules.
+    void finish(Finishing& end);
 
-void OrdersPart::take(std::uint64_t id, Entry&& entry) {
-    if (entries_.size() >= most_communicators && !entries_.contains(id)) return;
-    const auto [found, is_new] = entries_.try_emplace(id, std::move(entry));
-    if (is_new) return;
-    Entry& to = found->second;
-    to.members += entry.members;
-    to.orders.size = std::max(to.orders.size, entry.orders.size);
-    to.orders.is_enqueued |= entry.orders.is_enqueued;
-    if (to.orders.name.empty()) to.orders.name = std::move(entry.orders.name);
-    for (auto& [key, sequence] : entry.sequences) {
-        const auto [at, is_first] = to.sequences.try_emplace(key, std::move(sequence));
+  private:
+    using Key = std::pair<std::uint64_t, std::uint64_t>;  // collectives, order
+    struct Sequence {
+        std::uint32_t first_rank = 0;
+        KeptSteps kept{};
+    };
+    struct Entry {
+        Orders orders;  // without its members
+        std::uint32_t members = 0;
+        std::map<Key, Sequence> sequences;  // of those that agree
+
+        Entry& operator+=(Entry&& more);
+    };
+    bool wants_steps(std::uint64_t id, const Key& key, std::uint32_t rank) const;
+
+    Keyed<std::uint64_t, Entry, most_communicators> entries_;  // by id
+    std::size_t steps_ = 0;
+    bool has_holes_ = false;
+};
+
+OrdersPart::Entry& OrdersPart::Entry::operator+=(Entry&& more) {
+    members += more.members;
+    orders.size = std::max(orders.size, more.orders.size);
+    orders.is_enqueued |= more.orders.is_enqueued;
+    if (orders.name.empty()) orders.name = std::move(more.orders.name);
+    for (auto& [key, sequence] : more.sequences) {
+        const auto [at, is_first] = sequences.try_emplace(key, std::move(sequence));
         if (is_first || sequence.first_rank > at->second.first_rank) continue;
         if (sequence.kept.steps.empty() && !at->second.kept.steps.empty())
             at->second.first_rank = sequence.first_rank;
         else
             at->second = std::move(sequence);
     }
-    while (to.sequences.size() > most_sequences)
-        to.sequences.erase(std::max_element(to.sequences.begin(), to.sequences.end(), [](const auto& a, const auto& b) {
+    while (sequences.size() > most_sequences)
+        sequences.erase(std::max_element(sequences.begin(), sequences.end(), [](const auto& a, const auto& b) {
             return a.second.first_rank < b.second.first_rank;
         }));
+    return *this;
 }
 
 // Of ranks that have made the same, one is enough.
 bool OrdersPart::wants_steps(std::uint64_t id, const Key& key, std::uint32_t rank) const {
     if (steps_ >= most_steps) return false;
-    const auto entry = entries_.find(id);
-    if (entry == entries_.end()) return true;
-    const auto sequence = entry->second.sequences.find(key);
-    return sequence == entry->second.sequences.end() || rank < sequence->second.first_rank;
+    const Entry* entry = entries_.find(id);
+    if (!entry) return true;
+    const auto sequence = entry->sequences.find(key);
+    return sequence == entry->sequences.end() || rank < sequence->second.first_rank;
 }
 
 // An id by members alone may be several communicators', and of two groups each has roots of its own.
@@ -61,8 +95,7 @@ void OrdersPart::add(const RankProfile& from) {
         if (c.id == 0 || c.is_id_ambiguous || c.is_inter || c.origin == Origin::self || c.size < 2) continue;
         if (times[c.id] != 1) continue;  // the same one met twice: each record has a part of it
         Entry entry;
-        entry.orders = {
-            .id = c.id, .name = c.name, .size = c.size, .is_world = c.origin == Origin::world, .members = {}};
+        entry.orders = {.id = c.id, .name = c.name, .size = c.size, .is_world = c.origin == Origin::world};
         entry.members = 1;
         const Key key{c.collectives, c.order};
         Sequence& sequence = entry.sequences[key];
@@ -74,14 +107,8 @@ void OrdersPart::add(const RankProfile& from) {
                 if (wants_steps(c.id, key, profile.rank)) sequence.kept = kept_steps(from, kept);
             }
         steps_ += sequence.kept.steps.size();
-        take(c.id, std::move(entry));
+        entries_.add(c.id, std::move(entry));
     }
-}
-
-void OrdersPart::absorb(OrdersPart&& other) {
-    has_holes_ |= other.has_holes_;
-    steps_ += other.steps_;
-    for (auto& [id, entry] : other.entries_) take(id, std::move(entry));
 }
 
 void OrdersPart::finish(Finishing& end) {
@@ -94,12 +121,15 @@ void OrdersPart::finish(Finishing& end) {
                                       .order = key.second,
                                       .first_rank = sequence.first_rank,
                                       .steps = steps_of(sequence.kept, end)});
-        std::sort(orders.members.begin(), orders.members.end(),
-                  [](const OrderOfMembers& a, const OrderOfMembers& b) { return a.first_rank < b.first_rank; });
+        sort_by(orders.members, &OrderOfMembers::first_rank);
         end.job.orders.push_back(std::move(orders));
     }
     std::stable_sort(end.job.orders.begin(), end.job.orders.end(),
                      [](const Orders& a, const Orders& b) { return a.is_world > b.is_world; });
 }
+
+}  // namespace
+
+std::unique_ptr<MergePart> orders_part() { return std::make_unique<PartOf<OrdersPart>>(); }
 
 }  // namespace mpiprof::report

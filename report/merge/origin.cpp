@@ -1,47 +1,68 @@
-// Who the job is comes from its lowest rank; drops are added up; differences between ranks become notes.
-#include "report/merge/origin.h"
-
+// The part `origin`: what a job is and what to keep in mind about its profiles: program, libraries, launch, what was
+// dropped, notes. Who the job is comes from its lowest rank; drops are added up; where ranks differ, notes name the
+// others.
 #include <algorithm>
-#include <iterator>
-#include <string_view>
+#include <cstdint>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "libmpiprof/format/facts.h"
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
 
 namespace mpiprof::report {
 namespace {
 
-constexpr std::size_t most_names = 16;  // different commands or MPI libraries that are told apart
+class OriginPart {
+  public:
+    void add(const RankProfile& from);
+    void absorb(OriginPart&& other);
+    // Job::settings are known by then.
+    void finish(Finishing& end);
+
+  private:
+    static constexpr std::size_t most_names = 16;  // different commands or libraries that are told apart
+    struct LowestRank {
+        std::uint32_t rank = 0;
+        void operator+=(const LowestRank& more) { rank = std::min(rank, more.rank); }
+    };
+    using Ranks = Keyed<std::string, std::uint32_t, most_names>;  // how many
+
+    void take_identity(const Profile& profile);
+    void note_differences(Job& job) const;
+
+    Keyed<std::string, LowestRank, most_names> commands_, mpi_libraries_;
+    RunFacts identity_;
+    std::uint32_t identity_rank_ = 0xffffffff;
+    std::uint32_t size_ = 0;
+    Drops drops_;
+    std::uint64_t setup_ns_ = 0;
+    bool is_text_ = false;
+    bool has_several_mpis_ = false;
+    bool is_behind_a_tool_ = false;
+    bool is_spawned_ = false;
+    bool has_no_world_ = false;
+    Ranks unseen_;      // by library that is not profiled
+    Ranks of_kernels_;  // by library whose kernels communicate
+    std::uint64_t with_fetched_nccl_ = 0;
+    std::uint64_t without_helper_ = 0;  // ranks
+    std::vector<std::string> notes_;
+    std::set<std::string> cuda_awareness_;  // what MPI said: yes, no
+};
 
 void add_drops(Drops& to, const Drops& from) {
     for (const DropCount& one : drop_counts) to.*one.count += from.*one.count;
 }
 
-void add_name(std::map<std::string, std::uint32_t>& names, const std::string& name, std::uint32_t rank) {
-    if (const auto found = names.find(name); found != names.end())
-        found->second = std::min(found->second, rank);
-    else if (names.size() < most_names)
-        names.emplace(name, rank);
-}
-
-}  // namespace
-
 void OriginPart::take_identity(const Profile& profile) {
-    add_name(commands_, profile.command, profile.rank);
-    add_name(mpi_libraries_, profile.mpi_library, profile.rank);
+    commands_.add(profile.command, {profile.rank});
+    mpi_libraries_.add(profile.mpi_library, {profile.rank});
     if (profile.rank >= identity_rank_) return;
     identity_rank_ = profile.rank;
-    identity_ = {.command = profile.command,
-                 .executable = profile.executable,
-                 .directory = profile.directory,
-                 .launcher = profile.launcher,
-                 .launch = profile.launch,
-                 .job = profile.job,
-                 .mpi_library = profile.mpi_library,
-                 .mpi_family = profile.mpi_family,
-                 .library_version = profile.library_version,
-                 .size = profile.size,
-                 .thread_level = profile.thread_level};
+    identity_ = profile;
+    size_ = profile.size;
 }
 
 void OriginPart::add(const RankProfile& from) {
@@ -62,8 +83,7 @@ void OriginPart::add(const RankProfile& from) {
     std::set<std::string> movers;  // several of a library's files may have the same name
     for (const Fact& fact : profile.facts) {
         if (fact.kind != FactKind::process) continue;
-        if (fact.name == format::facts::not_profiled && (unseen_.size() < most_names || unseen_.contains(fact.value)))
-            ++unseen_[fact.value];
+        if (fact.name == format::facts::not_profiled) unseen_.add(fact.value, 1);
         if (fact.name == format::facts::moves_unseen) movers.insert(fact.value);
         if (fact.name == format::facts::nccl_by_dlsym) ++with_fetched_nccl_;
         if (fact.name == format::facts::no_helper_thread) ++without_helper_;
@@ -71,16 +91,16 @@ void OriginPart::add(const RankProfile& from) {
             (fact.value == format::facts::yes || fact.value == format::facts::no))
             cuda_awareness_.insert(fact.value);
     }
-    for (const std::string& name : movers)
-        if (of_kernels_.size() < most_names || of_kernels_.contains(name)) ++of_kernels_[name];
+    for (const std::string& name : movers) of_kernels_.add(name, 1);
 }
 
 void OriginPart::absorb(OriginPart&& other) {
-    for (const auto& [name, rank] : other.commands_) add_name(commands_, name, rank);
-    for (const auto& [name, rank] : other.mpi_libraries_) add_name(mpi_libraries_, name, rank);
+    commands_.absorb(std::move(other.commands_));
+    mpi_libraries_.absorb(std::move(other.mpi_libraries_));
     if (other.identity_rank_ < identity_rank_) {
         identity_ = std::move(other.identity_);
         identity_rank_ = other.identity_rank_;
+        size_ = other.size_;
     }
     add_drops(drops_, other.drops_);
     setup_ns_ = std::max(setup_ns_, other.setup_ns_);
@@ -89,13 +109,12 @@ void OriginPart::absorb(OriginPart&& other) {
     is_behind_a_tool_ |= other.is_behind_a_tool_;
     is_spawned_ |= other.is_spawned_;
     has_no_world_ |= other.has_no_world_;
-    for (const auto& [library, ranks] : other.unseen_) unseen_[library] += ranks;
-    for (const auto& [library, ranks] : other.of_kernels_) of_kernels_[library] += ranks;
+    unseen_.absorb(std::move(other.unseen_));
+    of_kernels_.absorb(std::move(other.of_kernels_));
     with_fetched_nccl_ += other.with_fetched_nccl_;
     without_helper_ += other.without_helper_;
     cuda_awareness_.merge(other.cuda_awareness_);
-    notes_.insert(notes_.end(), std::make_move_iterator(other.notes_.begin()),
-                  std::make_move_iterator(other.notes_.end()));
+    append(notes_, std::move(other.notes_));
 }
 
 void OriginPart::note_differences(Job& job) const {
@@ -103,9 +122,9 @@ void OriginPart::note_differences(Job& job) const {
     const auto note = [&](Kind kind, const std::string& name = {}, std::uint64_t number = 0) {
         job.notes.push_back({.kind = kind, .name = name, .number = number});
     };
-    const auto note_others = [&](const std::map<std::string, std::uint32_t>& names, Kind kind) {
-        for (const auto& [name, rank] : names)
-            if (rank != identity_rank_ && names.size() > 1) note(kind, name, rank);
+    const auto note_others = [&](const auto& names, Kind kind) {
+        for (const auto& [name, lowest] : names)
+            if (lowest.rank != identity_rank_ && names.size() > 1) note(kind, name, lowest.rank);
     };
     note_others(commands_, Kind::another_program);
     note_others(mpi_libraries_, Kind::another_mpi_library);
@@ -130,18 +149,9 @@ void OriginPart::note_differences(Job& job) const {
 void OriginPart::finish(Finishing& end) {
     Job& job = end.job;
     note_differences(job);
-    job.launch = std::move(identity_.launch);
-    job.job = std::move(identity_.job);
-    job.command = std::move(identity_.command);
-    job.executable = std::move(identity_.executable);
-    job.directory = std::move(identity_.directory);
-    job.launcher = std::move(identity_.launcher);
-    job.mpi_library = std::move(identity_.mpi_library);
-    job.mpi_family = std::move(identity_.mpi_family);
+    static_cast<RunFacts&>(job) = std::move(identity_);
     if (cuda_awareness_.size() == 1) job.is_cuda_aware = cuda_awareness_.contains("yes");
-    job.library_version = std::move(identity_.library_version);
-    job.size = identity_.size;
-    job.thread_level = identity_.thread_level;
+    job.size = size_;
     job.drops = drops_;
     job.setup_ns = setup_ns_;
     job.is_text = is_text_;
@@ -150,5 +160,9 @@ void OriginPart::finish(Finishing& end) {
     for (std::string& text : notes_)
         job.notes.push_back({.kind = JobNote::Kind::from_the_reader, .name = std::move(text)});
 }
+
+}  // namespace
+
+std::unique_ptr<MergePart> origin_part() { return std::make_unique<PartOf<OriginPart>>(); }
 
 }  // namespace mpiprof::report

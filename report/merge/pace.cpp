@@ -1,17 +1,34 @@
-// Of ranks with the same number of collectives the lowest counts: the result does not depend on the order of merging.
-#include "report/merge/pace.h"
-
+// The part `pace`: the kept collectives of one rank, on the communicator that it makes most of them on. All members of
+// a communicator make them in the same order, so one rank says how fast all of them go on. The lowest rank that has
+// some counts: the result does not depend on the order of merging.
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
+#include "report/merge/part.h"
 #include "report/merge/site_keys.h"
+#include "report/model/pace.h"
 
 namespace mpiprof::report {
+namespace {
 
-void PacePart::take(Pace&& pace) {
-    if (pace.calls.empty()) return;
-    if (pace_.calls.empty() || pace.rank < pace_.rank) pace_ = std::move(pace);
-}
+class PacePart {
+  public:
+    void add(const RankProfile& from);
+    void absorb(PacePart&& other) { take(std::move(other.pace_)); }
+    void finish(Finishing& end) {
+        for (PacedCall& call : pace_.calls) call.call = end.order[call.call];
+        end.job.pace = std::move(pace_);
+    }
+
+  private:
+    void take(Pace&& pace) {
+        if (pace.calls.empty()) return;
+        if (pace_.calls.empty() || pace.rank < pace_.rank) pace_ = std::move(pace);
+    }
+
+    Pace pace_;  // of the lowest rank that has one
+};
 
 void PacePart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
@@ -24,10 +41,8 @@ void PacePart::add(const RankProfile& from) {
                          [&](const KeptCalls& a, const KeptCalls& b) { return collectives(a) < collectives(b); });
     if (most == profile.kept_calls.end()) return;
     SiteKeys keys(profile);
-    Pace pace{.rank = profile.rank,
-              .comm = profile.communicators[most->communicator].id,
-              .collectives = collectives(*most),
-              .calls = {}};
+    Pace pace{
+        .rank = profile.rank, .comm = profile.communicators[most->communicator].id, .collectives = collectives(*most)};
     const auto start = static_cast<std::int64_t>(std::min(profile.started_monotonic_ns, std::uint64_t{1} << 58));
     for (const KeptCall& call : most->calls)
         pace.calls.push_back({.number = call.number,
@@ -37,11 +52,8 @@ void PacePart::add(const RankProfile& from) {
     take(std::move(pace));
 }
 
-void PacePart::absorb(PacePart&& other) { take(std::move(other.pace_)); }
+}  // namespace
 
-void PacePart::finish(Finishing& end) {
-    for (PacedCall& call : pace_.calls) call.call = end.order[call.call];
-    end.job.pace = std::move(pace_);
-}
+std::unique_ptr<MergePart> pace_part() { return std::make_unique<PartOf<PacePart>>(); }
 
 }  // namespace mpiprof::report

@@ -1,59 +1,65 @@
 // PartialMerge: some of a job's profiles added up, by one thread. It is a list of equal parts, each of which knows one
 // subject; adding a profile and absorbing another one are associative and commutative, so ranks may be added in any
-// order by any thread. finish() makes the Job of it.
+// order by any thread. finish() makes the Job of it. Calls have numbers that all threads of a merge agree on.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "report/merge/activities.h"
-#include "report/merge/arrivals.h"
-#include "report/merge/call_registry.h"
-#include "report/merge/comms.h"
-#include "report/merge/facts.h"
-#include "report/merge/gpu.h"
-#include "report/merge/left_over.h"
-#include "report/merge/nccl_choices.h"
-#include "report/merge/opposite_orders.h"
-#include "report/merge/orders.h"
-#include "report/merge/origin.h"
-#include "report/merge/pace.h"
-#include "report/merge/peers.h"
-#include "report/merge/ranks.h"
-#include "report/merge/regions.h"
-#include "report/merge/rows.h"
-#include "report/merge/settings.h"
-#include "report/merge/sites.h"
-#include "report/merge/standings.h"
-#include "report/merge/waits.h"
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
 #include "report/model/job.h"
 #include "report/model/profile.h"
 
 namespace mpiprof::report {
 
+// Numbers for the calls of a merge, in the order in which they are met. finish() puts them into the job by name, so
+// that nothing in it depends on that order.
+class CallRegistry {
+  public:
+    // The number of a call, by its name; a new one where it is met for the first time. For any thread.
+    std::uint16_t number_of(const Call& call);
+    // Gives the job the calls, sorted by name. Returns the number in Job::calls of each call of the registry.
+    std::vector<std::uint16_t> finish(Job& job);
+
+  private:
+    std::mutex mutex_;
+    Numbered<Call, std::string> calls_;  // by name
+};
+
+// The numbers of one profile's calls, for one thread. Ranks of a job mostly have the same dictionary, so the numbers of
+// the rank before are tried first and the registry is rarely asked.
+class CallNumbers {
+  public:
+    explicit CallNumbers(CallRegistry& registry) : registry_(&registry) {}
+    std::span<const std::uint16_t> of(const Profile& profile);
+
+  private:
+    CallRegistry* registry_;
+    std::vector<std::uint16_t> numbers_;
+    std::vector<std::string> names_;
+};
+
 class PartialMerge {
   public:
     // The registry outlives the PartialMerge and is that of all that absorb each other.
-    explicit PartialMerge(CallRegistry& registry) : registry_(&registry), numbers_(registry) {}
+    explicit PartialMerge(CallRegistry& registry);
 
     void add(const Profile& profile);
     void absorb(PartialMerge&& other);
     void add_problem(std::string line) { problems_.push_back(std::move(line)); }
-    // The sums, sorted; identity (launch, size ...) is that of the lowest rank. This and the registry are empty
-    // afterwards.
+    // The sums, sorted; identity (launch, size ...) is that of the lowest rank. This is empty afterwards.
     Job finish();
 
   private:
-    // In the order in which they finish: a part finds in the Job what those before it have put there.
-    using Parts = std::tuple<SettingsPart, LabelsPart, OriginPart, RowsPart, RanksPart, StandingsPart, FactsPart,
-                             CommsPart, WaitsPart, ArrivalsPart, SitesPart, PeersPart, RegionsPart, ActivitiesPart,
-                             GpuPart, NcclChoicesPart, OrdersPart, OppositeOrdersPart, LeftOverPart, PacePart>;
-
     CallRegistry* registry_;
     CallNumbers numbers_;
-    Parts parts_;
+    std::vector<std::unique_ptr<MergePart>> parts_;  // in the order in which they finish
     std::vector<std::string> problems_;
 };
 

@@ -1,10 +1,15 @@
-// Ranks as their profiles describe them, and as rank 0's mpitrace text does.
-#include "report/merge/ranks.h"
-
+// The part `ranks`: a short record of each of some of a job's ranks, as its profile describes it or as rank 0's
+// mpitrace text does.
 #include <algorithm>
-#include <iterator>
+#include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
+#include "report/model/sorted.h"
 #include "report/model/waiting.h"
 
 namespace mpiprof::report {
@@ -47,43 +52,28 @@ void add_threads(Rank& rank, const Profile& profile) {
     }
 }
 
-}  // namespace
+class RanksPart {
+  public:
+    void add(const RankProfile& from);
+    void absorb(RanksPart&& other);
+    // Into Job::ranks, with hosts and nodes. Job::size is known by then.
+    void finish(Finishing& end);
 
-std::uint32_t RanksPart::Names::index_of(const std::string& name) {
-    const auto [found, is_new] = index_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
-    if (is_new) names_.push_back(name);
-    return found->second;
-}
+  private:
+    Rank rank_of(const RankProfile& from);
+    void complete_texts();
+
+    std::vector<Rank> ranks_;
+    Numbered<std::string> hosts_, nodes_;
+    std::map<std::uint32_t, RankLine> rank_lines_;  // from mpitrace's text
+};
 
 Rank RanksPart::rank_of(const RankProfile& from) {
     const Profile& profile = from.profile;
-    Rank rank{.rank = profile.rank,
-              .state = profile.state,
-              .is_text = profile.is_text,
-              .host = hosts_.index_of(profile.host),
-              .node = nodes_.index_of(profile.node.empty() ? profile.host : profile.node),
-              .pid = profile.pid,
-              .exit_code = profile.exit_code,
-              .started_at_ns = profile.started_at_ns,
-              .updated_at_ns = profile.updated_at_ns,
-              .life = profile.life,
-              .is_end_estimated = profile.is_end_estimated,
-              .tells_its_life = profile.tells_its_life,
-              .is_in_finalize = profile.is_in_finalize,
-              .is_written = profile.is_written,
-              .store_period_ns = profile.store_period_ns,
-              .elapsed_ns = profile.elapsed_ns,
-              .process_ns = profile.process_ns,
-              .init_ns = profile.init_ns,
-              .finalize_ns = profile.finalize_ns,
-              .paused_ns = profile.paused_ns,
-              .setup_ns = profile.setup_ns,
-              .own_call_ns = profile.own_call_ns,
-              .is_begun_by_another = profile.is_begun_by_another,
-              .usage = profile.usage,
-              .cpu_ns = cpu_ns_of(profile),
-              .cpu = {},
-              .in_call = {}};
+    Rank rank{profile};
+    rank.host = hosts_.index_of(profile.host);
+    rank.node = nodes_.index_of(profile.node.empty() ? profile.host : profile.node);
+    rank.cpu_ns = cpu_ns_of(profile);
     for (const Thread& thread : profile.threads) {
         if (!thread.in_call || profile.state == State::finalized) continue;
         const std::uint64_t since = thread.in_call_since_ns;
@@ -105,12 +95,12 @@ void RanksPart::add(const RankProfile& from) {
 }
 
 void RanksPart::absorb(RanksPart&& other) {
+    const auto hosts = hosts_.absorb(other.hosts_), nodes = nodes_.absorb(other.nodes_);
     for (Rank& rank : other.ranks_) {
-        rank.host = hosts_.index_of(other.hosts_[rank.host]);
-        rank.node = nodes_.index_of(other.nodes_[rank.node]);
+        rank.host = hosts[rank.host];
+        rank.node = nodes[rank.node];
     }
-    ranks_.insert(ranks_.end(), std::make_move_iterator(other.ranks_.begin()),
-                  std::make_move_iterator(other.ranks_.end()));
+    append(ranks_, std::move(other.ranks_));
     rank_lines_.merge(other.rank_lines_);
 }
 
@@ -133,56 +123,39 @@ void RanksPart::complete_texts() {
 // numbered by their lowest rank, so that the result does not depend on who read what.
 void RanksPart::finish(Finishing& end) {
     Job& job = end.job;
-    std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) { return a.rank < b.rank; });
-    const auto has_profile = [&](std::uint32_t rank) {
-        const auto at = std::lower_bound(ranks_.begin(), ranks_.end(), rank,
-                                         [](const Rank& r, std::uint32_t n) { return r.rank < n; });
-        return at != ranks_.end() && at->rank == rank;
-    };
+    sort_by(ranks_, &Rank::rank);
     complete_texts();
     std::vector<Rank> told;
     for (const auto& [number, line] : rank_lines_) {
-        if (number >= job.size || has_profile(number)) continue;
-        told.push_back({.rank = number,
-                        .has_profile = false,
-                        .is_text = true,
-                        .host = hosts_.index_of(line.host),
-                        .node = nodes_.index_of(line.host),
-                        .elapsed_ns = line.elapsed_ns,
-                        .mpi_ns = line.mpi_ns,
-                        .usage = line.usage,
-                        .cpu = line.cpu,
-                        .place = line.place,
-                        .in_call = {}});
+        if (number >= job.size || find_rank(ranks_, number)) continue;
+        Rank& rank = told.emplace_back();
+        rank.rank = number;
+        rank.has_profile = false;
+        rank.is_text = true;
+        rank.host = hosts_.index_of(line.host);
+        rank.node = nodes_.index_of(line.host);
+        rank.elapsed_ns = line.elapsed_ns;
+        rank.mpi_ns = line.mpi_ns;
+        rank.usage = line.usage;
+        rank.cpu = line.cpu;
+        rank.place = line.place;
     }
-    ranks_.insert(ranks_.end(), std::make_move_iterator(told.begin()), std::make_move_iterator(told.end()));
-    std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) { return a.rank < b.rank; });
+    append(ranks_, std::move(told));
+    sort_by(ranks_, &Rank::rank);
 
-    Names hosts, nodes;
+    Numbered<std::string> hosts, nodes;
     for (Rank& rank : ranks_) {
         rank.host = hosts.index_of(hosts_[rank.host]);
         rank.node = nodes.index_of(nodes_[rank.node]);
         if (rank.in_call) rank.in_call = end.order[*rank.in_call];
     }
-    job.hosts = hosts.take();
-    job.nodes = nodes.take();
+    job.hosts = hosts.values();
+    job.nodes = nodes.values();
     job.ranks = std::move(ranks_);
 }
 
-void extend_killed(Job& job) {
-    std::uint64_t last = 0;
-    for (const Rank& rank : job.ranks) last = std::max(last, rank.updated_at_ns);
-    for (Rank& rank : job.ranks) {
-        if (!rank.is_end_estimated || rank.updated_at_ns == 0 || rank.tells_its_life) continue;
-        const std::uint64_t longer = last - rank.updated_at_ns;
-        rank.updated_at_ns = last;
-        rank.elapsed_ns += longer;
-        rank.assumed_ns = longer;
-        if (rank.process_ns) rank.process_ns += longer;
-        if (rank.in_call && rank.in_call_ns) rank.in_call_ns += longer;
-        for (Standing& standing : job.standings)
-            if (standing.rank == rank.rank) standing.for_ns += longer;
-    }
-}
+}  // namespace
+
+std::unique_ptr<MergePart> ranks_part() { return std::make_unique<PartOf<RanksPart>>(); }
 
 }  // namespace mpiprof::report

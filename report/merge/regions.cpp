@@ -1,14 +1,77 @@
-// Paths are what is equal across ranks: the order in which ranks meet regions differs.
-#include "report/merge/regions.h"
-
+// The part `regions`: the regions of a job, those of its profiles added up by path. Paths are what is equal across
+// ranks: the order in which ranks meet regions differs.
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "report/merge/duration_counts.h"
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
+#include "report/model/region.h"
+#include "report/model/sorted.h"
 #include "report/model/tally.h"
 #include "report/model/words.h"
 
 namespace mpiprof::report {
 namespace {
+
+// How long the iterations of all ranks took, each by itself, in us: for percentiles that are exact, as numpy's are. Of
+// a job with more different times than a person could want they are rounded, the same way whatever the order in which
+// ranks are added. Sorted now and then: adding is then no dearer than sorting all at the end, and needs no more room
+// than the result.
+class SingleTimes {
+  public:
+    // Each of them stands for `count`.
+    void add(std::span<const std::uint32_t> us, std::uint32_t count);
+    void absorb(SingleTimes&& other);
+    // Ascending, each time once.
+    std::vector<RegionRow::Times> take();
+
+  private:
+    static constexpr std::size_t most_different = std::size_t{1} << 20;
+    void settle();
+
+    std::vector<RegionRow::Times> times_;  // the first `settled_` are sorted, each time once
+    std::size_t settled_ = 0;
+    unsigned rounded_bits_ = 0;
+};
+
+void SingleTimes::add(std::span<const std::uint32_t> us, std::uint32_t count) {
+    for (const std::uint32_t one : us) times_.push_back({one >> rounded_bits_ << rounded_bits_, count});
+    if (times_.size() > 2 * settled_ + 65536) settle();
+}
+
+void SingleTimes::absorb(SingleTimes&& other) {
+    rounded_bits_ = std::max(rounded_bits_, other.rounded_bits_);
+    append(times_, std::move(other.times_));
+    settle();
+}
+
+void SingleTimes::settle() {
+    for (;; ++rounded_bits_) {
+        for (RegionRow::Times& time : times_) time.us = time.us >> rounded_bits_ << rounded_bits_;
+        sort_by(times_, &RegionRow::Times::us);
+        std::size_t last = 0;
+        for (std::size_t i = 1; i < times_.size(); ++i)
+            if (times_[i].us == times_[last].us)
+                times_[last].count += times_[i].count;
+            else
+                times_[++last] = times_[i];
+        times_.resize(std::min(times_.size(), last + 1));
+        if (times_.size() <= most_different) break;
+    }
+    settled_ = times_.size();
+}
+
+std::vector<RegionRow::Times> SingleTimes::take() {
+    settle();
+    return std::move(times_);
+}
 
 // A slash in a name is no level.
 std::string level_of(std::string name) {
@@ -29,7 +92,41 @@ void take_first(RegionRow& row, std::uint32_t number) {
     if (row.first_number == 0 || number < row.first_number) row.first_number = number;
 }
 
-}  // namespace
+class RegionsPart {
+  public:
+    void add(const RankProfile& from);
+    void absorb(RegionsPart&& other) {
+        has_regions_ |= other.has_regions_;
+        for (auto& [key, from] : other.entries_) entry(key.first, key.second) += std::move(from);
+    }
+    // Parents before what is inside them; empty where no rank named a region.
+    void finish(Finishing& end);
+
+  private:
+    struct Entry {
+        RegionRow row;
+        DurationCounts durations;
+        SingleTimes times;
+        bool lacks_times = false;                                       // of some rank
+        std::uint64_t shortest_ns = ~std::uint64_t{0}, longest_ns = 0;  // of one time
+
+        void take_extremes(std::uint64_t shortest, std::uint64_t longest);
+        Entry& operator+=(Entry&& more);
+        void finish();
+    };
+    // Paths that are told apart; further ones are added to the region around them.
+    static constexpr std::size_t most = 4096;
+
+    // A region that the program calls "iteration" is not the marks of its iterations.
+    using Key = std::pair<std::string, bool>;
+    struct Before {  // "solve/halo" comes before "solve 2"
+        bool operator()(const Key& a, const Key& b) const;
+    };
+    Entry& entry(const std::string& path, bool is_iteration = false);
+
+    std::map<Key, Entry, Before> entries_;
+    bool has_regions_ = false;
+};
 
 bool RegionsPart::Before::operator()(const Key& a, const Key& b) const {
     const auto place = [](char c) { return c == '/' ? 0 : static_cast<unsigned char>(c); };
@@ -71,10 +168,7 @@ void RegionsPart::add(const RankProfile& from) {
             to.times.add(std::span(profile.iteration_us).subspan(region.first_single, region.singles), region.stride);
         }
         if (region.buckets != 0) to.take_extremes(region.min_ns, region.max_ns);
-        for (std::uint32_t b = 0; b < region.buckets; ++b) {
-            const Bucket& bucket = profile.buckets[region.first_bucket + b];
-            to.durations.add(bucket.low_ns, bucket.high_ns, bucket.calls);
-        }
+        to.durations.add(profile.buckets_of(region));
     }
     RegionRow& outside = entry({}).row;
     outside.ranks += 1;
@@ -94,34 +188,23 @@ void RegionsPart::Entry::take_extremes(std::uint64_t shortest, std::uint64_t lon
     longest_ns = std::max(longest_ns, longest);
 }
 
-// A bucket is wider than few times may be apart. A damaged file may have its extremes the wrong way round.
-std::optional<double> RegionsPart::Entry::percentile(double share) const {
-    if (durations.calls() == 0) return std::nullopt;
-    const double ns = durations.percentile(share);
-    return shortest_ns > longest_ns ? ns
-                                    : std::clamp(ns, static_cast<double>(shortest_ns), static_cast<double>(longest_ns));
-}
-
-void RegionsPart::absorb(RegionsPart&& other) {
-    has_regions_ |= other.has_regions_;
-    for (auto& [key, from] : other.entries_) {
-        Entry& to = entry(key.first, key.second);
-        take_largest(to.row, from.row);
-        to.row.ranks += from.row.ranks;
-        to.row.entered += from.row.entered;
-        to.row.time_ns += from.row.time_ns;
-        to.row.items += from.row.items;
-        to.row.calls += from.row.calls;
-        to.row.mpi_ns += from.row.mpi_ns;
-        to.row.message_bytes += from.row.message_bytes;
-        if (from.row.first_number != 0) take_first(to.row, from.row.first_number);
-        to.row.marked_by.insert(to.row.marked_by.end(), from.row.marked_by.begin(), from.row.marked_by.end());
-        to.row.stride = std::max(to.row.stride, from.row.stride);
-        to.lacks_times |= from.lacks_times;
-        to.times.absorb(std::move(from.times));
-        to.durations.add(from.durations);
-        to.take_extremes(from.shortest_ns, from.longest_ns);
-    }
+RegionsPart::Entry& RegionsPart::Entry::operator+=(Entry&& more) {
+    take_largest(row, more.row);
+    row.ranks += more.row.ranks;
+    row.entered += more.row.entered;
+    row.time_ns += more.row.time_ns;
+    row.items += more.row.items;
+    row.calls += more.row.calls;
+    row.mpi_ns += more.row.mpi_ns;
+    row.message_bytes += more.row.message_bytes;
+    if (more.row.first_number != 0) take_first(row, more.row.first_number);
+    append(row.marked_by, std::move(more.row.marked_by));
+    row.stride = std::max(row.stride, more.row.stride);
+    lacks_times |= more.lacks_times;
+    times.absorb(std::move(more.times));
+    durations.add(more.durations);
+    take_extremes(more.shortest_ns, more.longest_ns);
+    return *this;
 }
 
 // From single times where they are all there, unless they are so short that 1 us is a coarse measure.
@@ -130,8 +213,12 @@ void RegionsPart::Entry::finish() {
     std::sort(row.marked_by.begin(), row.marked_by.end());
     if (!lacks_times) row.times = times.take();
     const bool is_exact = !row.times.empty() && percentile_of(row.times, 0.5) >= coarse_below_s;
-    const auto of = [&](double share) {
-        return is_exact ? std::optional(1e9 * percentile_of(row.times, share)) : percentile(share);
+    const auto of = [&](double share) -> std::optional<double> {
+        if (is_exact) return 1e9 * percentile_of(row.times, share);
+        if (durations.calls() == 0) return std::nullopt;
+        // A damaged file may have its extremes the wrong way round.
+        return shortest_ns > longest_ns ? durations.percentile(share)
+                                        : durations.percentile(share, shortest_ns, longest_ns);
     };
     row.p50_ns = of(0.50);
     row.p75_ns = of(0.75);
@@ -153,5 +240,9 @@ void RegionsPart::finish(Finishing& end) {
             if (&other == &row || row.path.empty() || other.path.starts_with(inside)) row.inner_mpi_ns += other.mpi_ns;
     }
 }
+
+}  // namespace
+
+std::unique_ptr<MergePart> regions_part() { return std::make_unique<PartOf<RegionsPart>>(); }
 
 }  // namespace mpiprof::report

@@ -1,18 +1,60 @@
-// Sums by (call, bin, buffer), durations by (call, bin).
-#include "report/merge/rows.h"
-
+// The part `rows`: calls, bytes and time of each call, message size and kind of buffer, over some of a job's ranks, and
+// how long single calls took.
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <tuple>
 #include <utility>
+#include <vector>
 
+#include "report/merge/duration_counts.h"
+#include "report/merge/part.h"
 #include "report/model/sums.h"
 
 namespace mpiprof::report {
 namespace {
 
-auto key(const Sum& sum) { return std::make_tuple(sum.call, sum.bin, sum.buffer); }
+class RowsPart {
+  public:
+    void add(const RankProfile& from);
+    void absorb(RowsPart&& other);
+    // Into Job::rows.
+    void finish(Finishing& end);
 
-}  // namespace
+  private:
+    // Where those of one call lie, + 1; 0 = none.
+    struct Slots {
+        std::array<std::uint32_t, size_bins * buffer_kinds> rows{};
+        std::array<std::uint32_t, size_bins> durations{};
+    };
+    struct Durations {
+        std::uint16_t call;
+        std::uint8_t bin;
+        DurationCounts counts;
+        std::uint64_t requests = 0;
+        std::uint64_t in_flight_ns = 0;
+        std::uint64_t blocked_ns = 0;
+        std::uint64_t inside_ns = 0;
+
+        // Of a Histogram, or of another part's Durations.
+        void add_requests(const auto& from) {
+            requests += from.requests;
+            in_flight_ns += from.in_flight_ns;
+            blocked_ns += from.blocked_ns;
+            inside_ns += from.inside_ns;
+        }
+    };
+
+    Slots& slots_of(std::uint16_t call);
+    Row& row_of(std::uint16_t call, std::uint8_t bin, Buffer buffer);
+    Durations& durations_of(std::uint16_t call, std::uint8_t bin);
+    bool has_several_buffers(const Sum& sum) const;
+    void take_durations(Row& row);
+
+    std::vector<Slots> slots_;  // by the number of the call
+    std::vector<Row> rows_;
+    std::vector<Durations> durations_;
+};
 
 RowsPart::Slots& RowsPart::slots_of(std::uint16_t call) {
     if (call >= slots_.size()) slots_.resize(call + std::size_t{1});
@@ -22,8 +64,7 @@ RowsPart::Slots& RowsPart::slots_of(std::uint16_t call) {
 Row& RowsPart::row_of(std::uint16_t call, std::uint8_t bin, Buffer buffer) {
     std::uint32_t& slot = slots_of(call).rows[bin * buffer_kinds + static_cast<unsigned>(buffer)];
     if (slot == 0) {
-        rows_.push_back(
-            {.sum = {.call = call, .bin = bin, .buffer = buffer}, .p05_ns = {}, .p50_ns = {}, .p99_ns = {}});
+        rows_.push_back({.sum = {.call = call, .bin = bin, .buffer = buffer}});
         slot = static_cast<std::uint32_t>(rows_.size());
     }
     return rows_[slot - 1];
@@ -49,10 +90,7 @@ void RowsPart::add(const RankProfile& from) {
     for (const Histogram& histogram : profile.histograms) {
         Durations& durations = durations_of(from.calls[histogram.call], histogram.bin);
         durations.add_requests(histogram);
-        for (std::uint32_t i = 0; i < histogram.buckets; ++i) {
-            const Bucket& bucket = profile.buckets[histogram.first_bucket + i];
-            durations.counts.add(bucket.low_ns, bucket.high_ns, bucket.calls);
-        }
+        durations.counts.add(profile.buckets_of(histogram));
     }
 }
 
@@ -80,14 +118,12 @@ void RowsPart::take_durations(Row& row) {
     if (slot == 0) return;
     Durations& durations = durations_[slot - 1];
     if (!has_several_buffers(row.sum)) {  // durations are of all buffers together
-        // The exact extremes are known: a bucket's middle never lies beyond them.
-        const auto within = [&](double ns) {
-            const auto low = static_cast<double>(row.sum.min_ns.value_or(0));
-            return std::clamp(ns, low, std::max(low, static_cast<double>(row.sum.max_ns)));
+        const auto of = [&](double share) {
+            return durations.counts.percentile(share, row.sum.min_ns.value_or(0), row.sum.max_ns);
         };
-        row.p05_ns = within(durations.counts.percentile(0.05));
-        row.p50_ns = within(durations.counts.percentile(0.50));
-        row.p99_ns = within(durations.counts.percentile(0.99));
+        row.p05_ns = of(0.05);
+        row.p50_ns = of(0.50);
+        row.p99_ns = of(0.99);
     }
     row.requests = std::exchange(durations.requests, 0);
     row.in_flight_ns = std::exchange(durations.in_flight_ns, 0);
@@ -96,12 +132,19 @@ void RowsPart::take_durations(Row& row) {
 }
 
 void RowsPart::finish(Finishing& end) {
+    const auto by_key = [](const Row& a, const Row& b) {
+        return std::tie(a.sum.call, a.sum.bin, a.sum.buffer) < std::tie(b.sum.call, b.sum.bin, b.sum.buffer);
+    };
     // The first kind of buffer takes what is of all of them, so the order must not depend on who came first.
-    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return key(a.sum) < key(b.sum); });
+    std::sort(rows_.begin(), rows_.end(), by_key);
     for (Row& row : rows_) take_durations(row);
     for (Row& row : rows_) row.sum.call = end.order[row.sum.call];
-    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return key(a.sum) < key(b.sum); });
+    std::sort(rows_.begin(), rows_.end(), by_key);
     end.job.rows = std::move(rows_);
 }
+
+}  // namespace
+
+std::unique_ptr<MergePart> rows_part() { return std::make_unique<PartOf<RowsPart>>(); }
 
 }  // namespace mpiprof::report

@@ -1,20 +1,33 @@
-// Sets of values, and their ranks.
-#include "report/merge/settings.h"
-
+// The parts `settings`, under which settings of libmpiprof some of a job's ranks ran, and `labels`, what they say of
+// the run. Ranks with the same values, which mostly are all, are kept once.
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "report/merge/part.h"
+#include "report/model/setting_row.h"
 
 namespace mpiprof::report {
 namespace {
 
-// MPIPROF_RANKS, where all ranks say the same; what is no list ("all") is none.
-NumberList chosen_ranks(const std::vector<SettingRow>& settings) {
-    for (const SettingRow& row : settings)
-        if (row.name == "RANKS" && row.values.size() == 1) return NumberList::parse(row.values.front().value);
-    return {};
-}
+class SharedValues {
+  public:
+    SharedValues() = default;
+    SharedValues(SharedValues&&) = default;  // no copies: last_ranks_ points into ranks_
+    SharedValues& operator=(SharedValues&&) = default;
+    void add(const std::vector<Setting>& values, std::uint32_t rank);
+    void absorb(SharedValues&& other);
+    std::vector<SettingRow> rows() const;  // by name
 
-}  // namespace
+  private:
+    std::map<std::vector<Setting>, std::vector<std::uint32_t>> ranks_;  // who has exactly these
+    // Those of the rank before, in the order of its profile, which is the next one's, too; and who has them.
+    std::vector<Setting> last_;
+    std::vector<std::uint32_t>* last_ranks_ = nullptr;
+};
 
 void SharedValues::add(const std::vector<Setting>& values, std::uint32_t rank) {
     if (values.empty()) return;  // mpitrace's text, for one
@@ -43,7 +56,7 @@ std::vector<SettingRow> SharedValues::rows() const {
         }
     std::vector<SettingRow> rows;
     for (auto& [name, values] : by_name) {
-        SettingRow& row = rows.emplace_back(SettingRow{.name = name, .values = {}});
+        SettingRow& row = rows.emplace_back(SettingRow{.name = name});
         for (auto& [value, ranks] : values) {
             std::sort(ranks.begin(), ranks.end());
             row.values.push_back({.value = value.first,
@@ -59,9 +72,39 @@ std::vector<SettingRow> SharedValues::rows() const {
     return rows;
 }
 
-void SettingsPart::finish(Finishing& end) {
-    end.job.settings = values_.rows();
-    end.job.chosen_ranks = chosen_ranks(end.job.settings);
+// MPIPROF_RANKS, where all ranks say the same; what is no list ("all") is none.
+NumberList chosen_ranks(const std::vector<SettingRow>& settings) {
+    for (const SettingRow& row : settings)
+        if (row.name == "RANKS" && row.values.size() == 1) return NumberList::parse(row.values.front().value);
+    return {};
 }
+
+class SettingsPart {
+  public:
+    void add(const RankProfile& from) { values_.add(from.profile.settings, from.profile.rank); }
+    void absorb(SettingsPart&& other) { values_.absorb(std::move(other.values_)); }
+    void finish(Finishing& end) {
+        end.job.settings = values_.rows();
+        end.job.chosen_ranks = chosen_ranks(end.job.settings);
+    }
+
+  private:
+    SharedValues values_;
+};
+
+class LabelsPart {
+  public:
+    void add(const RankProfile& from) { values_.add(from.profile.labels, from.profile.rank); }
+    void absorb(LabelsPart&& other) { values_.absorb(std::move(other.values_)); }
+    void finish(Finishing& end) { end.job.labels = values_.rows(); }
+
+  private:
+    SharedValues values_;
+};
+
+}  // namespace
+
+std::unique_ptr<MergePart> settings_part() { return std::make_unique<PartOf<SettingsPart>>(); }
+std::unique_ptr<MergePart> labels_part() { return std::make_unique<PartOf<LabelsPart>>(); }
 
 }  // namespace mpiprof::report

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "report/merge/hash.h"
+#include "report/merge/keyed.h"
 
 namespace mpiprof::report {
 namespace {
@@ -21,6 +21,12 @@ std::uint64_t hash_of(const Module& module) {
 }
 
 }  // namespace
+
+CommKind kind_of(const Communicator& communicator) {
+    if (communicator.origin == Origin::self) return CommKind::self;
+    if (communicator.id == 0) return CommKind::unknown;
+    return communicator.is_id_ambiguous ? CommKind::by_members : CommKind::known;
+}
 
 SiteKeys::SiteKeys(const Profile& profile) : profile_(profile), sites_(profile.sites.size()) {
     for (const Call& call : profile.calls) calls_.push_back(hash_of(call.name));

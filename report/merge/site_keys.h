@@ -1,6 +1,6 @@
-// What a call site is known by over all ranks: a hash of the call's name and of the frames that hold for all its calls,
-// each by its file and the offset in it, so that it is the same wherever the file was loaded. For the parts of a merge
-// that add up by sites; of one profile.
+// What communicators and call sites are known by over all ranks. Of a site it is a hash of the call's name and of the
+// frames that hold for all its calls, each by its file and the offset in it, so that it is the same wherever the file
+// was loaded. For the parts of a merge that add up by these.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,10 @@
 
 namespace mpiprof::report {
 
+// How ranks know it of each other.
+CommKind kind_of(const Communicator& communicator);
+
+// Of one profile.
 class SiteKeys {
   public:
     explicit SiteKeys(const Profile& profile);

@@ -1,14 +1,77 @@
-// A rank is summed up by itself first, then taken over like any other part.
-#include "report/merge/sites.h"
-
+// The part `sites`: from where some of a job's ranks called MPI, added up. A place is a file (by its build-id, by its
+// path where it has none) and an offset into it, so it is the same on every rank wherever the file was loaded. Sites
+// are told apart by the frames that hold for all their calls, as many as the bound says; calls from others are one
+// entry for each call, so that no call is lost. A rank is summed up by itself first, then taken over like any other
+// part.
 #include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
-#include "report/merge/comms.h"
+#include "report/merge/floors.h"
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
 #include "report/merge/site_keys.h"
+#include "report/model/call_sites.h"
 #include "report/model/tally.h"
 
 namespace mpiprof::report {
+namespace {
+
+// A file that lies elsewhere on another node is the same file: the first of its paths stands for all.
+void known_as(Module& module, const Module& elsewhere) {
+    module.take_run(elsewhere);
+    if (elsewhere.path < module.path) module.path = elsewhere.path;
+}
+
+class SitesPart {
+  public:
+    // At most so many sites are kept apart.
+    explicit SitesPart(std::size_t most) : most_(most) {}
+
+    void add(const RankProfile& from);
+    void absorb(SitesPart&& other);
+    // Into Job::sites.
+    void finish(Finishing& end);
+
+  private:
+    static constexpr std::size_t most_comms = 4;  // that a site names
+    using Key = std::uint64_t;                    // hash of a call's name and its frames
+    struct RankedComm {                           // what is worth naming first
+        bool is_not_world = true;
+        std::uint64_t below = 0;  // how much smaller than the largest possible
+        CommRef comm;
+        auto operator<=>(const RankedComm&) const = default;
+    };
+    struct Entry {
+        CallSite site;                  // its frames' modules are in modules_
+        std::vector<RankedComm> comms;  // sorted
+        std::vector<WaitSum> waits;
+        bool is_mixed = false;  // of several places: how many ranks, and which spent most, is not known
+    };
+    using Entries = std::unordered_map<Key, Entry>;
+
+    class OfOneRank;
+    static void add_comm(Entry& entry, const RankedComm& comm);
+    static void merge(Entry& to, Entry&& from);
+    std::uint32_t module_index(const Module& module, std::uint64_t hash);
+    void take(Key key, Entry&& entry);
+    void take_as_other(Entry&& entry);
+    void prune(std::size_t most);
+
+    std::size_t most_;
+    Entries kept_;
+    std::map<std::uint16_t, Entry> others_;              // by call
+    std::optional<Key> first_left_out_;                  // this one and all above it are with the others
+    Numbered<Module, std::uint64_t> modules_{Module{}};  // by a hash of what tells files apart; [0] = not known
+};
+
 // What one rank's profile adds.
 class SitesPart::OfOneRank {
   public:
@@ -74,17 +137,10 @@ class SitesPart::OfOneRank {
     std::unordered_map<Key, Found> entries_;
 };
 
-// A file that lies elsewhere on another node is the same file: the first of its paths stands for all.
 std::uint32_t SitesPart::module_index(const Module& module, std::uint64_t hash) {
-    const auto [found, is_new] = module_of_hash_.try_emplace(hash, static_cast<std::uint32_t>(modules_.size()));
-    if (is_new) {
-        modules_.push_back(module);
-        module_hashes_.push_back(hash);
-        return found->second;
-    }
-    modules_[found->second].take_run(module);
-    if (module.path < modules_[found->second].path) modules_[found->second].path = module.path;
-    return found->second;
+    const std::uint32_t index = modules_.index_of(hash, module);
+    known_as(modules_[index], module);
+    return index;
 }
 
 void SitesPart::add_comm(Entry& entry, const RankedComm& comm) {
@@ -143,11 +199,10 @@ void SitesPart::add(const RankProfile& from) { OfOneRank(from).give(*this); }
 
 void SitesPart::absorb(SitesPart&& other) {
     for (auto& [call, entry] : other.others_) take_as_other(std::move(entry));
-    std::vector<std::uint32_t> module_map{0};
-    for (std::size_t i = 1; i < other.modules_.size(); ++i)
-        module_map.push_back(module_index(other.modules_[i], other.module_hashes_[i]));
+    const std::vector<std::uint32_t> module_of = modules_.absorb(other.modules_);
+    for (std::uint32_t i = 1; i < module_of.size(); ++i) known_as(modules_[module_of[i]], other.modules_[i]);
     for (auto& [key, entry] : other.kept_) {
-        for (Place& place : entry.site.frames) place.module = module_map[place.module];
+        for (Place& place : entry.site.frames) place.module = module_of[place.module];
         take(key, std::move(entry));
     }
 }
@@ -176,7 +231,7 @@ void SitesPart::finish(Finishing& end) {
                std::make_tuple(~b.second.site.time_ns, b.second.site.call, b.first);
     });
     CallSites& result = end.job.sites;
-    std::vector<std::uint32_t> module_of(modules_.size());
+    std::vector<std::uint32_t> module_of(modules_.values().size());
     for (auto& [key, entry] : all) {
         CallSite& site = result.sites.emplace_back(std::move(entry.site));
         for (Place& place : site.frames) {  // numbered in the order of their use
@@ -190,5 +245,10 @@ void SitesPart::finish(Finishing& end) {
         if (entry.is_mixed) site.ranks = site.largest_rank = 0, site.largest_ns = 0;
     }
 }
+
+}  // namespace
+
+std::unique_ptr<MergePart> sites_part(std::size_t most) { return std::make_unique<PartOf<SitesPart>>(most); }
+std::unique_ptr<MergePart> sites_part() { return sites_part(16384); }
 
 }  // namespace mpiprof::report

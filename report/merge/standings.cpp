@@ -1,8 +1,17 @@
-// Threads inside calls, and how often the collectives of each communicator were entered.
-#include "report/merge/standings.h"
-
+// The part `standings`: where the threads of ranks that are not finalized stand, over some of a job's ranks: inside
+// calls, or outside MPI; how often the collectives of each communicator were entered; what they wait for and have made.
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
+
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
+#include "report/model/sorted.h"
 
 namespace mpiprof::report {
 namespace {
@@ -25,30 +34,50 @@ Message message_of(std::optional<std::uint16_t> call, std::uint32_t group, std::
     return {.call = call, .group = group, .peer = peer, .tag = tag, .is_sent = is_sent};
 }
 
-}  // namespace
+class StandingsPart {
+  public:
+    void add(const RankProfile& from);
+    void absorb(StandingsPart&& other);
+    void finish(Finishing& end);
 
-std::uint32_t StandingsPart::place_index(const Profile& profile, const Frame& frame) {
+  private:
+    struct NumbersOfJob;
+    template <class To>
+    void renumber(To&& to);
+    void add_standings(const RankProfile& from);
+    void add_entries(const RankProfile& from);
+    void add_memberships(const RankProfile& from);
+    void add_made(const RankProfile& from);
+    void add_enqueued(const RankProfile& from);
+    void say_what_it_waits_for(const RankProfile& from, const Thread& thread, Standing& standing);
+    std::uint32_t group_index(const Profile& profile, std::uint16_t communicator);
+    std::uint32_t place_index(const std::vector<Module>& modules, const Frame& frame);
+    std::uint32_t group_index(const Group& group);
+
+    std::vector<Standing> standings_;
+    std::vector<Entries> entries_;
+    std::vector<Membership> memberships_;
+    std::vector<Made> made_;
+    std::vector<EnqueuedWith> enqueued_with_;
+    // [0] = not known.
+    Numbered<Module, std::pair<std::string, std::string>> modules_{Module{}};   // by path and build-id
+    Numbered<Place, std::pair<std::uint32_t, std::uint64_t>> places_{Place{}};  // by module and offset
+    Numbered<Group, std::uint64_t> groups_{Group{}};                            // by id
+};
+
+std::uint32_t StandingsPart::place_index(const std::vector<Module>& modules, const Frame& frame) {
     if (frame.offset == 0) return 0;
     std::uint32_t module = 0;
-    if (frame.module != 0 && frame.module < profile.modules.size()) {
-        const Module& from = profile.modules[frame.module];
-        const auto [found, is_new] =
-            module_index_.try_emplace({from.path, from.build_id}, static_cast<std::uint32_t>(modules_.size()));
-        if (is_new) modules_.push_back(from);
-        module = found->second;
+    if (frame.module != 0 && frame.module < modules.size()) {
+        const Module& from = modules[frame.module];
+        module = modules_.index_of({from.path, from.build_id}, from);
         modules_[module].take_run(from);
     }
-    const auto [found, is_new] =
-        place_index_.try_emplace({module, frame.offset}, static_cast<std::uint32_t>(places_.size()));
-    if (is_new) places_.push_back({.module = module, .offset = frame.offset});
-    return found->second;
+    return places_.index_of({module, frame.offset}, {.module = module, .offset = frame.offset});
 }
 
 std::uint32_t StandingsPart::group_index(const Group& group) {
-    if (group.id == 0) return 0;
-    const auto [found, is_new] = group_index_.try_emplace(group.id, static_cast<std::uint32_t>(groups_.size()));
-    if (is_new) groups_.push_back(group);
-    return found->second;
+    return group.id == 0 ? 0 : groups_.index_of(group.id, group);
 }
 
 std::uint32_t StandingsPart::group_index(const Profile& profile, std::uint16_t communicator) {
@@ -76,7 +105,7 @@ void StandingsPart::say_what_it_waits_for(const RankProfile& from, const Thread&
         const Call& posted_by = profile.calls[request.call];
         Message message = message_of(from.calls[request.call], group_index(profile, request.communicator), request.peer,
                                      request.tag, posted_by.sends);
-        message.place = place_index(profile, request.called_from);
+        message.place = place_index(profile.modules, request.called_from);
         message.is_collective = posted_by.is_ordered;
         const bool is_told = posted_by.sends != posted_by.receives || posted_by.is_ordered;
         if (!is_told || message.peer == no_rank)
@@ -110,7 +139,7 @@ void StandingsPart::add_standings(const RankProfile& from) {
              .os_thread = thread.os_thread,
              .call = call ? std::optional(from.calls[*call]) : std::nullopt,
              .group = has_group ? group_index(group_of(profile.communicators[thread.in_communicator])) : 0,
-             .place = place_index(profile, thread.called_from),
+             .place = place_index(profile.modules, thread.called_from),
              .since_ns = since,
              .for_ns = profile.elapsed_ns > since ? profile.elapsed_ns - since : 0});
         standings_.back().is_only_thread = profile.threads.size() == 1;
@@ -137,7 +166,7 @@ void StandingsPart::add_made(const RankProfile& from) {
         const Call& call = profile.calls[cell.call];
         if ((!call.is_ordered && !call.sends) || cell.calls + cell.errors == 0 || cell.communicator == 0) continue;
         const Frame* line = profile.line_of(cell.site);
-        const std::uint32_t place = line ? place_index(profile, *line) : 0;
+        const std::uint32_t place = line ? place_index(profile.modules, *line) : 0;
         calls[{group_index(profile, cell.communicator), from.calls[cell.call], place}] += cell.calls + cell.errors;
         if (calls.size() > most) return;
     }
@@ -153,7 +182,7 @@ void StandingsPart::add_made(const RankProfile& from) {
                 made_.push_back({.rank = profile.rank,
                                  .group = group_index(profile, request.communicator),
                                  .call = from.calls[request.call],
-                                 .place = place_index(profile, request.called_from),
+                                 .place = place_index(profile.modules, request.called_from),
                                  .calls = 0,
                                  .peer = request.peer,
                                  .tag = request.tag});
@@ -163,7 +192,7 @@ void StandingsPart::add_enqueued(const RankProfile& from) {
     const Profile& profile = from.profile;
     const auto flow_of = [&](const EnqueuedFlow& flow) {
         const Frame* line = profile.line_of(flow.site);
-        const std::uint32_t place = line ? place_index(profile, *line) : 0;
+        const std::uint32_t place = line ? place_index(profile.modules, *line) : 0;
         return EnqueuedWith::Flow{.messages = flow.messages, .after = flow.after, .place = place};
     };
     for (const EnqueuedPeer& with : profile.enqueued_peers)
@@ -194,87 +223,6 @@ void StandingsPart::add_entries(const RankProfile& from) {
         entries_.push_back({.group = key.first, .rank = profile.rank, .call = key.second, .entered = n});
 }
 
-// Groups, places and modules are numbered anew, in the order in which the ranks use them, so that the result does not
-// depend on who read what. 0 stays 0: not known.
-struct StandingsPart::Renumbering {
-    const StandingsPart& part;
-    Job& job;
-    std::vector<std::uint32_t> groups = std::vector<std::uint32_t>(part.groups_.size()),
-                               places = std::vector<std::uint32_t>(part.places_.size()),
-                               modules = std::vector<std::uint32_t>(part.modules_.size());
-
-    // Whether it is met for the first time.
-    template <class Thing>
-    static bool renumber(std::uint32_t& index, std::vector<std::uint32_t>& numbers, const std::vector<Thing>& from,
-                         std::vector<Thing>& to) {
-        const bool is_new = index != 0 && numbers[index] == 0;
-        if (is_new) {
-            to.push_back(from[index]);
-            numbers[index] = static_cast<std::uint32_t>(to.size() - 1);
-        }
-        if (index != 0) index = numbers[index];
-        return is_new;
-    }
-    void group(std::uint32_t& index) { renumber(index, groups, part.groups_, job.groups); }
-    void place(std::uint32_t& index) {
-        if (renumber(index, places, part.places_, job.places))
-            renumber(job.places.back().module, modules, part.modules_, job.modules);
-    }
-};
-
-void StandingsPart::finish(Finishing& end) {
-    Job& job = end.job;
-    std::stable_sort(standings_.begin(), standings_.end(),
-                     [](const Standing& a, const Standing& b) { return a.rank < b.rank; });
-    std::sort(entries_.begin(), entries_.end(), [](const Entries& a, const Entries& b) { return a.rank < b.rank; });
-    job.places = {Place{}};
-    job.modules = {Module{}};
-    job.groups = {Group{}};
-    Renumbering renumber{*this, job};
-    for (Standing& standing : standings_) {
-        if (standing.call) standing.call = end.order[*standing.call];
-        renumber.group(standing.group);
-        renumber.place(standing.place);
-    }
-    for (Standing& standing : standings_)
-        for (std::vector<Message>* messages : {&standing.waits_for, &standing.posted})
-            for (Message& message : *messages) {
-                if (message.call) message.call = end.order[*message.call];
-                renumber.group(message.group);
-                renumber.place(message.place);
-            }
-    std::stable_sort(made_.begin(), made_.end(), [](const Made& a, const Made& b) { return a.rank < b.rank; });
-    for (Made& made : made_) {
-        made.call = end.order[made.call];
-        renumber.group(made.group);
-        renumber.place(made.place);
-    }
-    for (EnqueuedWith& with : enqueued_with_) {
-        renumber.group(with.group);
-        renumber.place(with.sent.place);
-        renumber.place(with.received.place);
-    }
-    std::sort(enqueued_with_.begin(), enqueued_with_.end(), [](const EnqueuedWith& a, const EnqueuedWith& b) {
-        return std::tie(a.group, a.rank, a.peer) < std::tie(b.group, b.rank, b.peer);
-    });
-    for (Entries& entries : entries_) {
-        if (entries.call != Entries::none) entries.call = end.order[entries.call];
-        renumber.group(entries.group);
-    }
-    std::sort(entries_.begin(), entries_.end(), [](const Entries& a, const Entries& b) {
-        return std::tie(a.group, a.call, a.rank) < std::tie(b.group, b.call, b.rank);
-    });
-    for (Membership& membership : memberships_) renumber.group(membership.group);
-    std::sort(memberships_.begin(), memberships_.end(), [](const Membership& a, const Membership& b) {
-        return std::tie(a.group, a.rank) < std::tie(b.group, b.rank);
-    });
-    job.memberships = std::move(memberships_);
-    job.made = std::move(made_);
-    job.enqueued_with = std::move(enqueued_with_);
-    job.standings = std::move(standings_);
-    job.entries = std::move(entries_);
-}
-
 void StandingsPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
     const bool is_over = profile.state == State::finalized, has_left = is_over && !profile.is_in_finalize;
@@ -290,41 +238,107 @@ void StandingsPart::add(const RankProfile& from) {
     add_entries(from);
 }
 
-void StandingsPart::absorb(StandingsPart&& other) {
-    Profile named{};  // the other's modules, as place_index() wants them
-    named.modules = std::move(other.modules_);
-    for (Standing& standing : other.standings_) {
-        standing.group = group_index(other.groups_[standing.group]);
-        const Place& place = other.places_[standing.place];
-        standing.place = place_index(named, {.offset = place.offset, .module = place.module});
-        for (std::vector<Message>* messages : {&standing.waits_for, &standing.posted})
-            for (Message& message : *messages) {
-                message.group = group_index(other.groups_[message.group]);
-                const Place& posted = other.places_[message.place];
-                message.place = place_index(named, {.offset = posted.offset, .module = posted.module});
-            }
-    }
-    for (Made& made : other.made_) {
-        made.group = group_index(other.groups_[made.group]);
-        const Place& place = other.places_[made.place];
-        made.place = place_index(named, {.offset = place.offset, .module = place.module});
-    }
-    made_.insert(made_.end(), other.made_.begin(), other.made_.end());
-    for (EnqueuedWith& with : other.enqueued_with_) {
-        with.group = group_index(other.groups_[with.group]);
-        for (EnqueuedWith::Flow* flow : {&with.sent, &with.received}) {
-            const Place& place = other.places_[flow->place];
-            flow->place = place_index(named, {.offset = place.offset, .module = place.module});
+// Tells `to` of each number that records have of a call, a group or a place, so that it is given another one; messages
+// behind the standings that have them.
+template <class To>
+void StandingsPart::renumber(To&& to) {
+    const auto each = [&](auto& records) {
+        for (auto& record : records) {
+            to.call(record.call);
+            to.group(record.group);
+            to.place(record.place);
         }
+    };
+    each(standings_);
+    for (Standing& standing : standings_) {
+        each(standing.waits_for);
+        each(standing.posted);
     }
-    enqueued_with_.insert(enqueued_with_.end(), other.enqueued_with_.begin(), other.enqueued_with_.end());
-    for (Membership& membership : other.memberships_) membership.group = group_index(other.groups_[membership.group]);
-    memberships_.insert(memberships_.end(), other.memberships_.begin(), other.memberships_.end());
-    standings_.insert(standings_.end(), other.standings_.begin(), other.standings_.end());
-    for (Entries& entries : other.entries_) {
-        entries.group = group_index(other.groups_[entries.group]);
+    each(made_);
+    for (EnqueuedWith& with : enqueued_with_) {
+        to.group(with.group);
+        to.place(with.sent.place);
+        to.place(with.received.place);
     }
-    entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end());
+    for (Entries& entries : entries_) {
+        if (entries.call != Entries::none) to.call(entries.call);
+        to.group(entries.group);
+    }
+    for (Membership& membership : memberships_) to.group(membership.group);
 }
+
+// The numbers that groups, places and calls have in a job: in the order in which the ranks use them, so that the result
+// does not depend on who read what. 0 stays 0: not known.
+struct StandingsPart::NumbersOfJob {
+    const StandingsPart& part;
+    Finishing& end;
+    std::vector<std::uint32_t> groups = std::vector<std::uint32_t>(part.groups_.values().size()),
+                               places = std::vector<std::uint32_t>(part.places_.values().size()),
+                               modules = std::vector<std::uint32_t>(part.modules_.values().size());
+
+    // Whether it is met for the first time.
+    template <class Thing>
+    static bool take(std::uint32_t& index, std::vector<std::uint32_t>& numbers, const std::vector<Thing>& from,
+                     std::vector<Thing>& to) {
+        const bool is_new = index != 0 && numbers[index] == 0;
+        if (is_new) {
+            to.push_back(from[index]);
+            numbers[index] = static_cast<std::uint32_t>(to.size() - 1);
+        }
+        if (index != 0) index = numbers[index];
+        return is_new;
+    }
+    void call(std::uint16_t& number) const { number = end.order[number]; }
+    void call(std::optional<std::uint16_t>& number) const {
+        if (number) call(*number);
+    }
+    void group(std::uint32_t& index) { take(index, groups, part.groups_.values(), end.job.groups); }
+    void place(std::uint32_t& index) {
+        if (take(index, places, part.places_.values(), end.job.places))
+            take(end.job.places.back().module, modules, part.modules_.values(), end.job.modules);
+    }
+};
+
+void StandingsPart::finish(Finishing& end) {
+    Job& job = end.job;
+    std::stable_sort(standings_.begin(), standings_.end(), ordered_by(&Standing::rank));
+    std::stable_sort(made_.begin(), made_.end(), ordered_by(&Made::rank));
+    sort_by(entries_, &Entries::rank);
+    job.places = {Place{}};
+    job.modules = {Module{}};
+    job.groups = {Group{}};
+    renumber(NumbersOfJob{*this, end});
+    sort_by(enqueued_with_, &EnqueuedWith::group, &EnqueuedWith::rank, &EnqueuedWith::peer);
+    sort_by(entries_, &Entries::group, &Entries::call, &Entries::rank);
+    sort_by(memberships_, &Membership::group, &Membership::rank);
+    job.memberships = std::move(memberships_);
+    job.made = std::move(made_);
+    job.enqueued_with = std::move(enqueued_with_);
+    job.standings = std::move(standings_);
+    job.entries = std::move(entries_);
+}
+
+// The numbers here of the other's groups and places; calls have one number in all parts.
+void StandingsPart::absorb(StandingsPart&& other) {
+    struct {
+        std::vector<std::uint32_t> groups, places;
+        void call(const std::uint16_t&) const {}
+        void call(const std::optional<std::uint16_t>&) const {}
+        void group(std::uint32_t& index) const { index = groups[index]; }
+        void place(std::uint32_t& index) const { index = places[index]; }
+    } here{groups_.absorb(other.groups_), {}};
+    for (const Place& place : other.places_.values())
+        here.places.push_back(place_index(other.modules_.values(), {.offset = place.offset, .module = place.module}));
+    other.renumber(here);
+    append(standings_, std::move(other.standings_));
+    append(entries_, std::move(other.entries_));
+    append(memberships_, std::move(other.memberships_));
+    append(made_, std::move(other.made_));
+    append(enqueued_with_, std::move(other.enqueued_with_));
+}
+
+}  // namespace
+
+std::unique_ptr<MergePart> standings_part() { return std::make_unique<PartOf<StandingsPart>>(); }
 
 }  // namespace mpiprof::report

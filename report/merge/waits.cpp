@@ -1,64 +1,61 @@
-// Each rank's sums, and over all ranks the fastest of each kind.
-#include "report/merge/waits.h"
+// The part `waits`: the fastest call of each kind over all ranks, and what each rank spent in them; see floors.h for
+// the method.
+#include <cstdint>
+#include <utility>
+#include <vector>
 
-#include <algorithm>
-#include <iterator>
-#include <tuple>
+#include "report/merge/floors.h"
+#include "report/merge/keyed.h"
+#include "report/merge/part.h"
 
 namespace mpiprof::report {
+namespace {
 
-void WaitsPart::take(const WaitSum& sum) {
-    const auto found = floors_.find(sum.key);
-    if (found != floors_.end())
-        found->second += sum;
-    else if (floors_.size() < most_keys)
-        floors_.emplace(sum.key, sum);
-}
+class WaitsPart {
+  public:
+    void add(const RankProfile& from);
+    void absorb(WaitsPart&& other) {
+        floors_.absorb(std::move(other.floors_));
+        append(ranks_, std::move(other.ranks_));
+    }
+    // Into the rows and ranks of the job, which are there already; and the floors, for sites.
+    void finish(Finishing& end);
+
+  private:
+    Floors floors_;
+    std::vector<std::pair<std::uint32_t, std::vector<WaitSum>>> ranks_;
+};
 
 void WaitsPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
     std::vector<WaitSum> own;
     for (const Cell& cell : profile.cells)
         if (const auto wait = wait_of(profile, cell, from.calls[cell.call])) add_wait(own, *wait);
-    for (const WaitSum& sum : own) take(sum);
+    for (const WaitSum& sum : own) floors_.add(sum);
     for (const Histogram& histogram : profile.histograms)  // of Wait and Test they are the ones that these completed
         if (histogram.requests != 0 && profile.calls[histogram.call].traffic != Traffic::completion)
-            posting_.insert(from.calls[histogram.call]);
-    if (!own.empty() && profile.size <= most_ranks) ranks_.emplace_back(profile.rank, std::move(own));
-}
-
-void WaitsPart::absorb(WaitsPart&& other) {
-    for (const auto& [key, floor] : other.floors_) take(floor);
-    posting_.merge(other.posting_);
-    ranks_.insert(ranks_.end(), std::make_move_iterator(other.ranks_.begin()),
-                  std::make_move_iterator(other.ranks_.end()));
-}
-
-Row& row_of(const Finishing& end, const WaitKey& key) {
-    const auto wanted = std::make_tuple(end.order[key.call], key.bin, key.buffer);
-    return *std::lower_bound(end.job.rows.begin(), end.job.rows.end(), wanted, [](const Row& row, const auto& w) {
-        return std::tie(row.sum.call, row.sum.bin, row.sum.buffer) < w;
-    });
+            floors_.add_posting(from.calls[histogram.call]);
+    if (!own.empty() && profile.size <= Floors::most_ranks) ranks_.emplace_back(profile.rank, std::move(own));
 }
 
 void WaitsPart::finish(Finishing& end) {
-    Job& job = end.job;
-    Floors& floors = end.floors;
-    floors.floors_ = std::move(floors_);
-    floors.posting_ = std::move(posting_);
-    for (const auto& [key, floor] : floors.floors_) {
-        const auto waiting = floors.of({&floor, 1});
-        Row& row = row_of(end, key);
+    end.floors = std::move(floors_);
+    for (const auto& [key, floor] : end.floors.fastest()) {
+        const auto waiting = end.floors.of({&floor, 1});
+        Row& row = end.row_of(key);
         row.waiting_ns += waiting.waiting_ns;
         row.judged_ns += waiting.judged_ns;
     }
     for (const auto& [number, sums] : ranks_) {
-        const auto rank = std::lower_bound(job.ranks.begin(), job.ranks.end(), number,
-                                           [](const Rank& r, std::uint32_t wanted) { return r.rank < wanted; });
-        const auto waiting = floors.of(sums);
+        Rank* rank = end.job.find(number);
+        const auto waiting = end.floors.of(sums);
         rank->waiting_ns = waiting.waiting_ns;
         rank->judged_ns = waiting.judged_ns;
     }
 }
+
+}  // namespace
+
+std::unique_ptr<MergePart> waits_part() { return std::make_unique<PartOf<WaitsPart>>(); }
 
 }  // namespace mpiprof::report

@@ -61,6 +61,15 @@ struct GpuWork {
     std::uint64_t time_ns = 0;
     std::uint64_t overlapped_ns = 0;  // of NCCL's kernels: while another kernel ran
     std::uint64_t in_graphs = 0;      // of count
+
+    GpuWork& operator+=(const GpuWork& more) {  // of the same kind
+        count += more.count;
+        bytes += more.bytes;
+        time_ns += more.time_ns;
+        overlapped_ns += more.overlapped_ns;
+        in_graphs += more.in_graphs;
+        return *this;
+    }
 };
 
 struct Gpu {
@@ -94,10 +103,25 @@ struct GpuRow {
     std::uint64_t kernels = 0;
     std::uint32_t ranks = 0;
     bool by_events = false, by_cupti = false, by_launches = false;
-    std::optional<double> p50_ns, p99_ns;
+    std::optional<double> p50_ns{}, p99_ns{};
     // Of time_ns without waiting for the rank that came last: an estimate, by how long the operations of the same
     // communicators waited that were held against each other over their members. Where that is known.
-    std::optional<double> moving_ns;
+    std::optional<double> moving_ns{};
+
+    GpuRow& operator+=(const GpuRow& more) {  // what is measured, of the same call and size
+        min_ns = operations == 0 ? more.min_ns : std::min(min_ns, more.min_ns);
+        max_ns = std::max(max_ns, more.max_ns);
+        operations += more.operations;
+        bytes += more.bytes;
+        others_bytes += more.others_bytes;
+        time_ns += more.time_ns;
+        kernels += more.kernels;
+        ranks += more.ranks;
+        by_events |= more.by_events;
+        by_cupti |= more.by_cupti;
+        by_launches |= more.by_launches;
+        return *this;
+    }
 };
 
 // The operations of one communicator, held against each other over its members. The last of them that came begins to
@@ -117,7 +141,7 @@ struct GpuComm {
     static constexpr std::uint64_t enough = 20;  // of them, for a share of waiting that means something
     std::uint64_t compared_ns = 0;               // their times on all members
     std::uint64_t waiting_ns = 0;                // of these
-    std::vector<Late> late;                      // those waited for longest first
+    std::vector<Late> late{};                    // those waited for longest first
     std::uint64_t fewest_enqueued = 0, most_enqueued = 0;
     std::uint32_t fewest_rank = 0;
 };
@@ -128,6 +152,12 @@ struct ReplayedOn {
     std::uint64_t collectives = 0, sends_and_receives = 0;  // and one-sided
     std::uint64_t bytes = 0;
     std::uint64_t operations() const { return collectives + sends_and_receives; }
+    ReplayedOn& operator+=(const ReplayedOn& more) {
+        collectives += more.collectives;
+        sends_and_receives += more.sends_and_receives;
+        bytes += more.bytes;
+        return *this;
+    }
 };
 
 // How busy one GPU of a rank was while CUPTI recorded it: from the first kernel to the last.

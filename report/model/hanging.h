@@ -93,9 +93,9 @@ struct Orders {
     std::string name;
     std::uint32_t size = 0;
     bool is_world = false;
-    bool is_enqueued = false;             // NCCL's: its steps are the newest
-    bool is_broken = false;               // all members are known and ended as they should: it is wrong
-    std::vector<OrderOfMembers> members;  // by their first ranks; two or more
+    bool is_enqueued = false;               // NCCL's: its steps are the newest
+    bool is_broken = false;                 // all members are known and ended as they should: it is wrong
+    std::vector<OrderOfMembers> members{};  // by their first ranks; two or more
 };
 
 // Two ranks that are members of two communicators of NCCL's and have enqueued on them in opposite orders: `one` a

@@ -24,6 +24,7 @@
 #include "report/model/profile.h"
 #include "report/model/region.h"
 #include "report/model/setting_row.h"
+#include "report/model/sorted.h"
 #include "report/model/words.h"
 
 namespace mpiprof::report {
@@ -59,7 +60,7 @@ struct Row {
     std::uint32_t largest_rank = 0;  // the lowest of them
     // Percentiles of the duration of one call over all ranks; absent where no histogram was recorded.
     // They are of (call, bin): absent where several kinds of buffers share it.
-    std::optional<double> p05_ns, p50_ns, p99_ns;
+    std::optional<double> p05_ns{}, p50_ns{}, p99_ns{};
     // Requests that such calls posted, see Histogram; of (call, bin): with the first of its kinds of buffers.
     std::uint64_t requests = 0;
     std::uint64_t in_flight_ns = 0;
@@ -79,37 +80,17 @@ struct Row {
     bool is_unfinished = false;
 };
 
-struct Rank {
-    std::uint32_t rank = 0;
-    State state = State::finalized;
-    bool has_profile = true;  // false: only known from the rank table of another rank's mpitrace text
-    bool is_text = false;
-    std::uint32_t host = 0;  // index into Job::hosts
-    std::uint32_t node = 0;  // index into Job::nodes
-    std::uint32_t pid = 0;
-    int exit_code = 0;
-    std::uint64_t started_at_ns = 0;
-    std::uint64_t updated_at_ns = 0;
-    Life life = Life::ended;        // State::running only
-    bool is_end_estimated = false;  // killed: its last sign of life, or that of the job, stands for its end
-    bool tells_its_life = false;    // see Profile
-    bool is_in_finalize = false;
-    bool is_written = false;  // the written store
-    std::uint64_t store_period_ns = 0;
-    std::uint64_t elapsed_ns = 0;  // end of MPI_Init to beginning of MPI_Finalize, or the last sign of life
-    std::uint64_t assumed_ns = 0;  // of that: nothing was heard of it, but others lived on
-    std::uint64_t process_ns = 0;  // start of the process to the same moment; 0 = not known
-    std::uint64_t init_ns = 0;
-    std::uint64_t finalize_ns = 0;
-    std::uint64_t paused_ns = 0;
-    std::uint64_t setup_ns = 0;             // this library's own: at start and at the end
-    double own_call_ns = 0;                 // and in each timed call, besides what is booked; 0 = not known
+// Where a rank was killed, its end is its last sign of life, or that of the job.
+struct Rank : RankFacts {
+    bool has_profile = true;                // false: only known from the rank table of another rank's mpitrace text
+    std::uint32_t host = 0;                 // index into Job::hosts
+    std::uint32_t node = 0;                 // index into Job::nodes
+    std::uint64_t assumed_ns = 0;           // of elapsed_ns: nothing was heard of it, but others lived on
     std::uint64_t mpi_ns = 0;               // all timed calls (MPI_Init and MPI_Finalize are none of them)
     std::uint64_t nccl_ns = 0;              // of that: NCCL's, on the host
     std::uint64_t mpi_other_thread_ns = 0;  // of that: on other threads than the main thread
     std::uint32_t other_threads = 0;        // so many of them, at most so many at a time
     std::uint64_t busiest_thread_ns = 0;    // of mpi_ns: on the thread that has most of it
-    bool is_begun_by_another = false;       // than the main thread: usage.ran_ns and waited_ns are that thread's
     std::uint64_t file_ns = 0;              // of mpi_ns: in MPI-IO (Traffic::file); the layouts count it apart
     std::uint64_t other_ns = 0;             // of mpi_ns: in calls that neither move data nor wait for it
     std::uint64_t calls = 0;                // timed calls
@@ -119,12 +100,11 @@ struct Rank {
     std::uint64_t message_bytes = 0;  // never file traffic
     std::uint64_t file_bytes = 0;
     std::uint64_t errors = 0;
-    Usage usage;
-    std::uint64_t cpu_ns = 0;              // all threads', since MPI_Init where that is known; 0 = not known
-    std::optional<std::int32_t> cpu;       // the processor it ran on, where known
-    std::uint32_t place = 0;               // among ranks of equal mpi_ns, by mpitrace's text: which it says has less
-    std::optional<std::uint16_t> in_call;  // index into Job::calls: inside it at the last update
-    std::uint64_t in_call_ns = 0;          // for so long; this time is not in mpi_ns yet
+    std::uint64_t cpu_ns = 0;                // all threads', since MPI_Init where that is known; 0 = not known
+    std::optional<std::int32_t> cpu{};       // the processor it ran on, where known
+    std::uint32_t place = 0;                 // among ranks of equal mpi_ns, by mpitrace's text: which it says has less
+    std::optional<std::uint16_t> in_call{};  // index into Job::calls: inside it at the last update
+    std::uint64_t in_call_ns = 0;            // for so long; this time is not in mpi_ns yet
 
     // The run without the time in which recording was paused: what shares are shares of.
     std::uint64_t recorded_ns() const { return elapsed_ns > paused_ns ? elapsed_ns - paused_ns : 0; }
@@ -183,19 +163,9 @@ struct OtherLaunch {
     std::uint32_t size = 0;
 };
 
-struct Job {
-    std::string launch;
-    std::string job;
-    std::string command;
-    std::string executable;
-    std::string directory;
-    std::string launcher;
-    std::string mpi_library;
-    std::string mpi_family;
+struct Job : RunFacts {
+    std::uint32_t size = 0;             // of MPI_COMM_WORLD
     std::optional<bool> is_cuda_aware;  // as MPI says of itself, on all ranks alike
-    std::string library_version;
-    std::uint32_t size = 0;  // of MPI_COMM_WORLD
-    std::uint32_t thread_level = 0;
     unsigned launch_number = 1;
     bool is_partial_on_purpose = false;  // FILEs were named: missing ranks are no fault
     NumberList chosen_ranks;             // MPIPROF_RANKS: the others were not profiled; empty: all were
@@ -247,7 +217,9 @@ struct Job {
     // The same of places: those of all ranks that were asked for, together.
     std::optional<CallSites> kept_sites;
 
-    const Rank* find(std::uint32_t rank) const;
+    // Null: not among `ranks`.
+    const Rank* find(std::uint32_t rank) const { return find_rank(ranks, rank); }
+    Rank* find(std::uint32_t rank) { return find_rank(ranks, rank); }
     // mpitrace's text may have no host of a rank, or no line of it at all. Nothing is said of where those ran.
     std::uint32_t named_nodes() const;
     std::uint32_t ranks_on_named_nodes() const;

@@ -19,7 +19,7 @@ struct Pace {
     std::uint32_t rank = 0;
     std::uint64_t comm = 0;  // Comm::id
     std::uint64_t collectives = 0;
-    std::vector<PacedCall> calls;  // by number; empty: nothing is kept
+    std::vector<PacedCall> calls{};  // by number; empty: nothing is kept
 };
 
 }  // namespace mpiprof::report

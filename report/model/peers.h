@@ -60,8 +60,8 @@ struct PeerPair {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
     PeerKind kind = PeerKind::messages;
-    Flow sent;      // as `from` counted it; one-sided: what it put
-    Flow received;  // as `to` counted it; one-sided: what it fetched
+    Flow sent{};      // as `from` counted it; one-sided: what it put
+    Flow received{};  // as `to` counted it; one-sided: what it fetched
 
     // What is known of it best: the sender counted what it sent, a receiver may have counted its buffers.
     std::uint64_t messages() const {

@@ -5,13 +5,6 @@
 
 namespace mpiprof::report {
 
-const RankPlace* Placement::find(std::uint32_t rank) const {
-    const auto found =
-        std::lower_bound(ranks.begin(), ranks.end(), rank,
-                         [](const RankPlace& place, std::uint32_t wanted) { return place.rank < wanted; });
-    return found != ranks.end() && found->rank == rank ? &*found : nullptr;
-}
-
 const std::string* Placement::variable_of(const RankPlace& rank, std::string_view name) const {
     const auto found = std::lower_bound(variables.begin(), variables.end(), name,
                                         [](const Variable& variable, std::string_view n) { return variable.name < n; });

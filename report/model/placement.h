@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report/model/number_list.h"
+#include "report/model/sorted.h"
 
 namespace mpiprof::report {
 
@@ -19,12 +20,12 @@ struct RankPlace {
     std::uint32_t cpus = 0;          // index into Placement::cpu_lists: allowed at MPI_Init
     std::uint32_t memory_nodes = 0;  // the same of NUMA nodes
     std::uint32_t environment = 0;   // index into Placement::environments
-    std::optional<std::uint32_t> cpu_at_start;
-    std::optional<double> cores_busy;        // CPU time / elapsed, since MPI_Init
-    std::optional<double> pushed_off_per_s;  // involuntary context switches
-    std::uint64_t span_ns = 0;               // over which these were measured
-    std::uint64_t throttled_ns = 0;          // its cgroup was kept from the processors
-    std::uint64_t memory_limit = 0;          // of its cgroup, bytes; 0 = none or not known
+    std::optional<std::uint32_t> cpu_at_start{};
+    std::optional<double> cores_busy{};        // CPU time / elapsed, since MPI_Init
+    std::optional<double> pushed_off_per_s{};  // involuntary context switches
+    std::uint64_t span_ns = 0;                 // over which these were measured
+    std::uint64_t throttled_ns = 0;            // its cgroup was kept from the processors
+    std::uint64_t memory_limit = 0;            // of its cgroup, bytes; 0 = none or not known
     std::uint64_t max_resident_bytes = 0;
 };
 
@@ -35,9 +36,9 @@ struct NumaNode {
 };
 struct Device {
     std::string name;  // "mlx5_0"; of a GPU its bus address
-    std::optional<std::uint32_t> numa_node;
-    std::string rate;
-    std::string pci_path;  // from the processor's bridge to the device: "pci0000:00/0000:00:01.0/0000:01:00.0"
+    std::optional<std::uint32_t> numa_node{};
+    std::string rate{};
+    std::string pci_path{};  // from the processor's bridge to the device: "pci0000:00/0000:00:01.0/0000:01:00.0"
     struct NvLinks {
         std::string to;  // the bus address of a GPU; empty: a switch
         std::uint32_t links = 0;
@@ -50,10 +51,10 @@ struct Device {
 };
 // What a node counted while the job ran, of all that ran on it.
 struct NodeUse {
-    std::optional<double> joules;              // of its processors and memory, or all of it where it tells that
-    std::optional<double> accelerator_joules;  // of that
-    std::vector<std::pair<std::string, std::uint64_t>> sent, received;  // device and bytes, by device
-    double seconds = 0;                                                 // over which it counted
+    std::optional<double> joules{};              // of its processors and memory, or all of it where it tells that
+    std::optional<double> accelerator_joules{};  // of that
+    std::vector<std::pair<std::string, std::uint64_t>> sent{}, received{};  // device and bytes, by device
+    double seconds = 0;                                                     // over which it counted
 };
 struct NodeFacts {
     NodeUse use{};
@@ -76,11 +77,11 @@ struct NodeFacts {
 struct VariableValue {
     std::optional<std::string> value;  // empty: not set
     std::uint32_t count = 0;
-    std::vector<std::uint32_t> ranks;  // sorted; of the first value none
+    std::vector<std::uint32_t> ranks{};  // sorted; of the first value none
 };
 struct Variable {
     std::string name;
-    std::vector<VariableValue> values;
+    std::vector<VariableValue> values{};
 };
 
 struct Placement {
@@ -92,7 +93,7 @@ struct Placement {
     std::vector<std::vector<std::uint32_t>> environments{{}};
 
     const NumberList& cpus_of(const RankPlace& rank) const { return cpu_lists[rank.cpus]; }
-    const RankPlace* find(std::uint32_t rank) const;
+    const RankPlace* find(std::uint32_t rank) const { return find_rank(ranks, rank); }
     const std::string* variable_of(const RankPlace& rank, std::string_view name) const;
 };
 

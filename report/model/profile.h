@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -296,23 +297,10 @@ struct RankLine {
     std::uint32_t place = 0;          // among ranks of equal mpi_ns, as the text claims it
 };
 
-struct Profile {
-    std::string path;
-    bool is_text = false;  // read from mpitrace's text: times are rounded to ms, no min, max or threads
-    State state = State::finalized;
-    int exit_code = 0;
-    Life life = Life::ended;        // State::running only
-    bool is_end_estimated = false;  // killed: elapsed_ns and updated_at_ns are what is known at least
-    bool tells_its_life = false;    // it was updated while the program ran: so its last update is its last sign of life
-    bool is_in_finalize = false;    // MPI_Finalize was entered and has not returned
-    std::uint32_t rank = 0;
-    std::uint32_t size = 1;
-    std::uint32_t pid = 0;
-    std::uint64_t parent_pid = 0;
+// What all ranks of a launch mostly say alike: of a job it is what the lowest rank says.
+struct RunFacts {
     std::string launch;           // equal on all ranks of one mpirun, srun step, torchrun
     std::string job;              // as people call it
-    std::string node;             // the machine's identity
-    std::string host;             // its label
     std::string library_version;  // of libmpiprof
     std::string mpi_library;
     std::string mpi_family;  // "Open MPI", "MPICH", ...; empty = not known
@@ -321,21 +309,26 @@ struct Profile {
     std::string directory;
     std::string launcher;
     std::uint32_t thread_level = 0;  // 0 single .. 3 multiple
-    std::optional<std::uint32_t> local_rank;
-    bool is_spawned = false;  // by MPI_Comm_spawn
-    bool has_several_mpis = false;
-    bool is_behind_a_tool = false;     // another tool's functions come first
+};
+
+// What a job keeps of each of its ranks as the rank says it.
+struct RankFacts {
+    std::uint32_t rank = 0;
+    std::uint32_t pid = 0;
+    bool is_text = false;  // read from mpitrace's text: times are rounded to ms, no min, max or threads
+    State state = State::finalized;
+    int exit_code = 0;
+    Life life = Life::ended;           // State::running only
+    bool is_end_estimated = false;     // killed: elapsed_ns and updated_at_ns are what is known at least
+    bool tells_its_life = false;       // it was updated while the program ran: the last update is its last sign of life
+    bool is_in_finalize = false;       // MPI_Finalize was entered and has not returned
     bool is_begun_by_another = false;  // than the main thread: `usage.ran_ns` and `waited_ns` are that thread's
-    bool has_no_world = false;         // sessions only
     bool is_written = false;           // the written store: what came after the last update is lost if it was killed
     std::uint64_t store_period_ns = 0;
 
     std::uint64_t started_at_ns = 0;  // wall clock (since 1970) after MPI_Init; 0 = not known
-    std::uint64_t started_monotonic_ns =
-        0;                            // the same moment on the clock that all processes of a node share; 0 = not known
     std::uint64_t updated_at_ns = 0;  // wall clock of the last sign of life
-    std::uint64_t elapsed_ns =
-        0;  // from the end of MPI_Init to the beginning of MPI_Finalize (or the last sign of life)
+    std::uint64_t elapsed_ns = 0;   // from the end of MPI_Init to the beginning of MPI_Finalize (or that sign of life)
     std::uint64_t process_ns = 0;   // from the start of the process to the same moment; 0 = not known
     std::uint64_t init_ns = 0;      // inside MPI_Init
     std::uint64_t finalize_ns = 0;  // inside MPI_Finalize; 0 = not known
@@ -343,6 +336,20 @@ struct Profile {
     std::uint64_t setup_ns = 0;     // libmpiprof's own work at start and end
     double own_call_ns = 0;         // and in each timed call, besides what is booked; 0 = not known
     Usage usage;
+};
+
+struct Profile : RunFacts, RankFacts {
+    std::string path;
+    std::uint32_t size = 1;  // of MPI_COMM_WORLD
+    std::uint64_t parent_pid = 0;
+    std::string node;  // the machine's identity
+    std::string host;  // its label
+    std::optional<std::uint32_t> local_rank;
+    bool is_spawned = false;  // by MPI_Comm_spawn
+    bool has_several_mpis = false;
+    bool is_behind_a_tool = false;           // another tool's functions come first
+    bool has_no_world = false;               // sessions only
+    std::uint64_t started_monotonic_ns = 0;  // started_at_ns on the clock that all processes of a node share
     Drops drops;
     Usage usage_at_start;             // after MPI_Init; all 0 = not known
     std::uint64_t usage_span_ns = 0;  // from there to `usage`
@@ -354,11 +361,14 @@ struct Profile {
     std::vector<Thread> threads;
     std::vector<Histogram> histograms;
     std::vector<Bucket> buckets;
+    // Of a histogram, a region, a time on the GPU.
+    std::span<const Bucket> buckets_of(const auto& counted) const {
+        return std::span(buckets).subspan(counted.first_bucket, counted.buckets);
+    }
     std::vector<Communicator> communicators;
     std::vector<ProfileLeftOver> left_over;  // of ranks that reached MPI_Finalize
     std::vector<KeptCalls> kept_calls;
-    std::vector<KeptCalls>
-        enqueued;  // the newest on communicators of NCCL's; begin_ns 0: not known. They have no times
+    std::vector<KeptCalls> enqueued;  // the newest on communicators of NCCL's, without times; begin_ns 0: not known
     std::vector<EnqueuedPeer> enqueued_peers;
     Activity activity;                // when it was inside MPI
     Activity pauses;                  // when recording was off

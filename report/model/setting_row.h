@@ -18,7 +18,7 @@ struct SettingValue {
 
 struct SettingRow {
     std::string name;
-    std::vector<SettingValue> values;  // the one of most ranks first
+    std::vector<SettingValue> values{};  // the one of most ranks first
 };
 
 }  // namespace mpiprof::report

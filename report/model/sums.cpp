@@ -1,7 +1,7 @@
 // Cells become sums, and sums of one (call, bin, buffer) one.
 #include "report/model/sums.h"
 
-#include <tuple>
+#include "report/model/sorted.h"
 
 namespace mpiprof::report {
 namespace {
@@ -58,9 +58,8 @@ std::vector<Sum> sums_of(const Profile& profile) {
 }
 
 void add_sum(std::vector<CommSum>& sums, const CommSum& sum) {
-    add_sorted(
-        sums, sum, [](const CommSum& a, const CommSum& b) { return std::tie(a.call, a.bin) < std::tie(b.call, b.bin); },
-        [](CommSum& to, const CommSum& from) { add_counts(to, from); });
+    add_sorted(sums, sum, ordered_by(&CommSum::call, &CommSum::bin),
+               [](CommSum& to, const CommSum& from) { add_counts(to, from); });
 }
 
 }  // namespace mpiprof::report

@@ -43,16 +43,6 @@ void add_tally(To& to, const From& from) {
     to.max_ns = std::max(to.max_ns, from.max_ns);
 }
 
-// Adds `value` to the sorted list, or to the one that is equal to it.
-template <class T, class Less, class Add>
-void add_sorted(std::vector<T>& list, const T& value, Less less, Add add) {
-    const auto at = std::lower_bound(list.begin(), list.end(), value, less);
-    if (at != list.end() && !less(value, *at))
-        add(*at, value);
-    else
-        list.insert(at, value);
-}
-
 // Of the ranks that a row is of, the one that spent most, the lowest of several: `rank` spent `ns`. Called before the
 // row's number of ranks counts it.
 template <class Row>

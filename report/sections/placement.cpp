@@ -288,7 +288,7 @@ Table findings(const Analysed& all) {
     Remarks remarks;
     for (const Finding& finding : all.placement())
         remarks.remarks.push_back({finding.is_serious, words_of(finding, job) + " " + advice_of(finding, job),
-                                   std::string(id_of(finding.rule)), "", fields_of(finding, all)});
+                                   std::string(id_of(finding.rule)), "", fields_of(finding, all).named()});
     return remark_table("PLACEMENT ISSUES", std::move(remarks));
 }
 

@@ -294,11 +294,12 @@ Table findings(const Analysed& all) {
         const Finding& cause = verdict.finding;
         const std::string rule(id_of(cause.rule));
         if (!is_said_above(verdict, &verdict == &verdicts.front()))
-            add(cause.is_serious, words_of(cause, job), rule).data = fields_of(cause, all);
+            add(cause.is_serious, words_of(cause, job), rule).data = fields_of(cause, all).named();
         for (const Finding& follows : verdict.explained) {
             const bool is_part = follows.rule == cause.rule;  // of how it ended: group by group
             remarks.remarks.push_back({is_part && follows.is_serious, words_of(follows, job),
-                                       std::string(id_of(follows.rule)), is_part ? "" : rule, fields_of(follows, all)});
+                                       std::string(id_of(follows.rule)), is_part ? "" : rule,
+                                       fields_of(follows, all).named()});
         }
     }
     for (std::size_t i = 0; i < std::min(job.notes.size(), problems_shown); ++i)

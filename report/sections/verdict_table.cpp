@@ -48,7 +48,7 @@ Table verdict_table(const Analysed& all) {
     lines.add("rule", std::string(id_of(finding.rule)));
     lines.add("severity", std::string(severity_of(finding.is_serious)));
     lines.add("text", sentence);
-    for (auto& [key, value] : fields_of(finding, all)) lines.add(std::string(key), std::move(value));
+    for (const auto& [key, value] : fields_of(finding, all).named()) lines.add(std::string(key), value);
     const std::optional<SourceSite> site = site_of(finding, all.job);
     const auto text = [&](const std::string& part) { return part.empty() ? Value() : Value(part); };
     lines.add("site_call", site ? text(site->call) : Value());

@@ -42,13 +42,13 @@ def main():
              re.search(r"\[([a-z-]+)\]", brief).group(1))
         same("its sentence", verdict["text"][:60], screen.strip()[:60])
         same("what it costs", verdict["cost_ns"], line["verdict"]["cost_ns"], whole["verdicts"][0]["cost_ns"])
-        same("its share", verdict["run_share"] or 0, round(line["verdict"]["run_share"], 10) or 0)
+        same("its share", "%.9f" % (verdict["run_share"] or 0), "%.9f" % line["verdict"]["run_share"])
         same("its ranks", verdict["ranks"] or "", line["verdict"]["ranks"])
         for finding in [data["verdict"]] + data["findings"]:
             if finding["rule"] == verdict["rule"] and finding.get("cost_ns") and not finding.get("because"):
                 same("the cost of a finding", finding["cost_ns"], verdict["cost_ns"])
-        same("complete", data["job"]["complete"], line["completeness"]["is_complete"], "profile complete" in screen,
-             "profile complete" in brief)
+        same("complete", data["job"]["complete"], line["completeness"]["is_complete"], "profile complete" in screen)
+        if "profiles:" in brief: same("complete, in brief", data["job"]["complete"], "profile complete" in brief)
         same("profiles", data["job"]["profiles"], line["completeness"]["profiles"], whole["profiles"])
         same("unfinished ranks", data["job"]["unfinished"], line["completeness"]["running"] + line["completeness"]["unfinished"])
         same("a proven hang", hang["is_proven"], verdict["rule"] == "hang")

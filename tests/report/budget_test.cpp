@@ -238,7 +238,7 @@ TEST(pop_efficiencies, below_communication_are_not_known_where_waiting_is_not) {
     ASSERT_TRUE(efficiency);
     EXPECT_FALSE(efficiency->serialisation);
     EXPECT_FALSE(efficiency->transfer);
-    EXPECT_TRUE(says(shown(job, "summary"), "    transfer            -  "));
+    EXPECT_TRUE(says(shown(job, "summary", detailed()), "    transfer            -  "));
 }
 
 TEST(pop_efficiencies, are_what_they_were_where_a_little_is_not_told_apart) {
@@ -254,7 +254,7 @@ TEST(budget_screen, names_the_ranks_at_both_ends_and_takes_one_rank) {
     late.calls.erase(late.calls.begin());
     const Job job = job_of({rank_of(0, 2), late});
     const std::string csv = shown(job, "budget", {}, "csv");
-    EXPECT_NE(csv.find("\ncomputing_ns,800000000,"), std::string::npos) << csv;
+    EXPECT_NE(csv.find("\ncomputing,800000000,"), std::string::npos) << csv;
     const std::string of_one = shown(job, "budget", {.ranks = {1}, .sort = {}, .by = "rank", .top = {}}, "csv");
     EXPECT_NE(of_one.find("\n1,"), std::string::npos) << of_one;
     EXPECT_EQ(of_one.find("\n0,"), std::string::npos) << of_one;

@@ -11,7 +11,6 @@
 
 #include "report/analysis/analysed.h"
 #include "report/merge/partial_merge.h"
-#include "report/merge/sites.h"
 #include "report/read/profile_reader.h"
 #include "report/sections/section.h"
 #include "report/symbols/demangle.h"
@@ -30,7 +29,6 @@ using report::Job;
 using report::PartialMerge;
 using report::Profile;
 using report::Question;
-using report::SitesPart;
 using report::Table;
 using report::Value;
 
@@ -253,16 +251,17 @@ CallSites merged(const std::vector<Profile>& profiles, std::size_t parts, unsign
     std::shuffle(order.begin(), order.end(), std::mt19937(seed));
     report::CallRegistry registry;  // numbers calls as they come; in the end they are sorted by name
     report::CallNumbers numbers(registry);
-    std::vector<SitesPart> all(parts, SitesPart(most));
+    std::vector<std::unique_ptr<report::MergePart>> all;
+    while (all.size() < parts) all.push_back(report::sites_part(most));
     for (std::size_t i = 0; i < order.size(); ++i) {
         const Profile& profile = profiles[order[i]];
-        all[i % parts].add({.profile = profile, .calls = numbers.of(profile)});
+        all[i % parts]->add({.profile = profile, .calls = numbers.of(profile)});
     }
-    for (std::size_t part = 1; part < parts; ++part) all[0].absorb(std::move(all[part]));
+    for (std::size_t part = 1; part < parts; ++part) all[0]->absorb(*all[part]);
     report::Job job;
     const std::vector<std::uint16_t> by_name = registry.finish(job);
     report::Finishing end{.job = job, .order = by_name};
-    all[0].finish(end);
+    all[0]->finish(end);
     return std::move(job.sites);
 }
 

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "report/analysis/analysed.h"
-#include "report/merge/comms.h"
+#include "report/merge/part.h"
 #include "report/read/profile_reader.h"
 #include "report/sections/section.h"
 #include "tests/report/goldens.h"
@@ -246,17 +246,18 @@ std::vector<Comm> merged(const std::vector<report::Profile>& profiles, std::size
     std::vector<std::size_t> order(profiles.size());
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), random);
-    std::vector<report::CommsPart> part(parts, report::CommsPart(most));
-    for (const std::size_t i : order) part[random() % parts].add({.profile = profiles[i], .calls = same});
+    std::vector<std::unique_ptr<report::MergePart>> part;
+    while (part.size() < parts) part.push_back(report::comms_part(most));
+    for (const std::size_t i : order) part[random() % parts]->add({.profile = profiles[i], .calls = same});
     while (part.size() > 1) {
         const std::size_t from = random() % part.size();
-        report::CommsPart taken = std::move(part[from]);
+        const auto taken = std::move(part[from]);
         part.erase(part.begin() + static_cast<std::ptrdiff_t>(from));
-        part[random() % part.size()].absorb(std::move(taken));
+        part[random() % part.size()]->absorb(*taken);
     }
     report::Job job;
     report::Finishing end{.job = job, .order = same};
-    part[0].finish(end);
+    part[0]->finish(end);
     return std::move(job.comms);
 }
 

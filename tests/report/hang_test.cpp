@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "report/analysis/analysed.h"
 #include "report/sections/live.h"
@@ -11,6 +10,7 @@
 #include "tests/report/goldens.h"
 #include "tests/report/shown.h"
 #include "tests/report/stories.h"
+#include "tests/report/stuck_jobs.h"
 #include "tests/report/whole_pipeline.h"
 
 namespace mpiprof::test {
@@ -28,25 +28,6 @@ std::vector<Table> hang(const std::vector<ProfileSpec>& ranks, report::Question 
 }
 
 std::string conclusion(const std::vector<ProfileSpec>& ranks) { return hang(ranks).at(0).title; }
-
-CellSpec calls_of(std::uint64_t calls, std::uint16_t communicator = 1) {
-    return {.calls = calls, .time_ns = calls * 1000, .communicator = communicator};
-}
-
-// `size` ranks that were killed `elapsed` after MPI_Init, inside `call` for `inside_for`.
-std::vector<ProfileSpec> stuck(std::uint32_t size, const CallSpec& call, std::uint64_t inside_for = 5 * s) {
-    std::vector<ProfileSpec> job(size);
-    for (std::uint32_t rank = 0; rank < size; ++rank) {
-        ProfileSpec& spec = job[rank];
-        spec.rank = rank;
-        spec.size = size;
-        spec.state = format::State::running;
-        spec.elapsed_ns = 10 * s;
-        spec.calls = {call, sends("MPI_Send", {calls_of(3)})};
-        spec.threads = {{.in_call = call.name, .in_call_for_ns = inside_for}};
-    }
-    return job;
-}
 
 std::string cell(const Table& table, std::size_t row, std::string_view column) {
     for (std::size_t i = 0; i < table.columns.size(); ++i)
@@ -166,27 +147,6 @@ TEST(hang, what_is_proven_is_the_first_sentence_of_every_screen) {
     EXPECT_TRUE(report::live_tables(whole, nullptr).at(0).notes.at(0).parts.at(0).text.starts_with(sentence));
     for (ProfileSpec& rank : job) rank.state = format::State::aborted;
     EXPECT_TRUE(says(shown(job_of(job), "summary", {}, "text", {.width = 400}), "Deadlock: different collectives"));
-}
-
-TEST(hang, what_is_proven_has_its_kind_and_parties_for_programs) {
-    auto job = stuck(4, sync("MPI_Barrier", {calls_of(9)}));
-    const auto said = [&] { return nlohmann::json::parse(shown(job_of(job), "hang", {}, "json")); };
-    EXPECT_EQ(said().at("hang").at("is_proven"), false);
-    EXPECT_TRUE(said().at("hang").at("class").is_null());
-    EXPECT_TRUE(said().at("parties").empty());
-    job[3].calls = {sync("MPI_Barrier", {calls_of(9)}), collective("MPI_Allreduce", {calls_of(0)})};
-    job[3].threads = {{.in_call = "MPI_Allreduce", .in_call_for_ns = 4 * s}};
-    const auto proven = said();
-    EXPECT_EQ(proven.at("hang").at("is_proven"), true);
-    EXPECT_EQ(proven.at("hang").at("class"), "different-collectives");
-    EXPECT_EQ(proven.at("hang").at("communicator"), "MPI_COMM_WORLD");
-    EXPECT_EQ(proven.at("hang").at("for_ns"), 5 * s);
-    ASSERT_EQ(proven.at("parties").size(), 2);
-    EXPECT_EQ(proven.at("parties").at(0).at("ranks"), "0-2");
-    EXPECT_EQ(proven.at("parties").at(0).at("call"), "MPI_Barrier");
-    EXPECT_EQ(proven.at("parties").at(1).at("ranks"), "3");
-    EXPECT_EQ(proven.at("parties").at(1).at("call"), "MPI_Allreduce");
-    EXPECT_FALSE(says(shown(job_of(job), "hang"), "is_proven")) << "people read it in the title";
 }
 
 TEST(hang, a_rank_that_is_behind_is_no_mismatch) {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "report/analysis/peer_places.h"
-#include "report/merge/peers.h"
+#include "report/merge/part.h"
 #include "report/read/consistency.h"
 #include "report/read/profile_reader.h"
 #include "report/sections/section.h"
@@ -17,7 +17,6 @@ namespace mpiprof::test {
 namespace {
 
 using report::Job;
-using report::PeersPart;
 using report::Profile;
 using report::Question;
 
@@ -222,7 +221,7 @@ Profile profile_of(std::uint32_t rank, std::uint32_t size, std::uint32_t peers) 
     return profile;
 }
 
-report::Peers finished(PeersPart& part) {
+report::Peers finished(report::MergePart& part) {
     report::Job job;
     report::Finishing end{.job = job, .order = {}};
     part.finish(end);
@@ -236,11 +235,12 @@ TEST(pairs, merge_to_the_same_in_any_order) {
     std::vector<report::PeerPair> first;
     for (int round = 0; round < 4; ++round) {
         std::shuffle(profiles.begin(), profiles.end(), random);
-        std::vector<PeersPart> parts(3, PeersPart(2000));
-        for (std::size_t i = 0; i < profiles.size(); ++i) parts[i % 3].add({.profile = profiles[i], .calls = {}});
-        parts[0].absorb(std::move(parts[2]));
-        parts[0].absorb(std::move(parts[1]));
-        const report::Peers peers = finished(parts[0]);
+        const std::unique_ptr<report::MergePart> parts[] = {report::peers_part(2000), report::peers_part(2000),
+                                                            report::peers_part(2000)};
+        for (std::size_t i = 0; i < profiles.size(); ++i) parts[i % 3]->add({.profile = profiles[i], .calls = {}});
+        parts[0]->absorb(*parts[2]);
+        parts[0]->absorb(*parts[1]);
+        const report::Peers peers = finished(*parts[0]);
         EXPECT_EQ(peers.most_of_rank, 33u);
         EXPECT_EQ(peers.vague_ranks.size(), 60u);
         EXPECT_EQ(peers.vague.sent_others.messages, 60u * (59 - 33));
@@ -256,9 +256,9 @@ TEST(pairs, merge_to_the_same_in_any_order) {
 }
 
 TEST(pairs, of_small_jobs_are_all_kept) {
-    PeersPart part;
-    for (std::uint32_t rank = 0; rank < 60; ++rank) part.add({.profile = profile_of(rank, 60, 59), .calls = {}});
-    const report::Peers peers = finished(part);
+    const auto part = report::peers_part();
+    for (std::uint32_t rank = 0; rank < 60; ++rank) part->add({.profile = profile_of(rank, 60, 59), .calls = {}});
+    const report::Peers peers = finished(*part);
     EXPECT_EQ(peers.most_of_rank, 0u);
     EXPECT_EQ(peers.pairs.size(), 60u * 59u);
 }

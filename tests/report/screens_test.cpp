@@ -78,11 +78,8 @@ TEST(screens, colour_changes_nothing_but_colour) {
     EXPECT_EQ(stripped, plain);
 }
 
-TEST(screens, a_summary_without_details_is_as_reviewed) {
+TEST(screens, a_summary_without_details_and_one_in_ascii_are_as_reviewed) {
     expect_golden("screens/uneven_work.summary.plain.txt", show(job_of(uneven_work()), "summary"));
-}
-
-TEST(screens, an_ascii_summary_is_as_reviewed) {
     expect_golden("screens/uneven_work.summary.ascii.txt", show(job_of(uneven_work()), "summary", {}, {.width = 80}));
 }
 
@@ -114,7 +111,7 @@ TEST(summary, imbalance_is_judged_on_time_outside_mpi) {
 
 TEST(summary, efficiencies_are_those_of_the_pop_model) {
     const std::string text = show(job_of(seed003_cpu()), "summary", {}, utf8_screen, "csv");
-    EXPECT_NE(text.find("\"load balance\",0.7769"), std::string::npos);
+    EXPECT_NE(text.find("load_balance,0.7769"), std::string::npos);
     EXPECT_NE(text.find("communication,0.318"), std::string::npos);
     EXPECT_NE(text.find("parallel,0.247"), std::string::npos);
 }
@@ -134,7 +131,7 @@ TEST(summary, a_call_in_hand_is_in_the_bar_and_in_the_table) {
     EXPECT_NE(calls.find("(unfinished): calls that have not returned"), std::string::npos) << calls;
     const std::string csv = show(job, "calls", {}, utf8_screen, "csv");
     EXPECT_NE(csv.find(",total_time_ns,unfinished\n"), std::string::npos) << csv;
-    EXPECT_NE(csv.find(",yes\n"), std::string::npos) << csv;
+    EXPECT_NE(csv.find(",true\n"), std::string::npos) << csv;
     EXPECT_EQ(csv.find("(unfinished)"), std::string::npos) << csv;
     EXPECT_NE(unwrapped(show(job, "sites")).find("calls that have not returned are not listed here"),
               std::string::npos);
@@ -249,7 +246,7 @@ TEST(summary, shares_are_of_the_time_that_was_recorded) {
         rank.settings = {{.name = "BEGIN_TIME", .value = "9"}, {.name = "END_TIME", .value = "never", .source = 0}};
     }
     const Job job = job_of(ranks);
-    const std::string text = unwrapped(show(job, "summary"));
+    const std::string text = unwrapped(show(job, "summary", detailed()));
     EXPECT_NE(text.find("Init to Finalize 10.00 s · 1.000 s of it recorded"), std::string::npos) << text;
     EXPECT_NE(text.find("46.0% of the recorded time is inside MPI"), std::string::npos) << text;
     EXPECT_NE(text.find("bar and %WALL: recorded time, without pauses, Init to Finalize"), std::string::npos) << text;
@@ -264,15 +261,15 @@ TEST(summary, says_of_what_its_bar_is_and_of_what_its_other_shares_are) {
     const auto of = [](const std::vector<ProfileSpec>& ranks) {
         return unwrapped(show(job_of(ranks), "summary", detailed()));
     };
-    EXPECT_TRUE(
-        says(of(balanced_stencil()), "bar and %WALL: the run, Init to Finalize"));
-    EXPECT_TRUE(says(of(killed_in_receive()), "bar and %WALL: the run, from MPI_Init on")) << "Finalize was not reached";
+    EXPECT_TRUE(says(of(balanced_stencil()), "bar and %WALL: the run, Init to Finalize"));
+    EXPECT_TRUE(says(of(killed_in_receive()), "bar and %WALL: the run, from MPI_Init on"))
+        << "Finalize was not reached";
     EXPECT_TRUE(says(of(gpu_training()), "bar and %WALL: the run, from the first communicator on"));
 }
 
 TEST(summary, file_traffic_is_no_message) {
     const std::string text = show(job_of(file_writer()), "summary");
-    EXPECT_NE(text.find("MPI-IO 39.7%"), std::string::npos);
+    EXPECT_NE(text.find("MPI-IO 40.0%"), std::string::npos);
     EXPECT_NE(show(job_of(file_writer()), "ranks").find(" 640 B"), std::string::npos);
 }
 

@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "report/compare/charts.h"
-#include "report/merge/activities.h"
+#include "report/merge/part.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
 #include "tests/report/goldens.h"
@@ -88,16 +88,16 @@ report::Profile profile_of(std::uint32_t rank) {
 }
 
 TEST(activity, of_very_many_ranks_the_same_are_kept_in_any_order) {
-    auto one_by_one = std::make_unique<report::ActivitiesPart>();
+    const auto one_by_one = report::activities_part();
     for (std::uint32_t rank = 0; rank < 10'000; ++rank) one_by_one->add({.profile = profile_of(rank), .calls = {}});
-    report::ActivitiesPart halves[2];
+    const std::unique_ptr<report::MergePart> halves[] = {report::activities_part(), report::activities_part()};
     for (std::uint32_t rank = 10'000; rank-- > 0;)
-        halves[rank % 3 == 0].add({.profile = profile_of(rank), .calls = {}});
-    halves[0].absorb(std::move(halves[1]));
+        halves[rank % 3 == 0]->add({.profile = profile_of(rank), .calls = {}});
+    halves[0]->absorb(*halves[1]);
     report::Job a, b;
     report::Finishing end_a{.job = a, .order = {}}, end_b{.job = b, .order = {}};
     one_by_one->finish(end_a);
-    halves[0].finish(end_b);
+    halves[0]->finish(end_b);
     ASSERT_EQ(a.activity_stride, 4u);
     ASSERT_EQ(b.activity_stride, 4u);
     ASSERT_EQ(a.activities.size(), 2500u);

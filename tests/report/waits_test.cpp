@@ -6,7 +6,6 @@
 
 #include "report/analysis/analysed.h"
 #include "report/merge/partial_merge.h"
-#include "report/merge/waits.h"
 #include "report/read/profile_reader.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"

@@ -1,0 +1,37 @@
+// What `hang` says for programs.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/report/shown.h"
+#include "tests/report/stuck_jobs.h"
+#include "tests/report/whole_pipeline.h"
+
+namespace mpiprof::test {
+namespace {
+
+constexpr std::uint64_t s = 1'000'000'000;
+
+TEST(hang, what_is_proven_has_its_kind_and_parties_for_programs) {
+    auto job = stuck(4, sync("MPI_Barrier", {calls_of(9)}));
+    const auto said = [&] { return nlohmann::json::parse(shown(job_of(job), "hang", {}, "json")); };
+    EXPECT_EQ(said().at("hang").at("is_proven"), false);
+    EXPECT_TRUE(said().at("hang").at("class").is_null());
+    EXPECT_TRUE(said().at("parties").empty());
+    job[3].calls = {sync("MPI_Barrier", {calls_of(9)}), collective("MPI_Allreduce", {calls_of(0)})};
+    job[3].threads = {{.in_call = "MPI_Allreduce", .in_call_for_ns = 4 * s}};
+    const auto proven = said();
+    EXPECT_EQ(proven.at("hang").at("is_proven"), true);
+    EXPECT_EQ(proven.at("hang").at("class"), "different-collectives");
+    EXPECT_EQ(proven.at("hang").at("communicator"), "MPI_COMM_WORLD");
+    EXPECT_EQ(proven.at("hang").at("for_ns"), 5 * s);
+    ASSERT_EQ(proven.at("parties").size(), 2);
+    EXPECT_EQ(proven.at("parties").at(0).at("ranks"), "0-2");
+    EXPECT_EQ(proven.at("parties").at(0).at("call"), "MPI_Barrier");
+    EXPECT_EQ(proven.at("parties").at(1).at("ranks"), "3");
+    EXPECT_EQ(proven.at("parties").at(1).at("call"), "MPI_Allreduce");
+    EXPECT_FALSE(says(shown(job_of(job), "hang"), "is_proven")) << "people read it in the title";
+}
+
+}  // namespace
+}  // namespace mpiprof::test
