@@ -1,7 +1,8 @@
 /* memory full: a rank with many peers, call sites and communicators.  memory threads: one with further threads.
- * After each step it prints what it has in memory: its own (pages of no file, and those of its profile), and with the
- * pages of files, which all ranks of a node share; in KiB. Run by bench/memory against bench/memory_mpi.c, with the
- * library and without. */
+ * memory training: a step of a training loop.
+ * After each step it prints what it has in memory: its own (pages of no file, and those of its profile); with the
+ * pages of files, which all ranks of a node share; and those that come from the library's file; in KiB. Run by
+ * bench/memory against bench/memory_mpi.c, with the library and without. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,21 +18,21 @@ static double data[64];
 static void say_memory(const char* step) {
     static char buffer[1 << 16], line[4096];
     FILE* maps = fopen("/proc/self/smaps", "r");
-    long own = 0, resident = 0, kib;
-    int is_profile = 0;
+    long own = 0, resident = 0, of_library = 0, kib;
+    int is_profile = 0, is_library = 0;
     setvbuf(maps, buffer, _IOFBF, sizeof buffer);
     while (fgets(line, sizeof line, maps)) {
         if (sscanf(line, "Rss: %ld", &kib) == 1)
-            resident += kib, own += is_profile ? kib : 0;
+            resident += kib, own += is_profile ? kib : 0, of_library += is_library ? kib : 0;
         else if (sscanf(line, "Anonymous: %ld", &kib) == 1)
             own += kib;
-        else if (strstr(line, "mpi_profile."))
-            is_profile = 1; /* the line that begins its mapping */
-        else if (strchr(line, '-') && strchr(line, '-') < strchr(line, ' '))
-            is_profile = 0;
+        else if (strchr(line, '-') && strchr(line, '-') < strchr(line, ' ')) { /* the line that begins a mapping */
+            is_profile = strstr(line, "mpi_profile.") != NULL;
+            is_library = strstr(line, "/libmpiprof.so") != NULL;
+        }
     }
     fclose(maps);
-    printf("%s|%ld|%ld\n", step, own, resident);
+    printf("%s|%ld|%ld|%ld\n", step, own, resident, of_library);
     fflush(stdout);
 }
 
@@ -98,6 +99,20 @@ static void further_threads(void) {
     for (int i = 0; i < threads; ++i) pthread_join(thread[i], NULL);
 }
 
+/* Gradients are reduced in buckets while a pipeline hands activations on; then the loss, and all wait for the slowest.
+ */
+static void training_step(void) {
+    double sum[64];
+    int requests[2];
+    MPI_Bcast(data, 1, type_double, 0, world);
+    MPI_Irecv(sum, 64, type_double, 1, 0, world, &requests[0]);
+    MPI_Isend(data, 64, type_double, 2, 0, world, &requests[1]);
+    for (int n = 64; n > 0; n /= 4) MPI_Allreduce(data, sum, n, type_double, op_sum, world);
+    MPI_Waitall(2, requests, NO_STATUSES);
+    MPI_Allreduce(data, sum, 1, type_double, op_sum, world);
+    MPI_Barrier(world);
+}
+
 int main(int argc, char** argv) {
     say_memory("nothing"); /* and once more, since this takes some itself */
     say_memory("before");
@@ -107,6 +122,12 @@ int main(int argc, char** argv) {
     say_memory("start");
     if (argc > 1 && strcmp(argv[1], "threads") == 0) {
         further_threads();
+        MPI_Finalize();
+        return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "training") == 0) {
+        training_step();
+        say_memory("training");
         MPI_Finalize();
         return 0;
     }

@@ -25,5 +25,7 @@ int MPI_Isend(const void* buffer, int count, int type, int dest, int tag, int co
 int MPI_Irecv(void* buffer, int count, int type, int source, int tag, int comm, int* request);
 int MPI_Waitall(int count, int* requests, int* statuses);
 int MPI_Allreduce(const void* from, void* to, int count, int type, int op, int comm);
+int MPI_Bcast(void* buffer, int count, int type, int root, int comm);
+int MPI_Barrier(int comm);
 int MPI_Comm_dup(int comm, int* made);
 int MPI_Comm_split(int comm, int color, int key, int* made); /* color 0: everybody, in the opposite order of rank */

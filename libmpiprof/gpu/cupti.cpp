@@ -8,6 +8,7 @@
 
 #include <initializer_list>
 
+#include "libmpiprof/base/clock.h"
 #include "libmpiprof/base/loader.h"
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/gpu/platform.h"

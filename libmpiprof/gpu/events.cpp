@@ -3,6 +3,7 @@
 #include "libmpiprof/gpu/events.h"
 
 #include "libmpiprof/base/arithmetic.h"
+#include "libmpiprof/base/clock.h"
 
 namespace mpiprof::gpu {
 namespace {

@@ -4,6 +4,7 @@
 // waits for one, so what has not happened when the process ends is lost, and counted. Used by launches.h.
 #pragma once
 
+#include "libmpiprof/base/clock.h"
 #include "libmpiprof/gpu/driver.h"
 #include "libmpiprof/gpu/times.h"
 

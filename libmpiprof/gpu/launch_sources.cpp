@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmpiprof/base/clock.h"
 #include "libmpiprof/base/loader.h"
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/format/facts.h"

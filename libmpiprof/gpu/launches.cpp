@@ -1,6 +1,7 @@
 // The steps of a launch, and the end of all of them.
 #include "libmpiprof/gpu/launches.h"
 
+#include "libmpiprof/base/clock.h"
 #include "libmpiprof/format/size_bins.h"
 
 namespace mpiprof::gpu {

@@ -3,6 +3,7 @@
 #include "libmpiprof/mpi/communicators.h"
 
 #include "libmpiprof/process/runtime.h"
+#include "libmpiprof/record/call_in_hand.h"
 
 namespace mpiprof::mpi {
 

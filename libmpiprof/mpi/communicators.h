@@ -7,7 +7,8 @@
 
 #include "libmpiprof/mpi/family.h"
 #include "libmpiprof/mpi/told_ends.h"
-#include "libmpiprof/record/ledger.h"
+#include "libmpiprof/record/communicator_table.h"
+#include "libmpiprof/record/records.h"
 
 namespace mpiprof::mpi {
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/record/call_in_hand.h"
 #include "libmpiprof/wrap/real.h"
 
 namespace mpiprof::mpi {

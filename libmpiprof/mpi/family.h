@@ -2,8 +2,8 @@
 // status keeps its byte count. The only file that knows one MPI from another. Asked once, after the real MPI_Init.
 #pragma once
 
+#include "libmpiprof/base/basics.h"
 #include "libmpiprof/format/layout.h"
-#include "libmpiprof/record/ledger.h"
 
 namespace mpiprof::mpi {
 

@@ -4,7 +4,8 @@
 // by library.h after the real call, outside the timed interval.
 #pragma once
 
-#include "libmpiprof/record/ledger.h"
+#include "libmpiprof/base/basics.h"
+#include "libmpiprof/record/records.h"
 
 namespace mpiprof::nccl {
 

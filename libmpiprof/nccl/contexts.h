@@ -4,7 +4,7 @@
 
 #include "libmpiprof/base/basics.h"
 #include "libmpiprof/nccl/told.h"
-#include "libmpiprof/record/ledger.h"
+#include "libmpiprof/record/records.h"
 
 namespace mpiprof::nccl {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "libmpiprof/base/open_table.h"
-#include "libmpiprof/record/ledger.h"
+#include "libmpiprof/record/records.h"
 
 namespace mpiprof::nccl {
 

@@ -6,6 +6,7 @@
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/process/standard_error.h"
+#include "libmpiprof/record/ledger.h"
 
 namespace mpiprof {
 

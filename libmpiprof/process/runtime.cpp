@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmpiprof/base/clock.h"
 #include "libmpiprof/base/raw.h"
 #include "libmpiprof/format/facts.h"
 #include "libmpiprof/host/environment.h"
@@ -16,6 +17,7 @@
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/process/standard_error.h"
 #include "libmpiprof/process/text_profile.h"
+#include "libmpiprof/record/ledger.h"
 
 namespace mpiprof {
 

@@ -8,8 +8,9 @@
 #include "libmpiprof/process/measurements.h"
 #include "libmpiprof/process/profile_file.h"
 #include "libmpiprof/process/selection.h"
+#include "libmpiprof/record/activity.h"
 #include "libmpiprof/record/labels.h"
-#include "libmpiprof/record/ledger.h"
+#include "libmpiprof/record/records.h"
 #include "libmpiprof/record/token.h"
 
 namespace mpiprof {

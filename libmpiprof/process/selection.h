@@ -2,7 +2,7 @@
 // text and the catalogue; asked for by call id whenever a function is called for the first time.
 #pragma once
 
-#include "libmpiprof/record/ledger.h"
+#include "libmpiprof/record/catalogue.h"
 
 namespace mpiprof {
 

@@ -14,6 +14,7 @@
 #include "libmpiprof/base/printed.h"
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/format/mpitrace_layout.h"
+#include "libmpiprof/format/size_bins.h"
 #include "libmpiprof/format/tick_rate.h"
 
 namespace mpiprof {

@@ -2,7 +2,8 @@
 // MPIPROF_TEXT. `mpiprof-report text` writes the same for any rank, with the part about all ranks.
 #pragma once
 
-#include "libmpiprof/record/ledger.h"
+#include "libmpiprof/record/catalogue.h"
+#include "libmpiprof/record/image.h"
 
 namespace mpiprof {
 

@@ -8,6 +8,7 @@
 #include "libmpiprof/process/runtime.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
+#include "libmpiprof/record/ledger.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "libmpiprof/base/clock.h"
 #include "libmpiprof/format/facts.h"
 #include "libmpiprof/format/tick_rate.h"
 #include "libmpiprof/host/facts.h"

@@ -22,6 +22,13 @@ constexpr RuleRow rows[] = {
 
 }  // namespace
 
+Evidence::Evidence() = default;
+Evidence::Evidence(const Evidence&) = default;
+Evidence::Evidence(Evidence&&) noexcept = default;
+Evidence& Evidence::operator=(const Evidence&) = default;
+Evidence& Evidence::operator=(Evidence&&) noexcept = default;
+Evidence::~Evidence() = default;
+
 const RuleRow& row_of(Rule rule) { return rows[static_cast<std::size_t>(rule)]; }
 
 std::span<const Rule> all_rules() {

@@ -366,12 +366,23 @@ struct Each<std::variant<Types...>, T, More...>
     : Each<std::conditional_t<(std::is_same_v<T, Types> || ...), std::variant<Types...>, std::variant<Types..., T>>,
            More...> {};
 
-// The figures of any rule; some rules share theirs.
-using Evidence = Each<std::variant<evidence::Hung>
+using AnyFigures = Each<std::variant<evidence::Hung>
 #define RULE(name, id, figures, ...) , evidence::figures
 #include "report/analysis/rules.def"
 #undef RULE
-                      >::type;
+                        >::type;
+
+// The figures of any rule; some rules share theirs. How one of forty kinds is copied, moved and destroyed is compiled
+// once, in finding.cpp, and not by each file that hands a Finding on.
+struct Evidence : AnyFigures {
+    using AnyFigures::AnyFigures;
+    Evidence();
+    Evidence(const Evidence&);
+    Evidence(Evidence&&) noexcept;
+    Evidence& operator=(const Evidence&);
+    Evidence& operator=(Evidence&&) noexcept;
+    ~Evidence();
+};
 
 struct Finding {
     Rule rule{};
@@ -383,6 +394,11 @@ struct Finding {
     double run_share = 0;      // of the time of all ranks: what it costs, where that is known
     std::optional<Rule> of{};  // of Rule::placement: which one of the placement this is
 };
+
+// What it costs, as a share of the time of all ranks; 0: nothing, or not known. MPI on a thread of its own costs nothing.
+inline double cost_share(const Finding& finding) {
+    return row_of(finding.rule).kind == Kind::not_lost ? 0 : finding.run_share;
+}
 
 // Of the causes of lost time, one that others follow from. The first of a job's is what a report begins with; there
 // always is one, if only that nothing is worth a look.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/model/joined.h"
 #include "report/model/number_list.h"
 
 namespace mpiprof::report {
@@ -14,11 +15,7 @@ Value ranks_of(const Finding& finding) {
     return ranks.empty() ? Value() : Value(ranks.text());
 }
 
-Value joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-    return text.empty() ? Value() : Value(text);
-}
+Value list_of(const std::vector<std::string>& names) { return names.empty() ? Value() : Value(joined(names, ",")); }
 
 Value nodes_of(const Finding& finding, const Job& job) {
     std::vector<std::string> names;
@@ -27,7 +24,7 @@ Value nodes_of(const Finding& finding, const Job& job) {
             std::find_if(job.ranks.begin(), job.ranks.end(), [&](const Rank& rank) { return rank.node == node; });
         if (first != job.ranks.end()) names.push_back(job.hosts[first->host]);
     }
-    return joined(names);
+    return list_of(names);
 }
 
 Value calls_of(const Finding& finding, const Job& job) {
@@ -35,7 +32,7 @@ Value calls_of(const Finding& finding, const Job& job) {
     for (const std::uint16_t call : finding.calls)
         if (const std::string& name = job.calls[call].name; std::find(names.begin(), names.end(), name) == names.end())
             names.push_back(name);
-    return joined(names);
+    return list_of(names);
 }
 
 Value moment(std::uint64_t ns) { return ns ? Value(ns) : Value(); }
@@ -50,12 +47,13 @@ std::vector<std::pair<std::string_view, Value>> FindingFields::named() const {
 FindingFields fields_of(const Finding& finding, const Analysed& all) {
     const auto* imbalance = std::get_if<evidence::Imbalance>(&finding.evidence);
     const Stretch when = imbalance && imbalance->when ? *imbalance->when : Stretch{};
-    const bool has_cost = finding.run_share > 0;
-    const double cost_ns = finding.run_share * static_cast<double>(all.figures().wall_ns);
+    const double share = cost_share(finding);
+    const bool has_cost = share > 0;
+    const double cost_ns = share * static_cast<double>(all.figures().wall_ns);
     return {.ranks = ranks_of(finding),
             .nodes = nodes_of(finding, all.job),
             .calls = calls_of(finding, all.job),
-            .run_share = has_cost ? Value(finding.run_share) : Value(),
+            .run_share = has_cost ? Value(share) : Value(),
             .cost_ns = has_cost ? Value(static_cast<std::uint64_t>(cost_ns)) : Value(),
             .since_ns = moment(when.began_at),
             .until_ns = moment(when.ended_at)};

@@ -1,5 +1,5 @@
 // How a command says which options it takes: names as "-o,--output", where the value goes, a line for --help. The one
-// door to CLI11, whose headers only arguments.cpp, command_line.cpp and manual.cpp read.
+// door to CLI11, whose headers only command_line.cpp reads.
 #pragma once
 
 #include <cstdint>

@@ -12,6 +12,7 @@
 #include "report/commands/present.h"
 #include "report/commands/say.h"
 #include "report/merge/merge.h"
+#include "report/model/joined.h"
 #include "report/model/units.h"
 #include "report/model/visible.h"
 #include "report/read/consistency.h"
@@ -53,7 +54,7 @@ std::string text_of(const States& states) {
     std::vector<std::string> parts;
     for (const auto& [end, ranks] : states)
         parts.push_back(fmt::format("{} {}", ranks, end_names[static_cast<std::size_t>(end)]));
-    return fmt::format("{}", fmt::join(parts, ", "));
+    return joined(parts, ", ");
 }
 
 States states_of(const Job& job) {
@@ -82,7 +83,7 @@ std::string drops_of(const Drops& drops) {
     for (const DropCount& one : drop_counts)
         if (const std::uint64_t count = drops.*one.count)
             parts.push_back(fmt::format("{} {}", human_count(static_cast<double>(count)), one.name));
-    return fmt::format("{}", fmt::join(parts, ", "));
+    return joined(parts, ", ");
 }
 
 std::string missing_in(const Job& job) { return job.is_partial_on_purpose ? "" : rank_list(job.missing(), 6); }

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
 #include "report/commands/ddp.h"
@@ -113,7 +112,7 @@ class ExportCommand : public Command {
         std::string about = "Format:";
         std::vector<std::string> names;
         for (const Export& one : exports()) {
-            fmt::format_to(std::back_inserter(about), " {} ({});", one.name, one.about);
+            about += fmt::format(" {} ({});", one.name, one.about);
             names.emplace_back(one.name);
         }
         about.pop_back();

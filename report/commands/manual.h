@@ -10,9 +10,9 @@
 namespace mpiprof::report {
 
 // mpiprof-report(1), for man.
-std::string manual_of(const CommandLine& line);
+std::string manual_of(const CommandText& program);
 
 // For one of completed_shells.
-std::string completion_of(const CommandLine& line, std::string_view shell);
+std::string completion_of(const CommandText& program, std::string_view shell);
 
 }  // namespace mpiprof::report

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <vector>
+
+#include "report/model/joined.h"
 
 namespace mpiprof::report {
 namespace {
@@ -61,8 +62,7 @@ std::vector<std::string> directories_with_profiles(const std::string& directory)
 std::string explain_no_profile(const Found& found) {
     fmt::memory_buffer out;
     const auto add = [&](std::string_view text) { out.append(text); };
-    const std::string where =
-        found.directories.empty() ? "" : fmt::format(" in {}", fmt::join(found.directories, ", "));
+    const std::string where = found.directories.empty() ? "" : fmt::format(" in {}", joined(found.directories, ", "));
     const bool is_unreadable = !found.problems.empty();
     add(fmt::format("{}{}\n", is_unreadable ? "no readable profile" : "no profile (mpi_profile.<job>.<rank>)", where));
     for (std::size_t i = 0; i < std::min(found.problems.size(), most_problems); ++i)

@@ -1,4 +1,4 @@
-// CLI11 reads the words; what they say together is looked at here.
+// command_line.h reads the words; what they say together is looked at here.
 #include "report/commands/parse.h"
 
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include "report/commands/manual.h"
 #include "report/commands/operands.h"
 #include "report/commands/say.h"
+#include "report/model/joined.h"
 #include "report/model/visible.h"
 
 namespace mpiprof::report {
@@ -31,83 +32,88 @@ std::size_t edits_between(std::string_view from, std::string_view to) {
     return edits.back();
 }
 
+bool has(const OptionText& option, const std::string& name) {
+    return std::find(option.names.begin(), option.names.end(), name) != option.names.end();
+}
+
+// Whether what follows this option is its value: no command, whatever it is called.
+bool takes_value(const CommandText& command, const std::string& option) {
+    if (option.find('=') != std::string::npos) return false;
+    for (const OptionText& known : command.options)
+        if (known.takes_value && has(known, option)) return true;
+    return std::any_of(command.commands.begin(), command.commands.end(),
+                       [&](const CommandText& inner) { return takes_value(inner, option); });
+}
+
+// Options of a command are known only behind it: `--rank 1 calls` becomes `calls --rank 1`, and `plot -o F ranks`
+// `plot ranks -o F`.
+void command_first(const CommandText& command, std::vector<std::string>& words, std::size_t first = 0) {
+    for (std::size_t i = first; i < words.size() && words[i] != "--"; ++i) {
+        if (words[i].starts_with('-')) {
+            i += takes_value(command, words[i]);
+            continue;
+        }
+        const auto is_named = [&](const CommandText& inner) { return inner.name == words[i]; };
+        const auto named = std::find_if(command.commands.begin(), command.commands.end(), is_named);
+        if (named == command.commands.end()) continue;
+        std::rotate(words.begin() + static_cast<std::ptrdiff_t>(first), words.begin() + static_cast<std::ptrdiff_t>(i),
+                    words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        command_first(*named, words, first + 1);
+        return;
+    }
+}
+
 class Parser {
   public:
     int run(int argc, char** argv) {
         std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-        command_first(app_, words);
-        std::reverse(words.begin(), words.end());  // as CLI11 takes them
-        try {
-            line_.app.parse(std::move(words));
-        } catch (const CLI::ExtrasError& error) {
-            const std::string hint = option_of_commands();
-            return usage(hint.empty() ? error.what() : hint);
-        } catch (const CLI::RequiredError& error) {
-            const std::string kinds = kinds_of_plot();
-            return usage(kinds.empty() ? error.what() : "plot draws " + kinds + ": mpiprof-report plot ranks DIR");
-        } catch (const CLI::ParseError& error) {
-            return error.get_exit_code() == 0 ? line_.app.exit(error) : usage(error.what());
+        command_first(text_, words);
+        const std::optional<Misread> misread = line_.read(std::move(words));
+        if (!misread) return run_named();
+        switch (misread->kind) {
+            case Misread::Kind::answered:
+                return fine;
+            case Misread::Kind::unexpected_word:
+                if (const std::string hint = option_of_commands(); !hint.empty()) return usage(hint);
+                break;
+            case Misread::Kind::missing_word:
+                if (const std::string kinds = kinds_of_plot(); !kinds.empty())
+                    return usage("plot draws " + kinds + ": mpiprof-report plot ranks DIR");
+                break;
+            case Misread::Kind::wrong:
+                break;
         }
-        return run_named();
+        return usage(misread->what);
     }
 
   private:
-    static constexpr auto every = [](const CLI::App*) { return true; };
-
-    // Whether what follows this option is its value: no command, whatever it is called.
-    static bool takes_value(const CLI::App& app, const std::string& option) {
-        if (option.find('=') != std::string::npos) return false;
-        const CLI::Option* known = app.get_option_no_throw(option);
-        if (known && known->get_items_expected_max() > 0) return true;
-        const auto commands = app.get_subcommands(every);
-        return std::any_of(commands.begin(), commands.end(),
-                           [&](const CLI::App* command) { return takes_value(*command, option); });
-    }
-
-    // Options of a command are known only behind it: `--rank 1 calls` becomes `calls --rank 1`, and `plot -o F ranks`
-    // `plot ranks -o F`.
-    static void command_first(const CLI::App& app, std::vector<std::string>& words, std::size_t first = 0) {
-        for (std::size_t i = first; i < words.size() && words[i] != "--"; ++i) {
-            if (words[i].starts_with('-')) {
-                i += takes_value(app, words[i]);
-                continue;
-            }
-            const auto commands = app.get_subcommands(every);
-            const auto is_named = [&](const CLI::App* command) { return command->get_name() == words[i]; };
-            const auto named = std::find_if(commands.begin(), commands.end(), is_named);
-            if (named == commands.end()) continue;
-            std::rotate(words.begin() + static_cast<std::ptrdiff_t>(first),
-                        words.begin() + static_cast<std::ptrdiff_t>(i),
-                        words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-            command_first(**named, words, first + 1);
-            return;
-        }
-    }
-
     // An option that was not expected: which commands do take it. Empty where none does.
     std::string option_of_commands() const {
-        for (const std::string& word : app_.remaining(true)) {
+        for (const std::string& word : line_.unexpected_words()) {
             if (!word.starts_with('-')) continue;
             std::vector<std::string> takers;
-            for (const CLI::App* command : app_.get_subcommands(every))
-                if (command->get_option_no_throw(word)) takers.push_back(command->get_name());
+            for (const CommandText& command : text_.commands)
+                if (std::any_of(command.options.begin(), command.options.end(),
+                                [&](const OptionText& option) { return has(option, word); }))
+                    takers.push_back(command.name);
             if (takers.empty()) return "";
-            const auto given = app_.get_subcommands();
-            return fmt::format(
-                "{} is not an option of {}, but of {}: mpiprof-report {} {} ...", word,
-                given.empty() ? "the " + line_.commands.front().app->get_name() : given.front()->get_name(),
-                fmt::join(takers, ", "), takers.front(), word);
+            const auto given = line_.named();
+            return fmt::format("{} is not an option of {}, but of {}: mpiprof-report {} {} ...", word,
+                               given.empty() ? "the " + line_.commands.front().name : given.front(),
+                               joined(takers, ", "), takers.front(), word);
         }
         return "";
     }
 
     // "scaling, bandwidth ...", where plot was asked for without one; else empty.
     std::string kinds_of_plot() const {
-        const auto given = app_.get_subcommands();
+        const auto given = line_.named();
         if (given.empty()) return "";
         std::vector<std::string> kinds;
-        for (const CLI::App* kind : given.front()->get_subcommands(every)) kinds.push_back(kind->get_name());
-        return fmt::format("{}", fmt::join(kinds, ", "));
+        for (const CommandText& command : text_.commands)
+            if (command.name == given.front())
+                for (const CommandText& kind : command.commands) kinds.push_back(kind.name);
+        return joined(kinds, ", ");
     }
 
     static int usage(std::string_view what) {
@@ -121,35 +127,37 @@ class Parser {
         if (word.find_first_of("/=:") != std::string::npos || std::filesystem::exists(word, error)) return "";
         std::string nearest;
         std::size_t least = 3;
-        for (const CLI::App* command : app_.get_subcommands(every)) {
-            const std::size_t distance = edits_between(word, command->get_name());
+        for (const CommandText& command : text_.commands) {
+            const std::size_t distance = edits_between(word, command.name);
             if (distance < std::min(least, word.size())) {
                 least = distance;
-                nearest = command->get_name();
+                nearest = command.name;
             }
         }
         if (nearest.empty()) return "";
-        return least == 0 && !app_.get_subcommands().empty()
-                   ? "one command at a time: " + app_.get_subcommands().front()->get_name() + " or " + word
-                   : word + ": no such file or command; did you mean " + nearest + "?";
+        const auto given = line_.named();
+        return least == 0 && !given.empty() ? "one command at a time: " + given.front() + " or " + word
+                                            : word + ": no such file or command; did you mean " + nearest + "?";
     }
 
-    const CommandLine::Known& named() const {
-        const auto found = std::find_if(line_.commands.begin(), line_.commands.end(),
-                                        [](const CommandLine::Known& known) { return known.app->parsed(); });
+    const CommandLine::Known& asked_for() const {
+        const auto given = line_.named();
+        const auto found = std::find_if(line_.commands.begin(), line_.commands.end(), [&](const auto& known) {
+            return !given.empty() && known.name == given.front();
+        });
         return found == line_.commands.end() ? line_.commands.front() : *found;
     }
 
     int describe() const {
         auto output = Output::open("");
-        output->write(line_.is_manual ? manual_of(line_) : completion_of(line_, line_.completion));
+        output->write(line_.is_manual ? manual_of(text_) : completion_of(text_, line_.completion));
         return finish(*output);
     }
 
     int run_named() {
         if (line_.is_manual || !line_.completion.empty()) return describe();
-        const CommandLine::Known& known = named();
-        if (line_.is_brief && !app_.get_subcommands().empty()) return usage("--brief stands alone, without a command");
+        const CommandLine::Known& known = asked_for();
+        if (line_.is_brief && !line_.named().empty()) return usage("--brief stands alone, without a command");
         if (known.operands != Operands::anything)
             for (const std::string& word : line_.options.paths)
                 if (const std::string text = mistaken(word); !text.empty()) return usage(text);
@@ -161,7 +169,7 @@ class Parser {
     }
 
     CommandLine line_;
-    const CLI::App& app_ = line_.app;
+    const CommandText text_ = line_.text();
 };
 
 }  // namespace

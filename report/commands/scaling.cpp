@@ -16,6 +16,7 @@
 #include "report/commands/say.h"
 #include "report/compare/scaling.h"
 #include "report/compare/scaling_tables.h"
+#include "report/model/joined.h"
 
 namespace mpiprof::report {
 namespace {
@@ -95,7 +96,7 @@ std::string ends_of(const std::vector<Building>& all, std::string_view Vocabular
     std::set<std::string_view> moments;
     for (const Building& series : all)
         for (const SizedRun& sized : series.runs) moments.insert(sized.run.words->*moment);
-    return fmt::format("{}", fmt::join(moments, " or "));
+    return joined(moments, " or ");
 }
 
 std::string time_text(const TimeChoice& time, const std::vector<Building>& series) {
@@ -152,7 +153,7 @@ class Reader {
         if (series_.empty()) return fail({"scaling", "no run is left to compare", ""}, no_profile);
         for (const Building& series : series_)
             if (const auto programs = programs_of(series.runs); programs.size() > 1)
-                return fail({"scaling", fmt::format("these are different programs: {}", fmt::join(programs, ", ")),
+                return fail({"scaling", fmt::format("these are different programs: {}", joined(programs, ", ")),
                              "with a label each (A=DIR B=DIR) they are series of their own"},
                             usage_error);
         report = report_of();

@@ -1,14 +1,13 @@
 // `mpiprof-report calls`, and every other section: asks one question of a job and shows the answer.
 #include <fmt/format.h>
 
-#include <iterator>
-
 #include "report/analysis/analysed.h"
 #include "report/commands/command.h"
 #include "report/commands/load.h"
 #include "report/commands/present.h"
 #include "report/commands/say.h"
 #include "report/commands/section.h"
+#include "report/model/joined.h"
 #include "report/read/topology_text.h"
 
 namespace mpiprof::report {
@@ -27,8 +26,8 @@ void SectionCommand::take(Arguments& arguments) {
     std::vector<std::string> by(section_.by.begin(), section_.by.end());
     std::erase(by, "");
     if (by.empty()) return;
-    arguments.choice("--by", question_.by,
-                     fmt::format("Row granularity: {} (default {})", fmt::join(by, " or "), by[0]), by, "WHAT");
+    arguments.choice("--by", question_.by, fmt::format("Row granularity: {} (default {})", joined(by, " or "), by[0]),
+                     by, "WHAT");
 }
 
 int SectionCommand::run(const Options& options) {

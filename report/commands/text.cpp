@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <iterator>
 
 #include "report/commands/command.h"
 #include "report/commands/ddp.h"
@@ -29,7 +28,7 @@ class Text : public Command {
         std::string about = "Layout:";
         std::vector<std::string> names;
         for (const Layout& layout : layouts()) {
-            fmt::format_to(std::back_inserter(about), " {} ({});", layout.name, layout.about);
+            about += fmt::format(" {} ({});", layout.name, layout.about);
             names.emplace_back(layout.name);
         }
         about.pop_back();

@@ -11,6 +11,8 @@
 #include <set>
 #include <tuple>
 
+#include "report/model/joined.h"
+
 namespace mpiprof::report {
 namespace {
 
@@ -68,9 +70,7 @@ std::vector<DifferingFact> facts_of(const Side& a, const Side& b) {
     std::vector<DifferingFact> facts;
     for (auto& [key, of] : values) {
         const std::set<std::string> in_a(of[0].begin(), of[0].end()), in_b(of[1].begin(), of[1].end());
-        if (in_a != in_b)
-            facts.push_back({key.first, key.second, fmt::format("{}", fmt::join(of[0], " | ")),
-                             fmt::format("{}", fmt::join(of[1], " | "))});
+        if (in_a != in_b) facts.push_back({key.first, key.second, joined(of[0], " | "), joined(of[1], " | ")});
     }
     return facts;
 }

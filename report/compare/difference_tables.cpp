@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "report/compare/difference_words.h"
+#include "report/model/joined.h"
 #include "report/model/units.h"
 #include "report/sections/budget_words.h"
 #include "report/sections/section.h"
@@ -69,7 +70,7 @@ std::string runs_text(const Side& side) {
         if (std::find(names.begin(), names.end(), one.run.label) == names.end()) names.push_back(one.run.label);
     const std::size_t rest = names.size() - std::min(names.size(), runs_named);
     names.resize(names.size() - rest);
-    return fmt::format("{}{}", fmt::join(names, ", "), rest != 0 ? fmt::format(" and {} more", rest) : "");
+    return joined(names, ", ") + (rest != 0 ? fmt::format(" and {} more", rest) : "");
 }
 
 // "A before: 8 ranks on 2 nodes, 5 runs".

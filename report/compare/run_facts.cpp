@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+
+#include "report/model/joined.h"
 
 namespace mpiprof::report {
 namespace {
@@ -14,8 +17,7 @@ std::string base(const std::string& path) { return path.substr(path.rfind('/') +
 
 std::string first_names(const std::vector<std::string>& names) {
     const std::size_t shown = std::min(names.size(), names_shown);
-    std::string text =
-        fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    std::string text = joined(std::span(names).first(shown), ", ");
     return names.size() > shown ? text + fmt::format(" and {} more", names.size() - shown) : text;
 }
 

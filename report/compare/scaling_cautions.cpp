@@ -9,6 +9,8 @@
 #include <map>
 #include <set>
 
+#include "report/model/joined.h"
+
 namespace mpiprof::report {
 namespace {
 
@@ -28,7 +30,7 @@ class Cautions {
     void add_values(const std::string& name, const std::set<std::string>& values) {
         if (values.size() > 1)
             texts_.push_back(
-                fmt::format("{}the runs differ in {} ({}), not only in size", whose_, name, fmt::join(values, ", ")));
+                fmt::format("{}the runs differ in {} ({}), not only in size", whose_, name, joined(values, ", ")));
     }
 
     // Of what explains a difference: what runs of other sizes have in common. Hosts, settings and the environment go
@@ -59,10 +61,13 @@ class Cautions {
     void compare_sizes() {
         std::map<double, std::set<std::uint32_t>> ranks;
         for (const SizedRun& one : series_.runs) ranks[one.n].insert(one.run.ranks);
-        for (const auto& [n, of] : ranks)
-            if (of.size() > 1)
+        for (const auto& [n, of] : ranks) {
+            std::vector<std::string> numbers;
+            for (const std::uint32_t number : of) numbers.push_back(fmt::format("{}", number));
+            if (numbers.size() > 1)
                 texts_.push_back(fmt::format("{}the runs on {:g} {} have different numbers of ranks ({})", whose_, n,
-                                             n == 1 ? series_.unit.one : series_.unit.many, fmt::join(of, ", ")));
+                                             n == 1 ? series_.unit.one : series_.unit.many, joined(numbers, ", ")));
+        }
     }
 
     // Of all ranks, in what is timed: a mean iteration, or all of the run. A run that shares its items among more ranks

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 
 #include "report/analysis/analysed.h"
@@ -40,14 +39,14 @@ void write_rank(const Profile& profile, const Sink& sink) {
     for (const Sum& sum : sums) {
         const Call& call = profile.calls[sum.call];
         const bool is_timed = call.treatment == Treatment::timed;
-        fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", profile.rank,
-                       csv_field(call.name), bin_max_bytes(sum.bin), name_of(sum.buffer), sum.calls, sum.bytes,
-                       is_timed ? fmt::format("{}", sum.time_ns) : std::string(), known(sum.min_ns), known(sum.max_ns),
-                       sum.errors, name_of(call.traffic),
-                       call.is_sampled ? "sampled"
-                       : is_timed      ? "timed"
-                                       : "counted",
-                       sum.other_thread_calls, sum.other_thread_ns, labels);
+        out.append(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", profile.rank, csv_field(call.name),
+                               bin_max_bytes(sum.bin), name_of(sum.buffer), sum.calls, sum.bytes,
+                               is_timed ? fmt::format("{}", sum.time_ns) : std::string(), known(sum.min_ns),
+                               known(sum.max_ns), sum.errors, name_of(call.traffic),
+                               call.is_sampled ? "sampled"
+                               : is_timed      ? "timed"
+                                               : "counted",
+                               sum.other_thread_calls, sum.other_thread_ns, labels));
     }
     sink({out.data(), out.size()});
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 #include "report/analysis/analysed.h"
@@ -68,7 +67,7 @@ std::vector<std::string> export_folded(const Analysed& all, const ProfileSource&
         if (us == 0)
             ++short_ones;
         else
-            fmt::format_to(std::back_inserter(out), "{} {}\n", stack, us);
+            out.append(fmt::format("{} {}\n", stack, us));
     }
     if (out.size() != 0) sink({out.data(), out.size()});
     std::vector<std::string> remarks;

@@ -111,7 +111,7 @@ void write_verdict(JsonWriter& json, const Analysed& all) {
         json.field("is_serious", cause.is_serious);
         json.field("ranks", list_text(cause.ranks));
         json.field("host", host_of(all.job, cause));
-        json.field("run_share", cause.run_share);
+        json.field("run_share", cost_share(cause));
         const FindingFields fields = fields_of(cause, all);
         write_value(json, "calls", fields.calls);
         write_value(json, "cost_ns", fields.cost_ns);

@@ -1,9 +1,14 @@
-// Looking things up in a Job.
+// A Job as a whole, and looking things up in it.
 #include "report/model/job.h"
 
 #include <algorithm>
 
 namespace mpiprof::report {
+
+Job::Job() = default;
+Job::Job(Job&&) noexcept = default;
+Job& Job::operator=(Job&&) noexcept = default;
+Job::~Job() = default;
 
 std::span<const Sum> Job::cells(std::uint32_t rank) const {
     const auto found = kept_cells.find(rank);

@@ -164,6 +164,12 @@ struct OtherLaunch {
 };
 
 struct Job : RunFacts {
+    // Compiled once, in job.cpp. No job is copied.
+    Job();
+    Job(Job&&) noexcept;
+    Job& operator=(Job&&) noexcept;
+    ~Job();
+
     std::uint32_t size = 0;             // of MPI_COMM_WORLD
     std::optional<bool> is_cuda_aware;  // as MPI says of itself, on all ranks alike
     unsigned launch_number = 1;

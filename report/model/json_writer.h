@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,7 +80,7 @@ class JsonWriter {
         if constexpr (std::is_same_v<T, bool>)
             text_ += value ? "true" : "false";
         else if constexpr (std::is_arithmetic_v<T>)
-            fmt::format_to(std::back_inserter(text_), "{}", value);
+            text_ += fmt::format("{}", value);
         else
             text_ += json_string(value);
         is_first_ = false;

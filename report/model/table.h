@@ -65,7 +65,16 @@ struct Named {
     bool operator==(const Named&) const = default;
 };
 
-using Value = std::variant<std::monostate, std::uint64_t, double, std::string, Series, Yes, Named>;
+// What the following types are copied, moved and destroyed by is compiled once, in table.cpp, and not by every section.
+struct Value : std::variant<std::monostate, std::uint64_t, double, std::string, Series, Yes, Named> {
+    using variant::variant;
+    Value();
+    Value(const Value&);
+    Value(Value&&) noexcept;
+    Value& operator=(const Value&);
+    Value& operator=(Value&&) noexcept;
+    ~Value();
+};
 
 // ---- what a table is, where it is no grid of columns and rows ----
 
@@ -107,7 +116,15 @@ struct Remarks {
     std::vector<Remark> remarks;
 };
 
-using Picture = std::variant<Grid, Headline, StackedBar, Remarks>;
+struct Picture : std::variant<Grid, Headline, StackedBar, Remarks> {
+    using variant::variant;
+    Picture();
+    Picture(const Picture&);
+    Picture(Picture&&) noexcept;
+    Picture& operator=(const Picture&);
+    Picture& operator=(Picture&&) noexcept;
+    ~Picture();
+};
 
 // A line below a table, in parts. A part may explain a column, named by its id: then it begins with the column's title,
 // and is not there where the column is not.
@@ -118,10 +135,16 @@ struct Note {
     };
     std::vector<Part> parts;
 
-    Note(std::string text) { parts.push_back({std::move(text)}); }
-    Note(const char* text) : Note(std::string(text)) {}
-    Note(std::initializer_list<Part> all) : parts(all) {}
-    static Note on(std::string column, std::string text) { return {Part{std::move(text), std::move(column)}}; }
+    Note(std::string text);
+    Note(const char* text);
+    Note(std::initializer_list<Part> all);
+    Note(const Note&);
+    Note(Note&&) noexcept;
+    Note& operator=(const Note&);
+    Note& operator=(Note&&) noexcept;
+    ~Note();
+    static Note on(std::string column, std::string text);
+    void add(Part part);
 };
 
 struct Table {

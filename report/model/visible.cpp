@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cwchar>
-#include <iterator>
 
 namespace mpiprof::report {
 namespace {
@@ -48,9 +47,9 @@ void escape(std::string& out, char32_t code) {
     else if (code == '\t')
         out += ' ';
     else if (code < 0x100)
-        fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<std::uint32_t>(code));
+        out += fmt::format("\\x{:02x}", static_cast<std::uint32_t>(code));
     else
-        fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(code));
+        out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code));
 }
 
 std::size_t width_of(char32_t code) {
@@ -107,7 +106,7 @@ std::string json_string(std::string_view text) {
         else if (c.code == '"' || c.code == '\\')
             (out += '\\') += static_cast<char>(c.code);
         else if (c.code < 0x20 || c.code == 0x7f || (c.code >= 0x80 && c.code < 0xa0))
-            fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(c.code));
+            out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c.code));
         else
             out += text.substr(0, c.length);
         text.remove_prefix(c.length);
@@ -131,7 +130,7 @@ std::string pair_field(std::string_view key, std::string_view value) {
         std::string result;
         for (const char c : text)
             if (apart.find(c) != std::string_view::npos)
-                fmt::format_to(std::back_inserter(result), "%{:02X}", static_cast<unsigned char>(c));
+                result += fmt::format("%{:02X}", static_cast<unsigned char>(c));
             else
                 result += c;
         return result;

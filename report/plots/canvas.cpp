@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
+#include "report/model/joined.h"
 #include "report/model/visible.h"
 
 namespace mpiprof::report {
@@ -52,7 +51,7 @@ std::string outline(Point at, Shape shape) {
         return fmt::format("{},{}", number(at.x + dx * radius), number(at.y + dy * radius));
     };
     const auto polygon = [](const std::vector<std::string>& points) {
-        return fmt::format(R"(<polygon points="{}")", fmt::join(points, " "));
+        return fmt::format(R"(<polygon points="{}")", joined(points, " "));
     };
     switch (shape) {
         case Shape::circle:
@@ -84,44 +83,42 @@ Canvas::Canvas(double width, double height, std::string_view title, std::string_
 }
 
 void Canvas::line(Point from, Point to, const Stroke& stroke) {
-    fmt::format_to(std::back_inserter(body_), "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" {}/>\n", number(from.x),
-                   number(from.y), number(to.x), number(to.y), style_of(stroke));
+    body_ += fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" {}/>\n", number(from.x), number(from.y),
+                         number(to.x), number(to.y), style_of(stroke));
 }
 
 void Canvas::polyline(const std::vector<Point>& points, const Stroke& stroke) {
     std::string at;
     for (const Point& point : points)
         at += fmt::format("{}{},{}", at.empty() ? "" : " ", number(point.x), number(point.y));
-    fmt::format_to(std::back_inserter(body_), "<polyline points=\"{}\" {}/>\n", at, style_of(stroke));
+    body_ += fmt::format("<polyline points=\"{}\" {}/>\n", at, style_of(stroke));
 }
 
 void Canvas::mark(Point at, Shape shape, std::string_view color, std::string_view about) {
     const std::string element = outline(at, shape);
     const std::string_view name = std::string_view(element).substr(1, element.find(' ') - 1);
-    fmt::format_to(std::back_inserter(body_),
-                   "{} fill=\"{}\" stroke=\"#ffffff\" stroke-width=\"0.8\"><title>{}</title></{}>\n", element, color,
-                   escaped(about), name);
+    body_ += fmt::format("{} fill=\"{}\" stroke=\"#ffffff\" stroke-width=\"0.8\"><title>{}</title></{}>\n", element,
+                         color, escaped(about), name);
 }
 
 void Canvas::box(Point from, Point to, std::string_view color, std::string_view about) {
-    fmt::format_to(std::back_inserter(body_),
-                   "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" shape-rendering=\"crispEdges\"",
-                   number(from.x), number(from.y), number(to.x - from.x), number(to.y - from.y), color);
+    body_ +=
+        fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" shape-rendering=\"crispEdges\"",
+                    number(from.x), number(from.y), number(to.x - from.x), number(to.y - from.y), color);
     if (about.empty())
         body_ += "/>\n";
     else
-        fmt::format_to(std::back_inserter(body_), "><title>{}</title></rect>\n", escaped(about));
+        body_ += fmt::format("><title>{}</title></rect>\n", escaped(about));
 }
 
 void Canvas::text(Point at, std::string_view text, Anchor anchor, double size) {
     constexpr std::string_view anchors[] = {"start", "middle", "end"};
-    fmt::format_to(std::back_inserter(body_), "<text x=\"{}\" y=\"{}\" font-size=\"{}\" text-anchor=\"{}\">{}</text>\n",
-                   number(at.x), number(at.y), number(size), anchors[static_cast<std::size_t>(anchor)], escaped(text));
+    body_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" text-anchor=\"{}\">{}</text>\n", number(at.x),
+                         number(at.y), number(size), anchors[static_cast<std::size_t>(anchor)], escaped(text));
 }
 
 void Canvas::vertical_text(Point at, std::string_view text, double size) {
-    fmt::format_to(
-        std::back_inserter(body_),
+    body_ += fmt::format(
         "<text transform=\"translate({},{}) rotate(-90)\" font-size=\"{}\" text-anchor=\"middle\">{}</text>\n",
         number(at.x), number(at.y), number(size), escaped(text));
 }

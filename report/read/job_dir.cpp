@@ -15,6 +15,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "report/model/joined.h"
 #include "report/read/file.h"
 #include "report/read/joined_launches.h"
 #include "report/read/mpitrace_text.h"
@@ -309,7 +310,7 @@ Result<std::size_t> choose_launch(const std::vector<Launch>& launches, const Cho
     std::vector<std::string> jobs;
     for (const Launch& launch : launches)
         if (std::find(jobs.begin(), jobs.end(), launch.job) == jobs.end()) jobs.push_back(launch.job);
-    return problem("--job " + choice.job, "no profile of that job", fmt::format("there is {}", fmt::join(jobs, ", ")));
+    return problem("--job " + choice.job, "no profile of that job", fmt::format("there is {}", joined(jobs, ", ")));
 }
 
 }  // namespace mpiprof::report

@@ -233,7 +233,7 @@ Result<std::vector<Table>> calls(const Analysed& all, const Question& question) 
         return tl::make_unexpected(ok.error());
 
     Note shown(what_is_shown(job, question, ranks));
-    if (interest.extremes) shown.parts.push_back({"PER CALL and the columns behind it: individual calls"});
+    if (interest.extremes) shown.add({"PER CALL and the columns behind it: individual calls"});
     table.notes.push_back(std::move(shown));
     if (interest.waiting)
         table.notes.push_back(Note::on(

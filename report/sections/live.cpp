@@ -5,6 +5,7 @@
 
 #include "report/analysis/hangs.h"
 #include "report/analysis/live.h"
+#include "report/model/joined.h"
 #include "report/model/units.h"
 #include "report/model/visible.h"
 #include "report/sections/hang_words.h"
@@ -29,7 +30,7 @@ std::string states_text(const Job& job) {
     add(states.finalized, "finalized");
     add(states.ended, fmt::format("ended without {}", vocabulary_of(job).finalize));
     add(states.without_profile, "without a profile");
-    return fmt::format("{}", fmt::join(parts, ", "));
+    return joined(parts, ", ");
 }
 
 // "ranks 0-6 and 8-15 in MPI_Barrier for 48 s, where rank 7 has not arrived"; empty while nobody is in a call for long.
@@ -115,7 +116,7 @@ std::string live_line(const Job& now, const Job* before) {
     const std::string hang = hang_text(now);
     for (std::string text : {rate_text(now, before), hang.empty() ? longest_text(now) : hang})
         if (!text.empty()) parts.push_back(std::move(text));
-    return fmt::format("{}", fmt::join(parts, "; "));
+    return joined(parts, "; ");
 }
 
 std::string final_line(const Job& job) {

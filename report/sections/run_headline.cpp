@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "report/model/joined.h"
 #include "report/model/units.h"
 #include "report/sections/completeness.h"
 #include "report/sections/headline.h"
@@ -57,7 +58,7 @@ std::string label_text(const SettingRow& label, std::uint32_t profiles) {
     }
     if (said < profiles) others.push_back("not on " + plural(profiles - said, "rank", "ranks"));
     return fmt::format("{}={}{}", label.name, label.values.front().value,
-                       others.empty() ? "" : fmt::format(" ({})", fmt::join(others, ", ")));
+                       others.empty() ? "" : fmt::format(" ({})", joined(others, ", ")));
 }
 
 }  // namespace

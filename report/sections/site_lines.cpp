@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "report/model/joined.h"
 #include "report/model/tally.h"
 #include "report/symbols/demangle.h"
 
@@ -144,7 +145,7 @@ void describe(SiteLine& line, SitePlaces& places, bool is_for_screen, const std:
         if (!sources.empty() && is_outermost(sources.back())) break;
     }
     if (texts.empty()) texts.emplace_back(not_told_apart);
-    line.stack = fmt::format("{}", fmt::join(texts, " < "));
+    line.stack = joined(texts, " < ");
     line.name = texts.front();
     line.below.assign(texts.begin() + 1, texts.end());
 }

@@ -150,9 +150,8 @@ void explain_top(Table& table, const Analysed& all, bool wants_details) {
                       {"the rank with most time", "largest_ns"}};
     else if (wants_details)
         note.parts = {{fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank)}};
-    if (rows > table.rows.size())
-        note.parts.push_back({fmt::format("{} more: mpiprof-report calls", rows - table.rows.size())});
-    if (!wants_details) note.parts.push_back({"what the figures are: --details"});
+    if (rows > table.rows.size()) note.add({fmt::format("{} more: mpiprof-report calls", rows - table.rows.size())});
+    if (!wants_details) note.add({"what the figures are: --details"});
     table.notes.push_back(std::move(note));
 }
 

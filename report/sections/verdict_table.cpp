@@ -33,11 +33,12 @@ std::string_view next_step(const Finding& verdict) {
 
 // "12.3% of the time of all ranks, 8.4 rank-hours"; empty where it is not known, or is all of it.
 static std::string cost_of(const Finding& verdict, const Analysed& all) {
-    if (verdict.run_share <= 0 || verdict.run_share >= 1) return "";
+    const double share = cost_share(verdict);
+    if (share <= 0 || share >= 1) return "";
     constexpr double hour_ns = 3600e9;
-    const double ns = verdict.run_share * static_cast<double>(all.figures().wall_ns);
+    const double ns = share * static_cast<double>(all.figures().wall_ns);
     const std::string time = ns < hour_ns / 10 ? human_time(ns) : fmt::format("{:.1f} rank-hours", ns / hour_ns);
-    return fmt::format("{} of the time of all ranks, {}", human_share(verdict.run_share), time);
+    return fmt::format("{} of the time of all ranks, {}", human_share(share), time);
 }
 
 // The cause of the time lost, in one sentence; of a damaged or paused profile, too.

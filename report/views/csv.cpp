@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <iterator>
 
 #include "report/model/visible.h"
 #include "report/views/data_rows.h"
@@ -46,8 +45,7 @@ std::string line_of(const std::vector<Field>& fields, auto print) {
 std::string show_csv(const Answer& answer, const Screen&) {
     std::string out;
     for (const Table& table : answer.tables) {
-        if (answer.tables.size() > 1)
-            fmt::format_to(std::back_inserter(out), "{}# {}\n", out.empty() ? "" : "\n", table.id);
+        if (answer.tables.size() > 1) out += fmt::format("{}# {}\n", out.empty() ? "" : "\n", table.id);
         const DataRows data = data_rows_of(table);
         out += line_of(data.names, [](const std::string& name) { return name; });
         for (const auto& row : data.rows)

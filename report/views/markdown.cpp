@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include <iterator>
-
 #include "report/model/units.h"
 #include "report/model/visible.h"
 #include "report/views/cells.h"
@@ -78,8 +76,7 @@ struct Body {
     std::string operator()(const StackedBar& bar) const {
         std::string out;
         for (const StackedBar::Segment& segment : bar.segments)
-            fmt::format_to(std::back_inserter(out), "- {} {}\n", escaped(segment.label.text),
-                           human_share(segment.share));
+            out += fmt::format("- {} {}\n", escaped(segment.label.text), human_share(segment.share));
         return out;
     }
     std::string operator()(const Remarks& remarks) const {

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Holds libmpiprof.so to what bench/weights.txt says that it weighs: what is not guarded grows. Run by ctest.
+"""Holds libmpiprof.so and the build of the reporter to what bench/weights.txt says that they weigh: what is not guarded grows.
+Run by ctest.
 
-weight.py LIB WEIGHTS            says what is over its limit
-weight.py LIB WEIGHTS --lower    rewrites limits that were undercut
-weight.py --planted              a weight over its limit is found, and one at it passes
+weight.py LIB REPORTER WEIGHTS            says what is over its limit; REPORTER: the library of its objects
+weight.py LIB REPORTER WEIGHTS --lower    rewrites limits that were undercut
+weight.py --planted                       a weight over its limit is found, and one at it passes; a copy is counted
 """
 
+import collections
 import re
 import subprocess
 import sys
@@ -13,6 +15,8 @@ import sys
 SKIPPED = 77
 COMPILER = "12."  # others make other code: the limits are this one's
 SECOND_HALF = re.compile(r" mpiprof::wrap::(leave\w*|memo_of)<")
+FUNCTION = re.compile(r"[0-9a-f]+ ([0-9a-f]+) [WV] (\S+)")  # a line of nm about one that several objects may have
+FMT_ENGINE = re.compile(r"_ZN3fmt2v\d+6detail10vformat_toIcEE")  # how fmt writes anything: libfmt has it
 PLAIN_FORM = re.compile(r" mpiprof::wrap::call_(plainly|in_new_epoch)<")
 
 
@@ -30,6 +34,19 @@ def weights_of(library):
     return {"text": sections[".text"], "unwind": sections[".eh_frame"] + sections[".eh_frame_hdr"],
             "second_halves": sum(1 for line in functions if SECOND_HALF.search(line)),
             "plain_forms": sum(1 for line in functions if PLAIN_FORM.search(line))}
+
+
+def copies_in(lines):
+    """What nm says of the reporter's objects: bytes of functions that another object has as well, and who compiles others' code."""
+    sizes, cli11, fmt, current = collections.defaultdict(list), set(), set(), ""
+    for line in lines:
+        if line.endswith(".o:"): current = line
+        found = FUNCTION.match(line)
+        if not found: continue
+        sizes[found[2]].append(int(found[1], 16))
+        if found[2].startswith("_ZN3CLI"): cli11.add(current)
+        if FMT_ENGINE.match(found[2]): fmt.add(current)
+    return {"copied": sum(sum(of) - max(of) for of in sizes.values()), "cli11": len(cli11), "fmt_engines": len(fmt)}
 
 
 def limits_in(path):
@@ -55,13 +72,15 @@ def main(*arguments):
     if arguments == ("--planted",):
         wrong = over({"text": 101, "unwind": 50, "more": 1}, {"text": 100, "unwind": 50})
         print("\n".join(wrong))
-        return 0 if wrong == ["text: 101, 100 at most", "more has no limit"] else 1
-    library, path, *rest = arguments
+        twice = copies_in(["a.o:", "0000 0010 W _f", "0000 0008 T _g", "b.o:", "0000 0012 W _f", "0000 0004 W _ZN3CLI3AppC2Ev"])
+        print(twice)
+        return 0 if wrong == ["text: 101, 100 at most", "more has no limit"] and twice == {"copied": 16, "cli11": 1, "fmt_engines": 0} else 1
+    library, reporter, path, *rest = arguments
     compiler = re.search(r"GCC: \(.*\) (\S+)", said("readelf", "-p", ".comment", library))
     if not compiler or not compiler[1].startswith(COMPILER):
         print("skipped: built by %s, and the limits are gcc %s's" % (compiler[1] if compiler else "another compiler", COMPILER))
         return SKIPPED
-    weights, limits = weights_of(library), limits_in(path)
+    weights, limits = {**weights_of(library), **copies_in(said("nm", "-S", reporter).splitlines())}, limits_in(path)
     for what, weight in weights.items(): print("%-14s %8d, %8d at most" % (what, weight, limits.get(what, 0)))
     if rest == ["--lower"]: lower(path, weights)
     wrong = over(weights, limits)

@@ -55,7 +55,7 @@ TEXTS = [
     ("report/model/job.h", r"mpi_family ==", "the name of an MPI family"),
     ("report/model/number_list.cpp", r"\btext\.|from_chars", "the kernel's lists of numbers"),
     ("report/model/visible.cpp", r"\b(text|plain)\.", "any text, one character after the other"),
-    ("report/commands/arguments.cpp", r"word ==|\btext\.", "the command line"),
+    ("report/commands/command_line.cpp", r"word ==|\btext\.", "the command line"),
     ("report/commands/text.cpp", r"job_part_ ==", "the command line"),
     ("report/commands/doctor.cpp", r"\b(path|name|where|file|interpreter)\.(find|substr|remove_prefix|starts_with)|base\(library\)\.starts_with", "PATH, names of programs and libraries"),
     ("report/commands/hang.cpp", r"text\.rfind", "/proc/PID/stat"),
