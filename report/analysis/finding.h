@@ -395,16 +395,4 @@ struct Finding {
     std::optional<Rule> of{};  // of Rule::placement: which one of the placement this is
 };
 
-// What it costs, as a share of the time of all ranks; 0: nothing, or not known. MPI on a thread of its own costs nothing.
-inline double cost_share(const Finding& finding) {
-    return row_of(finding.rule).kind == Kind::not_lost ? 0 : finding.run_share;
-}
-
-// Of the causes of lost time, one that others follow from. The first of a job's is what a report begins with; there
-// always is one, if only that nothing is worth a look.
-struct Verdict {
-    Finding finding;
-    std::vector<Finding> explained;
-};
-
 }  // namespace mpiprof::report

@@ -96,7 +96,7 @@ std::vector<Finding> look_into(const Rank& rank, RankReader& reader) {
     const bool is_final = profile->state == State::finalized && !profile->is_in_finalize;
     const auto is_small = [](const Disagreement& one) { return one.may_be_in_flight; };
     std::vector<Finding> findings;
-    if (!is_final && !found.empty() && std::all_of(found.begin(), found.end(), is_small)) {
+    if (!is_final && !found.empty() && std::ranges::all_of(found, is_small)) {
         const std::string state = rank.life == Life::running     ? "live"
                                   : rank.state == State::running ? "killed"
                                                                  : "ended early";
@@ -130,7 +130,7 @@ Table launch_table(const std::vector<Job>& launches) {
     };
     Table table = table_of("launches", fields, launches);
     const auto has_drops = [](const Job& job) { return job.drops != Drops{}; };
-    if (std::any_of(launches.begin(), launches.end(), has_drops))
+    if (std::ranges::any_of(launches, has_drops))
         table.notes.push_back(Note::on("drops", "summed over ranks; mpiprof-report says what each is"));
     return table;
 }

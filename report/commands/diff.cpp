@@ -12,7 +12,6 @@
 #include "report/commands/say.h"
 #include "report/compare/difference.h"
 #include "report/compare/difference_tables.h"
-#include "report/compare/difference_words.h"
 
 namespace mpiprof::report {
 namespace {

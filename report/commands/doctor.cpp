@@ -158,9 +158,7 @@ Symptoms directory() {
 
 // A script, or a program that opens MPI by itself.
 Symptoms if_nothing(const ProgramFile& file, const Symptoms& found) {
-    if (std::any_of(found.begin(), found.end(),
-                    [](const Symptom& s) { return s.is_seen || s.weight == Weight::fatal; }))
-        return {};
+    if (std::ranges::any_of(found, [](const Symptom& s) { return s.is_seen || s.weight == Weight::fatal; })) return {};
     if (!file.is_elf && !file.interpreter.empty())
         return {{Weight::remark,
                  fmt::format("it is a script for {}, whose children are profiled where the preload reaches them",
@@ -197,8 +195,7 @@ int examine(const Options& options) {
         symptoms.insert(symptoms.end(), more.begin(), more.end());
     const Symptoms rest = if_nothing(*file, symptoms);
     symptoms.insert(symptoms.end(), rest.begin(), rest.end());
-    const bool is_hopeless =
-        std::any_of(symptoms.begin(), symptoms.end(), [](const Symptom& s) { return s.weight == Weight::fatal; });
+    const bool is_hopeless = std::ranges::any_of(symptoms, [](const Symptom& s) { return s.weight == Weight::fatal; });
     const std::size_t width = screen_for(stdout, options.screen).width;
     auto output = Output::open("");
     output->write(

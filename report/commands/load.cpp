@@ -151,7 +151,7 @@ int with_job(const Options& options, bool says_it_itself,
 
 bool is_final(const Job& job) {
     if (job.lacks_ranks()) return false;
-    return std::none_of(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) {
+    return std::ranges::none_of(job.ranks, [](const Rank& rank) {
         return rank.is_in_finalize || (rank.has_profile && rank.state == State::running && rank.life != Life::ended);
     });
 }

@@ -50,8 +50,8 @@ ScalingCurve curve_of(const std::string& name) {
 struct IsEmpty {
     bool operator()(const Chart& chart) const { return chart.curves.empty(); }
     bool operator()(const HeatMap& map) const {
-        return std::all_of(map.lines.begin(), map.lines.end(), [](const HeatMap::Line& line) {
-            return std::none_of(line.values.begin(), line.values.end(), [](double value) { return value > 0; });
+        return std::ranges::all_of(map.lines, [](const HeatMap::Line& line) {
+            return std::ranges::none_of(line.values, [](double value) { return value > 0; });
         });
     }
     bool operator()(const Bars& bars) const { return bars.groups.empty(); }
@@ -193,9 +193,8 @@ class Plot : public Command {
             if (call_.empty()) transfers.push_back(transfers_of(loaded.job, *loaded.launch, loaded.label));
         });
         if (code != fine) return code;
-        const bool are_traced = std::all_of(transfers.begin(), transfers.end(), [](const TransferRun& run) {
-            return run.is_traced && !run.classes.empty();
-        });
+        const bool are_traced = std::ranges::all_of(
+            transfers, [](const TransferRun& run) { return run.is_traced && !run.classes.empty(); });
         drawn = are_traced && !transfers.empty() ? bandwidth_chart(transfers) : bandwidth_chart(runs, call_);
         return fine;
     }

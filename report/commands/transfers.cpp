@@ -114,7 +114,7 @@ class Transfers : public Command {
         say_all(remarks.lines, options.is_quiet);
         for (const TransferRun& run : runs) say_all(remarks_of(run), options.is_quiet);
         const bool is_one_node =
-            std::none_of(runs.begin(), runs.end(), [](const TransferRun& run) { return run.has_several_nodes; });
+            std::ranges::none_of(runs, [](const TransferRun& run) { return run.has_several_nodes; });
         if (peaks.net && is_one_node && !options.is_quiet)
             say("--peak net is of messages between nodes, and there is one node: memory=RATE is for those within it");
         const bool as_lines =

@@ -58,8 +58,7 @@ std::string largest_call(const std::vector<Run>& runs) {
 }
 
 bool makes(const Run& run, const std::string& name) {
-    return std::any_of(run.calls.begin(), run.calls.end(),
-                       [&](const RunCall& call) { return call.call == name && call.bytes != 0; });
+    return std::ranges::any_of(run.calls, [&](const RunCall& call) { return call.call == name && call.bytes != 0; });
 }
 
 }  // namespace

@@ -156,8 +156,7 @@ TimeVerdict verdict_of(const TestedTime& tested, const std::vector<double>& mome
 }
 
 bool marks_iterations(const Side& side) {
-    return std::all_of(side.runs.begin(), side.runs.end(),
-                       [](const ComparedRun& one) { return iterations_of(one.run) != nullptr; });
+    return std::ranges::all_of(side.runs, [](const ComparedRun& one) { return iterations_of(one.run) != nullptr; });
 }
 
 TestedTime tested_time(const Side& a, const Side& b, const std::optional<TimeChoice>& asked) {

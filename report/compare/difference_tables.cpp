@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "report/compare/difference_words.h"
 #include "report/model/joined.h"
 #include "report/model/units.h"
 #include "report/sections/budget_words.h"
@@ -86,12 +85,11 @@ std::string side_text(const char* letter, const Side& side) {
 }
 
 Table head_table(const Side& a, const Side& b) {
-    Table table{.id = "head", .title = {}, .columns = {}, .rows = {}, .notes = {}};
-    table.picture = Headline{{{.line = 0, .key = "a", .value = a.name, .text = side_text("A", a)},
-                              {.line = 1, .key = "b", .value = b.name, .text = side_text("B", b)},
-                              {.line = 2, .key = "runs_a", .value = std::uint64_t{a.runs.size()}, .text = {}},
-                              {.line = 2, .key = "runs_b", .value = std::uint64_t{b.runs.size()}, .text = {}}}};
-    return table;
+    return picture_table("head",
+                         Headline{{{.line = 0, .key = "a", .value = a.name, .text = side_text("A", a)},
+                                   {.line = 1, .key = "b", .value = b.name, .text = side_text("B", b)},
+                                   {.line = 2, .key = "runs_a", .value = std::uint64_t{a.runs.size()}, .text = {}},
+                                   {.line = 2, .key = "runs_b", .value = std::uint64_t{b.runs.size()}, .text = {}}}});
 }
 
 Table verdict_table(const Side& a, const Side& b, const RunDifference& difference) {
@@ -101,9 +99,7 @@ Table verdict_table(const Side& a, const Side& b, const RunDifference& differenc
                       .text = verdict_text(tested, a.name, b.name),
                       .rule = std::string(id_of(tested.verdict))}}};
     for (const std::string& text : cautions_of(a, b, difference)) remarks.remarks.push_back({false, text, "caution"});
-    Table table{.id = "verdict", .title = {}, .columns = {}, .rows = {}, .notes = {}};
-    table.picture = std::move(remarks);
-    return table;
+    return picture_table("verdict", std::move(remarks));
 }
 
 // ---- what explains it ----

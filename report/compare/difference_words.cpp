@@ -1,5 +1,5 @@
 // One sentence for each verdict.
-#include "report/compare/difference_words.h"
+#include "report/compare/difference_tables.h"
 
 #include <fmt/format.h>
 
@@ -44,7 +44,7 @@ std::string time_name(const TimeChoice& time) {
 
 std::string signed_share(double share) { return fmt::format("{}{:.1f}%", share >= 0 ? "+" : "", 100 * share); }
 
-bool are_whole(const Side& side) { return std::all_of(side.runs.begin(), side.runs.end(), is_whole); }
+bool are_whole(const Side& side) { return std::ranges::all_of(side.runs, is_whole); }
 
 std::vector<std::string> cautions_of(const Side& a, const Side& b, const RunDifference& difference) {
     std::vector<std::string> texts;
@@ -128,8 +128,7 @@ const std::string& name_of(const ComparedRun& one) { return one.run.label; }
 
 std::string shared_name(const Side& side) {
     const std::string& name = name_of(side.runs.front());
-    const bool is_shared =
-        std::all_of(side.runs.begin(), side.runs.end(), [&](const ComparedRun& one) { return name_of(one) == name; });
+    const bool is_shared = std::ranges::all_of(side.runs, [&](const ComparedRun& one) { return name_of(one) == name; });
     return is_shared ? name : "";
 }
 
@@ -141,7 +140,7 @@ std::string beginning_of(const Side& side) {
         common.erase(end, common.end());
     }
     const auto goes_on = [&](std::size_t end) {
-        return std::any_of(side.runs.begin(), side.runs.end(), [&](const ComparedRun& one) {
+        return std::ranges::any_of(side.runs, [&](const ComparedRun& one) {
             return end < name_of(one).size() && are_of_one_word(name_of(one)[end - 1], name_of(one)[end]);
         });
     };
@@ -161,10 +160,9 @@ std::map<std::string, std::string> said_of(const Side& side) {
     std::map<std::string, std::string> agreed;
     for (const auto& [key, of] : values) {
         const auto says = [&key = key](const ComparedRun& one) {
-            return std::any_of(one.run.said.begin(), one.run.said.end(),
-                               [&](const auto& said) { return said.first == key; });
+            return std::ranges::any_of(one.run.said, [&](const auto& said) { return said.first == key; });
         };
-        if (of.size() == 1 && std::all_of(side.runs.begin(), side.runs.end(), says)) agreed[key] = *of.begin();
+        if (of.size() == 1 && std::ranges::all_of(side.runs, says)) agreed[key] = *of.begin();
     }
     return agreed;
 }

@@ -46,8 +46,8 @@ std::uint64_t visible_gpus(const Placement& placement, const PlacedNode& node) {
 std::optional<std::uint64_t> gpus_of(const Job& job, const std::vector<PlacedNode>& nodes) {
     std::uint64_t gpus = 0;
     for (const Comm& comm : job.comms)
-        if (std::any_of(comm.sums.begin(), comm.sums.end(),
-                        [&](const CommSum& sum) { return job.calls[sum.call].family == Family::nccl; }))
+        if (std::ranges::any_of(comm.sums,
+                                [&](const CommSum& sum) { return job.calls[sum.call].family == Family::nccl; }))
             gpus = std::max<std::uint64_t>(gpus, comm.size);
     if (gpus == 0)
         for (const PlacedNode& node : nodes) gpus += visible_gpus(job.placement, node);

@@ -52,7 +52,7 @@ Table budget_table(const RunsByN& by_n) {
         {{.id = "n", .title = "N", .unit = Unit::number, .decimals = 0}, [](L l) { return l.n; }}};
     for (const Part part : all_parts()) {
         const auto ns = [part](L l) { return middle(*l.runs, [&](const Run& run) { return run.budget.of(part); }); };
-        if (std::none_of(lines.begin(), lines.end(), [&](L l) { return ns(l) > 0; })) continue;
+        if (std::ranges::none_of(lines, [&](L l) { return ns(l) > 0; })) continue;
         fields.push_back({{.id = std::string(id_of(part)),
                            .title = std::string(column_of(part)),
                            .unit = Unit::time,
@@ -219,7 +219,7 @@ std::vector<Table> scaling_call_tables(const ScalingSeries& series) {
     if (by_n.size() < 2) return tables;
     const bool is_weak = series.scaling.is_weak;
     const std::vector<EfficiencyLine> efficiencies = efficiency_lines(by_n, is_weak);
-    if (std::any_of(efficiencies.begin(), efficiencies.end(), [](const EfficiencyLine& line) { return line.is_known; }))
+    if (std::ranges::any_of(efficiencies, [](const EfficiencyLine& line) { return line.is_known; }))
         tables.push_back(efficiency_table(efficiencies, words_of(by_n), is_weak));
     tables.push_back(calls_table(by_n, is_weak));
     return tables;

@@ -51,9 +51,8 @@ class Cautions {
     }
 
     bool is_said_by_all(const std::string& label) const {
-        return std::all_of(series_.runs.begin(), series_.runs.end(), [&](const SizedRun& one) {
-            return std::any_of(one.run.said.begin(), one.run.said.end(),
-                               [&](const auto& said) { return said.first == label; });
+        return std::ranges::all_of(series_.runs, [&](const SizedRun& one) {
+            return std::ranges::any_of(one.run.said, [&](const auto& said) { return said.first == label; });
         });
     }
 

@@ -30,8 +30,7 @@ std::vector<Line> lines_of(const ScalingSeries& series) {
 }
 
 bool has_repeats(const Scaling& scaling) {
-    return std::any_of(scaling.points.begin(), scaling.points.end(),
-                       [](const ScalingPoint& point) { return point.repeats > 1; });
+    return std::ranges::any_of(scaling.points, [](const ScalingPoint& point) { return point.repeats > 1; });
 }
 
 std::vector<Field<Line>> fields_of(bool is_weak, bool has_repeats, int decimals) {
@@ -148,10 +147,9 @@ std::string title_of(const ScalingReport& report, const Scaling& scaling) {
 
 Table advice_table(const Scaling& scaling, const UnitWords& unit) {
     const std::string whose = scaling.name.empty() ? "" : scaling.name + ": ";
-    Table table{.id = "advice", .title = {}, .columns = {}, .rows = {}, .notes = {}};
-    table.picture =
-        Remarks{{{.is_serious = scaling.has_plateau(), .text = whose + advice_of(scaling, unit), .rule = "plateau"}}};
-    return table;
+    return picture_table(
+        "advice",
+        Remarks{{{.is_serious = scaling.has_plateau(), .text = whose + advice_of(scaling, unit), .rule = "plateau"}}});
 }
 
 // ---- several series ----
@@ -204,7 +202,7 @@ Table beside_table(const ScalingReport& report) {
     Table table = table_of("beside", fields, beside_lines(report));
     table.title = fmt::format("{} SERIES (N: {})", report.series.size(), report.unit.many);
     const auto& series = report.series;
-    const bool have_one_base = std::all_of(series.begin(), series.end(), [&](const ScalingSeries& one) {
+    const bool have_one_base = std::ranges::all_of(series, [&](const ScalingSeries& one) {
         return one.scaling.smallest().n == series.front().scaling.smallest().n;
     });
     if (!have_one_base)
@@ -287,11 +285,9 @@ Table runs_table(const ScalingReport& report) {
 }
 
 Table caution_table(const std::vector<std::string>& cautions) {
-    Table table{.id = "cautions", .title = {}, .columns = {}, .rows = {}, .notes = {}};
     Remarks remarks;
     for (const std::string& text : cautions) remarks.remarks.push_back({.text = text, .rule = "caution"});
-    table.picture = std::move(remarks);
-    return table;
+    return picture_table("cautions", std::move(remarks));
 }
 
 }  // namespace
@@ -326,8 +322,8 @@ std::vector<Table> scaling_tables(const ScalingReport& report) {
                 tables.push_back(std::move(table));
         }
     }
-    const bool has_runs = std::any_of(report.series.begin(), report.series.end(),
-                                      [](const ScalingSeries& series) { return !series.runs.empty(); });
+    const bool has_runs =
+        std::ranges::any_of(report.series, [](const ScalingSeries& series) { return !series.runs.empty(); });
     if (!report.is_for_screen && has_runs) tables.push_back(runs_table(report));
     if (!report.cautions.empty()) tables.push_back(caution_table(report.cautions));
     return tables;

@@ -191,20 +191,20 @@ struct Setting {
 
 bool has_device_buffers(const TransferRun& run) {
     const auto is_on_device = [](const std::optional<Buffer>& one) { return one && *one != Buffer::host; };
-    return std::any_of(run.classes.begin(), run.classes.end(), [&](const TransferClass& one) {
+    return std::ranges::any_of(run.classes, [&](const TransferClass& one) {
         return is_on_device(one.buffers.from) || is_on_device(one.buffers.to);
     });
 }
 
 bool is_same_for_all(const Setting& setting) {
-    return std::all_of(setting.values.begin(), setting.values.end(),
-                       [&](const std::string& value) { return value == setting.values.front(); });
+    return std::ranges::all_of(setting.values,
+                               [&](const std::string& value) { return value == setting.values.front(); });
 }
 
 // What GPUs are reached by, where messages are in their memory; the library; and all else that differs.
 std::vector<Setting> settings_of(const std::vector<TransferRun>& runs) {
     std::vector<Setting> settings;
-    const bool have_gpus = std::any_of(runs.begin(), runs.end(), has_device_buffers);
+    const bool have_gpus = std::ranges::any_of(runs, has_device_buffers);
     const auto add = [&](std::string name, bool is_always_shown, auto value_of) {
         Setting one{std::move(name), {}};
         for (const TransferRun& run : runs) one.values.push_back(value_of(run));
@@ -314,7 +314,7 @@ std::vector<Table> transfer_tables(const TransferRun& run, const TransferQuestio
 
 std::vector<Table> transfer_comparison(const std::vector<TransferRun>& runs) {
     using R = const SizeRow&;
-    const bool is_traced = std::all_of(runs.begin(), runs.end(), [](const TransferRun& run) { return run.is_traced; });
+    const bool is_traced = std::ranges::all_of(runs, [](const TransferRun& run) { return run.is_traced; });
     std::vector<Field<SizeRow>> fields{
         {{.id = "avg_bytes", .title = "SIZE", .unit = Unit::bytes}, [](R r) { return r.size(); }},
         {{.id = "buffer", .title = "BUFFER"}, [](R r) { return buffer_text(r.buffers); }},

@@ -214,7 +214,7 @@ TransferRun TransferReader::finish(std::string label) {
     run_.copies = job_.gpu.work;
     run_.has_several_nodes = job_.nodes.size() > 1;
     const auto& nodes = job_.placement.nodes;
-    const bool needs_none = !nodes.empty() && std::all_of(nodes.begin(), nodes.end(), [](const NodeFacts& node) {
+    const bool needs_none = !nodes.empty() && std::ranges::all_of(nodes, [](const NodeFacts& node) {
         return node.is_known() && (node.gpus.empty() || node.adapters.empty());
     });
     if (has_peer_memory_)

@@ -156,8 +156,7 @@ Result<std::vector<Table>> arrivals(const Analysed& all, const Question& questio
     const Job& job = all.job;
     const CommLabels labels(job);
     Table table = call_table(job, labels);
-    if (!question.sort.empty())
-        if (auto ok = sort_rows(table, question.sort); !ok) return tl::make_unexpected(ok.error());
+    if (auto ok = sort_rows(table, question); !ok) return tl::make_unexpected(ok.error());
     const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     cut(table, question, lines_on_screen);
     note_what_is_missing(table, job.comparison);

@@ -27,16 +27,14 @@ struct RankBudget {
 std::vector<RankBudget> budgets_of(const Job& job, const Question& question) {
     std::vector<RankBudget> budgets;
     for (const Rank& rank : job.ranks)
-        if (rank.has_profile &&
-            (question.ranks.empty() || std::binary_search(question.ranks.begin(), question.ranks.end(), rank.rank)))
-            budgets.push_back({&rank, budget_of(rank)});
+        if (rank.has_profile && question.is_about(rank.rank)) budgets.push_back({&rank, budget_of(rank)});
     return budgets;
 }
 
 std::vector<Part> parts_in(const std::vector<RankBudget>& budgets) {
     std::vector<Part> parts;
     for (const Part part : all_parts())
-        if (std::any_of(budgets.begin(), budgets.end(), [&](const RankBudget& b) { return b.budget.has(part); }))
+        if (std::ranges::any_of(budgets, [&](const RankBudget& b) { return b.budget.has(part); }))
             parts.push_back(part);
     return parts;
 }
@@ -125,8 +123,7 @@ Result<Table> ranks_table(const std::vector<RankBudget>& budgets, const Job& job
                            .same_unit = true},
                           [part](L l) { return known(l.budget[part]); }});
     Table table = table_of("ranks", fields, budgets);
-    if (auto ok = sort_rows(table, question.sort.empty() ? "rank" : question.sort); !ok)
-        return tl::make_unexpected(ok.error());
+    if (auto ok = sort_rows(table, question, "rank"); !ok) return tl::make_unexpected(ok.error());
     cut(table, question, ranks_on_screen, " ranks: budget --by rank");
     return table;
 }
@@ -151,7 +148,7 @@ std::string waiting_note(const std::vector<RankBudget>& budgets) {
 
 void add_notes(Table& table, const std::vector<RankBudget>& budgets, const Job& job) {
     const auto mean = [&](Part part) { return part_line(part, budgets).mean_ns; };
-    const auto any = [&](auto is) { return std::any_of(budgets.begin(), budgets.end(), is); };
+    const auto any = [&](auto is) { return std::ranges::any_of(budgets, is); };
     const Vocabulary& words = vocabulary_of(job);
     if (mean(Part::waiting) > 0) table.notes.push_back(waiting_note(budgets));
     table.notes.push_back(fmt::format(

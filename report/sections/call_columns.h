@@ -1,6 +1,6 @@
 // What the tables of calls have in common: a line of calls, the columns that show it, and what has to be said of calls
-// below. Used by the sections whose lines are calls (summary, calls, sites, comms, regions); a column that all of them
-// are to have is added here. What one of them shows alone stays with that section. Nothing is summed up here.
+// below. Used by the sections whose lines are calls (summary, calls, sites, comms, regions, nccl); a column that all of
+// them are to have is added here. What one of them shows alone stays with that section. Nothing is summed up here.
 #pragma once
 
 #include <cstdint>

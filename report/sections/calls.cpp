@@ -55,12 +55,11 @@ std::vector<Row> add_up_sizes(const std::vector<Row>& rows) {
 }
 
 // The ranks in question: how many, and what shares of their time are shares of.
-CallLine whole_of(const Job& job, const std::vector<std::uint32_t>& asked) {
+CallLine whole_of(const Job& job, const Question& question) {
     CallLine whole;
     std::uint32_t ranks = 0;
     for (const Rank& rank : job.ranks) {
-        if (!rank.has_profile || (!asked.empty() && !std::binary_search(asked.begin(), asked.end(), rank.rank)))
-            continue;
+        if (!rank.has_profile || !question.is_about(rank.rank)) continue;
         ++ranks;
         whole.wall_ns += static_cast<double>(rank.recorded_ns());
         whole.mpi_ns += static_cast<double>(rank.inside_ns());
@@ -70,7 +69,7 @@ CallLine whole_of(const Job& job, const std::vector<std::uint32_t>& asked) {
 }
 
 std::vector<Line> lines_of(const Job& job, const Question& question) {
-    const CallLine whole = whole_of(job, question.ranks);
+    const CallLine whole = whole_of(job, question);
     const bool are_whole_calls = question.by == "call";
     std::vector<Row> rows = rows_of(job, question.ranks);
     if (are_whole_calls) rows = add_up_sizes(rows);
@@ -229,8 +228,7 @@ Result<std::vector<Table>> calls(const Analysed& all, const Question& question) 
     const Interest interest = interest_of(lines);
     Table table = table_of("calls", fields_of(job, interest, question.is_for_screen), lines);
     if (auto ok = sort_rows(table, "calls"); !ok) return tl::make_unexpected(ok.error());
-    if (auto ok = sort_rows(table, question.sort.empty() ? "time" : question.sort); !ok)
-        return tl::make_unexpected(ok.error());
+    if (auto ok = sort_rows(table, question, "time"); !ok) return tl::make_unexpected(ok.error());
 
     Note shown(what_is_shown(job, question, ranks));
     if (interest.extremes) shown.add({"PER CALL and the columns behind it: individual calls"});
@@ -246,13 +244,12 @@ Result<std::vector<Table>> calls(const Analysed& all, const Question& question) 
         table.notes.push_back(
             Note::on("waited_ns",
                      "time in MPI_Wait, MPI_Test and the like, split evenly among the requests that a call completes"));
-    const bool has_samples =
-        std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.call->is_sampled; });
+    const bool has_samples = std::ranges::any_of(lines, [](const Line& line) { return line.call->is_sampled; });
     std::set<std::uint16_t> of_calls;
     for (const Line& line : lines) of_calls.insert(line.row.sum.call);
     note_exchanges(table.notes, job, of_calls);
     note_replays(table.notes, job);
-    if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.is_unfinished; }))
+    if (std::ranges::any_of(lines, [](const Line& line) { return line.is_unfinished; }))
         table.notes.push_back(std::string(unfinished_note));
     if (has_samples) table.notes.push_back("MPI_Test and MPI_Probe are sampled: 1 in 16 is timed");
     if (job.has(Family::nccl)) table.notes.push_back(host_time_note(job));

@@ -51,8 +51,8 @@ struct Context {
                job.drops.communicators == 0 && job.drops.threads == 0;
     }
     bool is_unequal(const Comm& comm) const {
-        return can_judge(comm) && std::any_of(comm.entries.begin(), comm.entries.end(),
-                                              [&](const CommEntries& e) { return differs(comm, e); });
+        return can_judge(comm) &&
+               std::ranges::any_of(comm.entries, [&](const CommEntries& e) { return differs(comm, e); });
     }
 };
 
@@ -248,9 +248,8 @@ Table difference_table(const Context& context, const Question& question) {
         differences);
     table.title = "MISMATCHED COLLECTIVE COUNTS";
     if (question.is_for_screen) cut(table, differences_on_screen, ": comms --format csv");
-    const bool has_unfinished = std::any_of(context.job.ranks.begin(), context.job.ranks.end(), [](const Rank& rank) {
-        return rank.has_profile && rank.state != State::finalized;
-    });
+    const bool has_unfinished = std::ranges::any_of(
+        context.job.ranks, [](const Rank& rank) { return rank.has_profile && rank.state != State::finalized; });
     if (has_unfinished && !table.rows.empty())
         table.notes.push_back(fmt::format("ranks without {} are counted up to their end; where they were: hang",
                                           vocabulary_of(context.job).finalize));
@@ -260,16 +259,15 @@ Table difference_table(const Context& context, const Question& question) {
 // What the labels in brackets and the stars mean, as far as there are any.
 void explain(Table& table, const Context& context, const std::vector<Line>& lines) {
     const auto has = [&](CommKind kind) {
-        return std::any_of(lines.begin(), lines.end(), [&](const Line& line) { return line.comm->kind == kind; });
+        return std::ranges::any_of(lines, [&](const Line& line) { return line.comm->kind == kind; });
     };
     table.notes.push_back(Note{{"CALLS and BYTES: sum over all members; TIME: mean of the members"},
                                {"the member with most time", "largest_ns"}});
     if (has(CommKind::none)) {
         const std::uint64_t dropped = context.job.drops.communicators;
         const auto& calls = context.job.calls;
-        const bool has_polls = std::any_of(calls.begin(), calls.end(), [](const Call& call) {
-            return call.is_sampled && call.traffic == Traffic::probe;
-        });
+        const bool has_polls = std::ranges::any_of(
+            calls, [](const Call& call) { return call.is_sampled && call.traffic == Traffic::probe; });
         std::string note = "(none): calls without a communicator (Wait, Test, windows, files, Comm_free)";
         if (has_polls) note += ", unsampled probes";
         if (dropped)
@@ -296,11 +294,10 @@ Result<std::vector<Table>> comms(const Analysed& all, const Question& question) 
     const bool grouped = question.is_for_screen;
     std::vector<Line> lines = lines_of(context, grouped);
     std::erase_if(lines, [](const Line& line) { return line.comm->kind == CommKind::none && line.shown_calls() == 0; });
-    const bool has_differences = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.unequal != 0; });
+    const bool has_differences = std::ranges::any_of(lines, [](const Line& l) { return l.unequal != 0; });
     Table table = by_call ? call_table(context, lines, grouped)
                           : table_of("comms", comm_fields(grouped, has_differences, vocabulary_of(job)), lines);
-    if (auto ok = sort_rows(table, question.sort.empty() ? "total_time_ns" : question.sort); !ok)
-        return tl::make_unexpected(ok.error());
+    if (auto ok = sort_rows(table, question, "total_time_ns"); !ok) return tl::make_unexpected(ok.error());
     cut(table, question, lines_on_screen);
     explain(table, context, lines);
     if (!unfinished_rows(job, {}).empty()) table.notes.push_back(std::string(unfinished_left_out));

@@ -8,7 +8,6 @@
 #include "report/model/units.h"
 #include "report/sections/hang_conclusion.h"
 #include "report/sections/hang_words.h"
-#include "report/sections/headline.h"
 #include "report/sections/section.h"
 #include "report/sections/standing_lines.h"
 #include "report/sections/vocabulary.h"
@@ -178,16 +177,15 @@ Result<std::vector<Table>> hang(const Analysed& all, const Question& question) {
     const StandingLines lines(job);
     std::vector<StandingLine> shown = lines.all();
     std::erase_if(shown, [&](const StandingLine& line) {
-        return !question.ranks.empty() &&
-               std::none_of(question.ranks.begin(), question.ranks.end(), [&](std::uint32_t r) {
-                   return std::binary_search(line.ranks.begin(), line.ranks.end(), r);
-               });
+        return !question.ranks.empty() && std::ranges::none_of(question.ranks, [&](std::uint32_t r) {
+            return std::binary_search(line.ranks.begin(), line.ranks.end(), r);
+        });
     });
     Table table = table_of("standings", fields(question.is_for_screen), shown);
     const bool has_threads =
-        std::any_of(shown.begin(), shown.end(), [](const StandingLine& l) { return l.thread != ThreadKind::main; });
-    const bool all_run = std::all_of(shown.begin(), shown.end(),
-                                     [](const StandingLine& l) { return l.ending.condition == Condition::running; });
+        std::ranges::any_of(shown, [](const StandingLine& l) { return l.thread != ThreadKind::main; });
+    const bool all_run =
+        std::ranges::all_of(shown, [](const StandingLine& l) { return l.ending.condition == Condition::running; });
     for (Column& column : table.columns)
         if ((column.id == "thread" && !has_threads) || (column.id == "state" && all_run)) column.only_data = true;
     table.title = conclusion(all, lines);
@@ -195,7 +193,7 @@ Result<std::vector<Table>> hang(const Analysed& all, const Question& question) {
     if (const std::size_t left_out = keep_top(table, most); left_out && question.is_for_screen)
         table.notes.push_back(
             fmt::format("{} more: hang --top {}", plural(left_out, "line", "lines"), most + left_out));
-    const bool any_times = std::any_of(shown.begin(), shown.end(), [](const StandingLine& l) { return l.for_ns != 0; });
+    const bool any_times = std::ranges::any_of(shown, [](const StandingLine& l) { return l.for_ns != 0; });
     if (any_times)
         table.notes.push_back(
             Note{{fmt::format("after {}; the rank that has been there longest", vocabulary_of(job).init), "since_ns"},

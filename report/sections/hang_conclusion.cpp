@@ -24,7 +24,7 @@ std::string ranks_text(const Ranks& ranks, At at = At::middle) { return ranks_te
 std::string what_they_do(const Ranks& ranks, const StandingLines& lines, bool has_ended) {
     const StandingLine* line = lines.of(ranks.front());
     if (!line) return "";
-    const bool alike = std::all_of(ranks.begin(), ranks.end(), [&](std::uint32_t r) { return lines.of(r) == line; });
+    const bool alike = std::ranges::all_of(ranks, [&](std::uint32_t r) { return lines.of(r) == line; });
     if (!alike) return has_ended ? "they stood at different places" : "they stand at different places";
     const std::string they = ranks.size() == 1 ? "it" : "they";
     const std::string are = ranks.size() == 1 ? (has_ended ? "was" : "is") : (has_ended ? "were" : "are");
@@ -256,7 +256,7 @@ std::string words_of(const Suspicion& suspicion, const Job& job, const StandingL
 
 std::string conclusion(const Analysed& all, const StandingLines& lines) {
     const Job& job = all.job;
-    const bool all_finalized = std::all_of(job.ranks.begin(), job.ranks.end(), [](const Rank& rank) {
+    const bool all_finalized = std::ranges::all_of(job.ranks, [](const Rank& rank) {
         return rank.has_profile && rank.state == State::finalized && !rank.is_in_finalize;
     });
     if (job.is_text) return "mpitrace's text does not say where the ranks are";

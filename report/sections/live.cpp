@@ -9,7 +9,6 @@
 #include "report/model/units.h"
 #include "report/model/visible.h"
 #include "report/sections/hang_words.h"
-#include "report/sections/headline.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
 

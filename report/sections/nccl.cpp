@@ -143,7 +143,7 @@ Table groups(const Job& job) {
 
 // Communicators for kernels that communicate by themselves, which nobody outside of them can see.
 bool has_device_api(const Job& job) {
-    return std::any_of(job.rows.begin(), job.rows.end(), [&](const Row& row) {
+    return std::ranges::any_of(job.rows, [&](const Row& row) {
         return row.sum.calls != 0 && job.calls[row.sum.call].name == "ncclDevCommCreate";
     });
 }
@@ -202,8 +202,8 @@ Table choices(const Job& job) {
         },
         lines);
     table.title = "WHAT NCCL CHOSE";
-    const bool is_tagged = std::any_of(job.nccl_choices.begin(), job.nccl_choices.end(),
-                                       [](const NcclChoice& choice) { return choice.tag != 0; });
+    const bool is_tagged =
+        std::ranges::any_of(job.nccl_choices, [](const NcclChoice& choice) { return choice.tag != 0; });
     for (Column& column : table.columns) column.only_data |= column.id == "tag" && !is_tagged;
     table.notes.push_back(Note{{"as reported by NCCL's profiler interface at launch"},
                                {"of the operations with that call and size", "share"}});
@@ -212,8 +212,8 @@ Table choices(const Job& job) {
 
 // Why there may be less than a reader expects.
 void add_notes_of_the_interface(const Job& job, Table& table) {
-    const bool is_elsewhere = std::any_of(job.nccl_choices.begin(), job.nccl_choices.end(),
-                                          [](const NcclChoice& c) { return c.called_elsewhere != 0; });
+    const bool is_elsewhere =
+        std::ranges::any_of(job.nccl_choices, [](const NcclChoice& c) { return c.called_elsewhere != 0; });
     if (is_elsewhere)
         table.notes.push_back(
             "NCCL is linked statically here, or called past mpiprof: such calls are counted from NCCL's profiler interface, without host time");
@@ -229,8 +229,7 @@ void add_notes_of_the_interface(const Job& job, Table& table) {
 Result<std::vector<Table>> nccl(const Analysed& all, const Question& question) {
     const Job& job = all.job;
     Table table = communicators(job);
-    if (auto ok = sort_rows(table, question.sort.empty() ? "total_host_ns" : question.sort); !ok)
-        return tl::make_unexpected(ok.error());
+    if (auto ok = sort_rows(table, question, "total_host_ns"); !ok) return tl::make_unexpected(ok.error());
     cut(table, question, lines_on_screen);
     if (table.rows.empty()) {
         table.notes.push_back("no NCCL calls were recorded");

@@ -138,9 +138,9 @@ void note_times(Table& table, const Job& job, bool has_moving) {
 Table operations(const Job& job) {
     const std::vector<Operations> lines = operations_of(job);
     const bool has_others =
-        std::any_of(lines.begin(), lines.end(), [](const Operations& l) { return l.row->is_replayed || l.is_group(); });
+        std::ranges::any_of(lines, [](const Operations& l) { return l.row->is_replayed || l.is_group(); });
     const bool is_mixed = (job.gpu.ranks_by_events != 0) + (job.gpu.ranks_by_cupti != 0) + job.gpu.has_launches() > 1;
-    const bool has_moving = std::any_of(lines.begin(), lines.end(), [](const Operations& l) {
+    const bool has_moving = std::ranges::any_of(lines, [](const Operations& l) {
         return l.row->moving_ns && l.bus_bytes() && *l.row->moving_ns < 0.99 * l.time_ns();
     });
     Table table = table_of(

@@ -57,9 +57,9 @@ Line total_of(const std::vector<Line>& lines) {
 Value number(const std::optional<double>& value) { return value ? Value(*value) : Value(); }
 
 std::vector<Field<Line>> energy_fields(const std::vector<Line>& lines) {
-    const bool has_energy = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.joules.has_value(); });
+    const bool has_energy = std::ranges::any_of(lines, [](const Line& l) { return l.joules.has_value(); });
     const bool has_accelerators =
-        std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.accelerator_joules.has_value(); });
+        std::ranges::any_of(lines, [](const Line& l) { return l.accelerator_joules.has_value(); });
     using L = const Line&;
     return {
         {{.id = "node", .title = "NODE"}, [](L l) { return l.node; }},
@@ -85,7 +85,7 @@ std::vector<Field<Line>> energy_fields(const std::vector<Line>& lines) {
 }
 
 std::vector<Field<Line>> link_fields(const std::vector<Line>& lines) {
-    const bool has_links = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.has_links; });
+    const bool has_links = std::ranges::any_of(lines, [](const Line& l) { return l.has_links; });
     using L = const Line&;
     return {
         {{.id = "sent_bytes", .title = "SENT", .unit = Unit::bytes, .only_data = !has_links},

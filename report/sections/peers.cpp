@@ -10,7 +10,6 @@
 #include "report/analysis/analysed.h"
 #include "report/analysis/peer_places.h"
 #include "report/model/units.h"
-#include "report/sections/headline.h"
 #include "report/sections/section.h"
 
 namespace mpiprof::report {
@@ -43,11 +42,8 @@ struct Exchange {
     std::uint64_t foreign_bytes = 0;   // between different ranks
 
     Exchange(const Job& j, const Question& question) : job(j), places(j) {
-        const auto is_asked_for = [&](std::uint32_t rank) {
-            return std::binary_search(question.ranks.begin(), question.ranks.end(), rank);
-        };
         for (const PeerPair& pair : job.peers.pairs) {
-            if (!question.ranks.empty() && !is_asked_for(pair.from) && !is_asked_for(pair.to)) continue;
+            if (!question.is_about(pair.from) && !question.is_about(pair.to)) continue;
             pairs.push_back(&pair);
             all.add(pair);
             by_nearness[static_cast<std::size_t>(places.between(pair.from, pair.to))].add(pair);
@@ -262,8 +258,7 @@ Result<Table> pair_table(const Exchange& t, const Question& question) {
                      {in_data("received_time_ns", Unit::time), [](P p) { return p->received.time_ns; }},
                  },
                  pairs_to_show(t, question, most));
-    if (auto ok = sort_rows(table, question.sort.empty() ? "bytes" : question.sort); !ok)
-        return tl::make_unexpected(ok.error());
+    if (auto ok = sort_rows(table, question, "bytes"); !ok) return tl::make_unexpected(ok.error());
     keep_top(table, most);
     if (const std::size_t left_out = t.pairs.size() - table.rows.size())
         table.notes.push_back(
@@ -288,7 +283,7 @@ Table difference_table(const Exchange& t, const Question& question) {
         return rank && rank->has_profile && rank->state == State::finalized && !rank->is_in_finalize &&
                rank->paused_ns == 0;
     };
-    const bool is_part = std::any_of(t.job.settings.begin(), t.job.settings.end(), [](const SettingRow& setting) {
+    const bool is_part = std::ranges::any_of(t.job.settings, [](const SettingRow& setting) {
         return setting.name == "FUNCTIONS" && (setting.values.size() > 1 || setting.values.front().value != "all");
     });
     std::vector<const PeerPair*> lines;

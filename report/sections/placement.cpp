@@ -47,8 +47,8 @@ std::string devices_text(const std::vector<Device>& devices, bool by_name) {
 std::string numa_text(const NodeFacts& node) {
     if (node.numa_nodes.empty()) return "";
     const std::uint64_t first = node.numa_nodes.front().cpus.count();
-    const bool are_equal = std::all_of(node.numa_nodes.begin(), node.numa_nodes.end(),
-                                       [&](const NumaNode& numa) { return numa.cpus.count() == first; });
+    const bool are_equal =
+        std::ranges::all_of(node.numa_nodes, [&](const NumaNode& numa) { return numa.cpus.count() == first; });
     if (are_equal)
         return fmt::format("{} of {}", plural(node.numa_nodes.size(), "NUMA node", "NUMA nodes"),
                            plural(first, "core", "cores"));
@@ -103,7 +103,7 @@ std::string sentence(const NodeLine& line) {
 
 // Sentences on a screen, a row per node as data.
 Table nodes_on_screen(const std::vector<PlacedNode>& nodes) {
-    Table table{.id = "nodes", .title = {}, .columns = {}, .rows = {}, .notes = {}};
+    Table table = bare_table("nodes");
     const std::vector<NodeLine> lines = node_lines(nodes);
     for (std::size_t i = 0; i < std::min(lines.size(), kinds_on_screen); ++i) table.notes.push_back(sentence(lines[i]));
     if (lines.size() > kinds_on_screen)
@@ -217,8 +217,7 @@ std::vector<Line> lines_of(const Job& job, const std::vector<PlacedNode>& nodes,
     std::map<decltype(Line().kind()), std::size_t> line_of_kind;
     for (const PlacedNode& node : nodes)
         for (const RankPlace* rank : node.ranks) {
-            const auto& asked = question.ranks;
-            if (!asked.empty() && !std::binary_search(asked.begin(), asked.end(), rank->rank)) continue;
+            if (!question.is_about(rank->rank)) continue;
             Line line = line_of(job.placement, node, *rank);
             const auto [found, is_new] = grouped ? line_of_kind.try_emplace(line.kind(), lines.size())
                                                  : std::make_pair(line_of_kind.end(), true);
@@ -307,13 +306,10 @@ std::string differing_text(const Variable& variable) {
 }
 
 Table variables_on_screen(const Placement& placement) {
-    Table table{.id = "settings",
-                .title = "ENVIRONMENT OF MPI, NCCL AND LAUNCHER",
-                .columns = {{.id = "name", .title = "VARIABLE"},
-                            {.id = "value", .title = "VALUE"},
-                            {.id = "differs", .title = "DIFFERS"}},
-                .rows = {},
-                .notes = {}};
+    Table table = bare_table("settings", "ENVIRONMENT OF MPI, NCCL AND LAUNCHER",
+                             {{.id = "name", .title = "VARIABLE"},
+                              {.id = "value", .title = "VALUE"},
+                              {.id = "differs", .title = "DIFFERS"}});
     for (const Variable& variable : placement.variables)
         table.rows.push_back({variable.name, value_text(variable.values[0]), differing_text(variable)});
     std::stable_partition(table.rows.begin(), table.rows.end(),
@@ -324,15 +320,12 @@ Table variables_on_screen(const Placement& placement) {
 
 // One row per value; of the value of most ranks the ranks are all others.
 Table variables_as_data(const Placement& placement) {
-    Table table{.id = "settings",
-                .title = {},
-                .columns = {{.id = "name", .title = {}},
-                            {.id = "value", .title = {}},
-                            {.id = "is_set", .title = {}},
-                            {.id = "ranks", .title = {}, .unit = Unit::count},
-                            {.id = "which", .title = {}}},
-                .rows = {},
-                .notes = {}};
+    Table table = bare_table("settings", "",
+                             {{.id = "name", .title = {}},
+                              {.id = "value", .title = {}},
+                              {.id = "is_set", .title = {}},
+                              {.id = "ranks", .title = {}, .unit = Unit::count},
+                              {.id = "which", .title = {}}});
     for (const Variable& variable : placement.variables)
         for (const VariableValue& value : variable.values)
             table.rows.push_back({variable.name, value.value.value_or(""), Yes{value.value.has_value()},
@@ -351,8 +344,7 @@ Result<std::vector<Table>> placement(const Analysed& all, const Question& questi
                             job.placement.ranks.size() > ranks_on_screen;
     const bool grouped = question.by == "group" || (question.by.empty() && is_crowded);
     Table table = table_of("placement", rank_fields(job, grouped), lines_of(job, nodes, question, grouped));
-    if (!question.sort.empty())
-        if (auto ok = sort_rows(table, question.sort); !ok) return tl::make_unexpected(ok.error());
+    if (auto ok = sort_rows(table, question); !ok) return tl::make_unexpected(ok.error());
     cut(table, question, lines_on_screen, ": placement");
     if (job.placement.ranks.empty()) {
         table.notes.push_back("these profiles do not record where their ranks ran");

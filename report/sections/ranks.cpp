@@ -75,7 +75,7 @@ std::vector<Field<Line>> usage_fields(const std::vector<Line>& lines, bool is_at
         const auto is_known = [&](const Line& l) { return known_of(l).has_value(); };
         const bool are_texts = !lines.empty() && lines.front().job->is_text;
         const bool is_always_known = figure.of(Usage{}).has_value() && !are_texts;
-        column.only_data |= !is_always_known && std::none_of(lines.begin(), lines.end(), is_known);
+        column.only_data |= !is_always_known && std::ranges::none_of(lines, is_known);
         fields.push_back({std::move(column), value});
     }
     return fields;
@@ -118,19 +118,16 @@ std::vector<Field<Line>> data_fields() {
 std::vector<Line> lines_of(const Job& job, const Question& question) {
     std::vector<Line> lines;
     for (const Rank& rank : job.ranks)
-        if (question.ranks.empty() || std::binary_search(question.ranks.begin(), question.ranks.end(), rank.rank))
-            lines.push_back({&rank, &job});
+        if (question.is_about(rank.rank)) lines.push_back({&rank, &job});
     return lines;
 }
 
 Table rank_table(const std::vector<Line>& lines, const Vocabulary& words) {
-    const bool has_endings = std::any_of(lines.begin(), lines.end(), [](const Line& l) {
-        return !l.rank->has_profile || l.rank->state != State::finalized;
-    });
-    const bool has_errors = std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->errors != 0; });
+    const bool has_endings = std::ranges::any_of(
+        lines, [](const Line& l) { return !l.rank->has_profile || l.rank->state != State::finalized; });
+    const bool has_errors = std::ranges::any_of(lines, [](const Line& l) { return l.rank->errors != 0; });
     const bool has_hosts = !lines.empty() && lines.front().job->hosts.size() > 1;
-    const bool has_waiting =
-        std::any_of(lines.begin(), lines.end(), [](const Line& l) { return l.rank->judged_ns != 0; });
+    const bool has_waiting = std::ranges::any_of(lines, [](const Line& l) { return l.rank->judged_ns != 0; });
     auto fields =
         side_by_side<Line>({time_fields(has_hosts, has_waiting, words), message_fields(), usage_fields(lines, false),
                             ending_fields(has_errors), data_fields(), usage_fields(lines, true)});

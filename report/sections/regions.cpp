@@ -128,8 +128,7 @@ Result<std::vector<Table>> regions(const Analysed& all, const Question& question
     if (named.size() <= 1) {
         table.notes.push_back("the program names no regions; a program can name them with mpiprof.h (docs/regions.md)");
     } else {
-        if (!question.sort.empty())
-            if (auto ok = sort_rows(table, question.sort); !ok) return tl::make_unexpected(ok.error());
+        if (auto ok = sort_rows(table, question); !ok) return tl::make_unexpected(ok.error());
         if (question.top) keep_top(table, *question.top);
         table.notes.push_back(fmt::format(
             "TIMES entered, TIME and {}: mean of the ranks that entered it; inner regions included", words.in_library));

@@ -65,12 +65,7 @@ std::string advice_of(const Finding& finding, const Job& job) {
 }
 
 Table remark_table(std::string title, Remarks remarks) {
-    return {.id = "findings",
-            .title = std::move(title),
-            .columns = {},
-            .rows = {},
-            .notes = {},
-            .picture = std::move(remarks)};
+    return picture_table("findings", std::move(remarks), std::move(title));
 }
 
 }  // namespace mpiprof::report

@@ -9,7 +9,6 @@
 #include "report/model/joined.h"
 #include "report/model/units.h"
 #include "report/sections/completeness.h"
-#include "report/sections/headline.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
 
@@ -41,8 +40,7 @@ std::string short_library(const Job& job) {
 // "Open MPI 4.1.4, CUDA-aware"; that it is not is said where there are GPUs.
 std::string library_text(const Job& job) {
     const auto& nodes = job.placement.nodes;
-    const bool has_gpus =
-        std::any_of(nodes.begin(), nodes.end(), [](const NodeFacts& node) { return !node.gpus.empty(); });
+    const bool has_gpus = std::ranges::any_of(nodes, [](const NodeFacts& node) { return !node.gpus.empty(); });
     if (!job.is_cuda_aware || (!*job.is_cuda_aware && !has_gpus)) return short_library(job);
     return short_library(job) + (*job.is_cuda_aware ? ", CUDA-aware" : ", not CUDA-aware");
 }
@@ -83,7 +81,7 @@ namespace {
 
 // Where the elapsed time ends.
 std::string_view end_of(const Job& job, const Figures& figures, const Vocabulary& words) {
-    const auto any = [&](auto wanted) { return std::any_of(job.ranks.begin(), job.ranks.end(), wanted); };
+    const auto any = [&](auto wanted) { return std::ranges::any_of(job.ranks, wanted); };
     if (any([](const Rank& rank) { return rank.state == State::running && rank.life == Life::running; })) return "now";
     if (figures.is_elapsed_estimated) return "last profile update";
     return any([](const Rank& rank) { return rank.state == State::finalized; }) ? words.end : "end";

@@ -71,6 +71,11 @@ Result<std::monostate> sort_rows(Table& table, std::string_view name) {
     return std::monostate{};
 }
 
+Result<std::monostate> sort_rows(Table& table, const Question& question, std::string_view otherwise) {
+    const std::string_view column = question.sort.empty() ? otherwise : question.sort;
+    return column.empty() ? std::monostate{} : sort_rows(table, column);
+}
+
 std::size_t keep_top(Table& table, std::size_t top) {
     if (table.rows.size() <= top) return 0;
     const std::size_t left_out = table.rows.size() - top;

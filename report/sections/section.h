@@ -2,6 +2,7 @@
 // sections.def; every view shows them. A section never prints and knows no file.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -31,6 +32,10 @@ struct Question {
     std::optional<DeviceMatrix> devices{};  // placement: as a tool of the node said how they are connected
     bool is_for_screen = true;              // lists are then cut to what a person reads
     bool wants_details = false;             // and what explains the figures is left out, where it is not asked for
+
+    bool is_about(std::uint32_t rank) const {
+        return ranks.empty() || std::binary_search(ranks.begin(), ranks.end(), rank);
+    }
 };
 
 struct Section {
@@ -94,9 +99,19 @@ inline Column bar(int drop, Draw draw = Draw::bar) {
     return {.id = "bar", .title = {}, .unit = Unit::share, .draw = draw, .drop = drop, .only_screen = true};
 }
 
+// A table whose rows are filled in by hand, or one that is a picture or notes alone.
+inline Table bare_table(std::string id, std::string title = {}, std::vector<Column> columns = {}) {
+    return {.id = std::move(id), .title = std::move(title), .columns = std::move(columns), .rows = {}, .notes = {}};
+}
+inline Table picture_table(std::string id, Picture picture, std::string title = {}) {
+    Table table = bare_table(std::move(id), std::move(title));
+    table.picture = std::move(picture);
+    return table;
+}
+
 template <class T>
 Table table_of(std::string id, const std::vector<Field<T>>& fields, const std::vector<T>& lines) {
-    Table table{.id = std::move(id), .title = {}, .columns = {}, .rows = {}, .notes = {}};
+    Table table = bare_table(std::move(id));
     for (const Field<T>& field : fields) table.columns.push_back(field.column);
     for (const T& line : lines) {
         std::vector<Value>& row = table.rows.emplace_back();
@@ -107,6 +122,8 @@ Table table_of(std::string id, const std::vector<Field<T>>& fields, const std::v
 
 // Sorts by a column: numbers descending, text and ranks ascending. Fails if there is no such column.
 Result<std::monostate> sort_rows(Table& table, std::string_view column);
+// By the column that was asked for, else by `otherwise`; empty: the rows stay as they are.
+Result<std::monostate> sort_rows(Table& table, const Question& question, std::string_view otherwise = "");
 // Keeps the first `top` rows; returns how many were left out.
 std::size_t keep_top(Table& table, std::size_t top);
 // The same, and says below how many: "3 more", and then `rest`: " pairs of nodes: peers --format csv".
@@ -124,6 +141,22 @@ inline Value waiting_share(std::uint64_t waiting_ns, std::uint64_t judged_ns, st
     if (judged_ns == 0 || 2 * judged_ns < time_ns) return {};
     return static_cast<double>(waiting_ns) / static_cast<double>(judged_ns);
 }
+
+// What ran and for how long, or how much in all: summary, watch and peers begin with it.
+class HeadlineTable {
+  public:
+    explicit HeadlineTable(std::string id = "job") : id_(std::move(id)) {}
+    void add(std::uint64_t line, std::string key, Value value, std::string text) {
+        headline_.items.push_back({line, std::move(key), std::move(value), std::move(text)});
+    }
+    // Only for csv and json.
+    void add(std::string key, Value value) { add(0, std::move(key), std::move(value), ""); }
+    Table take() { return picture_table(std::move(id_), std::move(headline_)); }
+
+  private:
+    std::string id_;
+    Headline headline_;
+};
 
 // "rank 3", "ranks 3, 7 and 24 more"
 enum class At : std::uint8_t { middle, begin };  // of a sentence

@@ -55,13 +55,13 @@ Result<std::vector<Table>> settings(const Analysed& all, const Question&) {
     // What was set comes first.
     std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
         const auto is_set = [](const Line& l) {
-            return std::any_of(l.row->values.begin(), l.row->values.end(),
-                               [](const SettingValue& v) { return v.source != SettingSource::fallback; });
+            return std::ranges::any_of(l.row->values,
+                                       [](const SettingValue& v) { return v.source != SettingSource::fallback; });
         };
         return is_set(a) > is_set(b);
     });
     using L = const Line&;
-    const bool differ = std::any_of(lines.begin(), lines.end(), [](L l) { return !l.is_one; });
+    const bool differ = std::ranges::any_of(lines, [](L l) { return !l.is_one; });
     Table table =
         table_of("settings",
                  std::vector<Field<Line>>{
@@ -74,7 +74,7 @@ Result<std::vector<Table>> settings(const Analysed& all, const Question&) {
                  },
                  lines);
     const auto is_default = [](L l) { return l.value->source == SettingSource::fallback; };
-    if (!lines.empty() && std::all_of(lines.begin(), lines.end(), is_default))
+    if (!lines.empty() && std::ranges::all_of(lines, is_default))
         table.title = "no MPIPROF_ variable was set: all settings at their defaults";
     if (lines.empty() && !job.is_text) table.notes.push_back("the profiles record no settings");
     if (job.is_text) table.notes.push_back("mpitrace's text does not record its settings");

@@ -69,11 +69,9 @@ SitesBy sites_by(const std::string& name) {
 
 SitesContext::SitesContext(const Job& j, const Question& question)
     : job(j), found(j.kept_sites ? *j.kept_sites : j.sites) {
-    const bool all = question.ranks.empty();
     for (const Rank& rank : job.ranks)
-        if (rank.has_profile && (all || std::binary_search(question.ranks.begin(), question.ranks.end(), rank.rank)))
-            mpi_ns += static_cast<double>(rank.inside_ns());
-    ranks = std::max<double>(1, all ? static_cast<double>(job.profiles()) : static_cast<double>(question.ranks.size()));
+        if (rank.has_profile && question.is_about(rank.rank)) mpi_ns += static_cast<double>(rank.inside_ns());
+    ranks = std::max(1.0, static_cast<double>(question.ranks.empty() ? job.profiles() : question.ranks.size()));
 }
 
 std::string names_text(const std::set<std::string>& names, std::size_t most) {

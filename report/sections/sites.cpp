@@ -107,7 +107,7 @@ void show_callers(Table& table, const std::vector<SiteLine>& lines) {
 }
 
 void add_notes(Table& table, const SitesContext& context, const std::vector<SiteLine>& lines, SitesBy by) {
-    const auto any = [&](auto wanted) { return std::any_of(lines.begin(), lines.end(), wanted); };
+    const auto any = [&](auto wanted) { return std::ranges::any_of(lines, wanted); };
     const Job& job = context.job;
     const auto ranks = static_cast<std::uint64_t>(context.ranks);
     Note shown(ranks == 1 ? std::string("CALLS and TIME: 1 rank")
@@ -149,16 +149,15 @@ Result<std::vector<Table>> sites(const Analysed& all, const Question& question) 
     else
         tell_apart(lines, places, question.is_for_screen);
 
-    const bool some_only = std::any_of(lines.begin(), lines.end(),
-                                       [&](const SiteLine& l) { return l.callers != 0 && l.callers < context.ranks; });
-    const bool has_errors = std::any_of(lines.begin(), lines.end(), [](const SiteLine& l) { return l.errors != 0; });
+    const bool some_only =
+        std::ranges::any_of(lines, [&](const SiteLine& l) { return l.callers != 0 && l.callers < context.ranks; });
+    const bool has_errors = std::ranges::any_of(lines, [](const SiteLine& l) { return l.errors != 0; });
     auto columns = fields(by, some_only, has_errors, vocabulary_of(job));
     const SiteLine* first = lines.data();
     columns.push_back({{.id = "number", .title = {}, .unit = Unit::count, .only_data = true, .only_screen = true},
                        [first](const SiteLine& l) { return static_cast<std::uint64_t>(&l - first); }});
     Table table = table_of("sites", columns, lines);
-    if (auto ok = sort_rows(table, question.sort.empty() ? "total_time_ns" : question.sort); !ok)
-        return tl::make_unexpected(ok.error());
+    if (auto ok = sort_rows(table, question, "total_time_ns"); !ok) return tl::make_unexpected(ok.error());
     keep_top(table, most);
     const std::size_t in_all = is_cut ? context.found.sites.size() : lines.size();
     const std::size_t left_out = in_all - std::min(in_all, table.rows.size());

@@ -100,8 +100,7 @@ Table share_bar(const Analysed& all, const Question& question) {
     line(Part::moving);
     add(Part::waiting_or_moving, "waiting or moving");
     for (const Part part : {Part::processor, Part::file, Part::other, Part::unreturned, Part::profiler}) line(part);
-    Table table{
-        .id = "shares", .title = time_inside(all), .columns = {}, .rows = {}, .notes = {}, .picture = std::move(bar)};
+    Table table = picture_table("shares", std::move(bar), time_inside(all));
     if (run <= 0)
         table.notes.push_back("the length of the run is not known");
     else if (question.wants_details)
@@ -131,7 +130,7 @@ std::vector<Row> top_rows(const Analysed& all, std::optional<std::size_t> asked)
 
 // Where a column says nothing of all rows, it is left to csv and json.
 bool has_device_buffers(const Job& job) {
-    return std::any_of(job.rows.begin(), job.rows.end(), [&](const Row& row) {
+    return std::ranges::any_of(job.rows, [&](const Row& row) {
         return row.sum.buffer != Buffer::host && row.sum.calls != 0 &&
                job.calls[row.sum.call].treatment == Treatment::timed;
     });
@@ -206,19 +205,15 @@ std::string which_ranks(const Job& job) {
 }
 
 Table spread_table(const Job& job, const Figures& figures) {
-    Table table{
-        .id = "spread",
-        .title = {},
-        .columns =
-            {{.id = "what", .title = over_which_ranks(job)},
-             {.id = "min_ns", .title = "MIN", .unit = Unit::time, .same_unit = true},
-             {.id = "min_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
-             {.id = "median_ns", .title = "MEDIAN", .unit = Unit::time, .same_unit = true},
-             {.id = "max_ns", .title = "MAX", .unit = Unit::time, .same_unit = true},
-             {.id = "max_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
-             {.id = "by_rank", .title = which_ranks(job), .draw = Draw::sparkline, .drop = 2, .only_screen = true}},
-        .rows = {},
-        .notes = {}};
+    Table table = bare_table(
+        "spread", "",
+        {{.id = "what", .title = over_which_ranks(job)},
+         {.id = "min_ns", .title = "MIN", .unit = Unit::time, .same_unit = true},
+         {.id = "min_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
+         {.id = "median_ns", .title = "MEDIAN", .unit = Unit::time, .same_unit = true},
+         {.id = "max_ns", .title = "MAX", .unit = Unit::time, .same_unit = true},
+         {.id = "max_rank", .title = "RANK", .unit = Unit::rank, .drop = 1},
+         {.id = "by_rank", .title = which_ranks(job), .draw = Draw::sparkline, .drop = 2, .only_screen = true}});
     const auto add = [&](std::string id, std::string what, const Spread& spread) {
         table.rows.push_back({Named{std::move(id), std::move(what)}, spread.least.ns, std::uint64_t{spread.least.rank},
                               spread.median.ns, spread.most.ns, std::uint64_t{spread.most.rank},
@@ -312,16 +307,13 @@ Table findings(const Analysed& all) {
 }
 
 Table other_launches(const Job& job) {
-    Table table{.id = "other_launches",
-                .title = "OTHER LAUNCHES HERE",
-                .columns = {{.id = "number", .title = "--launch", .unit = Unit::count},
-                            {.id = "job", .title = "JOB"},
-                            {.id = "started_at_ns", .title = "STARTED", .unit = Unit::moment},
-                            {.id = "ranks", .title = "RANKS", .unit = Unit::count},
-                            {.id = "command", .title = "COMMAND"},
-                            in_data("launch")},
-                .rows = {},
-                .notes = {}};
+    Table table = bare_table("other_launches", "OTHER LAUNCHES HERE",
+                             {{.id = "number", .title = "--launch", .unit = Unit::count},
+                              {.id = "job", .title = "JOB"},
+                              {.id = "started_at_ns", .title = "STARTED", .unit = Unit::moment},
+                              {.id = "ranks", .title = "RANKS", .unit = Unit::count},
+                              {.id = "command", .title = "COMMAND"},
+                              in_data("launch")});
     for (const OtherLaunch& other : job.other_launches)
         table.rows.push_back({std::uint64_t{other.number}, other.job, known(other.started_at_ns),
                               std::uint64_t{other.size}, other.command, other.launch});

@@ -99,8 +99,7 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Analysed
     table.notes.push_back(fmt::format("darker: more time inside {}; {} from left to right", vocabulary_of(job).library,
                                       human_time(axis.length())));
     if (const Figures& figures = all.figures(); figures.was_paused()) {
-        const bool is_told =
-            std::any_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.pauses->width_ns > 0; });
+        const bool is_told = std::ranges::any_of(lanes, [](const Lane& lane) { return lane.pauses->width_ns > 0; });
         table.notes.push_back(fmt::format(
             "recording was paused for {} of the run: {}, and not included in a rank's %WALL",
             human_share(figures.paused_share), is_told ? "- where it was for nearly all of a period" : "blank here"));

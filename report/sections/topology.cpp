@@ -157,13 +157,9 @@ Table pairs(const std::vector<Kind>& kinds) {
 }
 
 Table told_pairs(const DeviceMatrix& matrix) {
-    Table table{.id = "told_topology",
-                .title = {},
-                .columns = {{.id = "device", .title = {}},
-                            {.id = "other_device", .title = {}},
-                            {.id = "connection", .title = {}}},
-                .rows = {},
-                .notes = {}};
+    Table table = bare_table(
+        "told_topology", "",
+        {{.id = "device", .title = {}}, {.id = "other_device", .title = {}}, {.id = "connection", .title = {}}});
     const auto& devices = matrix.devices;
     for (std::size_t i = 0; i < devices.size(); ++i)
         for (std::size_t k = i + 1; k < devices.size(); ++k)
@@ -183,7 +179,7 @@ Table told_topology_table(const DeviceMatrix& matrix, bool is_for_screen) {
         fields.push_back({{.id = name, .title = name, .drop = drop}, [i](D d) { return d.connections[i]; }});
     }
     fields.push_back({{.id = "cores", .title = "CORES", .drop = 1}, [](D d) { return d.cores; }});
-    if (std::any_of(matrix.devices.begin(), matrix.devices.end(), [](D d) { return !d.numa_node.empty(); }))
+    if (std::ranges::any_of(matrix.devices, [](D d) { return !d.numa_node.empty(); }))
         fields.push_back({{.id = "numa_node", .title = "NUMA", .drop = 1}, [](D d) { return d.numa_node; }});
     Table table = table_of("told_topology", fields, matrix.devices);
     table.title = "HOW THE DEVICES ARE CONNECTED, BY " + matrix.source;

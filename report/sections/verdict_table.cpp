@@ -6,7 +6,6 @@
 #include "report/analysis/finding_fields.h"
 #include "report/analysis/where.h"
 #include "report/model/units.h"
-#include "report/sections/headline.h"
 #include "report/sections/rule_words.h"
 #include "report/sections/section.h"
 #include "report/symbols/symbols.h"

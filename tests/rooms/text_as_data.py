@@ -56,6 +56,7 @@ TEXTS = [
     ("report/model/number_list.cpp", r"\btext\.|from_chars", "the kernel's lists of numbers"),
     ("report/model/visible.cpp", r"\b(text|plain)\.", "any text, one character after the other"),
     ("report/commands/command_line.cpp", r"word ==|\btext\.", "the command line"),
+    ("report/commands/manual.cpp", r"\bname\.", "names of options"),
     ("report/commands/text.cpp", r"job_part_ ==", "the command line"),
     ("report/commands/doctor.cpp", r"\b(path|name|where|file|interpreter)\.(find|substr|remove_prefix|starts_with)|base\(library\)\.starts_with", "PATH, names of programs and libraries"),
     ("report/commands/hang.cpp", r"text\.rfind", "/proc/PID/stat"),
