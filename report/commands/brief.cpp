@@ -71,13 +71,19 @@ void add_wrapped(Lines& lines, std::string_view begin, std::string_view text) {
     for (const std::string& part : parts) lines.push_back((&part == parts.data() ? std::string(begin) : "  ") + part);
 }
 
-// A healthy job that is all there takes no more than its sentence.
+// That nothing is wrong, and all is there: then the sentence says enough.
+bool is_all_well(const Analysed& all) {
+    const Finding& cause = all.cause();
+    return cause.rule == Rule::healthy && std::get<evidence::Healthy>(cause.evidence).too_short_ns == 0 &&
+           all.completeness().is_complete;
+}
+
 Lines lines_of(const Analysed& all, const Launch& launch) {
     const Job& job = all.job;
     const Finding& cause = all.cause();
     Lines lines;
     add_wrapped(lines, prefix, fmt::format("{} [{}]", sentence_of(cause, job), id_of(cause.rule)));
-    if (cause.rule == Rule::healthy && all.completeness().is_complete) return lines;
+    if (is_all_well(all)) return lines;
     if (const auto site = site_of(cause, job)) add_wrapped(lines, "  where: ", site->text());
     if (const std::string_view next = next_step(cause); !next.empty()) add_wrapped(lines, "  next: ", next);
     add_wrapped(lines, "  ", run_text(job, all.figures()));

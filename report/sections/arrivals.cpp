@@ -157,10 +157,10 @@ Result<std::vector<Table>> arrivals(const Analysed& all, const Question& questio
     const CommLabels labels(job);
     Table table = call_table(job, labels);
     if (auto ok = sort_rows(table, question); !ok) return tl::make_unexpected(ok.error());
-    const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : table.rows.size());
     cut(table, question, lines_on_screen);
     note_what_is_missing(table, job.comparison);
     Table last = last_table(job, labels, question.is_for_screen);
+    const std::size_t most = question.top.value_or(question.is_for_screen ? lines_on_screen : last.rows.size());
     cut(last, most, fmt::format(" rows: --top {}", last.rows.size()));
     return std::vector{std::move(table), std::move(last)};
 }
