@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "launcher/demo.h"
 #include "launcher/plan.h"
 #include "launcher/process.h"
 
@@ -102,6 +103,27 @@ void say_verdict(const std::string& directory, fs::file_time_type began, int cod
     if (!report.empty()) fmt::print(stderr, "{}", output_of({report, "--brief", directory}, patience_for_an_answer));
 }
 
+int show_demo(Words words) {
+    const std::string directory = beside_this({"../share/mpiprof/demo", "../../share/demo"});
+    const std::string report = beside_this({"mpiprof-report", "../report/mpiprof-report"});
+    if (directory.empty() || report.empty()) {
+        say(directory.empty() ? "the recorded jobs (share/mpiprof/demo) are not installed with this program"
+                              : "mpiprof-report is not installed with this program");
+        return 127;
+    }
+    if (words.empty()) {
+        fmt::print("{}", demo_text(directory));
+        return 0;
+    }
+    const Words command = demo_command(report, directory, words[0], {words.begin() + 1, words.end()});
+    if (command.empty()) {
+        say(fmt::format("no recorded job is called {}: mpiprof demo lists them", words[0]));
+        return 2;
+    }
+    say(fmt::format("cannot run mpiprof-report: {}", std::strerror(become(command, {}))));
+    return 127;
+}
+
 int run_command(const Options& options) {
     const auto ask = [](const std::string& launcher) {
         return output_of({launcher, "--version"}, patience_for_an_answer);
@@ -150,11 +172,15 @@ int main(int argc, char** argv) {
     CLI::App* report = app.add_subcommand("report", "mpiprof-report, with its own commands and options");
     report->prefix_command();
     report->set_help_flag();
+    CLI::App* demo = app.add_subcommand("demo", "recorded jobs to look at: mpiprof demo slow-rank");
+    demo->prefix_command();
+    demo->set_help_flag();
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) ? 2 : 0;
     }
+    if (*demo) return show_demo(demo->remaining());
     if (*report || *doctor) {
         Words words = *report ? report->remaining() : doctor->remaining();
         if (*doctor) words.insert(words.begin(), "doctor");

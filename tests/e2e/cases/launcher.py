@@ -63,6 +63,20 @@ def run_profiles_a_job_in_either_order_with_its_launcher(scene):
     check("mpiprof" not in ran.err, ran.err)
 
 
+@case(ranks=1)
+def demo_shows_recorded_jobs_without_an_mpi(scene):
+    demo = lambda *words: execute([mpiprof(scene), "demo", *words], cwd=scene.dir, env=scene.environment({}))
+    listed = demo().succeeded().out
+    for name, rule, place in (("slow-rank", "slow-rank", "slow-rank.py:20 residual"), ("deadlock", "hang", "deadlock.py:17"),
+                              ("small-messages", "small-messages", "small-messages.py:15 exchange"), ("healthy", "healthy", "")):
+        check(f"  {name} " in listed, listed)
+        said = demo(name).succeeded().out
+        check(f"[{rule}]" in said.split("\n\n")[0] and place in " ".join(said.split()), said)
+    check("MPI_Barrier" in demo("deadlock", "hang").succeeded().out, "hang of the recorded deadlock")
+    ran = demo("no-such")
+    same((ran.code, ran.err), (2, "mpiprof: no recorded job is called no-such: mpiprof demo lists them\n"), "a job that is not there")
+
+
 @case(ranks=2)
 def run_has_the_exit_code_of_its_command(scene):
     says = program(scene)
