@@ -67,7 +67,7 @@ def run_profiles_a_job_in_either_order_with_its_launcher(scene):
 def demo_shows_recorded_jobs_without_an_mpi(scene):
     demo = lambda *words: execute([mpiprof(scene), "demo", *words], cwd=scene.dir, env=scene.environment({}))
     listed = demo().succeeded().out
-    for name, rule, place in (("slow-rank", "slow-rank", "slow-rank.py:20 residual"), ("deadlock", "hang", "deadlock.py:17"),
+    for name, rule, place in (("slow-rank", "slow-rank", "slow-rank.py:16 residual"), ("deadlock", "hang", "deadlock.py:17"),
                               ("small-messages", "small-messages", "small-messages.py:15 exchange"), ("healthy", "healthy", "")):
         check(f"  {name} " in listed, listed)
         said = demo(name).succeeded().out
