@@ -27,7 +27,7 @@ def texts(root):
                 for literal in LITERAL.findall(re.sub(r"^\s*(//|#).*", "", line)): yield path, number, literal
     for pattern in PAGES:
         for path in sorted(glob.glob(os.path.join(root, pattern), recursive=True)):
-            if not os.path.isfile(path): continue
+            if not os.path.isfile(path) or path.endswith(".mpiprof"): continue
             for number, line in enumerate(open(path, encoding="utf-8"), 1):
                 yield path, number, re.sub(r"\]\([^)]*\)", "]", line)  # links lead to names of files
 
