@@ -17,10 +17,11 @@
 
 namespace mpiprof::report {
 
-// What it costs, as a share of the time of all ranks; 0: nothing, or not known. MPI on a thread of its own costs
-// nothing.
+// What it costs, as a share of the time of all ranks; 0: nothing, or not known. Causes cost, and ends and hangs all;
+// time in MPI that no rule calls lost, or on a thread of its own, does not.
 inline double cost_share(const Finding& finding) {
-    return row_of(finding.rule).kind == Kind::not_lost ? 0 : finding.run_share;
+    const Kind kind = row_of(finding.rule).kind;
+    return kind == Kind::cause || kind == Kind::hang || kind == Kind::ended ? finding.run_share : 0;
 }
 
 // Of the causes of lost time, one that others follow from. The first of a job's is what a report begins with; there
@@ -32,7 +33,7 @@ struct Verdict {
 
 class Analysed {
   public:
-    // The job has to outlive it. A job that is asked one question converts.
+    // The job has to outlive it. Implicit: where a job is asked one question, nothing has to be kept.
     Analysed(const Job& of) : job(of) {}
     Analysed(const Analysed&) = delete;
     Analysed& operator=(const Analysed&) = delete;
@@ -40,7 +41,7 @@ class Analysed {
     const Job& job;
     const Figures& figures() const;
     const Budget& budget() const;                // the mean of the ranks
-    const std::vector<Row>& unfinished() const;  // calls that no rank has returned from
+    const std::vector<Row>& unfinished() const;  // calls that some ranks have not returned from
     const Completeness& completeness() const;
     const std::vector<Arrival>& arrivals() const;      // of collectives of MPI that ranks are in
     const std::vector<Arrival>& not_enqueued() const;  // of those of NCCL

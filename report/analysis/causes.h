@@ -1,5 +1,5 @@
-// What finders share. Each finding says what share of the run it costs where that is known, so that
-// verdict.cpp can put the largest first.
+// What finders share. Each finding says what share of the run it costs where that is known, so that verdict.cpp can put
+// the largest first.
 #pragma once
 
 #include <algorithm>

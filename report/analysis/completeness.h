@@ -10,8 +10,8 @@
 namespace mpiprof::report {
 
 struct Completeness {
-    std::vector<NumberList::Range>
-        missing;  // ranks of the world without a profile, also where only some files were named
+    // Ranks of the world without a profile, also where only some files were named.
+    std::vector<NumberList::Range> missing;
     std::uint32_t profiles = 0;
     std::uint32_t expected = 0;
     std::uint32_t running = 0;     // ranks that are known to run

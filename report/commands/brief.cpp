@@ -71,7 +71,7 @@ void add_wrapped(Lines& lines, std::string_view begin, std::string_view text) {
     for (const std::string& part : parts) lines.push_back((&part == parts.data() ? std::string(begin) : "  ") + part);
 }
 
-// That nothing is wrong, and all is there: then the sentence says enough.
+// No bottleneck was found in a run that was long enough, and all of it is there: then the sentence says enough.
 bool is_all_well(const Analysed& all) {
     const Finding& cause = all.cause();
     return cause.rule == Rule::healthy && std::get<evidence::Healthy>(cause.evidence).too_short_ns == 0 &&

@@ -112,9 +112,7 @@ Table hang_table(const Analysed& all) {
     lines.add("collective", hang ? known(hang->at) : Value());
     lines.add("for_ns", hang ? known(hang->for_ns) : Value());
     lines.add("gone", hang && !hang->gone.empty() ? Value(short_list(hang->gone, items_in_data)) : Value());
-    Table table = lines.take();
-    table.only_data = true;
-    return table;
+    return lines.take();
 }
 
 // Its parties: who stands where.
@@ -128,24 +126,22 @@ Table party_table(const Analysed& all) {
         return symbol.lines.empty() ? SourceLine{} : symbol.lines.front();
     };
     const auto text = [](const std::string& part) { return part.empty() ? Value() : Value(part); };
-    Table table = table_of("parties",
-                           std::vector<Field<Party>>{
-                               {{.id = "ranks", .title = {}}, [](P p) { return short_list(p.ranks, items_in_data); }},
-                               {{.id = "call", .title = {}}, [&](P p) { return job.calls[p.call].name; }},
-                               {{.id = "has_passed", .title = {}}, [](P p) { return Yes{p.has_passed}; }},
-                               {{.id = "communicator", .title = {}},
-                                [&](P p) { return p.group ? text(communicator_text(job.groups[*p.group])) : Value(); }},
-                               {{.id = "root", .title = {}, .unit = Unit::rank},
-                                [](P p) { return p.root >= 0 ? Value(static_cast<std::uint64_t>(p.root)) : Value(); }},
-                               {{.id = "for_ns", .title = {}, .unit = Unit::time}, [](P p) { return known(p.for_ns); }},
-                               {{.id = "function", .title = {}}, [&](P p) { return text(source_of(p).function); }},
-                               {{.id = "file", .title = {}}, [&](P p) { return text(source_of(p).file); }},
-                               {{.id = "line", .title = {}, .unit = Unit::count},
-                                [&](P p) { return known(std::uint64_t{source_of(p).line}); }},
-                           },
-                           all.hang() ? all.hang()->parties : std::vector<Party>{});
-    table.only_data = true;
-    return table;
+    return table_of("parties",
+                    std::vector<Field<Party>>{
+                        {{.id = "ranks", .title = {}}, [](P p) { return short_list(p.ranks, items_in_data); }},
+                        {{.id = "call", .title = {}}, [&](P p) { return job.calls[p.call].name; }},
+                        {{.id = "has_passed", .title = {}}, [](P p) { return Yes{p.has_passed}; }},
+                        {{.id = "communicator", .title = {}},
+                         [&](P p) { return p.group ? text(communicator_text(job.groups[*p.group])) : Value(); }},
+                        {{.id = "root", .title = {}, .unit = Unit::rank},
+                         [](P p) { return p.root >= 0 ? Value(static_cast<std::uint64_t>(p.root)) : Value(); }},
+                        {{.id = "for_ns", .title = {}, .unit = Unit::time}, [](P p) { return known(p.for_ns); }},
+                        {{.id = "function", .title = {}}, [&](P p) { return text(source_of(p).function); }},
+                        {{.id = "file", .title = {}}, [&](P p) { return text(source_of(p).file); }},
+                        {{.id = "line", .title = {}, .unit = Unit::count},
+                         [&](P p) { return known(std::uint64_t{source_of(p).line}); }},
+                    },
+                    all.hang() ? all.hang()->parties : std::vector<Party>{});
 }
 
 Table arrival_table(const Job& job, const std::vector<Arrival>& arrivals, bool is_for_screen) {
@@ -204,6 +200,7 @@ Result<std::vector<Table>> hang(const Analysed& all, const Question& question) {
     std::erase_if(arrivals, [](const Arrival& a) { return a.missing.empty(); });
     if (!arrivals.empty()) tables.push_back(arrival_table(job, arrivals, question.is_for_screen));
     if (!all.not_enqueued().empty()) tables.push_back(lag_table(job, all.not_enqueued(), question.is_for_screen));
+    if (question.is_for_screen) return tables;
     tables.push_back(hang_table(all));
     tables.push_back(party_table(all));
     return tables;

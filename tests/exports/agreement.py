@@ -1,10 +1,12 @@
 """No two screens of one job disagree: what the report begins with, what it costs, how much is inside MPI and whether the
 profile is complete, from every command and format that says so.
 
-  agreement.py REPORT WRITE_STORIES
+  agreement.py REPORT WRITE_STORIES DEMOS      and of the recorded jobs, of which one is proven to hang
 """
 
+import glob
 import json
+import os
 import re
 import sys
 
@@ -18,12 +20,15 @@ def share_in(text):
 
 
 def main():
-    report, write_stories = sys.argv[1:]
+    report, write_stories, demos = sys.argv[1:]
     jobs = workbench.Jobs(write_stories)
-    wrong, compared = [], 0
+    places = [jobs.directory(job) for job in jobs] + sorted(glob.glob(os.path.join(demos, "*.mpiprof")))
+    wrong, compared, hung = [], 0, 0
 
-    for job in jobs:
-        def said(*words): return workbench.reported(report, *words, jobs.directory(job))
+    for place in places:
+        job = os.path.basename(place)
+
+        def said(*words, place=place): return workbench.reported(report, *words, place)
         screen = re.sub(r"\s+", " ", said("summary", "--width", "100"))
         brief = re.sub(r"\s+", " ", said("--brief"))
         data = json.loads(said("summary", "--format", "json"))
@@ -52,6 +57,7 @@ def main():
         same("profiles", data["job"]["profiles"], line["completeness"]["profiles"], whole["profiles"])
         same("unfinished ranks", data["job"]["unfinished"], line["completeness"]["running"] + line["completeness"]["unfinished"])
         same("a proven hang", hang["is_proven"], verdict["rule"] == "hang")
+        hung += hang["is_proven"]
         if share_in(screen) and share_in(brief): same("the share inside", share_in(screen), share_in(brief))
         # The bar divides the run: what is inside MPI in it is what the sentence above says.
         inside = sum(part["share"] for part in data["shares"]
@@ -59,8 +65,8 @@ def main():
         if data["shares"] and data["job"]["background_share"] == 0 and abs(inside - line["mpi_share"]) > 0.01:
             wrong.append("%s: the bar has %.4f inside, the line %.4f" % (job, inside, line["mpi_share"]))
     for one in wrong: print(one)
-    print("%d figures of %d jobs" % (compared, len(list(jobs))))
-    sys.exit(1 if wrong or compared < 100 else 0)
+    print("%d figures of %d jobs" % (compared, len(places)))
+    sys.exit(1 if wrong or compared < 100 or hung == 0 else 0)
 
 
 if __name__ == "__main__": main()
