@@ -56,6 +56,14 @@ struct Words {
     std::size_t count;
 };
 
+// What sigaction() wrote of that code stays on the stack as well. Behind the word by which a handler returns lie the
+// registers that the kernel saved, among them a code segment of a program.
+bool is_frame_of_handler(const Word* at, std::size_t count) {
+    constexpr std::size_t segments = 24;  // rt_sigframe: 8 bytes, 40 of the ucontext, 18 registers
+    const auto code = count > segments ? static_cast<std::uint64_t>(at[segments]) & 0xffff : 0;
+    return count <= segments || code == 0x33 || code == 0xe033;  // the second below Xen
+}
+
 // The loader, malloc, or libgcc while it registers code. A handler's frame returns to code that asks the kernel to go
 // on where it came from; no word of this stack may lead there.
 int look_for_way_back(dl_phdr_info* object, std::size_t, void* argument) {
@@ -72,7 +80,8 @@ int look_for_way_back(dl_phdr_info* object, std::size_t, void* argument) {
             const auto word = static_cast<std::uint64_t>(words[n]);
             if (word - begin >= segment.p_memsz - sizeof with_prefix) continue;
             const auto* at = reinterpret_cast<const void*>(word);
-            if (memcmp(at, with_prefix, sizeof with_prefix) == 0 || memcmp(at, without, sizeof without) == 0) return 1;
+            if (memcmp(at, with_prefix, sizeof with_prefix) != 0 && memcmp(at, without, sizeof without) != 0) continue;
+            if (is_frame_of_handler(words + n, count - n)) return 1;
         }
     }
     return 0;

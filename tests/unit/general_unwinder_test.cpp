@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 #include <atomic>
@@ -201,6 +202,20 @@ TEST_F(general_unwinder, asks_libgcc_for_nothing_below_a_signal_handler) {
 TEST_F(general_unwinder, is_asked_no_more_where_it_never_helps) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(ask_in_vain(), testing::ExitedWithCode(0), "");
+}
+// As sigaction() leaves it on the stack.
+TEST_F(general_unwinder, is_opened_where_the_stack_holds_a_stale_way_back) {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
+    struct {
+        unsigned long handler, flags, restorer, mask;
+    } kernels{};
+    ASSERT_EQ(syscall(SYS_rt_sigaction, SIGUSR1, nullptr, &kernels, 8), 0);
+    volatile unsigned long left[64]{};
+    left[3] = kernels.restorer;
+    ASSERT_NE(left[3], 0u);
+    expect_all_callers(call_by_rbx);
 }
 TEST_F(general_unwinder, is_not_opened_below_a_signal_handler) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
